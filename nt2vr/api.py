@@ -278,7 +278,12 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
         _refuse_text("literal", literal)
         if image is not None:
             references = [Reference((self._picture(image),)), *references]
-        options = _SearchOptions(k, references, {"boolean": float(alpha)}, literal)
+        options = _SearchOptions(
+            k=k,
+            references=references,
+            strengths={"boolean": float(alpha)},
+            literal=literal,
+        )
         if not _is_one(query):
             answers = self._answer_all(_checked_queries(query), systems, options)
             return [self._with_thumbnails(answer) for answer in answers]
@@ -335,7 +340,12 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
         is the matter.
         """
         _refuse_text("literal", literal)
-        options = _SearchOptions(None, (), {"boolean": float(alpha)}, literal)
+        options = _SearchOptions(
+            k=None,
+            references=(),
+            strengths={"boolean": float(alpha)},
+            literal=literal,
+        )
         plan = self._searcher.plan(self._names(systems), *options)
         checked = _checked_queries([queries] if _is_one(queries) else queries)
         scores, errors = self._searcher.score_all(checked, plan)
@@ -385,7 +395,7 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
             return None
         video = self._searcher.video(video_id)
         try:
-            return still(self._services.decoder, video, 0, 1, THUMBNAIL_SIDE)
+            return still(self._services.decoder, video, number=0, count=1, side=THUMBNAIL_SIDE)
         except MediaError:
             return None
 
@@ -540,7 +550,12 @@ class Evaluation:
         else:
             first_name, second_name = self.report.telling_pair
         differences = self.report.compare(first_name, second_name)
-        return Comparison(first_name, second_name, differences, self.report)
+        return Comparison(
+            first=first_name,
+            second=second_name,
+            differences=differences,
+            report=self.report,
+        )
 
     def _system(self, system: str | System) -> str:
         """Return the report's name of a system, whatever its letter case; an unknown one as it is."""

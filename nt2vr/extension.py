@@ -149,9 +149,9 @@ class Extension:
 @cache
 def extensions() -> tuple[Extension, ...]:
     """List the papers in alphabetical order, then other packages; a warning names those that cannot be imported."""
-    listed = [*_papers(), *_packages()]
+    entries = [*_papers(), *_packages()]
     by_name: dict[str, Extension] = {}
-    for extension in listed:
+    for extension in entries:
         if extension.name in by_name:
             logger.warning("There are two extensions %s. The second is left out.", extension.name)
             continue

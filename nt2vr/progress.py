@@ -161,12 +161,12 @@ class Runner(Generic[T]):
             number = max(self._jobs, default=0) + 1
             job = Job[T](number, subject, tuple(models), key, session=session)
             under_way = [self._jobs[number] for number in self._ends]
-            for other in under_way:
-                if replace(other, number=number) == job:
-                    if other.session != session:
+            for earlier in under_way:
+                if replace(earlier, number=number) == job:
+                    if earlier.session != session:
                         # Neither page may cancel what the other waits for, too.
-                        self._jobs[other.number] = replace(other, session="")
-                    return self._ends[other.number]
+                        self._jobs[earlier.number] = replace(earlier, session="")
+                    return self._ends[earlier.number]
             if under_way and not self._queues:
                 raise ConfigError(
                     f"Another {self._name} is running ({under_way[0].subject}). "

@@ -47,8 +47,9 @@ class Registry(MutableMapping[str, T]):
         self._permanent = frozenset(built_in)
 
     def _all(self) -> dict[str, T]:
-        if self._references is not None:
-            references, self._references = self._references, None
+        references = self._references
+        if references is not None:
+            self._references = None
             for extension in extensions():
                 for name, reference in references(extension).items():
                     self._values[name] = load(reference)

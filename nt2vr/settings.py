@@ -188,13 +188,13 @@ def _max_upload_gb(environment: Mapping[str, str]) -> float:
         ) from None
 
 
-def _data_folder(named: str | Path) -> Path:
+def _data_folder(path: str | Path) -> Path:
     """Return the data folder, which need not exist; a ConfigError refuses one that cannot be made."""
-    if named == DATA_DIR and not has_home():
+    if path == DATA_DIR and not has_home():
         raise ConfigError(
             "There is no home folder for the data here. Name a folder: --data-dir, or NT2VR_DATA."
         )
-    folder = expanded(named)
+    folder = expanded(path)
     try:
         # A read-only one will do for searching.
         if not folder.is_dir():
@@ -203,7 +203,7 @@ def _data_folder(named: str | Path) -> Path:
     except (OSError, ConfigError) as error:
         remedy = "Name another: --data-dir, or NT2VR_DATA."
         raise ConfigError(
-            f"The data folder {quoted(str(named))} cannot be made. {remedy}"
+            f"The data folder {quoted(str(path))} cannot be made. {remedy}"
         ) from error
     return folder
 
@@ -283,15 +283,13 @@ def _project() -> tuple[str, dict[str, str]]:
 
 
 def _port(environment: Mapping[str, str]) -> int | None:
-    named = environment.get("GRADIO_SERVER_PORT")
-    if not named:
+    port = environment.get("GRADIO_SERVER_PORT")
+    if not port:
         return None
     try:
-        return int(named)
+        return int(port)
     except ValueError:
-        raise ConfigError(
-            f"GRADIO_SERVER_PORT is {quoted(named)}, which is not a number."
-        ) from None
+        raise ConfigError(f"GRADIO_SERVER_PORT is {quoted(port)}, which is not a number.") from None
 
 
 def _split_list(text: str, separator: str = ",") -> tuple[str, ...]:

@@ -65,7 +65,10 @@ def gather(rows: Tensor) -> Tensor:
 
 
 def average_gradients(parameters: Iterable[nn.Parameter]) -> None:
-    gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
+    gradients = []
+    for parameter in parameters:
+        if parameter.grad is not None:
+            gradients.append(parameter.grad)
     if world_size() == 1:
         return
     reductions = [dist.all_reduce(gradient, async_op=True) for gradient in gradients]

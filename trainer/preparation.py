@@ -46,7 +46,9 @@ def texts_of_process(learner: Learner, preparation: Preparation) -> list[str]:
     clips = preparation.clips
     rows = range(rank(), len(clips), world_size())
     texts: list[str] = []
-    for row in tracked(rows, len(rows), "drawing captions", preparation.progress):
+    for row in tracked(
+        rows, total=len(rows), doing="drawing captions", progress=preparation.progress
+    ):
         caption = clips.sentences.draw(row, random.Random(f"{preparation.key} {row}"))
         texts.append(caption.text)
         for loss_input in learner.losses.inputs:

@@ -56,7 +56,7 @@ class TextMeasures:
         assert isinstance(loss, DistillLoss), "distill and its teacher define the targets"
         self.sentences: list[Denial] = []
         for row in range(len(clips)):
-            sentence = draw_sentence(clips, learner.config, row, f"validation {row}")
+            sentence = draw_sentence(clips, learner.config, row, key=f"validation {row}")
             self.sentences.append(sentence)
         self._captions = clips.captions("validation")
 
@@ -102,15 +102,15 @@ class TextMeasures:
     def __call__(self, encoder: TextEncoder) -> dict[str, float]:
         texts = encoder.encode_text([sentence.text for sentence in self.sentences])
         captions = encoder.encode_text(self._captions)
-        kept = _mean_cosine(captions, self._base_captions)
+        similarity = _mean_cosine(captions, self._base_captions)
         order = _share_above(texts[self._denies], self._directions)
         order_if_kept = order
-        if kept < KEPT:
-            order_if_kept = 100 * (kept - KEPT)
+        if similarity < KEPT:
+            order_if_kept = 100 * (similarity - KEPT)
 
         measures = {
             TEXT_TARGET: _mean_cosine(texts, self._targets),
-            TEXT_KEPT: kept,
+            TEXT_KEPT: similarity,
             TEXT_ORDER: order,
             TEXT_ORDER_IF_KEPT: order_if_kept,
         }

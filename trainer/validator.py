@@ -167,7 +167,7 @@ def validate(
     """
     if videos is None:
         videos = clips.embeddings(encoder.as_scored())
-    return _measure(encoder, clips, videos, ["plain"])[0]
+    return _measure(encoder, clips, videos, strategies=["plain"])[0]
 
 
 def control_metrics(
@@ -180,7 +180,9 @@ def control_metrics(
     """
     encoder = read_checkpoint(base, device)
     videos = clips.embedded_once(encoder.as_scored(), progress)
-    measures = _measure(encoder, clips, videos, list(CONTROLS.values()), progress)
+    measures = _measure(
+        encoder, clips, videos, strategies=list(CONTROLS.values()), progress=progress
+    )
     controls = {}
     for control, of_strategy in zip(CONTROLS, measures, strict=True):
         for name, value in of_strategy.items():
@@ -200,11 +202,11 @@ def _measure(
     queries = _queries(clips)
     embedded = EmbeddedVideos(videos)
     benchmark = TextBenchmark(
-        clips.name or "clips",
-        tuple(str(row) for row in range(len(clips))),
-        queries,
-        lambda *_: embedded,
-        {},
+        name=clips.name or "clips",
+        video_ids=tuple(str(row) for row in range(len(clips))),
+        queries=queries,
+        embed=lambda *_: embedded,
+        source={},
     )
     systems = [System(encoder.name, strategy) for strategy in strategies]
     results = benchmark.measure(encoder, systems, progress=progress)

@@ -112,7 +112,10 @@ def captions_of(row: Row, place: str, needs_one: bool) -> list[str]:
     Args:
         needs_one: whether a row without a column of captions is a ValueError.
     """
-    numbered = [row[name] for name in row if is_numbered(name)]
+    numbered = []
+    for name in row:
+        if is_numbered(name):
+            numbered.append(row[name])
     value = numbered or first_value(row, CAPTION)
     if value is None:
         if needs_one:

@@ -158,7 +158,12 @@ def _load(
     if not videos:
         noun = "videos" if split == "all" else f"{split} videos"
         raise DatasetError(f"{name} has no {noun} with captions under {files.folder}.")
-    return Dataset(name, split, videos, tuple(remarks))
+    return Dataset(
+        name=name,
+        split=split,
+        videos=videos,
+        remarks=tuple(remarks),
+    )
 
 
 def _videos(texts_of: Captions, paths: Mapping[str, str], folder: Path) -> tuple[Video, ...]:

@@ -148,7 +148,13 @@ class Archive:
             self._listed.pop(report_id, None)
             warn_once(f"{path}: {reason_of(error)}")
             problem = reason_of(error).replace(str(path), path.name)
-            return Entry(report_id, report_id, (), "", problem)
+            return Entry(
+                report_id=report_id,
+                name=report_id,
+                systems=(),
+                created="",
+                problem=problem,
+            )
 
         entry = self._listed[report_id][1]
         name = ""
@@ -245,7 +251,12 @@ def _read(path: Path) -> dict[str, Any]:
 def _read_entry(path: Path) -> Entry:
     summary = _read(path)
     systems = tuple(str(system["system"]) for system in summary["systems"])
-    return Entry(path.parent.name, str(summary["name"]), systems, str(summary["created"]))
+    return Entry(
+        report_id=path.parent.name,
+        name=str(summary["name"]),
+        systems=systems,
+        created=str(summary["created"]),
+    )
 
 
 def read_remarks(folder: Path) -> dict[int, Remark]:

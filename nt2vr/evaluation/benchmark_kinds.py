@@ -104,16 +104,19 @@ def benchmark_kinds() -> Mapping[str, BenchmarkKind]:
 
 def prefix_of(name: str) -> str:
     """Return the prefix by which a kind of benchmark knows the data of this name; "" for other data."""
-    return next((prefix for prefix in benchmark_kinds() if name.startswith(prefix)), "")
+    for prefix in benchmark_kinds():
+        if name.startswith(prefix):
+            return prefix
+    return ""
 
 
 def shipped_data() -> list[tuple[str, str]]:
     """List the shipped data of all kinds: labels and names."""
-    return [
-        (label, f"{prefix}{name}")
-        for prefix, kind in benchmark_kinds().items()
-        for name, label in kind.choices.items()
-    ]
+    shipped = []
+    for prefix, kind in benchmark_kinds().items():
+        for name, label in kind.choices.items():
+            shipped.append((label, f"{prefix}{name}"))
+    return shipped
 
 
 def select_data(name: str, split: str, per_kind: int = 0) -> ModelData:

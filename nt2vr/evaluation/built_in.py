@@ -206,12 +206,20 @@ def shown_benchmark(
             video = row_array((row,))
             plain_questions.append(
                 JudgedQuery(
-                    "class", plain_texts[right], video, others=plain_rows[is_wrong], group=sort
+                    kind="class",
+                    text=plain_texts[right],
+                    relevant=video,
+                    others=plain_rows[is_wrong],
+                    group=sort,
                 )
             )
             negated_questions.append(
                 JudgedQuery(
-                    LENIENT, negated_texts[right], video, others=negated_rows[is_wrong], group=sort
+                    kind=LENIENT,
+                    text=negated_texts[right],
+                    relevant=video,
+                    others=negated_rows[is_wrong],
+                    group=sort,
                 )
             )
     source = {
@@ -247,7 +255,15 @@ def _benchmark(
         return EmbeddedVideos(clips.embeddings(encoder.as_scored(), progress, keeps_frames=True))
 
     ids = tuple(f"{split}-{source['seed']}-{row:05d}" for row in range(len(scenes)))
-    return TextBenchmark(name, ids, queries, embed, source, references, texts)
+    return TextBenchmark(
+        name=name,
+        video_ids=ids,
+        queries=queries,
+        embed=embed,
+        source=source,
+        references=references,
+        texts=texts,
+    )
 
 
 def gallery_benchmark(
@@ -303,7 +319,7 @@ def world_queries(
             queries.append(_judged(denial, relevant=(row,), original=row))
 
     draws = list(product(NEGATED_KINDS, range(len(captions))))
-    for kind, row in tracked(draws, len(draws), "writing queries", progress):
+    for kind, row in tracked(draws, total=len(draws), doing="writing queries", progress=progress):
         denial = sentences.draw(row, kind, _generator(row))
         # Scenes of vehicles allow no composed query.
         if denial.kind != kind:

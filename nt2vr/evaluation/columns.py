@@ -68,12 +68,25 @@ def _retrieval_lost(kind: str) -> tuple[Column, ...]:
     recalls = (
         Column(f"{kind}/{delta(recall(k))}", f"Δ{recall(k)}", meaning=DELTA_MEANING) for k in KS
     )
-    return (*recalls, Column(f"{kind}/{delta(MIR)}", f"Δ{MIR}", 3, meaning=DELTA_MEANING))
+    return (
+        *recalls,
+        Column(
+            key=f"{kind}/{delta(MIR)}",
+            head=f"Δ{MIR}",
+            decimals=3,
+            meaning=DELTA_MEANING,
+        ),
+    )
 
 
 def _honest(kind: str) -> tuple[Column, ...]:
     name = violations(FIRST_PAGE)
-    violated = Column(f"{kind}/{name}", name, meaning=VIOLATIONS_MEANING, lower_is_better=True)
+    violated = Column(
+        key=f"{kind}/{name}",
+        head=name,
+        meaning=VIOLATIONS_MEANING,
+        lower_is_better=True,
+    )
     return (Column(f"{kind}/{HARD_PAIRS}", "hard pairs", meaning=HARD_PAIRS_MEANING), violated)
 
 

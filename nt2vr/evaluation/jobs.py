@@ -82,7 +82,10 @@ class Evaluations:
         named = [System.named(name, names) for name in systems]
         measured = [system.name for system in with_controls(named, self._models)]
         return self._run(
-            lambda progress: self.evaluate(data, named, progress), data.name, measured, session
+            lambda progress: self.evaluate(data, named, progress),
+            title=data.name,
+            measured=measured,
+            session=session,
         )
 
     def _start_model(self, data: ModelData, model: str, session: str) -> Future[Job[str]]:
@@ -92,7 +95,7 @@ class Evaluations:
             progress(0, 0, f"loading {model}")
             return self.evaluate_model(data, self._models.load(model), progress)
 
-        return self._run(measure, data.title, [model], session)
+        return self._run(measure, data.title, measured=[model], session=session)
 
     def _run(
         self,

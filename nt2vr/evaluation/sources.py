@@ -156,7 +156,7 @@ def load_benchmark(
         raise _unknown(name, libraries)
     dataset = load_dataset(
         name,
-        data.split or "test",
+        split=data.split or "test",
         with_files=None in inputs,
         progress=progress,
         or_validation=not data.split,
@@ -173,7 +173,7 @@ def _library_benchmark(data: Data, libraries: Libraries, reader: Reader) -> Text
             f"{library.name} has no captions to evaluate with. Choose another library."
         )
     dataset = Dataset(library.name, "all", captioned)
-    benchmark = _dataset_benchmark(data, dataset, reader, library.source.key)
+    benchmark = _dataset_benchmark(data, dataset, reader, gallery_key=library.source.key)
     return replace(benchmark, source={**benchmark.source, "library": library.id})
 
 
@@ -212,7 +212,7 @@ def _dataset_benchmark(
     for name, of_input in vectors.items():
         source.setdefault(name.kind, {})[name.name] = of_input.digest
     source["remarks"] = [*remarks, *remarks_on_queries]
-    embed_frames = embed_files(videos, reader.places.decoder, reader.places.cache, gallery_key)
+    embed_frames = embed_files(videos, reader.places.decoder, reader.places.cache, key=gallery_key)
     return TextBenchmark(
         name=dataset.name,
         video_ids=tuple(captions),

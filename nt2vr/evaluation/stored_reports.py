@@ -57,7 +57,10 @@ def load_report(folder: Path) -> Report:
             parse_json((folder / REPORT).read_text(encoding="utf-8")), folder / REPORT
         )
         text = (folder / QUERIES).read_text(encoding="utf-8")
-        lines = [parse_json(line) for line in text.split("\n") if line]
+        lines = []
+        for line in text.split("\n"):
+            if line:
+                lines.append(parse_json(line))
         with (folder / ARRAYS).open("rb") as file, np.load(file, allow_pickle=False) as stored:
             arrays = dict(stored)
         _check(data, SUMMARY)
@@ -136,7 +139,14 @@ def read_videos(path: Path) -> tuple[Video, ...]:
             start = float(line.get("start", 0.0))
             end = line.get("end")
             end_s = None if end is None else float(end)
-            videos.append(Video(str(line["video_id"]), Path(line["path"]), start=start, end=end_s))
+            videos.append(
+                Video(
+                    video_id=str(line["video_id"]),
+                    path=Path(line["path"]),
+                    start=start,
+                    end=end_s,
+                )
+            )
     return tuple(videos)
 
 

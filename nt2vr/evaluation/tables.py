@@ -40,7 +40,10 @@ class Table(NamedTuple):
 
     @property
     def columns(self) -> list[Column]:
-        return [column for group in self.groups for column in group.columns]
+        columns: list[Column] = []
+        for group in self.groups:
+            columns += group.columns
+        return columns
 
     def texts(self, report: Report) -> list[list[str]]:
         """Return the heads of the columns, then a row per system.
@@ -62,10 +65,13 @@ def tables_of(report: Report) -> list[Table]:
     measured = keys_of(lines)
     tables = []
     for groups in groups_of(report):
-        measured_groups = [
-            group for group in groups if any(column.key in measured for column in group.columns)
-        ]
-        keys = {column.key for group in measured_groups for column in group.columns}
+        measured_groups = []
+        for group in groups:
+            if any(column.key in measured for column in group.columns):
+                measured_groups.append(group)
+        keys: set[str] = set()
+        for group in measured_groups:
+            keys.update(column.key for column in group.columns)
         measured_lines = [line for line in lines if not keys.isdisjoint(line.metrics)]
         if measured_lines:
             tables.append(Table(tuple(measured_groups), tuple(measured_lines)))
@@ -74,11 +80,18 @@ def tables_of(report: Report) -> list[Table]:
 
 def lines_of(report: Report) -> list[Line]:
     """Return a line per reference, then per system."""
-    lines = [Line(name, dict(metrics)) for name, metrics in report.references.items()]
+    lines = [Line(name, dict(values)) for name, values in report.references.items()]
     for result in report.results:
-        shown = report.presentation.line_metrics(result.spec, report.metrics[result.system])
+        metrics = report.metrics[result.system]
         role, label = report.presentation.role_of(result.spec)
-        lines.append(Line(result.system, shown, role, label))
+        lines.append(
+            Line(
+                name=result.system,
+                metrics=report.presentation.line_metrics(result.spec, metrics),
+                role=role,
+                label=label,
+            )
+        )
     return lines
 
 
@@ -88,7 +101,10 @@ def groups_of(report: Report) -> list[tuple[ColumnGroup, ...]]:
 
 
 def keys_of(lines: Iterable[Line]) -> dict[str, None]:
-    return dict.fromkeys(key for line in lines for key in line.metrics)
+    keys: dict[str, None] = {}
+    for line in lines:
+        keys |= dict.fromkeys(line.metrics)
+    return keys
 
 
 def interval_of(report: Report, line: Line, key: str) -> Interval | None:
@@ -205,7 +221,7 @@ def _padded(table: Sequence[Sequence[str]]) -> list[str]:
     lengths = {len(row) for row in table}
     if len(table) < 2 or len(lengths) > 1:
         return [f"| {' | '.join(row)} |" for row in table]
-    widths = [max(3, *(len(row[column]) for row in table)) for column in range(len(table[0]))]
+    widths = [max(3, *map(len, column)) for column in zip(*table, strict=True)]
     lines = []
     for row in table:
         cells = []

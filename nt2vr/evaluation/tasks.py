@@ -133,7 +133,9 @@ def task_benchmark(
         ) from error
     if prompts and not any(query.kind == "class" for query in task.queries):
         raise ConfigError(f"{path} has no classes. Leave out the prompts.")
-    return benchmark_of_task(task, path.stem, path, decoder, cache, progress)
+    return benchmark_of_task(
+        task, name=path.stem, path=path, decoder=decoder, cache=cache, progress=progress
+    )
 
 
 def _read_table(path: Path, prompts: str) -> Task:
@@ -152,7 +154,12 @@ def _true_captions(rows: Sequence[Row], path: Path, prompts: str) -> Task:
     queries = []
     for video, row in zip(files.rows, rows, strict=True):
         for caption in ast.literal_eval(row["captions"]):
-            query = JudgedQuery("retrieval", caption, row_array((video,)), cue=cue_of(caption))
+            query = JudgedQuery(
+                kind="retrieval",
+                text=caption,
+                relevant=row_array((video,)),
+                cue=cue_of(caption),
+            )
             queries.append(query)
     return Task(files.videos, queries, unclear=files.unclear)
 
@@ -297,4 +304,9 @@ def _task_of(questions: Sequence[Question], folder: Path) -> Task:
             cue=cue_of(" ".join(question.answers)),
         )
         queries.append(query)
-    return Task(files.videos, queries, tuple(text_rows), unclear=files.unclear)
+    return Task(
+        videos=files.videos,
+        queries=queries,
+        texts=tuple(text_rows),
+        unclear=files.unclear,
+    )

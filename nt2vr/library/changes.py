@@ -117,7 +117,12 @@ def changes_of(stored: StoredFiles, pending: Files, gone: Files, mark: Mark) -> 
         if file.id in stored and stored[file.id].state != "new":
             changed.append(file.id)
     removed = [file.id for file in gone if file.id not in renamed]
-    return Changes(tuple(new), tuple(changed), renamed, tuple(removed))
+    return Changes(
+        new=tuple(new),
+        changed=tuple(changed),
+        renamed=renamed,
+        removed=tuple(removed),
+    )
 
 
 def _without_notes(files: Files) -> Files:

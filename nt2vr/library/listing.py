@@ -65,7 +65,12 @@ def _dataset_files(source: Source, progress: Progress) -> Iterator[LibraryFile]:
     dataset = load_dataset(path, source.split, progress=progress)
     if dataset.remarks:
         reason = " ".join(dataset.remarks)
-        yield LibraryFile(source.path.name, str(source.path), reason=reason, kind=NOTE)
+        yield LibraryFile(
+            id=source.path.name,
+            path=str(source.path),
+            reason=reason,
+            kind=NOTE,
+        )
     yield from _described(map(ManifestVideo, dataset.videos), source)
 
 

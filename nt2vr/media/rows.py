@@ -137,7 +137,7 @@ class Rows(Generic[Number]):
             write_at(self._path, len(self) * new_rows[0].nbytes, new_rows.data)
             end_of_keys = len(self._header) + len(self) * KEY_BYTES
             new_keys = memoryview(b"".join(new_digests))
-            write_at(self.folder / KEYS, end_of_keys, new_keys, sync=False)
+            write_at(self.folder / KEYS, offset=end_of_keys, content=new_keys, sync=False)
             self.refresh()
 
     def hold(self, keys: Sequence[str], rows: NDArray[Number]) -> None:

@@ -82,10 +82,10 @@ def template(name: str, value: dict[str, Any], *shared: str, elem_id: str = "") 
     Templates insert values as {{value}}, which escapes them, never as ${value}; see
     `gradio_fixes.template_script`.
     """
-    own = TEMPLATES / f"{name}.js"
+    script_file = TEMPLATES / f"{name}.js"
     scripts = [
         *(TEMPLATES / f"{script}.js" for script in shared),
-        *([own] if own.is_file() else []),
+        *([script_file] if script_file.is_file() else []),
     ]
     return gr.HTML(
         value,

@@ -175,7 +175,7 @@ class _Writer:
             main = [mood]
             mood = None
         form = self.rng.choice(FORMS)
-        self._write_predicate(figure, subject, main, form, phrase.plural)
+        self._write_predicate(figure, subject, deeds=main, form=form, is_plural=phrase.plural)
         if mood:
             words, act = draw_deed(mood, self.scene.figures, self.rng)
             self.claim_act(subject, act)
@@ -189,7 +189,7 @@ class _Writer:
         adjective = ""
         if mood and rng.random() < ADJECTIVE_SHARE:
             adjective, _ = rng.choice(mood.kind.doers)
-        phrase = draw_phrase(figure, rng, self.detail, adjective)
+        phrase = draw_phrase(figure, rng, self.detail, mood=adjective)
 
         is_person = figure.kind.role == "person"
         doers = main[0].doers if is_person and len(main) == 1 else []
@@ -356,9 +356,9 @@ class _Writer:
         if setting and self.rng.random() < FIRST_SHARE:
             pieces = [f"{' '.join(setting)}, {self.pieces[0]}", *self.pieces[1:], ""]
         return SceneCaption(
-            joined(pieces),
-            claim,
-            tuple(pieces),
+            text=joined(pieces),
+            claim=claim,
+            pieces=tuple(pieces),
             verbs=tuple(self.verbs),
             with_things=tuple(self.with_things),
             behind=tuple(self.behind),

@@ -188,7 +188,15 @@ def draw_actor(number: int, cast: Sequence[str], place: str, rng: Random) -> Fig
     wear = deeds()[WEAR]
     if name in wear.subjects and rng.random() < WEAR_SHARE:
         worn = rng.choice(sorted(wear.objects))
-        done.append(Deed(WEAR, worn, figure.enters, figure.leaves, draw_colour(worn, rng)))
+        done.append(
+            Deed(
+                verb=WEAR,
+                object=worn,
+                start=figure.enters,
+                end=figure.leaves,
+                colour=draw_colour(worn, rng),
+            )
+        )
     return replace(figure, deeds=tuple(done))
 
 
@@ -226,13 +234,18 @@ def sample_scene(rng: Random, place: Place | None = None) -> Scene:
     is_night = not place.indoors and rng.random() < NIGHT_SHARE
 
     cast = _draw_cast(place.name, rng)
-    figures = [draw_actor(number, cast, place.name, rng) for number in range(len(cast))]
+    figures = [draw_actor(number, cast, place=place.name, rng=rng) for number in range(len(cast))]
     if len(cast) > 1 and rng.random() < TOGETHER_SHARE:
         figures[1] = _like(figures[0], figures[1], place)
     for name in _draw_props(place.name, is_night, cast, rng):
         figures.append(Figure(name, draw_colour(name, rng)))
     figures = list(_varied(figures, rng))
-    return Scene(place.name, is_night, tuple(figures), rng.getrandbits(32))
+    return Scene(
+        place=place.name,
+        night=is_night,
+        figures=tuple(figures),
+        seed=rng.getrandbits(32),
+    )
 
 
 def _draw_cast(place: str, rng: Random) -> list[str]:

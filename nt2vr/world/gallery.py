@@ -109,7 +109,7 @@ def _write_clip(scene: Scene, folder: Path) -> Path:
     """Write a clip, and its poster, which the page shows until the clip plays."""
     frames = render(scene, SIZE, STEPS)
     draft = folder / "draft.webm"
-    write_webm(frames, draft, FPS, OPTIONS)
+    write_webm(frames, path=draft, fps=FPS, options=OPTIONS)
     video_id = hashlib.sha256(draft.read_bytes()).hexdigest()[:10]
     path = draft.rename(folder / f"{video_id}.webm")
 

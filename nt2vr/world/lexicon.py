@@ -188,11 +188,18 @@ def _totals() -> Iterator[tuple[list[str], Meaning]]:
     yield ["one", "1"], _adjective(least=1, most=MANY, total=False)
     for number, name in _COUNTED.items():
         numerals = (name, str(number))
-        yield from _total(numerals, ("at least", "no fewer than", "no less than"), number, MANY)
-        yield from _total(numerals, ("more than",), number + 1, MANY)
-        yield from _total(numerals, ("at most", "no more than", "up to"), 1, number)
-        yield from _total(numerals, ("fewer than", "less than"), 1, number - 1)
-        yield from _total(numerals, ("exactly", "only", "just"), number, number)
+        yield from _total(
+            numerals,
+            wordings=("at least", "no fewer than", "no less than"),
+            least=number,
+            most=MANY,
+        )
+        yield from _total(numerals, wordings=("more than",), least=number + 1, most=MANY)
+        yield from _total(
+            numerals, wordings=("at most", "no more than", "up to"), least=1, most=number
+        )
+        yield from _total(numerals, wordings=("fewer than", "less than"), least=1, most=number - 1)
+        yield from _total(numerals, wordings=("exactly", "only", "just"), least=number, most=number)
 
 
 def _total(
@@ -201,7 +208,10 @@ def _total(
     """Yield some wordings of a total, unless there can be none: "fewer than one"."""
     if not most:
         return
-    texts = [f"{wording} {numeral}" for wording in wordings for numeral in numerals]
+    texts = []
+    for wording in wordings:
+        for numeral in numerals:
+            texts.append(f"{wording} {numeral}")
     yield texts, _adjective(least=least, most=most, total=(least, most) != (1, MANY))
 
 
@@ -333,7 +343,12 @@ def _listed(table: str) -> Iterator[Entry]:
                     yield form, Meaning("verb", frozenset(names), alone=True)
             case "group":
                 least = int(row["object"])
-                group = Meaning("noun", _things_named(names), plural=True, least=least)
+                group = Meaning(
+                    kind="noun",
+                    names=_things_named(names),
+                    plural=True,
+                    least=least,
+                )
                 yield from _in_both_numbers(word, group)
             case "thing" | "kind":
                 yield from _in_both_numbers(word, Meaning("noun", _things_named(names)))
@@ -370,7 +385,12 @@ def _near_words() -> Iterator[Entry]:
     """Yield words for sorts of what is drawn, vague nouns, and for what the world lacks."""
     for row in read_table("near_words"):
         near = tuple(row["near"].split(","))
-        sort = Meaning("noun", _things_named(near), value="sort", near=near)
+        sort = Meaning(
+            kind="noun",
+            names=_things_named(near),
+            value="sort",
+            near=near,
+        )
         for word in filter(None, row["sorts"].split(",")):
             yield from _in_both_numbers(word, sort)
         for word in filter(None, row["lacking"].split(",")):
@@ -390,8 +410,8 @@ def verbs() -> dict[Words, Meaning]:
             old = meanings_of_verbs.get(form, new)
             is_both = old.takes_object != phrase.takes_object
             meanings_of_verbs[form] = Meaning(
-                "verb",
-                old.names | {phrase.verb},
+                kind="verb",
+                names=old.names | {phrase.verb},
                 takes_object=old.takes_object or phrase.takes_object,
                 alone=old.alone or is_both or phrase.words in _ALONE,
             )

@@ -159,7 +159,12 @@ class _Draft:
 
     def claim(self) -> Claim | None:
         """Return what was read; None if it is nothing, or cannot be told."""
-        claim = Claim(tuple(self.subjects), self.places, self.night, tuple(self.orders))
+        claim = Claim(
+            subjects=tuple(self.subjects),
+            places=self.places,
+            night=self.night,
+            orders=tuple(self.orders),
+        )
         if claim == Claim() or any(_is_stopping(subject) for subject in self.subjects):
             return None
         return replace(claim, vague=self.is_vague)

@@ -101,18 +101,20 @@ class _PartReader:
 
     def _lacks(self, subject: SubjectClaim) -> Iterator[str]:
         """Yield what is missing of somebody or something."""
-        named = [
-            figure for figure in self.visible if not subject.names or figure.thing in subject.names
-        ]
-        if subject.names and not named:
+        figures = []
+        for figure in self.visible:
+            if not subject.names or figure.thing in subject.names:
+                figures.append(figure)
+        if subject.names and not figures:
             yield f"no {self._noun(subject)}"
             yield from self._lacking_acts(subject)
             return
-        with_looks = [
-            figure for figure in named if replace(subject, acts=()).fits(figure, self.scene.figures)
-        ]
+        with_looks = []
+        for figure in figures:
+            if replace(subject, acts=()).fits(figure, self.scene.figures):
+                with_looks.append(figure)
         if not with_looks:
-            yield self._other_looks(subject, named)
+            yield self._other_looks(subject, figures)
             return
         doer = self._noun_word(subject.names)
         if doer is not None and doer.meaning.act is not None:
@@ -139,11 +141,11 @@ class _PartReader:
             if act.objects and act.objects.isdisjoint(names):
                 yield f"no {self._object(act)}"
 
-    def _other_looks(self, subject: SubjectClaim, named: Sequence[Figure]) -> str:
+    def _other_looks(self, subject: SubjectClaim, figures: Sequence[Figure]) -> str:
         word = self._noun_word(subject.names)
         is_plural = word is not None and word.meaning.plural
         start = f"{self._noun(subject)} {'are' if is_plural else 'is'} not"
-        if subject.size and all(figure.size != subject.size for figure in named):
+        if subject.size and all(figure.size != subject.size for figure in figures):
             return f"{start} {subject.size}"
         if subject.names and subject.names <= persons():
             return f"{start} in {subject.colour}"
@@ -155,13 +157,13 @@ class _PartReader:
         limit = f"at least {_number(wanted)}" if is_open and subject.total else _number(wanted)
         return f"{_number(count)} {self._counted_noun(subject, count)}, not {limit}"
 
-    def _other_act(self, subject: SubjectClaim, act: Act, named: Sequence[Figure]) -> str:
+    def _other_act(self, subject: SubjectClaim, act: Act, figures: Sequence[Figure]) -> str:
         """Say how what somebody does, holds or wears is another thing than what is wanted."""
         thing = self._object(act)
         if act.objects and act.objects.isdisjoint(names_in(self.scene)):
             return f"no {thing}"
         colourless = replace(act, colour="", looks=frozenset())
-        if act.colour and any(self._does(figure, colourless) for figure in named):
+        if act.colour and any(self._does(figure, colourless) for figure in figures):
             return f"{thing} is not {act.colour}"
         verb = self._verb(act)
         if act.objects and (not verb or act.verbs <= {"wear", "hold"}):
@@ -175,7 +177,10 @@ class _PartReader:
         for word in self._words("place"):
             if word.meaning.names >= claim.places and word.text[0] not in PREPOSITIONS:
                 return f"no {_text(word)}"
-        phrases = [text for place in claim.places for text in places()[place].phrases]
+        phrases = []
+        for place in claim.places:
+            for text in places()[place].phrases:
+                phrases.append(text)
         typed = {word.text for word in self._words("place")}
         matching = [text for text in phrases if tokens_of(text) in typed]
         if matching:
@@ -286,5 +291,5 @@ class _PartReader:
 
 def _may_mean(meaning: Meaning, act: Act) -> bool:
     """Return whether a verb may have led to an act, for which only some of its senses may remain."""
-    known = meaning.names & deeds().keys()
-    return bool(act.verbs) and not known.isdisjoint(act.verbs)
+    actions = meaning.names & deeds().keys()
+    return bool(act.verbs) and not actions.isdisjoint(act.verbs)

@@ -204,7 +204,7 @@ def _draw_figure(
     name = rng.choice(sorted(subject.names or _names_able(acts)))
     figure = Figure(name)
     if things()[name].role in ACTING:
-        figure = draw_actor(0, (name,), place.name, rng)
+        figure = draw_actor(0, cast=(name,), place=place.name, rng=rng)
     colour = subject.colour or draw_colour(name, rng)
     figure = replace(figure, colour=colour, size=subject.size, count=subject.least)
 
@@ -274,7 +274,7 @@ def _draw_deed(
     for position, figure in enumerate(figures):
         if figure.thing in targets and position != number:
             possible_targets.append(position)
-    return with_object(kind, possible_targets, objects, rng, act.colour)
+    return with_object(kind, targets=possible_targets, objects=objects, rng=rng, colour=act.colour)
 
 
 def _kinds_of(act: Act) -> list[DeedKind]:

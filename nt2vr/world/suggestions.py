@@ -139,10 +139,10 @@ class Suggestions:
     def _companions(self, scenes: SceneMask, besides: str = "") -> list[str]:
         """Return what is most often in some scenes, or in any scene if there are none."""
         rows = np.flatnonzero(scenes).tolist() or range(len(self._scenes))
-        known = _named(tokens_of(besides), "noun")
+        nouns = _named(tokens_of(besides), "noun")
         counts = Counter[str]()
         for row in rows:
-            counts.update({figure.thing for figure in self._scenes[row].figures} - known)
+            counts.update({figure.thing for figure in self._scenes[row].figures} - nouns)
         names = [name for name, _ in counts.most_common(MOST_COMPANIONS)]
         return [things()[name].nouns[0].with_article() for name in names]
 
@@ -180,7 +180,9 @@ class Suggestions:
             if claim is not None:
                 claims.append(claim)
         allowed = ~self._table.holding_any(claims)
-        return self._alike(allowed, subjects, _named(words, "verb"), _named(words, "place"))
+        return self._alike(
+            allowed, subjects, verbs=_named(words, "verb"), where=_named(words, "place")
+        )
 
     def _alike(self, allowed: SceneMask, subjects: Names, verbs: Names, where: Names) -> list[str]:
         """Return what can be said of allowed scenes with such a subject or deed, best first."""
@@ -216,8 +218,14 @@ def _shorter(wanted: str) -> Iterator[str]:
     """Yield the things of a phrase with one of its deeds or its place, and then each alone."""
     words = list(words_in(wanted))
     nouns = [word for word in words if word.meaning.kind == "noun"]
-    deeds = [_doing(word) for word in words if word.meaning.kind == "verb" and _stands_alone(word)]
-    where = [_place_phrase(word) for word in words if word.meaning.kind == "place"]
+    deeds = []
+    for word in words:
+        if word.meaning.kind == "verb" and _stands_alone(word):
+            deeds.append(_doing(word))
+    where = []
+    for word in words:
+        if word.meaning.kind == "place":
+            where.append(_place_phrase(word))
     for noun in nouns:
         for addition in (*where, *deeds):
             yield f"{_noun_text(noun)} {addition}"
@@ -257,7 +265,10 @@ def _doing(word: PhraseWord) -> str:
 
 def _place_phrase(word: PhraseWord) -> str:
     """Write a place with its preposition, in the typed way if the world calls it so."""
-    phrases = [text for name in sorted(word.meaning.names) for text in places()[name].phrases]
+    phrases = []
+    for name in sorted(word.meaning.names):
+        for text in places()[name].phrases:
+            phrases.append(text)
     typed = [text for text in phrases if tokens_of(text) == word.text]
     return (typed or phrases)[0]
 

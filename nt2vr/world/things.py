@@ -233,11 +233,14 @@ def _counted(text: str) -> tuple[tuple[str, int], ...]:
 
 # A figure does one thing of each layer at a time.
 Layer = Literal["main", "mood", "worn"]
-WEAR, ENTER, LEAVE = "wear", "enter", "leave"
+WEAR = "wear"
+ENTER = "enter"
+LEAVE = "leave"
 IN_WATER: Names = frozenset(
     {"swim", "surf", "row", "fly", "chase", "look at", "sail", "fly past", "eat"}
 )
-AT_SEA: Names = frozenset({"sea", "deep"})  # tags of places without ground
+# Tags of places without ground.
+AT_SEA: Names = frozenset({"sea", "deep"})
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,12 @@ def draw_phrase(figure: Figure, rng: Random, detail: float = 0.0, mood: str = ""
         return _group_phrase(figure, noun, subject, adjectives, shirt, rng)
     is_plural = noun.number == "many"
     text = noun.with_article(" ".join(adjectives)) + shirt
-    return NounPhrase(text, subject, is_plural, "they" if is_plural else thing.pronoun)
+    return NounPhrase(
+        text=text,
+        subject=subject,
+        plural=is_plural,
+        pronoun="they" if is_plural else thing.pronoun,
+    )
 
 
 def _group_phrase(

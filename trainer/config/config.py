@@ -53,7 +53,9 @@ class TrainConfig(BaseModel):
         by_section: dict[str, dict[str, Any]] = {name: {} for name in SECTIONS}
         for key, value in values.items():
             by_section[SECTION_OF[key]][key] = value
-        sections = {name: read_settings(SECTIONS[name], own) for name, own in by_section.items()}
+        sections = {}
+        for name, values_of_section in by_section.items():
+            sections[name] = read_settings(SECTIONS[name], values_of_section)
         extensions = {name: sections.pop(name) for name in EXTENSION_SECTIONS}
         super().__init__(**sections, extensions=extensions)
 
@@ -192,24 +194,23 @@ CORE_SECTIONS: dict[str, type[Section]] = {
     for name, field in TrainConfig.model_fields.items()
     if field.annotation and name != "extensions"
 }
-EXTENSION_SECTIONS: dict[str, type[Section]] = {
-    name: load(reference)
-    for extension in extensions()
-    for name, reference in extension.settings.items()
-}
+EXTENSION_SECTIONS: dict[str, type[Section]] = {}
+for _extension in extensions():
+    for _name, _reference in _extension.settings.items():
+        EXTENSION_SECTIONS[_name] = load(_reference)
 SECTIONS = CORE_SECTIONS | EXTENSION_SECTIONS
-SECTION_OF: dict[str, str] = {}  # flat key -> name of its section
-FIELDS: dict[str, FieldInfo] = {}  # flat key -> type, default and description
+# Flat key -> name of its section.
+SECTION_OF: dict[str, str] = {}
+# Flat key -> type, default and description.
+FIELDS: dict[str, FieldInfo] = {}
+# Flat key -> what may be chosen, where that is a list.
+CHOICES: dict[str, tuple[Any, ...]] = {}
 for _name, _section in SECTIONS.items():
     for _key, _field in _section.model_fields.items():
         SECTION_OF[_key] = _name
         FIELDS[_key] = _field
-# flat key -> what may be chosen, where that is a list
-CHOICES = {
-    key: get_args(field.annotation)
-    for key, field in FIELDS.items()
-    if get_origin(field.annotation) is Literal
-}
+        if get_origin(_field.annotation) is Literal:
+            CHOICES[_key] = get_args(_field.annotation)
 
 
 def changed(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -81,12 +81,14 @@ class Clips:
             if isinstance(self.frames, ClipFile):
                 return embed_undrawn(self.frames, encoder, report)
             clips = (self.frames[row] for row in range(len(self)))
-            return embed_frames(encoder, tracked(clips, len(self), "embedding clips", report))
+            return embed_frames(
+                encoder, tracked(clips, total=len(self), doing="embedding clips", progress=report)
+            )
 
     def embedded_once(self, encoder: Encoder, progress: Progress = silent) -> NDArray[np.float32]:
         """Encode all clips, or read the cached embeddings of this visual tower."""
         if self.path is None:
             return self.embeddings(encoder, progress)
         return embedded_once(
-            self.path, encoder, encoder.card, lambda: self.embeddings(encoder, progress)
+            self.path, encoder, encoder.card, embed=lambda: self.embeddings(encoder, progress)
         )

@@ -166,7 +166,14 @@ class CaptionSentences:
             relevant = row_array((row,))
             if negation is not None:
                 position = len(originals)
-                negated.append(JudgedQuery("negated", negation, relevant, original=position))
+                negated.append(
+                    JudgedQuery(
+                        kind="negated",
+                        text=negation,
+                        relevant=relevant,
+                        original=position,
+                    )
+                )
             originals.append(JudgedQuery("original", caption.text, relevant))
         return (*originals, *negated)
 

@@ -57,7 +57,7 @@ def example_sentence(preparation: Preparation, row: int) -> Denial:
     sentences: dict[int, Denial] = preparation.shared.setdefault(Denied, {})
     if row not in sentences:
         sentences[row] = draw_sentence(
-            preparation.clips, preparation.config, row, f"{preparation.key} {row}"
+            preparation.clips, preparation.config, row, key=f"{preparation.key} {row}"
         )
     return sentences[row]
 

@@ -95,7 +95,12 @@ class Parts(Input[TeacherTexts, PartVectors]):
         rows = first if clips.sentences.parses_captions else range(len(clips))
         sentences = (example_sentence(preparation, row) for row in rows)
 
-        self.storing_teacher = Teacher(storing, sentences, videos, preparation.device)
+        self.storing_teacher = Teacher(
+            encoder=storing,
+            sentences=sentences,
+            videos=videos,
+            device=preparation.device,
+        )
         self.teacher = self.storing_teacher.with_encoder(base)
 
     def draw(self, drawing: Drawing) -> TeacherTexts:
@@ -129,7 +134,10 @@ class Teacher:
     ) -> None:
         self.encoder = encoder
         self._device = device
-        unwanted = [sentence.unwanted for sentence in sentences if sentence.unwanted]
+        unwanted = []
+        for sentence in sentences:
+            if sentence.unwanted:
+                unwanted.append(sentence.unwanted)
         embeddings = self.embed(list(dict.fromkeys(unwanted)))
         # The mean of none is NaN: nothing is subtracted then.
         self.unwanted_mean = embeddings.mean(dim=0).nan_to_num()

@@ -183,7 +183,12 @@ class RunManager:
         """
         with self._waiting_lock:
             self.refuse_second_wait()
-            self.waiting = WaitingStart(name, start, self.free_device, session)
+            self.waiting = WaitingStart(
+                name=name,
+                start=start,
+                check_device=self.free_device,
+                session=session,
+            )
             return self.waiting
 
     def refuse_second_wait(self) -> None:
@@ -362,7 +367,13 @@ class RunManager:
             with suppress(ConfigError):
                 self._configs[run_id] = load_config(run.config)
         config = self._configs.get(run_id)
-        return Run(run_id, status, config, may_end_at_once, self._sessions.get(run_id, ""))
+        return Run(
+            run_id=run_id,
+            status=status,
+            config=config,
+            may_end_at_once=may_end_at_once,
+            session=self._sessions.get(run_id, ""),
+        )
 
 
 def _deletion_time(deleted_run: Path) -> str:

@@ -113,12 +113,12 @@ CHANGES: dict[str, Callable[[Phrases, str, Sequence[Phrases]], Iterator[str]]] =
 }
 
 
-def changed(caption: str, change: str, others: Sequence[str], seed: str = "") -> str:
-    """Change a caption in one of `CHANGES`, with words of `others`; "" if that is impossible."""
+def changed(caption: str, change: str, captions: Sequence[str], seed: str = "") -> str:
+    """Change a caption in one of `CHANGES`, with words of `captions`; "" if that is impossible."""
     rng = random.Random(f"{seed} {change} {caption}")
     sample: list[str] = []
     if change != "negate":
-        sample = rng.sample(list(others), min(OTHERS, len(others)))
+        sample = rng.sample(list(captions), min(OTHERS, len(captions)))
     tagger = load_tagger()
     sources = [Phrases(tagger.tag(source)) for source in sample]
     changed_texts = CHANGES[change](Phrases(tagger.tag(caption)), caption, sources)

@@ -94,7 +94,14 @@ def _thing(phrases: Phrases, noun: Phrase) -> NamedThing | None:
     else:
         return None
     modifiers = frozenset(phrases.word(i) for i in positions if i != noun.head)
-    return NamedThing(text, bare, is_plural, lemma, also_called(lemma), modifiers)
+    return NamedThing(
+        text=text,
+        bare=bare,
+        is_plural=is_plural,
+        head=lemma,
+        names=also_called(lemma),
+        modifiers=modifiers,
+    )
 
 
 def _needs_no_article(head: str, lemma: str) -> bool:
@@ -226,8 +233,8 @@ class Usage:
 def agrees(subject: Subject, text: str) -> bool:
     """Return whether "his", "her" and "their" in a verb phrase agree with the subject."""
     possessive = {"he": "his", "she": "her"}.get(subject.pronoun, "their")
-    others = {"his", "her", "their", "my", "our", "your"} - {possessive}
-    return others.isdisjoint(text.split())
+    other_possessives = {"his", "her", "their", "my", "our", "your"} - {possessive}
+    return other_possessives.isdisjoint(text.split())
 
 
 class ContentIndex:

@@ -230,7 +230,13 @@ def _added_tokens(text: str, offset: int, replaced: dict[str, Token]) -> Iterato
             lemma = old.lemma
         else:
             tag, lemma = _ADDED.get(word, _TagAndLemma("VB", word))
-        yield Token(word, tag, partial(str, lemma), offset + start, offset + end)
+        yield Token(
+            text=word,
+            tag=tag,
+            find_lemma=partial(str, lemma),
+            start=offset + start,
+            end=offset + end,
+        )
 
 
 def _denial(phrases: Phrases, i: int) -> _CaptionDenial | None:
@@ -325,7 +331,12 @@ def _denied_auxiliary(phrases: Phrases, i: int) -> _CaptionDenial | None:
         texts.append(contracted)
     is_about_video = phrases.lemma(i - 1) in listed("video_words")
     says_little = is_about_video or phrases.lemma(i + 1) in listed("uninformative", "video_words")
-    return _CaptionDenial(token.start, token.end, tuple(texts), says_little)
+    return _CaptionDenial(
+        start=token.start,
+        end=token.end,
+        texts=tuple(texts),
+        says_little=says_little,
+    )
 
 
 def _denied_verb(phrases: Phrases, i: int) -> _CaptionDenial | None:
@@ -354,7 +365,12 @@ def _denied_verb(phrases: Phrases, i: int) -> _CaptionDenial | None:
     if f"{phrases.word(first - 1)} {phrases.word(i)}" in listed_runs("compound_verbs"):
         first -= 1
     start = phrases.tokens[first].start
-    return _CaptionDenial(start, start, ("not ",), says_little)
+    return _CaptionDenial(
+        start=start,
+        end=start,
+        texts=("not ",),
+        says_little=says_little,
+    )
 
 
 def _denied_finite_verb(
@@ -367,7 +383,12 @@ def _denied_finite_verb(
     # a man dressed in red dances
     follows_noun = phrases.tag(i) == "VBD" and phrases.tag(i - 1) == "NOUN"
     if follows_noun and phrases.tag(i + 1) == "ADP" and _finite_follows(phrases, i):
-        return _CaptionDenial(start, start, ("not ",), says_little)
+        return _CaptionDenial(
+            start=start,
+            end=start,
+            texts=("not ",),
+            says_little=says_little,
+        )
 
     helper = _helper_of(phrases, i)
     base = " ".join([*phrases.words[first:i], inflect(lemma, "VB")])

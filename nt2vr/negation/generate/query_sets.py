@@ -358,7 +358,12 @@ def _caption(path: Path, row: _NumberedLine) -> Caption:
     if not isinstance(unwanted, str) or not unwanted.strip():
         return Caption(cap_id, text.strip())
     wanted = _joined_pieces(fields.get("poscap"))
-    return Caption(cap_id, text.strip(), wanted, unwanted.strip())
+    return Caption(
+        cap_id=cap_id,
+        text=text.strip(),
+        wanted=wanted,
+        unwanted=unwanted.strip(),
+    )
 
 
 def _is_cap_id(value: object) -> bool:

@@ -203,7 +203,7 @@ class ScopeFinder:
         if self.phrases.tag(end) in self._tags_of_both(negation, negations):
             return negation
 
-        starts = {other.start for other in negations}
+        starts = {one.start for one in negations}
         while end not in starts and not self._starts_part(end):
             end += 1
         return negation.ending(end=end, core=end)

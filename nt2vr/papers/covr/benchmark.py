@@ -165,7 +165,13 @@ class CovrBenchmark(ModelBenchmark[EmbeddedMedia]):
             outcome = measure(vectors_for(embedded, system.strategy, encoder), embedded)
             table = summarise(self.queries, outcome)
             results.append(
-                covr_result(card.name, system.strategy, outcome.ranks, table, card.fingerprints)
+                covr_result(
+                    card.name,
+                    system=system.strategy,
+                    ranks=outcome.ranks,
+                    table=table,
+                    spec=card.fingerprints,
+                )
             )
         return results
 
@@ -236,8 +242,19 @@ def embed_queries(
     if encoder.capabilities.given_queries_only:
         precomputed = encoder.encode_text([query.query_id for query in queries])
         zeros = np.zeros_like(precomputed)
-        unused = PictureQuery(zeros, zeros, zeros, zeros)
-        return EmbeddedQueries(queries, unused, zeros, media.clips, precomputed)
+        unused = PictureQuery(
+            picture=zeros,
+            sentence=zeros,
+            wanted=zeros,
+            unwanted=zeros,
+        )
+        return EmbeddedQueries(
+            queries=queries,
+            combined=unused,
+            captions=zeros,
+            clips=media.clips,
+            precomputed=precomputed,
+        )
 
     tagger = load_tagger()
     texts = [query.text for query in queries]
@@ -257,7 +274,12 @@ def embed_queries(
     if deep or reads_tokens(encoder):
         frames = _reference_frames(media, encoder)[references]
         combined = replace(combined, tokens=encoder.encode_tokens(texts), frames=frames)
-    return EmbeddedQueries(queries, combined, vectors.of(captions), media.clips)
+    return EmbeddedQueries(
+        queries=queries,
+        combined=combined,
+        captions=vectors.of(captions),
+        clips=media.clips,
+    )
 
 
 def _reference_frames(media: EmbeddedMedia, encoder: Encoder) -> Vectors:
@@ -279,7 +301,7 @@ def vectors_of(
         return embedded.captions
     if system in COMPOSITIONS:
         return COMPOSITIONS[system](embedded.combined, weights)
-    return combine(system, embedded.combined, weights, composers)
+    return combine(system, query=embedded.combined, weights=weights, composers=composers)
 
 
 def vectors_for(embedded: EmbeddedQueries, system: str, encoder: Encoder) -> Vectors:
@@ -310,7 +332,7 @@ def scores_of(vectors: Vectors, embedded: EmbeddedQueries) -> Vectors:
         nothing = np.zeros((0, vectors.shape[1]), np.float32)
         for wanted in embedded.combined.wanted:
             exclusions.append(Exclusion(nothing, 0.0, focus=wanted))
-    scores = score_table(vectors, clips, exclusions, clips)
+    scores = score_table(vectors, clips, exclusions, gallery=clips)
 
     is_readable = clips.any(axis=tuple(range(1, clips.ndim)))
     scores[:, ~is_readable] = -np.inf
@@ -384,7 +406,9 @@ def summarise(queries: Sequence[CovrQuery], outcome: Outcome) -> dict[str, dict[
         table[kind] = _metrics_of(outcome, kinds == kind)
     table[ALL] = _mean_over_kinds(outcome, kinds, np.ones(len(queries), bool))
 
-    labels = {label for query in queries for label in query.labels}
+    labels: set[str] = set()
+    for query in queries:
+        labels.update(query.labels)
     for label in sorted(labels, key=lambda label: (label != "negation", label)):
         has_label = np.array([label in query.labels for query in queries])
         table[label] = _mean_over_kinds(outcome, kinds, has_label)
@@ -466,8 +490,14 @@ def write_submission(
     in_subset = mask([query.subset for query in embedded.queries], scores.shape[1])
     subset_scores = np.where(in_subset, scores, -np.inf)
     subset_path = path.with_name(f"{path.stem}_subset{path.suffix}")
-    _write_predictions(benchmark, path, "recall", scores, TAKEN)
-    _write_predictions(benchmark, subset_path, "recall_subset", subset_scores, TAKEN_OF_SUBSET)
+    _write_predictions(benchmark, file=path, metric="recall", scores=scores, count=TAKEN)
+    _write_predictions(
+        benchmark,
+        file=subset_path,
+        metric="recall_subset",
+        scores=subset_scores,
+        count=TAKEN_OF_SUBSET,
+    )
     return [path, subset_path]
 
 
@@ -523,7 +553,14 @@ class CovrData(ModelData):
         return self.name != WORLD
 
     def load(self, encoder: Encoder, places: Places, progress: Progress) -> CovrBenchmark:
-        return benchmark_for(encoder, self, places.folder, places.decoder, places.cache, progress)
+        return benchmark_for(
+            encoder,
+            data=self,
+            folder=places.folder,
+            decoder=places.decoder,
+            cache=places.cache,
+            progress=progress,
+        )
 
 
 def benchmark_for(
@@ -561,7 +598,9 @@ def _readable(
     readable = dataset.without(unreadable)
     num_queries = len(dataset.samples)
     num_lost = num_queries - len(readable.samples)
-    remark = unreadable_remark(unreadable, len(dataset.media), num_lost, num_queries)
+    remark = unreadable_remark(
+        unreadable, num_videos=len(dataset.media), num_lost=num_lost, num_queries=num_queries
+    )
     if not readable.samples:
         raise DatasetError(f"{dataset.name} has no query left: {remark}")
     return replace(readable, remarks=(*dataset.remarks, remark))
@@ -576,8 +615,12 @@ def covr_world(cache: Path, split: SceneSplit, per_kind: int = 0) -> CovrBenchma
 
     def embed(encoder: Encoder, progress: Progress) -> EmbeddedMedia:
         framing = encoder.framing
-        pictures = ClipFile.of(split, references, 1, framing, cache).embeddings(encoder, progress)
-        videos = ClipFile.of(split, clips, encoder.num_frames, framing, cache)
+        pictures = ClipFile.of(
+            split, scenes=references, num_frames=1, framing=framing, cache=cache
+        ).embeddings(encoder, progress)
+        videos = ClipFile.of(
+            split, scenes=clips, num_frames=encoder.num_frames, framing=framing, cache=cache
+        )
         return EmbeddedMedia(pictures, videos.embeddings(encoder.as_scored(), progress))
 
     return CovrBenchmark(

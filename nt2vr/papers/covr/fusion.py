@@ -162,9 +162,18 @@ class Fusion(nn.Module, Composer):
                 tensors[name if name.startswith(CROSS) else LAYERS + name] = tensor
         wanted, unwanted = weights[PARTS].tolist()
         hidden = len(weights["0.weight"]) if "1.weight" in weights else 0
-        blocks = {name.split(".")[2] for name in weights if name.startswith(f"{CROSS}blocks.")}
+        blocks = set()
+        for name in weights:
+            if name.startswith(f"{CROSS}blocks."):
+                blocks.add(name.split(".")[2])
 
-        fusion = cls(width, wanted, unwanted, hidden, min(len(blocks), MAX_LAYERS))
+        fusion = cls(
+            width=width,
+            wanted=wanted,
+            unwanted=unwanted,
+            hidden=hidden,
+            blocks=min(len(blocks), MAX_LAYERS),
+        )
         if not weights[PARTS].isfinite().all():
             raise ValueError("a weight is not finite")
         return filled(fusion, tensors, f"embeddings of length {width}").requires_grad_(False)

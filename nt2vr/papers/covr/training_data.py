@@ -113,7 +113,12 @@ def load(
         held_out_families = benchmark.covr_world(cache, "validation")
         validation = benchmark.embed_queries(held_out_families, encoder, progress, deep)
         families = load_families(encoder, config, cache, progress)
-        return LoadedData(families, validation, f"{NAME}, {num_clips} families", {})
+        return LoadedData(
+            triplets=families,
+            validation=validation,
+            name=f"{NAME}, {num_clips} families",
+            digests={},
+        )
 
     path = resolve_path(config.dataset.data)
     training = load_covr(path, "train")
@@ -142,9 +147,10 @@ def _digests(dataset: CovrSet, rows: Iterable[int], store: Cache) -> tuple[int, 
     for row in rows:
         sample = dataset.samples[row]
         names = [sample.reference, *sample.targets]
-        contents = [
-            store.content_hash(dataset.media[name]) for name in names if name in dataset.media
-        ]
+        contents = []
+        for name in names:
+            if name in dataset.media:
+                contents.append(store.content_hash(dataset.media[name]))
         hashes.append(digest(names, contents, sample.text, sample.caption, sample.before))
     return tuple(hashes)
 
@@ -169,7 +175,7 @@ def load_families(
     families = training_families(config.dataset.num_clips, config.run.seed)
     references = [family.reference for family in families]
     pictures, clips, frames = _embedded_clips(
-        families, encoder, cache, settings.weigh_frames, progress
+        families, encoder, cache, by_frame=settings.weigh_frames, progress=progress
     )
 
     clip_families: list[int] = []
@@ -223,8 +229,14 @@ def _embedded_clips(
     for start in range(0, len(families), BLOCK):
         block = families[start : start + BLOCK]
         references = [family.reference for family in block]
-        reference_files.append(ClipFile.of("train", references, 1, framing, cache))
-        clip_files.append(ClipFile.of("train", _clips_of(block), FRAMES, framing, cache))
+        reference_files.append(
+            ClipFile.of("train", scenes=references, num_frames=1, framing=framing, cache=cache)
+        )
+        clip_files.append(
+            ClipFile.of(
+                "train", scenes=_clips_of(block), num_frames=FRAMES, framing=framing, cache=cache
+            )
+        )
 
     pictures = np.concatenate([file.embeddings(encoder, progress) for file in reference_files])
     if not by_frame:

@@ -84,9 +84,9 @@ class Features(VideoInput):
             with expecting(self._folder, FORM):
                 of_video[video_id] = _mean(file, video_id, rows)
         if not of_video:
-            known = such_as(list(video_ids))
+            examples = such_as(list(video_ids))
             raise DatasetError(
-                f"{self._folder} has no features of the {len(video_ids)} videos ({known}), but of "
+                f"{self._folder} has no features of the {len(video_ids)} videos ({examples}), but of "
                 f"{such_as(file.names)}. Name those of this dataset."
             )
         return of_video

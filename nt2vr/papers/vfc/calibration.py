@@ -31,13 +31,13 @@ def calibrated(
     which no verb phrase was parsed always is.
     """
     remaining = Counter(chain.from_iterable(originals))  # S - G of each verb phrase
-    kept: list[int] = []
+    accepted: list[int] = []
     for number in range(len(generated)) if order is None else order:
         counts = Counter(generated[number])
         if all(remaining[key] >= count for key, count in counts.items()):
             remaining.subtract(counts)
-            kept.append(number)
-    return sorted(kept)
+            accepted.append(number)
+    return sorted(accepted)
 
 
 def round_robin(videos: Sequence[int], seed: int) -> list[int]:
@@ -70,8 +70,7 @@ def imbalances(
     """
     original_counts = Counter(chain.from_iterable(originals))
     generated_counts = Counter(chain.from_iterable(generated))
-    ratios = {
-        key: batch_size - 1 + generated_counts[key] / count
-        for key, count in original_counts.items()
-    }
+    ratios = {}
+    for key, count in original_counts.items():
+        ratios[key] = batch_size - 1 + generated_counts[key] / count
     return dict(sorted(ratios.items(), key=lambda ratio: (-ratio[1], ratio[0])))

@@ -102,7 +102,7 @@ def _verb_use(phrases: Phrases, chunk: Chunk, next_kind: str) -> VerbUse | None:
     verb = verb_of(phrases.word(start))
     if form is None or not is_complete(phrases, chunk, next_kind):
         return None
-    if not _is_action(phrases, start, verb, form):
+    if not _is_action(phrases, i=start, verb=verb, form=form):
         return None
 
     preposition, after_preposition = _preposition(phrases, start + 1)
@@ -153,7 +153,10 @@ def _with_noun(phrases: Phrases, use: VerbUse, noun: Phrase, start: int) -> Verb
     if not _ends_with_noun(phrases, noun, use.verb, use.preposition):
         return None
 
-    noun_words = [phrases.word(i) for i in range(noun.start, noun.end) if phrases.tag(i) != "DET"]
+    noun_words = []
+    for i in range(noun.start, noun.end):
+        if phrases.tag(i) != "DET":
+            noun_words.append(phrases.word(i))
     is_single_word = noun.start == noun.head
     is_compound = use.form == "VBG" and is_single_word and not phrases.is_auxiliary(start - 1)
     has_no_article = is_compound or is_bare_noun(phrases, start, noun.head)

@@ -212,11 +212,10 @@ def count_text(percentage: float, counts_failures: bool = False) -> str:
 def _example(report: Report, finding: Finding) -> str:
     """Return the shortest query with the usual negation word, in brackets; "" if there is none."""
     kind = finding.key.partition("/")[0]
-    texts = [
-        query.text
-        for query in report.queries
-        if query.kind == kind and query.cue and query.cue == finding.measure.cue
-    ]
+    texts = []
+    for query in report.queries:
+        if query.kind == kind and query.cue and query.cue == finding.measure.cue:
+            texts.append(query.text)
     example = min(texts, key=lambda text: (len(text), text), default="")
     return f" (“{example}”)" if 0 < len(example) <= LONGEST_EXAMPLE else ""
 

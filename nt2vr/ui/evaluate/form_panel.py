@@ -67,8 +67,8 @@ class FormPanel:
     def _build_data(self) -> None:
         self.data = menu(
             "evaluate-data",
-            "Data",
-            self._data_choices(),
+            label="Data",
+            choices=self._data_choices(),
             value=GALLERY,
             info=BUILT_IN_DATA,
             allow_custom_value=True,
@@ -77,12 +77,17 @@ class FormPanel:
         )
         narrow: dict[str, Any] = {"visible": False, "scale": 1, "min_width": 120}
         self.split = menu(
-            "evaluate-split", "Split", SPLITS, value="test", info="of the data", **narrow
+            "evaluate-split",
+            label="Split",
+            choices=SPLITS,
+            value="test",
+            info="of the data",
+            **narrow,
         )
         self.per_kind = menu(
             "evaluate-per-kind",
-            "Queries",
-            SIZES,
+            label="Queries",
+            choices=SIZES,
             value=SIZES[0],
             info="per kind of change",
             **narrow,
@@ -91,14 +96,16 @@ class FormPanel:
     def _build_systems(self) -> None:
         self.systems = menu(
             "evaluate-systems",
-            "Systems",
-            self._searcher.system_names(),
+            label="Systems",
+            choices=self._searcher.system_names(),
             value=list(DEFAULT_SYSTEMS),
             multiselect=True,
             info=CONTROLS,
         )
         models = self._searcher.models.names()
-        self.model = menu("evaluate-model", "Model", models, value="CLIP", info=WAYS, visible=False)
+        self.model = menu(
+            "evaluate-model", label="Model", choices=models, value="CLIP", info=WAYS, visible=False
+        )
 
     @property
     def inputs(self) -> list[Any]:
@@ -199,7 +206,9 @@ def _own_data() -> str:
 def _choose_data() -> str:
     """Return the script that shows the fields which the chosen data has."""
     kinds = benchmark_kinds()
-    sized = [f"{prefix}{name}" for prefix, kind in kinds.items() for name in kind.sized]
+    sized = []
+    for prefix, kind in kinds.items():
+        sized += [f"{prefix}{name}" for name in kind.sized]
     constants = {
         "ofModels": list(kinds),
         "sized": sized,

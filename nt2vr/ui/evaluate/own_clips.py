@@ -64,7 +64,12 @@ class OwnClips:
             clip = f"{ROUTE}/{report_id}/{rows[video_id]}"
             return {"src": f"{clip}/{PREVIEW}", "poster": f"{clip}/{POSTER}"}
 
-        return Home("", frozenset(videos), urls, is_gallery=False)
+        return Home(
+            key="",
+            video_ids=frozenset(videos),
+            urls=urls,
+            is_gallery=False,
+        )
 
     def route(self) -> Route:
         """Return the route of posters and previews: /evaluated/REPORT/ROW/KIND."""
@@ -99,8 +104,8 @@ class OwnClips:
 
         self._served += 1
         if self._served % EVICT_EVERY == 0:
-            others = (path for path in self._previews.folder.glob("??/*") if path != file)
-            evict(others, LIMITS["report previews"])
+            other_files = (path for path in self._previews.folder.glob("??/*") if path != file)
+            evict(other_files, LIMITS["report previews"])
         return file
 
     def _with_content(self, video: Video) -> Video:

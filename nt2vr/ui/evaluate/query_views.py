@@ -155,7 +155,13 @@ class Listing:
 
         page = places.index(link.query) // PER_PAGE if link.query in places else link.page
         last_page = max(0, (len(places) - 1) // PER_PAGE)
-        return cls(report, replace(link, page=min(page, last_page)), remarks, home, places)
+        return cls(
+            report=report,
+            link=replace(link, page=min(page, last_page)),
+            remarks=remarks,
+            home=home,
+            places=places,
+        )
 
     def clip(self, video_id: str, verdict: Verdict | None, rank: int) -> dict[str, Any]:
         """Show a video: its clip where it is at hand, otherwise a caption of it, or its id."""
@@ -197,13 +203,15 @@ def resolved(link: ReportLink, report: Report) -> ReportLink:
     names = [result.system for result in report.results]
     kinds = [kind for _, kind in kinds_of(report)]
     first, second = report.telling_pair
-    return replace(
-        link,
-        first=link.first if link.first in names else first,
-        second=link.second if link.second in names else second,
-        kind=next(kind for kind in (link.kind, FIRST_KIND, ANY) if kind in kinds),
-        query=link.query if report.presentation.has_review else None,
-    )
+    if link.first not in names:
+        link = replace(link, first=first)
+    if link.second not in names:
+        link = replace(link, second=second)
+    if link.kind not in kinds:
+        link = replace(link, kind=FIRST_KIND if FIRST_KIND in kinds else ANY)
+    if not report.presentation.has_review:
+        link = replace(link, query=None)
+    return link
 
 
 def kinds_of(report: Report) -> list[tuple[str, str]]:
@@ -218,7 +226,10 @@ def menus_of(listing: Listing) -> dict[str, list[tuple[str, str]]]:
     link = listing.link
     remarks = listing.remarks.values()
     systems = [(result.system, result.system) for result in report.results]
-    cues = [query.cue for query in report.queries if link.kind in (ANY, query.kind)]
+    cues = []
+    for query in report.queries:
+        if link.kind in (ANY, query.kind):
+            cues.append(query.cue)
     menus = {
         "first": systems,
         "second": systems,
@@ -272,10 +283,9 @@ def _opens_text(listing: Listing) -> str:
 
 def _row_view(listing: Listing, place: int) -> dict[str, Any]:
     row = listing.report.row(place)
-    sides = [
-        _side(listing, place, row, system, 1)
-        for system in (listing.link.first, listing.link.second)
-    ]
+    sides = []
+    for system in (listing.link.first, listing.link.second):
+        sides.append(_side(listing, place, row, system, num_clips=1))
     num_more = len(row.relevant) - SOME_IDS
     return {
         **_query(listing, place, row),
@@ -323,10 +333,9 @@ def _side(listing: Listing, place: int, row: Row, system: str, num_clips: int) -
     """Show what one system found: rank, first clips, and the verdicts of the first page, also as a sentence."""
     first = first_videos(listing.report, place, system)
     verdicts = [verdict for _, verdict in first]
-    clips = [
-        listing.clip(video_id, verdict, rank)
-        for rank, (video_id, verdict) in enumerate(first[:num_clips], 1)
-    ]
+    clips = []
+    for rank, (video_id, verdict) in enumerate(first[:num_clips], 1):
+        clips.append(listing.clip(video_id, verdict, rank))
     return {
         "name": system,
         "rank": f"{row.ranks[system]:,}",
@@ -374,14 +383,17 @@ def review_view(listing: Listing, refusal: str = "") -> dict[str, Any]:
 
     row = report.row(place)
     systems = (link.first, link.second)
-    tags = [remark.tag for remark in listing.remarks.values() if remark.tag]
+    tags = []
+    for remark in listing.remarks.values():
+        if remark.tag:
+            tags.append(remark.tag)
     return {
         **_query(listing, place, row),
         **listing.beside(place),
         "back": replace(link, query=None).address,
         "link": link.address,
         "search": _review_search(listing, row, systems),
-        "sides": [_side(listing, place, row, system, NUM_CLIPS) for system in systems],
+        "sides": [_side(listing, place, row, system, num_clips=NUM_CLIPS) for system in systems],
         "tags": list(dict.fromkeys([*tags, *TAGS])),
         "longest_tag": MAX_TAG,
         "longest_note": MAX_NOTE,
@@ -395,4 +407,6 @@ def _review_search(listing: Listing, row: Row, systems: Sequence[str]) -> str:
     is_there = home is not None and home.is_gallery and not home.video_ids.isdisjoint(row.relevant)
     judged = f"{listing.link.report}:{listing.link.query}" if is_there else ""
     gallery = home.key if home else ""
-    return search_link(row.query.text, list(dict.fromkeys(systems)), judged, gallery)
+    return search_link(
+        row.query.text, systems=list(dict.fromkeys(systems)), judged=judged, gallery=gallery
+    )

@@ -24,7 +24,10 @@ class ReportPanel:
             self.rename = gr.Button("Rename", elem_id="evaluate-rename", size="sm", min_width=90)
             self.delete = gr.Button("Delete", elem_id="evaluate-delete", size="sm", min_width=90)
         self.confirm = Confirmation(
-            "evaluate", "delete", "Delete this report permanently?", "Delete"
+            prefix="evaluate",
+            action="delete",
+            question="Delete this report permanently?",
+            answer="Delete",
         )
         with gr.Row(
             visible=False, elem_id="evaluate-naming", elem_classes="nt-confirm nt-naming"
@@ -62,4 +65,4 @@ class ReportPanel:
         names = {entry.report_id: entry.name for entry in self._archive.entries()}
         report = self._archive.load(report_id)
         files = self._archive.files(report_id)
-        return report_view(report, report_id, files, names.get(report_id, ""))
+        return report_view(report, report_id, files, name=names.get(report_id, ""))

@@ -76,7 +76,7 @@ def report_view(
         "created": day_text(report.created),
         "about": size_of(report),
         "remarks": remarks_of(report),
-        "sentences": [{"parts": sentence_of(report, each)} for each in findings_of(report)],
+        "sentences": [{"parts": sentence_of(report, finding)} for finding in findings_of(report)],
         "chart": chart_of(report),
         "level": LEVEL,
         "margins": report.presentation.margins,
@@ -87,9 +87,12 @@ def report_view(
 
 
 def _meanings(report: Report, tables: Sequence[Table]) -> list[str]:
-    known = set().union(*(line.metrics for table in tables for line in table.lines))
-    columns = [column for table in tables for column in table.columns]
-    return report.presentation.meanings(columns, known)
+    measured: set[str] = set()
+    columns: list[Column] = []
+    for table in tables:
+        measured.update(*(line.metrics for line in table.lines))
+        columns += table.columns
+    return report.presentation.meanings(columns, measured)
 
 
 def _table_view(report: Report, report_id: str, table: Table) -> dict[str, Any]:
@@ -217,5 +220,10 @@ def _group_row(name: str, group: CueGroup, column: Column) -> list[Any]:
             high = written(column, interval.high)
             figure = f"{figure} ({low} to {high})"
         figures.append(figure)
-    verdict = verdict_text(group.means[2], group.intervals[2], group.p, column.lower_is_better)
+    verdict = verdict_text(
+        group.means[2],
+        interval=group.intervals[2],
+        p=group.p,
+        lower_is_better=column.lower_is_better,
+    )
     return [name, group.num_queries, *figures, verdict]

@@ -79,7 +79,7 @@ def drawings_view(
     return {
         "text": text,
         "do": offer,
-        "cost": _cost(models.device, model, is_here, num_clips),
+        "cost": _cost(models.device, name=model, is_here=is_here, num_clips=num_clips),
         "refusal": permissions.refusal(visitor, *actions),
     }
 
@@ -173,7 +173,14 @@ class Indexing:
         names = self.models.names()
         models = [System.named(system, names).model for system in systems]
         num_clips = len(self.galleries.searcher(key).gallery.videos)
-        return drawings_view(self.models, models, num_clips, permissions, visitor, is_indexed)
+        return drawings_view(
+            self.models,
+            names=models,
+            num_clips=num_clips,
+            permissions=permissions,
+            visitor=visitor,
+            is_indexed=is_indexed,
+        )
 
     def start(self, library_id: str, model: str, session: str = "") -> Future[IndexJob]:
         """Queue an update of a library under a model.
@@ -235,7 +242,7 @@ class Indexing:
                 milvus=services.milvus,
             )
 
-        return self._queue(update, info, [model], session)
+        return self._queue(update, info, models=[model], session=session)
 
     def move(
         self, library_id: str, path: str, roots: Sequence[Path], session: str = ""
@@ -255,9 +262,16 @@ class Indexing:
         libraries.moved_to(info.id, path, roots)
 
         def move(progress: Progress) -> Moved:
-            return move_library(libraries, info.id, path, self._services.cache, progress, roots)
+            return move_library(
+                libraries,
+                library_id=info.id,
+                path=path,
+                cache=self._services.cache,
+                progress=progress,
+                roots=roots,
+            )
 
-        return self._queue(move, info, [], session)
+        return self._queue(move, info, models=[], session=session)
 
     def _queue(
         self, work: Work[Updated | Moved], info: LibraryInfo, models: Sequence[str], session: str
@@ -391,7 +405,9 @@ class _IndexEvents:
         # The results on the page stay, and so does the reason.
         if ended.state == "failed":
             redact = self.permissions.redactor(request)
-            updates[self.panel] = index_view(None, None, ended, redact=redact, drawings=drawings)
+            updates[self.panel] = index_view(
+                None, problem=None, job=ended, redact=redact, drawings=drawings
+            )
             return updates
 
         better_systems = self._better_systems(ended)

@@ -70,11 +70,11 @@ class NewLibraryForm:
                 elem_id="library-files",
             )
             with gr.Row(equal_height=True):
-                self.path = _textbox("library-path", 4, label="Folder", visible=False)
+                self.path = _textbox("library-path", scale=4, label="Folder", visible=False)
                 self.split = menu(
                     "library-split",
-                    "Split",
-                    ["all", "test", "validation", "train"],
+                    label="Split",
+                    choices=["all", "test", "validation", "train"],
                     value="all",
                     scale=1,
                     min_width=120,
@@ -82,7 +82,7 @@ class NewLibraryForm:
                 )
             self.problem = problem_place("library-problem")
             with gr.Row(equal_height=True):
-                self.name = _textbox("library-name", 3, label="Name", placeholder="Holiday")
+                self.name = _textbox("library-name", scale=3, label="Name", placeholder="Holiday")
                 self.window = gr.Number(
                     WINDOW_S,
                     label="Seconds per window (0: keep videos whole)",
@@ -92,10 +92,17 @@ class NewLibraryForm:
                     elem_id="library-window",
                 )
                 self.model = menu(
-                    "library-first-model", INDEXED_BY, models, value=default, scale=3, min_width=200
+                    "library-first-model",
+                    label=INDEXED_BY,
+                    choices=models,
+                    value=default,
+                    scale=3,
+                    min_width=200,
                 )
             self.drawings = template("search-index", {}, elem_id="form-drawings")
-            self.add = _button("library-add", "Add and index", 220, scale=0, variant="primary")
+            self.add = _button(
+                "library-add", text="Add and index", min_width=220, scale=0, variant="primary"
+            )
             self.note = gr.Markdown(visible=False, elem_id="library-note")
         self.inputs = [
             self.kind,
@@ -122,19 +129,31 @@ class OpenLibraryPanel:
                     "Move…", elem_id="library-elsewhere", size="sm", min_width=76
                 )
                 self.remove = gr.Button("Remove", elem_id="library-remove", size="sm", min_width=90)
-            self.confirm = Confirmation("library", "remove", "", "Remove")
+            self.confirm = Confirmation(
+                prefix="library",
+                action="remove",
+                question="",
+                answer="Remove",
+            )
             self.problem = problem_place("open-problem")
             self.info = template("library-info", {})
             with gr.Row(equal_height=True, visible=False, elem_id="library-place") as self.place:
-                self.path = _textbox("library-new-path", 4, label=ELSEWHERE, min_width=300)
+                self.path = _textbox("library-new-path", scale=4, label=ELSEWHERE, min_width=300)
                 self.move = _button("library-move", "Find its files", 140)
             self.search = template("library-posters", {"posters": []})
             with gr.Row(equal_height=True, elem_id="library-index"):
                 self.model = menu(
-                    "library-model", INDEXED_BY, models, value=default, scale=3, min_width=200
+                    "library-model",
+                    label=INDEXED_BY,
+                    choices=models,
+                    value=default,
+                    scale=3,
+                    min_width=200,
                 )
                 self.update = _button("library-update", "Update index", 140)
-                self.cancel = _button("library-cancel", "Cancel", 100, interactive=False)
+                self.cancel = _button(
+                    "library-cancel", text="Cancel", min_width=100, interactive=False
+                )
                 self.more = gr.UploadButton(
                     "Upload more files",
                     min_width=160,
@@ -149,7 +168,11 @@ class OpenLibraryPanel:
                 self.rename = _button("library-rename", "Rename", 120)
             self.skipped = template("library-skipped", {})
             self.retry = _button(
-                "library-retry", "Read skipped files again", 220, scale=0, visible=False
+                "library-retry",
+                text="Read skipped files again",
+                min_width=220,
+                scale=0,
+                visible=False,
             )
         self.updated = [
             self.confirm.question,
@@ -369,7 +392,13 @@ class LibraryTab:
 
     def _warning(self, model: str | None, num_clips: int, visitor: Visitor) -> dict[str, Any]:
         models = self._indexing.models
-        view = drawings_view(models, [model or ""], num_clips, self._permissions, visitor)
+        view = drawings_view(
+            models,
+            names=[model or ""],
+            num_clips=num_clips,
+            permissions=self._permissions,
+            visitor=visitor,
+        )
         return {"drawings": view}
 
     def _teaching_offer(

@@ -34,33 +34,33 @@ class PresetCard(NamedTuple):
 
 FIRST = {  # presets to begin with
     "stage": PresetCard(
-        "Watch it learn",
-        "The built-in CLIP learns “not” in minutes, and Search shows each of its checkpoints.",
+        title="Watch it learn",
+        about="The built-in CLIP learns “not” in minutes, and Search shows each of its checkpoints.",
         on_cpu_s=0.38,
         # It was not run on a GPU: CLIP-neg's steps, which do more.
         on_gpu_s=0.3,
     ),
     "teach-text": PresetCard(
-        "Teach it “not”",
-        "Any CLIP learns negation from sentences alone; ViT-B/32 takes about half an hour on two cores.",
+        title="Teach it “not”",
+        about="Any CLIP learns negation from sentences alone; ViT-B/32 takes about half an hour on two cores.",
         on_cpu_s=0.3,
         on_gpu_s=0.1,
     ),
     "own-videos": PresetCard(
-        "Your own videos",
-        "A CLIP learns what captioned videos or pictures show, and “not”. Enter their folder as data.",
+        title="Your own videos",
+        about="A CLIP learns what captioned videos or pictures show, and “not”. Enter their folder as data.",
         on_cpu_s=0.5,
         on_gpu_s=0.1,
     ),
     "clip-bnl": PresetCard(
-        "The paper's CLIP-bnl",
-        "The loss of the paper, on the built-in world.",
+        title="The paper's CLIP-bnl",
+        about="The loss of the paper, on the built-in world.",
         on_cpu_s=0.7,
         on_gpu_s=0.1,
     ),
     "clip-neg": PresetCard(
-        "Strongest: CLIP-neg",
-        "Learns on the built-in world what each sentence excludes.",
+        title="Strongest: CLIP-neg",
+        about="Learns on the built-in world what each sentence excludes.",
         on_cpu_s=2.4,
         on_gpu_s=0.3,
     ),
@@ -87,7 +87,12 @@ class Field:
 def config_fields() -> list[Field]:
     """Return the settings of a config by flat key, section by section."""
     return [
-        Field(key, info.default, info.description or "", CHOICES.get(key, ()))
+        Field(
+            key=key,
+            default=info.default,
+            help=info.description or "",
+            choices=CHOICES.get(key, ()),
+        )
         for key, info in FIELDS.items()
     ]
 
@@ -122,7 +127,7 @@ def presets() -> dict[str, dict[str, Any]]:
 
 
 def presets_view(
-    known: Mapping[str, Mapping[str, Any]], chosen: str, device: str = ""
+    presets: Mapping[str, Mapping[str, Any]], chosen: str, device: str = ""
 ) -> dict[str, Any]:
     """Show the presets to begin with, one perhaps chosen, with estimated times if there is a `device`.
 
@@ -130,7 +135,7 @@ def presets_view(
     scaled by its speed.
     """
     cards = []
-    for (name, config), card in zip(known.items(), FIRST.values(), strict=False):
+    for (name, config), card in zip(presets.items(), FIRST.values(), strict=False):
         cards.append(
             {
                 "name": name,
@@ -162,14 +167,14 @@ def _time_text(config: Mapping[str, Any], card: PresetCard, device: str) -> str:
 def bases(folders: Iterable[Path]) -> dict[str, str]:
     """Return the models that training can start from: display name to folder, as written in a config."""
     choices = {"random weights": ""}
-    cards = [card for parent in folders for card in sorted(parent.glob(f"*/{CARD}"))]
-    for folder in [card.parent for card in cards]:
-        try:
-            card = read_card(folder)
-        except CheckpointError:
-            continue
-        if card.capabilities.has_text_tower:
-            choices[_base_label(folder, card)] = _as_in_config(folder)
+    for parent in folders:
+        for file in sorted(parent.glob(f"*/{CARD}")):
+            try:
+                card = read_card(file.parent)
+            except CheckpointError:
+                continue
+            if card.capabilities.has_text_tower:
+                choices[_base_label(file.parent, card)] = _as_in_config(file.parent)
     return choices
 
 
@@ -222,21 +227,28 @@ def loss_fields() -> dict[str, tuple[str, list[Field]]]:
     for name, kind in LOSSES.items():
         helps = help_of(kind)
         hints = get_type_hints(kind)
-        own = []
+        settings = []
         for field in fields(kind):
             choices = [choice for choice in get_args(hints[field.name]) if isinstance(choice, str)]
-            own.append(Field(field.name, field.default, helps[field.name], tuple(choices)))
+            settings.append(
+                Field(
+                    key=field.name,
+                    default=field.default,
+                    help=helps[field.name],
+                    choices=tuple(choices),
+                )
+            )
         purpose = (inspect.getdoc(kind) or "").partition("\n")[0]
-        described[name] = (purpose, [weight, *own])
+        described[name] = (purpose, [weight, *settings])
     return described
 
 
 def losses_view(losses: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Return the table of all losses, with those of a config selected and filled in, of which it may have none."""
     rows = []
-    for name, (purpose, own) in loss_fields().items():
-        values = {field.key: field.default for field in own} | dict(losses.get(name, {}))
-        cells = [_cell(field, values[field.key]) for field in own]
+    for name, (purpose, settings) in loss_fields().items():
+        values = {field.key: field.default for field in settings} | dict(losses.get(name, {}))
+        cells = [_cell(field, values[field.key]) for field in settings]
         rows.append({"name": name, "help": purpose, "on": name in losses, "fields": cells})
     return {"losses": rows, "has_none": not losses}
 

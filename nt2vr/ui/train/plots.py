@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from nt2vr.ui.train.view import CONTROLS, VALIDATION, Points, Rows, series
@@ -20,7 +21,8 @@ MAX_EPOCH_LABELS = 10
 NUM_LEVELS = 4  # about as many horizontal lines
 LEVEL_COLOUR = 5  # number of the first colour after those of runs
 MAX_DOTS = 60  # of a line; more would hide it
-STEPS = (1.0, 2.0, 5.0, 10.0)  # between two lines of the grid, times a power of ten
+# Between two lines of the grid, times a power of ten.
+STEPS = (1.0, 2.0, 5.0, 10.0)
 MEANINGS = {
     "base": "the model before this training",
     "drop": "the base, with the unwanted part left out of queries",
@@ -73,14 +75,14 @@ class Plot:
     lines: Sequence[Line]
 
 
-def plots_view(run: RunMetrics, others: Sequence[RunMetrics] = ()) -> dict[str, Any]:
+def plots_view(run: RunMetrics, compared: Sequence[RunMetrics] = ()) -> dict[str, Any]:
     """Show the curves of a run, with those of others, and a legend that all plots share."""
     if run.run.config is None:
         return {}
 
-    runs = [run, *others]
-    names = line_names([each.run for each in runs])
-    last_epoch = max(each.epochs for each in runs)
+    runs = [run, *compared]
+    names = line_names([curves.run for curves in runs])
+    last_epoch = max(curves.epochs for curves in runs)
     plots = plots_of(runs, names, last_epoch)
     views = [
         {"number": number, **_plot_view(plot, last_epoch)} for number, plot in enumerate(plots)
@@ -90,12 +92,20 @@ def plots_view(run: RunMetrics, others: Sequence[RunMetrics] = ()) -> dict[str, 
 
 def _legend(plots: Sequence[Plot]) -> list[dict[str, Any]]:
     """List the lines of all plots once, in the order of their colours."""
-    drawn = {line.colour: line for plot in plots for line in plot.lines}
+    line_of_colour = {}
+    for plot in plots:
+        for drawn in plot.lines:
+            line_of_colour[drawn.colour] = drawn
     legend = []
-    for _, line in sorted(drawn.items()):
+    for _, line in sorted(line_of_colour.items()):
         about = MEANINGS.get(line.name, "") if line.is_level else ""
         legend.append(
-            {"name": line.name, "colour": line.colour, "level": line.is_level, "about": about}
+            {
+                "name": line.name,
+                "colour": line.colour,
+                "level": line.is_level,
+                "about": about,
+            }
         )
     return legend
 
@@ -139,13 +149,21 @@ def _levels(run: RunMetrics, metric: str, last_epoch: int) -> list[Line]:
         if points:
             value = points[-1][1]
             level = [(0.0, value), (float(last_epoch), value)]
-            levels.append(Line(prefix, level, colour, is_level=True))
+            levels.append(
+                Line(
+                    name=prefix,
+                    points=level,
+                    colour=colour,
+                    is_level=True,
+                )
+            )
     return levels
 
 
 def _plot_view(plot: Plot, last_epoch: int) -> dict[str, Any]:
     """Draw a plot: the grid, the lines, and their last values in words."""
-    levels = grid_levels(value for line in plot.lines for _, value in line.points)
+    points = chain.from_iterable(line.points for line in plot.lines)
+    levels = grid_levels(value for _, value in points)
     scale = Scale(last_epoch, low=levels[0], high=levels[-1])
     digits = _digits(levels)
     latest = ", ".join(f"{line.name} {_short(line.points[-1][1])}" for line in plot.lines)
@@ -206,9 +224,11 @@ def grid_levels(values: Iterable[float]) -> list[float]:
         low -= abs(low) / 10 or 0.5
         high += abs(high) / 10 or 0.5
 
-    least = (high - low) / NUM_LEVELS * (1 - 1e-9)  # rounding must not make it the next larger step
+    # Rounding must not make it the next larger step.
+    least = (high - low) / NUM_LEVELS * (1 - 1e-9)
     power = 10.0 ** math.floor(math.log10(least))
-    step = next(power * factor for factor in STEPS if power * factor >= least)
+    steps = [power * factor for factor in STEPS]
+    step = min(step for step in steps if step >= least)
     first = math.floor(low / step + 1e-9)
     last = math.ceil(high / step - 1e-9)
     return [number * step for number in range(first, last + 1)]
@@ -219,14 +239,18 @@ def _digits(levels: Sequence[float]) -> int:
     return max(0, -math.floor(math.log10(levels[1] - levels[0]) + 1e-9))
 
 
+def _epochs_between_labels(last_epoch: int) -> int:
+    power = 1
+    while True:
+        for step in (power, 2 * power, 5 * power):
+            if last_epoch / step <= MAX_EPOCH_LABELS:
+                return step
+        power *= 10
+
+
 def epoch_marks(last_epoch: int) -> list[tuple[int, str]]:
     """Return each epoch with its label, or, of very many, some; labels that would touch are empty."""
-    between = next(
-        step
-        for power in (1, 10, 100, 1000, 10_000)
-        for step in (power, 2 * power, 5 * power)
-        if last_epoch / step <= MAX_EPOCH_LABELS
-    )
+    between = _epochs_between_labels(last_epoch)
     marked = 1 if last_epoch <= MAX_DOTS else between
     return [
         (epoch, str(epoch) if epoch % between == 0 else "")

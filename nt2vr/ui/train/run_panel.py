@@ -33,7 +33,12 @@ class RunPanel:
                 self.resume = gr.Button("Resume", elem_id="train-resume", size="sm", min_width=90)
                 self.delete = gr.Button("Delete", elem_id="train-delete", size="sm", min_width=90)
             question = "Move this run, with all its checkpoints, to the trash?"
-            self.confirm = Confirmation("train", "delete", question, "Move to trash")
+            self.confirm = Confirmation(
+                prefix="train",
+                action="delete",
+                question=question,
+                answer="Move to trash",
+            )
             self.problem = problem_place("run-problem")
             self.run = template("train-run", {}, "pick")
             self.resume_lower = gr.Button(
@@ -45,8 +50,8 @@ class RunPanel:
             )
             self.beside = menu(
                 "train-beside",
-                "Compare its curves with",
-                [],
+                label="Compare its curves with",
+                choices=[],
                 value=[],
                 multiselect=True,
                 max_choices=MAX_BESIDE,
@@ -70,10 +75,12 @@ class RunPanel:
     def show_nothing(self) -> Updates:
         return {self.run: {}, self._plots: {}, self._log: {}}
 
-    def show(self, run: Run, others: Sequence[Run], visitor: Visitor) -> Updates:
+    def show(self, run: Run, compared: Sequence[Run], visitor: Visitor) -> Updates:
         """Show what changes during a run; the curves of `others` are laid over its own."""
         metrics = RunMetrics(run, self._manager.metrics(run.run_id))
-        beside = [RunMetrics(other, self._manager.metrics(other.run_id)) for other in others]
+        beside = [
+            RunMetrics(other_run, self._manager.metrics(other_run.run_id)) for other_run in compared
+        ]
         # The log names files.
         may_train = self._permissions.may("train", visitor)
         log = self._manager.log_tail(run.run_id) if may_train else ""

@@ -143,29 +143,29 @@ class BestEpoch(NamedTuple):
 
 def _best_epoch(config: TrainConfig, rows: Rows) -> BestEpoch | None:
     """Return the best epoch so far; None before the first has been measured."""
-    measured = [
-        BestEpoch(number, value)
-        for number, value in series(rows, config.validation.monitor, "epoch")
-        if number > 0
-    ]
+    measured = []
+    for number, value in series(rows, config.validation.monitor, "epoch"):
+        if number > 0:
+            measured.append(BestEpoch(number, value))
     return max(measured, key=lambda epoch: epoch.value, default=None)
 
 
 def facts(config: TrainConfig, rows: Rows) -> list[dict[str, str]]:
     """Return what a run is trained on and with, and its best epoch so far, as terms and texts without any path."""
-    named = {
+    losses = []
+    for name in loss_names(config):
+        losses.append(_loss_text(name, config.objective.losses.get(name, {})))
+    text_of = {
         "Data": NAME if config.dataset.is_world else Path(config.dataset.data).name,
         "Base": base_name(config),
-        "Losses": ", ".join(
-            _loss_text(name, config.objective.losses.get(name, {})) for name in loss_names(config)
-        ),
+        "Losses": ", ".join(losses),
         "Seed": str(config.run.seed),
     }
     best = _best_epoch(config, rows)
     if best is not None:
         monitor = _title_of(config.validation.monitor)
-        named["Best epoch"] = f"{best.number:.0f} ({monitor} {best.value:.3g})"
-    return [{"term": term, "text": text} for term, text in named.items()]
+        text_of["Best epoch"] = f"{best.number:.0f} ({monitor} {best.value:.3g})"
+    return [{"term": term, "text": text} for term, text in text_of.items()]
 
 
 def _title_of(metric: str) -> str:
@@ -189,9 +189,16 @@ def base_name(config: TrainConfig) -> str:
 
 def _loss_text(name: str, settings: Mapping[str, Any]) -> str:
     """Return a loss with its weight and its own settings: "distill 5 (alpha 0.8, keep 1)"."""
-    own = ", ".join(f"{key} {_short(value)}" for key, value in settings.items() if key != "weight")
-    weight = f" {_short(settings['weight'])}" if "weight" in settings else ""
-    return f"{name}{weight} ({own})" if own else f"{name}{weight}"
+    text = name
+    if "weight" in settings:
+        text += f" {_short(settings['weight'])}"
+    own_settings = []
+    for key, value in settings.items():
+        if key != "weight":
+            own_settings.append(f"{key} {_short(value)}")
+    if own_settings:
+        text += f" ({', '.join(own_settings)})"
+    return text
 
 
 def _short(value: Any) -> str:
@@ -199,13 +206,21 @@ def _short(value: Any) -> str:
 
 
 def _summary(run: Run) -> dict[str, Any]:
-    status, share = run.status, percent_text(run.status.step, run.num_steps)
-    if status.state in ("finished", "preparing"):
-        share = "100" if status.state == "finished" else percent_text(status.done, status.total)
-    word = WORDS.get(status.state, status.state)
-    # The name by which Search and Evaluate list its model, too.
-    name = short_name(run.run_id)
-    return {"id": run.run_id, "name": name, "state": status.state, "word": word, "share": share}
+    status = run.status
+    if status.state == "finished":
+        share = "100"
+    elif status.state == "preparing":
+        share = percent_text(status.done, status.total)
+    else:
+        share = percent_text(status.step, run.num_steps)
+    return {
+        "id": run.run_id,
+        # Search and Evaluate list its model by this name, too.
+        "name": short_name(run.run_id),
+        "state": status.state,
+        "word": WORDS.get(status.state, status.state),
+        "share": share,
+    }
 
 
 def lower_rate_label(run: Run) -> str:
@@ -215,23 +230,29 @@ def lower_rate_label(run: Run) -> str:
 
 def series(rows: Rows, key: str, along: str) -> Points:
     """Return a metric's values in order, at most MAX_POINTS and the last; of one measured again, the last counts."""
-    points = sorted({row[along]: row[key] for row in rows if key in row and along in row}.items())
+    value_at = {}
+    for row in rows:
+        if key in row and along in row:
+            value_at[row[along]] = row[key]
+    points = sorted(value_at.items())
     return points[:: -math.ceil(len(points) / MAX_POINTS) or -1][::-1]
 
 
 def comparable(runs: Sequence[Run], run: Run | None) -> list[tuple[str, str]]:
     """List the runs that a run's curves can be compared with, as labels and ids."""
-    return [
-        (f"{other.name} · {other.run_id}", other.run_id)
-        for other in runs
-        if run is not None and other.run_id != run.run_id and other.config is not None
-    ]
+    if run is None:
+        return []
+    choices = []
+    for candidate in runs:
+        if candidate.run_id != run.run_id and candidate.config is not None:
+            choices.append((f"{candidate.name} · {candidate.run_id}", candidate.run_id))
+    return choices
 
 
 def trash_text(num_bytes: int) -> str:
     if not num_bytes:
         return ""
-    size = (
-        f"{num_bytes / 1e9:.1f} GB" if num_bytes >= 1e9 else f"{max(1, round(num_bytes / 1e6))} MB"
-    )
+    size = f"{max(1, round(num_bytes / 1e6))} MB"
+    if num_bytes >= 1e9:
+        size = f"{num_bytes / 1e9:.1f} GB"
     return f"Trash: {size}, deleted {LIMITS['trash'].days} days after each run."

@@ -270,7 +270,10 @@ def keep_signatures(page: gr.Blocks) -> None:
     Gradio does so for each component that an event updates. `inspect.signature` returns what a
     function has in `__signature__`.
     """
-    classes = {ancestor for block in page.blocks.values() for ancestor in type(block).__mro__}
+    classes = set()
+    for block in page.blocks.values():
+        for ancestor in type(block).__mro__:
+            classes.add(ancestor)
     for component in classes:
         constructor = vars(component).get("__init__")
         while inspect.isfunction(constructor):

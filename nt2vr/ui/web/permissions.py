@@ -71,7 +71,12 @@ class Permissions:
     def of(cls, settings: Settings) -> "Permissions":
         """Build the permissions of an app, and a token for its data folder if it has none."""
         token = settings.owner_token or _stored_token(settings.data_dir)
-        return cls(token, settings.rules, is_loopback(settings.host), settings.space_owner)
+        return cls(
+            token=token,
+            rules=settings.rules,
+            bound_to_loopback=is_loopback(settings.host),
+            space_owner=settings.space_owner,
+        )
 
     @property
     def cookie(self) -> str:

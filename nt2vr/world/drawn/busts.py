@@ -121,7 +121,14 @@ def look(picture: str, shirt: str, skin: str, hair: str, trousers: str, skirt: b
         middle = 36 - 36 * SQUEEZE
         placed = f"translate({middle} -0.5) scale({SQUEEZE} 1)"
         worn = f'<g transform="{placed}">{bust.garment}</g>'
-    return Look(head, _trunk(colour, worn), colour, trousers, SKINS[skin], skirt)
+    return Look(
+        head=head,
+        trunk=_trunk(colour, worn),
+        shirt=colour,
+        trousers=trousers,
+        skin=SKINS[skin],
+        skirt=skirt,
+    )
 
 
 def _trunk(colour: str, worn: str) -> str:

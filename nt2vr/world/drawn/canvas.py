@@ -110,7 +110,12 @@ def ink(svg: str) -> Box:
 
     is_opaque = _original(svg, 2 * UNITS)[..., 3] > 20
     x, y, width, height = cv2.boundingRect(is_opaque.astype(np.uint8))
-    return Box(x / 2, y / 2, (x + width) / 2, (y + height) / 2)
+    return Box(
+        left=x / 2,
+        top=y / 2,
+        right=(x + width) / 2,
+        bottom=(y + height) / 2,
+    )
 
 
 def stepped(scale: float) -> float:
@@ -143,8 +148,8 @@ def _sprite(svg: str, step: int, canvas: int, angle: int, flip: bool, night: boo
     colours = (cut[..., :3] * np.array(_tint(night))).astype(np.uint8)
     transparency = np.broadcast_to(255 - cut[..., 3:], colours.shape)
     return Sprite(
-        colours,
-        np.ascontiguousarray(transparency),
+        rgb=colours,
+        transparency=np.ascontiguousarray(transparency),
         dx=x - image.shape[1] // 2,
         dy=y - image.shape[0] // 2,
     )
@@ -260,14 +265,19 @@ class Canvas:
         """Darken the ground below something `width` wide."""
         light = _shadow(max(6, round(width / 4) * 4))
         rows, columns = light.shape[:2]
-        dark = Sprite(np.zeros_like(light), light, dx=-columns // 2, dy=-rows // 2)
+        dark = Sprite(
+            rgb=np.zeros_like(light),
+            transparency=light,
+            dx=-columns // 2,
+            dy=-rows // 2,
+        )
         self._paste(dark, round(x), round(y))
 
     def line(self, points: Sequence[Point], width: float, colour: str, scale: float) -> None:
         """Paint a line with round ends, outlined unless thin; `width` is in units."""
         joints = _fixed_point(points)
         if width > OUTLINE:
-            self._polyline(joints, width + 2 * OUTLINE, INK, scale)
+            self._polyline(joints, width=width + 2 * OUTLINE, colour=INK, scale=scale)
         self._polyline(joints, width, colour, scale)
 
     def shape(self, points: Sequence[Point], colour: str, scale: float) -> None:
@@ -277,7 +287,7 @@ class Canvas:
         corners = _fixed_point(points)
         fill = rgb(colour, self.night)
         cv2.fillPoly(self.pixels, corners, fill, cv2.LINE_AA, FRACTION)
-        self._polyline(corners, OUTLINE, INK, scale, is_closed=True)
+        self._polyline(corners, width=OUTLINE, colour=INK, scale=scale, is_closed=True)
 
     def _polyline(
         self,

@@ -115,7 +115,7 @@ class ClipFile:
         The frames are not kept.
         """
         embed = partial(self._embed, encoder, progress, pools=False)
-        return embedded_once(self.path, encoder, encoder.card.unpooled, embed)
+        return embedded_once(self.path, encoder, card=encoder.card.unpooled, embed=embed)
 
     def _embed(
         self,
@@ -130,7 +130,9 @@ class ClipFile:
         else:
             clips = self._drawn()
             activity = "drawing clips"
-        return embed_frames(encoder, tracked(clips, len(self), activity, progress), pools)
+        return embed_frames(
+            encoder, tracked(clips, total=len(self), doing=activity, progress=progress), pools
+        )
 
     def _draw(self, progress: Progress) -> None:
         # The processes take seconds to start.
@@ -140,7 +142,9 @@ class ClipFile:
         with atomic_write(self.path) as partial_path, partial_path.open("wb") as file:
             header = {"descr": "|u1", "fortran_order": False, "shape": self.shape}
             np.lib.format.write_array_header_1_0(file, header)
-            for clip in tracked(self._drawn(), len(self), "drawing clips", progress):
+            for clip in tracked(
+                self._drawn(), total=len(self), doing="drawing clips", progress=progress
+            ):
                 file.write(np.ascontiguousarray(clip).data)
 
     def _drawn(self) -> Iterator[NDArray[np.uint8]]:

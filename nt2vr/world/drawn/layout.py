@@ -61,7 +61,12 @@ def lay_out(scene: Scene) -> list[Placed]:
     least_hidden = 2.0
     for attempt in range(TRIES):
         shrink = SHRINK ** (attempt // 2)
-        arrangement = _Arrangement(scene, everybody, shrink, Random(scene.seed + attempt))
+        arrangement = _Arrangement(
+            scene=scene,
+            everybody=everybody,
+            shrink=shrink,
+            rng=Random(scene.seed + attempt),
+        )
         everybody_placed = arrangement.arrange()
         hidden = most_hidden(everybody_placed)
         if hidden < least_hidden:
@@ -89,7 +94,12 @@ def _individuals(scene: Scene, rng: Random) -> Iterator[Individual]:
     for number, figure in enumerate(scene.figures):
         for _ in range(figure.count):
             person_look = _draw_look(figure, rng)
-            yield Individual(figure, number, person_look, phase=rng.randrange(4))
+            yield Individual(
+                figure=figure,
+                number=number,
+                look=person_look,
+                phase=rng.randrange(4),
+            )
 
 
 def _draw_look(figure: Figure, rng: Random) -> Look | None:
@@ -153,7 +163,7 @@ def _in_line(numbers: Sequence[int], scene: Scene) -> _FigureLine:
     for number in numbers:
         for deed in scene.figures[number].deeds:
             if isinstance(deed.object, int) and deed.object in line.numbers:
-                _move_next_to_target(line, number, deed.object, deed.kind.motion)
+                _move_next_to_target(line, number, target=deed.object, motion=deed.kind.motion)
                 break
     return line
 
@@ -211,7 +221,7 @@ class _Arrangement:
             self._note_lowest_face()
         elif row == "sky":
             scale = min(self.unit, fitting_scale)
-            self._place_side_by_side(individuals, scale, 0.2, highest=HIGHEST_IN_SKY)
+            self._place_side_by_side(individuals, scale, ground=0.2, highest=HIGHEST_IN_SKY)
         else:
             room = self.height_in_front if row == "front" else HIGHEST_ON_ROAD
             scale = min(1.15 * self.unit, fitting_scale, room / height)
@@ -231,7 +241,10 @@ class _Arrangement:
 
     def _note_lowest_face(self) -> None:
         front = self.ground["front"] * SIZE
-        heights = [front - who.box.bottom for who in self.placed if who.individual.look]
+        heights = []
+        for who in self.placed:
+            if who.individual.look:
+                heights.append(front - who.box.bottom)
         if heights:
             self.height_in_front = min(heights)
 
@@ -259,7 +272,12 @@ class _Arrangement:
                 y += room.height * individual_scale / 2 + self.rng.uniform(-4, 4)
             elif _flies(individual.figure):
                 y = SIZE * 0.66
-            place = Placement(x, y, individual_scale, facing)
+            place = Placement(
+                x=x,
+                y=y,
+                scale=individual_scale,
+                facing=facing,
+            )
             row.append(_placed(individual, place, spacing.share))
         self.placed += [replace(placed, stand=_in_step(placed, row)) for placed in row]
 
@@ -412,17 +430,22 @@ def _boxes(individual: Individual, place: Placement) -> tuple[Box, tuple[Box, ..
 
 
 def _box_around(place: Placement, top: float, half_width: float) -> Box:
-    return Box(place.x - half_width, top, place.x + half_width, place.y)
+    return Box(
+        left=place.x - half_width,
+        top=top,
+        right=place.x + half_width,
+        bottom=place.y,
+    )
 
 
 def _box_ahead(place: Placement, middle: float) -> Box:
     """Return the box of what somebody holds, rides or moves."""
     tip = place.x + place.facing * middle * place.scale
     return Box(
-        min(place.x, tip),
-        place.y - 50 * place.scale,
-        max(place.x, tip),
-        place.y - 15 * place.scale,
+        left=min(place.x, tip),
+        top=place.y - 50 * place.scale,
+        right=max(place.x, tip),
+        bottom=place.y - 15 * place.scale,
     )
 
 
@@ -432,4 +455,9 @@ def _face_box(individual: Individual, place: Placement, top: float) -> Box:
     size = place.scale * thing.size
     chin = top + HEAD * head * size
     half_width = 12 * head * size
-    return Box(place.x - half_width, chin - 26 * head * size, place.x + half_width, chin)
+    return Box(
+        left=place.x - half_width,
+        top=chin - 26 * head * size,
+        right=place.x + half_width,
+        bottom=chin,
+    )

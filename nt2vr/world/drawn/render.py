@@ -213,5 +213,5 @@ def _collar(everybody: Sequence[Placed], deed: Deed, step: int) -> Point:
     """Return where the leash of a pet ends that is led by a deed."""
     pet = next(placed for placed in everybody if placed.individual.number == deed.object)
     _, front, height = extent(pet.individual.figure)
-    place = placed_at(pet.individual, pet.stand, step, deed).place
+    place = placed_at(pet.individual, pet.stand, step, led=deed).place
     return place.at((0.55 * front, 0.6 * height))

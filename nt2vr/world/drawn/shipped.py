@@ -56,7 +56,13 @@ def embed_undrawn(
             missing.append(scene)
     drawn: Iterator[NDArray[np.float32]] = iter(())
     if missing:
-        rest = ClipFile.of("train", missing, file.num_frames, file.framing, file.path.parent)
+        rest = ClipFile.of(
+            "train",
+            scenes=missing,
+            num_frames=file.num_frames,
+            framing=file.framing,
+            cache=file.path.parent,
+        )
         drawn = iter(rest.embeddings(encoder, progress))
 
     embeddings = []
@@ -98,7 +104,9 @@ def main() -> None:
     for split, count in SHIPPED.items():
         scenes += sample_scenes(split, count, 0)
     with TemporaryDirectory() as folder:
-        drawn = ClipFile.of("train", scenes, encoder.num_frames, encoder.framing, Path(folder))
+        drawn = ClipFile.of(
+            "train", scenes, encoder.num_frames, encoder.framing, cache=Path(folder)
+        )
         embeddings = drawn.embeddings(encoder).astype(np.float16)
     FILE.parent.mkdir(exist_ok=True)
     with atomic_write(FILE) as partial, partial.open("wb") as file:
