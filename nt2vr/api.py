@@ -135,7 +135,9 @@ class Model(WrappedEncoder):
 def _converted(array: NDArray[np.float32], form: Form) -> Any:
     if form not in ("numpy", "torch"):
         raise ConfigError(f"convert_to must be numpy or torch, not {quoted(form)}.")
-    return as_tensor(array) if form == "torch" else array
+    if form == "torch":
+        return as_tensor(array)
+    return array
 
 
 def _refuse_text(name: str, words: Collection[str]) -> None:

@@ -865,7 +865,9 @@ def _checkpoint_folder(model: str, machine: Machine) -> Path:
     from nt2vr.models.card import CARD
 
     folder = expanded(model)
-    return folder if (folder / CARD).is_file() else machine.catalog().folder(model)
+    if (folder / CARD).is_file():
+        return folder
+    return machine.catalog().folder(model)
 
 
 @app.command(name="import")

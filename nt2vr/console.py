@@ -75,7 +75,9 @@ def output_failure() -> str:
     """Write what is left, and say why standard output could not be written; empty if it could."""
     sys.stdout.flush()
     raw = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
-    return raw.failure if isinstance(raw, _LossyStream) else ""
+    if isinstance(raw, _LossyStream):
+        return raw.failure
+    return ""
 
 
 def drop_output() -> None:

@@ -160,7 +160,9 @@ class Settings:
             return self.roots
         if not is_loopback(self.host):
             return ()
-        return (Path.home().resolve(),) if has_home() else ()
+        if has_home():
+            return (Path.home().resolve(),)
+        return ()
 
 
 def _rules(environment: Mapping[str, str]) -> dict[str, str]:
@@ -216,7 +218,9 @@ def _root_path(text: str) -> str:
             address = urlsplit(text)
             has_place = bool(address.hostname) and (address.port is None or address.port > 0)
             # A query or a fragment stays in the path, and is refused with it.
-            path = urlunsplit(address._replace(scheme="", netloc="")) if has_place else text
+            path = text
+            if has_place:
+                path = urlunsplit(address._replace(scheme="", netloc=""))
     # A port that is none, or half a bracket.
     except ValueError:
         path = text
@@ -362,7 +366,9 @@ def on_zero_gpu(environment: Mapping[str, str] = os.environ) -> bool:
 
 def process_rank(environment: Mapping[str, str] = os.environ) -> int:
     """Return this process's rank under torchrun; 0 for a process on its own."""
-    return int(environment["RANK"]) if "TORCHELASTIC_RUN_ID" in environment else 0
+    if "TORCHELASTIC_RUN_ID" in environment:
+        return int(environment["RANK"])
+    return 0
 
 
 def use_device(device: str, environment: MutableMapping[str, str] = os.environ) -> None:

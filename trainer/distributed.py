@@ -42,11 +42,15 @@ def join() -> None:
 
 def rank() -> int:
     """Return the number of this process; 0 leads: it alone writes, validates and logs."""
-    return dist.get_rank() if dist.is_initialized() else 0
+    if dist.is_initialized():
+        return dist.get_rank()
+    return 0
 
 
 def world_size() -> int:
-    return dist.get_world_size() if dist.is_initialized() else 1
+    if dist.is_initialized():
+        return dist.get_world_size()
+    return 1
 
 
 def share(count: int) -> slice:

@@ -169,4 +169,6 @@ def listed_captions(
 
 def such_as(names: Sequence[str]) -> str:
     """List up to three names."""
-    return f"such as {', '.join(names[:3])}" if len(names) > 3 else ", ".join(names)
+    if len(names) > 3:
+        return f"such as {', '.join(names[:3])}"
+    return ", ".join(names)

@@ -277,4 +277,6 @@ def _label_studio_row(task: Row) -> Row:
 
 
 def _as_list(value: Any) -> Collection[Any]:
-    return [value] if isinstance(value, str) else list(value)
+    if isinstance(value, str):
+        return [value]
+    return list(value)

@@ -84,7 +84,10 @@ def listings_of(
         if file:
             file_path = _path_within(root, _checked_name(file, place), place)
         # An address is an id with single slashes, as in the indexes and reports of 0.2.0.
-        video_id = _checked_name(video_id, place) if video_id else file_path.replace("//", "/")
+        if video_id:
+            video_id = _checked_name(video_id, place)
+        else:
+            video_id = file_path.replace("//", "/")
         listings.append(
             Listing(
                 video_id,

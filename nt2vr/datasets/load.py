@@ -133,7 +133,9 @@ def _load(
     data: str | Path, split: Split, with_files: bool, progress: Progress, or_validation: bool
 ) -> Dataset:
     kind, path = kind_and_path(data)
-    loaders = {kind: pick("kind of dataset", kind, DATASETS)} if kind else DATASETS
+    loaders: Mapping[str, Loader] = DATASETS
+    if kind:
+        loaders = {kind: pick("kind of dataset", kind, DATASETS)}
     files = Files(path, progress)
     annotations = _choose_loader(files, loaders).load(files)
     name = annotations.name

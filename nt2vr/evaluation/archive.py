@@ -217,7 +217,9 @@ class Archive:
                 _write_remarks(report, folder, remarks)
                 _write_queries(report, folder / QUERIES_CSV, remarks)
         except OSError as error:
-            reason = "others are being written" if isinstance(error, Timeout) else error.strerror
+            reason = error.strerror
+            if isinstance(error, Timeout):
+                reason = "others are being written"
             raise ConfigError(
                 f"The note cannot be saved ({reason}). Free some space, or try again."
             ) from error

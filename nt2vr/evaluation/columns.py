@@ -51,7 +51,9 @@ class Column:
 
     def text(self, value: float | None) -> str:
         """Format a value; None means not measured."""
-        return EMPTY if value is None else f"{value:.{self.decimals}f}"
+        if value is None:
+            return EMPTY
+        return f"{value:.{self.decimals}f}"
 
 
 class ColumnGroup(NamedTuple):

@@ -53,7 +53,9 @@ def is_noise(interval: Interval | None, p: float) -> bool:
 
 
 def p_text(p: float) -> str:
-    return "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".", 1)
+    if p < 0.001:
+        return "p < .001"
+    return f"p = {p:.3f}".replace("0.", ".", 1)
 
 
 def verdict_text(

@@ -89,7 +89,9 @@ def baseline_of(system: str, specs: Specs) -> str:
 
     is_tuned = role_of(specs[baseline])[1] == "fine-tuned"
     zero_shot = [name for name in plain.values() if role_of(specs[name])[0] == BASE]
-    return zero_shot[0] if is_tuned and zero_shot else baseline
+    if is_tuned and zero_shot:
+        return zero_shot[0]
+    return baseline
 
 
 def telling_pair(specs: Specs, named: Sequence[str], metrics: Metrics) -> tuple[str, str]:

@@ -234,7 +234,9 @@ def _ranked_videos(
     num_missing = len(dataset.videos) - len(with_vectors)
     if num_missing:
         names = ", ".join(f"{kind} {name}" for kind, name in vectors)
-        treatment = "ranked last by models that read them" if has_files else "left out"
+        treatment = "left out"
+        if has_files:
+            treatment = "ranked last by models that read them"
         remarks.append(
             f"{num_missing} of {len(dataset.videos)} videos have no {names}; they are {treatment}."
         )

@@ -66,7 +66,9 @@ def load_report(folder: Path) -> Report:
         _check(data, SUMMARY)
         presentation = _presentation_of(lines)
         in_words = folder / CAPTIONS
-        captions = parse_json(in_words.read_text(encoding="utf-8")) if in_words.is_file() else {}
+        captions = {}
+        if in_words.is_file():
+            captions = parse_json(in_words.read_text(encoding="utf-8"))
         report = Report(
             video_ids=tuple(arrays["video_ids"].tolist()),
             texts=tuple(arrays["texts"].tolist()),

@@ -29,7 +29,9 @@ class Line(NamedTuple):
 
     @property
     def labelled(self) -> str:
-        return f"{self.name} ({self.label})" if self.label else self.name
+        if self.label:
+            return f"{self.name} ({self.label})"
+        return self.name
 
 
 class Table(NamedTuple):
@@ -109,14 +111,18 @@ def keys_of(lines: Iterable[Line]) -> dict[str, None]:
 
 def interval_of(report: Report, line: Line, key: str) -> Interval | None:
     """Return the interval of a figure; None for a reference, and where no resample differs."""
-    return report.intervals.get(line.name, {}).get(key) if key in line.metrics else None
+    if key in line.metrics:
+        return report.intervals.get(line.name, {}).get(key)
+    return None
 
 
 def _cell(report: Report, line: Line, column: Column) -> str:
     """Return a figure, and half of its interval after ± where it has one: "79.1 ±2.0"."""
     figure = column.text(line.metrics.get(column.key))
     interval = interval_of(report, line, column.key)
-    return figure if interval is None else f"{figure} ±{column.text(interval.half)}"
+    if interval is None:
+        return figure
+    return f"{figure} ±{column.text(interval.half)}"
 
 
 def named_columns(report: Report) -> dict[str, tuple[str, Column]]:
@@ -161,14 +167,18 @@ def difference_rows(report: Report, differences: Sequence[Difference]) -> list[l
 def _position(columns: Mapping[str, object], measure: str) -> int:
     """Return where a measure stands in the tables; those of no table come last."""
     keys = list(columns)
-    return keys.index(measure) if measure in columns else len(keys)
+    if measure in columns:
+        return keys.index(measure)
+    return len(keys)
 
 
 def _signed(text: str) -> str:
     """Write a difference with its sign; none for one that rounds to zero."""
     if not text.strip("-0."):
         return text.removeprefix("-")
-    return text if text.startswith("-") else f"+{text}"
+    if text.startswith("-"):
+        return text
+    return f"+{text}"
 
 
 def difference_markdown(report: Report, first: str, second: str) -> str:
@@ -300,7 +310,10 @@ def _latex_row(cells: Sequence[str]) -> str:
 
 def _latex_cell(report: Report, line: Line, column: Column) -> str:
     interval = interval_of(report, line, column.key)
-    margin = "" if interval is None else rf"$_{{\pm{column.text(interval.half)}}}$"
+    if interval is None:
+        margin = ""
+    else:
+        margin = rf"$_{{\pm{column.text(interval.half)}}}$"
     return escaped(column.text(line.metrics.get(column.key))) + margin
 
 

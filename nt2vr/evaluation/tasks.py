@@ -98,7 +98,9 @@ def foil_files(path: Path) -> list[Path]:
             head = file.read(HEAD)
         has_mark = any(f'"{mark}"' in head for mark in JSON_FORMS)
         return [path] if has_mark else []
-    return [path] if suffix in question_files() else []
+    if suffix in question_files():
+        return [path]
+    return []
 
 
 def task_benchmark(
@@ -127,7 +129,10 @@ def task_benchmark(
         AttributeError,
         csv.Error,
     ) as error:
-        reason = f"there is no column {error}" if isinstance(error, KeyError) else str(error)
+        if isinstance(error, KeyError):
+            reason = f"there is no column {error}"
+        else:
+            reason = str(error)
         raise ConfigError(
             f"{path} cannot be used ({reason}). See nt2vr/evaluation/tasks.py."
         ) from error

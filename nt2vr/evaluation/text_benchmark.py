@@ -127,7 +127,10 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
             measured = joined([block.measured[number] for block in by_block])
             if ranks_of_plain is not None:
                 is_plain = system.strategy == PLAIN
-                video_ranks = ranks_of_plain if is_plain else np.zeros_like(ranks_of_plain)
+                if is_plain:
+                    video_ranks = ranks_of_plain
+                else:
+                    video_ranks = np.zeros_like(ranks_of_plain)
                 measured = replace(measured, video_ranks=video_ranks)
             results.append(Result(system.name, system_spec(system, encoder.card), measured))
         return results

@@ -56,7 +56,9 @@ def shares_text(copies: int, skipped: int = 0) -> str:
         shares.append(f"{skipped:,} skipped")
     if copies:
         shares.append(counted(copies, "copy", "copies"))
-    return f" ({', '.join(shares)})" if shares else ""
+    if shares:
+        return f" ({', '.join(shares)})"
+    return ""
 
 
 class FileComparison(NamedTuple):

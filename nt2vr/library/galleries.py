@@ -105,7 +105,9 @@ class Galleries:
             indexed = [name for name in models.library_models() if self.is_indexed(key, name)]
             if indexed:
                 knows_only_drawings = models.knows_only_drawings(indexed[0])
-                return BEST if knows_only_drawings and BEST in indexed else indexed[0]
+                if knows_only_drawings and BEST in indexed:
+                    return BEST
+                return indexed[0]
             real_models = models.real_models()
             if real_models:
                 return real_models[0]
@@ -121,7 +123,9 @@ class Galleries:
 
     def default_systems(self, key: str) -> Sequence[str]:
         """Return the systems that the page compares at first."""
-        return systems_of(self.default_model(key)) if key else DEFAULT_SYSTEMS
+        if key:
+            return systems_of(self.default_model(key))
+        return DEFAULT_SYSTEMS
 
     def answering(self, key: str, query: Query) -> list[str]:
         """Return the system for a program that names none; it excludes what is unwanted."""

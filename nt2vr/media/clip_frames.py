@@ -176,7 +176,9 @@ class _FileJob(NamedTuple):
         except MediaError as error:
             return [str(error)] * len(self.clips)
         # A whole file has an array, and windows have a list.
-        return frames if isinstance(frames, list) else [frames]
+        if isinstance(frames, list):
+            return frames
+        return [frames]
 
 
 def _start(

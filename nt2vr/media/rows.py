@@ -120,7 +120,9 @@ class Rows(Generic[Number]):
         return np.fromiter((self._row_of.get(digest(key), -1) for key in keys), np.int64)
 
     def rows(self) -> NDArray[Number]:
-        return np.concatenate([self._rows, *self.held]) if self.held else self._rows
+        if self.held:
+            return np.concatenate([self._rows, *self.held])
+        return self._rows
 
     def append(self, keys: Sequence[str], rows: NDArray[Number]) -> None:
         """Add rows, except for those whose keys are stored by now."""

@@ -233,7 +233,9 @@ class Screen:
 
 
 def _opened(path: Path) -> PictureFrames | VideoFile:
-    return PictureFrames(path) if is_picture(path) else VideoFile(path)
+    if is_picture(path):
+        return PictureFrames(path)
+    return VideoFile(path)
 
 
 def _check(path: Path) -> None:

@@ -4,12 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 from nt2vr.progress import Job, duration_text, percent_text
+from nt2vr.ui.view_data import ViewData
 
 # Where a visitor may not learn which.
 OWN_DATA = "data of the owner"
 
 
-def job_view(job: Job[Any] | None, word: str, redact: Callable[[str], str] = str) -> dict[str, Any]:
+def job_view(job: Job[Any] | None, word: str, redact: Callable[[str], str] = str) -> ViewData:
     """Show a job as plain data for a template; nothing of one that finished.
 
     `word` says what a running one does; `redact` words a message for this visitor, who may not

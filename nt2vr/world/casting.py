@@ -165,7 +165,9 @@ def with_object(
     if not kind.objects:
         return Deed(kind.verb)
     if kind.targets:
-        return Deed(kind.verb, rng.choice(targets)) if targets else None
+        if targets:
+            return Deed(kind.verb, rng.choice(targets))
+        return None
     if not objects:
         return None
     thing = rng.choice(sorted(objects))

@@ -107,7 +107,10 @@ class SubjectClaim:
                 yield frozenset((i,))
             return
 
-        groups: Iterable[Sequence[int]] = [fitting] if self.total else _groups(fitting)
+        if self.total:
+            groups: Iterable[Sequence[int]] = [fitting]
+        else:
+            groups = _groups(fitting)
         for group in groups:
             count = sum(visible[i].count for i in group)
             if self.least <= count <= self.most:

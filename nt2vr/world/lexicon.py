@@ -300,7 +300,10 @@ def _fallbacks() -> Iterator[Entry]:
 def _past_forms() -> Iterator[Entry]:
     for phrase in _deed_phrases():
         # Without an object there is no passive, so that the participle is of the past.
-        forms: tuple[Form, ...] = ("VBD",) if phrase.takes_object else ("VBD", "VBN")
+        if phrase.takes_object:
+            forms: tuple[Form, ...] = ("VBD",)
+        else:
+            forms = ("VBD", "VBN")
         meaning = verbs()[tokens_of(phrase.words)]
         for form in forms:
             yield inflect_phrase(phrase.words, form), meaning

@@ -92,7 +92,9 @@ class PartClaim(NamedTuple):
         if done == {True} or (self.by_any and True in done):
             return True
         # A hat may be somebody else's.
-        return False if self.act.verbs and done == {False} else None
+        if self.act.verbs and done == {False}:
+            return False
+        return None
 
 
 def _does(subject: SubjectClaim, act: Act, figures: Sequence[Figure]) -> bool | None:

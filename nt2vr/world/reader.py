@@ -74,7 +74,9 @@ def read_claim(phrase: str) -> Claim | None:
     It is with unknown words, without content, or with what the world cannot tell.
     """
     claim = read_phrase(phrase)
-    return claim if claim and not claim.vague and claim != NOTHING else None
+    if claim and not claim.vague and claim != NOTHING:
+        return claim
+    return None
 
 
 def read_asked(phrase: str) -> Claim | None:
@@ -121,7 +123,9 @@ class _Draft:
     @property
     def subject(self) -> SubjectClaim:
         """The last subject; anybody at first."""
-        return self.subjects[-1] if self.subjects else _ANYBODY
+        if self.subjects:
+            return self.subjects[-1]
+        return _ANYBODY
 
     @property
     def has_time(self) -> bool:
@@ -629,7 +633,9 @@ def _verbs_with(names: Names, verbs: Names) -> Names:
     """Return what verbs mean of some things: "playing basketball" is throwing or bouncing it."""
     if verbs == {"play"} and not _taking(verbs, names):
         return frozenset(verb for verb in _GAMES if names <= deeds()[verb].objects)
-    return verbs if _taking(verbs, names) else frozenset()
+    if _taking(verbs, names):
+        return verbs
+    return frozenset()
 
 
 def _verbs_of_place(preposition: str, subject_names: Names, names: Names) -> Names:

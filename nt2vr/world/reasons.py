@@ -64,13 +64,18 @@ def _text(word: PhraseWord) -> str:
 
 
 def _number(count: int) -> str:
-    return NUMBERS[count] if count < len(NUMBERS) else f"{count}"
+    if count < len(NUMBERS):
+        return NUMBERS[count]
+    return f"{count}"
 
 
 def _doing(word: PhraseWord) -> str:
     """Write a verb with what belongs to it in its -ing form."""
     first, *rest = word.text
-    verb = first if first.endswith("ing") else inflect(verb_of(first) or first, "VBG")
+    if first.endswith("ing"):
+        verb = first
+    else:
+        verb = inflect(verb_of(first) or first, "VBG")
     return " ".join([verb, *rest])
 
 
@@ -154,7 +159,10 @@ class _PartReader:
     def _other_number(self, subject: SubjectClaim, count: int) -> str:
         wanted = subject.least if count < subject.least else subject.most
         is_open = subject.most in (MANY, TOGETHER) and count < subject.least
-        limit = f"at least {_number(wanted)}" if is_open and subject.total else _number(wanted)
+        if is_open and subject.total:
+            limit = f"at least {_number(wanted)}"
+        else:
+            limit = _number(wanted)
         return f"{_number(count)} {self._counted_noun(subject, count)}, not {limit}"
 
     def _other_act(self, subject: SubjectClaim, act: Act, figures: Sequence[Figure]) -> str:
@@ -197,7 +205,9 @@ class _PartReader:
         if claim.places and not claim.subjects:
             return f"is {self._where()}"
         if claim.night is not None and not claim.subjects:
-            return "is at night" if claim.night else "is by day"
+            if claim.night:
+                return "is at night"
+            return "is by day"
         if len(claim.subjects) != 1:
             return f"shows {self.part}"
         (subject,) = claim.subjects
@@ -205,7 +215,9 @@ class _PartReader:
             return self._shown_act(denied, subject)
         if subject.acts and self.part.split()[0].endswith("ing"):
             return f"is {self.part}"
-        return f"shows {self.part}" if subject.acts else f"shows {self._figures(subject)}"
+        if subject.acts:
+            return f"shows {self.part}"
+        return f"shows {self._figures(subject)}"
 
     def _where(self) -> str:
         return places()[self.scene.place].phrases[0]
@@ -216,11 +228,15 @@ class _PartReader:
         if verb:
             words = self.part.split()
             is_whole = words[0].endswith("ing")
-            return f"is {self.part}" if is_whole else f"is {_doing(verb)}"
+            if is_whole:
+                return f"is {self.part}"
+            return f"is {_doing(verb)}"
         if subject.names:
             return f"shows {self._figures(subject)}"
         mood = next((self._adjective(act) for act in acts if self._adjective(act)), "")
-        return f"is {mood}" if mood else f"shows {self.part}"
+        if mood:
+            return f"is {mood}"
+        return f"shows {self.part}"
 
     def _figures(self, subject: SubjectClaim) -> str:
         """Name what fits, as it is: "a dog", "two dogs", "a red car"."""
@@ -233,7 +249,9 @@ class _PartReader:
             several = " ".join(filter(None, (_number(figure.count), looks, noun.plural)))
             single = noun.with_article(looks)
             texts.setdefault(figure.thing, several if figure.count > 1 else single)
-        return listed(*texts.values()) if texts else self.part
+        if texts:
+            return listed(*texts.values())
+        return self.part
 
     def _general_noun(self, figure: Figure) -> Noun | None:
         """Return "man" for an astronaut where men are unwanted; None where the thing's own name says more."""
@@ -254,7 +272,9 @@ class _PartReader:
         word = self._noun_word(subject.names)
         if word is not None:
             return _text(word)
-        return things()[min(subject.names)].nouns[0].word if subject.names else "somebody"
+        if subject.names:
+            return things()[min(subject.names)].nouns[0].word
+        return "somebody"
 
     def _noun_word(self, names: frozenset[str]) -> PhraseWord | None:
         nouns = self._words("noun")
@@ -275,7 +295,9 @@ class _PartReader:
         word = self._noun_word(act.objects) or self._noun_word(act.targets)
         if word is not None:
             return _text(word)
-        return things()[min(act.objects)].nouns[0].word if act.objects else ""
+        if act.objects:
+            return things()[min(act.objects)].nouns[0].word
+        return ""
 
     def _verb(self, act: Act) -> PhraseWord | None:
         matching = (word for word in self._words("verb") if _may_mean(word.meaning, act))

@@ -116,7 +116,9 @@ def staged(claims: Sequence[Claim], rng: Random) -> Scene | None:
     scene = replace(scene, night=_is_night(claims, scene.night), figures=tuple(figures))
     if not scene.actors or not is_valid(scene):
         return None
-    return scene if all(claim.holds(scene) for claim in claims) else None
+    if all(claim.holds(scene) for claim in claims):
+        return scene
+    return None
 
 
 def _draw_place(claims: Sequence[Claim], rng: Random) -> Place:
@@ -145,7 +147,9 @@ def _places_with(names: Names) -> Names:
         somewhere.update(place.may_have)
         if not names.isdisjoint(place.may_have):
             fitting.add(place.name)
-    return frozenset(fitting) if names <= somewhere else frozenset()
+    if names <= somewhere:
+        return frozenset(fitting)
+    return frozenset()
 
 
 @cache
@@ -219,7 +223,9 @@ def _draw_figure(
             done.append(deed)
     if not is_possible:
         return None
-    return _in_turns(figure, done) if done else figure
+    if done:
+        return _in_turns(figure, done)
+    return figure
 
 
 def _names_able(acts: Sequence[Act]) -> Names:

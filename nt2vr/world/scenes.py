@@ -175,7 +175,9 @@ class Scene:
 
     def object_of(self, deed: Deed) -> str | None:
         """Return the name of what a deed is done to or with, another figure or not."""
-        return self.figures[deed.object].thing if isinstance(deed.object, int) else deed.object
+        if isinstance(deed.object, int):
+            return self.figures[deed.object].thing
+        return deed.object
 
     def swapped(self, old: Figure, new: Figure) -> "Scene":
         """Return the scene with one figure in place of another; no thing is twice in a scene."""

@@ -66,7 +66,9 @@ class Suggestions:
     def fitting(self, query: Query) -> int | None:
         """Count the scenes that are `judge`d right; None where words of the query are unknown."""
         masks = self._masks(query)
-        return None if masks is None else int(masks.right.sum())
+        if masks is None:
+            return None
+        return int(masks.right.sum())
 
     def near(self, query: Query, understand: Understand) -> list[str]:
         """Return two other queries, the closest first, with the same exclusions if clips show these.
@@ -238,7 +240,10 @@ def _shorter(wanted: str) -> Iterator[str]:
 def _of_same_kind(wanted: str) -> Iterator[str]:
     """Yield things of the smallest kind that those of a phrase belong to."""
     for word in words_in(wanted):
-        names = word.meaning.names if word.meaning.kind == "noun" else frozenset()
+        if word.meaning.kind == "noun":
+            names = word.meaning.names
+        else:
+            names = frozenset()
         if not names or len(names) >= _ANYTHING:
             continue
         kinds = frozenset.intersection(*(things()[name].kinds for name in names))
@@ -259,7 +264,10 @@ def _stands_alone(word: PhraseWord) -> bool:
 
 def _doing(word: PhraseWord) -> str:
     first, *rest = word.text
-    doing = first if first.endswith("ing") else inflect(verb_of(first) or first, "VBG")
+    if first.endswith("ing"):
+        doing = first
+    else:
+        doing = inflect(verb_of(first) or first, "VBG")
     return " ".join([doing, *rest])
 
 
@@ -285,7 +293,9 @@ def _deeds_with(word: PhraseWord) -> Iterator[str]:
 
 def _noun_text(word: PhraseWord) -> str:
     text = " ".join(word.text)
-    return text if word.meaning.plural else _with_article(text)
+    if word.meaning.plural:
+        return text
+    return _with_article(text)
 
 
 def _with_article(text: str) -> str:
@@ -319,7 +329,9 @@ def _texts_about(figure: Figure) -> list[str]:
     for deed in main_deeds(figure):
         if isinstance(deed.object, int):
             continue
-        thing = things()[deed.object].nouns[0].with_article() if deed.object else ""
+        thing = ""
+        if deed.object:
+            thing = things()[deed.object].nouns[0].with_article()
         phrase = deed.kind.phrases[0].format(o=thing)
         texts.append(f"{name} {inflect_phrase(phrase, 'VBG')}")
     return texts or [name]

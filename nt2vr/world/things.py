@@ -156,7 +156,9 @@ def kinds() -> dict[str, tuple[Noun, ...]]:
 
 def words_of_kind(kind: str) -> tuple[Noun, ...]:
     """Return the words for a kind: of one that is a thing itself, only the usual one."""
-    return things()[kind].nouns[:1] if kind in things() else kinds()[kind]
+    if kind in things():
+        return things()[kind].nouns[:1]
+    return kinds()[kind]
 
 
 @cache
@@ -319,7 +321,9 @@ def deeds() -> dict[str, DeedKind]:
 
 
 def _listed(text: str) -> Names:
-    return frozenset(those(tuple(text.split(",")))) if text else frozenset()
+    if text:
+        return frozenset(those(tuple(text.split(","))))
+    return frozenset()
 
 
 def _doers(text: str) -> tuple[tuple[str, str], ...]:

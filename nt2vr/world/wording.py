@@ -175,7 +175,9 @@ class Verb:
 def conjugate(phrase: str, form: str, plural: bool = False) -> str:
     """Put the verb that begins a phrase into "is {ing}", "{ing}" or "{s}"."""
     if form == "{s}":
-        return phrase if plural else inflect_phrase(phrase, "VBZ")
+        if plural:
+            return phrase
+        return inflect_phrase(phrase, "VBZ")
     doing = inflect_phrase(phrase, "VBG")
     if form == "{ing}":
         return doing

@@ -151,7 +151,9 @@ class TrainConfig(BaseModel):
         if self.frames.positions != "base":
             return self.frames.positions
         base = self.encoder.base_folder
-        return read_card(base).framing.positions if base else CENTRES
+        if base:
+            return read_card(base).framing.positions
+        return CENTRES
 
     @property
     def card_pooling(self) -> str:
@@ -159,7 +161,9 @@ class TrainConfig(BaseModel):
         if self.frames.pooling != "base":
             return self.frames.pooling
         base = self.encoder.base_folder
-        return read_card(base).pooling.name if base else MEAN
+        if base:
+            return read_card(base).pooling.name
+        return MEAN
 
     @property
     def knows_order(self) -> bool:

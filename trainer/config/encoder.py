@@ -116,7 +116,9 @@ class EncoderSettings(Section):
     @property
     def base_folder(self) -> Path | None:
         """The checkpoint folder to start from, "~" and shipped "assets/…" resolved; None for random weights."""
-        return resolve_path(self.base) if self.base else None
+        if self.base:
+            return resolve_path(self.base)
+        return None
 
     @cached_property
     def model_cfg(self) -> Mapping[str, Any]:

@@ -95,7 +95,9 @@ class Saved:
     @property
     def steps(self) -> int:
         """Steps taken so far."""
-        return int(self.learner["steps"]) if self.learner else 0
+        if self.learner:
+            return int(self.learner["steps"])
+        return 0
 
     @property
     def last_epoch(self) -> int:

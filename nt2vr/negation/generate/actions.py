@@ -498,7 +498,9 @@ def _subject_of_noun(
 
 def _actor_at_end(phrases: Phrases, chunk: Chunk) -> Subject | None:
     """Return the actor at the end of a verb phrase: "a man talks to | a woman | holding a baby"."""
-    return subject_named(phrases, *chunk.last_noun) if chunk.last_noun else None
+    if chunk.last_noun:
+        return subject_named(phrases, *chunk.last_noun)
+    return None
 
 
 def _before_participle(

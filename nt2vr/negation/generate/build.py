@@ -92,7 +92,10 @@ def build_query_sets(
         videos.queries, total=len(videos.queries), doing="negating captions", progress=progress
     )
     negated = tuple(negate(captions, seed))
-    video_contents = contents() if contents else read_contents(videos, progress)
+    if contents:
+        video_contents = contents()
+    else:
+        video_contents = read_contents(videos, progress)
     queries = QueryComposer(video_contents).compose(seed)
     composed = tuple(tracked(queries, total=0, doing="composing queries", progress=progress))
     return QuerySets(videos.queries, negated, composed)

@@ -123,4 +123,6 @@ def changed(caption: str, change: str, captions: Sequence[str], seed: str = "") 
     sources = [Phrases(tagger.tag(source)) for source in sample]
     changed_texts = CHANGES[change](Phrases(tagger.tag(caption)), caption, sources)
     candidates = [text for text in dict.fromkeys(changed_texts) if text != caption]
-    return rng.choice(candidates) if candidates else ""
+    if candidates:
+        return rng.choice(candidates)
+    return ""

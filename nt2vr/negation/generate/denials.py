@@ -169,7 +169,9 @@ class CaptionDenials:
             return None
         match kind:
             case "negated":
-                return rng.choice(caption.denied) if caption.denied else None
+                if caption.denied:
+                    return rng.choice(caption.denied)
+                return None
             case "composed":
                 return self._composed(caption, rng)
             case "without":
@@ -278,7 +280,10 @@ class CaptionDenials:
         if deed:
             doing = inflect_phrase(deed.text, "VBG")
             templates = templates_for("no deed")
-            template = rng.choice(templates) if deed.subject.is_human else templates[0]
+            if deed.subject.is_human:
+                template = rng.choice(templates)
+            else:
+                template = templates[0]
             text = template.format(B_ing=doing, B_s=inflect_phrase(deed.text, "VBZ"))
             return Denial(
                 kind="not",

@@ -108,7 +108,9 @@ def _without_do(phrases: Phrases, cue: int) -> Replacements:
 
 
 def _without_any(phrases: Phrases, i: int) -> Replacements:
-    return {i: _article(phrases, i)} if phrases.word(i) == "any" else {}
+    if phrases.word(i) == "any":
+        return {i: _article(phrases, i)}
+    return {}
 
 
 def _article(phrases: Phrases, i: int) -> str:
@@ -121,7 +123,9 @@ def _article(phrases: Phrases, i: int) -> str:
     is_mass = word in listed("mass_nouns") or lemma in listed("mass_nouns")
     if is_mass or is_plural_noun(word, lemma):
         return ""
-    return "an" if phrases.word(i + 1)[0] in "aeiou" else "a"
+    if phrases.word(i + 1)[0] in "aeiou":
+        return "an"
+    return "a"
 
 
 _CONTRACTED = {"can": "can't", "will": "won't", "shall": "shan't", "am": "", "may": "", "might": ""}
@@ -403,7 +407,9 @@ def _helper_of(phrases: Phrases, verb: int) -> str:
             return "does"
         case "VBD":
             return "did"
-    return "does" if is_third_person(phrases, verb) else "do"
+    if is_third_person(phrases, verb):
+        return "does"
+    return "do"
 
 
 def _is_finite(phrases: Phrases, first: int, i: int) -> bool:

@@ -333,7 +333,9 @@ def object_of(line: str) -> dict[str, Any] | None:
             fields = parse(line)
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             continue
-        return fields if isinstance(fields, dict) else None
+        if isinstance(fields, dict):
+            return fields
+        return None
     return None
 
 

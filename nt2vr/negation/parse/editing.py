@@ -64,14 +64,18 @@ class EditFinder:
         if phrases.word(i) == "replaced" and phrases.word(i + 1) in {"by", "with"}:
             return self._unwanted(Cue("edit", i, i + 2), phrases.clause_start(i), i, i + 2)
         is_last = phrases.tag(i + 1) in CLAUSE_EDGES
-        return self._left_out(i, i + 1) if phrases.word(i) in _LAST and is_last else None
+        if phrases.word(i) in _LAST and is_last:
+            return self._left_out(i, i + 1)
+        return None
 
     def _edit_at_start(self, i: int) -> Negation | None:
         edit = self._replacement(i) or self._removal(i)
         if edit is not None:
             return edit
         length = self._reference(i) or self.phrases.longest(listed_runs("additions"), i)
-        return self._left_out(i, i + length) if length else None
+        if length:
+            return self._left_out(i, i + length)
+        return None
 
     def _reference(self, i: int) -> int:
         """Return the length in words of "like this, but"; 0 if there is none at word i."""

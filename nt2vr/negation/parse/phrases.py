@@ -51,13 +51,19 @@ class Phrases:
         self.words = [normalised(token.text) for token in tokens]
 
     def tag(self, i: int) -> str:
-        return self.tokens[i].tag if 0 <= i < len(self.tokens) else ""
+        if 0 <= i < len(self.tokens):
+            return self.tokens[i].tag
+        return ""
 
     def word(self, i: int) -> str:
-        return self.words[i] if 0 <= i < len(self.tokens) else ""
+        if 0 <= i < len(self.tokens):
+            return self.words[i]
+        return ""
 
     def lemma(self, i: int) -> str:
-        return self.tokens[i].lemma if 0 <= i < len(self.tokens) else ""
+        if 0 <= i < len(self.tokens):
+            return self.tokens[i].lemma
+        return ""
 
     def after(self, i: int, tags: Collection[str]) -> int:
         """Return the first word from word i on that has none of these tags."""
@@ -422,7 +428,9 @@ class _VerbPhraseReader:
         # let him | score
         if tag in {"VB", "VBP"} and phrases.lemma(self._verb) in _LETTING:
             has_subject = self._takes_verb or phrases.tag(i - 1) == "PRON"
-            return phrases.verb_phrase(i) if has_subject else None
+            if has_subject:
+                return phrases.verb_phrase(i)
+            return None
         return None
 
     def _is_particle(self, i: int) -> bool:

@@ -197,10 +197,14 @@ class TagRepairs:
             is_subject = spot.before_that in VERB_TAGS | {"DET", "NUM", "ADJ"}
             if is_plural or not (spot.i == 1 or is_subject):
                 return ""
-            return "VBZ" if self._may_be_verb(word[:-1], word[:-2], word) else ""
+            if self._may_be_verb(word[:-1], word[:-2], word):
+                return "VBZ"
+            return ""
 
         agrees = is_plural or spot.after in {"DET", "PRON"} or "and" in spot.words[: spot.i]
-        return "VBP" if agrees and self._may_be_verb(word) else ""
+        if agrees and self._may_be_verb(word):
+            return "VBP"
+        return ""
 
     def _may_be_verb(self, *words: str) -> bool:
         for word in words:
@@ -221,9 +225,13 @@ def _tag_by_word(spot: _WordInContext) -> str:
     """Return the tag of a word whose neighbours alone decide it; "" for other words."""
     match spot.word:
         case "to":
-            return "TO" if spot.after in {"VB", "VBP"} else "ADP"
+            if spot.after in {"VB", "VBP"}:
+                return "TO"
+            return "ADP"
         case "that":
-            return "WH" if spot.before in {"NOUN", "PRON"} else "DET"
+            if spot.before in {"NOUN", "PRON"}:
+                return "WH"
+            return "DET"
         case "run" | "come" if spot.tag == "VBN" and spot.before not in VERB_TAGS | {""}:
             return "VBP"
         case "one" if spot.word_before == "no":
@@ -276,7 +284,9 @@ def _verb_after_all(spot: _WordInContext, chances: Mapping[str, float]) -> str:
 
     noun_chance = max(chances.get("NN1", -inf), chances.get("NN2", -inf))
     if spot.word.endswith("ing"):
-        return "VBG" if _is_participle(spot, chances, noun_chance) else ""
+        if _is_participle(spot, chances, noun_chance):
+            return "VBG"
+        return ""
     # nobody strums
     if spot.word.endswith("s") and _follows_nobody(spot):
         return "VBZ"

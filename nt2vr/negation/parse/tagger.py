@@ -56,7 +56,10 @@ class QuickHanta(HanoverTagger):  # type: ignore[misc]  # HanTa has no types
     def _analyze_compound(self, last: str) -> list[tuple[int, float]]:
         """Return the tags of a compound by its last part: "chocolate-|topped"."""
         tags = []
-        readings = self.cache[last] if last in self.cache else self.analyze_forward(last)
+        if last in self.cache:
+            readings = self.cache[last]
+        else:
+            readings = self.analyze_forward(last)
         for tag, log_probability in readings:
             if self.int2tag[tag] in _COMPOUND_TAGS:
                 tags.append((tag, log_probability))

@@ -56,7 +56,9 @@ def cue_of(word: str) -> str:
     """Return the cue that a lower-case word is a misspelling of; otherwise the word."""
     if usual := _USUAL.get(word):
         return usual
-    return word if word in _WORDS else _MISSPELT.get(word, word)
+    if word in _WORDS:
+        return word
+    return _MISSPELT.get(word, word)
 
 
 @lru_cache(10_000)
@@ -138,7 +140,9 @@ def normalised(word: str) -> str:
 
 def as_tagged(word: str) -> str:
     """Return a word as the taggers should read it: "x" for overlong ones."""
-    return normalised(word) if len(word) <= _MAX_WORD_CHARS else "x"
+    if len(word) <= _MAX_WORD_CHARS:
+        return normalised(word)
+    return "x"
 
 
 def word_spans(text: str) -> list[WordSpan]:

@@ -580,7 +580,10 @@ def benchmark_for(
     encoder.card.check_frames()
     if data.name == WORLD:
         return covr_world(folder, data.split, data.per_kind)  # type: ignore[arg-type]  # checked
-    embedded_ids = None if encoder.given_videos is None else encoder.given_videos.keys()
+    if encoder.given_videos is None:
+        embedded_ids = None
+    else:
+        embedded_ids = encoder.given_videos.keys()
     split = "val" if data.split == "validation" else data.split
     dataset = load_covr(expanded(data.name), split, embedded_ids)
     if embedded_ids is None:

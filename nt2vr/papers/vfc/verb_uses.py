@@ -123,7 +123,9 @@ def _verb_use(phrases: Phrases, chunk: Chunk, next_kind: str) -> VerbUse | None:
         subject=_subject(phrases, start),
         is_bare=False,
     )
-    noun = phrases.noun_phrase(after_preposition) if after_preposition < chunk.end else None
+    noun = None
+    if after_preposition < chunk.end:
+        noun = phrases.noun_phrase(after_preposition)
     if noun is not None:
         return _with_noun(phrases, use, noun, start)
 
@@ -252,9 +254,13 @@ def _subject(phrases: Phrases, verb: int) -> str:
             precedes_clause = phrases.tag(i + 1) == "WH"
             if precedes_clause or not _is_object(phrases, first):
                 subject = subject_named(phrases, first, i + 1)
-                return "person" if subject and subject.is_human else phrases.lemma(i)
+                if subject and subject.is_human:
+                    return "person"
+                return phrases.lemma(i)
         i = first - 1
-    return "person" if phrases.word(i) not in {"", "it"} else ""
+    if phrases.word(i) not in {"", "it"}:
+        return "person"
+    return ""
 
 
 def _is_object(phrases: Phrases, first: int) -> bool:

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from nt2vr.errors import counted
@@ -13,6 +12,7 @@ from nt2vr.evaluation.queries import KIND_NAMES
 from nt2vr.evaluation.report import Report, Row
 from nt2vr.search.answers import Verdict
 from nt2vr.ui.search.results import MARKS, Marked
+from nt2vr.ui.view_data import ViewData
 
 MAX_LINK = 4_000  # characters
 PAGE = "p"  # in links; Gradio takes "page" for one of its own
@@ -72,7 +72,10 @@ class ReportLink:
     def read(cls, text: str) -> "ReportLink | None":
         """Read an address's parameters, or a report's id alone; None without a report. Wrong values are left out."""
         text = text[:MAX_LINK].removeprefix("?")
-        values = dict(parse_qsl(text, keep_blank_values=True)) if "=" in text else {"report": text}
+        if "=" in text:
+            values = dict(parse_qsl(text, keep_blank_values=True))
+        else:
+            values = {"report": text}
         if "report" not in values:
             return None
 
@@ -103,7 +106,9 @@ class ReportLink:
 
 
 def _number(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+    if text.isascii() and text.isdigit() and len(text) < 10:
+        return int(text)
+    return None
 
 
 @dataclass(frozen=True)
@@ -153,7 +158,9 @@ class Listing:
         if link.order in (WORSENED, ONLY_WORSENED):
             places.reverse()
 
-        page = places.index(link.query) // PER_PAGE if link.query in places else link.page
+        page = link.page
+        if link.query in places:
+            page = places.index(link.query) // PER_PAGE
         last_page = max(0, (len(places) - 1) // PER_PAGE)
         return cls(
             report=report,
@@ -163,7 +170,7 @@ class Listing:
             places=places,
         )
 
-    def clip(self, video_id: str, verdict: Verdict | None, rank: int) -> dict[str, Any]:
+    def clip(self, video_id: str, verdict: Verdict | None, rank: int) -> ViewData:
         """Show a video: its clip where it is at hand, otherwise a caption of it, or its id."""
         captions = " · ".join(self.report.captions.get(video_id, ())[:SOME_CAPTIONS])
         urls: Mapping[str, str] = {}
@@ -245,7 +252,9 @@ def menus_of(listing: Listing) -> dict[str, list[tuple[str, str]]]:
 def _with_value(choices: list[tuple[str, str]], value: str) -> list[tuple[str, str]]:
     """Return choices that have a value, which a link may name although no query has it."""
     values = [choice for _, choice in choices]
-    return choices if value in values else [*choices, (value, value)]
+    if value in values:
+        return choices
+    return [*choices, (value, value)]
 
 
 def _counted(values: Iterable[str]) -> list[tuple[str, str]]:
@@ -254,7 +263,7 @@ def _counted(values: Iterable[str]) -> list[tuple[str, str]]:
     return [(f"{value} ({count:,})", value) for value, count in counts.most_common()]
 
 
-def queries_view(listing: Listing) -> dict[str, Any]:
+def queries_view(listing: Listing) -> ViewData:
     link = listing.link
     places = listing.places
     alone = replace(link, query=None)
@@ -278,10 +287,12 @@ def _opens_text(listing: Listing) -> str:
         return listing.report.presentation.opens
     if listing.home is None:
         return OPENS_ELSEWHERE
-    return OPENS_HERE if listing.home.is_gallery else OPENS_FILES
+    if listing.home.is_gallery:
+        return OPENS_HERE
+    return OPENS_FILES
 
 
-def _row_view(listing: Listing, place: int) -> dict[str, Any]:
+def _row_view(listing: Listing, place: int) -> ViewData:
     row = listing.report.row(place)
     sides = []
     for system in (listing.link.first, listing.link.second):
@@ -303,7 +314,7 @@ def _row_view(listing: Listing, place: int) -> dict[str, Any]:
     }
 
 
-def _query(listing: Listing, place: int, row: Row) -> dict[str, Any]:
+def _query(listing: Listing, place: int, row: Row) -> ViewData:
     """Show a query with its tag and note, and by how many ranks the second system is better (▲) or worse (▼)."""
     query = row.query
     remark = listing.remarks.get(place, Remark())
@@ -329,7 +340,7 @@ def _query(listing: Listing, place: int, row: Row) -> dict[str, Any]:
     }
 
 
-def _side(listing: Listing, place: int, row: Row, system: str, num_clips: int) -> dict[str, Any]:
+def _side(listing: Listing, place: int, row: Row, system: str, num_clips: int) -> ViewData:
     """Show what one system found: rank, first clips, and the verdicts of the first page, also as a sentence."""
     first = first_videos(listing.report, place, system)
     verdicts = [verdict for _, verdict in first]
@@ -373,7 +384,7 @@ def search_link(text: str, systems: Sequence[str], judged: str = "", gallery: st
     return "?" + urlencode({"q": text, "systems": "|".join(systems), **optional})
 
 
-def review_view(listing: Listing, refusal: str = "") -> dict[str, Any]:
+def review_view(listing: Listing, refusal: str = "") -> ViewData:
     """Show the query that a link reviews, if any, with links to its neighbours; `refusal`: why it takes no notes."""
     report = listing.report
     link = listing.link
@@ -405,7 +416,9 @@ def _review_search(listing: Listing, row: Row, systems: Sequence[str]) -> str:
     """Return the link to the query under review in Search, where its relevant clips are marked if they are there."""
     home = listing.home
     is_there = home is not None and home.is_gallery and not home.video_ids.isdisjoint(row.relevant)
-    judged = f"{listing.link.report}:{listing.link.query}" if is_there else ""
+    judged = ""
+    if is_there:
+        judged = f"{listing.link.report}:{listing.link.query}"
     gallery = home.key if home else ""
     return search_link(
         row.query.text, systems=list(dict.fromkeys(systems)), judged=judged, gallery=gallery

@@ -28,6 +28,7 @@ from nt2vr.services import Services
 from nt2vr.ui.job_view import job_view
 from nt2vr.ui.search.results import system_choices
 from nt2vr.ui.search.state import QUIET
+from nt2vr.ui.view_data import ViewData
 from nt2vr.ui.web.inputs import Updates, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
 
@@ -50,7 +51,7 @@ def drawings_view(
     permissions: Permissions,
     visitor: Visitor,
     is_indexed: bool = False,
-) -> dict[str, Any]:
+) -> ViewData:
     """Say which models know only drawings, and offer a better one at its cost.
 
     It is empty if all models know more. If one of them does, no other is offered.
@@ -102,7 +103,10 @@ def _cost(device: str, name: str, is_here: bool, num_clips: int) -> str:
     model = by_name[name]
     gflops = (num_clips or PER_CLIPS) * DEFAULT_FRAMES * model.gflops
     computing = duration_text(gflops / gflops_per_second(device))
-    clips = counted(num_clips, "clip") if num_clips else f"each {PER_CLIPS} clips"
+    if num_clips:
+        clips = counted(num_clips, "clip")
+    else:
+        clips = f"each {PER_CLIPS} clips"
     indexing = f"about {computing} of computing on this machine for {clips}"
     if is_here:
         return f"It is here already; indexing takes {indexing}."
@@ -141,7 +145,9 @@ class Indexing:
     def under_way(self, library_id: str) -> IndexJob | None:
         """Return the update of a library that runs, or otherwise waits, if any."""
         job = self.by_library.get(library_id)
-        return job if job is not None and job.is_under_way else None
+        if job is not None and job.is_under_way:
+            return job
+        return None
 
     def cost(self, model: str, num_clips: int) -> str:
         """Say how long a slow model takes to index clips, measured on one; "" for other models.
@@ -157,7 +163,9 @@ class Indexing:
             text = cost_text(encoder, num_clips or PER_CLIPS)
         except Nt2vrError as error:
             return str(error)
-        return f"{text}." if num_clips else f"Each {text}."
+        if num_clips:
+            return f"{text}."
+        return f"Each {text}."
 
     def drawings(
         self,
@@ -166,7 +174,7 @@ class Indexing:
         permissions: Permissions,
         visitor: Visitor,
         is_indexed: bool,
-    ) -> dict[str, Any]:
+    ) -> ViewData:
         """Return the `drawings_view` of the systems that search a library; empty if key is ""."""
         if not key:
             return {}
@@ -288,7 +296,9 @@ class Indexing:
 
 def job_word(job: IndexJob | None) -> str:
     """Return what a running job of a library does: a move names no model."""
-    return "indexing" if job is None or job.models else "moving"
+    if job is None or job.models:
+        return "indexing"
+    return "moving"
 
 
 def index_view(
@@ -298,7 +308,7 @@ def index_view(
     refusal: str = "",
     redact: Callable[[str], str] = str,
     drawings: Mapping[str, Any] = MappingProxyType({}),
-) -> dict[str, Any]:
+) -> ViewData:
     """Show what the index of a library lacks, with a button to complete it, or how far that is.
 
     Args:
@@ -317,9 +327,7 @@ def index_view(
     return view
 
 
-def _missing_view(
-    answer: Answer | None, problem: NotIndexedError | None, refusal: str
-) -> dict[str, Any]:
+def _missing_view(answer: Answer | None, problem: NotIndexedError | None, refusal: str) -> ViewData:
     """Show what models have not indexed, with a button; empty if they have indexed everything."""
     if problem is not None:
         return {"text": str(problem), "models": "|".join(problem.models), "refusal": refusal}

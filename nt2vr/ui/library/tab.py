@@ -16,6 +16,7 @@ from nt2vr.ui.library.media import Media
 from nt2vr.ui.library.view import info_view, list_view, posters_view, removal_text, skipped_view
 from nt2vr.ui.search.models import Teaching
 from nt2vr.ui.theme import PRIVATE, QUIET, Confirmation, lead, menu, script, template
+from nt2vr.ui.view_data import ViewData
 from nt2vr.ui.web.errors import problem_place, with_errors_shown_at
 from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value, is_upload
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
@@ -375,7 +376,7 @@ class LibraryTab:
 
     def on_model(
         self, model: str | None, chosen: str = "", request: gr.Request | None = None
-    ) -> dict[str, Any]:
+    ) -> ViewData:
         """Say that a model is slow or knows only drawings, or offer to teach it “not”."""
         # The clips of a library that is being updated are not counted yet.
         if self._indexing.under_way(chosen):
@@ -390,7 +391,7 @@ class LibraryTab:
             return warning
         return self._teaching_offer(model, chosen, request)
 
-    def _warning(self, model: str | None, num_clips: int, visitor: Visitor) -> dict[str, Any]:
+    def _warning(self, model: str | None, num_clips: int, visitor: Visitor) -> ViewData:
         models = self._indexing.models
         view = drawings_view(
             models,
@@ -401,9 +402,7 @@ class LibraryTab:
         )
         return {"drawings": view}
 
-    def _teaching_offer(
-        self, model: str, library_id: str, request: gr.Request | None
-    ) -> dict[str, Any]:
+    def _teaching_offer(self, model: str, library_id: str, request: gr.Request | None) -> ViewData:
         """Offer to teach a model that has indexed a library, or to compare it with the taught one."""
         if not self._indexing.galleries.is_indexed(library_id, model):
             return {}
@@ -411,7 +410,9 @@ class LibraryTab:
         if taught_name:
             state = {"gallery": library_id, "systems": f"{model}|{taught_name}"}
             return {"taught": taught_name, "id": library_id, "link": urlencode(state)}
-        return {"teach": model} if model in self._teaching.names(request) else {}
+        if model in self._teaching.names(request):
+            return {"teach": model}
+        return {}
 
     def on_poll(self, chosen: str, seen: Any, request: gr.Request) -> Any:
         """Follow the updates, and show the open library again once its update has ended.
@@ -630,7 +631,7 @@ class LibraryTab:
             return False
         return self._permissions.may_cancel(job.session, visitor)
 
-    def _posters(self, info: LibraryInfo) -> dict[str, Any]:
+    def _posters(self, info: LibraryInfo) -> ViewData:
         return posters_view(info, self._videos(info.id), self._media.urls)
 
     def _videos(self, library_id: str) -> Sequence[Video]:

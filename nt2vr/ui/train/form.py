@@ -15,6 +15,7 @@ from nt2vr.models.device import gflops_per_second, resolve_device
 from nt2vr.presets import preset_files
 from nt2vr.progress import duration_text
 from nt2vr.settings import ASSETS, resolve_path
+from nt2vr.ui.view_data import ViewData
 from trainer.config import CHOICES, FIELDS, TrainConfig
 from trainer.teaching import changes_by_depth
 
@@ -81,7 +82,9 @@ class Field:
         """The help's first clause, then as Markdown's strong text all of it, which style.css shows at use."""
         text = in_words(self.help)
         first = re.split("[.;,] ", text, maxsplit=1)[0]
-        return text if first == text else f"{first} **{text}**"
+        if first == text:
+            return text
+        return f"{first} **{text}**"
 
 
 def config_fields() -> list[Field]:
@@ -128,7 +131,7 @@ def presets() -> dict[str, dict[str, Any]]:
 
 def presets_view(
     presets: Mapping[str, Mapping[str, Any]], chosen: str, device: str = ""
-) -> dict[str, Any]:
+) -> ViewData:
     """Show the presets to begin with, one perhaps chosen, with estimated times if there is a `device`.
 
     The time rests on the seconds per step of docs/benchmarks.md: on a GPU as they are, on a CPU
@@ -243,7 +246,7 @@ def loss_fields() -> dict[str, tuple[str, list[Field]]]:
     return described
 
 
-def losses_view(losses: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def losses_view(losses: Mapping[str, Mapping[str, Any]]) -> ViewData:
     """Return the table of all losses, with those of a config selected and filled in, of which it may have none."""
     rows = []
     for name, (purpose, settings) in loss_fields().items():
@@ -253,7 +256,7 @@ def losses_view(losses: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     return {"losses": rows, "has_none": not losses}
 
 
-def _cell(field: Field, value: Any) -> dict[str, Any]:
+def _cell(field: Field, value: Any) -> ViewData:
     """Return one input of the table: a switch, a choice or a number."""
     cell = {"key": field.key, "label": field.key.replace("_", " "), "help": field.help}
     if isinstance(field.default, bool):

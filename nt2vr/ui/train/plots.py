@@ -4,9 +4,9 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
 
 from nt2vr.ui.train.view import CONTROLS, VALIDATION, Points, Rows, series
+from nt2vr.ui.view_data import ViewData
 from trainer.runs.manager import Run
 from trainer.trainings import loss_names
 
@@ -39,7 +39,9 @@ class RunMetrics:
 
     @property
     def epochs(self) -> int:
-        return self.run.config.batches.epochs if self.run.config else 1
+        if self.run.config:
+            return self.run.config.batches.epochs
+        return 1
 
     def by_epoch(self, metric: str) -> Points:
         """Return a metric of validation by the number of the epoch."""
@@ -75,7 +77,7 @@ class Plot:
     lines: Sequence[Line]
 
 
-def plots_view(run: RunMetrics, compared: Sequence[RunMetrics] = ()) -> dict[str, Any]:
+def plots_view(run: RunMetrics, compared: Sequence[RunMetrics] = ()) -> ViewData:
     """Show the curves of a run, with those of others, and a legend that all plots share."""
     if run.run.config is None:
         return {}
@@ -90,7 +92,7 @@ def plots_view(run: RunMetrics, compared: Sequence[RunMetrics] = ()) -> dict[str
     return {"legend": _legend(plots), "plots": views}
 
 
-def _legend(plots: Sequence[Plot]) -> list[dict[str, Any]]:
+def _legend(plots: Sequence[Plot]) -> list[ViewData]:
     """List the lines of all plots once, in the order of their colours."""
     line_of_colour = {}
     for plot in plots:
@@ -160,7 +162,7 @@ def _levels(run: RunMetrics, metric: str, last_epoch: int) -> list[Line]:
     return levels
 
 
-def _plot_view(plot: Plot, last_epoch: int) -> dict[str, Any]:
+def _plot_view(plot: Plot, last_epoch: int) -> ViewData:
     """Draw a plot: the grid, the lines, and their last values in words."""
     points = chain.from_iterable(line.points for line in plot.lines)
     levels = grid_levels(value for _, value in points)
@@ -183,7 +185,7 @@ def _plot_view(plot: Plot, last_epoch: int) -> dict[str, Any]:
     }
 
 
-def _line_view(line: Line, scale: "Scale") -> dict[str, Any]:
+def _line_view(line: Line, scale: "Scale") -> ViewData:
     places = [f"{scale.x(epoch)},{scale.y(value)}" for epoch, value in line.points]
     dots = []
     # A line of one point would not be seen.

@@ -22,6 +22,7 @@ from nt2vr.media.limits import LIMITS
 from nt2vr.models.card import read_card
 from nt2vr.progress import duration_text, percent_text
 from nt2vr.ui.search.results import short_name
+from nt2vr.ui.view_data import ViewData
 from nt2vr.world import NAME
 from trainer.config import TrainConfig
 from trainer.runs.manager import Run
@@ -57,7 +58,7 @@ WORDS = {
 }  # for states that say it otherwise
 
 
-def runs_view(runs: Sequence[Run], chosen: Run | None) -> dict[str, Any]:
+def runs_view(runs: Sequence[Run], chosen: Run | None) -> ViewData:
     return {"runs": [{**_summary(run), "chosen": run == chosen} for run in runs]}
 
 
@@ -68,7 +69,7 @@ def run_view(
     system: str = "",
     base: str = "",
     may_evaluate: bool = False,
-) -> dict[str, Any]:
+) -> ViewData:
     """Return one run: its progress, what it is trained on, and where its model is used.
 
     Args:
@@ -202,10 +203,12 @@ def _loss_text(name: str, settings: Mapping[str, Any]) -> str:
 
 
 def _short(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value).lower()
+    if isinstance(value, float):
+        return f"{value:g}"
+    return str(value).lower()
 
 
-def _summary(run: Run) -> dict[str, Any]:
+def _summary(run: Run) -> ViewData:
     status = run.status
     if status.state == "finished":
         share = "100"
@@ -225,7 +228,9 @@ def _summary(run: Run) -> dict[str, Any]:
 
 def lower_rate_label(run: Run) -> str:
     """Return what the button says that resumes a run at a lower learning rate."""
-    return "Resume" if run.lower_rate is None else f"Resume at learning rate {run.lower_rate:g}"
+    if run.lower_rate is None:
+        return "Resume"
+    return f"Resume at learning rate {run.lower_rate:g}"
 
 
 def series(rows: Rows, key: str, along: str) -> Points:

@@ -75,7 +75,10 @@ def placed_at(individual: Individual, stand: Stand, step: int, led: Deed | None 
 
     place = _moved(individual, stand, position)
     turn = spot.turn
-    pivot = 36.0 if individual.look else individual.figure.kind.size * ADULT / 2
+    if individual.look:
+        pivot = 36.0
+    else:
+        pivot = individual.figure.kind.size * ADULT / 2
     if track == "wheel" and deed.kind.posture == "stand":
         place = replace(place, facing=place.facing * (-1) ** step)
         turn = 0

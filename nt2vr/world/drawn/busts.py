@@ -57,7 +57,9 @@ def _part(element: str) -> BustPart:
         return "beside"
     is_low = box.top + box.bottom > 2 * 46.5
     reaches_down = box.bottom >= 55.5 and box.top > 30
-    return "garment" if is_low or reaches_down else "head"
+    if is_low or reaches_down:
+        return "garment"
+    return "head"
 
 
 @cache

@@ -161,7 +161,9 @@ def _resized(svg: str, size: int, canvas: int) -> Image:
 
     image = _original(svg, round(UNITS * canvas / FINEST))
     # Linear interpolation is five times as fast.
-    interpolation = cv2.INTER_LINEAR if 2 * size > len(image) else cv2.INTER_AREA
+    interpolation = cv2.INTER_AREA
+    if 2 * size > len(image):
+        interpolation = cv2.INTER_LINEAR
     return np.asarray(cv2.resize(image, (size, size), interpolation=interpolation), np.uint8)
 
 

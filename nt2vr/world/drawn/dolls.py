@@ -243,7 +243,9 @@ def grip_of(name: str, by: Literal["held", "hands", ""] = "") -> Grip | None:
     table = read_toml("poses")
     if by:
         name = table[by].get(name, "")
-    return Grip(**_fields(table["grips"][name])) if name else None
+    if name:
+        return Grip(**_fields(table["grips"][name]))
+    return None
 
 
 def reaching(pose: Pose, grip: Grip, step: int) -> Pose:

@@ -99,7 +99,9 @@ MOTIONS: dict[str, tuple[str, str]] = {
 
 def track_of(motion: str) -> str:
     """Return the name of the track of a motion; "" for none."""
-    return MOTIONS[motion][0] if motion in MOTIONS else ""
+    if motion in MOTIONS:
+        return MOTIONS[motion][0]
+    return ""
 
 
 def order_of(motion: str, count: int) -> list[int]:

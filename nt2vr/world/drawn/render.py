@@ -123,7 +123,9 @@ def _scenery(table: Mapping[str, Any], night: bool, variant: int) -> str:
         far = far.replace('fill="#BFE0F5"', f'fill="{NIGHT_GLASS}"')
     pieces = "".join(_piece(*piece) for piece in table["pieces"])
     shift = (-6, 6)[variant // 2]
-    mirrored = f'transform="translate({SIZE} 0) scale(-1 1)"' if variant % 2 else ""
+    mirrored = ""
+    if variant % 2:
+        mirrored = f'transform="translate({SIZE} 0) scale(-1 1)"'
     return (
         f'<g {mirrored}><g transform="translate({shift} 0)">'
         f'{far}<g filter="url(#haze)">{pieces}</g></g>{table.get("near", "")}</g>'

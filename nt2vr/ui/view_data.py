@@ -1,0 +1,6 @@
+"""What templates are given."""
+
+from typing import Any
+
+# Plain data, as JSON has it.
+ViewData = dict[str, Any]
