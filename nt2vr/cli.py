@@ -902,7 +902,7 @@ def push(
         repository: OWNER/NAME on the Hub; created if it is new
         licence: such as mit, the default for shipped models only
     """
-    from nt2vr.models.hub import push as upload
+    from nt2vr.models.push import push as upload
 
     folder = _checkpoint_folder(checkpoint, machine)
     shipped = folder.absolute().is_relative_to(ASSETS.absolute())
@@ -915,7 +915,8 @@ def pull(repository: str, /, *, options: Adding = ADDING, machine: Machine = THI
 
     It is an alias of `nt2vr models add`.
     """
-    from nt2vr.models.hub import HubCheckpoint, check_repository, remote_files
+    from nt2vr.models.hub import check_repository, remote_files
+    from nt2vr.models.hub_checkpoint import HubCheckpoint
 
     check_repository(repository)
     _say_new_command(f"hf:{repository}")

@@ -57,7 +57,8 @@ class OneAppScheduling(LoadScopeScheduling):  # type: ignore[misc]  # untyped
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        module, shares = nodeid.partition("::")[0], "not slow" in self.config.option.markexpr
+        module = nodeid.partition("::")[0]
+        shares = "not slow" in self.config.option.markexpr
         return (
             "the app" if shares and module.startswith(("tests/app/", "tests/browser/")) else module
         )
@@ -179,7 +180,8 @@ def run_app(
         environment: variables to set.
     """
     port = port or free_port()
-    data, path = folder / "data", folder / "app.log"
+    data = folder / "data"
+    path = folder / "app.log"
     (data / "evaluation").mkdir(parents=True, exist_ok=True)
     (data / "evaluation" / READY_MARK).touch()  # its report would be opened instead of the form
     for shared in (cache, cache.with_name("embeddings")) if cache is not None else ():

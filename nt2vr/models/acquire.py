@@ -11,12 +11,13 @@ from pathlib import Path
 from nt2vr.errors import CheckpointError, ConfigError, quoted
 from nt2vr.files import check_free, check_writable, expanded
 from nt2vr.models.card import CONFIG
-from nt2vr.models.clip_encoder import PREFIXES, ClipFolder, ClipRepository, is_clip_folder
+from nt2vr.models.clip_origins import PREFIXES, ClipFolder, ClipRepository, is_clip_folder
 from nt2vr.models.download import Pretrained, names_pretrained
 from nt2vr.models.embeddings_file import EMBEDDINGS_SUFFIX, EmbeddingsFile
 from nt2vr.models.foreign import ForeignCheckpoint
 from nt2vr.models.foreign_file import SUFFIXES
-from nt2vr.models.hub import HubCheckpoint, check_repository, remote_files
+from nt2vr.models.hub import check_repository, remote_files
+from nt2vr.models.hub_checkpoint import HubCheckpoint
 from nt2vr.models.options import AddOptions
 from nt2vr.models.origin import ModelsHere, Origin
 from nt2vr.models.untrusted import run_child, try_out, unchecked_folder

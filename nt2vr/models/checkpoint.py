@@ -11,13 +11,11 @@ tokenizer of its base.
 import json
 from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import asdict
 from datetime import UTC, datetime
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError
+from nt2vr.errors import CheckpointError
 from nt2vr.files import atomic_folder, parse_json, write_json
 from nt2vr.models.card import (
     CONFIG,
@@ -41,13 +39,12 @@ from nt2vr.models.difference import (
 )
 from nt2vr.models.framing import Framing
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
+from nt2vr.models.open_clip_model import check_towers, empty_model, random_model, with_weights
 from nt2vr.models.tokenizer import digest_of, files_of, load_tokenizer
 from nt2vr.models.weights import (
-    SCALARS,
     check_finite,
     loading,
     text_fingerprint,
-    unfilled,
     visual_fingerprint,
 )
 
@@ -55,61 +52,6 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
     from nt2vr.models.text_side import TextSide
-
-MAX_LAYERS = 500  # of a tower; the largest of open_clip's models have 64
-
-
-def build_model(
-    model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any], device: str = "cpu"
-) -> Any:
-    """Build an open_clip model with random weights; a ConfigError refuses one that cannot be built, or never ends."""
-    try:
-        for tower in ("vision_cfg", "text_cfg"):
-            layers = model_cfg[tower].get("layers", 0)
-            if (count := sum(layers) if isinstance(layers, list | tuple) else layers) > MAX_LAYERS:
-                raise ConfigError(
-                    f"{tower} has {count:,} layers, and at most {MAX_LAYERS} are built."
-                )
-        return _random_model(model_cfg, preprocess_cfg, device)
-    except (
-        AssertionError,
-        AttributeError,
-        LookupError,
-        RuntimeError,
-        TypeError,
-        ValueError,
-    ) as error:
-        raise ConfigError(
-            f"open_clip cannot build the model ({error}). Check its configuration."
-        ) from error
-
-
-def _random_model(
-    model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any], device: str
-) -> Any:
-    """Do as open_clip's `create_model` does, which wants files and warns that there are no weights."""
-    from open_clip import CLIP, CoCa, CustomTextCLIP  # noqa: PLC0415  the page is up before open_clip is
-    from open_clip.model import set_model_preprocess_cfg  # noqa: PLC0415
-    from open_clip.transform import PreprocessCfg, merge_preprocess_dict  # noqa: PLC0415
-
-    config = deepcopy(dict(model_cfg))
-    kind = CustomTextCLIP if config.pop("custom_text", False) else CLIP
-    model: Any = (CoCa if "multimodal_cfg" in config else kind)(**config).to(device)
-    told = merge_preprocess_dict(asdict(PreprocessCfg()), dict(preprocess_cfg))
-    set_model_preprocess_cfg(model, {**told, "size": model.visual.image_size})
-    return model
-
-
-def check_towers(
-    model_cfg: Mapping[str, Any], name: object, error: type[Nt2vrError] = ConfigError
-) -> None:
-    """Raise `error` for a model that takes no pictures, or whose text tower comes from Hugging Face transformers."""
-    if "vision_cfg" not in model_cfg:  # open_clip 4 has models of sound
-        raise error(f"{name} takes no pictures. Choose a model of pictures and texts.")
-    if "hf_model_name" in model_cfg["text_cfg"]:
-        raise error(
-            f"{name} has a text tower from Hugging Face transformers. Choose a model without."
-        )
 
 
 def identified(
@@ -227,8 +169,8 @@ def read_checkpoint(folder: Path, device: str = "cpu", verify: bool = False) -> 
         shared = shared_weights(base, device)
         changed = read_tensors(folder / DIFFERENCE) if card.difference else {}
         weights = {**shared.tensors, **changed}
-        model = _filled(
-            deepcopy(_empty_model(json.dumps([model_cfg, preprocess_cfg]))), weights
+        model = with_weights(
+            deepcopy(empty_model(json.dumps([model_cfg, preprocess_cfg]))), weights
         ).to(device)
         if any(
             name.startswith("visual.") and tensor.is_floating_point()
@@ -260,36 +202,11 @@ def read_model(folder: Path, device: str = "cpu") -> tuple[Any, Any, Card]:
         base = whole_folder(folder, card)
         tokenizer = load_tokenizer(tokenizer_folder(folder, base), model_cfg["text_cfg"])
         changed = read_tensors(folder / DIFFERENCE) if card.difference else {}
-        model = _filled(
-            _random_model(model_cfg, preprocess_cfg, "cpu"),
+        model = with_weights(
+            random_model(model_cfg, preprocess_cfg, "cpu"),
             {**read_tensors(base / WEIGHTS), **changed},
         )
         return model.to(resolve_device(device)), tokenizer, card
-
-
-@lru_cache(maxsize=8)
-def _empty_model(configs: str) -> Any:
-    """Build a model whose parameters take no memory, to be copied."""
-    from torch.random import fork_rng  # noqa: PLC0415  the page is up before torch is
-
-    with fork_rng(devices=[]), unfilled():
-        model_cfg, preprocess_cfg = json.loads(configs)
-        model = _random_model(model_cfg, preprocess_cfg, "cpu")
-    model.load_state_dict(
-        {name: tensor.to("meta") for name, tensor in model.state_dict().items()}, assign=True
-    )
-    return model
-
-
-def _filled(model: Any, weights: Mapping[str, "Tensor"]) -> Any:
-    own = model.state_dict()
-    scalars = {
-        name: weights[name].reshape(own[name].shape)
-        for name in SCALARS
-        if name in own and name in weights
-    }
-    model.load_state_dict({**weights, **scalars}, assign=True)
-    return model
 
 
 def read_configs(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:

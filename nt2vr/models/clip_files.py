@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from nt2vr.errors import CheckpointError, quoted
-from nt2vr.models.checkpoint import MAX_LAYERS
+from nt2vr.models.open_clip_model import MAX_LAYERS
 
 # The largest models have some 20 modules per layer.
 MAX_MODULES = 100 * MAX_LAYERS

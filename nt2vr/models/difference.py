@@ -92,7 +92,7 @@ def whole_folder(folder: Path, card: Card) -> Path:
         return folder
     found, is_known = find_base(folder, card.difference)
     if found is None:
-        problem = "whose weights are others now" if is_known else "which is not here"
+        problem = "whose weights have changed" if is_known else "which is not here"
         name = quoted(card.difference.model)
         raise CheckpointError(
             f"{folder} holds only what differs from the model {name}, {problem}. Add {name} again."
@@ -119,7 +119,7 @@ def tokenizer_folder(folder: Path, base: Path) -> Path:
     return folder if (folder / TOKENIZER).is_file() else base
 
 
-class Difference(NamedTuple):
+class WeightDifference(NamedTuple):
     """A checkpoint in two parts."""
 
     base: Path  # folder of the whole model
@@ -130,7 +130,7 @@ class Difference(NamedTuple):
 
 def difference_from(
     start: Path, folder: Path, trained: "Mapping[str, Tensor]", stored: "Mapping[str, Tensor]"
-) -> Difference | None:
+) -> WeightDifference | None:
     """Compare weights, as `trained` and as `stored`, with the base of the checkpoint that training started from.
 
     Return None if a checkpoint in `folder` would not find that base, or share little with it.
@@ -156,7 +156,7 @@ def difference_from(
     ):
         return None
     changed = {name: tensor for name, tensor in stored.items() if name not in same}
-    return Difference(base, entry, changed, {**stored, **same})
+    return WeightDifference(base, entry, changed, {**stored, **same})
 
 
 def export_checkpoint(folder: Path, target: Path) -> None:

@@ -9,8 +9,9 @@ from typing import Any, Literal
 
 from nt2vr.errors import CheckpointError, ConfigError, DownloadError, Nt2vrError, quoted, reason_of
 from nt2vr.models.card import Card
-from nt2vr.models.checkpoint import build_model, check_towers, read_checkpoint, write_checkpoint
+from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.hub import SPARE_BYTES, RemoteFile, remote_files, transfer
+from nt2vr.models.open_clip_model import build_model, check_towers
 from nt2vr.models.options import AddOptions
 from nt2vr.models.origin import Built, Origin
 from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG, load_tokenizer, needs_file

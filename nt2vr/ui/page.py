@@ -26,6 +26,7 @@ from nt2vr.models.download import download_all
 from nt2vr.search.searcher import Searcher
 from nt2vr.services import Services
 from nt2vr.settings import ASSETS, Settings, code_address, is_loopback, without_proxies
+from nt2vr.ui.closing import ClosingSlide
 from nt2vr.ui.evaluate.own_clips import OwnClips
 from nt2vr.ui.evaluate.tab import EvaluateTab
 from nt2vr.ui.library.indexing import Indexing
@@ -34,7 +35,7 @@ from nt2vr.ui.library.tab import LibraryTab
 from nt2vr.ui.search.examples import status_line
 from nt2vr.ui.search.first_answer import FirstAnswer
 from nt2vr.ui.search.models import Teaching
-from nt2vr.ui.search.tab import SearchTab, menu_style
+from nt2vr.ui.search.tab import SearchTab, built_in_stories, menu_style
 from nt2vr.ui.theme import QUIET, TEMPLATES, build_theme, head_scripts, template
 from nt2vr.ui.train.tab import TrainTab
 from nt2vr.ui.web.agent_tools import build_tools
@@ -147,6 +148,7 @@ def build_page(
         with gr.Tabs() as all_tabs:
             with gr.Tab("Search", id="search") as search_tab:
                 opens_queries = tab.build(page, all_tabs, later)
+                ClosingSlide(settings.public_address).build()
             with gr.Tab("Library", id="library") as library_tab:
                 teaching = Teaching(services.models, permissions, runs)
                 LibraryTab(media, indexing, permissions, settings.allow_roots, teaching).build(
@@ -239,7 +241,8 @@ def serve(settings: Settings, mcp: bool = False) -> None:
             theme=build_theme(),
             css=menu_style(),
             css_paths=[TEMPLATES / "style.css"],
-            head=template_script() + head_scripts(first=first_view(services, permissions)),
+            head=template_script()
+            + head_scripts(first=first_view(services, permissions), stories=built_in_stories()),
             ssr_mode=False,  # Node would render templates without that script
             footer_links=[],
             run_history=False,

@@ -11,7 +11,7 @@ from nt2vr.ui.view_data import ViewData
 
 TEMPLATES = ASSETS / "ui"
 # scripts that the page loads once, in this order, after report-link, which makes `nt2vr`
-HEAD = ("storage", "search", "first", "evaluate", "library", "uploads", "boxes", "guess")
+HEAD = ("storage", "stories", "search", "first", "evaluate", "library", "uploads", "boxes", "guess")
 PRIVATE: dict[str, Any] = {
     "api_visibility": "private"
 }  # options of events that show their progress

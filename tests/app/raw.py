@@ -41,13 +41,13 @@ class RawClient:
     def events(self) -> dict[Event, dict[str, Any]]:
         """Every event that runs code of the server."""
         ids = {c["id"]: c["props"].get("elem_id") or "" for c in self.config["components"]}
-        found = {}
+        form = {}
         for dependency in self.config["dependencies"]:
             if not dependency["backend_fn"]:
                 continue
             for component, name in dependency["targets"]:
-                found[ids.get(component) or dependency["api_name"], name] = dependency
-        return found
+                form[ids.get(component) or dependency["api_name"], name] = dependency
+        return form
 
     @cached_property
     def dependencies(self) -> list[dict[str, Any]]:
@@ -119,6 +119,6 @@ def refusal(message: Mapping[str, Any]) -> str:
     """Return what a message that ends an event refuses, as an error or as a sentence on the page; "" if nothing."""
     if not message.get("success", True):
         return str(message["output"]["error"])
-    said = (value for value in message["output"]["data"] if isinstance(value, str))
-    alerts = (re.fullmatch('<p role="alert">(.*)</p>', value, re.DOTALL) for value in said)
+    texts = (value for value in message["output"]["data"] if isinstance(value, str))
+    alerts = (re.fullmatch('<p role="alert">(.*)</p>', value, re.DOTALL) for value in texts)
     return next((html.unescape(alert[1]) for alert in alerts if alert), "")

@@ -45,7 +45,7 @@ ALLOWED = {
     "nt2vr/ui/evaluate/form_panel.py": ('DEFAULT_SYSTEMS = ("CLIP-bnl", "CLIP-con"',),
     "nt2vr/ui/search/results.py": ('"CLIP-con": "CoN-CLIP\'s loss"', '"CLIP-vfc": "taught verbs"'),
     # whose trainer wrote a checkpoint that is imported
-    "nt2vr/models/foreign_file.py": (
+    "nt2vr/models/foreign_clip.py": (
         "Recognise the trainer by its names",
         'return Form("CoN-CLIP\'s trainer")',
     ),
@@ -56,7 +56,7 @@ ALLOWED = {
     ),
     "trainer/losses/paper.py": ("W2VV++ has the same.",),
     # features in another sense: what transformers returns, those of a face, and the verb
-    "nt2vr/models/clip_encoder.py": ("features of texts and videos",),
+    "nt2vr/models/clip_libraries.py": ("features of texts and videos",),
     "nt2vr/world/drawn/busts.py": (
         "with the features of a smiley",
         "features = recoloured(",
@@ -97,12 +97,12 @@ def test_no_code_outside_a_papers_folder_knows_it(paper: str) -> None:
 
 def test_each_exception_is_needed() -> None:
     words = re.compile("|".join(WORDS.values()), re.IGNORECASE)
-    said = [(name, line) for name, line in lines_of_core() if words.search(line)]
+    mentions = [(name, line) for name, line in lines_of_core() if words.search(line)]
     allowed = [(name, part) for name, parts in ALLOWED.items() for part in parts]
     assert [
         (name, part)
         for name, part in allowed
-        if not any(n == name and part in line for n, line in said)
+        if not any(n == name and part in line for n, line in mentions)
     ] == []
 
 

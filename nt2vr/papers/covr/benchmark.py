@@ -649,8 +649,8 @@ def _world_queries(families: Sequence[Family], clips: WishTable) -> Iterator[Cov
             yield CovrQuery(
                 kind=edit.kind,
                 text=edit.modification.text,
-                relevant=row_array(clips.right(edit.wish)),
-                violating=row_array(clips.violating(edit.wish) if edit.is_removal else ()),
+                relevant=row_array(clips.right(edit.requirements)),
+                violating=row_array(clips.violating(edit.requirements) if edit.is_removal else ()),
                 wanted=edit.modification.wanted_text,
                 unwanted=edit.modification.unwanted,
                 cue=cue_of(edit.modification.text),

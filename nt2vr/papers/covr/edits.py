@@ -354,7 +354,7 @@ COPIES = 5
 
 
 @dataclass(frozen=True)
-class Wish:
+class Requirements:
     """Requirements of a changed scene.
 
     Attributes:
@@ -368,7 +368,7 @@ class Wish:
     removed: tuple[Claim, ...]
 
     @classmethod
-    def of(cls, scene: Scene, changes: Sequence[Change]) -> "Wish":
+    def of(cls, scene: Scene, changes: Sequence[Change]) -> "Requirements":
         """Return the requirements of changes that led to `scene`."""
         added = tuple(filter(None, [change.added for change in changes]))
         removed = tuple(filter(None, [change.removed for change in changes]))
@@ -392,7 +392,7 @@ class Edit:
         kind: one of EDIT_KINDS.
         unseen: whether its wording is not of training.
         scene: the changed reference.
-        wish: content of a right clip.
+        requirements: content of a right clip.
     """
 
     kind: str
@@ -400,7 +400,7 @@ class Edit:
     modification: Modification
     unseen: bool
     scene: Scene
-    wish: Wish
+    requirements: Requirements
 
     @property
     def is_removal(self) -> bool:
@@ -476,7 +476,7 @@ def two_changes(scene: Scene, rng: Random) -> Iterator[tuple[Change, Change]]:
             pair = (change, earlier) if rng.random() < 0.5 else (earlier, change)
             is_same_figure = change.old is not None and change.old == earlier.old
             after = changed(scene, pair)
-            if not is_same_figure and possible(after) and Wish.of(after, pair).holds(after):
+            if not is_same_figure and possible(after) and Requirements.of(after, pair).holds(after):
                 yield pair
         earlier_changes.append(change)
 
@@ -521,7 +521,7 @@ def _edit(
                 modification=text,
                 unseen=unseen,
                 scene=scene,
-                wish=Wish.of(scene, changes),
+                requirements=Requirements.of(scene, changes),
             )
     return None
 
@@ -535,7 +535,7 @@ def _changes_of_edit(reference: Scene, kind: str, rng: Random) -> Iterator[tuple
 
 
 class WishTable:
-    """`Wish.holds` for all scenes of a gallery at once."""
+    """`Requirements.holds` for all scenes of a gallery at once."""
 
     def __init__(self, scenes: Sequence[Scene]) -> None:
         self._scenes = scenes
@@ -543,9 +543,13 @@ class WishTable:
         for row, scene in enumerate(scenes):
             self._rows[scene.gist].append(row)
 
-    def right(self, wish: Wish) -> list[int]:
-        return [row for row in self._rows.get(wish.gist, ()) if wish.holds(self._scenes[row])]
+    def right(self, requirements: Requirements) -> list[int]:
+        return [
+            row
+            for row in self._rows.get(requirements.gist, ())
+            if requirements.holds(self._scenes[row])
+        ]
 
-    def violating(self, wish: Wish) -> list[int]:
+    def violating(self, requirements: Requirements) -> list[int]:
         """Return the rows of the scenes that still show something to be taken away."""
-        return [row for row, scene in enumerate(self._scenes) if wish.violated_by(scene)]
+        return [row for row, scene in enumerate(self._scenes) if requirements.violated_by(scene)]

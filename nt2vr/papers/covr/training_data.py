@@ -198,7 +198,7 @@ def load_families(
         targets=torch.tensor([triplet.target for triplet in triplets]),
         clips=torch.from_numpy(np.concatenate([clips, pictures])),
         families=torch.tensor([*clip_families, *range(len(families))]),
-        right=[table.right(triplet.edit.wish) for triplet in triplets],
+        right=[table.right(triplet.edit.requirements) for triplet in triplets],
         frames=frames,
     )
     if settings.blocks:

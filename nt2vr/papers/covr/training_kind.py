@@ -11,14 +11,14 @@ from nt2vr.papers.covr.datasets import covr_name, load_covr
 from nt2vr.papers.covr.settings import fusion_settings
 from nt2vr.progress import Progress, ShouldStop
 from nt2vr.settings import resolve_path
-from trainer.trainings import Training, num_processes
+from trainer.trainings import TrainingKind, num_processes
 
 if TYPE_CHECKING:
     from trainer.config.config import TrainConfig
     from trainer.runs.run_folder import RunFolder, State
 
 
-class FusionTraining(Training):
+class FusionTraining(TrainingKind):
     """Trains what makes one vector of a reference picture and a text, over frozen towers."""
 
     links_to_base = True

@@ -126,7 +126,7 @@ class Home:
 
 
 @dataclass(frozen=True, eq=False)
-class Listing:
+class QueryListing:
     """The list of queries at one place of a report."""
 
     report: Report
@@ -138,7 +138,7 @@ class Listing:
     @classmethod
     def of(
         cls, report: Report, link: ReportLink, remarks: Remarks, home: Home | None = None
-    ) -> "Listing":
+    ) -> "QueryListing":
         """List the queries that a link asks for; raises ConfigError if the report has no such system."""
         tagged = None
         if link.tag:
@@ -227,7 +227,7 @@ def kinds_of(report: Report) -> list[tuple[str, str]]:
     return [("all kinds", ANY), *((KIND_NAMES.get(kind, kind), kind) for kind in kinds)]
 
 
-def menus_of(listing: Listing) -> dict[str, list[tuple[str, str]]]:
+def menus_of(listing: QueryListing) -> dict[str, list[tuple[str, str]]]:
     """Return the choices (label, value) of filters by their names; each has the value that the link names."""
     report = listing.report
     link = listing.link
@@ -263,7 +263,7 @@ def _counted(values: Iterable[str]) -> list[tuple[str, str]]:
     return [(f"{value} ({count:,})", value) for value, count in counts.most_common()]
 
 
-def queries_view(listing: Listing) -> ViewData:
+def queries_view(listing: QueryListing) -> ViewData:
     link = listing.link
     places = listing.places
     alone = replace(link, query=None)
@@ -282,7 +282,7 @@ def queries_view(listing: Listing) -> ViewData:
     }
 
 
-def _opens_text(listing: Listing) -> str:
+def _opens_text(listing: QueryListing) -> str:
     if listing.report.presentation.opens:
         return listing.report.presentation.opens
     if listing.home is None:
@@ -292,7 +292,7 @@ def _opens_text(listing: Listing) -> str:
     return OPENS_FILES
 
 
-def _row_view(listing: Listing, place: int) -> ViewData:
+def _row_view(listing: QueryListing, place: int) -> ViewData:
     row = listing.report.row(place)
     sides = []
     for system in (listing.link.first, listing.link.second):
@@ -314,7 +314,7 @@ def _row_view(listing: Listing, place: int) -> ViewData:
     }
 
 
-def _query(listing: Listing, place: int, row: Row) -> ViewData:
+def _query(listing: QueryListing, place: int, row: Row) -> ViewData:
     """Show a query with its tag and note, and by how many ranks the second system is better (▲) or worse (▼)."""
     query = row.query
     remark = listing.remarks.get(place, Remark())
@@ -340,7 +340,7 @@ def _query(listing: Listing, place: int, row: Row) -> ViewData:
     }
 
 
-def _side(listing: Listing, place: int, row: Row, system: str, num_clips: int) -> ViewData:
+def _side(listing: QueryListing, place: int, row: Row, system: str, num_clips: int) -> ViewData:
     """Show what one system found: rank, first clips, and the verdicts of the first page, also as a sentence."""
     first = first_videos(listing.report, place, system)
     verdicts = [verdict for _, verdict in first]
@@ -384,7 +384,7 @@ def search_link(text: str, systems: Sequence[str], judged: str = "", gallery: st
     return "?" + urlencode({"q": text, "systems": "|".join(systems), **optional})
 
 
-def review_view(listing: Listing, refusal: str = "") -> ViewData:
+def review_view(listing: QueryListing, refusal: str = "") -> ViewData:
     """Show the query that a link reviews, if any, with links to its neighbours; `refusal`: why it takes no notes."""
     report = listing.report
     link = listing.link
@@ -412,7 +412,7 @@ def review_view(listing: Listing, refusal: str = "") -> ViewData:
     }
 
 
-def _review_search(listing: Listing, row: Row, systems: Sequence[str]) -> str:
+def _review_search(listing: QueryListing, row: Row, systems: Sequence[str]) -> str:
     """Return the link to the query under review in Search, where its relevant clips are marked if they are there."""
     home = listing.home
     is_there = home is not None and home.is_gallery and not home.video_ids.isdisjoint(row.relevant)

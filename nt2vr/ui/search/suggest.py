@@ -10,6 +10,7 @@ from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer
 from nt2vr.search.embed_query import with_words
+from nt2vr.ui.search.references import NONE_RIGHT
 from nt2vr.world.query_claims import read_query
 from nt2vr.world.scenes import Scene
 from nt2vr.world.spelling import similar_words
@@ -20,20 +21,22 @@ MOST_UNKNOWN = 4  # words named
 
 
 Understand = Callable[[str], Query]
+VideoOf = Callable[[str], Video]
 
 
 def way_out_view(
-    answer: Answer, videos: tuple[Video, ...], understand: Understand
+    answer: Answer, videos: tuple[Video, ...], understand: Understand, video_of: VideoOf
 ) -> dict[str, Any]:
     """Say why a query has no verdicts or fits, and offer other words and queries.
 
     Args:
         answer: of the query.
-        videos: the clips of the built-in world; none if others were searched.
+        videos: the clips of the built-in world; none if a library was searched, or with references.
         understand: parses a sentence.
+        video_of: returns a clip of the gallery by its id.
     """
     if not videos:
-        return {}
+        return {"reason": _reason_elsewhere(answer, video_of)}
     typed = answer.denied or answer.query
     unknown = unknown_words(typed)[:MOST_UNKNOWN]
     spellings = _spellings(unknown)
@@ -110,8 +113,21 @@ def _reason(query: Query, unknown: list[UnknownWord]) -> str:
     texts = (*query.wanted, *query.unwanted, *query.others)
     for part, text in zip(parts, texts, strict=False):
         if part.claim is None or part.claim.vague:
-            return f"No ✓ is possible: clips do not tell “{text}”."
+            return f"No ✓ is possible: nothing says which clips show “{text}”."
     return "" if parts else "No ✓ is possible: the query names nothing that clips show."
+
+
+def _reason_elsewhere(answer: Answer, video_of: VideoOf) -> str:
+    """Say in a sentence why no clip of a library, or next to references, has a verdict; empty if one has."""
+    hits = [hit for ranking in answer.rankings for hit in ranking.hits]
+    if answer.has_verdicts or not hits:
+        return ""
+    if not answer.judged_by:
+        typed = answer.denied or answer.query
+        return _reason(typed, unknown_words(typed)[:MOST_UNKNOWN]) or NONE_RIGHT
+    if any(video_of(hit.video_id).captions for hit in hits):
+        return "No verdict is possible: the captions of these clips do not tell."
+    return "No verdict is possible: these clips have no captions."
 
 
 @lru_cache(maxsize=4)

@@ -187,7 +187,7 @@ class Results:
             "columns", {"columns": [], "waiting": True}, "pick", "flights", "epochs"
         )
         self.detail = template("detail", {})
-        self.stage = template("stage", {"stories": built_in_stories()})
+        self.stage = template("stage", {})
         self.answer = gr.State()  # the Answer on display
         self.indexing = gr.Timer(
             1.0, active=False
@@ -441,7 +441,9 @@ class SearchTab:
             r.parts: parts_view(answer, parsed),
             r.menu: downloads(answer),
             r.understood: understood
-            | way_out_view(answer, videos, lambda text: searcher.understand(text, False))
+            | way_out_view(
+                answer, videos, lambda text: searcher.understand(text, False), searcher.video
+            )
             | trainings
             | legends_view(columns),
             r.columns: columns,

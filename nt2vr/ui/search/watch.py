@@ -103,7 +103,7 @@ def _lost(now: Ranking, query: Query, goes_on: bool) -> str:
 
 
 @dataclass(frozen=True)
-class Learner:
+class RunColumn:
     """A model that learns, with its results for one query."""
 
     id: str  # of the run
@@ -194,7 +194,7 @@ def run_columns(
                 lambda epoch: own.rank(searcher, query, panel, epoch, base, system),
             )
         waits = {"waits": bool(missing)}
-        learner = Learner(own.run, short_name(own.run), own.epochs, rankings, waits)
+        learner = RunColumn(own.run, short_name(own.run), own.epochs, rankings, waits)
         is_known = not answer.judged_by or any(
             hit.verdict for each in rankings.values() for hit in each.hits
         )
@@ -225,7 +225,7 @@ def replayed(
     )
     shares = [f"{share:.0f} %" for share in recording.hard_pairs]
     more = {"recorded": recording.date, "note": note, "plays": True, "shares": shares}
-    learner = Learner("recorded", f"{recording.base}, learning", range(last + 1), rankings, more)
+    learner = RunColumn("recorded", f"{recording.base}, learning", range(last + 1), rankings, more)
     return learner.column({"system": f"{recording.base}, recorded"}, last, answer, view_of)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from nt2vr.ui.train.view import CONTROLS, VALIDATION, Points, Rows, series
+from nt2vr.ui.train.view import CONTROLS, VALIDATION, Points, Rows, run_names, series
 from nt2vr.ui.view_data import ViewData
 from trainer.runs.manager import Run
 from trainer.trainings import loss_names
@@ -60,7 +60,7 @@ def _finite(points: Points) -> Points:
 
 
 @dataclass(frozen=True)
-class Line:
+class PlotLine:
     """A line of a plot: its name, its points (epoch, value), and the number of its colour."""
 
     name: str
@@ -74,7 +74,7 @@ class Line:
 class Plot:
     title: str
     note: str
-    lines: Sequence[Line]
+    lines: Sequence[PlotLine]
 
 
 def plots_view(run: RunMetrics, compared: Sequence[RunMetrics] = ()) -> ViewData:
@@ -83,7 +83,7 @@ def plots_view(run: RunMetrics, compared: Sequence[RunMetrics] = ()) -> ViewData
         return {}
 
     runs = [run, *compared]
-    names = line_names([curves.run for curves in runs])
+    names = run_names([curves.run for curves in runs])
     last_epoch = max(curves.epochs for curves in runs)
     plots = plots_of(runs, names, last_epoch)
     views = [
@@ -112,12 +112,6 @@ def _legend(plots: Sequence[Plot]) -> list[ViewData]:
     return legend
 
 
-def line_names(runs: Sequence[Run]) -> list[str]:
-    """Name runs as elsewhere on the page; those of one name by their ids."""
-    names = [run.name for run in runs]
-    return [run.run_id if names.count(run.name) > 1 else run.name for run in runs]
-
-
 def plots_of(runs: Sequence[RunMetrics], names: Sequence[str], last_epoch: int) -> list[Plot]:
     """Return the plots that have a line: of validation, then of the losses of the first run."""
     first = runs[0]
@@ -134,16 +128,16 @@ def plots_of(runs: Sequence[RunMetrics], names: Sequence[str], last_epoch: int) 
     return [plot for plot in plots if plot.lines][:MAX_PLOTS]
 
 
-def _run_lines(names: Sequence[str], curves: Sequence[Points], has_dots: bool) -> list[Line]:
+def _run_lines(names: Sequence[str], curves: Sequence[Points], has_dots: bool) -> list[PlotLine]:
     """Return the line of each run that has points, in the colour of its place."""
     lines = []
     for colour, (name, points) in enumerate(zip(names, curves, strict=True)):
         if points:
-            lines.append(Line(name, points, colour, has_dots=has_dots))
+            lines.append(PlotLine(name, points, colour, has_dots=has_dots))
     return lines
 
 
-def _levels(run: RunMetrics, metric: str, last_epoch: int) -> list[Line]:
+def _levels(run: RunMetrics, metric: str, last_epoch: int) -> list[PlotLine]:
     """Return what a run is compared with, as level lines: its base, and the control."""
     levels = []
     for colour, prefix in enumerate(CONTROLS, LEVEL_COLOUR):
@@ -152,7 +146,7 @@ def _levels(run: RunMetrics, metric: str, last_epoch: int) -> list[Line]:
             value = points[-1][1]
             level = [(0.0, value), (float(last_epoch), value)]
             levels.append(
-                Line(
+                PlotLine(
                     name=prefix,
                     points=level,
                     colour=colour,
@@ -185,7 +179,7 @@ def _plot_view(plot: Plot, last_epoch: int) -> ViewData:
     }
 
 
-def _line_view(line: Line, scale: "Scale") -> ViewData:
+def _line_view(line: PlotLine, scale: "Scale") -> ViewData:
     places = [f"{scale.x(epoch)},{scale.y(value)}" for epoch, value in line.points]
     dots = []
     # A line of one point would not be seen.

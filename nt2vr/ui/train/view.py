@@ -218,7 +218,6 @@ def _summary(run: Run) -> ViewData:
         share = percent_text(status.step, run.num_steps)
     return {
         "id": run.run_id,
-        # Search and Evaluate list its model by this name, too.
         "name": short_name(run.run_id),
         "state": status.state,
         "word": WORDS.get(status.state, status.state),
@@ -248,10 +247,18 @@ def comparable(runs: Sequence[Run], run: Run | None) -> list[tuple[str, str]]:
     if run is None:
         return []
     choices = []
-    for candidate in runs:
+    for name, candidate in zip(run_names(runs), runs, strict=True):
         if candidate.run_id != run.run_id and candidate.config is not None:
-            choices.append((f"{candidate.name} · {candidate.run_id}", candidate.run_id))
+            choices.append((name, candidate.run_id))
     return choices
+
+
+def run_names(runs: Sequence[Run]) -> list[str]:
+    """Name runs as Search and Evaluate list their models; those of one name by their ids."""
+    names = [short_name(run.run_id) for run in runs]
+    return [
+        run.run_id if names.count(name) > 1 else name for name, run in zip(names, runs, strict=True)
+    ]
 
 
 def trash_text(num_bytes: int) -> str:

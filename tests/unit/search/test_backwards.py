@@ -46,7 +46,7 @@ def scored(
     return score
 
 
-def test_the_last_frame_backwards_is_the_first_one_and_a_mean_stays() -> None:
+def test_the_last_frame_backwards_is_the_first() -> None:
     assert scored(last) == 1.0  # forwards 0.6
     assert scored(mean) == pytest.approx(float(mean(FRAMES[[1]])[0] @ WANTED), abs=1e-4)
 

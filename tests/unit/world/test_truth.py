@@ -101,7 +101,7 @@ def test_order_in_time_is_judged(
 def slowly_holds(claim: Claim, scene: Scene) -> bool:
     """Judge a claim by trying everything."""
     seen = visible_in(scene)
-    sets = [set(some) for size in (1, 2, 3) for some in combinations(range(len(seen)), size)]
+    sets = [set(rows) for size in (1, 2, 3) for rows in combinations(range(len(seen)), size)]
     if (claim.places and scene.place not in claim.places) or (
         claim.night is not None and claim.night != scene.night
     ):
@@ -147,7 +147,7 @@ def test_scenes_are_valid_and_survive_json() -> None:
     for scene in scenes():
         assert is_valid(scene)
         assert Scene.from_dict(scene.to_dict()) == scene
-    orders = {Scene("forest", False, some, 1).content for some in permutations((MAN, CAT))}
+    orders = {Scene("forest", False, figures, 1).content for figures in permutations((MAN, CAT))}
     assert len(orders) == 1
 
 
@@ -162,56 +162,60 @@ def test_captions_are_true_and_agree_with_a_slow_twin() -> None:
 
 
 def test_the_table_agrees_with_single_judgements() -> None:
-    table, rng = SceneTable(scenes()), random.Random(4)
+    table = SceneTable(scenes())
+    rng = random.Random(4)
     for scene in scenes()[:40]:
         claim = describe(scene, rng).claim
-        assert table.holding(claim).tolist() == [claim.holds(other) for other in scenes()]
+        assert table.holding(claim).tolist() == [claim.holds(scene) for scene in scenes()]
     for claim in (
         Claim((SubjectClaim(names("animal")),)),
         Claim((SubjectClaim(acts=(act("run"),)),)),
         Claim(),
     ):
-        assert table.holding(claim).tolist() == [claim.holds(other) for other in scenes()]
+        assert table.holding(claim).tolist() == [claim.holds(scene) for scene in scenes()]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_denials_fit_their_scene_and_not_where_the_unwanted_is_seen(kind: SceneDenialKind) -> None:
-    sentences, rng = SceneDenials(scenes()), random.Random(7)
+def test_denials_fit_their_scene_and_not_the_unwanted(kind: SceneDenialKind) -> None:
+    sentences = SceneDenials(scenes())
+    rng = random.Random(7)
     for row in range(0, len(scenes()), 5):
         sentence = sentences.draw(row, kind, rng)
         assert fits(sentence, scenes()[row]) and sentences.fitting(sentence)[row]
         assert not sentences.showing_unwanted(sentence)[row]
         assert all(
-            not fits(sentence, scenes()[int(other)])
-            for other in sentences.showing_both(sentence).nonzero()[0][:9]
+            not fits(sentence, scenes()[int(shown_row)])
+            for shown_row in sentences.showing_both(sentence).nonzero()[0][:9]
         )
 
 
 def test_a_negated_caption_is_false_and_its_rest_true() -> None:
-    sentences, rows = SceneDenials(scenes()), range(0, len(scenes()), 3)
+    sentences = SceneDenials(scenes())
+    rows = range(0, len(scenes()), 3)
     for row in rows:
         sentence = sentences.negated(row, random.Random(row))
-        found = negate(describe(scenes()[row], random.Random(row)))
-        assert sentence in found if found else sentence is None
+        negation = negate(describe(scenes()[row], random.Random(row)))
+        assert sentence in negation if negation else sentence is None
         if sentence:
             assert sentence.wanted_claim.holds(scenes()[row]) and not fits(
                 sentence, scenes()[row]
             ), sentence.text
     drawn = [sentences.draw(row, "negated", random.Random(row)) for row in rows]
-    assert sum(each.kind == "negated" for each in drawn) > 0.95 * len(rows)
+    assert sum(sentence.kind == "negated" for sentence in drawn) > 0.95 * len(rows)
 
 
 def test_an_idiom_denies_nothing() -> None:
-    sentences, rng = SceneDenials(scenes()), random.Random(9)
+    sentences = SceneDenials(scenes())
+    rng = random.Random(9)
     idioms = [(row, sentences.draw(row, "idiom", rng)) for row in range(200)]
     assert all(
-        fits(each, scenes()[row]) and not each.unwanted
-        for row, each in idioms
-        if each.kind == "idiom"
+        fits(sentence, scenes()[row]) and not sentence.unwanted
+        for row, sentence in idioms
+        if sentence.kind == "idiom"
     )
 
 
-def test_a_colour_after_in_is_worn_and_clothes_are_put_on_by_nobody() -> None:
+def test_a_colour_after_in_is_worn() -> None:
     with_couch = read_claim("a man in green with a couch")
     assert with_couch is not None
     assert [(who.colour, "sofa" in who.names) for who in with_couch.subjects] == [
@@ -221,21 +225,19 @@ def test_a_colour_after_in_is_worn_and_clothes_are_put_on_by_nobody() -> None:
     assert read_claim("a man dancing, then wearing a red shirt") is None
 
 
-def test_who_asks_for_dogs_is_content_with_one_and_who_asks_for_two_is_not() -> None:
+def test_asking_for_two_dogs_excludes_one() -> None:
     one = Scene("park", False, (Figure("dog"),), 1)
-    asked = {text: read_asked(text) for text in ("dogs", "two dogs")}
-    found = {text: claim is not None and claim.holds(one) for text, claim in asked.items()}
-    assert found == {"dogs": True, "two dogs": False}
+    claims = {text: read_asked(text) for text in ("dogs", "two dogs")}
+    holds = {text: claim is not None and claim.holds(one) for text, claim in claims.items()}
+    assert holds == {"dogs": True, "two dogs": False}
 
 
 def test_what_a_picture_wears_counts_once_a_scene_is_dressed() -> None:
-    queen, wizard, builder = (
-        Figure("princess"),
-        Figure("wizard", enters=0.5),
-        Figure("man construction worker"),
-    )
+    queen = Figure("princess")
+    wizard = Figure("wizard", enters=0.5)
+    builder = Figure("man construction worker")
     scene = Scene("stage", False, (queen, wizard, builder))
-    found = {
+    holds = {
         phrase: (claim.holds(scene), claim.holds(scene.dressed))
         for phrase in (
             "a crown",
@@ -246,7 +248,7 @@ def test_what_a_picture_wears_counts_once_a_scene_is_dressed() -> None:
         )
         if (claim := read_asked(phrase))
     }
-    assert found == {
+    assert holds == {
         "a crown": (False, True),
         "a queen with a hat": (False, False),
         "a wizard wearing a blue hat": (False, True),
