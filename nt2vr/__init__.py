@@ -54,8 +54,6 @@ def __dir__() -> list[str]:
 
 def _of_extensions() -> dict[str, str]:
     """Return a reference to each name that extensions add."""
-    from nt2vr.extension import extensions  # noqa: PLC0415
+    from nt2vr.extension import combined  # noqa: PLC0415
 
-    return {
-        name: reference for extension in extensions() for name, reference in extension.api.items()
-    }
+    return combined(lambda extension: extension.api)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from nt2vr.evaluation.benchmark import Benchmark, Media
 from nt2vr.evaluation.report import Presentation, Report
-from nt2vr.extension import extensions, load
+from nt2vr.extension import loaded
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.models.encoder import Encoder
@@ -95,11 +95,8 @@ class BenchmarkKind(ABC):
 @cache
 def benchmark_kinds() -> Mapping[str, BenchmarkKind]:
     """Return the kinds that extensions add, by prefix, such as "mine:"."""
-    kinds: dict[str, BenchmarkKind] = {}
-    for extension in extensions():
-        for name, reference in extension.benchmarks.items():
-            kinds[f"{name}:"] = load(reference)
-    return kinds
+    kinds = loaded(lambda extension: extension.benchmarks)
+    return {f"{name}:": kind for name, kind in kinds.items()}
 
 
 def prefix_of(name: str) -> str:

@@ -159,10 +159,10 @@ def _per_group(
     name: str, queries: Sequence[JudgedQuery], positions: Positions, values: Array
 ) -> dict[str, Values]:
     """Return a measure at all positions, and of each group; `values` has one for every query."""
-    return {
-        f"{name}{suffix}": Values(in_group, values[in_group])
-        for suffix, in_group in positions_by_group(queries, positions).items()
-    }
+    metrics = {}
+    for suffix, in_group in positions_by_group(queries, positions).items():
+        metrics[f"{name}{suffix}"] = Values(in_group, values[in_group])
+    return metrics
 
 
 def _negated(
@@ -182,9 +182,10 @@ def _negated(
     negated = np.array(negated_positions, np.int64)
     before = retrieval_values(measured.ranks[original_positions])
     after = retrieval_values(measured.ranks[negated])
-    return {
-        f"negated/{delta(name)}": Values(negated, before[name] - after[name]) for name in before
-    }
+    metrics = {}
+    for name, values in before.items():
+        metrics[f"negated/{delta(name)}"] = Values(negated, values - after[name])
+    return metrics
 
 
 def _typical_ranks(kind: str, positions: Positions, ranks: NDArray[np.int32]) -> dict[str, Values]:

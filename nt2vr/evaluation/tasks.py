@@ -27,7 +27,7 @@ from nt2vr.evaluation.class_tasks import class_task, read_prompts
 from nt2vr.evaluation.queries import JudgedQuery, cue_of, row_array
 from nt2vr.evaluation.task_data import Task, benchmark_of_task, named_files
 from nt2vr.evaluation.text_benchmark import TextBenchmark
-from nt2vr.extension import extensions, load
+from nt2vr.extension import loaded
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.models.spawn import run_limited
@@ -264,29 +264,19 @@ CSV_FORMS: Mapping[str, QuestionReader] = {
 @cache
 def csv_forms() -> Mapping[str, QuestionReader]:
     """Return how the rows of a CSV file of questions are read, with those of extensions last."""
-    forms = dict(CSV_FORMS)
-    for extension in extensions():
-        forms |= {column: load(reference) for column, reference in extension.questions.items()}
-    return forms
+    return {**CSV_FORMS, **loaded(lambda extension: extension.questions)}
 
 
 @cache
 def question_files() -> Mapping[str, QuestionFileReader]:
     """Return how files of questions that only extensions know are read, by suffix."""
-    readers: dict[str, QuestionFileReader] = {}
-    for extension in extensions():
-        readers |= {
-            suffix: load(reference) for suffix, reference in extension.question_files.items()
-        }
-    return readers
+    return loaded(lambda extension: extension.question_files)
 
 
 @cache
 def tables() -> Mapping[str, TableReader]:
     """Return how CSV files are read, with those of extensions first."""
-    readers: dict[str, TableReader] = {}
-    for extension in extensions():
-        readers |= {column: load(reference) for column, reference in extension.tables.items()}
+    readers: dict[str, TableReader] = loaded(lambda extension: extension.tables)
     readers["captions"] = _true_captions
     readers |= dict.fromkeys(csv_forms(), _csv_questions)
     readers["class"] = _class_table

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from pydantic.fields import FieldInfo
 
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.extension import extensions, load, text_sides, video_inputs
+from nt2vr.extension import loaded, text_sides, video_inputs
 from nt2vr.models.capabilities import VideoInputName
 from nt2vr.models.card import MEAN, read_card
 from nt2vr.models.framing import CENTRES, Framing
@@ -198,10 +198,7 @@ CORE_SECTIONS: dict[str, type[Section]] = {
     for name, field in TrainConfig.model_fields.items()
     if field.annotation and name != "extensions"
 }
-EXTENSION_SECTIONS: dict[str, type[Section]] = {}
-for _extension in extensions():
-    for _name, _reference in _extension.settings.items():
-        EXTENSION_SECTIONS[_name] = load(_reference)
+EXTENSION_SECTIONS: dict[str, type[Section]] = loaded(lambda extension: extension.settings)
 SECTIONS = CORE_SECTIONS | EXTENSION_SECTIONS
 # Flat key -> name of its section.
 SECTION_OF: dict[str, str] = {}

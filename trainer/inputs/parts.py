@@ -4,12 +4,11 @@ from collections.abc import Iterable, Sequence
 from copy import copy
 from typing import NamedTuple
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from nt2vr.errors import ConfigError
+from nt2vr.models.encoder import Vectors
 from nt2vr.negation.generate.denials import Denial
 from trainer import distributed
 from trainer.config import TrainConfig
@@ -129,7 +128,7 @@ class Teacher:
         self,
         encoder: TextEncoder,
         sentences: Iterable[Denial],
-        videos: NDArray[np.float32],
+        videos: Vectors,
         device: str,
     ) -> None:
         self.encoder = encoder

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nt2vr.errors import ConfigError
+from nt2vr.models.encoder import Vectors
 from nt2vr.negation.generate.actions import actions
 from nt2vr.negation.generate.content import things
 from nt2vr.negation.parse.phrases import Phrases
@@ -124,7 +125,7 @@ class Distractors(Input[DistractorRequest, EmbeddedDistractors]):
 class Miner:
     """Chooses distractors among the training videos, given as L2-normalised rows of length D."""
 
-    def __init__(self, encoder: TextEncoder, videos: NDArray[np.float32], device: str) -> None:
+    def __init__(self, encoder: TextEncoder, videos: Vectors, device: str) -> None:
         self._encoder = encoder
         self._device = device
         self._videos = torch.from_numpy(videos).to(device)

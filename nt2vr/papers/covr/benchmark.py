@@ -32,7 +32,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.media.store import Cache
 from nt2vr.models.composer import Composer, PictureQuery
-from nt2vr.models.encoder import Encoder
+from nt2vr.models.encoder import Encoder, Vectors
 from nt2vr.negation.parse.query import understand
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.papers.covr.compositions import COMPOSITIONS, PARTS, CompositionWeights
@@ -73,7 +73,6 @@ TAKEN_OF_SUBSET = 3
 GIVEN = "as given"
 # Of the search for the weights of `parts`.
 ROUNDS = 2
-Vectors = NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -371,9 +370,7 @@ def measure(vectors: Vectors, embedded: EmbeddedQueries) -> Outcome:
     return Outcome(ranks, shares)
 
 
-def average_precisions(
-    scores: NDArray[np.float32], right: NDArray[np.bool_]
-) -> dict[str, NDArray[np.float64]]:
+def average_precisions(scores: Vectors, right: NDArray[np.bool_]) -> dict[str, NDArray[np.float64]]:
     """AP@k for each k of MAP_KS; none where no query has several right clips, as R@k then says as much.
 
         AP@k = sum over i <= k of precision@i * right_i / min(k, number of right clips)

@@ -544,11 +544,8 @@ class WishTable:
             self._rows[scene.gist].append(row)
 
     def right(self, requirements: Requirements) -> list[int]:
-        return [
-            row
-            for row in self._rows.get(requirements.gist, ())
-            if requirements.holds(self._scenes[row])
-        ]
+        rows = self._rows.get(requirements.gist, ())
+        return [row for row in rows if requirements.holds(self._scenes[row])]
 
     def violating(self, requirements: Requirements) -> list[int]:
         """Return the rows of the scenes that still show something to be taken away."""

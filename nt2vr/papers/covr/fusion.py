@@ -12,7 +12,6 @@ from typing import ClassVar, Self
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn.functional import normalize
@@ -20,10 +19,10 @@ from torch.nn.functional import normalize
 from nt2vr.files import atomic_write
 from nt2vr.models.card import extension_file
 from nt2vr.models.composer import Composer, PictureQuery
+from nt2vr.models.encoder import Vectors
 from nt2vr.models.pooling import MAX_LAYERS
 from nt2vr.models.weights import filled
 
-Vectors = NDArray[np.float32]
 # Before the names of tensors; in the file, those of layers are without.
 LAYERS = "layers."
 CROSS = "cross."

@@ -9,13 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from nt2vr.errors import DatasetError
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
-from nt2vr.models.encoder import Encoder
+from nt2vr.models.encoder import Encoder, Vectors
 from nt2vr.negation.generate.wordings import Modification
 from nt2vr.papers.covr import benchmark
 from nt2vr.papers.covr.benchmark import EmbeddedQueries, TextVectors
@@ -220,7 +219,7 @@ def _texts_of(
 
 def _embedded_clips(
     families: Sequence[Family], encoder: Encoder, cache: Path, by_frame: bool, progress: Progress
-) -> tuple[NDArray[np.float32], NDArray[np.float32], Tensor | None]:
+) -> tuple[Vectors, Vectors, Tensor | None]:
     """Embed the references as pictures (R, D), the other clips (V - R, D) and, if `by_frame`, their frames."""
     framing = encoder.framing
     # A run on more families reuses the files of the first blocks.

@@ -13,13 +13,13 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nt2vr.datasets.base import such_as
 from nt2vr.datasets.files import Files, expecting
 from nt2vr.datasets.load import kind_and_path
 from nt2vr.datasets.video_inputs import Vector, VideoInput
 from nt2vr.errors import DatasetError, quoted
+from nt2vr.models.encoder import Vectors
 
 SHAPE = "shape.txt"
 IDS = "id.txt"
@@ -33,7 +33,7 @@ class BigFile:
     """Rows of numbers in a file, (N, W) and memory-mapped, and their N names."""
 
     names: list[str]
-    rows: NDArray[np.float32]
+    rows: Vectors
 
     @classmethod
     def open(cls, folder: Path) -> "BigFile":

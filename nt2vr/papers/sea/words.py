@@ -227,9 +227,11 @@ class Words(TextSide):
     def reads(self, text: str) -> str:
         """Return what the bag of words and the word vectors read of a text; the GRU reads the rest too."""
         words = content_of(text)
-        return " ".join(
-            word for word in words if word in self._bow_rows or word in self._vector_rows
-        )
+        known_words = []
+        for word in words:
+            if word in self._bow_rows or word in self._vector_rows:
+                known_words.append(word)
+        return " ".join(known_words)
 
     def knows(self, word: str) -> bool:
         """Return True if no part of a word is unknown to all encoders; stop words are known."""

@@ -66,9 +66,10 @@ class VerbChanges:
                     if not use.is_bare:
                         self._verbs_with_noun[use.preposition, use.noun][use.verb] += 1
 
-        self._frequent_verbs = {
-            verb: count for verb, count in sorted(verb_counts.items()) if count >= MIN_CAPTIONS
-        }
+        self._frequent_verbs: dict[str, int] = {}
+        for verb, count in sorted(verb_counts.items()):
+            if count >= MIN_CAPTIONS:
+                self._frequent_verbs[verb] = count
 
     def __len__(self) -> int:
         return len(self._uses)

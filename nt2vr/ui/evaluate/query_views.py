@@ -297,6 +297,9 @@ def _row_view(listing: QueryListing, place: int) -> ViewData:
     sides = []
     for system in (listing.link.first, listing.link.second):
         sides.append(_side(listing, place, row, system, num_clips=1))
+    captions = []
+    for video_id, texts in list(row.captions.items())[:SOME_IDS]:
+        captions.append({"video": video_id, "text": " · ".join(texts[:SOME_CAPTIONS])})
     num_more = len(row.relevant) - SOME_IDS
     return {
         **_query(listing, place, row),
@@ -306,10 +309,7 @@ def _row_view(listing: QueryListing, place: int) -> ViewData:
         "right": row.heading,
         "ids": list(row.relevant[:SOME_IDS]),
         "more": f"and {num_more:,} more" if num_more > 0 else "",
-        "captions": [
-            {"video": video_id, "text": " · ".join(captions[:SOME_CAPTIONS])}
-            for video_id, captions in list(row.captions.items())[:SOME_IDS]
-        ],
+        "captions": captions,
         "ranks": [{"system": system, "rank": f"{rank:,}"} for system, rank in row.ranks.items()],
     }
 

@@ -89,15 +89,17 @@ class Field:
 
 def config_fields() -> list[Field]:
     """Return the settings of a config by flat key, section by section."""
-    return [
-        Field(
-            key=key,
-            default=info.default,
-            help=info.description or "",
-            choices=CHOICES.get(key, ()),
+    fields = []
+    for key, info in FIELDS.items():
+        fields.append(
+            Field(
+                key=key,
+                default=info.default,
+                help=info.description or "",
+                choices=CHOICES.get(key, ()),
+            )
         )
-        for key, info in FIELDS.items()
-    ]
+    return fields
 
 
 def in_words(sentence: str) -> str:
@@ -115,9 +117,9 @@ def label_of(key: str) -> str:
 
 def presets() -> dict[str, dict[str, Any]]:
     """Return the shipped configs by model name, as form values: `FIRST`, then those that need no data of one's own."""
-    configs = {
-        name: json.loads(path.read_text(encoding="utf-8")) for name, path in preset_files().items()
-    }
+    configs = {}
+    for name, path in preset_files().items():
+        configs[name] = json.loads(path.read_text(encoding="utf-8"))
     teaching = configs[TEACHING]
     teaching |= changes_by_depth(resolve_path(teaching["base"]))
     rest = sorted(

@@ -86,9 +86,9 @@ def plots_view(run: RunMetrics, compared: Sequence[RunMetrics] = ()) -> ViewData
     names = run_names([curves.run for curves in runs])
     last_epoch = max(curves.epochs for curves in runs)
     plots = plots_of(runs, names, last_epoch)
-    views = [
-        {"number": number, **_plot_view(plot, last_epoch)} for number, plot in enumerate(plots)
-    ]
+    views = []
+    for number, plot in enumerate(plots):
+        views.append({"number": number, **_plot_view(plot, last_epoch)})
     return {"legend": _legend(plots), "plots": views}
 
 
@@ -162,37 +162,49 @@ def _plot_view(plot: Plot, last_epoch: int) -> ViewData:
     levels = grid_levels(value for _, value in points)
     scale = Scale(last_epoch, low=levels[0], high=levels[-1])
     digits = _digits(levels)
-    latest = ", ".join(f"{line.name} {_short(line.points[-1][1])}" for line in plot.lines)
+    lines = []
+    latest = []
+    for line in plot.lines:
+        lines.append(_line_view(line, scale))
+        latest.append(f"{line.name} {_short(line.points[-1][1])}")
+    epoch_labels = []
+    for epoch, label in epoch_marks(last_epoch):
+        epoch_labels.append({"x": scale.x(epoch), "label": label})
+    level_labels = []
+    for level in levels:
+        label = f"{level:.{digits}f}".replace("-", MINUS)
+        level_labels.append({"y": scale.y(level), "label": label})
     return {
         "title": plot.title,
         "note": plot.note,
-        "latest": latest,
-        "lines": [_line_view(line, scale) for line in plot.lines],
-        "epochs": [
-            {"x": scale.x(epoch), "label": label} for epoch, label in epoch_marks(last_epoch)
-        ],
-        "levels": [
-            {"y": scale.y(level), "label": f"{level:.{digits}f}".replace("-", MINUS)}
-            for level in levels
-        ],
+        "latest": ", ".join(latest),
+        "lines": lines,
+        "epochs": epoch_labels,
+        "levels": level_labels,
         "last_epoch": last_epoch,
     }
 
 
 def _line_view(line: PlotLine, scale: "Scale") -> ViewData:
-    places = [f"{scale.x(epoch)},{scale.y(value)}" for epoch, value in line.points]
+    places = []
+    values = []
     dots = []
+    for epoch, value in line.points:
+        x = scale.x(epoch)
+        y = scale.y(value)
+        places.append(f"{x},{y}")
+        values.append([epoch, _short(value)])
+        dots.append({"x": x, "y": y})
     # A line of one point would not be seen.
-    if len(line.points) == 1 or (line.has_dots and len(line.points) <= MAX_DOTS):
-        dots = [{"x": scale.x(epoch), "y": scale.y(value)} for epoch, value in line.points]
+    needs_dots = len(dots) == 1 or (line.has_dots and len(dots) <= MAX_DOTS)
     return {
         "name": line.name,
         "colour": line.colour,
         "level": line.is_level,
         "path": " ".join(places),
-        "dots": dots,
-        # for the values under the pointer
-        "points": [[epoch, _short(value)] for epoch, value in line.points],
+        "dots": dots if needs_dots else [],
+        # For the values under the pointer.
+        "points": values,
     }
 
 
@@ -248,10 +260,13 @@ def epoch_marks(last_epoch: int) -> list[tuple[int, str]]:
     """Return each epoch with its label, or, of very many, some; labels that would touch are empty."""
     between = _epochs_between_labels(last_epoch)
     marked = 1 if last_epoch <= MAX_DOTS else between
-    return [
-        (epoch, str(epoch) if epoch % between == 0 else "")
-        for epoch in range(0, last_epoch + 1, marked)
-    ]
+    marks = []
+    for epoch in range(0, last_epoch + 1, marked):
+        label = ""
+        if epoch % between == 0:
+            label = str(epoch)
+        marks.append((epoch, label))
+    return marks
 
 
 def _short(value: float) -> str:

@@ -79,9 +79,9 @@ class RunPanel:
     def show(self, run: Run, compared: Sequence[Run], visitor: Visitor) -> Updates:
         """Show what changes during a run; the curves of `others` are laid over its own."""
         metrics = RunMetrics(run, self._manager.metrics(run.run_id))
-        beside = [
-            RunMetrics(other_run, self._manager.metrics(other_run.run_id)) for other_run in compared
-        ]
+        beside = []
+        for other_run in compared:
+            beside.append(RunMetrics(other_run, self._manager.metrics(other_run.run_id)))
         # The log names files.
         may_train = self._permissions.may("train", visitor)
         log = self._manager.log_tail(run.run_id) if may_train else ""

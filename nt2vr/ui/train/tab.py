@@ -319,10 +319,8 @@ class TrainTab:
     ) -> str:
         """Hash the displayed state; the page needs no update while the hash stays the same."""
         state: list[Any] = [self._later.view(visitor)]
-        state += [
-            (listed_run.run_id, listed_run.status, listed_run.may_end_at_once)
-            for listed_run in runs
-        ]
+        for listed_run in runs:
+            state.append((listed_run.run_id, listed_run.status, listed_run.may_end_at_once))
         if run is not None:
             state.append(self._manager.log_tail(run.run_id))
             for shown_run in (run, *compared):

@@ -256,9 +256,12 @@ def comparable(runs: Sequence[Run], run: Run | None) -> list[tuple[str, str]]:
 def run_names(runs: Sequence[Run]) -> list[str]:
     """Name runs as Search and Evaluate list their models; those of one name by their ids."""
     names = [short_name(run.run_id) for run in runs]
-    return [
-        run.run_id if names.count(name) > 1 else name for name, run in zip(names, runs, strict=True)
-    ]
+    unique_names = []
+    for name, run in zip(names, runs, strict=True):
+        if names.count(name) > 1:
+            name = run.run_id
+        unique_names.append(name)
+    return unique_names
 
 
 def trash_text(num_bytes: int) -> str:
