@@ -751,10 +751,10 @@ def evaluate(
     with closing(_services(_settings(data_dir, device))) as services:
         names = _named_systems(systems, services.models)
         model_names = services.models.names()
-        named = [System.named(name, model_names) for name in names]
+        requested = [System.named(name, model_names) for name in names]
         if not isinstance(data, Data):
             data = Data(str(data))
-        report = services.evaluations.evaluate(data, named, stoppable(progress, should_stop))
+        report = services.evaluations.evaluate(data, requested, stoppable(progress, should_stop))
         return Evaluation(report)
 
 

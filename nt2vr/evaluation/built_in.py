@@ -9,6 +9,7 @@ of two motions, neither caption fits the other's scene.
 import random
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from types import MappingProxyType
@@ -28,7 +29,7 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.negation.generate.denials import Denial
 from nt2vr.progress import Progress, silent, tracked
 from nt2vr.world import NAME, WORLD
-from nt2vr.world.altered import altered, shown_classes
+from nt2vr.world.altered import ShownClass, altered, shown_classes
 from nt2vr.world.captions import SceneCaption, describe
 from nt2vr.world.claims import SceneTable
 from nt2vr.world.drawn.clips import LOOK, ClipFile
@@ -194,49 +195,55 @@ def shown_benchmark(
     plain_questions: list[JudgedQuery] = []
     negated_questions: list[JudgedQuery] = []
     for sort, classes in shown_classes().items():
-        plain_texts, negated_texts, claims = zip(*classes, strict=True)
-        is_shown = np.stack([table.holding(claim) for claim in claims])  # (C, N)
-        plain_rows = row_array(texts.setdefault(text, len(texts)) for text in plain_texts)
-        negated_rows = row_array(texts.setdefault(text, len(texts)) for text in negated_texts)
-        has_question = is_shown.any(axis=0) & ~is_shown.all(axis=0)
-        for row in np.flatnonzero(has_question).tolist():
-            shown_classes_of_scene = np.flatnonzero(is_shown[:, row]).tolist()
-            right = random.Random(f"class {sort} {row}").choice(shown_classes_of_scene)
-            is_wrong = ~is_shown[:, row]
-            video = row_array((row,))
-            plain_questions.append(
-                JudgedQuery(
-                    kind="class",
-                    text=plain_texts[right],
-                    relevant=video,
-                    others=plain_rows[is_wrong],
-                    group=sort,
-                )
-            )
-            negated_questions.append(
-                JudgedQuery(
-                    kind=LENIENT,
-                    text=negated_texts[right],
-                    relevant=video,
-                    others=negated_rows[is_wrong],
-                    group=sort,
-                )
-            )
-    source = {
-        "data": f"{NAME}, classes",
-        "split": "test",
-        "clips": num_clips,
-        "seed": seed,
-        "look": LOOK,
-    }
+        for plain, negated in _class_questions(sort, classes, table, texts):
+            plain_questions.append(plain)
+            negated_questions.append(negated)
     return _benchmark(
         name=f"{WORLD}, classes",
         scenes=scenes,
         queries=(*plain_questions, *negated_questions),
-        source=source,
+        source={
+            "data": f"{NAME}, classes",
+            "split": "test",
+            "clips": num_clips,
+            "seed": seed,
+            "look": LOOK,
+        },
         cache=cache,
         texts=tuple(texts),
     )
+
+
+def _class_questions(
+    sort: str, classes: Sequence[ShownClass], table: SceneTable, texts: dict[str, int]
+) -> Iterator[tuple[JudgedQuery, JudgedQuery]]:
+    """Yield a question about each scene that shows some of the classes, and the one that denies it.
+
+    Sentences of the classes are added to `texts`, with their rows.
+    """
+    plain_texts, negated_texts, claims = zip(*classes, strict=True)
+    is_shown = np.stack([table.holding(claim) for claim in claims])  # (C, N)
+    plain_rows = row_array(texts.setdefault(text, len(texts)) for text in plain_texts)
+    negated_rows = row_array(texts.setdefault(text, len(texts)) for text in negated_texts)
+    has_question = is_shown.any(axis=0) & ~is_shown.all(axis=0)
+    for row in np.flatnonzero(has_question).tolist():
+        shown_numbers = np.flatnonzero(is_shown[:, row]).tolist()
+        right = random.Random(f"class {sort} {row}").choice(shown_numbers)
+        is_wrong = ~is_shown[:, row]
+        plain = JudgedQuery(
+            kind="class",
+            text=plain_texts[right],
+            relevant=row_array((row,)),
+            others=plain_rows[is_wrong],
+            group=sort,
+        )
+        negated = replace(
+            plain,
+            kind=LENIENT,
+            text=negated_texts[right],
+            others=negated_rows[is_wrong],
+        )
+        yield plain, negated
 
 
 def _benchmark(

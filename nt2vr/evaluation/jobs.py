@@ -79,10 +79,10 @@ class Evaluations:
                 f"Cannot evaluate {count:,} systems at once: choose at most {MAX_SYSTEMS}."
             )
         names = self._models.names()
-        named = [System.named(name, names) for name in systems]
-        measured = [system.name for system in with_controls(named, self._models)]
+        requested = [System.named(name, names) for name in systems]
+        measured = [system.name for system in with_controls(requested, self._models)]
         return self._run(
-            lambda progress: self.evaluate(data, named, progress),
+            lambda progress: self.evaluate(data, requested, progress),
             title=data.name,
             measured=measured,
             session=session,
@@ -127,15 +127,15 @@ class Evaluations:
         except (ConfigError, OSError) as error:  # a full disk, or a folder that is read-only
             warn_once(f"The report that comes with the app cannot be shown: {reason_of(error)}")
 
-    def evaluate(self, data: Data, named: Sequence[System], progress: Progress) -> Report:
+    def evaluate(self, data: Data, requested: Sequence[System], progress: Progress) -> Report:
         """Evaluate systems and their controls in this thread, and return the report without archiving it."""
-        systems = with_controls(named, self._models)
+        systems = with_controls(requested, self._models)
         cards = [self._models.card(system.model) for system in systems]
         inputs = frozenset(card.capabilities.video_input for card in cards)
         benchmark = self._benchmark(data, inputs, progress)
         store = ResultStore(self.places.folder)
         return evaluate(
-            benchmark, systems, self._models, store, progress, named=list(dict.fromkeys(named))
+            benchmark, systems, self._models, store, progress, named=list(dict.fromkeys(requested))
         )
 
     def _benchmark(self, data: Data, inputs: Inputs, progress: Progress) -> TextBenchmark:

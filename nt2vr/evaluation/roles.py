@@ -61,9 +61,9 @@ def role_of(spec: Mapping[str, Any]) -> tuple[str, str]:
     return ROLES.get(strategy, ("", "zero-shot"))
 
 
-def competing(specs: Specs, named: Sequence[str]) -> list[str]:
+def competing(specs: Specs, requested: Sequence[str]) -> list[str]:
     """Return the systems that a person compares: those that were named, or all, without the controls."""
-    names = [name for name in named if name in specs] or list(specs)
+    names = [name for name in requested if name in specs] or list(specs)
     without_controls = [name for name in names if specs[name].get("strategy") != "drop"]
     return without_controls or names
 
@@ -94,13 +94,13 @@ def baseline_of(system: str, specs: Specs) -> str:
     return baseline
 
 
-def telling_pair(specs: Specs, named: Sequence[str], metrics: Metrics) -> tuple[str, str]:
+def telling_pair(specs: Specs, requested: Sequence[str], metrics: Metrics) -> tuple[str, str]:
     """Return the two systems that one would compare first: the two that were named, or the best and its base.
 
     Only where there is nothing else, a control is one of them.
     """
-    candidates = competing(specs, named)
-    if len(candidates) == 2 and named:
+    candidates = competing(specs, requested)
+    if len(candidates) == 2 and requested:
         first, second = candidates
         if baseline_of(first, specs) == second:
             return second, first
@@ -129,12 +129,14 @@ def _telling_measure(metrics: Sequence[Mapping[str, float]]) -> str:
     return ""
 
 
-def pairs_to_compare(specs: Specs, named: Sequence[str], metrics: Metrics) -> list[tuple[str, str]]:
+def pairs_to_compare(
+    specs: Specs, requested: Sequence[str], metrics: Metrics
+) -> list[tuple[str, str]]:
     """Return the telling pair, then each system that competes with its base."""
     if not specs:
         return []
-    pairs = [telling_pair(specs, named, metrics)]
-    for name in competing(specs, named):
+    pairs = [telling_pair(specs, requested, metrics)]
+    for name in competing(specs, requested):
         baseline = baseline_of(name, specs)
         if baseline != name:
             pairs.append((baseline, name))

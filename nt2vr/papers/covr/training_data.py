@@ -106,26 +106,30 @@ def load(
     Of a dataset, whose splits must be "train" and "val", at most `num_clips` triplets are taken, a
     random choice.
     """
+    if not config.dataset.is_world:
+        return _load_dataset(encoder, config, cache, progress)
     deep = fusion_settings(config).blocks > 0
-    num_clips = config.dataset.num_clips
-    if config.dataset.is_world:
-        held_out_families = benchmark.covr_world(cache, "validation")
-        validation = benchmark.embed_queries(held_out_families, encoder, progress, deep)
-        families = load_families(encoder, config, cache, progress)
-        return LoadedData(
-            triplets=families,
-            validation=validation,
-            name=f"{NAME}, {num_clips} families",
-            digests={},
-        )
+    held_out = benchmark.covr_world(cache, "validation")
+    validation = benchmark.embed_queries(held_out, encoder, progress, deep)
+    return LoadedData(
+        triplets=load_families(encoder, config, cache, progress),
+        validation=validation,
+        name=f"{NAME}, {config.dataset.num_clips} families",
+        digests={},
+    )
 
+
+def _load_dataset(
+    encoder: Encoder, config: TrainConfig, cache: Path, progress: Progress
+) -> LoadedData:
+    deep = fusion_settings(config).blocks > 0
     path = resolve_path(config.dataset.data)
     training = load_covr(path, "train")
     held_out = load_covr(path, "val")
-    num_samples = len(training.samples)
-    if num_clips < num_samples:
-        rows = random.Random(config.run.seed).sample(range(num_samples), num_clips)
-        training = _chosen(training, rows)
+    numbers = range(len(training.samples))
+    if config.dataset.num_clips < len(numbers):
+        rng = random.Random(config.run.seed)
+        training = _chosen(training, rng.sample(numbers, config.dataset.num_clips))
     with Decoder() as decoder, frame_cache(cache) as store:
         training_files = benchmark.covr_files(training, decoder, store)
         queries = benchmark.embed_queries(training_files, encoder, progress, deep)
@@ -177,15 +181,7 @@ def load_families(
         families, encoder, cache, by_frame=settings.weigh_frames, progress=progress
     )
 
-    clip_families: list[int] = []
-    triplets = []
-    for number, family in enumerate(families):
-        # The twin comes first.
-        clip_families.append(number)
-        for edit in family.edits:
-            triplets.append(_WorldTriplet(number, len(clip_families), edit))
-            clip_families.append(number)
-
+    triplets, clip_families = _world_triplets(families)
     texts = _texts_of(triplets, references, random.Random(config.run.seed))
     wanted, unwanted = _embedded_parts(texts, encoder)
     table = WishTable([*_clips_of(families), *references])
@@ -204,6 +200,18 @@ def load_families(
         tokens, token_rows = _embedded_tokens(texts, encoder)
         data = replace(data, tokens=tokens, token_rows=token_rows)
     return data
+
+
+def _world_triplets(families: Sequence[Family]) -> tuple[list[_WorldTriplet], list[int]]:
+    """Return a triplet per edit, and the family of each clip: a twin of the reference, then its edits."""
+    triplets = []
+    clip_families: list[int] = []
+    for number, family in enumerate(families):
+        clip_families.append(number)
+        for edit in family.edits:
+            triplets.append(_WorldTriplet(number, len(clip_families), edit))
+            clip_families.append(number)
+    return triplets, clip_families
 
 
 def _texts_of(

@@ -42,9 +42,9 @@ def clearly_best(figures: Iterable[MeasuredValue], lower_is_better: bool) -> str
 
     best, *rest = by_value
     if lower_is_better:
-        is_clear = all(best.high < other.low for other in rest)
+        is_clear = all(best.high < runner_up.low for runner_up in rest)
     else:
-        is_clear = all(best.low > other.high for other in rest)
+        is_clear = all(best.low > runner_up.high for runner_up in rest)
     return best.system if is_clear else ""
 
 

@@ -47,10 +47,10 @@ class Box(NamedTuple):
     def middle(self) -> Point:
         return (self.left + self.right) / 2, (self.top + self.bottom) / 2
 
-    def overlap(self, other: "Box") -> float:
+    def overlap(self, box: "Box") -> float:
         """Return the area that is in both."""
-        width = min(self.right, other.right) - max(self.left, other.left)
-        height = min(self.bottom, other.bottom) - max(self.top, other.top)
+        width = min(self.right, box.right) - max(self.left, box.left)
+        height = min(self.bottom, box.bottom) - max(self.top, box.top)
         return max(0.0, width) * max(0.0, height)
 
 
