@@ -30,7 +30,8 @@ CORE += ["register_dataset", "register_loss", "register_strategy", "teach", "tra
 
 
 def __getattr__(name: str) -> Any:
-    if name == "__all__":  # what `from nt2vr import *` imports
+    # What `from nt2vr import *` imports.
+    if name == "__all__":
         return __dir__()
     if name == "__version__":
         from nt2vr.settings import project_version  # noqa: PLC0415

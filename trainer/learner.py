@@ -282,7 +282,8 @@ def has_bf16(device: str) -> bool:
 
 def prepared(model: Any, config: TrainConfig) -> Any:
     """Freeze the towers that are not trained; the temperature always learns."""
-    model.visual.to(memory_format=torch.channels_last)  # 1.2 times faster
+    # 1.2 times faster.
+    model.visual.to(memory_format=torch.channels_last)
     for name, parameter in model.named_parameters():
         tower = "visual" if name.startswith("visual.") else "text"
         is_trained = config.encoder.train in ("all", tower) or name == "logit_scale"

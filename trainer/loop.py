@@ -77,7 +77,8 @@ class Validates(Protocol):
     def write(self, epoch: int, folder: Path, metrics: Mapping[str, float]) -> None: ...
 
 
-Draw = Callable[[int, int], Generator[Any]]  # batches of an epoch, after the first `done`
+# Batches of an epoch, after the first `done`.
+Draw = Callable[[int, int], Generator[Any]]
 
 
 def go_on(

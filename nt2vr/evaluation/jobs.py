@@ -21,7 +21,8 @@ from nt2vr.progress import Job, Progress, Runner
 from nt2vr.search.strategies import System
 from nt2vr.world import WORLD
 
-READY_MARK = ".ready"  # beside the folder of reports
+# Beside the folder of reports.
+READY_MARK = ".ready"
 MAX_SYSTEMS = (
     32  # of one evaluation, without controls: each takes memory, time and space in the report
 )
@@ -146,7 +147,8 @@ class Evaluations:
         benchmark = load_benchmark(
             data, places.folder, places.decoder, places.cache, progress, self._libraries, inputs
         )
-        if data.name in (WORLD, GALLERY):  # the world's 10,000 queries take 5 s
+        # The world's 10,000 queries take 5 s.
+        if data.name in (WORLD, GALLERY):
             self._built[data] = benchmark
         return benchmark
 

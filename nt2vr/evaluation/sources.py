@@ -48,7 +48,8 @@ WORLDS: Mapping[str, Callable[..., TextBenchmark]] = {
     WORLD: world_benchmark,
     CLASSES + WORLD: shown_benchmark,
 }
-Inputs = frozenset[VideoInputName | None]  # that models read; None for frames
+# That models read; None for frames.
+Inputs = frozenset[VideoInputName | None]
 FRAMES: Inputs = frozenset({None})
 # Before the name of data whose captions stand for the videos.
 WORDS = "words:"

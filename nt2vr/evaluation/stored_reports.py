@@ -38,7 +38,8 @@ UNREADABLE = (
     ArithmeticError,
     BadZipFile,
 )
-TEXT_FIELDS = ("kind", "text", "wanted", "original", "cue", "group")  # of a query, as they are
+# Of a query, as they are.
+TEXT_FIELDS = ("kind", "text", "wanted", "original", "cue", "group")
 SUMMARY = {
     "name": str,
     "digest": str,
@@ -123,7 +124,8 @@ def _results(
     for place, spec in enumerate(systems):
         system = str(spec.pop("system"))
         metrics = presentation.metrics_as_stored(spec.pop("metrics"))
-        spec.pop("intervals", None)  # they are computed again
+        # They are computed again.
+        spec.pop("intervals", None)
         _check(spec, {"model": str, "strategy": str})
         measured = Measured(**{name: arrays[f"measured_{name}"][place] for name in fields})
         results.append(Result(system, spec, measured, metrics))

@@ -23,17 +23,28 @@ from nt2vr.world.wording import (
     persons,
 )
 
-FULL_SHARE = 0.5  # captions of the complete scene; others omit figures, looks, deeds or the place
-DETAIL = 0.35  # of looks that partial captions mention
-FULL_DETAIL = 0.9  # of looks that captions of the complete scene mention
-DOER_SHARE = 0.1  # of persons with one deed: "a drummer"
-WITH_SHARE = 0.1  # of single deeds with a thing: "a man with a guitar"
-PART_SHARE = 0.35  # of deeds in one half of the clip
-ADJECTIVE_SHARE = 0.6  # of moods: "a happy man"
-TOGETHER_SHARE = 0.6  # of pairs that do the same
-TWO_PEOPLE_SHARE = 0.4  # of those: "two people are dancing"
-THERE_SHARE = 0.3  # of captions without a verb: "there is a dog"
-FIRST_SHARE = 0.15  # of captions with a place or time, which come first
+# Captions of the complete scene; others omit figures, looks, deeds or the place.
+FULL_SHARE = 0.5
+# Of looks that partial captions mention.
+DETAIL = 0.35
+# Of looks that captions of the complete scene mention.
+FULL_DETAIL = 0.9
+# Of persons with one deed: "a drummer".
+DOER_SHARE = 0.1
+# Of single deeds with a thing: "a man with a guitar".
+WITH_SHARE = 0.1
+# Of deeds in one half of the clip.
+PART_SHARE = 0.35
+# Of moods: "a happy man".
+ADJECTIVE_SHARE = 0.6
+# Of pairs that do the same.
+TOGETHER_SHARE = 0.6
+# Of those: "two people are dancing".
+TWO_PEOPLE_SHARE = 0.4
+# Of captions without a verb: "there is a dog".
+THERE_SHARE = 0.3
+# Of captions with a place or time, which come first.
+FIRST_SHARE = 0.15
 BEHIND = "with {} in the background"
 # The form of a second verb, if not that of the first: "is eating and then | singing".
 SECOND = {"is {ing}": "{ing}"}

@@ -34,12 +34,15 @@ from nt2vr.world.things import (
     those,
 )
 
-NUM_ACTORS_WEIGHTS = (0.58, 0.36, 0.06)  # for 1, 2, 3 actors
-NUM_PROPS_WEIGHTS = (0.62, 0.33, 0.05)  # for 0, 1, 2 further things
+# For 1, 2, 3 actors.
+NUM_ACTORS_WEIGHTS = (0.58, 0.36, 0.06)
+# For 0, 1, 2 further things.
+NUM_PROPS_WEIGHTS = (0.62, 0.33, 0.05)
 # Of actors.
 PERSON_SHARE = 0.55
 ANIMAL_SHARE = 0.3
-PLAIN_SHARE = 0.5  # of persons: a man, a woman, a boy or a girl
+# Of persons: a man, a woman, a boy or a girl.
+PLAIN_SHARE = 0.5
 IN_SPACE = ("man astronaut", "woman astronaut", "alien", "robot")
 PLAIN = ("man", "woman", "boy", "girl")
 MOOD_SHARE = 0.2
@@ -49,9 +52,11 @@ SIZED_SHARE = 0.15
 NIGHT_SHARE = 0.2
 # Of scenes with further things: one of them is something small that is found anywhere.
 ANYWHERE_SHARE = 0.3
-COURSES = ("whole", "then", "quarter", "enter", "leave")  # how the deeds of a figure lie in time
+# How the deeds of a figure lie in time.
+COURSES = ("whole", "then", "quarter", "enter", "leave")
 COURSE_WEIGHTS = (0.6, 0.2, 0.06, 0.07, 0.07)
-TOGETHER_SHARE = 0.15  # of scenes with several actors: the second does what the first does
+# Of scenes with several actors: the second does what the first does.
+TOGETHER_SHARE = 0.15
 TRIES = 8
 
 

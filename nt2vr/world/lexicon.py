@@ -88,7 +88,8 @@ MeaningKind = Literal[
     "filler",
 ]
 Words = tuple[str, ...]
-Entry = tuple[str, "Meaning"]  # of the lexicon: words and what they mean
+# Of the lexicon: words and what they mean.
+Entry = tuple[str, "Meaning"]
 
 
 class Meaning(NamedTuple):

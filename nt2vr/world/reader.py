@@ -32,8 +32,10 @@ _FIRST = re.compile(r"\b(at )?first\b(?=.*\bthen\b)", re.IGNORECASE)
 _NOBODY = frozenset({"anyone", "anybody", "anything"})
 
 _ANYBODY = SubjectClaim()
-MAX_READ = 4096  # phrases remembered: a search judges many clips by the same ones
-NOTHING = Claim((SubjectClaim(least=MANY, total=True),))  # holds for no scene
+# Phrases remembered: a search judges many clips by the same ones.
+MAX_READ = 4096
+# Holds for no scene.
+NOTHING = Claim((SubjectClaim(least=MANY, total=True),))
 
 
 @lru_cache(MAX_READ)

@@ -26,10 +26,14 @@ from nt2vr.world.things import (
     things,
 )
 
-ABOUT_SHARE = 0.85  # of scenes: about something that was drawn first
-STAGED_TRIES = 15  # until a scene about something succeeds
-THING_SHARE = 0.65  # of claims that are drawn: about a thing
-USED_SHARE = 0.5  # of things with a use: somebody uses it
+# Of scenes: about something that was drawn first.
+ABOUT_SHARE = 0.85
+# Until a scene about something succeeds.
+STAGED_TRIES = 15
+# Of claims that are drawn: about a thing.
+THING_SHARE = 0.65
+# Of things with a use: somebody uses it.
+USED_SHARE = 0.5
 
 
 def stream_scenes(split: SceneSplit, seed: int) -> Iterator[Scene]:

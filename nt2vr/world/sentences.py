@@ -50,7 +50,8 @@ from nt2vr.world.wording import (
 SceneDenialKind = Literal[
     "negated", "composed", "without", "list", "not", "except", "place", "typed", "idiom"
 ]
-TEMPLATE_SHARE = 0.5  # of "A and not B": by nT2VR's twelve templates, otherwise in free forms
+# Of "A and not B": by nT2VR's twelve templates, otherwise in free forms.
+TEMPLATE_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -263,14 +264,18 @@ def _moved_up(position: ActPosition, left_out: ActPosition) -> ActPosition:
     return position
 
 
-DEED_SHARE = 0.6  # of "not B": B is a deed, otherwise a thing
+# Of "not B": B is a deed, otherwise a thing.
+DEED_SHARE = 0.6
 # Of A: a figure alone, a whole caption; otherwise a figure with its deed.
 BARE_SHARE = 0.3
 CAPTION_SHARE = 0.3
 TWO_DEEDS_SHARE = 0.3  # of lists
-TIME_SHARE = 0.4  # of places outdoors: a time of day is denied
-NEAR_TRIES = 12  # scenes drawn to find a B that occurs together with A
-TRIES = 60  # scenes drawn to find any B
+# Of places outdoors: a time of day is denied.
+TIME_SHARE = 0.4
+# Scenes drawn to find a B that occurs together with A.
+NEAR_TRIES = 12
+# Scenes drawn to find any B.
+TRIES = 60
 
 
 class SceneDenials:

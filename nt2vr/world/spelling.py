@@ -7,9 +7,12 @@ from nt2vr.negation.parse.cues import cues
 from nt2vr.negation.parse.inflect import is_known
 from nt2vr.world.lexicon import lexicon
 
-MOST = 2  # words that are offered
-SHORTEST = 3  # letters of a word that may be misspelt
-LONG = 6  # letters of a word from which two may be wrong
+# Words that are offered.
+MOST = 2
+# Letters of a word that may be misspelt.
+SHORTEST = 3
+# Letters of a word from which two may be wrong.
+LONG = 6
 
 
 def similar_words(word: str) -> list[str]:

@@ -21,13 +21,17 @@ from nt2vr.world.things import Names, all_nouns, places, things
 from nt2vr.world.verdicts import judge
 from nt2vr.world.words import PhraseWord, words_in
 
-FEW = 1  # clips that fit a query for which others are suggested
+# Clips that fit a query for which others are suggested.
+FEW = 1
 MOST = 2  # suggestions
-MOST_TRIED = 60  # sentences parsed for a query
-MOST_OF_TYPED = 40  # of these, with what was typed as unwanted
+# Sentences parsed for a query.
+MOST_TRIED = 60
+# Of these, with what was typed as unwanted.
+MOST_OF_TYPED = 40
 MOST_SUBJECTS = 3
 MOST_COMPANIONS = 12
-_ANYTHING = 30  # things: "an animal" says little
+# Things: "an animal" says little.
+_ANYTHING = 30
 _WHOEVER = re.compile(r"^(?:(?:any|some)(?:one|body)|people) (?=[a-z]+ing\b)", re.IGNORECASE)
 _ARTICLE = re.compile(r"^(an?|the|any) ", re.IGNORECASE)
 _ANYBODY = ("a person", "an animal", "a vehicle")

@@ -21,7 +21,8 @@ Names = frozenset[str]
 # Roles.
 ACTING: Names = frozenset({"person", "animal", "vehicle"})
 COLOURS = ("red", "orange", "yellow", "green", "blue", "purple", "pink", "brown", "black", "white")
-FUR = ("brown", "black", "white", "orange")  # colours of mammals
+# Colours of mammals.
+FUR = ("brown", "black", "white", "orange")
 VOWEL_SOUNDS = (*"aeiou", "SUV")
 # Their vowels sound like "you".
 SAID_WITH_YOU = ("UFO", "uni")

@@ -14,7 +14,8 @@ from nt2vr.world.things import Names, Noun, Thing, things, those, words_of_kind
 # Of mentions: by the usual name, by another name; the rest by a kind.
 USUAL_SHARE = 0.6
 OTHER_SHARE = 0.26
-BARE_PLURAL_SHARE = 0.25  # of mentions of several: "dogs" instead of "two dogs"
+# Of mentions of several: "dogs" instead of "two dogs".
+BARE_PLURAL_SHARE = 0.25
 NUMBERS = {2: "two", 3: "three"}
 SIZES = {"big": ("big", "large", "huge"), "small": ("small", "little", "tiny")}
 SHIRTS = ("in a {} shirt", "in {}", "wearing a {} shirt", "in a {} top", "dressed in {}")
@@ -137,7 +138,8 @@ def _group_phrase(
 
 FORMS = ("is {ing}", "is {ing}", "{ing}", "{s}", "{s}")
 SEQUENCES = ("before", "after", "and then", ", then", "and afterwards")
-OBJECT_COLOUR_SHARE = 0.35  # of things held, worn or ridden whose colour is said
+# Of things held, worn or ridden whose colour is said.
+OBJECT_COLOUR_SHARE = 0.35
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,8 @@ from trainer.config.objective import NegationSettings, ObjectiveSettings
 from trainer.config.steps import BatchSettings, OptimizationSettings, RateSettings
 from trainer.config.validation import RunSettings, ValidationSettings
 
-KNOW_ORDER = ("seqTransf", "unit_seqTransf")  # poolings that are a `SequenceTransformer`
+# Poolings that are a `SequenceTransformer`.
+KNOW_ORDER = ("seqTransf", "unit_seqTransf")
 
 
 class TrainConfig(BaseModel):

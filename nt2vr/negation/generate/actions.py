@@ -235,7 +235,8 @@ def is_third_person(phrases: Phrases, verb: int) -> bool:
 
 # These are no actions.
 _COMPOUND_NOUNS = frozenset({"food coloring", "food colouring", "zip lining", "beat boxing"})
-_MOST_WORDS = 8  # longer phrases read badly in a template
+# Longer phrases read badly in a template.
+_MOST_WORDS = 8
 
 
 @dataclass(frozen=True)

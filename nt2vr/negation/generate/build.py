@@ -56,7 +56,8 @@ WHY_NONE = {
         "without it. Give more captions per video."
     ),
 }
-GENERATOR = 6  # cache version: raise it when the same captions give other queries
+# Cache version: raise it when the same captions give other queries.
+GENERATOR = 6
 ReadContents = Callable[[], Mapping[str, VideoContent]]
 
 

@@ -21,7 +21,8 @@ from nt2vr.negation.parse.inflect import Form, inflect_phrase, is_or_are
 from nt2vr.negation.parse.phrases import Phrase, Phrases
 from nt2vr.negation.parse.tagger import load_tagger
 
-OTHERS = 60  # captions that are parsed for something to take: a tenth of a second's work
+# Captions that are parsed for something to take: a tenth of a second's work.
+OTHERS = 60
 # Forms of a verb that another one can stand for.
 _FORMS: dict[str, Form] = {"VBZ": "VBZ", "VBG": "VBG", "VBD": "VBD"}
 

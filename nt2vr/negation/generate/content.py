@@ -109,7 +109,8 @@ def _needs_no_article(head: str, lemma: str) -> bool:
     return not mass_nouns.isdisjoint((lemma, head))
 
 
-_MIN_CHARS = 4  # shortest stem to match: "guitar" in "guitarist", but not "car" in "card"
+# Shortest stem to match: "guitar" in "guitarist", but not "car" in "card".
+_MIN_CHARS = 4
 
 
 @lru_cache(10_000)  # Flickr8k's 40,460 captions need 3,605
@@ -129,7 +130,8 @@ def derived_from(lemma: str, vocabulary: Collection[str]) -> set[str]:
     return {word for word in vocabulary if word == lemma or (is_long and word.startswith(stem))}
 
 
-Key = tuple[str, ...]  # lemmas of an action
+# Lemmas of an action.
+Key = tuple[str, ...]
 VideoIds = dict[str, None]  # in order
 
 # Videos without the article needed to accept it: "cook rice", but not "take interview".
@@ -159,7 +161,8 @@ class _ActionUsage:
     def __init__(self) -> None:
         self.videos: VideoIds = {}
         self.texts: Counter[str] = Counter()
-        self.bare_texts: Counter[str] = Counter()  # those that lack an article
+        # Those that lack an article.
+        self.bare_texts: Counter[str] = Counter()
 
 
 class Usage:

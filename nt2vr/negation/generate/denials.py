@@ -45,13 +45,20 @@ DenialKind = Literal[
     "negated", "composed", "without", "not", "fragment", "typed", "idiom", "typed not", "absent"
 ]
 
-DEED_SHARE = 0.6  # of "not B", typed or not: B is an action, otherwise a thing
-SAME_SUBJECT_SHARE = 0.5  # of "A and not B": B is drawn from captions of the same subject
-FULL_CAPTION_SHARE = 0.5  # of "A without N": A is the full caption
-NAMED_SHARE = 0.35  # of "absent": A is a thing
-ASKED_SHARE = 0.1  # of "typed": a request that excludes nothing
-JOINED_SHARE = 0.5  # of "A and not B": joined freely as fragments are, not by nT2VR's templates
-TRIES = 12  # captions drawn to find something the current one does not say
+# Of "not B", typed or not: B is an action, otherwise a thing.
+DEED_SHARE = 0.6
+# Of "A and not B": B is drawn from captions of the same subject.
+SAME_SUBJECT_SHARE = 0.5
+# Of "A without N": A is the full caption.
+FULL_CAPTION_SHARE = 0.5
+# Of "absent": A is a thing.
+NAMED_SHARE = 0.35
+# Of "typed": a request that excludes nothing.
+ASKED_SHARE = 0.1
+# Of "A and not B": joined freely as fragments are, not by nT2VR's templates.
+JOINED_SHARE = 0.5
+# Captions drawn to find something the current one does not say.
+TRIES = 12
 # Longer captions are not extended: models truncate texts to 77 tokens, small ones to fewer.
 MOST_WORDS = 25
 LONGEST_FRAGMENT = 4  # words

@@ -26,9 +26,11 @@ from nt2vr.negation.parse.wordlists import listed, listed_runs, renamed
 _POSITIVE = renamed(
     "somebody=nobody someone=noone some=none something=nothing both=neither and=nor"
 )
-_CLIPPED = {"ca": "can", "wo": "will", "ai": "is", "sha": "shall"}  # of can't, won't, ain't, shan't
+# Of can't, won't, ain't, shan't.
+_CLIPPED = {"ca": "can", "wo": "will", "ai": "is", "sha": "shall"}
 
-Replacements = dict[int, str]  # new texts of words by position
+# New texts of words by position.
+Replacements = dict[int, str]
 
 
 def affirm(caption: str, phrases: Phrases) -> str | None:
@@ -131,7 +133,8 @@ def _article(phrases: Phrases, i: int) -> str:
 _CONTRACTED = {"can": "can't", "will": "won't", "shall": "shan't", "am": "", "may": "", "might": ""}
 _AGENTS = ("er", "or", "ist")
 _BEFORE_NOUNS = frozenset({"DET", "ADJ", "NUM", "POS", "ADP"})
-_CACHED_CAPTIONS = 100_000  # about 100 MB
+# About 100 MB.
+_CACHED_CAPTIONS = 100_000
 
 
 class _TagAndLemma(NamedTuple):

@@ -49,7 +49,8 @@ _REQUIRED = frozenset({"cap_id", "caption", "video_ids"})
 # 120,000.
 _MAX_CHARS = 1 << 20
 
-Fields = Mapping[str, Any]  # of a line that is an object
+# Of a line that is an object.
+Fields = Mapping[str, Any]
 
 
 class Caption(NamedTuple):

@@ -113,7 +113,8 @@ class Wording(NamedTuple):
     meaning: str
 
 
-Wordings = Literal["trained", "unseen"]  # uses of `assets/wordings/idioms.json`
+# Uses of `assets/wordings/idioms.json`.
+Wordings = Literal["trained", "unseen"]
 
 
 def draw_idiom(

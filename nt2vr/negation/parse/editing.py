@@ -26,8 +26,10 @@ _WHOEVER = (
     "everybody who",
     "anyone who",
 )
-_LAST = words("instead too")  # at the end of a clause
-_LINK = ", "  # of the wanted parts around an edit
+# At the end of a clause.
+_LAST = words("instead too")
+# Of the wanted parts around an edit.
+_LINK = ", "
 
 
 class EditFinder:

@@ -14,7 +14,8 @@ NEW_START = words("just only instead also then")
 # Forms of be, do and have.
 HELPING_WORDS = frozenset({*HELPERS, "'s", "s", "'ve", "ve", "'d", "d", "re", "m", "r"})
 
-_LETTING = words("let make help")  # let him score
+# Let him score.
+_LETTING = words("let make help")
 # Tags of what is around a clause.
 CLAUSE_EDGES = frozenset({"", "PUNCT", "CONJ"})
 _DESCRIBING = frozenset({"ADJ", "ADV", "VBN", "VBG", "NUM"})
@@ -346,8 +347,10 @@ class _VerbPhraseReader:
         lemma = phrases.lemma(verb)
         self._end = verb + 1
         self._first_object: int | None = None
-        self._setting: int | None = None  # first word of the first setting
-        self._num_objects = 2 if lemma in listed("two_objects") else 1  # that may still follow
+        # First word of the first setting.
+        self._setting: int | None = None
+        # That may still follow.
+        self._num_objects = 2 if lemma in listed("two_objects") else 1
         self._may_describe = True
         self._needs_place = lemma in listed("placed")
         self._takes_verb = lemma in listed("takes_verb")

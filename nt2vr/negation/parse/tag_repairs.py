@@ -9,7 +9,8 @@ from nt2vr.negation.parse.wordlists import listed
 
 # Margin for nouns in -s that HanTa's lexicon finds about as likely verbs: runs, swims, plays.
 _LIKELY_NATS = 1.0
-_UNKNOWN_NATS = -20.0  # below this HanTa guesses from the ending
+# Below this HanTa guesses from the ending.
+_UNKNOWN_NATS = -20.0
 # These may be nouns even after a noun: "an office building".
 _THINGS_IN_ING = frozenset({"building", "painting"})
 _BASE = frozenset({"VVB", "VVI", "VDB", "VDI", "VHB", "VHI"})

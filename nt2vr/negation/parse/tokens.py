@@ -12,10 +12,12 @@ from nt2vr.negation.parse.wordlists import listed, spellings
 
 _CUES = listed("mended")
 _CONTRACTIONS = listed("contractions")
-_WORDS = listed("not_misspelt")  # a test compares them with the dictionary
+# A test compares them with the dictionary.
+_WORDS = listed("not_misspelt")
 _USUAL = spellings("usual")
 _USUAL_CONTRACTIONS = spellings("contractions")
-_SURE_CHARS = 6  # shorter words have too many neighbours: only swapped or doubled letters count
+# Shorter words have too many neighbours: only swapped or doubled letters count.
+_SURE_CHARS = 6
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -107,8 +109,10 @@ _CLITIC = re.compile(r"(?:n't|'(?:s|m|d|ll|re|ve)?)$")
 _QUOTED = re.compile(r"""(?<!\S)[-!]["\u201c]([^"\u201c\u201d]+)["\u201d]""")  # -"tomato sauce"
 
 
-Lemma = Callable[[], str]  # few are needed, and one of a rare word takes HanTa 0.1 ms
-WordSpan = tuple[int, int]  # first character and end of a word
+# Few are needed, and one of a rare word takes HanTa 0.1 ms.
+Lemma = Callable[[], str]
+# First character and end of a word.
+WordSpan = tuple[int, int]
 
 
 class Token(NamedTuple):

@@ -17,7 +17,8 @@ from nt2vr.evaluation.tasks import Question
 from nt2vr.models.foreign_file import read_tensors
 from nt2vr.progress import Progress
 
-TEST_SIZE = 40_000  # the last rows of CC-Neg, which its authors evaluate on
+# The last rows of CC-Neg, which its authors evaluate on.
+TEST_SIZE = 40_000
 
 
 def read_cc_neg(file: Path, progress: Progress) -> list[Question]:

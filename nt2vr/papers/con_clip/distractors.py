@@ -30,7 +30,8 @@ from trainer.config import TrainConfig
 from trainer.inputs import Drawing, EmbeddedBatch, Input, Negated, Preparation, Towers
 from trainer.inputs.frozen_texts import FrozenTexts, TextEncoder, embed_once
 
-CACHED = 100_000  # negated captions, whose parsing takes about 2 ms
+# Negated captions, whose parsing takes about 2 ms.
+CACHED = 100_000
 
 
 class DistractorRequest(NamedTuple):
@@ -104,7 +105,8 @@ class Distractors(Input[DistractorRequest, EmbeddedDistractors]):
             has_distractor.append(parts is not None)
 
         clips = np.random.default_rng(drawing.seed(2)).permutation(len(drawing.clips))
-        num_candidates = drawing.config.negation.pool_clips or len(clips)  # 0 means all
+        # 0 means all.
+        num_candidates = drawing.config.negation.pool_clips or len(clips)
         return DistractorRequest(
             subjects=subjects,
             objects=objects,

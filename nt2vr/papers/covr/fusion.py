@@ -226,4 +226,5 @@ def save_fusion(folder: Path, fusion: Fusion) -> None:
     tensors[PARTS] = fusion.parts
     with atomic_write(folder / FILE) as partial:
         save_file(tensors, partial)
-        partial.chmod(0o644)  # safetensors writes 0600
+        # safetensors writes 0600.
+        partial.chmod(0o644)

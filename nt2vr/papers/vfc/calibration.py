@@ -18,7 +18,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import chain, zip_longest
 
-Keys = Sequence[str]  # the verb phrases of one caption, by `VerbUse.key`
+# The verb phrases of one caption, by `VerbUse.key`.
+Keys = Sequence[str]
 
 
 def calibrated(
@@ -30,7 +31,8 @@ def calibrated(
     verb phrases. So one with a verb phrase that no original caption has is never kept, and one in
     which no verb phrase was parsed always is.
     """
-    remaining = Counter(chain.from_iterable(originals))  # S - G of each verb phrase
+    # S - G of each verb phrase.
+    remaining = Counter(chain.from_iterable(originals))
     accepted: list[int] = []
     for number in range(len(generated)) if order is None else order:
         counts = Counter(generated[number])

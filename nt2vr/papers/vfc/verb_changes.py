@@ -16,7 +16,8 @@ from nt2vr.negation.parse.wordlists import listed
 from nt2vr.papers.vfc.verb_sources import VerbSource
 from nt2vr.papers.vfc.verb_uses import VerbUse, verb_uses_of
 
-MAX_CHANGED = 10  # changed captions per caption, as in the paper
+# Changed captions per caption, as in the paper.
+MAX_CHANGED = 10
 
 # Captions that must have a new verb with the object, and with the subject, or, of the source
 # "random", at all.

@@ -37,11 +37,14 @@ from trainer.data.clips import Clips
 from trainer.data.sentences import MAX_PARSED, SentenceSource, fixed_key
 from trainer.inputs.base import Drawing, EmbeddedBatch, Input, Towers
 
-logger = logging.getLogger("trainer.vfc")  # a training shows what is logged below "trainer"
+# A training shows what is logged below "trainer".
+logger = logging.getLogger("trainer.vfc")
 
-MAX_SHIFTS = 500  # verb phrases on a card, those that captions have most often
+# Verb phrases on a card, those that captions have most often.
+MAX_SHIFTS = 500
 
-ClipCaption = tuple[int, str]  # the row of a clip, and one of its captions
+# The row of a clip, and one of its captions.
+ClipCaption = tuple[int, str]
 
 
 class GeneratedCaption(NamedTuple):

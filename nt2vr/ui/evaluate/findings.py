@@ -13,7 +13,8 @@ from nt2vr.ui.view_data import ViewData
 
 MAX_FINDINGS = 3
 LONGEST_EXAMPLE = 40  # characters
-EMPHASIS = "*"  # before and after words of a sentence
+# Before and after words of a sentence.
+EMPHASIS = "*"
 TICKS = (0, 25, 50, 75, 100)
 
 

@@ -33,7 +33,8 @@ CONTROLS = (
     "Two controls are added: the zero-shot base model, and the same with the negated part dropped."
 )
 WAYS = "Every way of combining a picture with a text is measured, and each of the two alone as a control."
-SIZES = (10, 25, 100)  # queries per kind of change; the results have 100
+# Queries per kind of change; the results have 100.
+SIZES = (10, 25, 100)
 SPLITS = ("test", "validation", "train", "all")
 
 

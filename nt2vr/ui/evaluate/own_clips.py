@@ -27,9 +27,12 @@ from nt2vr.ui.web.permissions import Permissions, Visitor
 POSTER = "poster.jpg"
 PREVIEW = "preview.webm"
 KINDS = {POSTER: "image/jpeg", PREVIEW: "video/webm"}
-HEADERS = {"Cache-Control": "private, max-age=60"}  # no proxy may hand them to somebody else
-MAKING = 4  # posters and previews made at a time
-EVICT_EVERY = 100  # files served between two looks at how much is stored
+# No proxy may hand them to somebody else.
+HEADERS = {"Cache-Control": "private, max-age=60"}
+# Posters and previews made at a time.
+MAKING = 4
+# Files served between two looks at how much is stored.
+EVICT_EVERY = 100
 ROUTE = "evaluated"
 
 

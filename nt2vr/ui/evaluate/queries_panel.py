@@ -51,7 +51,8 @@ class QueriesPanel:
             )
             gr.Markdown(BREAKDOWN)
         self.queries = template("evaluate-queries", {})
-        self.review = template("review", {})  # the query under review, in a dialog
+        # The query under review, in a dialog.
+        self.review = template("review", {})
 
     def _build_filters(self) -> None:
         self.filters: dict[str, Any] = {}

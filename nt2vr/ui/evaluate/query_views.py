@@ -16,19 +16,25 @@ from nt2vr.ui.view_data import ViewData
 
 MAX_LINK = 4_000  # characters
 PAGE = "p"  # in links; Gradio takes "page" for one of its own
-MAX_CHARS = 200  # of a value
+# Of a value.
+MAX_CHARS = 200
 ONLY = "only "
 ONLY_IMPROVED = f"{ONLY}{IMPROVED}"
 ONLY_WORSENED = f"{ONLY}{WORSENED}"
 ORDERS = (IMPROVED, WORSENED, ONLY_IMPROVED, ONLY_WORSENED)
-NOTED = "*"  # any tag or note
-FILTERS = ("first", "second", "order", "kind", "cue", "tag", "find", "fails")  # as on the page
+# Any tag or note.
+NOTED = "*"
+# As on the page.
+FILTERS = ("first", "second", "order", "kind", "cue", "tag", "find", "fails")
 
 ANY = ""  # no filter
-FIRST_KIND = "composed"  # where negation is what the query is about
+# Where negation is what the query is about.
+FIRST_KIND = "composed"
 PER_PAGE = 20
-SOME_IDS = 24  # video ids in an unfolded row
-SOME_CAPTIONS = 4  # of a video in words
+# Video ids in an unfolded row.
+SOME_IDS = 24
+# Of a video in words.
+SOME_CAPTIONS = 4
 OPENS_HERE = (
     "Click a query to review it: ← and → step through this list, and its clips open in Search."
 )
@@ -40,7 +46,8 @@ OPENS_FILES = (
     "Click a query to review it: ← and → step through this list. Its clips are read from where they were evaluated. "
     "To open them in Search, too, add their folder in the Library tab and evaluate that library."
 )
-NUM_CLIPS = 6  # per system: a dozen play at a time
+# Per system: a dozen play at a time.
+NUM_CLIPS = 6
 TAGS = (
     "wrong truth",
     "ambiguous",
@@ -319,7 +326,8 @@ def _query(listing: QueryListing, place: int, row: Row) -> ViewData:
     query = row.query
     remark = listing.remarks.get(place, Remark())
     better = row.ranks[listing.link.first] - row.ranks[listing.link.second]
-    if query.kind == "negated":  # whose video is wrong
+    # Whose video is wrong.
+    if query.kind == "negated":
         better = -better
     move = "="
     if better > 0:

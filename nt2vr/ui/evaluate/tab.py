@@ -147,7 +147,8 @@ class EvaluateTab:
             event.success(None, inputs=self._queries.queries, js="nt2vr.followReport")
 
         opened.success(self.on_visit, None, visited, **QUIET).success(None, js="nt2vr.showPlace")
-        page.load(None, None, tabs, js="nt2vr.openReport")  # selecting the tab shows the report
+        # Selecting the tab shows the report.
+        page.load(None, None, tabs, js="nt2vr.openReport")
         returned(lambda: gr.Tabs(selected="evaluate"), None, tabs, **QUIET)
         returned(self.on_link, None, outputs, **QUIET).success(None, js="nt2vr.showPlace")
 
@@ -366,7 +367,8 @@ class EvaluateTab:
 
     def on_address(self, address: str, request: gr.Request) -> Any:
         """Show the place in the report that the address names; cues are those of its kind of queries."""
-        if not address:  # a note was saved, and the person has left the report
+        # A note was saved, and the person has left the report.
+        if not address:
             return gr.skip()
         listing = self._listings.of_link(_read(address), request)
         return {

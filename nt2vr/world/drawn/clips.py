@@ -32,8 +32,10 @@ from nt2vr.world.scenes import Scene, SceneSplit
 logger = logging.getLogger(__name__)
 
 Embeddings = NDArray[np.float32]
-LOOK = 2  # cache version: raise it when scenes are drawn differently
-CHUNK = 64  # clips per task of a process, and encoded at once: 10 MB of frames
+# Cache version: raise it when scenes are drawn differently.
+LOOK = 2
+# Clips per task of a process, and encoded at once: 10 MB of frames.
+CHUNK = 64
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,15 @@ from nt2vr.world.things import read_toml
 
 # In units.
 THIGH = 10.4  # and shin
-ARM = 11.5  # upper arm and forearm, each
-TRUNK = 23.0  # from hip to neck
-SHOULDER = 7.5  # from the middle, as HIP
+# Upper arm and forearm, each.
+ARM = 11.5
+# From hip to neck.
+TRUNK = 23.0
+# From the middle, as HIP.
+SHOULDER = 7.5
 HIP = 4.5
-HEAD = 36.0  # from the chin to the top of the hair, for `head_size` 1
+# From the chin to the top of the hair, for `head_size` 1.
+HEAD = 36.0
 SHOES = "#3A3A46"
 
 Side = Literal[0, 1]

@@ -16,17 +16,21 @@ from nt2vr.world.drawn.sizes import ADULT, COLOURS, SIZES, Individual, Stand, ah
 from nt2vr.world.scenes import Deed, Figure, Scene
 from nt2vr.world.things import Thing
 
-SIZE = 224  # layouts are in pixels of a frame this large
+# Layouts are in pixels of a frame this large.
+SIZE = 224
 MARGIN = 5.0
 ROOM = SIZE - 2 * MARGIN  # across
 # Height of the tallest figure, of the frame.
 TALLEST = 0.74
 LEAST = 0.4
 TRIES = 36  # arrangements
-SHRINK = 0.98  # every other one is smaller by this
-HIDDEN = 0.08  # until no more than this is hidden
+# Every other one is smaller by this.
+SHRINK = 0.98
+# Until no more than this is hidden.
+HIDDEN = 0.08
 LARGEST = 2.4  # pixels per unit
-SMALL = 0.5  # of an adult: lower figures may stand before others
+# Of an adult: lower figures may stand before others.
+SMALL = 0.5
 HIGHEST_IN_SKY = 54  # pixels
 HIGHEST_ON_ROAD = 74  # pixels
 SHIRTS = ("red", "orange", "yellow", "green", "blue", "purple", "pink")
@@ -34,7 +38,8 @@ TROUSERS = ("#3D4C77", "#5A4A42", "#44505C", "#6B7A8F")
 SWEEPING = frozenset({"drive past", "start", "stop", "turn"})
 
 RowName = Literal["back", "front", "road", "sky"]
-Rows = dict[RowName, list[int]]  # numbers of figures
+# Numbers of figures.
+Rows = dict[RowName, list[int]]
 
 
 @dataclass(frozen=True)
@@ -193,7 +198,8 @@ class _Arrangement:
         self.rng = rng
         self.placed: list[Placed] = []
         self.unit = 1.3  # pixels per unit in the back
-        self.height_in_front = 0.36 * SIZE  # up to the lowest face
+        # Up to the lowest face.
+        self.height_in_front = 0.36 * SIZE
 
     def arrange(self) -> list[Placed]:
         """Return everybody in the order of painting."""

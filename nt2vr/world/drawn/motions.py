@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-STEPS = 8  # of a clip; it is shown in STEPS frames or in a divisor of them
+# Of a clip; it is shown in STEPS frames or in a divisor of them.
+STEPS = 8
 
 
 def _onward(count: int) -> list[int]:

@@ -19,8 +19,10 @@ from nt2vr.world.drawn.sizes import active, extent
 from nt2vr.world.scenes import Deed, Scene
 from nt2vr.world.things import read_toml
 
-HORIZON = 134  # y of the ground's far edge
-VARIANTS = 4  # mirrored or not, shifted to the left or to the right
+# Y of the ground's far edge.
+HORIZON = 134
+# Mirrored or not, shifted to the left or to the right.
+VARIANTS = 4
 NIGHT_SKY = ("#0E1B46", "#41598F")
 NIGHT_GLASS = "#22346B"
 SOFT_INK = "#6B5B4E"
@@ -142,7 +144,8 @@ def backdrop(place: str, night: bool, variant: int, size: int) -> Image:
     return draw_svg(backdrop_svg(place, night, variant), size, size)[..., :3].copy()
 
 
-FINER = 2  # frames are painted larger, then reduced, which smooths lines
+# Frames are painted larger, then reduced, which smooths lines.
+FINER = 2
 # Motions of which those to whom it is done go along.
 ALONG = {motion for motion, (track, _) in MOTIONS.items() if track == "lane"}
 

@@ -28,7 +28,8 @@ from nt2vr.world.scenes import Scene, SceneSplit
 
 FILE = ASSETS / "world" / "embeddings.npz"
 BASE = ASSETS / "models" / "clip"
-SHIPPED: dict[SceneSplit, int] = {"train": 4096, "validation": 1000}  # the first scenes of seed 0
+# The first scenes of seed 0.
+SHIPPED: dict[SceneSplit, int] = {"train": 4096, "validation": 1000}
 
 
 class _Shipped(NamedTuple):
