@@ -30,6 +30,7 @@ from nt2vr.evaluation.jobs import READY_MARK
 from nt2vr.media.decode import Decoder
 from nt2vr.settings import prepare_environment
 from nt2vr.ui import quickly_imported
+from tests.support.kept_children import KeptChildren
 from tests.support.paths import ROOT
 
 gc.disable()  # until all modules are imported: nothing of them is garbage
@@ -83,6 +84,20 @@ def pytest_collection_finish() -> None:
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneAppScheduling:
     return OneAppScheduling(config, log)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kept_children() -> Iterator[KeptChildren]:
+    with pytest.MonkeyPatch.context() as patch:
+        children = KeptChildren(patch)
+        yield children
+        children.close()
+
+
+@pytest.fixture(autouse=True)
+def _new_children(kept_children: KeptChildren, request: pytest.FixtureRequest) -> None:
+    """Start children anew where their start and end are what is tested."""
+    kept_children.is_on = request.node.path.parent.name != "media"
 
 
 @pytest.fixture

@@ -9,13 +9,13 @@ of two motions, neither caption fits the other's scene.
 import random
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nt2vr.evaluation.embed_media import EmbeddedVideos, content_of, embed_files
 from nt2vr.evaluation.measures import LENIENT
@@ -29,7 +29,7 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.negation.generate.denials import Denial
 from nt2vr.progress import Progress, silent, tracked
 from nt2vr.world import NAME, WORLD
-from nt2vr.world.altered import ShownClass, altered, shown_classes
+from nt2vr.world.altered import altered, shown_classes
 from nt2vr.world.captions import SceneCaption, describe
 from nt2vr.world.claims import SceneTable
 from nt2vr.world.drawn.clips import LOOK, ClipFile
@@ -191,17 +191,18 @@ def shown_benchmark(
     """
     scenes = sample_scenes("test", num_clips, seed)
     table = SceneTable(scenes)
-    texts: dict[str, int] = {}
-    plain_questions: list[JudgedQuery] = []
-    negated_questions: list[JudgedQuery] = []
+    text_rows: dict[str, int] = {}
+    plain: list[JudgedQuery] = []
+    negated: list[JudgedQuery] = []
     for sort, classes in shown_classes().items():
-        for plain, negated in _class_questions(sort, classes, table, texts):
-            plain_questions.append(plain)
-            negated_questions.append(negated)
+        plain_texts, negated_texts, claims = zip(*classes, strict=True)
+        is_shown = np.stack([table.holding(claim) for claim in claims])
+        plain += _class_questions("class", sort, plain_texts, is_shown, text_rows)
+        negated += _class_questions(LENIENT, sort, negated_texts, is_shown, text_rows)
     return _benchmark(
         name=f"{WORLD}, classes",
         scenes=scenes,
-        queries=(*plain_questions, *negated_questions),
+        queries=(*plain, *negated),
         source={
             "data": f"{NAME}, classes",
             "split": "test",
@@ -210,40 +211,41 @@ def shown_benchmark(
             "look": LOOK,
         },
         cache=cache,
-        texts=tuple(texts),
+        texts=tuple(text_rows),
     )
 
 
 def _class_questions(
-    sort: str, classes: Sequence[ShownClass], table: SceneTable, texts: dict[str, int]
-) -> Iterator[tuple[JudgedQuery, JudgedQuery]]:
-    """Yield a question about each scene that shows some of the classes, and the one that denies it.
+    kind: str,
+    sort: str,
+    texts: Sequence[str],
+    is_shown: NDArray[np.bool_],
+    text_rows: dict[str, int],
+) -> list[JudgedQuery]:
+    """Ask about each scene for one class that it shows, the same for every `kind`.
 
-    Sentences of the classes are added to `texts`, with their rows.
+    Args:
+        kind: of the questions.
+        sort: of the classes.
+        texts: the classes in words.
+        is_shown: (C, N), whether a scene shows a class.
+        text_rows: rows of the benchmark's texts, which get those of the classes.
     """
-    plain_texts, negated_texts, claims = zip(*classes, strict=True)
-    is_shown = np.stack([table.holding(claim) for claim in claims])  # (C, N)
-    plain_rows = row_array(texts.setdefault(text, len(texts)) for text in plain_texts)
-    negated_rows = row_array(texts.setdefault(text, len(texts)) for text in negated_texts)
+    class_rows = row_array(text_rows.setdefault(text, len(text_rows)) for text in texts)
     has_question = is_shown.any(axis=0) & ~is_shown.all(axis=0)
-    for row in np.flatnonzero(has_question).tolist():
-        shown_numbers = np.flatnonzero(is_shown[:, row]).tolist()
-        right = random.Random(f"class {sort} {row}").choice(shown_numbers)
-        is_wrong = ~is_shown[:, row]
-        plain = JudgedQuery(
-            kind="class",
-            text=plain_texts[right],
-            relevant=row_array((row,)),
-            others=plain_rows[is_wrong],
+    questions = []
+    for scene in np.flatnonzero(has_question).tolist():
+        in_scene = is_shown[:, scene]
+        right = random.Random(f"class {sort} {scene}").choice(np.flatnonzero(in_scene).tolist())
+        question = JudgedQuery(
+            kind,
+            texts[right],
+            relevant=row_array((scene,)),
+            others=class_rows[~in_scene],
             group=sort,
         )
-        negated = replace(
-            plain,
-            kind=LENIENT,
-            text=negated_texts[right],
-            others=negated_rows[is_wrong],
-        )
-        yield plain, negated
+        questions.append(question)
+    return questions
 
 
 def _benchmark(
@@ -262,15 +264,7 @@ def _benchmark(
         return EmbeddedVideos(clips.embeddings(encoder.as_scored(), progress, keeps_frames=True))
 
     ids = tuple(f"{split}-{source['seed']}-{row:05d}" for row in range(len(scenes)))
-    return TextBenchmark(
-        name=name,
-        video_ids=ids,
-        queries=queries,
-        embed=embed,
-        source=source,
-        references=references,
-        texts=texts,
-    )
+    return TextBenchmark(name, ids, queries, embed, source, references, texts)
 
 
 def gallery_benchmark(
@@ -326,7 +320,7 @@ def world_queries(
             queries.append(_judged(denial, relevant=(row,), original=row))
 
     draws = list(product(NEGATED_KINDS, range(len(captions))))
-    for kind, row in tracked(draws, total=len(draws), doing="writing queries", progress=progress):
+    for kind, row in tracked(draws, len(draws), "writing queries", progress):
         denial = sentences.draw(row, kind, _generator(row))
         # Scenes of vehicles allow no composed query.
         if denial.kind != kind:

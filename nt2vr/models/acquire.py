@@ -118,7 +118,8 @@ def _path_of(source: str) -> Path:
 def _exists(path: Path) -> bool:
     try:
         return path.exists()
-    except (OSError, ValueError):  # the name is too long, or contains NUL
+    # The name is too long, or contains NUL.
+    except (OSError, ValueError):
         return False
 
 
@@ -184,7 +185,8 @@ def _build(origin: Origin, hidden: Path, name: str, progress: Progress) -> tuple
     """Build a model in this process and try it out; return the remark on it, and whether it is a guess."""
     import huggingface_hub.constants  # noqa: PLC0415  a quarter of a second, and the parent may not need it
 
-    huggingface_hub.constants.HF_HUB_OFFLINE = True  # nothing in a configuration may fetch more
+    # Nothing in a configuration may fetch more.
+    huggingface_hub.constants.HF_HUB_OFFLINE = True
     built = origin.build(hidden, name, progress)
     if built.encoder is not None:
         progress(0, 0, "trying it out")

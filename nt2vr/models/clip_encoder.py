@@ -21,10 +21,10 @@ from nt2vr.models.device import precision_of, resolve_device
 from nt2vr.models.encoder import Encoder, Frames, Vectors, encode_unknown, normalised
 from nt2vr.models.framing import frame_positions
 
-MODEL = "model"  # folder of the files of a model that takes clips, in its checkpoint folder
-ON_GPU = (
-    16  # clips in one forward pass; fewer where they do not fit. A CPU gains nothing by several
-)
+# Folder of the files of a model that takes clips, in its checkpoint folder.
+MODEL = "model"
+# Clips in one forward pass; fewer where they do not fit. A CPU gains nothing by several.
+ON_GPU = 16
 
 
 class ClipModel(Encoder):
@@ -39,35 +39,36 @@ class ClipModel(Encoder):
 
     def __init__(self, folder: Path, device: str = "cpu", card: Card | None = None) -> None:
         """Load the files in the folder's MODEL; `card` is the folder's own, unless given."""
-        card, self._device = card or read_card(folder), resolve_device(device)
+        card = card or read_card(folder)
+        self._device = resolve_device(device)
         self.card = card.replace(precision=precision_of(self._device))
         settings = clip_settings(card)
-        backend = SentenceTransformers if settings.loader == ST else Transformers
-        try:
-            check_model_files(folder / MODEL, card.name)
-            with limited_layers(card.name):
-                self.backend: SentenceTransformers | Transformers = backend(
-                    folder / MODEL, self.card, self._device
-                )
-        except Nt2vrError:
-            raise
-        except Exception as error:  # of any kind: libraries, configurations and weights
-            raise CheckpointError(
-                f"{card.name} cannot be loaded ({reason_of(error)}). Add it again."
-            ) from error
+        self.backend = self._loaded(folder / MODEL, settings.loader)
         self.cached_texts: dict[str, Vectors] = {}
         if self._device == "cpu":
             self.batch_size = 1
         self.embed_dim = settings.dimensions or self.encode_text(["a dog"]).shape[1]
-        self.num_bytes = sum(
-            each.numel() * each.element_size() for each in self.backend.model.parameters()
-        )
+        self.num_bytes = sum(weights.nbytes for weights in self.backend.model.parameters())
+
+    def _loaded(self, folder: Path, loader: str) -> SentenceTransformers | Transformers:
+        backend = SentenceTransformers if loader == ST else Transformers
+        try:
+            check_model_files(folder, self.name)
+            with limited_layers(self.name):
+                return backend(folder, self.card, self._device)
+        except Nt2vrError:
+            raise
+        # Libraries, configurations and weights fail in many ways.
+        except Exception as error:
+            raise CheckpointError(
+                f"{self.name} cannot be loaded ({reason_of(error)}). Add it again."
+            ) from error
 
     def encode_text(self, texts: Sequence[str]) -> Vectors:
-        rows, self.cached_texts = encode_unknown(
+        embeddings, self.cached_texts = encode_unknown(
             self.cached_texts, texts, lambda new: normalised(self.backend.texts(new))
         )
-        return rows
+        return embeddings
 
     def prepare_texts(self, texts: Sequence[str]) -> None:
         self.encode_text(texts)
@@ -91,10 +92,10 @@ class ClipModel(Encoder):
         fps = float(settings.fps)
         if not length_s:
             return Clip(frames, fps or 1.0, is_picture=length_s is not None)
-        count = len(frames)
+        num_frames = len(frames)
         if fps:
-            count = min(count, max(math.ceil(length_s * fps), settings.least))
-        return Clip(frames[frame_positions(len(frames), count)], count / length_s)
+            num_frames = min(num_frames, max(math.ceil(length_s * fps), settings.least))
+        return Clip(frames[frame_positions(len(frames), num_frames)], num_frames / length_s)
 
     def _encoded(self, clips: Sequence[Clip]) -> Any:
         import torch  # noqa: PLC0415  the page is up before torch is
@@ -109,6 +110,7 @@ class ClipModel(Encoder):
                     "--device cpu."
                 ) from error
             self.batch_size = len(clips) // 2
+
         half = len(clips) // 2
         return np.concatenate([self._encoded(clips[:half]), self._encoded(clips[half:])])
 

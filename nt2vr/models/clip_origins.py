@@ -15,7 +15,6 @@ from nt2vr.models.card import Card, write_card
 from nt2vr.models.clip_encoder import MODEL, ClipModel
 from nt2vr.models.clip_files import check_model_files
 from nt2vr.models.clip_libraries import ST, TRANSFORMERS
-from nt2vr.models.framing import LONGEST
 from nt2vr.models.hub import SPARE_BYTES, RemoteFile, transfer
 from nt2vr.models.options import AddOptions
 from nt2vr.models.origin import Built, Origin
@@ -23,15 +22,18 @@ from nt2vr.progress import Progress
 
 PREFIXES = {"st": ST, "hf": TRANSFORMERS}
 CLIP_OPTIONS = ("frames", "fps", "size", "instruction", "dimensions")
-VIDEO_PROCESSOR = "video_preprocessor_config.json"  # of transformers
-PROCESSORS = (
-    "processor_config.json",
-    "preprocessor_config.json",
-)  # which tell a video processor by these keys
+# Of a model of transformers that takes videos.
+VIDEO_PROCESSOR = "video_preprocessor_config.json"
+# Files of other versions of transformers, and the keys by which they tell such a model.
+PROCESSORS = ("processor_config.json", "preprocessor_config.json")
 VIDEO_KEYS = ("video_processor", "video_processor_type")
-WEIGHTS_SUFFIX, SUFFIXES = ".safetensors", (".safetensors", ".json", ".txt", ".model", ".jinja")
-MODULES = "modules.json"  # of a folder of sentence-transformers
-LIBRARIES = 1 << 30  # bytes of weights whose time and memory the libraries take as well
+# Of a folder of sentence-transformers.
+MODULES = "modules.json"
+WEIGHTS_SUFFIX = ".safetensors"
+SUFFIXES = (WEIGHTS_SUFFIX, ".json", ".txt", ".model", ".jinja")
+OTHER_RUNTIMES = ("onnx", "openvino")
+# Bytes of weights whose time and memory the libraries take as well.
+LIBRARIES = 1 << 30
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,50 +58,58 @@ class _ClipOrigin(Origin):
 
     def build(self, hidden: Path, name: str, progress: Progress) -> Built:
         """Load the model, and write a card of what its files say and a person does not."""
-        self._check_loader(hidden)
+        check_model_files(hidden / MODEL, self.title)
         options = self.options
-        digest = blake2b(digest_size=16)
-        for path in sorted(path for path in (hidden / MODEL).rglob("*") if path.is_file()):
-            digest.update(f"{path.relative_to(hidden).as_posix()} {hash_file(path)}\n".encode())
-        clip: dict[str, Any] = {"loader": self.loader}
-        if options.instruction:
-            clip["instruction"] = options.instruction
-        if options.dimensions:
-            clip["dimensions"] = options.dimensions
-        if self.revision:
-            clip["revision"] = self.revision
+        if self.loader == TRANSFORMERS and (options.instruction or options.dimensions):
+            raise ConfigError(
+                f"The options instruction and dimensions do not apply to {self.title}, a model of transformers. Leave "
+                "them out."
+            )
+        fingerprint = _fingerprint(hidden)
+        clip = self._known_settings()
         card = Card(
             name,
             objective="whole clips",
             data=f"{self.authors_name}, by its authors",
-            visual_fingerprint=digest.hexdigest(),
-            text_fingerprint=digest.hexdigest(),
+            visual_fingerprint=fingerprint,
+            text_fingerprint=fingerprint,
             clip=clip,
         )
         model = ClipModel(hidden, card=card)
 
         # What a person leaves out is taken from the model's files.
         defaults = model.backend.defaults
-        height, width = options.shape or defaults["size"]
-        num_frames = options.frames or defaults["frames"]
-        clip = {
-            **clip,
-            "fps": options.fps or defaults["fps"],
-            "least": min(num_frames, defaults["least"]),
-            "framing": {"width": width, "resize_mode": defaults.get("resize_mode", LONGEST)},
+        num_frames = options.frames or defaults.frames
+        height, width = options.shape or defaults.size
+        clip |= {
+            "fps": options.fps or defaults.fps,
+            "least": min(num_frames, defaults.least),
+            "framing": {"width": width, "resize_mode": defaults.resize_mode},
             "dimensions": model.embed_dim,
         }
         model.card = card.replace(frames=num_frames, image_size=height, clip=clip)
         write_card(hidden, model.card)
         return Built(model)
 
-    def _check_loader(self, hidden: Path) -> None:
-        check_model_files(hidden / MODEL, self.title)
-        if self.loader == TRANSFORMERS and (self.options.instruction or self.options.dimensions):
-            raise ConfigError(
-                f"The options instruction and dimensions do not apply to {self.title}, a model of transformers. Leave "
-                "them out."
-            )
+    def _known_settings(self) -> dict[str, Any]:
+        """Return what the card says of its clips before the model is loaded."""
+        clip: dict[str, Any] = {"loader": self.loader}
+        if self.options.instruction:
+            clip["instruction"] = self.options.instruction
+        if self.options.dimensions:
+            clip["dimensions"] = self.options.dimensions
+        if self.revision:
+            clip["revision"] = self.revision
+        return clip
+
+
+def _fingerprint(hidden: Path) -> str:
+    """Hash the names and contents of a model's files."""
+    digest = blake2b(digest_size=16)
+    for path in sorted((hidden / MODEL).rglob("*")):
+        if path.is_file():
+            digest.update(f"{path.relative_to(hidden).as_posix()} {hash_file(path)}\n".encode())
+    return digest.hexdigest()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +126,7 @@ class ClipRepository(_ClipOrigin):
         options.check_used(CLIP_OPTIONS, source)
         prefix, _, repository = source.partition(":")
         wanted = tuple(file for name, file in files.items() if _is_wanted(Path(name)))
-        num_bytes = _size({Path(file.name): file.size for file in wanted}, repository)
+        num_bytes = _num_bytes({Path(file.name): file.size for file in wanted}, repository)
         return cls(
             title=source,
             doing=f"Downloading {source}",
@@ -144,25 +154,24 @@ class ClipFolder(_ClipOrigin):
     """A folder of sentence-transformers or transformers, which is copied."""
 
     folder: Path
-    paths: tuple[Path, ...]  # of its files, within the folder
+    # Of its files, within the folder.
+    paths: tuple[Path, ...]
 
     @classmethod
     def of(cls, folder: Path, options: AddOptions) -> "ClipFolder":
         """Return a folder's model; a CheckpointError refuses one without weights."""
         options.check_used(CLIP_OPTIONS, folder.name)
-        loader = ST if (folder / MODULES).is_file() else TRANSFORMERS
-        files = (
-            path
-            for path in folder.rglob("*")
-            if path.is_file() and _is_wanted(path.relative_to(folder))
-        )
-        sizes = {path.relative_to(folder): path.stat().st_size for path in files}
-        num_bytes = _size(sizes, folder.name)
+        sizes = {}
+        for path in folder.rglob("*"):
+            name = path.relative_to(folder)
+            if path.is_file() and _is_wanted(name):
+                sizes[name] = path.stat().st_size
+        num_bytes = _num_bytes(sizes, folder.name)
         return cls(
             title=folder.name,
             doing=f"Adding {folder.name}",
             disk_bytes=num_bytes + SPARE_BYTES,
-            loader=loader,
+            loader=ST if (folder / MODULES).is_file() else TRANSFORMERS,
             authors_name=folder.name,
             num_bytes=num_bytes,
             options=options,
@@ -193,7 +202,7 @@ def is_clip_folder(folder: Path) -> bool:
     """Whether a folder is of sentence-transformers, or of a model of transformers that takes videos."""
     if (folder / MODULES).is_file() or (folder / VIDEO_PROCESSOR).is_file():
         return True
-    for name in PROCESSORS:  # of other versions of transformers
+    for name in PROCESSORS:
         with suppress(OSError, ValueError, RecursionError):
             content = json.loads((folder / name).read_text(encoding="utf-8"))
             if isinstance(content, dict) and not content.keys().isdisjoint(VIDEO_KEYS):
@@ -202,13 +211,14 @@ def is_clip_folder(folder: Path) -> bool:
 
 
 def _is_wanted(path: Path) -> bool:
-    hidden = any(part.startswith(".") for part in path.parts)
-    return path.suffix in SUFFIXES and not hidden and path.parts[0] not in ("onnx", "openvino")
+    is_hidden = any(part.startswith(".") for part in path.parts)
+    return path.suffix in SUFFIXES and not is_hidden and path.parts[0] not in OTHER_RUNTIMES
 
 
-def _size(files: dict[Path, int], name: str) -> int:
-    if not any(path.suffix == WEIGHTS_SUFFIX for path in files):
+def _num_bytes(sizes: Mapping[Path, int], name: str) -> int:
+    """Return the size of a model's files; a CheckpointError refuses one without weights."""
+    if not any(path.suffix == WEIGHTS_SUFFIX for path in sizes):
         raise CheckpointError(
             f"{name} has no weights as {WEIGHTS_SUFFIX}. Choose a model that has."
         )
-    return sum(files.values())
+    return sum(sizes.values())

@@ -15,11 +15,10 @@ from nt2vr.models.checkpoint import (
 from nt2vr.models.foreign_architecture import (
     HEAD_WIDTH,
     Architecture,
-    Config,
     architecture_of,
     fitted,
 )
-from nt2vr.models.foreign_clip import Found, find_clip, some_of
+from nt2vr.models.foreign_clip import ForeignClip, find_clip, some_of
 from nt2vr.models.foreign_file import (
     Object,
     files_of_model,
@@ -60,7 +59,8 @@ class ForeignCheckpoint(Origin):
         return cls(
             title=path.name,
             doing=f"Importing {path.name}",
-            disk_bytes=2 * size,  # it may be in half precision
+            # It may be in half precision.
+            disk_bytes=2 * size,
             path=path,
             files=files,
             models=models,
@@ -74,42 +74,56 @@ class ForeignCheckpoint(Origin):
         return sum(file.stat().st_size for file in self.files)
 
     def build(self, hidden: Path, name: str, progress: Progress) -> Built:
+        remark, is_guess = self._convert(hidden, name, progress)
+        # The weights that were read are out of memory again, which the child has little of.
+        return Built(read_checkpoint(hidden), remark, is_guess)
+
+    def _convert(self, hidden: Path, name: str, progress: Progress) -> tuple[str, bool]:
+        """Write a checkpoint folder; return how the file was read, and whether that is a guess."""
         file = self.files[0]
         progress(0, 0, f"reading {file.name}")
         content = self._read()
-        top = [str(key) for key in content] if isinstance(content, Mapping) else []
-        clip = find_clip(named_tensors(content), top, file, self.options.key)
+        keys = [str(key) for key in content] if isinstance(content, Mapping) else []
+        clip = find_clip(named_tensors(content), keys, file, self.options.key)
 
         progress(0, 0, "finding the architecture")
         architecture = architecture_of(self.options, clip, content, file, self.models)
-        model_cfg, preprocess_cfg = architecture.model_cfg, architecture.preprocess_cfg
         if self.options.activation:
-            model_cfg["quick_gelu"] = self.options.activation == QUICK_GELU
+            architecture.model_cfg["quick_gelu"] = self.options.activation == QUICK_GELU
         tokenizer = _tokenizer(architecture, self.files)
-        model = _filled(model_cfg, preprocess_cfg, clip.weights, file)
+        model = _filled(architecture, clip.weights, file)
 
         progress(0, 0, f"writing {name}")
         card, pooling = self._card(name, clip, embed_dim_of(model))
-        write_checkpoint(hidden, model, model_cfg, preprocess_cfg, card, False, tokenizer, pooling)
-        remark = _remark(architecture, clip, card, self.options)
-
-        # Both would stay in memory while the model is tried out.
-        clip.weights.clear()
-        del model
-        return Built(read_checkpoint(hidden), remark, architecture.guess)
+        write_checkpoint(
+            hidden,
+            model,
+            architecture.model_cfg,
+            architecture.preprocess_cfg,
+            card,
+            fp16=False,
+            tokenizer=tokenizer,
+            pooling=pooling,
+        )
+        return _remark(architecture, clip, card, self.options), architecture.is_guess
 
     def _read(self) -> Any:
         """Return the content of the file, or of all parts in one."""
         content, *others = [read_tensors(file) for file in self.files]
         if isinstance(content, Object) and not content.state:
             raise more_than_tensors(self.files[0], "an object instead of a dict")
-        if others:  # parts, or the base of what differs from it, which replaces its tensors
-            content = {key: value for part in (*others, content) for key, value in part.items()}
-        return content
+        if not others:
+            return content
+        # The others are parts; or the base of the first, whose tensors replace the base's.
+        merged: dict[str, Any] = {}
+        for part in (*others, content):
+            merged.update(part.items())
+        return merged
 
-    def _card(self, name: str, clip: Found, width: int) -> "tuple[Card, nn.Module | None]":
+    def _card(self, name: str, clip: ForeignClip, width: int) -> "tuple[Card, nn.Module | None]":
         """Return the card, with what the trainer does unless a person says otherwise, and the head, if any."""
-        options, form = self.options, clip.form
+        options = self.options
+        form = clip.form
         card = Card(
             name,
             objective="contrastive",
@@ -118,15 +132,14 @@ class ForeignCheckpoint(Origin):
             pooling=options.pooling or form.pooling,
             positions=options.positions or form.positions,
         )
-        if (
-            card.pooling.name != SEQUENCE
-        ):  # of CLIP4Clip, with a head of attention per 64 of its width
+        if card.pooling.name != SEQUENCE:
             return card, None
 
         from nt2vr.models.pooling import filled_pooling  # noqa: PLC0415  imports torch
 
         head = {name: tensor.float() for name, tensor in clip.head.items()}
         try:
+            # CLIP4Clip has a head of attention per 64 of the width.
             card = card.replace(head={"heads": max(1, width // HEAD_WIDTH)})
             return card, filled_pooling(card, head, width)
         except (LookupError, ValueError, RuntimeError) as error:
@@ -145,30 +158,42 @@ def _base_of(file: Path) -> str:
     return f"{IMPORTED}{file.name}"
 
 
-def _remark(architecture: Architecture, found: Found, card: Card, options: AddOptions) -> str:
+def _remark(architecture: Architecture, clip: ForeignClip, card: Card, options: AddOptions) -> str:
     """Say how a checkpoint was read, and of a guess that it is one."""
-    used, other = (
-        (QUICK_GELU, GELU) if architecture.model_cfg.get("quick_gelu") else (GELU, QUICK_GELU)
-    )
+    is_quick = architecture.model_cfg.get("quick_gelu")
+    activation = QUICK_GELU if is_quick else GELU
     name = architecture.name or f"a CLIP of its own shape (attention heads of {HEAD_WIDTH})"
-    remark = f"Read as {name}{architecture.by and ' by '}{architecture.by}, with {used}."
-    if architecture.guess:
-        switch = "--activation" if options.activation else f"--activation {other}"
-        remark = f"A guess from the tensors' shapes: {name}, with {used}. If that is wrong, remove the model and "
-        remark += f"add it with --model or {switch}."
-    if found.form.trainer:
-        how = f"{card.framing.frames} frames, {card.pooling.name}, {card.framing.positions}"
-        remark += f" Recognised as a file of {found.form.trainer}: {how}."
-    outside = found.outside if card.pooling.name == SEQUENCE else [*found.outside, *found.head]
-    return f"{remark} Ignored, as not part of a CLIP: {some_of(outside)}." if outside else remark
+    if architecture.is_guess:
+        switch = "--activation"
+        if not options.activation:
+            switch = f"--activation {GELU if is_quick else QUICK_GELU}"
+        remark = (
+            f"A guess from the tensors' shapes: {name}, with {activation}. If that is wrong, remove the model and "
+            f"add it with --model or {switch}."
+        )
+    else:
+        source = f" by {architecture.source}" if architecture.source else ""
+        remark = f"Read as {name}{source}, with {activation}."
+
+    if clip.form.trainer:
+        framing = card.framing
+        remark += (
+            f" Recognised as a file of {clip.form.trainer}: {framing.frames} frames, {card.pooling.name}, "
+            f"{framing.positions}."
+        )
+    ignored = list(clip.outside)
+    if card.pooling.name != SEQUENCE:
+        ignored += clip.head
+    if ignored:
+        remark += f" Ignored, as not part of a CLIP: {some_of(ignored)}."
+    return remark
 
 
 def _tokenizer(architecture: Architecture, files: Sequence[Path]) -> Any:
     """Read the tokenizer of a text tower: open_clip's own, next to a file, or of the model that a person named."""
     text_cfg = architecture.model_cfg["text_cfg"]
-    folder = next(
-        (each.parent for each in files if (each.parent / TOKENIZER).is_file()), architecture.folder
-    )
+    folders = (file.parent for file in files if (file.parent / TOKENIZER).is_file())
+    folder = next(folders, architecture.folder)
     if folder is None and needs_file(text_cfg):
         name = quoted(text_cfg["hf_tokenizer_name"])
         raise ConfigError(
@@ -178,17 +203,18 @@ def _tokenizer(architecture: Architecture, files: Sequence[Path]) -> Any:
     return load_tokenizer(folder, text_cfg)
 
 
-def _filled(model_cfg: Config, preprocess_cfg: Config, weights: "Weights", file: Path) -> Any:
+def _filled(architecture: Architecture, weights: "Weights", file: Path) -> Any:
     """Build the model with the weights: first without memory, to compare shapes."""
     import torch  # noqa: PLC0415  the page is up before torch is
 
-    model, weights, misfits = fitted(model_cfg, weights, preprocess_cfg)
+    model, weights, misfits = fitted(architecture.model_cfg, weights, architecture.preprocess_cfg)
     if misfits:
         raise CheckpointError(f"{file.name} does not fit the model ({misfits}). Name another one.")
-    supported = (torch.float16, torch.float32, torch.int64)
-    weights = {
-        name: (t if t.dtype in supported else t.float()).clone() for name, t in weights.items()
-    }
-    check_finite(weights, file)
-    model.load_state_dict(weights, assign=True)
+    copies = {}
+    for name, tensor in weights.items():
+        if tensor.dtype not in (torch.float16, torch.float32, torch.int64):
+            tensor = tensor.float()
+        copies[name] = tensor.clone()
+    check_finite(copies, file)
+    model.load_state_dict(copies, assign=True)
     return model

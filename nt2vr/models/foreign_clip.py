@@ -1,8 +1,8 @@
 """Finds the CLIP among the tensors of a file that other code wrote."""
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,20 +16,24 @@ if TYPE_CHECKING:
 
     Weights = dict[str, Tensor]
 
-TABLE = "token_embedding.weight"  # one of every CLIP
+# A tensor that every CLIP has.
+TABLE = "token_embedding.weight"
 WRAPPERS = re.compile(
     r"(?:^|(?<=\.))(?:_orig_mod|_checkpoint_wrapped_module|_fsdp_wrapped_module|module)\."
 )
 LORA = re.compile(r"(?:^|[._])lora_[A-Za-z]")
-OPENAIS = {"input_resolution", "context_length", "vocab_size"}  # numbers in OpenAI's own files
-HEADS = {  # of CLIP4Clip, by the first part of their tensors' names; seqTransf alone is read
+# Numbers in OpenAI's own files.
+OPENAIS = {"input_resolution", "context_length", "vocab_size"}
+# Of CLIP4Clip, by the first part of their tensors' names; seqTransf alone is read.
+HEADS = {
     "lstm_visual": "seqLSTM",
     "cross": "tightTransf",
     "similarity_dense": "tightTransf",
     "transformerClip": SEQUENCE,
     "frame_position_embeddings": SEQUENCE,
 }
-HEAD_NAMES = {"frame_position_embeddings.weight": "positions"}
+# Tensors named in an error message.
+NUM_EXAMPLES = 3
 
 
 @dataclass(frozen=True)
@@ -43,60 +47,61 @@ class Form:
 
 
 @dataclass(frozen=True)
-class Found:
+class ForeignClip:
     """The CLIP in a file.
 
     Attributes:
         weights: its tensors by open_clip's names, those of the text tower without "text.".
         outside: names of the other tensors of the same state dict.
+        form: how its trainer makes a video of frames.
         head: tensors of CLIP4Clip's seqTransf, by the names of `SequenceTransformer`.
-        openais: whether it is a file of OpenAI's own; `transformers`: whether it has the names of
-            transformers.
+        is_openais: whether it is a file of OpenAI's own.
+        has_transformers_names: whether its tensors have the names of transformers.
     """
 
     weights: "Weights"
-    outside: list[str] = field(default_factory=list)
-    form: Form = Form()
-    head: "Weights" = field(default_factory=dict)
-    openais: bool = False
-    transformers: bool = False
+    outside: list[str]
+    form: Form
+    head: "Weights"
+    is_openais: bool
+    has_transformers_names: bool
 
 
 def find_clip(
-    named: Mapping[tuple[str, ...], Any], top: Sequence[str], file: Path, key: str = ""
-) -> Found:
+    by_path: Mapping[tuple[str, ...], Any], keys: Sequence[str], file: Path, key: str = ""
+) -> ForeignClip:
     """Find the one CLIP in a file, under "state_dict", "model", "module.", "clip." or any other prefix.
 
     Args:
-        named: tensors by the path of keys that leads to them.
-        top: the file's keys, whether or not they lead to tensors.
+        by_path: tensors by the path of keys that leads to them.
+        keys: of the file, whether or not they lead to tensors.
+        file: named in errors.
         key: which of several models is meant: the start of a path, such as "state_dict_ema".
     """
-    start = key and f"{key.rstrip('.')}."
-    names = {
-        path: WRAPPERS.sub("", name) for path in named if (name := ".".join(path)).startswith(start)
-    }
-    tensors = {name: named[path] for path, name in names.items()}
+    start = f"{key.rstrip('.')}." if key else ""
+    names = {}
+    for path in by_path:
+        name = ".".join(path)
+        if name.startswith(start):
+            names[path] = WRAPPERS.sub("", name)
+    tensors = {name: by_path[path] for path, name in names.items()}
     _check_merged(tensors, file)
-    prefix, is_transformers = _place(tensors, top, file, key)
-    inside = {
-        name.removeprefix(prefix): tensor
-        for name, tensor in tensors.items()
-        if name.startswith(prefix)
-    }
-    weights = _renamed(inside, is_transformers, file)
+    prefix, has_transformers_names = _place(tensors, keys, file, key)
+
+    inside = {}
+    for name, tensor in tensors.items():
+        if name.startswith(prefix):
+            inside[name.removeprefix(prefix)] = tensor
+    weights = _renamed(inside, has_transformers_names, file)
+
     outside = _beside(prefix, names)
-    form, head = _form(prefix, outside, top, file), {}
+    form = _form(prefix, outside, keys, file)
+    head: Weights = {}
     if form.pooling == SEQUENCE:
-        own = (
-            name.removeprefix(prefix.removesuffix("clip.")).removeprefix("transformerClip.")
-            for name in outside
-        )
-        head = {
-            HEAD_NAMES.get(to, to): tensors[name] for to, name in zip(own, outside, strict=True)
-        }
+        head = {_name_in_head(name, prefix): tensors[name] for name in outside}
         outside = []
-    return Found(weights, outside, form, head, bool(OPENAIS & inside.keys()), is_transformers)
+    is_openais = not OPENAIS.isdisjoint(inside)
+    return ForeignClip(weights, outside, form, head, is_openais, has_transformers_names)
 
 
 def _beside(prefix: str, names: Mapping[tuple[str, ...], str]) -> list[str]:
@@ -107,61 +112,81 @@ def _beside(prefix: str, names: Mapping[tuple[str, ...], str]) -> list[str]:
     ]
 
 
+def _name_in_head(name: str, prefix: str) -> str:
+    """Return the name in `SequenceTransformer` of a tensor of CLIP4Clip's seqTransf."""
+    own_name = name.removeprefix(prefix.removesuffix("clip.")).removeprefix("transformerClip.")
+    return "positions" if own_name == "frame_position_embeddings.weight" else own_name
+
+
 def _check_merged(tensors: "Weights", file: Path) -> None:
-    if lora := [name for name in tensors if LORA.search(name)]:
+    adapters = [name for name in tensors if LORA.search(name)]
+    if adapters:
         raise CheckpointError(
-            f"{file.name} holds LoRA adapters that are not merged into the weights ({some_of(lora)}). Merge them, "
+            f"{file.name} holds LoRA adapters that are not merged into the weights ({some_of(adapters)}). Merge them, "
             "with merge_and_unload() of peft, and save that model's state_dict()."
         )
 
 
-def _place(tensors: "Weights", top: Sequence[str], file: Path, key: str) -> tuple[str, bool]:
+def _place(tensors: "Weights", keys: Sequence[str], file: Path, key: str) -> tuple[str, bool]:
     """Return the prefix of the one CLIP, and whether its names are transformers'."""
-    places = {
-        name.removesuffix(THEIR_TABLE): True for name in tensors if name.endswith(THEIR_TABLE)
-    }
+    places = {}
+    for name in tensors:
+        if name.endswith(THEIR_TABLE):
+            places[name.removesuffix(THEIR_TABLE)] = True
     for name in tensors:
         prefix = name.removesuffix(TABLE).removesuffix("text.")
-        if name.endswith(TABLE) and any(other.startswith(f"{prefix}visual.") for other in tensors):
+        if name.endswith(TABLE) and _has_prefix(tensors, f"{prefix}visual."):
             places[prefix] = False
-    if not places:
-        what = some_of(list(tensors)) if tensors else "no tensors"
-        what += f" under {key!r}; its keys are {some_of(top) or 'none'}" if key else ""
+    if len(places) == 1:
+        return places.popitem()
+
+    if places:
+        prefixes = [prefix.rstrip(".") or "top level" for prefix in sorted(places)]
         raise CheckpointError(
-            f"{file.name} holds no CLIP with the names of OpenAI, open_clip or transformers (visual…, {TABLE}), but "
-            f"{what}. Choose another checkpoint."
+            f"{file.name} holds several models ({some_of(prefixes)}). Name the one you want, such as --key "
+            f"{prefixes[-1]}."
         )
-    if len(places) > 1:
-        keys = [prefix.rstrip(".") or "top level" for prefix in sorted(places)]
-        raise CheckpointError(
-            f"{file.name} holds several models ({some_of(keys)}). Name the one you want, such as --key {keys[-1]}."
-        )
-    return places.popitem()
+    content = some_of(list(tensors)) if tensors else "no tensors"
+    if key:
+        content += f" under {key!r}; its keys are {some_of(keys) or 'none'}"
+    raise CheckpointError(
+        f"{file.name} holds no CLIP with the names of OpenAI, open_clip or transformers (visual…, {TABLE}), but "
+        f"{content}. Choose another checkpoint."
+    )
 
 
-def _form(prefix: str, outside: Sequence[str], top: Sequence[str], file: Path) -> Form:
+def _has_prefix(names: Iterable[str], prefix: str) -> bool:
+    return any(name.startswith(prefix) for name in names)
+
+
+def _form(prefix: str, outside: Sequence[str], keys: Sequence[str], file: Path) -> Form:
     """Recognise the trainer by its names; sources: ruc-aimc-lab/nT2VR, ArrowLuo/CLIP4Clip, jaisidhsingh/CoN-CLIP."""
     if prefix.endswith("clip_model.ClipModel."):
         return Form("nT2VR's trainer", 8, RAW_MEAN, ENDS)
-    if prefix == "model." and set(top) == {"model", "optimizer", "args"}:
+    if prefix == "model." and set(keys) == {"model", "optimizer", "args"}:
         return Form("CoN-CLIP's trainer")
     if not f".{prefix}".endswith(".clip."):
         return Form()
-    parts = (name.removeprefix(prefix.removesuffix("clip.")).split(".")[0] for name in outside)
-    heads = {HEADS[part] for part in parts if part in HEADS}
-    if other := heads - {SEQUENCE}:
+
+    heads = set()
+    for name in outside:
+        part = name.removeprefix(prefix.removesuffix("clip.")).split(".")[0]
+        if part in HEADS:
+            heads.add(HEADS[part])
+    unread = heads - {SEQUENCE}
+    if unread:
         raise CheckpointError(
-            f"{file.name} is a CLIP4Clip with the head {other.pop()}. Only its meanP and seqTransf can be imported: "
+            f"{file.name} is a CLIP4Clip with the head {unread.pop()}. Only its meanP and seqTransf can be imported: "
             "without the head it would be another model."
         )
     if heads:
         return Form("CLIP4Clip with seqTransf", 12, SEQUENCE, ENDS)
-    if top and not outside and all(name.startswith("clip.") for name in top):
+    if keys and not outside and all(key.startswith("clip.") for key in keys):
         return Form("CLIP4Clip with meanP", 12, MEAN, ENDS)
     return Form()
 
 
-def _renamed(inside: "Weights", is_transformers: bool, file: Path) -> "Weights":
+def _renamed(inside: "Weights", has_transformers_names: bool, file: Path) -> "Weights":
     """Give a CLIP's tensors open_clip's names, those of the text tower without "text."."""
     import torch  # noqa: PLC0415  the page is up before torch is
 
@@ -170,11 +195,11 @@ def _renamed(inside: "Weights", is_transformers: bool, file: Path) -> "Weights":
             raise CheckpointError(
                 f"{file.name} has weights without plain numbers ({name}). Save dense tensors."
             )
-    weights = {
-        name: tensor for name, tensor in inside.items() if name not in {*OPENAIS, "attn_mask"}
-    }
+    no_weights = {*OPENAIS, "attn_mask"}
+    weights = {name: tensor for name, tensor in inside.items() if name not in no_weights}
     _undo_geometric_parametrisation(weights)
-    weights = of_transformers(weights) if is_transformers else weights
+    if has_transformers_names:
+        weights = of_transformers(weights)
     return {name.removeprefix("text."): tensor for name, tensor in weights.items()}
 
 
@@ -182,13 +207,10 @@ def _undo_geometric_parametrisation(weights: "Weights") -> None:
     for name in [name for name in weights if name.endswith(".theta")]:
         base = name.removesuffix("theta")
         if f"{base}r" in weights:
-            theta, length = weights.pop(name).float(), weights.pop(f"{base}r").float()
-            weights[f"{base}weight"] = (
-                length * theta / theta.norm(dim=1, keepdim=True).clamp_min(1e-12)
-            )
-
-
-NUM_EXAMPLES = 3  # tensors named in an error message
+            theta = weights.pop(name).float()
+            length = weights.pop(f"{base}r").float()
+            theta_length = theta.norm(dim=1, keepdim=True).clamp_min(1e-12)
+            weights[f"{base}weight"] = length * theta / theta_length
 
 
 def some_of(names: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ PyTorch's weights-only loader does the work. What else a trainer saved along bec
 that holds its state.
 """
 
-import pickle  # only for the name of an error
+import pickle
 import re
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -23,31 +23,34 @@ if TYPE_CHECKING:
     Weights = dict[str, Tensor]
 
 SUFFIXES = (".pt", ".pth", ".bin", ".ckpt", ".safetensors", ".tar")
-IN_FOLDERS = (  # in the order in which a folder is searched
-    *("model.safetensors", "pytorch_model.bin"),
-    *("open_clip_model.safetensors", "open_clip_pytorch_model.bin"),
+# In the order in which a folder is searched.
+IN_FOLDERS = (
+    "model.safetensors",
+    "pytorch_model.bin",
+    "open_clip_model.safetensors",
+    "open_clip_pytorch_model.bin",
 )
 PART = re.compile(r"-\d{5}-of-(\d{5})\.\w+$")
-MAX_CLASSES = 128  # of other objects in a file that torch cannot list: each takes another reading
-MAX_NESTING = 64  # of modules and dicts in a file
-NOT_ALLOWED = re.compile(
-    r"Unsupported global: GLOBAL (\S+) was not an allowed global"
-)  # torch's words
-REFUSED = (  # likewise, and what the file holds besides tensors
+# Of other objects in a file that torch cannot list: each takes another reading.
+MAX_CLASSES = 128
+# Of modules and dicts in a file.
+MAX_NESTING = 64
+# In torch's errors.
+NOT_ALLOWED = re.compile(r"Unsupported global: GLOBAL (\S+) was not an allowed global")
+# Likewise, and what the file holds besides tensors.
+REFUSED = (
     (re.compile(r"GLOBAL ([\w.]{1,80})"), r"\1"),
     (
         re.compile("Can only (?:append|SETITEM)|Only persistent_load of storage"),
         "a collection of a class of its own",
     ),
 )
-SCRIPT = (
-    "constants.pkl",
-    "/code/",
-    "/debug_pkl",
-    "/ts_code/",
-)  # what makes an archive a program, in names of members
-MODULE_PARTS = ("_modules", "_parameters", "_buffers")  # of a pickled module's state
-NO_WEIGHTS = {  # first bytes of files that are often taken for weights
+# What makes an archive a program, in names of members.
+SCRIPT = ("constants.pkl", "/code/", "/debug_pkl", "/ts_code/")
+# Of a pickled module's state.
+MODULE_PARTS = ("_modules", "_parameters", "_buffers")
+# By the first bytes of files that are often taken for weights: what they are.
+NO_WEIGHTS = {
     b"version https://git-lfs": "a Git LFS pointer, not the weights. Run `git lfs pull` in its repository.",
     **dict.fromkeys(
         (b"<!doctype", b"<html", b"<head", b"<?xml"),
@@ -76,14 +79,11 @@ def files_of_model(path: Path) -> list[Path]:
     a web page.
     """
     if path.name == DIFFERENCE:
-        path = path.parent  # whose card names its base
+        # Its card names its base.
+        path = path.parent
     files = _files_in(path) if path.is_dir() else [path]
-    if (
-        len(files) == 1
-        and (part := PART.search(files[0].name))
-        and path.is_file()
-        and part[1] != "00001"
-    ):
+    part = PART.search(path.name)
+    if part and path.is_file() and part[1] != "00001":
         raise CheckpointError(
             f"{path.name} is one of {int(part[1])} parts of a model. Import their folder."
         )
@@ -93,29 +93,39 @@ def files_of_model(path: Path) -> list[Path]:
 
 
 def _files_in(folder: Path) -> list[Path]:
-    found = sorted(
+    files = sorted(
         file for file in folder.iterdir() if file.suffix.lower() in SUFFIXES and file.is_file()
     )
-    if folder / DIFFERENCE in found:
+    if folder / DIFFERENCE in files:
         return [folder / DIFFERENCE, whole_folder(folder, read_card(folder)) / WEIGHTS]
-    named = [folder / name for name in IN_FOLDERS if folder / name in found][:1]
-    if files := named or _parts(found, folder):
-        return files
-    if len(found) != 1:
-        names = (
-            ", ".join(file.name for file in found[:3]) or f"none that ends in {', '.join(SUFFIXES)}"
-        )
+    for name in IN_FOLDERS:
+        if folder / name in files:
+            return [folder / name]
+    parts = _parts(files, folder)
+    if parts:
+        return parts
+    if len(files) != 1:
+        names = ", ".join(file.name for file in files[:3])
+        names = names or f"none that ends in {', '.join(SUFFIXES)}"
         raise CheckpointError(
             f"{folder} does not say which of its files is the model ({names}). Name the file."
         )
-    return found
+    return files
 
 
-def _parts(found: list[Path], folder: Path) -> list[Path]:
+def _parts(files: list[Path], folder: Path) -> list[Path]:
     """Return the parts of a model among files, those in safetensors rather than in bin; none if it is whole."""
-    counts = {file: int(part[1]) for file in found if (part := PART.search(file.name))}
-    parts = [file for file in counts if file.suffix == max(each.suffix for each in counts)]
-    if len(parts) < (count := max((counts[part] for part in parts), default=0)):
+    counts = {}
+    for file in files:
+        part = PART.search(file.name)
+        if part:
+            counts[file] = int(part[1])
+    if not counts:
+        return []
+    suffix = max(file.suffix for file in counts)
+    parts = [file for file in counts if file.suffix == suffix]
+    count = max(counts[part] for part in parts)
+    if len(parts) < count:
         raise CheckpointError(
             f"{folder} has {len(parts)} of the {count} parts of a model. Get the others too."
         )
@@ -129,10 +139,11 @@ def _check_file(file: Path) -> None:
         )
     if not file.is_file():
         raise CheckpointError(f"There is no file {file}. Check the path.")
-    with file.open("rb") as content:
-        start = content.read(256).lstrip().lower()
-    if what := next((what for mark, what in NO_WEIGHTS.items() if start.startswith(mark)), ""):
-        raise CheckpointError(f"{file.name} is {what}")
+    with file.open("rb") as stream:
+        start = stream.read(256).lstrip().lower()
+    for mark, content_type in NO_WEIGHTS.items():
+        if start.startswith(mark):
+            raise CheckpointError(f"{file.name} is {content_type}")
 
 
 def read_tensors(file: Path) -> Any:
@@ -149,13 +160,14 @@ def read_tensors(file: Path) -> Any:
         return _load(file)
     except CheckpointError:
         raise
-    except (
-        Exception
-    ) as error:  # damaged and hostile files fail in many ways: in zip, pickle, safetensors, torch
-        for words, what in REFUSED:
-            if found := words.search(str(error)):
-                raise more_than_tensors(file, found.expand(what)) from None
-        reason = DAMAGED  # what libraries say of broken bytes tells nobody more
+    # Damaged and hostile files fail in many ways: in zip, pickle, safetensors, torch.
+    except Exception as error:
+        for pattern, content in REFUSED:
+            match = pattern.search(str(error))
+            if match:
+                raise more_than_tensors(file, match.expand(content)) from None
+        # What libraries say of broken bytes tells nobody more.
+        reason = DAMAGED
         if isinstance(error, pickle.UnpicklingError):
             reason = "PyTorch did not write it"
         elif isinstance(error, OSError):
@@ -172,13 +184,12 @@ def _load(file: Path) -> object:
     is_zip = zipfile.is_zipfile(file)
     source = _without_program(file) if is_zip else file
     stand_ins: list[Any] = []
-    if is_zip:  # TorchScript has a class of its own for each module
+    if is_zip:
+        # TorchScript has a class of its own for each module.
         with suppress(ValueError, EOFError, pickle.UnpicklingError):
-            stand_ins = [
-                (Object, name)
-                for name in torch.serialization.get_unsafe_globals_in_checkpoint(source)
-            ]
-    listed = len(stand_ins)
+            names = torch.serialization.get_unsafe_globals_in_checkpoint(source)
+            stand_ins = [(Object, name) for name in names]
+    most = len(stand_ins) + MAX_CLASSES
     while True:
         if isinstance(source, BytesIO):
             source.seek(0)
@@ -188,24 +199,24 @@ def _load(file: Path) -> object:
                     source, map_location="cpu", weights_only=True, mmap=is_zip and source is file
                 )
         except pickle.UnpicklingError as error:
-            found = NOT_ALLOWED.search(str(error))
-            if (
-                not found
-                or len(stand_ins) > listed + MAX_CLASSES
-                or (Object, found[1]) in stand_ins
-            ):
+            match = NOT_ALLOWED.search(str(error))
+            if not match or len(stand_ins) > most or (Object, match[1]) in stand_ins:
                 raise
-            stand_ins += [
-                (Object, found[1]),
-                (Object, f"builtins.{found[1]}"),
-            ]  # torch's errors leave "builtins." out
+            # torch's errors leave "builtins." out.
+            stand_ins += [(Object, match[1]), (Object, f"builtins.{match[1]}")]
 
 
 def _without_program(file: Path) -> Path | BytesIO:
-    """Return an archive, or of a TorchScript archive a copy of its tensors; refuse one that would unpack."""
+    """Return an archive, or of a TorchScript archive a copy of its tensors.
+
+    Raises:
+        CheckpointError: if it would unpack to more than its size.
+    """
     with zipfile.ZipFile(file) as archive:
         members = [
-            each for each in archive.infolist() if not any(part in each.filename for part in SCRIPT)
+            member
+            for member in archive.infolist()
+            if not any(part in member.filename for part in SCRIPT)
         ]
         if sum(member.file_size for member in members) > file.stat().st_size:
             raise CheckpointError(
@@ -213,17 +224,18 @@ def _without_program(file: Path) -> Path | BytesIO:
             )
         if len(members) == len(archive.infolist()):
             return file
-        with zipfile.ZipFile(copy := BytesIO(), "w") as tensors:
+        copy = BytesIO()
+        with zipfile.ZipFile(copy, "w") as tensors:
             for member in members:
                 tensors.writestr(zipfile.ZipInfo(member.filename), archive.read(member))
     copy.seek(0)
     return copy
 
 
-def more_than_tensors(file: Path, what: str) -> CheckpointError:
+def more_than_tensors(file: Path, content: str) -> CheckpointError:
     return CheckpointError(
-        f"{file.name} holds more than tensors ({what}), and untrusted files are read for tensors only. If you trust "
-        "it, save the model's state_dict() alone and import that."
+        f"{file.name} holds more than tensors ({content}), and untrusted files are read for tensors only. If you "
+        "trust it, save the model's state_dict() alone and import that."
     )
 
 

@@ -18,14 +18,14 @@ from nt2vr.progress import Progress
 
 T = TypeVar("T")
 
-NAME = re.compile(
-    r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9_])?"
-)  # owner or repository, by the Hub's own rules
-REQUEST_S = 5.0  # for one answer; open_clip itself would try for 50 s
-DEADLINE_S = (
-    8.0  # for the first answer, name resolution included: the Hub counts as unreachable after that
-)
-SPARE_BYTES = 200 << 20  # left free on the disk
+# Owner or repository, by the Hub's own rules.
+NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9_])?")
+# For one answer; open_clip itself would try for 50 s.
+REQUEST_S = 5.0
+# For the first answer, name resolution included: the Hub counts as unreachable after that.
+DEADLINE_S = 8.0
+# Left free on the disk.
+SPARE_BYTES = 200 << 20
 
 
 def check_repository(name: str) -> None:
@@ -64,29 +64,27 @@ def hub_errors(repository: str) -> Iterator[None]:
         yield
     except (Nt2vrError, InterruptedError):
         raise
-    except (
-        Exception
-    ) as error:  # each version of huggingface_hub has the exceptions of another HTTP library
-        answers = (getattr(each, "response", None) for each in causes(error))
-        if (answer := next((each for each in answers if each is not None), None)) is not None:
-            status = answer.status_code
-            is_passing = (
-                status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR
-            )
-            advice = (
-                "Try again later."
-                if is_passing
-                else "Check its name, and that HF_TOKEN may use it."
-            )
-            message = (
-                f"The Hub answered {status} {HTTPStatus(status).phrase} for {repository}. {advice}"
-            )
-        elif is_disk_full(error):
-            message = "The disk is full. Free some space and try again."
-        else:
-            reason = type(error).__name__
-            message = f"The Hub cannot be reached, or broke off ({reason}). Check the network and try again."
-        raise DownloadError(message) from error
+    # Each version of huggingface_hub has the exceptions of another HTTP library.
+    except Exception as error:
+        raise DownloadError(_message_of(error, repository)) from error
+
+
+def _message_of(error: Exception, repository: str) -> str:
+    for cause in causes(error):
+        response = getattr(cause, "response", None)
+        if response is not None:
+            return _message_of_status(response.status_code, repository)
+    if is_disk_full(error):
+        return "The disk is full. Free some space and try again."
+    reason = type(error).__name__
+    return f"The Hub cannot be reached, or broke off ({reason}). Check the network and try again."
+
+
+def _message_of_status(status: int, repository: str) -> str:
+    advice = "Check its name, and that HF_TOKEN may use it."
+    if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        advice = "Try again later."
+    return f"The Hub answered {status} {HTTPStatus(status).phrase} for {repository}. {advice}"
 
 
 @dataclass(frozen=True)
@@ -95,7 +93,7 @@ class RemoteFile:
 
     repository: str
     name: str
-    size: int  # in bytes
+    size: int  # bytes
     revision: str = ""
     cached: Path | None = None
 
@@ -106,11 +104,12 @@ def remote_files(repository: str) -> dict[str, RemoteFile]:
         info = first_answer(
             lambda: hub.model_info(repository, files_metadata=True, timeout=REQUEST_S)
         )
-    files = (
-        RemoteFile(repository, each.rfilename, each.size or 0, str(info.sha))
-        for each in info.siblings or ()
-    )
-    return {file.name: file for file in files}
+    files = {}
+    for file in info.siblings or ():
+        files[file.rfilename] = RemoteFile(
+            repository, file.rfilename, file.size or 0, revision=str(info.sha)
+        )
+    return files
 
 
 def transfer(file: RemoteFile, folder: Path, progress: Progress, doing: str) -> Path:
@@ -121,14 +120,23 @@ def transfer(file: RemoteFile, folder: Path, progress: Progress, doing: str) -> 
         folder.mkdir(parents=True, exist_ok=True)
         return Path(shutil.copy(file.cached, folder / file.name))
 
-    class Bar(tqdm):  # type: ignore[misc]  # reports the bytes, and draws nothing
+    class Bar(tqdm):  # type: ignore[misc]
+        """Reports the bytes, and draws nothing."""
+
         def __init__(self, *arguments: Any, **options: Any) -> None:
             super().__init__(*arguments, **{**options, "disable": True})
 
         def update(self, n: float | None = 1) -> None:
-            self.n += n or 0  # a disabled tqdm does not count
+            # A disabled tqdm does not count.
+            self.n += n or 0
             progress(int(self.n), file.size, doing)
 
-    asked: dict[str, Any] = {"revision": file.revision, "local_dir": folder, "tqdm_class": Bar}
     with hub_errors(file.repository):
-        return Path(hub.hf_hub_download(file.repository, file.name, **asked))
+        path = hub.hf_hub_download(
+            file.repository,
+            file.name,
+            revision=file.revision,
+            local_dir=folder,
+            tqdm_class=Bar,
+        )
+        return Path(path)

@@ -32,9 +32,8 @@ from nt2vr.progress import Progress, silent
 
 SMALL_BYTES = 1 << 20
 MAX_IMAGE_SIZE = 1024  # pixels
-TIMM_NAME = re.compile(
-    r"[\w.]+"
-)  # of timm's own: a name with ":" or "/" would be fetched from the Hub
+# Of timm's own: a name with ":" or "/" would be fetched from the Hub.
+TIMM_NAME = re.compile(r"[\w.]+")
 
 
 def limits() -> dict[str, int]:
@@ -43,7 +42,8 @@ def limits() -> dict[str, int]:
         CARD: SMALL_BYTES,
         CONFIG: SMALL_BYTES,
         TOKENIZER_CONFIG: SMALL_BYTES,
-        TOKENIZER: 128 << 20,  # 34 MB for 256,000 tokens
+        # 34 MB for 256,000 tokens.
+        TOKENIZER: 128 << 20,
         HEAD: MAX_HEAD,
         **{extension_file(name): MAX_HEAD for name in (*text_sides(), *composers())},
         DIFFERENCE: 8 << 30,
@@ -56,7 +56,8 @@ class HubCheckpoint(Origin):
     """A checkpoint folder on the Hub, in open_clip's format; its nt2vr.json may be missing."""
 
     repository: str
-    files: tuple[RemoteFile, ...]  # in the order of `limits`: the large one is the last
+    # In the order of `limits`: the large one is the last.
+    files: tuple[RemoteFile, ...]
 
     @classmethod
     def of(
@@ -90,9 +91,9 @@ class HubCheckpoint(Origin):
         shutil.rmtree(hidden / ".cache", ignore_errors=True)
 
     def weight_bytes(self, hidden: Path) -> int:
-        base = (
-            whole_folder(hidden, read_card(hidden)) if (hidden / DIFFERENCE).is_file() else hidden
-        )
+        base = hidden
+        if (hidden / DIFFERENCE).is_file():
+            base = whole_folder(hidden, read_card(hidden))
         return sum(file.size for file in self.files) + (base / WEIGHTS).stat().st_size
 
     def build(self, hidden: Path, name: str, progress: Progress) -> Built:
@@ -109,7 +110,8 @@ class HubCheckpoint(Origin):
 
 def _wanted_files(repository: str, files: Mapping[str, RemoteFile]) -> list[RemoteFile]:
     """Return a checkpoint's files in the order of `limits`; refuse one that is not complete, or too large."""
-    for needed in (CONFIG, DIFFERENCE if {CARD, DIFFERENCE} <= files.keys() else WEIGHTS):
+    is_difference = {CARD, DIFFERENCE} <= files.keys()
+    for needed in (CONFIG, DIFFERENCE if is_difference else WEIGHTS):
         if needed not in files:
             raise CheckpointError(
                 f"{repository} has no {needed}. Choose one in open_clip's safetensors format."
@@ -129,9 +131,8 @@ def _check_configuration(folder: Path) -> None:
     """Refuse a configuration that names files outside its folder."""
     model_cfg, _ = read_configs(folder)
     timm_name = model_cfg["vision_cfg"].get("timm_model_name", "timm")
-    if not TIMM_NAME.fullmatch(timm_name) or "bpe_path" in model_cfg["text_cfg"].get(
-        "tokenizer_kwargs", {}
-    ):
+    tokenizer_options = model_cfg["text_cfg"].get("tokenizer_kwargs", {})
+    if not TIMM_NAME.fullmatch(timm_name) or "bpe_path" in tokenizer_options:
         raise CheckpointError(
             f"{CONFIG} names files outside the repository. Choose another repository."
         )

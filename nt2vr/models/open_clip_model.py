@@ -8,28 +8,30 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from nt2vr.errors import ConfigError, Nt2vrError
-from nt2vr.models.weights import (
-    SCALARS,
-    unfilled,
-)
+from nt2vr.models.weights import reshape_scalars, unfilled
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-
-MAX_LAYERS = 500  # of a tower; the largest of open_clip's models have 64
+# Of a tower; the largest of open_clip's models have 64.
+MAX_LAYERS = 500
 
 
 def build_model(
     model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any], device: str = "cpu"
 ) -> Any:
-    """Build an open_clip model with random weights; a ConfigError refuses one that cannot be built, or never ends."""
+    """Build an open_clip model with random weights.
+
+    Raises:
+        ConfigError: if it cannot be built, or has more than MAX_LAYERS layers in a tower.
+    """
     try:
         for tower in ("vision_cfg", "text_cfg"):
             layers = model_cfg[tower].get("layers", 0)
-            if (count := sum(layers) if isinstance(layers, list | tuple) else layers) > MAX_LAYERS:
+            num_layers = sum(layers) if isinstance(layers, list | tuple) else layers
+            if num_layers > MAX_LAYERS:
                 raise ConfigError(
-                    f"{tower} has {count:,} layers, and at most {MAX_LAYERS} are built."
+                    f"{tower} has {num_layers:,} layers, and at most {MAX_LAYERS} are built."
                 )
         return random_model(model_cfg, preprocess_cfg, device)
     except (
@@ -48,24 +50,27 @@ def build_model(
 def random_model(
     model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any], device: str
 ) -> Any:
-    """Do as open_clip's `create_model` does, which wants files and warns that there are no weights."""
+    """Build a model as open_clip's `create_model` does, which wants files and warns without weights."""
     from open_clip import CLIP, CoCa, CustomTextCLIP  # noqa: PLC0415  the page is up before open_clip is
     from open_clip.model import set_model_preprocess_cfg  # noqa: PLC0415
     from open_clip.transform import PreprocessCfg, merge_preprocess_dict  # noqa: PLC0415
 
     config = deepcopy(dict(model_cfg))
-    kind = CustomTextCLIP if config.pop("custom_text", False) else CLIP
-    model: Any = (CoCa if "multimodal_cfg" in config else kind)(**config).to(device)
-    told = merge_preprocess_dict(asdict(PreprocessCfg()), dict(preprocess_cfg))
-    set_model_preprocess_cfg(model, {**told, "size": model.visual.image_size})
+    kind: Any = CustomTextCLIP if config.pop("custom_text", False) else CLIP
+    if "multimodal_cfg" in config:
+        kind = CoCa
+    model = kind(**config).to(device)
+    preprocess = merge_preprocess_dict(asdict(PreprocessCfg()), dict(preprocess_cfg))
+    set_model_preprocess_cfg(model, {**preprocess, "size": model.visual.image_size})
     return model
 
 
 def check_towers(
     model_cfg: Mapping[str, Any], name: object, error: type[Nt2vrError] = ConfigError
 ) -> None:
-    """Raise `error` for a model that takes no pictures, or whose text tower comes from Hugging Face transformers."""
-    if "vision_cfg" not in model_cfg:  # open_clip 4 has models of sound
+    """Raise `error` for a model without pictures, or with a text tower of Hugging Face transformers."""
+    # open_clip 4 has models of sound.
+    if "vision_cfg" not in model_cfg:
         raise error(f"{name} takes no pictures. Choose a model of pictures and texts.")
     if "hf_model_name" in model_cfg["text_cfg"]:
         raise error(
@@ -73,9 +78,13 @@ def check_towers(
         )
 
 
+def empty_model(model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any]) -> Any:
+    """Build a model whose parameters take no memory, to be given weights."""
+    return deepcopy(_empty_model(json.dumps([model_cfg, preprocess_cfg])))
+
+
 @lru_cache(maxsize=8)
-def empty_model(configs: str) -> Any:
-    """Build a model whose parameters take no memory, to be copied."""
+def _empty_model(configs: str) -> Any:
     from torch.random import fork_rng  # noqa: PLC0415  the page is up before torch is
 
     with fork_rng(devices=[]), unfilled():
@@ -87,12 +96,9 @@ def empty_model(configs: str) -> Any:
     return model
 
 
-def with_weights(model: Any, weights: Mapping[str, "Tensor"]) -> Any:
-    own = model.state_dict()
-    scalars = {
-        name: weights[name].reshape(own[name].shape)
-        for name in SCALARS
-        if name in own and name in weights
-    }
-    model.load_state_dict({**weights, **scalars}, assign=True)
+def with_weights(model: Any, weights: "Mapping[str, Tensor]") -> Any:
+    """Give a model weights, which it does not copy, and return it."""
+    state = dict(weights)
+    reshape_scalars(state, model.state_dict())
+    model.load_state_dict(state, assign=True)
     return model

@@ -14,7 +14,9 @@ from nt2vr.models.difference import export_checkpoint
 from nt2vr.models.hub import check_repository, first_answer, hub_errors, open_hub
 from nt2vr.models.hub_checkpoint import limits
 
-LICENCE = re.compile(r"[a-z0-9][a-z0-9.-]{0,40}")  # the Hub's identifiers: "mit", "cc-by-4.0"
+# The Hub's identifiers: "mit", "cc-by-4.0".
+LICENCE = re.compile(r"[a-z0-9][a-z0-9.-]{0,40}")
+LIMITS = "the built-in world is a toy of drawn clips; its numbers say nothing about real footage"
 
 
 def push(folder: Path, repository: str, private: bool = True, licence: str = "") -> str:
@@ -27,7 +29,8 @@ def push(folder: Path, repository: str, private: bool = True, licence: str = "")
         from huggingface_hub import CommitOperationAdd  # noqa: PLC0415  see `open_hub`
 
         first_answer(hub.whoami)
-        export_checkpoint(folder, whole := Path(parent) / "model")
+        whole = Path(parent) / "model"
+        export_checkpoint(folder, whole)
         address = hub.create_repo(repository, private=private, exist_ok=True)
         operations = [
             CommitOperationAdd(name, whole / name) for name in limits() if (whole / name).is_file()
@@ -61,11 +64,12 @@ def readme_of(card: Card, repository: str, licence: str = "") -> str:
             f"{card.pooling.name} pooling"
         ),
         "Notes": card.notes,
-        "Limits": "the built-in world is a toy of drawn clips; its numbers say nothing about real footage"
-        * is_toy,
+        "Limits": LIMITS if is_toy else "",
     }
-    rows = [f"| {_plain(name)} | {value:.4g} |" for name, value in card.metrics.items()]
-    measures = ["| Measure | Value |", "|:--|--:|", *rows] if rows else ["None were recorded."]
+    listed_facts = [f"- {fact}: {_plain(value)}" for fact, value in facts.items() if value]
+    measures = ["| Measure | Value |", "|:--|--:|"] if card.metrics else ["None were recorded."]
+    for name, value in card.metrics.items():
+        measures.append(f"| {_plain(name)} | {value:.4g} |")
     return f"""---
 {front_matter.to_yaml()}
 ---
@@ -75,7 +79,7 @@ def readme_of(card: Card, repository: str, licence: str = "") -> str:
 A CLIP for text-to-video retrieval, trained and measured by nT2VR, which compares how well models understand what a
 query does *not* want.
 
-{chr(10).join(f"- {fact}: {_plain(value)}" for fact, value in facts.items() if value)}
+{chr(10).join(listed_facts)}
 
 ## Loading
 

@@ -4,17 +4,18 @@ from collections.abc import Callable
 from typing import Any
 
 from nt2vr.progress import Job, duration_text, percent_text
-from nt2vr.ui.view_data import ViewData
+from nt2vr.ui.view import View
 
 # Where a visitor may not learn which.
 OWN_DATA = "data of the owner"
 
 
-def job_view(job: Job[Any] | None, word: str, redact: Callable[[str], str] = str) -> ViewData:
+def job_view(job: Job[Any] | None, word: str, redact: Callable[[str], str] = str) -> View:
     """Show a job as plain data for a template; nothing of one that finished.
 
-    `word` says what a running one does; `redact` words a message for this visitor, who may not
-    learn every path.
+    Args:
+        word: says what a running one does.
+        redact: words a message for this visitor, who may not learn every path.
     """
     if job is None or job.state == "finished":
         return {}
@@ -24,11 +25,11 @@ def job_view(job: Job[Any] | None, word: str, redact: Callable[[str], str] = str
     doing = job.doing
     if job.total:
         doing += f": {job.done:,} of {job.total:,}"
-    rates = []
+    times = []
     if job.per_second:
-        rates.append(f"{job.per_second:,.1f} per second")
+        times.append(f"{job.per_second:,.1f} per second")
     if job.remaining_s is not None:
-        rates.append(f"about {duration_text(job.remaining_s)} left")
+        times.append(f"about {duration_text(job.remaining_s)} left")
     return {
         "number": job.number,
         "state": state,
@@ -37,7 +38,7 @@ def job_view(job: Job[Any] | None, word: str, redact: Callable[[str], str] = str
         "models": ", ".join(job.models),
         "doing": doing,
         "current": redact(job.current),
-        "rate": " · ".join(rates),
+        "rate": " · ".join(times),
         "share": percent_text(job.done, job.total),
         "error": redact(job.error),
         "under_way": job.is_under_way,

@@ -203,21 +203,23 @@ def test_no_event_of_a_visitor_changes_anything(place: Place) -> None:
     before = files_in(place.app)
     faults = []
     for dependency in place.visitor.dependencies:
-        for values, data in values_of(place, dependency):
-            message = place.visitor.send_to(
-                dependency, values, data, session=f"visitor-{dependency['id']}"
-            )
-            now = files_in(place.app)
-            if now != before:
-                changed = [
-                    str(path)
-                    for path in now.keys() | before.keys()
-                    if now.get(path) != before.get(path)
-                ]
-                faults.append(f"{dependency['api_name']} {str(values)[:200]} {data}: {changed}")
-                before = now
+        name = dependency["api_name"]
+        session = f"visitor-{dependency['id']}"
+        calls = list(values_of(place, dependency))
+        event_ids = [
+            place.visitor.join(dependency, values, data, session) for values, data in calls
+        ]
+        messages = place.visitor.ends(session, event_ids)
+        for message, (values, data) in zip(messages, calls, strict=True):
             if "log has the details" in refusal(message):
-                faults.append(f"{dependency['api_name']} {str(values)[:200]} {data}: failed")
+                faults.append(f"{name} {str(values)[:200]} {data}: failed")
+
+        now = files_in(place.app)
+        paths = now.keys() | before.keys()
+        changed = [str(path) for path in paths if now.get(path) != before.get(path)]
+        if changed:
+            faults.append(f"{name}: {changed}")
+        before = now
     assert faults == []
 
 

@@ -9,7 +9,7 @@ from nt2vr.evaluation.metric_names import ACCURACY, DENIED, HARD_PAIRS, recall, 
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.roles import REFERENCE
 from nt2vr.evaluation.tables import Line, interval_of, lines_of
-from nt2vr.ui.view_data import ViewData
+from nt2vr.ui.view import View
 
 MAX_FINDINGS = 3
 LONGEST_EXAMPLE = 40  # characters
@@ -175,7 +175,7 @@ def _first_measured(topic: tuple[ChartMeasure, ...], report: Report) -> Finding 
     return None
 
 
-def sentence_of(report: Report, finding: Finding) -> list[ViewData]:
+def sentence_of(report: Report, finding: Finding) -> list[View]:
     """Return a finding as a sentence about the two systems, in parts, of which some are emphasised."""
     first, second = report.telling_pair
     measure = finding.measure
@@ -229,20 +229,20 @@ def _is_within_noise(report: Report, key: str) -> bool:
     return any(difference.measure == key and difference.is_noise for difference in differences)
 
 
-def chart_of(report: Report) -> list[ViewData]:
+def chart_of(report: Report) -> list[View]:
     """Return a part of the chart for each finding, with the systems that have it in the tables, in their order."""
     systems = [line for line in lines_of(report) if line.role != REFERENCE]
     return [_panel(report, finding, systems) for finding in findings_of(report)]
 
 
-def _panel(report: Report, finding: Finding, systems: Sequence[Line]) -> ViewData:
+def _panel(report: Report, finding: Finding, systems: Sequence[Line]) -> View:
     measure = finding.measure
     rows = []
     for line in systems:
         figure = line.metrics.get(finding.key)
         if figure is not None:
             place = _place_on_scale(figure, interval_of(report, line, finding.key))
-            row: ViewData = {
+            row: View = {
                 "system": line.name,
                 "role": line.role,
                 "chance": measure.chance,

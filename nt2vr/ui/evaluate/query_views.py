@@ -11,8 +11,9 @@ from nt2vr.evaluation.comparison import IMPROVED, WORSENED, first_videos, positi
 from nt2vr.evaluation.queries import KIND_NAMES
 from nt2vr.evaluation.report import Report, Row
 from nt2vr.search.answers import Verdict
-from nt2vr.ui.search.results import MARKS, Marked
-from nt2vr.ui.view_data import ViewData
+from nt2vr.ui.search.columns import Marked
+from nt2vr.ui.search.verdict_texts import MARKS
+from nt2vr.ui.view import View
 
 MAX_LINK = 4_000  # characters
 PAGE = "p"  # in links; Gradio takes "page" for one of its own
@@ -177,7 +178,7 @@ class QueryListing:
             places=places,
         )
 
-    def clip(self, video_id: str, verdict: Verdict | None, rank: int) -> ViewData:
+    def clip(self, video_id: str, verdict: Verdict | None, rank: int) -> View:
         """Show a video: its clip where it is at hand, otherwise a caption of it, or its id."""
         captions = " · ".join(self.report.captions.get(video_id, ())[:SOME_CAPTIONS])
         urls: Mapping[str, str] = {}
@@ -270,7 +271,7 @@ def _counted(values: Iterable[str]) -> list[tuple[str, str]]:
     return [(f"{value} ({count:,})", value) for value, count in counts.most_common()]
 
 
-def queries_view(listing: QueryListing) -> ViewData:
+def queries_view(listing: QueryListing) -> View:
     link = listing.link
     places = listing.places
     alone = replace(link, query=None)
@@ -299,7 +300,7 @@ def _opens_text(listing: QueryListing) -> str:
     return OPENS_FILES
 
 
-def _row_view(listing: QueryListing, place: int) -> ViewData:
+def _row_view(listing: QueryListing, place: int) -> View:
     row = listing.report.row(place)
     sides = []
     for system in (listing.link.first, listing.link.second):
@@ -321,7 +322,7 @@ def _row_view(listing: QueryListing, place: int) -> ViewData:
     }
 
 
-def _query(listing: QueryListing, place: int, row: Row) -> ViewData:
+def _query(listing: QueryListing, place: int, row: Row) -> View:
     """Show a query with its tag and note, and by how many ranks the second system is better (▲) or worse (▼)."""
     query = row.query
     remark = listing.remarks.get(place, Remark())
@@ -348,7 +349,7 @@ def _query(listing: QueryListing, place: int, row: Row) -> ViewData:
     }
 
 
-def _side(listing: QueryListing, place: int, row: Row, system: str, num_clips: int) -> ViewData:
+def _side(listing: QueryListing, place: int, row: Row, system: str, num_clips: int) -> View:
     """Show what one system found: rank, first clips, and the verdicts of the first page, also as a sentence."""
     first = first_videos(listing.report, place, system)
     verdicts = [verdict for _, verdict in first]
@@ -392,7 +393,7 @@ def search_link(text: str, systems: Sequence[str], judged: str = "", gallery: st
     return "?" + urlencode({"q": text, "systems": "|".join(systems), **optional})
 
 
-def review_view(listing: QueryListing, refusal: str = "") -> ViewData:
+def review_view(listing: QueryListing, refusal: str = "") -> View:
     """Show the query that a link reviews, if any, with links to its neighbours; `refusal`: why it takes no notes."""
     report = listing.report
     link = listing.link

@@ -7,7 +7,7 @@ import gradio as gr
 from nt2vr.evaluation.archive import Archive
 from nt2vr.ui.evaluate.report_view import report_view
 from nt2vr.ui.theme import Confirmation, script, template
-from nt2vr.ui.view_data import ViewData
+from nt2vr.ui.view import View
 from nt2vr.ui.web.errors import problem_place
 from nt2vr.ui.web.inputs import Updates
 
@@ -62,7 +62,7 @@ class ReportPanel:
     def show_nothing(self) -> Updates:
         return {self.report: {}}
 
-    def _view(self, report_id: str) -> ViewData:
+    def _view(self, report_id: str) -> View:
         names = {entry.report_id: entry.name for entry in self._archive.entries()}
         report = self._archive.load(report_id)
         files = self._archive.files(report_id)

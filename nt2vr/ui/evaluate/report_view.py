@@ -26,7 +26,7 @@ from nt2vr.ui.evaluate.findings import chart_of, findings_of, sentence_of
 from nt2vr.ui.evaluate.query_views import ReportLink, kinds_of
 from nt2vr.ui.evaluate.terms import explain_column, explain_group, explain_role
 from nt2vr.ui.job_view import job_view
-from nt2vr.ui.view_data import ViewData
+from nt2vr.ui.view import View
 
 WORD = "evaluating"
 ALL_MEASURES = "all measures"
@@ -37,7 +37,7 @@ def reports_view(
     chosen: str,
     job: Job[str] | None = None,
     redact: Callable[[str], str] = str,
-) -> ViewData:
+) -> View:
     """List the reports with the open one marked, below the evaluation under way; `redact` is that of `job_view`."""
     is_under_way = job is not None and job.is_under_way
     reports = []
@@ -66,7 +66,7 @@ def day_text(created: str) -> str:
     return f"{moment.day} {moment:%b %Y, %H:%M} UTC"
 
 
-def report_view(report: Report, report_id: str, files: Sequence[str], name: str = "") -> ViewData:
+def report_view(report: Report, report_id: str, files: Sequence[str], name: str = "") -> View:
     """Show a report: its data, sentences, chart, tables and downloads, with the meaning of each measure once."""
     tables = tables_of(report)
     return {
@@ -94,7 +94,7 @@ def _meanings(report: Report, tables: Sequence[Table]) -> list[str]:
     return report.presentation.meanings(columns, measured)
 
 
-def _table_view(report: Report, report_id: str, table: Table) -> ViewData:
+def _table_view(report: Report, report_id: str, table: Table) -> View:
     """Lay a table out, with terms explained, and with what is clearly the best of a column marked."""
     competing = [line for line in table.lines if report.presentation.competes(line.role)]
     best = {}
@@ -118,7 +118,7 @@ def _table_view(report: Report, report_id: str, table: Table) -> ViewData:
 
 def _line_view(
     report: Report, report_id: str, line: Line, columns: Sequence[Column], best: Mapping[str, str]
-) -> ViewData:
+) -> View:
     """Show a system's figures; `best` has the system that is clearly the best of each column."""
     cells = []
     for column in columns:

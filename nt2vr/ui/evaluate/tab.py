@@ -21,7 +21,7 @@ from nt2vr.ui.evaluate.query_views import FILTERS, PAGE, QueryListing, ReportLin
 from nt2vr.ui.evaluate.report_panel import ReportPanel
 from nt2vr.ui.evaluate.report_view import reports_view
 from nt2vr.ui.library.media import Media
-from nt2vr.ui.search.results import Marked
+from nt2vr.ui.search.columns import Marked
 from nt2vr.ui.theme import QUIET, script, template
 from nt2vr.ui.web.errors import with_errors_shown_at
 from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value

@@ -26,9 +26,9 @@ from nt2vr.search.embed_clips import cost_text
 from nt2vr.search.strategies import System
 from nt2vr.services import Services
 from nt2vr.ui.job_view import job_view
-from nt2vr.ui.search.results import system_choices
+from nt2vr.ui.search.formats import system_choices
 from nt2vr.ui.search.state import QUIET
-from nt2vr.ui.view_data import ViewData
+from nt2vr.ui.view import View
 from nt2vr.ui.web.inputs import Updates, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
 
@@ -51,7 +51,7 @@ def drawings_view(
     permissions: Permissions,
     visitor: Visitor,
     is_indexed: bool = False,
-) -> ViewData:
+) -> View:
     """Say which models know only drawings, and offer a better one at its cost.
 
     It is empty if all models know more. If one of them does, no other is offered.
@@ -174,7 +174,7 @@ class Indexing:
         permissions: Permissions,
         visitor: Visitor,
         is_indexed: bool,
-    ) -> ViewData:
+    ) -> View:
         """Return the `drawings_view` of the systems that search a library; empty if key is ""."""
         if not key:
             return {}
@@ -308,7 +308,7 @@ def index_view(
     refusal: str = "",
     redact: Callable[[str], str] = str,
     drawings: Mapping[str, Any] = MappingProxyType({}),
-) -> ViewData:
+) -> View:
     """Show what the index of a library lacks, with a button to complete it, or how far that is.
 
     Args:
@@ -327,7 +327,7 @@ def index_view(
     return view
 
 
-def _missing_view(answer: Answer | None, problem: NotIndexedError | None, refusal: str) -> ViewData:
+def _missing_view(answer: Answer | None, problem: NotIndexedError | None, refusal: str) -> View:
     """Show what models have not indexed, with a button; empty if they have indexed everything."""
     if problem is not None:
         return {"text": str(problem), "models": "|".join(problem.models), "refusal": refusal}

@@ -14,9 +14,9 @@ from nt2vr.media.gallery import Video
 from nt2vr.ui.library.indexing import Indexing, drawings_view
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.library.view import info_view, list_view, posters_view, removal_text, skipped_view
-from nt2vr.ui.search.models import Teaching
+from nt2vr.ui.search.teaching import Teaching
 from nt2vr.ui.theme import PRIVATE, QUIET, Confirmation, lead, menu, script, template
-from nt2vr.ui.view_data import ViewData
+from nt2vr.ui.view import View
 from nt2vr.ui.web.errors import problem_place, with_errors_shown_at
 from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value, is_upload
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
@@ -376,7 +376,7 @@ class LibraryTab:
 
     def on_model(
         self, model: str | None, chosen: str = "", request: gr.Request | None = None
-    ) -> ViewData:
+    ) -> View:
         """Say that a model is slow or knows only drawings, or offer to teach it “not”."""
         # The clips of a library that is being updated are not counted yet.
         if self._indexing.under_way(chosen):
@@ -391,7 +391,7 @@ class LibraryTab:
             return warning
         return self._teaching_offer(model, chosen, request)
 
-    def _warning(self, model: str | None, num_clips: int, visitor: Visitor) -> ViewData:
+    def _warning(self, model: str | None, num_clips: int, visitor: Visitor) -> View:
         models = self._indexing.models
         view = drawings_view(
             models,
@@ -402,7 +402,7 @@ class LibraryTab:
         )
         return {"drawings": view}
 
-    def _teaching_offer(self, model: str, library_id: str, request: gr.Request | None) -> ViewData:
+    def _teaching_offer(self, model: str, library_id: str, request: gr.Request | None) -> View:
         """Offer to teach a model that has indexed a library, or to compare it with the taught one."""
         if not self._indexing.galleries.is_indexed(library_id, model):
             return {}
@@ -631,7 +631,7 @@ class LibraryTab:
             return False
         return self._permissions.may_cancel(job.session, visitor)
 
-    def _posters(self, info: LibraryInfo) -> ViewData:
+    def _posters(self, info: LibraryInfo) -> View:
         return posters_view(info, self._videos(info.id), self._media.urls)
 
     def _videos(self, library_id: str) -> Sequence[Video]:

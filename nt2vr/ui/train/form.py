@@ -15,7 +15,7 @@ from nt2vr.models.device import gflops_per_second, resolve_device
 from nt2vr.presets import preset_files
 from nt2vr.progress import duration_text
 from nt2vr.settings import ASSETS, resolve_path
-from nt2vr.ui.view_data import ViewData
+from nt2vr.ui.view import View
 from trainer.config import CHOICES, FIELDS, TrainConfig
 from trainer.teaching import changes_by_depth
 
@@ -134,9 +134,7 @@ def presets() -> dict[str, dict[str, Any]]:
     return {configs[stem]["name"]: defaults | configs[stem] for stem in order}
 
 
-def presets_view(
-    presets: Mapping[str, Mapping[str, Any]], chosen: str, device: str = ""
-) -> ViewData:
+def presets_view(presets: Mapping[str, Mapping[str, Any]], chosen: str, device: str = "") -> View:
     """Show the presets to begin with, one perhaps chosen, with estimated times if there is a `device`.
 
     The time rests on the seconds per step of docs/lab/benchmarks.md: on a GPU as they are, on a CPU
@@ -252,7 +250,7 @@ def loss_fields() -> dict[str, tuple[str, list[Field]]]:
     return described
 
 
-def losses_view(losses: Mapping[str, Mapping[str, Any]]) -> ViewData:
+def losses_view(losses: Mapping[str, Mapping[str, Any]]) -> View:
     """Return the table of all losses, with those of a config selected and filled in, of which it may have none."""
     rows = []
     for name, (purpose, settings) in loss_fields().items():
@@ -262,7 +260,7 @@ def losses_view(losses: Mapping[str, Mapping[str, Any]]) -> ViewData:
     return {"losses": rows, "has_none": not losses}
 
 
-def _cell(field: Field, value: Any) -> ViewData:
+def _cell(field: Field, value: Any) -> View:
     """Return one input of the table: a switch, a choice or a number."""
     cell = {"key": field.key, "label": field.key.replace("_", " "), "help": field.help}
     if isinstance(field.default, bool):

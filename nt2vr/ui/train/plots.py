@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from nt2vr.ui.train.view import CONTROLS, VALIDATION, Points, Rows, run_names, series
-from nt2vr.ui.view_data import ViewData
+from nt2vr.ui.view import View
 from trainer.runs.manager import Run
 from trainer.trainings import loss_names
 
@@ -80,7 +80,7 @@ class Plot:
     lines: Sequence[PlotLine]
 
 
-def plots_view(run: RunMetrics, compared: Sequence[RunMetrics] = ()) -> ViewData:
+def plots_view(run: RunMetrics, compared: Sequence[RunMetrics] = ()) -> View:
     """Show the curves of a run, with those of others, and a legend that all plots share."""
     if run.run.config is None:
         return {}
@@ -95,7 +95,7 @@ def plots_view(run: RunMetrics, compared: Sequence[RunMetrics] = ()) -> ViewData
     return {"legend": _legend(plots), "plots": views}
 
 
-def _legend(plots: Sequence[Plot]) -> list[ViewData]:
+def _legend(plots: Sequence[Plot]) -> list[View]:
     """List the lines of all plots once, in the order of their colours."""
     line_of_colour = {}
     for plot in plots:
@@ -159,7 +159,7 @@ def _levels(run: RunMetrics, metric: str, last_epoch: int) -> list[PlotLine]:
     return levels
 
 
-def _plot_view(plot: Plot, last_epoch: int) -> ViewData:
+def _plot_view(plot: Plot, last_epoch: int) -> View:
     """Draw a plot: the grid, the lines, and their last values in words."""
     points = chain.from_iterable(line.points for line in plot.lines)
     levels = grid_levels(value for _, value in points)
@@ -188,7 +188,7 @@ def _plot_view(plot: Plot, last_epoch: int) -> ViewData:
     }
 
 
-def _line_view(line: PlotLine, scale: "Scale") -> ViewData:
+def _line_view(line: PlotLine, scale: "Scale") -> View:
     places = []
     values = []
     dots = []

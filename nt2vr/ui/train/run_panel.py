@@ -10,7 +10,7 @@ from nt2vr.settings import Settings
 from nt2vr.ui.theme import Confirmation, menu, template
 from nt2vr.ui.train.plots import RunMetrics, plots_view
 from nt2vr.ui.train.view import comparable, lower_rate_label, run_view
-from nt2vr.ui.view_data import ViewData
+from nt2vr.ui.view import View
 from nt2vr.ui.web.errors import problem_place
 from nt2vr.ui.web.inputs import Updates
 from nt2vr.ui.web.permissions import Permissions, Visitor
@@ -109,7 +109,7 @@ class RunPanel:
             self.delete: gr.Button(interactive=may_delete and not run.is_under_way),
         }
 
-    def _view(self, metrics: RunMetrics, visitor: Visitor) -> ViewData:
+    def _view(self, metrics: RunMetrics, visitor: Visitor) -> View:
         run = metrics.run
         catalog = Catalog.of(self._settings)
         return run_view(

@@ -21,8 +21,8 @@ from nt2vr.extension import trainings
 from nt2vr.media.limits import LIMITS
 from nt2vr.models.card import read_card
 from nt2vr.progress import duration_text, percent_text
-from nt2vr.ui.search.results import short_name
-from nt2vr.ui.view_data import ViewData
+from nt2vr.ui.search.formats import short_name
+from nt2vr.ui.view import View
 from nt2vr.world import NAME
 from trainer.config import TrainConfig
 from trainer.runs.manager import Run
@@ -59,7 +59,7 @@ WORDS = {
 }  # for states that say it otherwise
 
 
-def runs_view(runs: Sequence[Run], chosen: Run | None) -> ViewData:
+def runs_view(runs: Sequence[Run], chosen: Run | None) -> View:
     return {"runs": [{**_summary(run), "chosen": run == chosen} for run in runs]}
 
 
@@ -70,7 +70,7 @@ def run_view(
     system: str = "",
     base: str = "",
     may_evaluate: bool = False,
-) -> ViewData:
+) -> View:
     """Return one run: its progress, what it is trained on, and where its model is used.
 
     Args:
@@ -209,7 +209,7 @@ def _short(value: Any) -> str:
     return str(value).lower()
 
 
-def _summary(run: Run) -> ViewData:
+def _summary(run: Run) -> View:
     status = run.status
     if status.state == "finished":
         share = "100"

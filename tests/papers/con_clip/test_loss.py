@@ -101,16 +101,19 @@ def test_con_equals_a_plain_loop() -> None:
         "n": batch.of(Negated).text,
         "d": batch.of(Distractors).video,
     }
-    cosine = {a + b: (7.0 * rows[a] @ rows[b].T).tolist() for a in rows for b in rows}
+    scores = {a + b: (7.0 * rows[a] @ rows[b].T).tolist() for a in rows for b in rows}
 
-    def term(asked: str, right: str, wrong: str, who: list[int], competing: list[int]) -> float:
-        rights = range(5) if asked != "d" else who
+    def term(
+        asking: str, right: str, wrong: str, asking_rows: list[int], wrong_rows: list[int]
+    ) -> float:
+        """Compute the mean cross-entropy of rows that choose their own among right and wrong answers."""
+        right_rows = asking_rows if asking == "d" else range(5)
         losses: list[float] = []
-        for i in who:
-            wrong_scores = [cosine[asked + right][i][j] for j in rights] + [
-                cosine[asked + wrong][i][j] for j in competing
-            ]
-            losses.append(math.log(sum(map(math.exp, wrong_scores))) - cosine[asked + right][i][i])
+        for row in asking_rows:
+            answers = [scores[asking + right][row][other] for other in right_rows]
+            answers += [scores[asking + wrong][row][other] for other in wrong_rows]
+            total = sum(math.exp(score) for score in answers)
+            losses.append(math.log(total) - scores[asking + right][row][row])
         return sum(losses) / len(losses)
 
     everyone = [0, 1, 2, 3, 4]

@@ -75,7 +75,7 @@ def test_a_model_that_is_not_a_clip_is_one_sentence() -> None:
         rest = {key: tensor for key, tensor in weights.items() if key != name}
         with pytest.raises(ConfigError, match=name.split(".0.")[0].rsplit(".", 1)[-1]):
             infer(rest, KNOWN)
-    with pytest.raises(ConfigError, match=r"positional_embedding|13|14"):
+    with pytest.raises(ConfigError, match="positions"):
         infer(
             {**weights, "visual.positional_embedding": torch.empty(14, 64)}, KNOWN
         )  # 13 places are no square

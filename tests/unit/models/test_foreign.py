@@ -433,15 +433,12 @@ def test_the_notes_of_open_clips_training_tell_the_model(
 def test_a_coca_fits_the_model_of_its_name(models: Catalog) -> None:
     architecture = foreign_architecture._named("coca_ViT-B-32", models)
     with torch.device("meta"):
-        expected_names = build_model(
-            architecture.model_cfg, architecture.preprocess_cfg, "meta"
-        ).state_dict()
-    assert "text_decoder.ln_final.weight" in expected_names
+        own = build_model(architecture.model_cfg, architecture.preprocess_cfg, "meta").state_dict()
+    assert "text_decoder.ln_final.weight" in own
     _, weights, misfits = foreign_architecture.fitted(
-        architecture.model_cfg,
-        {name.removeprefix("text."): expected_names[name] for name in expected_names},
+        architecture.model_cfg, {name.removeprefix("text."): own[name] for name in own}
     )
-    assert (weights.keys(), misfits) == (expected_names.keys(), "")
+    assert (weights.keys(), misfits) == (own.keys(), "")
 
 
 def test_one_of_several_models_is_named_by_its_key(models: Catalog, tmp_path: Path) -> None:
@@ -745,7 +742,7 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     "few words": (_few_words, r"bad\.pt .*100"),
     "an odd model": (
         _save(lambda w: w.pop("text_projection")),
-        r"bad\.pt",
+        "text_projection",
     ),
 }
 

@@ -128,7 +128,7 @@ BAD: dict[str, tuple[Callable[[dict[str, Any]], Mapping[str, Any]], str]] = {
         lambda good: {key: good[key] for key in good if key != "queries"},
         "queries",
     ),
-    "objects": (lambda good: {**good, "video_ids": np.array(["a", "b", "c"], object)}, "video_ids"),
+    "objects": (lambda good: {**good, "video_ids": np.array(["a", "b", "c"], object)}, "dtype=str"),
     "numbers": (
         lambda good: {**good, "video_ids": np.arange(3)},
         "video_ids",

@@ -6,7 +6,7 @@ wording, of which about twenty sentences are made. Words are compared by stem.
 
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from nltk.stem import PorterStemmer
@@ -172,26 +172,34 @@ def framed() -> Iterator[Framed]:
         for frame, wanted, unwanted in frames:
             framed_by_text: dict[str, Framed] = {}
             for number in range(4 * PER_FRAME):
-                rng = random.Random(f"{frame} {number}")
-                drawn = {name: _draw(words, rng) for name, words in FILLERS.items()}
-                fields = {
-                    f"{name}{i + 1}": word
-                    for name, choices in drawn.items()
-                    for i, word in enumerate(choices)
-                }
-                fields |= {name: choices[0] for name, choices in drawn.items()}
-                text, expected_wanted, denied = (
-                    part.format(**fields) for part in (frame, wanted, unwanted)
-                )
-                words = expected_wanted.split()
-                required, banned = (
-                    [w.strip("!") for w in words if w.startswith("!") == bad]
-                    for bad in (False, True)
-                )
-                framed_by_text.setdefault(
-                    text, Framed(kind, text, tuple(required), tuple(denied.split()), tuple(banned))
-                )
+                fields = _fields(random.Random(f"{frame} {number}"))
+                sentence = _filled(kind, frame, wanted, unwanted, fields)
+                framed_by_text.setdefault(sentence.text, sentence)
             yield from list(framed_by_text.values())[:PER_FRAME]
+
+
+def _fields(rng: random.Random) -> dict[str, str]:
+    """Draw fillers: "thing1", "thing2", … and, for the first of each kind, "thing"."""
+    fields = {}
+    for name, words in FILLERS.items():
+        drawn = _draw(words, rng)
+        fields[name] = drawn[0]
+        for number, word in enumerate(drawn, 1):
+            fields[f"{name}{number}"] = word
+    return fields
+
+
+def _filled(kind: str, frame: str, wanted: str, unwanted: str, fields: Mapping[str, str]) -> Framed:
+    """Fill a frame; words of the wanted part with "!" may not be in it."""
+    required = []
+    banned = []
+    for word in wanted.format(**fields).split():
+        if word.startswith("!"):
+            banned.append(word.strip("!"))
+        else:
+            required.append(word.strip("!"))
+    denied = unwanted.format(**fields).split()
+    return Framed(kind, frame.format(**fields), tuple(required), tuple(denied), tuple(banned))
 
 
 def _draw(words: str, rng: random.Random) -> list[str]:

@@ -1,8 +1,9 @@
 """Claims, captions and denials of the built-in world are true of the right scenes."""
 
 import random
+from collections.abc import Iterator
 from functools import cache
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 
 import pytest
 
@@ -98,49 +99,72 @@ def test_order_in_time_is_judged(
     assert Claim(subjects, orders=(ActOrder(places[0], places[1], kind),)).holds(SCENE) is holds  # type: ignore[arg-type]
 
 
-def slowly_holds(claim: Claim, scene: Scene) -> bool:
-    """Judge a claim by trying everything."""
-    seen = visible_in(scene)
-    sets = [set(rows) for size in (1, 2, 3) for rows in combinations(range(len(seen)), size)]
-    if (claim.places and scene.place not in claim.places) or (
-        claim.night is not None and claim.night != scene.night
-    ):
+class SlowJudge:
+    """Judges a claim by trying everything: every set of figures for every subject."""
+
+    def __init__(self, claim: Claim, scene: Scene) -> None:
+        self._claim = claim
+        self._scene = scene
+        self._seen = visible_in(scene)
+
+    def holds(self) -> bool:
+        if self._claim.places and self._scene.place not in self._claim.places:
+            return False
+        if self._claim.night is not None and self._claim.night != self._scene.night:
+            return False
+
+        rows = range(len(self._seen))
+        sets = [set(chosen) for size in (1, 2, 3) for chosen in combinations(rows, size)]
+        per_subject = []
+        for subject in self._claim.subjects:
+            per_subject.append([chosen for chosen in sets if self._fits(subject, chosen)])
+        return any(self._is_in_order(cast) for cast in self._casts(per_subject))
+
+    def _fits(self, subject: SubjectClaim, chosen: set[int]) -> bool:
+        total = sum(self._seen[row].count for row in chosen)
+        if subject.least == 1:
+            number_fits = len(chosen) == 1
+        else:
+            number_fits = subject.least <= total <= subject.most
+        figures = self._scene.figures
+        return number_fits and all(subject.fits(self._seen[row], figures) for row in chosen)
+
+    def _casts(self, per_subject: list[list[set[int]]]) -> Iterator[tuple[set[int], ...]]:
+        """Yield all ways to give each subject a set, so that no figure is in two."""
+        for cast in product(*per_subject):
+            if sum(map(len, cast)) == len(set().union(*cast)):
+                yield cast
+
+    def _is_in_order(self, cast: tuple[set[int], ...]) -> bool:
+        return all(self._holds_order(order, cast) for order in self._claim.orders)
+
+    def _holds_order(self, order: ActOrder, cast: tuple[set[int], ...]) -> bool:
+        for first_start, first_end in self._times(order.first, cast):
+            for second_start, second_end in self._times(order.second, cast):
+                if order.kind == "before":
+                    is_so = first_end <= second_start
+                else:
+                    is_so = max(first_start, second_start) < min(first_end, second_end)
+                if is_so:
+                    return True
         return False
 
-    def fits(who: SubjectClaim, chosen: set[int]) -> bool:
-        total = sum(seen[i].count for i in chosen)
-        number_fits = len(chosen) == 1 if who.least == 1 else who.least <= total <= who.most
-        return number_fits and all(who.fits(seen[i], scene.figures) for i in chosen)
+    def _times(
+        self, place: tuple[int, int], cast: tuple[set[int], ...]
+    ) -> list[tuple[float, float]]:
+        """Return when the figures of a subject do an act of it; a place is a subject's and an act's number."""
+        subject, act_number = place
+        act = self._claim.subjects[subject].acts[act_number]
+        times = []
+        for row in cast[subject]:
+            for doing in self._seen[row].doings:
+                if act.fits(doing, self._scene.figures):
+                    times.append((doing.start, doing.end))
+        return times
 
-    def times(chosen: set[int], act: Act) -> list[tuple[float, float]]:
-        return [
-            (d.start, d.end) for i in chosen for d in seen[i].doings if act.fits(d, scene.figures)
-        ]
 
-    def ordered(order: ActOrder, cast: tuple[set[int], ...]) -> bool:
-        (i, a), (j, b) = order.first, order.second
-        pairs = [
-            (one, two)
-            for one in times(cast[i], claim.subjects[i].acts[a])
-            for two in times(cast[j], claim.subjects[j].acts[b])
-        ]
-        if order.kind == "before":
-            return any(one[1] <= two[0] for one, two in pairs)
-        return any(max(one[0], two[0]) < min(one[1], two[1]) for one, two in pairs)
-
-    per_who = [[chosen for chosen in sets if fits(who, chosen)] for who in claim.subjects]
-
-    def casts(number: int, taken: set[int]) -> list[tuple[set[int], ...]]:
-        if number == len(per_who):
-            return [()]
-        return [
-            (c, *rest)
-            for c in per_who[number]
-            if not c & taken
-            for rest in casts(number + 1, taken | c)
-        ]
-
-    return any(all(ordered(order, cast) for order in claim.orders) for cast in casts(0, set()))
+def slowly_holds(claim: Claim, scene: Scene) -> bool:
+    return SlowJudge(claim, scene).holds()
 
 
 def test_scenes_are_valid_and_survive_json() -> None:

@@ -4,6 +4,7 @@ import statistics
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,10 +12,11 @@ import pytest
 from nt2vr.cli import main
 from nt2vr.errors import ConfigError
 from tests.support.tiny_models import write_tiny
-from tests.support.trainings import SMALL
+from tests.support.trainings import SMALL, go_on
 from tests.unit.trainer.captioned import write_captioned_pictures
 from trainer.config import TrainConfig, load_config, save_config
-from trainer.runs.run_folder import read_metrics
+from trainer.runs import sweep
+from trainer.runs.run_folder import RunFolder, read_metrics
 from trainer.runs.sweep import Label, SweepRun, difference_note, planned, runs_at
 
 CONFIG = TrainConfig(name="CLIP-bnl", losses={"retrieval": {}, "bnl": {"weight": 1e-3}})
@@ -196,9 +198,16 @@ def test_points_may_differ_by_less_than_their_seeds() -> None:
     assert difference_note({("a",): rows(0.5), ("b",): []}, columns) == ""
 
 
+def train_here(run: RunFolder, environment: Mapping[str, str]) -> Any:
+    """Stand in for `start_process`: train in this process, and return one that has ended."""
+    go_on(run)
+    return SimpleNamespace(wait=lambda: 0, returncode=0, stdin=None)
+
+
 def test_the_table_has_composed_queries_and_the_control(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setattr(sweep, "start_process", train_here)
     write_tiny(tmp_path / "base", "Tiny base")
     write_captioned_pictures(tmp_path / "set", count=40)
     sizes: dict[str, Any] = {
