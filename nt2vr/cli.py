@@ -461,7 +461,9 @@ def update(
         default_model = ""
         if not embedding.model:
             default_model = services.galleries.default_model(services.libraries.find(name).id)
-        prepare = partial(services.libraries.retry, name) if retry else None
+        prepare = None
+        if retry:
+            prepare = partial(services.libraries.retry, name)
         _index(services, name, embedding, prepare, default_model)
 
 
@@ -958,7 +960,10 @@ def publish(
     if dry_run:
         total = 0
         for name, file in files.items():
-            size = len(file) if isinstance(file, bytes) else file.stat().st_size
+            if isinstance(file, bytes):
+                size = len(file)
+            else:
+                size = file.stat().st_size
             _say(f"{size:>12,}  {name}")
             total += size
         _say(f"{total:,} bytes in {len(files)} files")

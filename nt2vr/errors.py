@@ -116,7 +116,10 @@ def quoted(value: object) -> str:
     It is printable, and has at most MAX_QUOTED characters.
     """
     text = value if isinstance(value, str) else repr(value)
-    short = text if len(text) <= MAX_QUOTED else text[: MAX_QUOTED - 1] + "…"
+    if len(text) <= MAX_QUOTED:
+        short = text
+    else:
+        short = text[: MAX_QUOTED - 1] + "…"
     if isinstance(value, str):
         return repr(short)
     return short

@@ -246,7 +246,9 @@ def _public_address(environment: Mapping[str, str]) -> str:
     if address.lower().startswith(("http://", "https://")):
         return f"{address.removesuffix('/')}/"
     space_hosts = _split_list(environment.get("SPACE_HOST") or "")
-    return f"https://{space_hosts[0]}/" if space_hosts else ""
+    if space_hosts:
+        return f"https://{space_hosts[0]}/"
+    return ""
 
 
 def has_home() -> bool:

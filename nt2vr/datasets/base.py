@@ -101,7 +101,9 @@ def split_in(name: str) -> Split | None:
         split = SPLITS.get(word.lower())
         if split:
             splits.add(split)
-    return splits.pop() if len(splits) == 1 else None
+    if len(splits) == 1:
+        return splits.pop()
+    return None
 
 
 def split_of_path(path: str) -> Split | None:

@@ -51,7 +51,9 @@ def list_files(source: Source, progress: Progress = silent) -> Iterator[LibraryF
 
 
 def _unavailable_text(source: Source) -> str:
-    state = "is empty now" if source.path.is_dir() else "is not there"
+    state = "is not there"
+    if source.path.is_dir():
+        state = "is empty now"
     text = f"{source.path} {state}: is its drive mounted?"
     if source.kind != "uploads":
         text += f" If it was moved: {move_command(source.name)}."

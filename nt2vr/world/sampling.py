@@ -279,7 +279,9 @@ def _draw_deed(
         return None
     kind = rng.choice(possible)
     targets = act.targets or kind.objects
-    objects = kind.objects & act.objects if act.objects else kind.objects
+    objects = kind.objects
+    if act.objects:
+        objects = kind.objects & act.objects
     possible_targets = []
     for position, figure in enumerate(figures):
         if figure.thing in targets and position != number:

@@ -360,7 +360,9 @@ class SceneDenials:
 
     def _typed(self, row: int, rng: Random) -> SceneDenial:
         """Word a sentence as people type it; a list excludes two unwanted parts."""
-        draw = self._composed if rng.random() < DEED_SHARE else self._without
+        draw = self._without
+        if rng.random() < DEED_SHARE:
+            draw = self._composed
         first = draw(row, rng)
         second = draw(row, rng)
         is_other = second.kind == first.kind and second.unwanted_claims != first.unwanted_claims

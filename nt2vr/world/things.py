@@ -285,7 +285,9 @@ class DeedKind:
         """The group of deeds of which one is done at a time."""
         if self.verb == WEAR:
             return "worn"
-        return "mood" if self.hand == "face" else "main"
+        if self.hand == "face":
+            return "mood"
+        return "main"
 
     def may(self, thing: Thing, place: Place) -> bool:
         """Return whether a thing may do it at a place."""

@@ -56,7 +56,9 @@ class Clips:
 
     @property
     def unit(self) -> str:
-        return "clips" if self.has_videos else "captions"
+        if self.has_videos:
+            return "clips"
+        return "captions"
 
     def captions(self, seed: str) -> list[str]:
         """Draw one caption per clip; equal seeds give equal captions."""

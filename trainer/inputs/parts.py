@@ -91,7 +91,10 @@ class Parts(Input[TeacherTexts, PartVectors]):
         videos = preparation.videos
         if videos is None:
             videos = storing.encode_text(captions_of(clips.sentences, preparation.key, first))
-        rows = first if clips.sentences.parses_captions else range(len(clips))
+        if clips.sentences.parses_captions:
+            rows = first
+        else:
+            rows = range(len(clips))
         sentences = (example_sentence(preparation, row) for row in rows)
 
         self.storing_teacher = Teacher(

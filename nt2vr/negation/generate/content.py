@@ -86,7 +86,9 @@ def _thing(phrases: Phrases, noun: Phrase) -> NamedThing | None:
 
     bare = " ".join(phrases.words[first : noun.end]).replace(" '", "'")
     is_plural = is_plural_noun(head, lemma)
-    article = phrases.word(noun.start) if first == noun.start + 1 else ""
+    article = ""
+    if first == noun.start + 1:
+        article = phrases.word(noun.start)
     if article in _ARTICLES:
         text = f"{article} {bare}"
     elif is_plural or _needs_no_article(head, lemma):

@@ -543,7 +543,9 @@ def _place_is_ambiguous(phrases: Phrases, first: int, after: int) -> bool:
     if phrases.tag(first) == "VBN" or phrases.place_phrase(place.end):
         return True
     # a player | in blue
-    noun = phrases.noun_phrase(place.object) if place.object else None
+    noun = None
+    if place.object:
+        noun = phrases.noun_phrase(place.object)
     return noun is not None and phrases.tag(noun.head) == "ADJ"
 
 

@@ -222,7 +222,9 @@ def _negations_of(fields: Fields) -> Iterator[Caption]:
     """Yield the negations of a training caption, numbered without empty ones."""
     number = 0
     for negation in fields.get("false", ()):
-        text = negation.get("falsesent") if isinstance(negation, dict) else None
+        text = None
+        if isinstance(negation, dict):
+            text = negation.get("falsesent")
         if isinstance(text, str) and text.strip():
             yield Caption(f"{fields.get('id')}#{number}", text.strip())
             number += 1
@@ -308,7 +310,9 @@ class _NumberedLine(NamedTuple):
 
 def _rows(path: Path) -> Iterator[_NumberedLine]:
     for number, line in _lines(path):
-        fields = _object(path, number, line) if line.startswith("{") else {}
+        fields = {}
+        if line.startswith("{"):
+            fields = _object(path, number, line)
         yield _NumberedLine(number, line, fields)
 
 

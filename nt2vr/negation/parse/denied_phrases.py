@@ -44,7 +44,9 @@ class DeniedPhraseFinder:
 
         verb = phrases.lemma(before)
         if cue.kind == "no":
-            return before if verb in listed("held") else None
+            if verb in listed("held"):
+                return before
+            return None
 
         is_object = cue.kind == "nobody" and phrase.start == cue.start
         has_exception = phrases.word(cue.end) in {"but", "except", "save", "other", "besides"}

@@ -109,7 +109,12 @@ class EditFinder:
         if after == i or after >= self.num_words:
             return None
         if " ".join(phrases.words[after : after + 2]) not in _WHOEVER:
-            return Negation(Cue("order", i, after), (), i, after)
+            return Negation(
+                cue=Cue("order", i, after),
+                items=(),
+                start=i,
+                end=after,
+            )
 
         end = after + 2
         while end < self.num_words and phrases.tag(end) not in {"PUNCT", "CONJ"}:
@@ -125,7 +130,19 @@ class EditFinder:
             self.phrases.word(i) not in listed("referring") for i in range(start, stop)
         )
         items = (noun_of(start, stop),) if names_thing else ()
-        return Negation(cue, items, min(cue.start, start), end, link=_LINK)
+        return Negation(
+            cue=cue,
+            items=items,
+            start=min(cue.start, start),
+            end=end,
+            link=_LINK,
+        )
 
     def _left_out(self, start: int, end: int) -> Negation:
-        return Negation(Cue("edit", start, end), (), start, end, link=_LINK)
+        return Negation(
+            cue=Cue("edit", start, end),
+            items=(),
+            start=start,
+            end=end,
+            link=_LINK,
+        )

@@ -38,7 +38,13 @@ class Phrase:
 
 def noun_of(start: int, end: int) -> Phrase:
     """Return words `start` to `end` as a noun phrase without a setting, the last word its head."""
-    return Phrase("noun", start, end, core=end, head=end - 1)
+    return Phrase(
+        kind="noun",
+        start=start,
+        end=end,
+        core=end,
+        head=end - 1,
+    )
 
 
 class Phrases:
@@ -143,7 +149,13 @@ class Phrases:
             inner = self.noun_phrase(end + 1)
             if inner:
                 end = inner.end
-        return Phrase("noun", i, end, core=end, head=head)
+        return Phrase(
+            kind="noun",
+            start=i,
+            end=end,
+            core=end,
+            head=head,
+        )
 
     def _without_noun(self, i: int, first: int) -> Phrase | None:
         """Return determiners without a noun: "12", "the red", "the other"."""
@@ -155,7 +167,13 @@ class Phrases:
         quality = self.quality(first)
         if quality is None:
             return None
-        return Phrase("noun", i, quality.end, core=quality.end, head=quality.head)
+        return Phrase(
+            kind="noun",
+            start=i,
+            end=quality.end,
+            core=quality.end,
+            head=quality.head,
+        )
 
     def _is_noun(self, i: int) -> bool:
         """Return whether word i is a noun, or the number of a name: "Boeing | 737", "gate | 5"."""
@@ -203,7 +221,14 @@ class Phrases:
             inner = self.verb_phrase(start)
         if inner is None:
             return None
-        return Phrase("place", i, inner.end, core=inner.end, head=i, object=start)
+        return Phrase(
+            kind="place",
+            start=i,
+            end=inner.end,
+            core=inner.end,
+            head=i,
+            object=start,
+        )
 
     def quality(self, i: int) -> Phrase | None:
         """Return "red", "very happy", "far away"."""
@@ -222,7 +247,13 @@ class Phrases:
             inner = self.place_phrase(end)
         if inner:
             end = inner.end
-        return Phrase("quality", i, end, core=end, head=head)
+        return Phrase(
+            kind="quality",
+            start=i,
+            end=end,
+            core=end,
+            head=head,
+        )
 
     def is_setting(self, place: Phrase) -> bool:
         """Return whether everything happens at a place: "in a park", but not "on a phone"."""
@@ -369,7 +400,14 @@ class _VerbPhraseReader:
             core = inner.core
         if self._setting is not None:
             core = self._setting
-        return Phrase("verb", start, end, core, self._verb, self._first_object)
+        return Phrase(
+            kind="verb",
+            start=start,
+            end=end,
+            core=core,
+            head=self._verb,
+            object=self._first_object,
+        )
 
     def _take_next(self) -> bool:
         """Take an adverb, place, object, quality or particle; return whether one follows."""

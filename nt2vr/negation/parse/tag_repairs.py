@@ -44,7 +44,9 @@ class MissingVerb(NamedTuple):
 
 def _at(values: Sequence[str], i: int) -> str:
     """Return the word or tag at a position; "" outside the sentence."""
-    return values[i] if 0 <= i < len(values) else ""
+    if 0 <= i < len(values):
+        return values[i]
+    return ""
 
 
 class _WordInContext:

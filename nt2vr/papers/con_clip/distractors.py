@@ -98,7 +98,9 @@ class Distractors(Input[DistractorRequest, EmbeddedDistractors]):
         for caption, text, is_negatable in zip(
             drawing.captions, negated.texts, negated.negatable, strict=True
         ):
-            parts = subject_and_object(caption.text, text) if is_negatable else None
+            parts = None
+            if is_negatable:
+                parts = subject_and_object(caption.text, text)
             subject, denied_object = parts or ("", "")
             subjects.append(subject)
             objects.append(denied_object)

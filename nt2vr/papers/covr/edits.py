@@ -473,7 +473,10 @@ def two_changes(scene: Scene, rng: Random) -> Iterator[tuple[Change, Change]]:
         if change is None:
             continue
         for earlier in earlier_changes:
-            pair = (change, earlier) if rng.random() < 0.5 else (earlier, change)
+            if rng.random() < 0.5:
+                pair = (change, earlier)
+            else:
+                pair = (earlier, change)
             is_same_figure = change.old is not None and change.old == earlier.old
             after = changed(scene, pair)
             if not is_same_figure and possible(after) and Requirements.of(after, pair).holds(after):

@@ -123,7 +123,10 @@ class Fusion(nn.Module, Composer):
         self.unwanted = unwanted
         self.hidden = hidden
         self.blocks = blocks
-        widths = [5 * width, hidden, width] if hidden else [5 * width, width]
+        if hidden:
+            widths = [5 * width, hidden, width]
+        else:
+            widths = [5 * width, width]
         self.layers = nn.ModuleList(nn.Linear(*pair) for pair in pairwise(widths))
         for parameter in self.layers[-1].parameters():
             nn.init.zeros_(parameter)

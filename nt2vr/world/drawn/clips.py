@@ -217,7 +217,10 @@ def embedded_once(
     embeddings = _stored(path)
     if embeddings is None:
         of_frames = _stored(_embeddings_of(frames, card.unpooled))
-        embeddings = embed() if of_frames is None else encoder.pool(of_frames)
+        if of_frames is None:
+            embeddings = embed()
+        else:
+            embeddings = encoder.pool(of_frames)
         _store(embeddings, path)
     mark_used(path)
     return np.asarray(embeddings, np.float32)
