@@ -11,7 +11,8 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, silent
 from nt2vr.search.strategies import System
 
-Media = TypeVar("Media")  # what a model makes of a benchmark's videos
+# What a model makes of a benchmark's videos.
+Media = TypeVar("Media")
 
 
 @dataclass(frozen=True, eq=False)

@@ -48,7 +48,8 @@ WORLDS: Mapping[str, Callable[..., TextBenchmark]] = {
     WORLD: world_benchmark,
     CLASSES + WORLD: shown_benchmark,
 }
-Inputs = frozenset[VideoInputName | None]  # that models read; None for frames
+# That models read; None for frames.
+Inputs = frozenset[VideoInputName | None]
 FRAMES: Inputs = frozenset({None})
 # Before the name of data whose captions stand for the videos.
 WORDS = "words:"
@@ -156,7 +157,7 @@ def load_benchmark(
         raise _unknown(name, libraries)
     dataset = load_dataset(
         name,
-        data.split or "test",
+        split=data.split or "test",
         with_files=None in inputs,
         progress=progress,
         or_validation=not data.split,
@@ -173,7 +174,7 @@ def _library_benchmark(data: Data, libraries: Libraries, reader: Reader) -> Text
             f"{library.name} has no captions to evaluate with. Choose another library."
         )
     dataset = Dataset(library.name, "all", captioned)
-    benchmark = _dataset_benchmark(data, dataset, reader, library.source.key)
+    benchmark = _dataset_benchmark(data, dataset, reader, gallery_key=library.source.key)
     return replace(benchmark, source={**benchmark.source, "library": library.id})
 
 
@@ -212,7 +213,7 @@ def _dataset_benchmark(
     for name, of_input in vectors.items():
         source.setdefault(name.kind, {})[name.name] = of_input.digest
     source["remarks"] = [*remarks, *remarks_on_queries]
-    embed_frames = embed_files(videos, reader.places.decoder, reader.places.cache, gallery_key)
+    embed_frames = embed_files(videos, reader.places.decoder, reader.places.cache, key=gallery_key)
     return TextBenchmark(
         name=dataset.name,
         video_ids=tuple(captions),
@@ -234,7 +235,9 @@ def _ranked_videos(
     num_missing = len(dataset.videos) - len(with_vectors)
     if num_missing:
         names = ", ".join(f"{kind} {name}" for kind, name in vectors)
-        treatment = "ranked last by models that read them" if has_files else "left out"
+        treatment = "left out"
+        if has_files:
+            treatment = "ranked last by models that read them"
         remarks.append(
             f"{num_missing} of {len(dataset.videos)} videos have no {names}; they are {treatment}."
         )

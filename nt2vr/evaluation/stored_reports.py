@@ -38,7 +38,8 @@ UNREADABLE = (
     ArithmeticError,
     BadZipFile,
 )
-TEXT_FIELDS = ("kind", "text", "wanted", "original", "cue", "group")  # of a query, as they are
+# Of a query, as they are.
+TEXT_FIELDS = ("kind", "text", "wanted", "original", "cue", "group")
 SUMMARY = {
     "name": str,
     "digest": str,
@@ -57,13 +58,18 @@ def load_report(folder: Path) -> Report:
             parse_json((folder / REPORT).read_text(encoding="utf-8")), folder / REPORT
         )
         text = (folder / QUERIES).read_text(encoding="utf-8")
-        lines = [parse_json(line) for line in text.split("\n") if line]
+        lines = []
+        for line in text.split("\n"):
+            if line:
+                lines.append(parse_json(line))
         with (folder / ARRAYS).open("rb") as file, np.load(file, allow_pickle=False) as stored:
             arrays = dict(stored)
         _check(data, SUMMARY)
         presentation = _presentation_of(lines)
         in_words = folder / CAPTIONS
-        captions = parse_json(in_words.read_text(encoding="utf-8")) if in_words.is_file() else {}
+        captions = {}
+        if in_words.is_file():
+            captions = parse_json(in_words.read_text(encoding="utf-8"))
         report = Report(
             video_ids=tuple(arrays["video_ids"].tolist()),
             texts=tuple(arrays["texts"].tolist()),
@@ -118,7 +124,8 @@ def _results(
     for place, spec in enumerate(systems):
         system = str(spec.pop("system"))
         metrics = presentation.metrics_as_stored(spec.pop("metrics"))
-        spec.pop("intervals", None)  # they are computed again
+        # They are computed again.
+        spec.pop("intervals", None)
         _check(spec, {"model": str, "strategy": str})
         measured = Measured(**{name: arrays[f"measured_{name}"][place] for name in fields})
         results.append(Result(system, spec, measured, metrics))
@@ -136,7 +143,14 @@ def read_videos(path: Path) -> tuple[Video, ...]:
             start = float(line.get("start", 0.0))
             end = line.get("end")
             end_s = None if end is None else float(end)
-            videos.append(Video(str(line["video_id"]), Path(line["path"]), start=start, end=end_s))
+            videos.append(
+                Video(
+                    video_id=str(line["video_id"]),
+                    path=Path(line["path"]),
+                    start=start,
+                    end=end_s,
+                )
+            )
     return tuple(videos)
 
 
