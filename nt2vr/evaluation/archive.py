@@ -72,7 +72,8 @@ def _check_text(name: str, text: str, longest: int) -> None:
         )
 
 
-Remarks = Mapping[int, Remark]  # by the query's position in the report
+# By the query's position in the report.
+Remarks = Mapping[int, Remark]
 
 
 class Entry(NamedTuple):

@@ -85,7 +85,8 @@ def _ranked(head: str, kind: str) -> ColumnGroup:
     return ColumnGroup(head, (*recalls, *ranks))
 
 
-PAPER = (  # Table 2 of the nT2VR paper
+# Table 2 of the nT2VR paper.
+PAPER = (
     ColumnGroup("Original", _retrieval("original")),
     ColumnGroup("Negated", _retrieval_lost("negated")),
     ColumnGroup("Composed", _retrieval("composed")),

@@ -42,7 +42,8 @@ def judged_queries(
 def _judged_captions(sets: QuerySets, row_of: Mapping[str, int]) -> list[JudgedQuery]:
     """Find the videos of captions, and the captions that negated ones deny."""
     queries: list[JudgedQuery] = []
-    position_of: dict[str, int] = {}  # of captions, by their ids
+    # Of captions, by their ids.
+    position_of: dict[str, int] = {}
     for caption in sets.original:
         video_id = caption.cap_id.rpartition("#enc#")[0] or caption.video_id
         row = row_of.get(video_id)

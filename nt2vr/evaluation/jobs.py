@@ -21,10 +21,10 @@ from nt2vr.progress import Job, Progress, Runner
 from nt2vr.search.strategies import System
 from nt2vr.world import WORLD
 
-READY_MARK = ".ready"  # beside the folder of reports
-MAX_SYSTEMS = (
-    32  # of one evaluation, without controls: each takes memory, time and space in the report
-)
+# Beside the folder of reports.
+READY_MARK = ".ready"
+# Of one evaluation, without controls: each takes memory, time and space in the report.
+MAX_SYSTEMS = 32
 
 
 class Evaluations:
@@ -121,7 +121,8 @@ class Evaluations:
             folder.mkdir(parents=True, exist_ok=True)
             mark.touch()
             self.archive.add(ready_report())
-        except (ConfigError, OSError) as error:  # a full disk, or a folder that is read-only
+        # The disk is full, or the folder is read-only.
+        except (ConfigError, OSError) as error:
             warn_once(f"The report that comes with the app cannot be shown: {reason_of(error)}")
 
     def evaluate(self, data: Data, named: Sequence[System], progress: Progress) -> Report:
@@ -143,7 +144,8 @@ class Evaluations:
         benchmark = load_benchmark(
             data, places.folder, places.decoder, places.cache, progress, self._libraries, inputs
         )
-        if data.name in (WORLD, GALLERY):  # the world's 10,000 queries take 5 s
+        # The world's 10,000 queries take 5 s.
+        if data.name in (WORLD, GALLERY):
             self._built[data] = benchmark
         return benchmark
 

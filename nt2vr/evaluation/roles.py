@@ -5,27 +5,38 @@ from typing import Any
 
 from nt2vr.evaluation.metric_names import (
     ACCURACY,
-    AUC,
     COMPOSED_HARD_PAIRS,
     COMPOSED_MIR,
-    HARD_PAIRS,
     MIR,
+    NOT_AUC,
     ORIGINAL_MIR,
+    WITHOUT_HARD_PAIRS,
 )
 from nt2vr.models.card import IMPORTED
 
-BASE, CONTROL, REFERENCE = "base", "drop", "reference"  # roles, which systems that compete have not
-ROLES = {  # by strategy
-    "plain": (BASE, "zero-shot"),
-    "drop": (CONTROL, "control"),
-}
-TELLING = (  # measures by which the best system is chosen: the first one that was measured
-    *(COMPOSED_HARD_PAIRS, f"without/{HARD_PAIRS}", f"not/{AUC}", COMPOSED_MIR, f"retrieval/{MIR}"),
-    *(f"{kind}/{ACCURACY}" for kind in ("choice", "pair", "picture", "class")),
+# Roles of systems that do not compete.
+BASE = "base"
+CONTROL = "drop"
+REFERENCE = "reference"
+# Role and label by strategy.
+ROLES = {"plain": (BASE, "zero-shot"), "drop": (CONTROL, "control")}
+# The best system is chosen by the first of these measures that was measured.
+TELLING = (
+    COMPOSED_HARD_PAIRS,
+    WITHOUT_HARD_PAIRS,
+    NOT_AUC,
+    COMPOSED_MIR,
+    f"retrieval/{MIR}",
+    f"choice/{ACCURACY}",
+    f"pair/{ACCURACY}",
+    f"picture/{ACCURACY}",
+    f"class/{ACCURACY}",
     ORIGINAL_MIR,
 )
-Specs = Mapping[str, Mapping[str, Any]]  # of systems, by their names in table order
-Metrics = Mapping[str, Mapping[str, float]]  # by system and measure
+# Of systems, by their names in table order.
+Specs = Mapping[str, Mapping[str, Any]]
+# By system and measure.
+Metrics = Mapping[str, Mapping[str, float]]
 
 
 def role_of(spec: Mapping[str, Any]) -> tuple[str, str]:
@@ -35,7 +46,8 @@ def role_of(spec: Mapping[str, Any]) -> tuple[str, str]:
     base. What an imported model was trained from is unknown unless its card says so.
     """
     strategy = spec.get("strategy", "")
-    if strategy == "drop":  # a control, whatever its model is
+    # It is a control, whatever its model is.
+    if strategy == "drop":
         return ROLES[strategy]
 
     base = str(spec.get("base", ""))

@@ -29,7 +29,8 @@ from nt2vr.evaluation.tables import (
 OF_ONE_VIDEO = frozenset(
     {"original", "negated", "retrieval", "choice", "pair", "picture", "class", "negated class"}
 )
-MAX_LISTED = 1000  # relevant ids per line of queries.jsonl: all of them took 68 MB for the built-in world, these 5
+# Relevant ids per line of queries.jsonl: all of them took 68 MB for the built-in world, these 5.
+MAX_LISTED = 1000
 OF_CAPTIONS = ("original/", "video/")
 
 
