@@ -327,7 +327,8 @@ def search(
 def _ranking_lines(
     ranking: "Ranking", answer: "Answer", searcher: "GallerySearcher"
 ) -> Iterable[str]:
-    from nt2vr.ui.search.results import notes, times_text
+    from nt2vr.ui.search.formats import times_text
+    from nt2vr.ui.search.notes import notes
 
     counts = ", ".join(f"{count} {verdict}" for verdict, count in ranking.counts.items() if count)
     if counts:

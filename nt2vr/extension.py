@@ -73,11 +73,11 @@ class Measure:
 
 
 @dataclass(frozen=True)
-class Training:
+class TrainingReference:
     """A training of something else than towers.
 
     Attributes:
-        reference: to its `trainer.trainings.Training`.
+        reference: to its `trainer.trainings.TrainingKind`.
         measures: those that it writes among the metrics of a run.
     """
 
@@ -135,7 +135,7 @@ class Extension:
     composers: Mapping[str, str] = field(default_factory=dict)
     video_inputs: Mapping[str, str] = field(default_factory=dict)
     poolings: Mapping[str, Pooling] = field(default_factory=dict)
-    trainings: Mapping[str, Training] = field(default_factory=dict)
+    trainings: Mapping[str, TrainingReference] = field(default_factory=dict)
     presets: Path | None = None
     tables: Mapping[str, str] = field(default_factory=dict)
     questions: Mapping[str, str] = field(default_factory=dict)
@@ -223,7 +223,7 @@ def poolings() -> Mapping[str, Pooling]:
 
 
 @cache
-def trainings() -> Mapping[str, Training]:
+def trainings() -> Mapping[str, TrainingReference]:
     """Return the trainings of all extensions by name."""
     return {
         name: training

@@ -30,6 +30,7 @@ from nt2vr.evaluation.jobs import READY_MARK
 from nt2vr.media.decode import Decoder
 from nt2vr.settings import prepare_environment
 from nt2vr.ui import quickly_imported
+from tests.support.kept_children import KeptChildren
 from tests.support.paths import ROOT
 
 gc.disable()  # until all modules are imported: nothing of them is garbage
@@ -57,7 +58,8 @@ class OneAppScheduling(LoadScopeScheduling):  # type: ignore[misc]  # untyped
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        module, shares = nodeid.partition("::")[0], "not slow" in self.config.option.markexpr
+        module = nodeid.partition("::")[0]
+        shares = "not slow" in self.config.option.markexpr
         return (
             "the app" if shares and module.startswith(("tests/app/", "tests/browser/")) else module
         )
@@ -82,6 +84,20 @@ def pytest_collection_finish() -> None:
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneAppScheduling:
     return OneAppScheduling(config, log)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kept_children() -> Iterator[KeptChildren]:
+    with pytest.MonkeyPatch.context() as patch:
+        children = KeptChildren(patch)
+        yield children
+        children.close()
+
+
+@pytest.fixture(autouse=True)
+def _new_children(kept_children: KeptChildren, request: pytest.FixtureRequest) -> None:
+    """Start children anew where their start and end are what is tested."""
+    kept_children.is_on = request.node.path.parent.name != "media"
 
 
 @pytest.fixture
@@ -179,7 +195,8 @@ def run_app(
         environment: variables to set.
     """
     port = port or free_port()
-    data, path = folder / "data", folder / "app.log"
+    data = folder / "data"
+    path = folder / "app.log"
     (data / "evaluation").mkdir(parents=True, exist_ok=True)
     (data / "evaluation" / READY_MARK).touch()  # its report would be opened instead of the form
     for shared in (cache, cache.with_name("embeddings")) if cache is not None else ():

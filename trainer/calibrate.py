@@ -49,7 +49,7 @@ GRIDS: dict[str, Sequence[float]] = {
     "spherical": [step / 200 for step in range(160, 201)],
 }
 # α of `rectified`. Up to 10, and τ up to 1.5 deviations, gained .002 on CLIP and .001 on CLIP-neg:
-# trainer/LOG.md.
+# docs/lab/log.md.
 WEIGHTS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 # τ of `rectified`, in deviations above the mean s(clip, unwanted) of all clips and parts.
 DEVIATIONS = (0.0, 0.25, 0.5, 0.75, 1.0)

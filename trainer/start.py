@@ -157,8 +157,8 @@ def _check_num_frames(config: TrainConfig, base: Card) -> None:
     max_frames = len(pooling.positions)
     if num_frames > max_frames:
         raise ConfigError(
-            f"num_frames is {num_frames}, more than {max_frames} frames, the most that "
-            f"{encoder.base} knows the order of. Lower it."
+            f"num_frames is {num_frames}, but the pooling of {encoder.base} orders at most "
+            f"{max_frames} frames. Lower num_frames."
         )
 
 

@@ -34,7 +34,7 @@ WARM = 2
 TIMED = 10
 # Steps that take as long as a validation.
 VALIDATION = 6
-# A tower with fewer layers drops the unwanted part at best: docs/results.md has the measurements.
+# A tower with fewer layers drops the unwanted part at best: docs/lab/results.md has the measurements.
 ENOUGH_LAYERS = 5
 # New layers have everything to learn, from more captions, and at a rate at which those of a deep
 # tower would forget.

@@ -48,8 +48,8 @@ BUILT_IN: Mapping[str, Loader] = {
 GENERAL = ("folder", "flickr", "captions")
 DATASETS = Registry("kind of dataset", BUILT_IN, _checked)
 NO_SPLITS = (
-    "{name} has no splits, so all of its {count} are taken. Of a model trained on them, only the split “validation” "
-    "tells how it does on others."
+    "{name} has no splits, so all of its {count} are taken. For a model trained on them, only the split "
+    "“validation” shows how it does on other videos."
 )
 NO_TEST = "{name} has no test split here, so its validation split is taken."
 UNREAD = (

@@ -21,7 +21,7 @@ from nt2vr.search.searcher import DEFAULT_SYSTEMS, Searcher
 
 # The best of the models that ship.
 BEST = "CLIP-neg"
-# The strategy with the best first clips, see docs/results.md.
+# The strategy with the best first clips, see docs/lab/results.md.
 EXCLUDING = "rectified"
 # Number of open libraries; the least recently used one is closed first.
 MAX_OPEN = 4

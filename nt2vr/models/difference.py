@@ -130,7 +130,7 @@ def tokenizer_folder(folder: Path, base: Path) -> Path:
     return folder if (folder / TOKENIZER).is_file() else base
 
 
-class Difference(NamedTuple):
+class WeightDifference(NamedTuple):
     """A checkpoint in two parts."""
 
     # Folder of the whole model.
@@ -145,7 +145,7 @@ class Difference(NamedTuple):
 
 def difference_from(
     start: Path, folder: Path, trained: "Mapping[str, Tensor]", stored: "Mapping[str, Tensor]"
-) -> Difference | None:
+) -> WeightDifference | None:
     """Compare weights, as `trained` and as `stored`, with the base of the checkpoint that training started from.
 
     Return None if a checkpoint in `folder` would not find that base, or share little with it.
@@ -168,7 +168,7 @@ def difference_from(
     if same_bytes < LEAST_SHARED * sum(tensor.nbytes for tensor in stored.values()):
         return None
     changed = {name: tensor for name, tensor in stored.items() if name not in same}
-    return Difference(base, entry, changed, weights={**stored, **same})
+    return WeightDifference(base, entry, changed, weights={**stored, **same})
 
 
 def export_checkpoint(folder: Path, target: Path) -> None:

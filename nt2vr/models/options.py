@@ -29,7 +29,7 @@ class AddOptions:
     name: str = ""
     "name of the model; default: the source's"
     model: str = ""
-    "of a checkpoint: what it is, a model of open_clip's or one here; default: told by files beside it, or guessed"
+    "of a checkpoint: what it is, a model of open_clip's or one here; default: what files beside it say, or a guess"
     key: str = ""
     "of a checkpoint: which of several models in the file, such as state_dict_ema"
     frames: int | None = None

@@ -398,8 +398,8 @@ def check_strategy(system: "System", card: Card) -> None:
     """Refuse a strategy that needs parts of queries, for a model that knows whole queries only."""
     if card.capabilities.given_queries_only and system.strategy != "plain":
         raise ConfigError(
-            f"{card.name} knows whole queries only, without their parts: "
-            f"{system.name} cannot be asked."
+            f"{card.name} knows whole queries only, not their parts, so {system.name} cannot search. "
+            "Choose it without a strategy."
         )
 
 

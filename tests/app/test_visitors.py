@@ -96,12 +96,12 @@ class Place(NamedTuple):
 
 def files_in(app: RunningApp) -> dict[Path, tuple[int, int]]:
     """Return size and time of each file of the data folder, but of uploads; those of the shared cache are not here."""
-    found = {}
+    inputs = {}
     for path in app.data.rglob("*"):
         if path.is_file() and not path.is_relative_to(app.data / "uploads"):
             state = path.stat()
-            found[path] = (state.st_size, state.st_mtime_ns)
-    return found
+            inputs[path] = (state.st_size, state.st_mtime_ns)
+    return inputs
 
 
 def wait_for(condition: Callable[[], Any]) -> Any:
@@ -187,9 +187,9 @@ def values_of(place: Place, dependency: dict[str, Any]) -> Iterator[tuple[list[A
 
     for name in (place.library, place.run, place.report, "CLIP"):
         is_text = [component["type"] in ("textbox", "browserstate") for component in inputs]
-        named = [name if text else value for text, value in zip(is_text, defaults, strict=True)]
+        values = [name if text else value for text, value in zip(is_text, defaults, strict=True)]
         data = dict.fromkeys(EVENT_FIELDS, name)
-        yield named, {**data, "link": f"report={name}&query=1", "epoch": 1}
+        yield values, {**data, "link": f"report={name}&query=1", "epoch": 1}
 
     for number in range(ROUNDS):
         hostile = []
@@ -203,21 +203,23 @@ def test_no_event_of_a_visitor_changes_anything(place: Place) -> None:
     before = files_in(place.app)
     faults = []
     for dependency in place.visitor.dependencies:
-        for values, data in values_of(place, dependency):
-            message = place.visitor.send_to(
-                dependency, values, data, session=f"visitor-{dependency['id']}"
-            )
-            now = files_in(place.app)
-            if now != before:
-                changed = [
-                    str(path)
-                    for path in now.keys() | before.keys()
-                    if now.get(path) != before.get(path)
-                ]
-                faults.append(f"{dependency['api_name']} {str(values)[:200]} {data}: {changed}")
-                before = now
+        name = dependency["api_name"]
+        session = f"visitor-{dependency['id']}"
+        calls = list(values_of(place, dependency))
+        event_ids = [
+            place.visitor.join(dependency, values, data, session) for values, data in calls
+        ]
+        messages = place.visitor.ends(session, event_ids)
+        for message, (values, data) in zip(messages, calls, strict=True):
             if "log has the details" in refusal(message):
-                faults.append(f"{dependency['api_name']} {str(values)[:200]} {data}: failed")
+                faults.append(f"{name} {str(values)[:200]} {data}: failed")
+
+        now = files_in(place.app)
+        paths = now.keys() | before.keys()
+        changed = [str(path) for path in paths if now.get(path) != before.get(path)]
+        if changed:
+            faults.append(f"{name}: {changed}")
+        before = now
     assert faults == []
 
 
@@ -326,7 +328,7 @@ def start_run(client: RawClient, app: RunningApp, folder: Path, session: str) ->
     ids=["evaluation", "pictures plus texts", "indexing", "download", "training"],
 )
 @pytest.mark.parametrize("who", ["the page", "the owner"])
-def test_a_job_is_cancelled_by_the_page_that_started_it_or_by_the_owner(
+def test_its_page_or_the_owner_cancels_a_job(
     shared: RunningApp,
     tmp_path: Path,
     start: Callable[..., list[Any]],
@@ -334,17 +336,19 @@ def test_a_job_is_cancelled_by_the_page_that_started_it_or_by_the_owner(
     kind: str,
     who: str,
 ) -> None:
-    begun, cancelled = shared.data / f"{BEGUN}{kind}", shared.data / f"{CANCELLED}{kind}"
+    begun = shared.data / f"{BEGUN}{kind}"
+    cancelled = shared.data / f"{CANCELLED}{kind}"
     begun.unlink(missing_ok=True)
     cancelled.unlink(missing_ok=True)
-    visitor, owner = RawClient(shared.url, STRANGER), RawClient(shared.url, {})
+    visitor = RawClient(shared.url, STRANGER)
+    owner = RawClient(shared.url, {})
     starter = visitor if who == "the page" else owner
     session = uuid.uuid4().hex
     values = start(starter, shared, tmp_path, session)
     wait_for(begun.exists)
 
-    said = refusal(visitor.send(cancel, values, session="another"))
-    assert said.startswith("Only the page that started it, or the owner, may cancel it")
+    message = refusal(visitor.send(cancel, values, session="another"))
+    assert message.startswith("Only the page that started it, or the owner, may cancel it")
     time.sleep(0.2)
     assert not cancelled.exists()
 
@@ -357,16 +361,17 @@ def test_a_job_is_cancelled_by_the_page_that_started_it_or_by_the_owner(
     wait_for(cancelled.exists)
 
 
-def test_a_training_that_is_watched_is_stopped_by_its_page_or_by_the_owner(
+def test_its_page_or_the_owner_stops_a_training(
     shared: RunningApp,
 ) -> None:
     stopped = shared.data / f"{CANCELLED}training"
     stopped.unlink(missing_ok=True)
-    visitor, owner = RawClient(shared.url, STRANGER), RawClient(shared.url, {})
+    visitor = RawClient(shared.url, STRANGER)
+    owner = RawClient(shared.url, {})
     start_training(owner)
     for dependency in visitor.dependencies:
         if dependency["api_name"].startswith("on_visit"):
             visitor.send_to(dependency, session="watching")
-    said = refusal(visitor.send(("watch", "stop"), session="watching"))
-    assert said.startswith("Only the page that started it")
+    message = refusal(visitor.send(("watch", "stop"), session="watching"))
+    assert message.startswith("Only the page that started it")
     assert not stopped.exists()

@@ -72,10 +72,10 @@ def fresh_page(
         viewport=WINDOW, reduced_motion=motion, extra_http_headers=headers
     ).new_page()
     strays: list[str] = []
-    own = url, "data:", "blob:"
+    allowed = url, "data:", "blob:"
     page.on(
         "request",
-        lambda request: None if request.url.startswith(own) else strays.append(request.url),
+        lambda request: None if request.url.startswith(allowed) else strays.append(request.url),
     )
 
     def failed(error: Error) -> None:

@@ -38,7 +38,7 @@ def reports(running_app: RunningApp) -> Iterator[Path]:
 
 
 @pytest.mark.slow
-def test_evaluate_read_the_table_filter_open_a_query_in_search_find_it_all_again_and_delete_it(
+def test_evaluate_read_filter_search_return_and_delete(
     own_page: Page, chromium: Browser, running_app: RunningApp, reports: Path, tmp_path: Path
 ) -> None:
     page = own_page
@@ -52,10 +52,10 @@ def test_evaluate_read_the_table_filter_open_a_query_in_search_find_it_all_again
     first, ids = filter_the_queries(page)
     page.locator(".nt-listed a").first.click()
     expect(page.locator(".nt-question")).to_have_text(first)
-    asked = parse_qs(urlsplit(page.url).query)
+    parameters = parse_qs(urlsplit(page.url).query)
     page.get_by_role("link", name="Open in Search").click()
     expect(page.locator("#query textarea")).to_have_value(first)
-    check_the_marks(page, ids, [asked["first"][0], asked["second"][0]])
+    check_the_marks(page, ids, [parameters["first"][0], parameters["second"][0]])
 
     with fresh_page(chromium, running_app.url) as new_session:
         new_session.goto(f"{running_app.url}?systems=CLIP&k=4")
@@ -122,7 +122,8 @@ def leave_systems_out(page: Page) -> None:
 
 
 def start_cancel_and_start_again(page: Page) -> None:
-    job, start = page.locator("#evaluate-job"), page.locator("#evaluate-start")
+    job = page.locator("#evaluate-job")
+    start = page.locator("#evaluate-start")
     start.click()
     expect(job).to_contain_text("evaluating")
     expect(start).to_be_disabled()

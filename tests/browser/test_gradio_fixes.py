@@ -22,9 +22,7 @@ TYPED = r"${6*7} \u0041 ` <b>"
 
 
 @pytest.mark.parametrize("fixed", [ALONE, pytest.param(True, id="with the script")])
-def test_a_value_in_a_template_is_run_by_gradio_alone_and_is_text_with_the_script(
-    chromium: Browser, fixed: bool
-) -> None:
+def test_a_value_in_a_template_is_never_run_as_script(chromium: Browser, fixed: bool) -> None:
     with gr.Blocks(analytics_enabled=False) as blocks:
         gr.HTML({"typed": TYPED}, html_template='<p id="typed">{{value.typed}}</p>')
     head = template_script() if fixed else None
@@ -42,9 +40,7 @@ def test_a_value_in_a_template_is_run_by_gradio_alone_and_is_text_with_the_scrip
 
 
 @pytest.mark.parametrize("fixed", [ALONE, pytest.param(True, id="with the fix")])
-def test_an_event_that_can_select_a_tab_copies_nothing_of_what_lies_in_the_tabs(
-    chromium: Browser, fixed: bool
-) -> None:
+def test_selecting_a_tab_copies_nothing_inside_the_tabs(chromium: Browser, fixed: bool) -> None:
     with gr.Blocks(analytics_enabled=False) as blocks:
         with gr.Tabs() as tabs, gr.Tab("One"):
             for _ in range(20):

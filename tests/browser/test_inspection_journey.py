@@ -21,9 +21,7 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.mark.slow
-def test_ask_why_a_clip_has_its_score_and_see_it_on_the_map(
-    page: Page, running_app: RunningApp
-) -> None:
+def test_a_score_is_explained_and_shown_on_the_map(page: Page, running_app: RunningApp) -> None:
     query = "a street but not cars"
     follow(page, f"?q={query.replace(' ', '+')}&systems=CLIP|CLIP+boolean|CLIP-neg&k=4")
     columns(page).first.locator(".nt-clip").first.press("Enter")
@@ -94,7 +92,8 @@ def report(running_app: RunningApp) -> Iterator[str]:
         )
         for n, (cue, thing) in enumerate([("not", "a dog"), ("without", "a cat")] * 12)
     ]
-    ranks, none = np.ones(24, np.int32), np.full(24, np.nan, np.float32)
+    ranks = np.ones(24, np.int32)
+    none = np.full(24, np.nan, np.float32)
     benchmark = TextBenchmark(
         "pets",
         tuple(map(str, range(24))),
@@ -115,7 +114,7 @@ def report(running_app: RunningApp) -> Iterator[str]:
 
 
 @pytest.mark.slow
-def test_a_report_shows_how_sure_its_figures_are_and_where_systems_differ(
+def test_a_report_shows_certainty_and_where_systems_differ(
     page: Page, running_app: RunningApp, report: str
 ) -> None:
     follow_report(page, f"?report={report}")

@@ -19,11 +19,9 @@ from tests.support.tiny_models import write_tiny
 pytestmark = pytest.mark.browser
 
 ASSETS = Path(gradio.__file__).parent / "media_assets"
-LION, CHEETAH, EARTH = (
-    ASSETS / "images" / "lion.jpg",
-    ASSETS / "images" / "cheetah.jpg",
-    ASSETS / "videos" / "world.mp4",
-)
+LION = ASSETS / "images" / "lion.jpg"
+CHEETAH = ASSETS / "images" / "cheetah.jpg"
+EARTH = ASSETS / "videos" / "world.mp4"
 
 
 @pytest.fixture(autouse=True)
@@ -48,8 +46,8 @@ def films(running_app: RunningApp) -> Iterator[Path]:
     for file in captions:
         shutil.copy(file, folder)
     lines = [
-        json.dumps({"video_id": file.stem, "path": file.name, "captions": said})
-        for file, said in captions.items()
+        json.dumps({"video_id": file.stem, "path": file.name, "captions": caption})
+        for file, caption in captions.items()
     ]
     (folder / "films.jsonl").write_text("\n".join(lines))
     yield folder
@@ -62,8 +60,8 @@ def open_library_tab(page: Page) -> None:
 
 
 def wait_until_ready(page: Page, name: str) -> None:
-    listed = page.get_by_role("group", name="Libraries").get_by_role("button").filter(has_text=name)
-    expect(listed).to_contain_text("ready", timeout=MODELS_MS)
+    button = page.get_by_role("group", name="Libraries").get_by_role("button").filter(has_text=name)
+    expect(button).to_contain_text("ready", timeout=MODELS_MS)
 
 
 def add_films(page: Page, films: Path) -> None:
@@ -162,7 +160,7 @@ def test_files_are_uploaded_searched_by_their_moments_renamed_and_removed(
 
 
 @pytest.mark.slow
-def test_a_model_without_an_index_asks_first_and_an_evaluated_query_opens_in_its_own_gallery(
+def test_a_model_without_an_index_asks_first(
     page: Page, running_app: RunningApp, films: Path
 ) -> None:
     write_tiny(running_app.data / "models" / "tiny", "tiny")

@@ -149,8 +149,8 @@ class Family:
 
     @property
     def preprocess_cfg(self) -> dict[str, Any]:
-        given = open_clip.get_pretrained_cfg(self.architecture, self.tag)
-        return {key: given[key] for key in ("mean", "std", "interpolation", "resize_mode")}
+        pretrained = open_clip.get_pretrained_cfg(self.architecture, self.tag)
+        return {key: pretrained[key] for key in ("mean", "std", "interpolation", "resize_mode")}
 
 
 FAMILIES = {

@@ -51,19 +51,21 @@ def encoder_classes() -> set[str]:
                 node for node in ast.walk(tree_of(file)) if isinstance(node, ast.ClassDef)
             ]
 
-    known = {INTERFACE}
+    encoders = {INTERFACE}
     for definition in definitions:
         methods = {node.name for node in definition.body if isinstance(node, ast.FunctionDef)}
         if "encode_text" in methods and methods & {"encode_video", "encode_frames", "encode_clips"}:
-            known.add(definition.name)
+            encoders.add(definition.name)
     is_growing = True
     while is_growing:
         subclasses = {
-            each.name for each in definitions if known & {ast.unparse(base) for base in each.bases}
+            definition.name
+            for definition in definitions
+            if encoders & {ast.unparse(base) for base in definition.bases}
         }
-        is_growing = not subclasses <= known
-        known |= subclasses
-    return known - {INTERFACE}
+        is_growing = not subclasses <= encoders
+        encoders |= subclasses
+    return encoders - {INTERFACE}
 
 
 CLASSES = encoder_classes()
@@ -161,7 +163,7 @@ def test_the_encoders_are_found() -> None:
     } <= CLASSES
 
 
-def test_a_class_of_encoders_is_named_only_where_it_is_defined_or_built() -> None:
+def test_encoder_classes_are_named_only_where_defined_or_built() -> None:
     strays = []
     for file in FILES:
         if name_of(file) not in MAY_NAME_CLASSES:
@@ -180,12 +182,14 @@ def test_no_encoder_is_asked_what_it_is() -> None:
     assert strays == []
 
 
-def test_no_card_is_asked_by_a_section_what_its_model_is() -> None:
+def test_nobody_asks_a_card_what_its_model_is() -> None:
     strays = []
     for file in FILES:
         if not name_of(file).startswith(MAY_ASK_CARDS):
             conditions = conditions_in(tree_of(file))
             strays += [
-                f"{name_of(file)}: {ast.unparse(each)}" for each in conditions if asks_card(each)
+                f"{name_of(file)}: {ast.unparse(condition)}"
+                for condition in conditions
+                if asks_card(condition)
             ]
     assert strays == []

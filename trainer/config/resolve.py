@@ -108,7 +108,7 @@ def _check_data(config: TrainConfig) -> None:
     of_world = sorted(OF_WORLD & losses)
     if of_world:
         raise ConfigError(
-            f"{', '.join(of_world)} must know what each clip shows, as only the built-in world tells. "
+            f"{', '.join(of_world)} must know what each clip shows, which only the built-in world says. "
             f"For {path.name}, choose the preset {fitting_presets}, or other losses."
         )
     of_videos = sorted(losses - OF_CAPTIONS)

@@ -34,7 +34,7 @@ class DrawnCaption(NamedTuple):
     negate: Callable[[], str | None]
 
 
-class Truth(NamedTuple):
+class KnownClips(NamedTuple):
     """Which of N clips show what a denying sentence wants, and not what it denies, and which both."""
 
     fitting: NDArray[np.bool_]
@@ -102,10 +102,10 @@ class WorldSentences:
         (drawn_kind,) = rng.choices(kinds, [shares[kind] for kind in kinds])
         return self.grammar.draw(row, drawn_kind, rng)
 
-    def truth(self, denial: Denial) -> Truth | None:
+    def truth(self, denial: Denial) -> KnownClips | None:
         if not isinstance(denial, SceneDenial):
             return None
-        return Truth(self.grammar.fitting(denial), self.grammar.showing_both(denial))
+        return KnownClips(self.grammar.fitting(denial), self.grammar.showing_both(denial))
 
     def queries(self) -> tuple[JudgedQuery, ...]:
         return world_queries(captions_of(self, "validation"), self.grammar)

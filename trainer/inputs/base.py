@@ -60,7 +60,7 @@ class Input(Generic[Drawn, Embedded]):
         """Raise a ConfigError if a config rules out the loss of this name, which has this input."""
         if self.needs_world and not config.dataset.is_world:
             raise ConfigError(
-                f"The loss {loss} must know what each clip shows, as only the built-in world tells. "
+                f"The loss {loss} must know what each clip shows, which only the built-in world says. "
                 "Set data to world, or choose other losses."
             )
         if self.needs_frozen_videos and config.encoder.trains_visual:

@@ -13,8 +13,7 @@ from nt2vr.negation.generate.denials import Denial
 from trainer import distributed
 from trainer.config import TrainConfig
 from trainer.data.clips import Clips
-from trainer.data.sentences import DrawnCaption
-from trainer.data.sentences import Truth as KnownClips
+from trainer.data.sentences import DrawnCaption, KnownClips
 from trainer.inputs.base import Draw, Drawing, EmbeddedBatch, Input, Preparation, Towers
 
 

@@ -33,7 +33,7 @@ class TextEncoder(Protocol):
 # a chunk to its longest text, and matrix products of other shapes add up in another order (with a
 # fixed shape, all of 7,544 embeddings were bit-equal). So the teacher encodes the texts of a batch
 # in one call and caches nothing: its embeddings are a function of the batch, and a resumed run
-# needs no cache. The cost is in trainer/LOG.md.
+# needs no cache. The cost is in docs/lab/log.md.
 class FrozenTexts:
     """The text tower of a model, frozen, such as the teacher of negation distillation."""
 

@@ -227,8 +227,8 @@ def read_state(run: RunFolder) -> Saved | None:
         ) from error
     if saved.config["data"] == WORLD and saved.look != LOOK:
         raise ConfigError(
-            f"{run.path.name} was trained on the former built-in world, whose clips and words are "
-            "gone. Its curves and checkpoints stay; start a new run to train on today's."
+            f"{run.path.name} was trained on the former built-in world, whose clips and words no "
+            "longer exist. Its curves and checkpoints stay; start a new run to train on today's."
         )
     return saved
 

@@ -43,16 +43,16 @@ WHY_NONE = {
         "captions as sentences."
     ),
     "composed": (
-        "No composed query (“A and not B”) can be made: it needs a video whose captions tell two deeds of one "
+        "No composed query (“A and not B”) can be made: it needs a video whose captions name two actions of one "
         "subject, such as “a man sings” and “a man plays the guitar”, and another that shows only the first. Give "
         "more captions per video."
     ),
     "without": (
         "No query of the kind “A without N” can be made: it needs a thing that the captions of two videos name, and a "
-        "video of the same deed without it. Give more captions per video."
+        "video of the same action without it. Give more captions per video."
     ),
     "not": (
-        "No query of the kind “not B” can be made: it needs a thing or deed of three videos, and another video "
+        "No query of the kind “not B” can be made: it needs a thing or action of three videos, and another video "
         "without it. Give more captions per video."
     ),
 }

@@ -25,7 +25,7 @@ def with_minus(figure: str) -> str:
     return " ".join(words)
 
 
-class Figure(NamedTuple):
+class MeasuredValue(NamedTuple):
     """A figure of a system, and the ends of its interval."""
 
     system: str
@@ -34,7 +34,7 @@ class Figure(NamedTuple):
     high: float
 
 
-def clearly_best(figures: Iterable[Figure], lower_is_better: bool) -> str:
+def clearly_best(figures: Iterable[MeasuredValue], lower_is_better: bool) -> str:
     """Return the system whose figure is clearly the best: its interval overlaps with no other; "" if there is none."""
     by_value = sorted(figures, key=lambda figure: figure.value, reverse=not lower_is_better)
     if len(by_value) < 2:
@@ -48,7 +48,7 @@ def clearly_best(figures: Iterable[Figure], lower_is_better: bool) -> str:
     return best.system if is_clear else ""
 
 
-def figures_of(report: Report, lines: Iterable[Line], column: Column) -> list[Figure]:
+def figures_of(report: Report, lines: Iterable[Line], column: Column) -> list[MeasuredValue]:
     """Return the figures of a column, except those of which nothing says how sure they are.
 
     A figure that all queries agree on is its own interval. A median has none, nor has a figure that
@@ -61,5 +61,5 @@ def figures_of(report: Report, lines: Iterable[Line], column: Column) -> list[Fi
         if value is None or values is None or values.statistic is not None:
             continue
         interval = interval_of(report, line, column.key) or Interval(value, value)
-        figures.append(Figure(line.name, value, interval.low, interval.high))
+        figures.append(MeasuredValue(line.name, value, interval.low, interval.high))
     return figures

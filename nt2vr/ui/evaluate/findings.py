@@ -18,7 +18,7 @@ TICKS = (0, 25, 50, 75, 100)
 
 
 @dataclass(frozen=True)
-class Measure:
+class ChartMeasure:
     """A measure in percent, as a sentence and as a part of the chart.
 
     Attributes:
@@ -46,9 +46,9 @@ HIGHER = "higher is better"
 LOWER = "lower is better"
 
 # Those of one topic exclude each other: of each, the first that was measured is shown.
-TOPICS: tuple[tuple[Measure, ...], ...] = (
+TOPICS: tuple[tuple[ChartMeasure, ...], ...] = (
     (
-        Measure(
+        ChartMeasure(
             names=(f"without/{HARD_PAIRS}",),
             title="Ranks the clip without it first",
             scale=f"of 100 pairs, {HIGHER}, a guess has 50",
@@ -58,7 +58,7 @@ TOPICS: tuple[tuple[Measure, ...], ...] = (
             chance=50.0,
             cue="without",
         ),
-        Measure(
+        ChartMeasure(
             names=(f"composed/{HARD_PAIRS}",),
             title="Ranks the clip without it first",
             scale=f"of 100 pairs, {HIGHER}, a guess has 50",
@@ -70,7 +70,7 @@ TOPICS: tuple[tuple[Measure, ...], ...] = (
         ),
     ),
     (
-        Measure(
+        ChartMeasure(
             names=(
                 f"without/{violations(FIRST_PAGE)}",
                 f"composed/{violations(FIRST_PAGE)}",
@@ -83,7 +83,7 @@ TOPICS: tuple[tuple[Measure, ...], ...] = (
         ),
     ),
     (
-        Measure(
+        ChartMeasure(
             names=(f"original/{recall(1)}",),
             title="Plain captions: right clip first",
             scale=f"of 100 searches, {HIGHER}",
@@ -91,7 +91,7 @@ TOPICS: tuple[tuple[Measure, ...], ...] = (
         ),
     ),
     (
-        Measure(
+        ChartMeasure(
             names=(f"retrieval/{recall(1)}",),
             title="Denying captions: right clip first",
             scale=f"of 100 searches, {HIGHER}",
@@ -100,7 +100,7 @@ TOPICS: tuple[tuple[Measure, ...], ...] = (
         ),
     ),
     (
-        Measure(
+        ChartMeasure(
             names=(f"choice/{ACCURACY}",),
             title="The right caption is chosen",
             scale=f"of 100 questions, {HIGHER}",
@@ -108,7 +108,7 @@ TOPICS: tuple[tuple[Measure, ...], ...] = (
         ),
     ),
     (
-        Measure(
+        ChartMeasure(
             names=(f"pair/{ACCURACY}",),
             title="The true caption is preferred",
             scale=f"of 100 pairs, {HIGHER}, a guess has 50",
@@ -117,7 +117,7 @@ TOPICS: tuple[tuple[Measure, ...], ...] = (
         ),
     ),
     (
-        Measure(
+        ChartMeasure(
             names=(f"picture/{ACCURACY}",),
             title="The right picture is preferred",
             scale=f"of 100 pairs, {HIGHER}, a guess has 50",
@@ -126,7 +126,7 @@ TOPICS: tuple[tuple[Measure, ...], ...] = (
         ),
     ),
     (
-        Measure(
+        ChartMeasure(
             names=(f"class/{ACCURACY}",),
             title="The right class comes first",
             scale=f"of 100 clips, {HIGHER}",
@@ -135,7 +135,7 @@ TOPICS: tuple[tuple[Measure, ...], ...] = (
         ),
     ),
     (
-        Measure(
+        ChartMeasure(
             names=(f"class/{DENIED}",),
             title="Denial of the right class first",
             scale=f"of 100 clips, {LOWER}",
@@ -151,7 +151,7 @@ TOPICS: tuple[tuple[Measure, ...], ...] = (
 class Finding:
     """A measure that a report has of the two systems which one would compare first."""
 
-    measure: Measure
+    measure: ChartMeasure
     key: str
 
 
@@ -165,7 +165,7 @@ def findings_of(report: Report) -> list[Finding]:
     return findings[:MAX_FINDINGS]
 
 
-def _first_measured(topic: tuple[Measure, ...], report: Report) -> Finding | None:
+def _first_measured(topic: tuple[ChartMeasure, ...], report: Report) -> Finding | None:
     systems = report.telling_pair
     for measure in topic:
         for key in measure.names:

@@ -18,8 +18,8 @@ from nt2vr.evaluation.sources import BUILT_IN, CLASSES, GALLERY, LIBRARY, Data
 from nt2vr.library.libraries import Libraries
 from nt2vr.progress import Job
 from nt2vr.search.searcher import Searcher
+from nt2vr.ui.evaluate.evaluation_request import EvaluationRequest
 from nt2vr.ui.evaluate.report_view import WORD
-from nt2vr.ui.evaluate.wish import Wish
 from nt2vr.ui.job_view import job_view
 from nt2vr.ui.theme import lead, menu, script, template
 from nt2vr.ui.web.errors import problem_place
@@ -37,7 +37,7 @@ SIZES = (10, 25, 100)  # queries per kind of change; the results have 100
 SPLITS = ("test", "validation", "train", "all")
 
 
-class FormPanel:
+class EvaluationForm:
     """The form: what to measure, on which data."""
 
     def __init__(self, searcher: Searcher, libraries: Libraries, permissions: Permissions) -> None:
@@ -47,7 +47,10 @@ class FormPanel:
 
     def build(self) -> None:
         with gr.Column(visible=False, elem_id="evaluate-form") as self.column:
-            lead("Measure models", "Each answers the same queries, whose right clips are known.")
+            lead(
+                "Measure models",
+                "All answer the same queries, for which the right clips are known.",
+            )
             with gr.Row(equal_height=True):
                 self._build_data()
             self._build_systems()
@@ -110,13 +113,13 @@ class FormPanel:
         """The components that `fill` updates."""
         return [self.data, self.split, self.systems]
 
-    def fill(self, wish: Wish) -> Updates:
+    def fill(self, requested: EvaluationRequest) -> Updates:
         """Fill in what another tab wants to have evaluated."""
-        names = self._searcher.system_names(wish.systems)
+        names = self._searcher.system_names(requested.systems)
         return {
-            self.data: wish.data,
-            self.split: wish.split,
-            self.systems: gr.Dropdown(names, value=wish.systems, multiselect=True),
+            self.data: requested.data,
+            self.split: requested.split,
+            self.systems: gr.Dropdown(names, value=requested.systems, multiselect=True),
         }
 
     @property

@@ -60,7 +60,7 @@ class OwnClips:
         def urls(video_id: str) -> Mapping[str, str]:
             path = videos[video_id].path
             if not path.is_file():
-                return {"gone": f"The file is gone: {path.name}"}
+                return {"gone": f"The file is no longer there: {path.name}"}
             clip = f"{ROUTE}/{report_id}/{rows[video_id]}"
             return {"src": f"{clip}/{PREVIEW}", "poster": f"{clip}/{POSTER}"}
 

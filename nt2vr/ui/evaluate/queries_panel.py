@@ -10,7 +10,7 @@ from nt2vr.evaluation.intervals import LEVEL
 from nt2vr.ui.evaluate.query_views import (
     FILTERS,
     ORDERS,
-    Listing,
+    QueryListing,
     menus_of,
     queries_view,
     review_view,
@@ -71,7 +71,7 @@ class QueriesPanel:
         """The components that `show` updates."""
         return [*self.filters.values(), self.breakdown, self.queries, self.review]
 
-    def show(self, listing: Listing, refusal: str) -> Updates:
+    def show(self, listing: QueryListing, refusal: str) -> Updates:
         """Show a place of a report, with the filters as it has them; `refusal`: why it takes no notes."""
         presentation = listing.report.presentation
         menus = menus_of(listing)
@@ -88,11 +88,11 @@ class QueriesPanel:
                 updates[component] = value
         return updates
 
-    def move(self, listing: Listing, refusal: str) -> Updates:
+    def move(self, listing: QueryListing, refusal: str) -> Updates:
         """Show another place of the same report."""
         return {self.queries: queries_view(listing), self.review: review_view(listing, refusal)}
 
-    def update_menu(self, name: str, listing: Listing) -> Updates:
+    def update_menu(self, name: str, listing: QueryListing) -> Updates:
         """List the choices of a filter anew."""
         return {self.filters[name]: gr.Dropdown(menus_of(listing)[name])}
 

@@ -12,7 +12,8 @@ from nt2vr.evaluation.comparison import IMPROVED, WORSENED, first_videos, positi
 from nt2vr.evaluation.queries import KIND_NAMES
 from nt2vr.evaluation.report import Report, Row
 from nt2vr.search.answers import Verdict
-from nt2vr.ui.search.results import MARKS, Marked
+from nt2vr.ui.search.columns import Marked
+from nt2vr.ui.search.verdict_texts import MARKS
 
 MAX_LINK = 4_000  # characters
 PAGE = "p"  # in links; Gradio takes "page" for one of its own
@@ -121,7 +122,7 @@ class Home:
 
 
 @dataclass(frozen=True, eq=False)
-class Listing:
+class QueryListing:
     """The list of queries at one place of a report."""
 
     report: Report
@@ -133,7 +134,7 @@ class Listing:
     @classmethod
     def of(
         cls, report: Report, link: ReportLink, remarks: Remarks, home: Home | None = None
-    ) -> "Listing":
+    ) -> "QueryListing":
         """List the queries that a link asks for; raises ConfigError if the report has no such system."""
         tagged = None
         if link.tag:
@@ -212,7 +213,7 @@ def kinds_of(report: Report) -> list[tuple[str, str]]:
     return [("all kinds", ANY), *((KIND_NAMES.get(kind, kind), kind) for kind in kinds)]
 
 
-def menus_of(listing: Listing) -> dict[str, list[tuple[str, str]]]:
+def menus_of(listing: QueryListing) -> dict[str, list[tuple[str, str]]]:
     """Return the choices (label, value) of filters by their names; each has the value that the link names."""
     report = listing.report
     link = listing.link
@@ -243,7 +244,7 @@ def _counted(values: Iterable[str]) -> list[tuple[str, str]]:
     return [(f"{value} ({count:,})", value) for value, count in counts.most_common()]
 
 
-def queries_view(listing: Listing) -> dict[str, Any]:
+def queries_view(listing: QueryListing) -> dict[str, Any]:
     link = listing.link
     places = listing.places
     alone = replace(link, query=None)
@@ -262,7 +263,7 @@ def queries_view(listing: Listing) -> dict[str, Any]:
     }
 
 
-def _opens_text(listing: Listing) -> str:
+def _opens_text(listing: QueryListing) -> str:
     if listing.report.presentation.opens:
         return listing.report.presentation.opens
     if listing.home is None:
@@ -270,7 +271,7 @@ def _opens_text(listing: Listing) -> str:
     return OPENS_HERE if listing.home.is_gallery else OPENS_FILES
 
 
-def _row_view(listing: Listing, place: int) -> dict[str, Any]:
+def _row_view(listing: QueryListing, place: int) -> dict[str, Any]:
     row = listing.report.row(place)
     sides = [
         _side(listing, place, row, system, 1)
@@ -293,7 +294,7 @@ def _row_view(listing: Listing, place: int) -> dict[str, Any]:
     }
 
 
-def _query(listing: Listing, place: int, row: Row) -> dict[str, Any]:
+def _query(listing: QueryListing, place: int, row: Row) -> dict[str, Any]:
     """Show a query with its tag and note, and by how many ranks the second system is better (▲) or worse (▼)."""
     query = row.query
     remark = listing.remarks.get(place, Remark())
@@ -319,7 +320,9 @@ def _query(listing: Listing, place: int, row: Row) -> dict[str, Any]:
     }
 
 
-def _side(listing: Listing, place: int, row: Row, system: str, num_clips: int) -> dict[str, Any]:
+def _side(
+    listing: QueryListing, place: int, row: Row, system: str, num_clips: int
+) -> dict[str, Any]:
     """Show what one system found: rank, first clips, and the verdicts of the first page, also as a sentence."""
     first = first_videos(listing.report, place, system)
     verdicts = [verdict for _, verdict in first]
@@ -364,7 +367,7 @@ def search_link(text: str, systems: Sequence[str], judged: str = "", gallery: st
     return "?" + urlencode({"q": text, "systems": "|".join(systems), **optional})
 
 
-def review_view(listing: Listing, refusal: str = "") -> dict[str, Any]:
+def review_view(listing: QueryListing, refusal: str = "") -> dict[str, Any]:
     """Show the query that a link reviews, if any, with links to its neighbours; `refusal`: why it takes no notes."""
     report = listing.report
     link = listing.link
@@ -389,7 +392,7 @@ def review_view(listing: Listing, refusal: str = "") -> dict[str, Any]:
     }
 
 
-def _review_search(listing: Listing, row: Row, systems: Sequence[str]) -> str:
+def _review_search(listing: QueryListing, row: Row, systems: Sequence[str]) -> str:
     """Return the link to the query under review in Search, where its relevant clips are marked if they are there."""
     home = listing.home
     is_there = home is not None and home.is_gallery and not home.video_ids.isdisjoint(row.relevant)

@@ -11,17 +11,17 @@ from nt2vr.errors import ConfigError
 from nt2vr.evaluation.archive import Remark
 from nt2vr.progress import Job
 from nt2vr.services import Services
-from nt2vr.ui.evaluate.form_panel import FormPanel
+from nt2vr.ui.evaluate.evaluation_request import EvaluationRequest
+from nt2vr.ui.evaluate.form_panel import EvaluationForm
 from nt2vr.ui.evaluate.listings import Listings
 from nt2vr.ui.evaluate.own_clips import OwnClips
 from nt2vr.ui.evaluate.picture_query import picture_query
 from nt2vr.ui.evaluate.queries_panel import QueriesPanel
-from nt2vr.ui.evaluate.query_views import FILTERS, PAGE, Listing, ReportLink
+from nt2vr.ui.evaluate.query_views import FILTERS, PAGE, QueryListing, ReportLink
 from nt2vr.ui.evaluate.report_panel import ReportPanel
 from nt2vr.ui.evaluate.report_view import reports_view
-from nt2vr.ui.evaluate.wish import Wish
 from nt2vr.ui.library.media import Media
-from nt2vr.ui.search.results import Marked
+from nt2vr.ui.search.columns import Marked
 from nt2vr.ui.theme import QUIET, script, template
 from nt2vr.ui.web.errors import with_errors_shown_at
 from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value
@@ -48,14 +48,14 @@ class EvaluateTab:
         self._requests = requests
         self._permissions = permissions
         self._listings = Listings(self._archive, services.galleries, media, clips)
-        self._form = FormPanel(services.galleries.built_in, media.libraries, permissions)
+        self._form = EvaluationForm(services.galleries.built_in, media.libraries, permissions)
         self._report = ReportPanel(self._archive)
         self._queries = QueriesPanel(self._archive)
 
     def build(
         self,
         mark: gr.Textbox,
-        wished: gr.Textbox,
+        requested: gr.Textbox,
         opens: OpensQueries,
         page: gr.Blocks,
         tabs: gr.Tabs,
@@ -65,13 +65,13 @@ class EvaluateTab:
 
         Args:
             mark: changes when the tab is opened.
-            wished: holds a `Wish` when another tab opens this one to have something evaluated.
+            requested: holds an `EvaluationRequest` when another tab opens this one to have something evaluated.
             opens: opens queries in Search.
             page: this tab's.
             tabs: all of them.
             returned: the event of Back and Forward to a place in a report.
         """
-        self._wished = wished
+        self._requested = requested
         self._build_panels()
         self._wire_opening(mark, page, tabs, returned)
         self._wire_name()
@@ -118,14 +118,17 @@ class EvaluateTab:
         form = self._form
         report = self._report
         shown = self._shown
-        asked = [self._address, self._chosen, self._wished]
+        asked = [self._address, self._chosen, self._requested]
         opened = mark.change(
             self.on_select,
             asked,
-            [*shown, *form.filled, self._wished],
+            [*shown, *form.filled, self._requested],
             js="nt2vr.askReport",
             **QUIET,
         )
+        visited = [*form.visited, report.delete]
+        # Whoever wants the form does not wait for a report, whose answer would replace it.
+        new = self._new.click(self.on_new, None, [*shown, *visited], cancels=opened, **QUIET)
         polled = [self._chosen, self._seen]
         ticked = self._timer.tick(
             self.on_poll, polled, shown, queue=False, trigger_mode="once", **QUIET
@@ -136,14 +139,13 @@ class EvaluateTab:
             ticked,
             form.start.click(start, form.inputs, [*shown, form.problem], **QUIET),
             form.cancel.click(self.on_cancel, self._chosen, shown, **QUIET),
-            self._new.click(self.on_new, None, shown, **QUIET),
+            new,
             self._reports.pick(self.on_pick, None, shown, **QUIET),
             report.confirm.yes.click(self.on_delete, self._chosen, shown, **QUIET),
         )
         for event in events:
             event.success(None, inputs=self._queries.queries, js="nt2vr.followReport")
 
-        visited = [*form.visited, report.delete]
         opened.success(self.on_visit, None, visited, **QUIET).success(None, js="nt2vr.showPlace")
         page.load(None, None, tabs, js="nt2vr.openReport")  # selecting the tab shows the report
         returned(lambda: gr.Tabs(selected="evaluate"), None, tabs, **QUIET)
@@ -217,13 +219,13 @@ class EvaluateTab:
         return {**self._form.visit(request), self._report.delete: delete}
 
     def on_select(
-        self, address: str, chosen: str | None, wished: str, request: gr.Request
+        self, address: str, chosen: str | None, requested: str, request: gr.Request
     ) -> Updates:
-        """Show what was wished for, or the place that the address names, otherwise the one that was shown last."""
+        """Show what was requested, or the place that the address names, otherwise the one that was shown last."""
         self._evaluations.add_ready()
-        if wished:
-            filled = self._form.fill(Wish.read(wished))
-            return {**self._show(ReportLink(), request), **filled, self._wished: ""}
+        if requested:
+            filled = self._form.fill(EvaluationRequest.read(requested))
+            return {**self._show(ReportLink(), request), **filled, self._requested: ""}
         link = ReportLink.read(address) if "=" in address else None
         if link is None and chosen is not None:
             link = ReportLink.read(chosen)
@@ -268,7 +270,7 @@ class EvaluateTab:
         return self._show(ReportLink(_report_of(chosen) or self._last_report()), request)
 
     def on_new(self, request: gr.Request) -> Updates:
-        return self._show(ReportLink(), request)
+        return {**self._show(ReportLink(), request), **self.on_visit(request)}
 
     def on_pick(self, event: gr.EventData, request: gr.Request) -> Updates:
         """Open a report of the list, or the evaluation under way (which may have a report by now)."""
@@ -406,7 +408,7 @@ class EvaluateTab:
         return dict(parse_qsl(event_value(event, "link", str).removeprefix("?")))
 
 
-def _list_address(listing: Listing) -> str:
+def _list_address(listing: QueryListing) -> str:
     """Return the link to a list of queries, without the one under review."""
     return replace(listing.link, query=None).address
 

@@ -126,7 +126,7 @@ def presets_view(
 ) -> dict[str, Any]:
     """Show the presets to begin with, one perhaps chosen, with estimated times if there is a `device`.
 
-    The time rests on the seconds per step of docs/benchmarks.md: on a GPU as they are, on a CPU
+    The time rests on the seconds per step of docs/lab/benchmarks.md: on a GPU as they are, on a CPU
     scaled by its speed.
     """
     cards = []

@@ -35,7 +35,7 @@ from trainer.teaching import BY_DEPTH, PRESET, changes_by_depth
 FIRST = ("name", "base", "data", "train", "epochs", "batch_size", "learning_rate", "num_clips")
 
 
-class FormPanel:
+class RunForm:
     """The form of a new run, with the first preset's values; a run may start from those in the folder `runs`."""
 
     def __init__(self, runs: Path, settings: Settings, permissions: Permissions) -> None:

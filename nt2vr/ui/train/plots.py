@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nt2vr.ui.train.view import CONTROLS, VALIDATION, Points, Rows, series
+from nt2vr.ui.train.view import CONTROLS, VALIDATION, Points, Rows, run_names, series
 from trainer.runs.manager import Run
 from trainer.trainings import loss_names
 
@@ -56,7 +56,7 @@ def _finite(points: Points) -> Points:
 
 
 @dataclass(frozen=True)
-class Line:
+class PlotLine:
     """A line of a plot: its name, its points (epoch, value), and the number of its colour."""
 
     name: str
@@ -70,7 +70,7 @@ class Line:
 class Plot:
     title: str
     note: str
-    lines: Sequence[Line]
+    lines: Sequence[PlotLine]
 
 
 def plots_view(run: RunMetrics, others: Sequence[RunMetrics] = ()) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def plots_view(run: RunMetrics, others: Sequence[RunMetrics] = ()) -> dict[str, 
         return {}
 
     runs = [run, *others]
-    names = line_names([each.run for each in runs])
+    names = run_names([each.run for each in runs])
     last_epoch = max(each.epochs for each in runs)
     plots = plots_of(runs, names, last_epoch)
     views = [
@@ -100,12 +100,6 @@ def _legend(plots: Sequence[Plot]) -> list[dict[str, Any]]:
     return legend
 
 
-def line_names(runs: Sequence[Run]) -> list[str]:
-    """Name runs as elsewhere on the page; those of one name by their ids."""
-    names = [run.name for run in runs]
-    return [run.run_id if names.count(run.name) > 1 else run.name for run in runs]
-
-
 def plots_of(runs: Sequence[RunMetrics], names: Sequence[str], last_epoch: int) -> list[Plot]:
     """Return the plots that have a line: of validation, then of the losses of the first run."""
     first = runs[0]
@@ -122,16 +116,16 @@ def plots_of(runs: Sequence[RunMetrics], names: Sequence[str], last_epoch: int) 
     return [plot for plot in plots if plot.lines][:MAX_PLOTS]
 
 
-def _run_lines(names: Sequence[str], curves: Sequence[Points], has_dots: bool) -> list[Line]:
+def _run_lines(names: Sequence[str], curves: Sequence[Points], has_dots: bool) -> list[PlotLine]:
     """Return the line of each run that has points, in the colour of its place."""
     lines = []
     for colour, (name, points) in enumerate(zip(names, curves, strict=True)):
         if points:
-            lines.append(Line(name, points, colour, has_dots=has_dots))
+            lines.append(PlotLine(name, points, colour, has_dots=has_dots))
     return lines
 
 
-def _levels(run: RunMetrics, metric: str, last_epoch: int) -> list[Line]:
+def _levels(run: RunMetrics, metric: str, last_epoch: int) -> list[PlotLine]:
     """Return what a run is compared with, as level lines: its base, and the control."""
     levels = []
     for colour, prefix in enumerate(CONTROLS, LEVEL_COLOUR):
@@ -139,7 +133,7 @@ def _levels(run: RunMetrics, metric: str, last_epoch: int) -> list[Line]:
         if points:
             value = points[-1][1]
             level = [(0.0, value), (float(last_epoch), value)]
-            levels.append(Line(prefix, level, colour, is_level=True))
+            levels.append(PlotLine(prefix, level, colour, is_level=True))
     return levels
 
 
@@ -165,7 +159,7 @@ def _plot_view(plot: Plot, last_epoch: int) -> dict[str, Any]:
     }
 
 
-def _line_view(line: Line, scale: "Scale") -> dict[str, Any]:
+def _line_view(line: PlotLine, scale: "Scale") -> dict[str, Any]:
     places = [f"{scale.x(epoch)},{scale.y(value)}" for epoch, value in line.points]
     dots = []
     # A line of one point would not be seen.

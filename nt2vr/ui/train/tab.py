@@ -12,10 +12,10 @@ from nt2vr.errors import DeviceInUseError
 from nt2vr.evaluation.sources import WORDS
 from nt2vr.models.catalog import Catalog
 from nt2vr.settings import Settings
-from nt2vr.ui.evaluate.wish import Wish
+from nt2vr.ui.evaluate.evaluation_request import EvaluationRequest
 from nt2vr.ui.later_starts import LaterStarts
 from nt2vr.ui.theme import PRIVATE, QUIET
-from nt2vr.ui.train.form_panel import FormPanel, fields_in_words
+from nt2vr.ui.train.form_panel import RunForm, fields_in_words
 from nt2vr.ui.train.run_list import RunList
 from nt2vr.ui.train.run_panel import MAX_BESIDE, RunPanel
 from nt2vr.ui.web.errors import with_errors_shown_at
@@ -37,20 +37,20 @@ class TrainTab:
         self._permissions = permissions
         self._later = LaterStarts(manager, permissions)
         self._list = RunList(manager)
-        self._form = FormPanel(manager.folder, settings, permissions)
+        self._form = RunForm(manager.folder, settings, permissions)
         self._run = RunPanel(manager, settings, permissions)
 
-    def build(self, mark: gr.Textbox, tabs: gr.Tabs, wished: gr.Textbox) -> None:
+    def build(self, mark: gr.Textbox, tabs: gr.Tabs, requested: gr.Textbox) -> None:
         """Lay the tab out and wire it.
 
-        `mark` changes when the tab is opened; the Evaluate tab of `tabs` reads in `wished` what to
+        `mark` changes when the tab is opened; the Evaluate tab of `tabs` reads in `requested` what to
         measure.
         """
         self._build_panels()
         self._wire_opening(mark)
         self._wire_form()
         self._wire_list()
-        self._wire_run(tabs, wished)
+        self._wire_run(tabs, requested)
 
     def _build_panels(self) -> None:
         self._note = gr.Markdown(visible=False, elem_id="train-note")
@@ -108,7 +108,7 @@ class TrainTab:
         form.base.input(self.on_base, [form.presets, form.base], form.boxes_by_depth, **QUIET)
         form.preset.input(self.on_preset, form.preset, form.shown, **QUIET)
         form.presets.pick(self.on_pick_preset, None, form.shown, **QUIET)
-        shown = [*self._shown, form.problem, *form.choice.shown]
+        shown = [*self._shown, form.problem, *form.choice.outputs]
         starting = (
             (form.start, self.on_start),
             (form.choice.stop, self.on_start_instead),
@@ -131,7 +131,7 @@ class TrainTab:
         panel.runs.withdraw(self.on_withdraw, self._chosen, self._shown, **QUIET)
         panel.empty.click(self.on_empty_trash, self._chosen, self._shown, **QUIET)
 
-    def _wire_run(self, tabs: gr.Tabs, wished: gr.Textbox) -> None:
+    def _wire_run(self, tabs: gr.Tabs, requested: gr.Textbox) -> None:
         """Wire the buttons of the open run."""
         panel = self._run
         shown = [*self._shown, panel.problem]
@@ -147,7 +147,7 @@ class TrainTab:
         panel.confirm.asked_by(
             panel.delete, self._chosen, (self._list.new.click, self._list.runs.pick)
         )
-        panel.run.pick(self.on_evaluate, self._chosen, [tabs, wished], **QUIET)
+        panel.run.pick(self.on_evaluate, self._chosen, [tabs, requested], **QUIET)
 
     def on_opened(
         self, cards: Mapping[str, Any], losses: Mapping[str, Any], request: gr.Request
@@ -269,7 +269,7 @@ class TrainTab:
                 data = f"{WORDS}{data}"
         catalog = Catalog.of(self._settings)
         system = catalog.name_of_run(self._manager.folder / run_id)
-        return [gr.Tabs(selected="evaluate"), Wish(data, split, [system]).write()]
+        return [gr.Tabs(selected="evaluate"), EvaluationRequest(data, split, [system]).write()]
 
     def on_delete(self, run_id: str, request: gr.Request) -> Updates:
         self._permissions.check("delete", request)

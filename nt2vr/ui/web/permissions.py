@@ -221,7 +221,7 @@ def without_paths(text: str) -> str:
     """
     if not names_path(text):
         return text
-    logger.warning("A visitor was not told: %s", text)
+    logger.warning("Withheld from a visitor: %s", text)
     return WITHHELD
 
 

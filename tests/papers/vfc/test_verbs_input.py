@@ -34,11 +34,11 @@ def keys_of(verbs: VerbTexts) -> Counter[str]:
 
 
 @pytest.mark.parametrize("rule", ["rules", "random"])
-def test_calibration_leaves_no_verb_phrase_more_often_than_captions_have_it(rule: str) -> None:
+def test_calibration_leaves_no_phrase_more_often_than_captions(rule: str) -> None:
     source = CaptionSentences(CAPTIONS)
-    seen = Counter(use.key for some in CAPTIONS for text in some for use in verb_uses_of(text))
-    kept = keys_of(VerbTexts.of(source, TrainConfig(verb_changes=rule)))
-    assert kept and all(kept[key] <= seen[key] for key in kept)
+    seen = Counter(use.key for texts in CAPTIONS for text in texts for use in verb_uses_of(text))
+    keys = keys_of(VerbTexts.of(source, TrainConfig(verb_changes=rule)))
+    assert keys and all(keys[key] <= seen[key] for key in keys)
     everything = keys_of(VerbTexts.of(source, TrainConfig(verb_changes=rule, calibrate=False)))
     assert any(everything[key] > seen[key] for key in everything)
 
@@ -62,7 +62,7 @@ def test_a_file_says_what_captions_become(tmp_path: Path) -> None:
     assert texts_of[0] == CAPTIONS[0]
     none = VerbTexts.of(source, TrainConfig(verb_changes=str(path)))  # no caption has "swim"
     assert none.draw(3, "a girl sings", 5, random.Random(0)) == ([], "loud singing")
-    with pytest.raises(ConfigError, match="Set verb_changes to rules, antonym, random or a file"):
+    with pytest.raises(ConfigError, match=r"verb_changes .*rules, antonym, random"):
         VerbTexts.of(source, TrainConfig(verb_changes="rulse"))
 
 

@@ -33,7 +33,8 @@ def test_embeddings_are_arrays_or_tensors_of_equal_values(
     }
     for name, argument in calls.items():
         encode = getattr(model, name)
-        array, tensor = encode(argument), encode(argument, convert_to="torch")
+        array = encode(argument)
+        tensor = encode(argument, convert_to="torch")
         assert isinstance(array, np.ndarray) and isinstance(tensor, torch.Tensor)
         assert array.shape == (2, 4) and torch.equal(torch.from_numpy(array), tensor)
     assert model.encode_videos(files) == pytest.approx(model.encode_text(["red", "blue"]), abs=1e-3)

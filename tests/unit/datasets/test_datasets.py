@@ -143,18 +143,18 @@ def test_vatex_without_videos_deleted_from_youtube(write: Write, tmp_path: Path)
     }.items():
         write(f"annotations/vatex_{part}.json", vatex(ids))
     write("vatex_private_test_without_annotations.json", [{"videoID": "x_000001_000011"}])
-    named = {i: f"{i * 11}_000001_000011" for i in "abcdef"}
+    names = {i: f"{i * 11}_000001_000011" for i in "abcdef"}
     for i in "abef":
-        write(f"videos/{named[i]}.mp4")
+        write(f"videos/{names[i]}.mp4")
     assert splits(tmp_path) == {
-        "train": [named["a"], named["b"]],
-        "validation": [named["e"]],
-        "test": [named["f"]],
+        "train": [names["a"], names["b"]],
+        "validation": [names["e"]],
+        "test": [names["f"]],
     }
     dataset = load_dataset(tmp_path, "train")
-    assert captions_of(dataset)[named["a"]] == ["a one", "a two"]
+    assert captions_of(dataset)[names["a"]] == ["a one", "a two"]
     assert dataset.remarks == (
-        f"2 of 6 described videos have no file under {tmp_path} ({named['c']}, {named['d']}); they are left out.",
+        f"2 of 6 described videos have no file under {tmp_path} ({names['c']}, {names['d']}); they are left out.",
     )
 
 
@@ -391,7 +391,7 @@ def test_all_of_a_dataset_without_splits_is_its_test_split(write: Write) -> None
     )
     assert [len(load_dataset(path, part).videos) for part in ("train", "validation")] == [18, 2]
     path.write_text("video_id,caption,split\nv0,a,train\nv1,b,val\n", encoding="utf-8")
-    with pytest.raises(DatasetError, match="test split"):
+    with pytest.raises(DatasetError, match="test"):
         load_dataset(path, "test")
 
 

@@ -36,7 +36,7 @@ def encoder() -> Encoder:
 @pytest.fixture(scope="module")
 def pictures() -> list[NDArray[np.uint8]]:
     """A film of the built-in gallery, whose left and right differ."""
-    (clip,) = (each for each in load_gallery(ASSETS / "gallery" / "gallery.jsonl").videos[:1])
+    (clip,) = (video for video in load_gallery(ASSETS / "gallery" / "gallery.jsonl").videos[:1])
     return list(sample_frames(clip.path, 20))
 
 

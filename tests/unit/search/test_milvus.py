@@ -87,7 +87,8 @@ class Room:
             name for name in self.milvus.request("list_collections") if name.endswith("_mean")
         )
         return sum(
-            len(self.milvus.pages(each, filter="", output_fields=["id"])) for each in collections
+            len(self.milvus.pages(collection, filter="", output_fields=["id"]))
+            for collection in collections
         )
 
 

@@ -9,8 +9,8 @@ from nt2vr.negation.parse.tagger import load_tagger
 
 def actions_in(caption: str) -> list[str]:
     """The pairs of a caption as "subject: verb phrase"."""
-    found = actions(Phrases(load_tagger().tag(caption)))
-    return [f"{action.subject.text}: {action.phrase.text}" for action in found]
+    caption_actions = actions(Phrases(load_tagger().tag(caption)))
+    return [f"{action.subject.text}: {action.phrase.text}" for action in caption_actions]
 
 
 @pytest.mark.parametrize(

@@ -100,9 +100,7 @@ def test_what_can_be_denied_is_in_agreement_with_its_form(
         ("a woman being interviewed", "a woman not being interviewed"),
     ],
 )
-def test_a_plain_verb_that_is_tagged_as_a_noun_is_denied_where_there_is_no_other(
-    caption: str, negated: str
-) -> None:
+def test_a_verb_tagged_as_a_noun_is_denied(caption: str, negated: str) -> None:
     assert negations(caption)[0] == negated
 
 

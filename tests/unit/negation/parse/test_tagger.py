@@ -67,13 +67,14 @@ def test_sentences_have_hantas_tags() -> None:
     short = [
         words for words in sentences if not any("-" in word for word in words)
     ]  # long compounds differ
-    quick, hanta = QuickHanta(), HanoverTagger("morphmodel_en.pgz")
+    quick = QuickHanta()
+    hanta = HanoverTagger("morphmodel_en.pgz")
     assert [quick.tag_sent(words, taglevel=0) for words in short] == [
         hanta.tag_sent(words, taglevel=0) for words in short
     ]
 
 
-def test_a_long_compound_is_an_adjective_or_what_its_last_part_is() -> None:
+def test_a_long_compound_is_tagged_by_its_last_part() -> None:
     assert QuickHanta().tag_sent(["a", "chocolate-topped", "donut"], taglevel=0)[1] == "AJ0"
 
 

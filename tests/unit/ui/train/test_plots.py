@@ -2,7 +2,7 @@
 
 import pytest
 
-from nt2vr.ui.train.plots import RunMetrics, epoch_marks, grid_levels, line_names, plots_view
+from nt2vr.ui.train.plots import RunMetrics, epoch_marks, grid_levels, plots_view
 from trainer.config import TrainConfig
 from trainer.runs.manager import Run
 from trainer.runs.run_folder import RunStatus
@@ -19,22 +19,25 @@ ROWS = [
 RUN = RunMetrics(Run("a-1", RunStatus("running", 1), CONFIG), ROWS)
 
 
-def test_each_measure_is_a_line_along_the_epochs_with_the_base_and_its_control() -> None:
+def test_measures_are_lines_with_base_and_control() -> None:
     view = plots_view(RUN)
     composed, loss = view["plots"]
-    assert (composed["title"], composed["latest"]) == ("Composed MIR", "A 0.7, base 0.5, drop 0.75")
+    assert (composed["title"], composed["latest"]) == (
+        "Composed MIR",
+        "a-1 0.7, base 0.5, drop 0.75",
+    )
     assert [line["points"] for line in composed["lines"]] == [
         [[1, "0.6"], [2, "0.7"]],
         [[0, "0.5"], [4, "0.5"]],
         [[0, "0.75"], [4, "0.75"]],
     ]
     assert [(line["name"], line["level"]) for line in composed["lines"]] == [
-        ("A", False),
+        ("a-1", False),
         ("base", True),
         ("drop", True),
     ]
     assert [(entry["name"], entry["level"]) for entry in view["legend"]] == [
-        ("A", False),
+        ("a-1", False),
         ("base", True),
         ("drop", True),
     ]
@@ -58,15 +61,15 @@ def test_epochs_and_values_lie_where_the_grid_has_them() -> None:
     assert composed["lines"][1]["path"] == "44.0,150.0 312.0,150.0"
 
 
-def test_other_runs_are_laid_over_it_although_their_epochs_have_other_steps() -> None:
+def test_other_runs_are_laid_over_by_epoch() -> None:
     config = TrainConfig(name="B", num_clips=200, batch_size=10, epochs=8)  # 160 steps
     rows = [
         {"epoch": 1, "step": 20, "contrastive": 4.0},
         {"epoch": 8, "step": 160, "composed/MIR": 0.9},
     ]
-    other = RunMetrics(Run("b-1", RunStatus("finished", 1), config), rows)
-    view = plots_view(RUN, [other])
-    assert [entry["name"] for entry in view["legend"]] == ["A", "B", "base", "drop"]
+    other_run = RunMetrics(Run("b-1", RunStatus("finished", 1), config), rows)
+    view = plots_view(RUN, [other_run])
+    assert [entry["name"] for entry in view["legend"]] == ["a-1", "b-1", "base", "drop"]
     composed, loss = view["plots"]
     assert [line["colour"] for line in composed["lines"]] == [0, 1, 5, 6]
     assert composed["lines"][1]["points"] == [[8, "0.9"]]
@@ -74,12 +77,6 @@ def test_other_runs_are_laid_over_it_although_their_epochs_have_other_steps() ->
     # the longer run decides how many epochs there are, and a single point is seen
     assert composed["epochs"][-1] == {"x": 312.0, "label": "8"}
     assert loss["lines"][1]["dots"] == [{"x": 77.5, "y": 10.0}]
-
-
-def test_runs_of_one_name_are_told_apart_by_their_ids() -> None:
-    twin = Run("a-2", RunStatus("finished", 1), CONFIG)
-    assert line_names([RUN.run]) == ["A"]
-    assert line_names([RUN.run, twin]) == ["a-1", "a-2"]
 
 
 def test_a_run_whose_config_cannot_be_read_has_no_plots() -> None:
@@ -102,7 +99,7 @@ def test_the_grid_has_round_numbers_below_and_above_all_values(
     assert grid_levels(values) == pytest.approx(levels)
 
 
-def test_a_loss_that_became_infinite_is_drawn_as_far_as_it_was_not() -> None:
+def test_an_infinite_loss_is_drawn_up_to_there() -> None:
     rows = [*ROWS, {"epoch": 2, "step": 25, "contrastive": float("inf")}]
     _, loss = plots_view(RunMetrics(RUN.run, rows))["plots"]
     assert loss["lines"][0]["points"][-1] == [2, "1"]
