@@ -11,6 +11,7 @@ from nt2vr.negation.parse.query import Query
 from nt2vr.world.claims import MANY, Act, Claim, SubjectClaim, names_in, visible_in
 from nt2vr.world.lexicon import TOGETHER, Meaning, tokens_of
 from nt2vr.world.query_claims import PartClaim, read_query
+from nt2vr.world.reader import NOTHING
 from nt2vr.world.scenes import Figure, Scene
 from nt2vr.world.things import Noun, deeds, places, things
 from nt2vr.world.verdicts import scene_of
@@ -38,7 +39,9 @@ def _lacking(query: Query, video: Video) -> tuple[str, ...]:
     reasons: list[str] = []
     for part, wanted in zip(query.wanted, read_query(query).wanted, strict=True):
         if wanted.claim is None:
-            reasons += _unknown_words(part, scene)
+            reasons += _missing_nouns(part, scene)
+        elif wanted.claim == NOTHING:
+            reasons += [*_words_of_no_clip(part), *_missing_nouns(part, scene)] or [SOMETHING]
         elif wanted.shown_in(scene) is False:
             reasons += _PartReader(part, scene).lacking(wanted.claim) or [SOMETHING]
     return tuple(dict.fromkeys(reasons))
@@ -59,7 +62,14 @@ def shown(query: Query, video: Video) -> list[str]:
     return list(dict.fromkeys(reasons))
 
 
-def _unknown_words(part: str, scene: Scene) -> Iterator[str]:
+def _words_of_no_clip(part: str) -> Iterator[str]:
+    """Yield what no clip of the world shows of a part."""
+    for word in words_in(part):
+        if word.meaning.kind == "lacking":
+            yield f"no {_text(word)}"
+
+
+def _missing_nouns(part: str, scene: Scene) -> Iterator[str]:
     """Yield what is not there of a part that the world does not understand as a whole."""
     names = names_in(scene)
     for word in words_in(part):

@@ -34,6 +34,7 @@ MOST_COMPANIONS = 12
 _ANYTHING = 30
 _WHOEVER = re.compile(r"^(?:(?:any|some)(?:one|body)|people) (?=[a-z]+ing\b)", re.IGNORECASE)
 _ARTICLE = re.compile(r"^(an?|the|any) ", re.IGNORECASE)
+_BEFORE_PLACES = frozenset({"at", "behind", "in", "inside", "near", "on", "under"})
 _ANYBODY = ("a person", "an animal", "a vehicle")
 
 Understand = Callable[[str], Query]
@@ -373,9 +374,11 @@ def _query_of(wanted: str, unwanted: Sequence[str]) -> str:
 
 
 def _denied(part: str) -> str:
-    """Write "not DOING" or "no UNWANTED"."""
+    """Write "not DOING", "not AT NIGHT" or "no UNWANTED"."""
     first, _, rest = _WHOEVER.sub("", part).partition(" ")
     word = first.lower()
+    if word in _BEFORE_PLACES:
+        return f"not {part}"
     verb = verb_of(word)
     if verb and word.endswith("ing") and word != verb:
         return f"not {first} {rest}".strip()

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from nt2vr.evaluation.jobs import READY_MARK
-from tests.browser.actions import choose, submit
+from tests.browser.actions import choose, held, submit
 from tests.browser.conftest import fresh_page
 from tests.conftest import RunningApp
 
@@ -112,6 +112,29 @@ def test_the_tab_opens_with_a_report_that_is_ready(
         own_page.locator(".nt-term", has_text="MIR").first.click()
         expect(own_page.locator(".nt-explains").first).to_contain_text("MIR: Mean inverted rank")
         assert own_page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    finally:
+        mark.touch()
+
+
+def test_a_new_evaluation_is_not_replaced_by_the_report_that_arrives_later(
+    own_page: Page, running_app: RunningApp, reports: Path
+) -> None:
+    page = own_page
+    mark = reports.parent / READY_MARK
+    mark.unlink()
+    try:
+        page.goto(f"{running_app.url}?systems=CLIP&k=4")
+        with held(page, "**/gradio_api/queue/join*", '"data":["?') as opening:
+            open_tab(page)
+            opening.wait_for_one()
+            page.locator("#evaluate-new").click()
+            expect(page.locator("#evaluate-form")).to_be_visible()
+            expect(page.locator("#evaluate-systems .token")).not_to_have_count(0)
+        page.wait_for_timeout(3000)  # in which the report would have come
+        expect(page.locator("#evaluate-form")).to_be_visible()
+        expect(page.locator(".nt-report")).to_have_count(0)
+        page.locator("#evaluate-new").click()
+        expect(page.locator("#evaluate-form")).to_be_visible()
     finally:
         mark.touch()
 

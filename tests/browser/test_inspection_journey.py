@@ -20,6 +20,23 @@ from tests.conftest import RunningApp
 pytestmark = pytest.mark.browser
 
 
+def test_the_best_frames_of_a_clip_lie_within_its_card_and_are_large(page: Page) -> None:
+    follow(page, "?q=two+penguins+but+no+tree")
+    for width, least in ((390, 90), (700, 100), (960, 70), (1440, 100)):
+        page.set_viewport_size({"width": width, "height": 800})
+        columns(page).first.locator(".nt-clip").first.press("Enter")
+        frames = page.locator(".nt-frames > *")
+        expect(frames).to_have_count(9)  # three of each system
+        card = page.locator(".nt-detail").bounding_box()
+        assert card is not None
+        for frame in frames.all():
+            place = frame.bounding_box()
+            assert place is not None and place["width"] >= least, width
+            assert place["x"] + place["width"] <= card["x"] + card["width"], width
+        page.keyboard.press("Escape")
+        expect(frames).to_have_count(0)
+
+
 @pytest.mark.slow
 def test_a_score_is_explained_and_shown_on_the_map(page: Page, running_app: RunningApp) -> None:
     query = "a street but not cars"

@@ -115,6 +115,7 @@ def test_files_are_uploaded_searched_by_their_moments_renamed_and_removed(
     expect(page.locator("#picture-examples")).to_be_hidden()
     submit(page, "the earth")
     expect(page).to_have_url(re.compile("q=the.earth"), timeout=MODELS_MS)
+    expect(page.locator(".nt-reason")).to_contain_text("these clips have no captions")
     film = columns(page).first.locator(".nt-clip", has_text="0:00–0:30")
     expect(film).to_have_count(1)  # its three windows are one hit
     film.click()
