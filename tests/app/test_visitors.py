@@ -15,6 +15,8 @@ from PIL import Image
 from nt2vr.evaluation.jobs import READY_MARK
 from tests.app.held_app import BEGUN, CANCELLED, ROUTES
 from tests.app.raw import Event, RawClient, refusal
+from tests.app.test_add_model import ADD
+from tests.app.test_add_model import values_of as values_of_box
 from tests.app.test_permissions import GUARDED, META
 from tests.conftest import STRANGER, RunningApp, run_app
 
@@ -375,3 +377,18 @@ def test_its_page_or_the_owner_stops_a_training(
     message = refusal(visitor.send(("watch", "stop"), session="watching"))
     assert message.startswith("Only the page that started it")
     assert not stopped.exists()
+
+
+def test_visitors_who_may_import_name_no_path(shared: RunningApp, tmp_path: Path) -> None:
+    """Nor do they learn whether it exists."""
+    (tmp_path / "there.pt").touch()
+    visitor = RawClient(shared.url, STRANGER)
+    paths = [
+        tmp_path / "there.pt",
+        tmp_path / "none.pt",
+        Path("docs"),
+        Path("ViT-B-32/a/../../docs"),
+    ]
+    for path in paths:
+        refused = visitor.error(ADD, values_of_box(visitor, str(path)))
+        assert refused.startswith("Only the owner may name files")
