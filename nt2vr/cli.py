@@ -327,7 +327,8 @@ def search(
 def _ranking_lines(
     ranking: "Ranking", answer: "Answer", searcher: "GallerySearcher"
 ) -> Iterable[str]:
-    from nt2vr.ui.search.results import notes, times_text
+    from nt2vr.ui.search.formats import times_text
+    from nt2vr.ui.search.notes import notes
 
     counts = ", ".join(f"{count} {verdict}" for verdict, count in ranking.counts.items() if count)
     if counts:
@@ -894,7 +895,7 @@ def push(
         repository: OWNER/NAME on the Hub; created if it is new
         licence: such as mit, the default for shipped models only
     """
-    from nt2vr.models.hub import push as upload
+    from nt2vr.models.push import push as upload
 
     folder = _checkpoint_folder(checkpoint, machine)
     shipped = folder.absolute().is_relative_to(ASSETS.absolute())
@@ -907,7 +908,8 @@ def pull(repository: str, /, *, options: Adding = ADDING, machine: Machine = THI
 
     It is an alias of `nt2vr models add`.
     """
-    from nt2vr.models.hub import HubCheckpoint, check_repository, remote_files
+    from nt2vr.models.hub import check_repository, remote_files
+    from nt2vr.models.hub_checkpoint import HubCheckpoint
 
     check_repository(repository)
     _say_new_command(f"hf:{repository}")

@@ -59,6 +59,7 @@ class Settings:
         space: its name there.
         host_names: beyond this machine's addresses, under which the app is reached; "*" is any.
         root_path: below which the app is reached, "/nt2vr", without a last slash; empty at the top.
+        public_address: at which others open the page, if the settings name it whole.
         max_upload_gb: in 10^9 bytes, for those who may import.
         roots: folders in which libraries may be named over the page, where the settings name some.
     """
@@ -76,6 +77,7 @@ class Settings:
     space: str = ""
     host_names: tuple[str, ...] = ()
     root_path: str = ""
+    public_address: str = ""
     max_upload_gb: float = MAX_UPLOAD_GB
     roots: tuple[Path, ...] = ()
 
@@ -146,6 +148,7 @@ class Settings:
                 *_split_list(variable("SPACE_HOST")),
             ),
             root_path=_root_path(variable("GRADIO_ROOT_PATH")),
+            public_address=_public_address(environment),
             max_upload_gb=_max_upload_gb(environment),
             roots=tuple(expanded(root).resolve() for root in named_roots),
         )
@@ -231,6 +234,15 @@ def _root_path(text: str) -> str:
             f"GRADIO_ROOT_PATH is {quoted(text)}, below which the app cannot be reached. {choices}"
         )
     return path
+
+
+def _public_address(environment: Mapping[str, str]) -> str:
+    """Return the address in GRADIO_ROOT_PATH, if that is a whole one, otherwise the Space's; "" without both."""
+    address = environment.get("GRADIO_ROOT_PATH") or ""
+    if address.lower().startswith(("http://", "https://")):
+        return f"{address.removesuffix('/')}/"
+    space_hosts = _split_list(environment.get("SPACE_HOST") or "")
+    return f"https://{space_hosts[0]}/" if space_hosts else ""
 
 
 def has_home() -> bool:

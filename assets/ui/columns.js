@@ -251,6 +251,7 @@ element.addEventListener("mouseover", hover((video) => { video.play().catch(() =
 element.addEventListener("mouseout", hover((video) => { video.pause(); }));
 
 nt2vr.showFirst("columns", (view) => {
-  props.value = view;
+  const isCovered = document.body.classList.contains("nt-covered");
+  props.value = isCovered ? nt2vr.covered(view) : view;
   requestAnimationFrame(() => place(true)); // no watcher hears of it
 });

@@ -34,7 +34,7 @@ const move = (column, before) => {
   fly(column, before.places);
   counters(column).forEach((counter, i) => run(counter, before.counts[i]));
 };
-// The first visit shows the first column alone, and then what the others make of its clips.
+// The first visit shows the first column alone, and then what the others make of its clips; a talk needs nothing of that.
 const FIRST_MS = 2200;
 const isFirst = !nt2vr.stored("last");
 const meet = ([first, ...others], before) => {
@@ -71,7 +71,8 @@ const moveClips = (isNew) => {
   const before = columns.map(({ system }, i) => isSame && (shown.columns.find((each) => each.system === system) ?? shown.columns[i]));
   if (isNew && !isStill.matches && all.length) {
     all.forEach((column, i) => { if (before[i]) move(column, before[i]); });
-    if (isFirst && !shown.key) meet(all, columns[0]);
+    const onStage = document.body.classList.contains("nt-on-stage");
+    if (isFirst && !shown.key && !onStage) meet(all, columns[0]);
   }
   shown = { key, columns };
   return columns.flatMap((column, i) => (before[i] ? tell(column, before[i]) : [])).map((text) => `${text}.`).join(" ");

@@ -11,7 +11,12 @@
     return ahead > 0 ? 0 : ahead < 0 ? 1 : -1;
   };
   Object.assign(nt2vr, {
-    startGuessing: () => { [marks, who] = [[], "You"]; },
+    startGuessing: () => {
+      marks = [];
+      who = "You";
+    },
+    // The guesses so far, for the closing slide.
+    guesses: () => ({ who, marks, right: marks.filter((mark) => mark === "right").length }),
     // What the columns show before the guess; undefined where there are not two of them, or no verdicts to compare.
     covered: (value) => {
       const { columns = [], cue = "" } = value;

@@ -3,41 +3,16 @@ const ON = "nt-on-stage";
 const page = document.body.classList;
 const one = (selector) => element.querySelector(selector);
 const isOn = () => page.contains(ON);
+const isGuessing = () => page.contains("nt-guessing");
 
-const isStory = (story) => typeof story?.query === "string" && Array.isArray(story.systems);
-const read = (text) => {
-  const found = JSON.parse(text);
-  if (!Array.isArray(found) || !found.length || !found.every(isStory)) throw new Error("no stories");
-  return found.slice(0, 100);
-};
-const encode = (text) => btoa(String.fromCharCode(...new TextEncoder().encode(text))).replace(/\+/g, "-").replace(/\//g, "_");
-const decode = (text) => new TextDecoder().decode(
-  Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (letter) => letter.charCodeAt(0)),
-);
-// The link's own stories, otherwise those edited last, otherwise the built-in ones.
-const load = () => {
-  for (const source of [
-    () => decode(new URLSearchParams(location.search).get("stories")),
-    () => nt2vr.stored("stories"),
-  ]) try { return read(source()); } catch {} // absent, forbidden or damaged
-  return structuredClone(props.value.stories);
-};
-const keep = () => nt2vr.store("stories", JSON.stringify(stories));
-const linkOf = ({ query, systems, k = 8, match }) =>
-  `${new URLSearchParams({ q: query, systems: systems.join("|"), k, ...(match && { match }) })}`;
-// Two columns in any order, so that the place of one does not give it away.
-const shuffled = ({ query, systems, k }) => {
-  const ends = [systems[0], systems.at(-1)];
-  return { query, k, systems: Math.random() < 0.5 ? ends : ends.reverse() };
-};
-let stories = load();
+let stories = nt2vr.loadStories();
+const keep = () => nt2vr.storeStories(stories);
 let place = -1;
 
 const narrow = matchMedia("(max-width: 1000px)");
 const fit = () => page.toggle("nt-narrow", narrow.matches);
 narrow.addEventListener("change", fit);
 fit();
-const refit = () => window.dispatchEvent(new Event("resize"));
 const OFF = ["nt-off-1", "nt-off-2", "nt-off-3", "nt-off-4"];
 const reveal = () => page.remove(...OFF, "nt-ends");
 const mark = (isStage) => {
@@ -46,30 +21,51 @@ const mark = (isStage) => {
   if (page.contains("nt-guessing")) address.set("guess", "1"); else address.delete("guess");
   history.replaceState(history.state, "", `?${address}`);
 };
+// The closing slide follows the last story, and any story can be left for it.
+const CLOSING = "nt-closing";
+const isClosing = () => page.contains(CLOSING);
 const label = () => {
-  one(".nt-place").textContent = place < 0 ? "" : `${place + 1} of ${stories.length}`;
+  const count = `${place + 1} of ${stories.length}`;
+  const ofStory = place < 0 ? "" : count;
+  one(".nt-place").textContent = isClosing() ? "The end" : ofStory;
+  one("[data-do=end]").ariaPressed = `${isClosing()}`;
   writeNotes();
+};
+const openClosing = () => {
+  page.add(CLOSING);
+  nt2vr.fillClosing();
+  label();
+};
+const closeClosing = () => {
+  page.remove(CLOSING);
+  label();
 };
 const show = (to) => {
   if (!stories[to]) return;
   place = to;
+  page.remove(CLOSING);
   reveal();
-  const guesses = page.contains("nt-guessing");
-  page.toggle("nt-covered", guesses);
-  page.toggle("nt-one", !guesses && (revealsEach || page.contains("nt-one")));
+  page.toggle("nt-covered", isGuessing());
+  page.toggle("nt-one", !isGuessing() && (revealsEach || page.contains("nt-one")));
   label();
-  nt2vr.matching = guesses ? "" : `${stories[place].match ?? ""}`;
-  nt2vr.borrow(linkOf(guesses ? shuffled(stories[place]) : stories[place]));
+  nt2vr.matching = isGuessing() ? "" : `${stories[place].match ?? ""}`;
+  nt2vr.borrow(isGuessing() ? nt2vr.linkOfGuess(stories[place]) : nt2vr.linkOfStory(stories[place]));
   trigger("ask", {});
 };
-// Who guesses passes over stories about captions, and begins again after the last one.
-const step = (by) => {
-  if (!page.contains("nt-guessing")) return show(place + by);
-  const all = [...stories.keys()].filter((i) => !stories[i].match);
-  if (by < 0) return show(all.findLast((i) => i < place));
-  const next = all.find((i) => i > place);
-  if (next === undefined) nt2vr.startGuessing();
-  show(next ?? all[0]);
+// Who guesses passes over stories about captions.
+const playable = () => [...stories.keys()].filter((number) => !isGuessing() || !stories[number].match);
+const goOn = () => {
+  const next = playable().find((number) => number > place);
+  if (next === undefined) openClosing();
+  else show(next);
+};
+const startAgain = () => {
+  nt2vr.startGuessing();
+  show(playable()[0]);
+};
+const goBack = () => {
+  const previous = playable().findLast((number) => number < place);
+  if (previous !== undefined) show(previous);
 };
 const guessFirst = (isOn) => {
   page.toggle("nt-guessing", isOn);
@@ -77,8 +73,8 @@ const guessFirst = (isOn) => {
   mark(true);
   if (!isOn) return nt2vr.uncover();
   nt2vr.startGuessing();
-  place = Math.max(place, 0) - 1;
-  step(1);
+  const current = playable().find((number) => number >= place);
+  show(current ?? playable()[0]);
 };
 // The story that the address shows, if it is one.
 const find = () => {
@@ -100,25 +96,23 @@ const enter = () => {
   mark(true);
   window.scrollTo(0, 0);
   document.activeElement?.blur();
-  refit();
 };
 const leave = () => {
-  page.remove(ON, "nt-one", "nt-guessing");
+  page.remove(ON, "nt-one", "nt-guessing", CLOSING);
   one("[data-do=guess]").ariaPressed = "false";
   nt2vr.uncover();
   reveal();
   mark(false);
-  refit();
 };
 const toggle = (number) => {
   const between = [...document.querySelectorAll("#columns [data-column]")].slice(1, -1);
   if (page.contains("nt-ends")) between.forEach((column, i) => { if (!column.matches(".nt-learner")) page.add(OFF[i + 1]); });
   page.remove("nt-ends");
   page.toggle(OFF[number - 1]);
-  refit();
 };
 
 // The speaker's window: note, clock and next story, which the audience never sees.
+const CLOSING_NOTES = { query: "The end", note: "The room's score, the systems' figures, and the address of this page." };
 let speaker;
 let since = 0;
 const clock = (ms) => new Date(ms).toISOString().slice(11, 19);
@@ -128,9 +122,10 @@ const writeNotes = () => {
   const { body } = speaker.document;
   body.replaceChildren();
   inNotes("time", "");
-  inNotes("h1", stories[place]?.query ?? "");
-  inNotes("p", stories[place]?.note ?? "No story is on the stage.");
-  const next = stories[place + 1];
+  const story = isClosing() ? CLOSING_NOTES : stories[place];
+  inNotes("h1", story?.query ?? "");
+  inNotes("p", story?.note ?? "No story is on the stage.");
+  const next = isClosing() ? undefined : stories[place + 1] ?? CLOSING_NOTES;
   inNotes("h2", next ? "Next" : "");
   inNotes("h3", next?.query ?? "");
   inNotes("p", next?.note ?? "");
@@ -244,9 +239,10 @@ const list = () => one(".nt-stories ol").replaceChildren(...stories.map((story, 
 const changed = () => { keep(); label(); list(); };
 const tell = (text) => { one(".nt-stories .nt-remark").textContent = text; };
 const acts = {
-  back: () => step(-1),
-  next: () => step(1),
-  guess: () => guessFirst(!page.contains("nt-guessing")),
+  back: () => (isClosing() ? closeClosing() : goBack()),
+  next: () => (isClosing() ? startAgain() : goOn()),
+  end: () => (isClosing() ? closeClosing() : openClosing()),
+  guess: () => guessFirst(!isGuessing()),
   each: revealEach,
   notes: openNotes,
   stories: () => { tell(""); list(); one("dialog").showModal(); },
@@ -261,21 +257,22 @@ const acts = {
   },
   save: () => save(JSON.stringify(stories, null, 1), "stories.json", "application/json"),
   link: async () => {
-    const link = `${location.origin}${location.pathname}?stage=1&stories=${encode(JSON.stringify(stories))}`;
+    const link = nt2vr.linkOfStories(stories);
     try { await navigator.clipboard.writeText(link); tell("The link is copied."); } catch { tell(link); }
   },
-  reset: () => { stories = structuredClone(props.value.stories); changed(); },
+  reset: () => { stories = nt2vr.builtInStories(); changed(); },
 };
 element.addEventListener("click", ({ target }) => acts[target.closest("[data-do]")?.dataset.do]?.());
 element.addEventListener("change", async ({ target }) => {
   if (!target.matches("[data-open]") || !target.files[0]) return;
-  try { stories = read(await target.files[0].text()); changed(); tell(""); } catch { tell("This file has no stories."); }
+  try { stories = nt2vr.readStories(await target.files[0].text()); changed(); tell(""); } catch { tell("This file has no stories."); }
   target.value = "";
 });
 document.addEventListener("click", ({ target }) => {
   if (target.closest("[data-stage]")) enter();
   if (target.closest("[data-stories]")) acts.stories();
   if (target.closest("[data-next]")) acts.next();
+  if (target.closest("[data-back]")) acts.back();
   if (!target.closest("[data-guess-first]")) return;
   document.querySelector("#menu").hidePopover();
   enter();
@@ -283,7 +280,7 @@ document.addEventListener("click", ({ target }) => {
 });
 
 const KEYS = {
-  ArrowRight: acts.next, PageDown: acts.next, ArrowLeft: acts.back, PageUp: acts.back, Escape: leave,
+  ArrowRight: acts.next, PageDown: acts.next, ArrowLeft: acts.back, PageUp: acts.back, End: acts.end, Escape: leave,
   " ": () => page.toggle("nt-one"),
   n: openNotes,
   m: () => nt2vr.match((document.activeElement?.closest(".nt-clip") ?? document.querySelector(".nt-clip")).dataset.id),
@@ -295,6 +292,16 @@ const GUESS_KEYS = {
   ...Object.fromEntries(["ArrowRight", "PageDown", " "].map((key) => [key, () => nt2vr.uncover()])),
   ...Object.fromEntries(["0", "3", "4", "m"].map((key) => [key, () => {}])),
 };
+// On the closing slide, a key that would change the story behind it does nothing.
+const CLOSING_KEYS = {
+  Escape: closeClosing,
+  ...Object.fromEntries([" ", "0", "1", "2", "3", "4", "m"].map((key) => [key, () => {}])),
+};
+const actOf = (key) => {
+  const ofClosing = isClosing() ? CLOSING_KEYS[key] : undefined;
+  const ofGuess = page.contains("nt-covered") && !isClosing() ? GUESS_KEYS[key] : undefined;
+  return ofClosing ?? ofGuess ?? KEYS[key];
+};
 const onKey = (event) => {
   const isCounting = document.activeElement?.matches(".nt-hands") && ["ArrowRight", "PageDown"].includes(event.key); // a number has no use for these
   const isTyping = !isCounting && document.activeElement?.matches("input:not([type=checkbox], [type=radio]), textarea, select");
@@ -304,7 +311,7 @@ const onKey = (event) => {
   if (turns) dialog.querySelector(".nt-close").click(); // an enlarged clip makes way for the next story
   else if (dialog) return;
   if (event.key.toLowerCase() === "f" && document.querySelector("#columns")?.checkVisibility()) return isOn() ? leave() : enter();
-  const act = isOn() && ((page.contains("nt-covered") && GUESS_KEYS[event.key]) || KEYS[event.key]);
+  const act = isOn() ? actOf(event.key) : undefined;
   if (!act) return;
   event.preventDefault();
   event.stopPropagation();
@@ -314,13 +321,12 @@ document.addEventListener("keydown", onKey, true);
 // Back and Forward leave and enter the stage as their address says.
 window.addEventListener("popstate", () => {
   const isStage = new URLSearchParams(location.search).get("stage") === "1";
+  page.remove(CLOSING);
   if (isStage !== isOn()) (isStage ? enter : leave)();
   else if (isStage) find();
 });
 const address = new URLSearchParams(location.search);
-if (address.get("stage") === "1" && !address.has("q")) {
-  location.replace(`${location.search}&${linkOf(address.has("guess") ? shuffled(stories[0]) : stories[0])}`);
-} else if (address.get("stage") === "1") {
+if (address.get("stage") === "1") {
   page.toggle("nt-guessing", address.has("guess"));
   page.toggle("nt-covered", address.has("guess"));
   one("[data-do=guess]").ariaPressed = `${address.has("guess")}`;

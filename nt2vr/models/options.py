@@ -7,15 +7,19 @@ from typing import Literal, get_args
 
 from nt2vr.errors import ConfigError, quoted
 
-QUICK_GELU, GELU = "QuickGELU", "GELU"
+QUICK_GELU = "QuickGELU"
+GELU = "GELU"
 Activation = Literal["QuickGELU", "GELU", ""]
 Pooling = Literal["mean", "raw_mean", "query_scored", ""]
 Positions = Literal["centres", "ends", ""]
 ACTIVATIONS = [QUICK_GELU, GELU]
-MAX_FRAMES = 64  # per video, of a model from elsewhere
+# Per video, of a model from elsewhere.
+MAX_FRAMES = 64
 MAX_FPS = 60
 MAX_DIMENSIONS = 1 << 16
-MIN_SIDE, MAX_SIDE = 16, 1024  # pixels, of a frame
+# Of a frame, in pixels.
+MIN_SIDE = 16
+MAX_SIDE = 1024
 
 
 @dataclass(frozen=True)

@@ -237,6 +237,8 @@ class Ranking:
         notice: why a newer checkpoint, or the index that was asked for, is not used.
         gallery: as embedded by the model that answered, which may have been swapped since.
         missing: clips that were not searched, because the model has not indexed them.
+        summary: what the model learnt, in two or three words, as on its card.
+        explained_in: the page of the documentation that explains it, likewise.
         thumbnail: returns the small JPEG of a clip.
     """
 
@@ -254,6 +256,8 @@ class Ranking:
     notice: str = ""
     gallery: EmbeddedGallery | None = field(default=None, repr=False, compare=False)
     missing: int = 0
+    summary: str = ""
+    explained_in: str = ""
     thumbnail: Callable[[str], bytes | None] | None = field(default=None, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -592,6 +592,8 @@ class Searcher:
             epoch=model.epoch,
             notice=model.notice,
             missing=len(gallery.skipped) if self.is_library else 0,
+            summary=model.encoder.card.summary,
+            explained_in=model.encoder.card.explained_in,
         )
         if vector is None:
             return ranking

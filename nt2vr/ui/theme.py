@@ -10,7 +10,7 @@ from nt2vr.settings import ASSETS
 
 TEMPLATES = ASSETS / "ui"
 # scripts that the page loads once, in this order, after report-link, which makes `nt2vr`
-HEAD = ("storage", "search", "first", "evaluate", "library", "uploads", "boxes", "guess")
+HEAD = ("storage", "stories", "search", "first", "evaluate", "library", "uploads", "boxes", "guess")
 PRIVATE: dict[str, Any] = {
     "api_visibility": "private"
 }  # options of events that show their progress
@@ -82,15 +82,13 @@ def template(name: str, value: dict[str, Any], *shared: str, elem_id: str = "") 
     Templates insert values as {{value}}, which escapes them, never as ${value}; see
     `gradio_fixes.template_script`.
     """
-    own = TEMPLATES / f"{name}.js"
-    scripts = [
-        *(TEMPLATES / f"{script}.js" for script in shared),
-        *([own] if own.is_file() else []),
-    ]
+    scripts = list(shared)
+    if (TEMPLATES / f"{name}.js").is_file():
+        scripts.append(name)
     return gr.HTML(
         value,
         html_template=(TEMPLATES / f"{name}.html").read_text(encoding="utf-8"),
-        js_on_load="".join(script.read_text(encoding="utf-8") for script in scripts) or None,
+        js_on_load="".join(map(_read_script, scripts)) or None,
         elem_id=elem_id or name,
     )
 

@@ -84,6 +84,7 @@ OPEN_TARGETS = (
         "watch",
         "reference",
         "gallery",
+        "closing",
         "recommended",
     ),
     *("model-source", "library-first-model", "library-model", "open-drawings"),

@@ -79,3 +79,16 @@ def test_agents_are_answered_only_where_that_is_switched_on(server: RunningApp) 
         f"{server.url}gradio_api/mcp/", json={"jsonrpc": "2.0", "id": 1, "method": "ping"}
     )
     assert answer.status_code in (404, 405)
+
+
+def test_the_closing_slide_has_a_code_of_the_address_that_others_can_open(
+    server: RunningApp, running_app: RunningApp
+) -> None:
+    opened = {"address": "http://127.0.0.1:7860/nt2vr/"}
+    (slide,) = RawClient(server.url, {}).send(("closing", "show"), [{}], opened)["output"]["data"]
+    assert slide["address"] == "https://films.example/nt2vr/"
+    assert slide["code"].startswith("data:image/svg+xml") and len(slide["rows"]) == 4
+    (local,) = RawClient(running_app.url, {}).send(("closing", "show"), [{}], opened)["output"][
+        "data"
+    ]
+    assert "code" not in local and local["rows"] == slide["rows"]

@@ -1,5 +1,7 @@
 """What the page shows before any model has answered."""
 
+from urllib.parse import parse_qs, urlsplit
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -11,6 +13,10 @@ pytestmark = pytest.mark.browser
 
 EVENTS = "**/gradio_api/queue/join?*"
 CLIPS = "clips => clips.map((clip) => [clip.dataset.id, clip.ariaLabel, clip.dataset.ranks])"
+STAGED = """clips => clips.map((clip) => {
+  const { width, bottom } = clip.getBoundingClientRect();
+  return [clip.dataset.id, Math.round(width), Math.round(bottom)];
+})"""
 SEARCH = "opened"  # in the body of a search's request
 
 
@@ -65,3 +71,27 @@ def test_another_search_s_link_shows_nothing_of_the_default_story(
         search.wait_for_one()
         expect(columns(page)).to_have_count(0)
     expect(columns(page)).to_have_count(3, timeout=MODELS_MS)
+
+
+@pytest.mark.parametrize("order", [("CLIP", "CLIP-neg"), ("CLIP-neg", "CLIP")])
+def test_the_stage_opens_with_the_clips_of_its_first_story(
+    own_page: Page, running_app: RunningApp, order: tuple[str, str]
+) -> None:
+    page = own_page
+    is_guess = order[0] == "CLIP-neg"
+    coin = 0.9 if is_guess else 0.1
+    page.add_init_script(f"Math.random = () => {coin}")
+    with held(page, EVENTS, SEARCH) as search:
+        page.goto(f"{running_app.url}?stage=1{'&guess=1' if is_guess else ''}")
+        search.wait_for_one()
+        expect(columns(page)).to_have_count(2)
+        expect(page.locator(".nt-clip video:visible")).to_have_count(16)
+        expect(page.locator(".nt-sentence")).to_have_text(DEFAULT_QUERY)
+        expect(page.get_by_text("CLIP-neg", exact=True).locator("visible=true")).to_have_count(
+            0 if is_guess else 1
+        )
+        shown = page.locator(".nt-clip").evaluate_all(STAGED)
+        assert all(size > 120 and bottom <= 800 for _, size, bottom in shown)
+    page.wait_for_function("history.state?.answered", timeout=MODELS_MS)
+    assert parse_qs(urlsplit(page.url).query)["systems"] == ["|".join(order)]
+    assert page.locator(".nt-clip").evaluate_all(STAGED) == shown

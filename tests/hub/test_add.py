@@ -29,6 +29,8 @@ from nt2vr.models import clip_encoder, untrusted
 from nt2vr.models.acquire import Added, is_download
 from nt2vr.models.card import WEIGHTS
 from nt2vr.models.catalog import Catalog
+from nt2vr.models.clip_libraries import FrameDefaults
+from nt2vr.models.framing import LONGEST
 from nt2vr.models.options import AddOptions
 from nt2vr.settings import prepare_environment
 from tests.support.hub_server import HubServer, serve_hub, use_hub
@@ -58,7 +60,7 @@ class Backend:
 
     def __init__(self, folder: Path, *_: Any) -> None:
         self.model = SimpleNamespace(parameters=list)
-        self.defaults = {"frames": 2, "least": 2, "fps": 0.0, "size": (8, 8)}
+        self.defaults = FrameDefaults(2, 2, 0.0, (8, 8), LONGEST)
 
     def texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
         return np.ones((len(texts), 4), np.float32)

@@ -23,9 +23,9 @@ from nt2vr.errors import AccessError, CheckpointError, ConfigError, DownloadErro
 from nt2vr.models import untrusted
 from nt2vr.models.card import WEIGHTS
 from nt2vr.models.catalog import Catalog
-from nt2vr.models.checkpoint import build_model
 from nt2vr.models.download import OFFERED, download_all
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
+from nt2vr.models.open_clip_model import build_model
 from nt2vr.models.tokenizer import TOKENIZER
 from nt2vr.progress import silent, stoppable
 from nt2vr.search.searcher import DEFAULT_SYSTEMS

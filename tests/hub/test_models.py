@@ -26,8 +26,8 @@ from nt2vr.models.acquire import acquire
 from nt2vr.models.card import CARD, CONFIG, WEIGHTS, read_card, write_card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_checkpoint
-from nt2vr.models.hub import push
 from nt2vr.models.options import AddOptions
+from nt2vr.models.push import push
 from nt2vr.models.tokenizer import TOKENIZER
 from nt2vr.progress import Progress, silent
 from tests.support.hub_server import HubServer, serve_hub, use_hub

@@ -25,7 +25,8 @@ from tokenizers import (
 )
 
 from nt2vr.models.card import Card
-from nt2vr.models.checkpoint import build_model, write_checkpoint
+from nt2vr.models.checkpoint import write_checkpoint
+from nt2vr.models.open_clip_model import build_model
 from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG, load_tokenizer
 
 CORPUS = [

@@ -17,6 +17,7 @@ MAY_NAME_CLASSES = (  # they define encoders, or build them
     "nt2vr/models/encoder.py",
     "nt2vr/models/open_clip_encoder.py",
     "nt2vr/models/clip_encoder.py",
+    "nt2vr/models/clip_origins.py",
     "nt2vr/models/precomputed.py",
     "nt2vr/models/outside.py",
     "nt2vr/models/catalog.py",

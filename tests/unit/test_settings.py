@@ -192,6 +192,25 @@ def test_a_path_below_which_nothing_can_be_reached_is_refused(named: str) -> Non
         Settings.read(environment={"GRADIO_ROOT_PATH": named})
 
 
+@pytest.mark.parametrize(
+    ("environment", "address"),
+    [
+        ({}, ""),
+        ({"GRADIO_ROOT_PATH": "/nt2vr"}, ""),
+        ({"GRADIO_ROOT_PATH": "https://films.example/nt2vr"}, "https://films.example/nt2vr/"),
+        ({"GRADIO_ROOT_PATH": "HTTP://films.example:8080/"}, "HTTP://films.example:8080/"),
+        (
+            {"SPACE_ID": "ada/nt2vr", "SPACE_HOST": "ada-nt2vr.hf.space"},
+            "https://ada-nt2vr.hf.space/",
+        ),
+    ],
+)
+def test_the_public_address_is_named_or_the_space_s(
+    environment: dict[str, str], address: str
+) -> None:
+    assert Settings.read(environment=environment).public_address == address
+
+
 def test_an_app_s_names_come_from_flag_variable_and_space() -> None:
     environment = {"NT2VR_ALLOW_HOST": "a.example, b.example", "SPACE_HOST": "ada-nt2vr.hf.space"}
     names = Settings.read(host_names=["c.example"], environment=environment).host_names

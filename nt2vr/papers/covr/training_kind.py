@@ -47,12 +47,7 @@ class FusionTraining(TrainingKind):
         groups: Set[object] = {sample.targets[:1] for sample in training.samples}
         if settings.iterate == "triplets":
             groups = set(range(len(training.samples)))
-        if len(groups) < config.batches.batch_size:
-            what = {"targets": "distinct targets"}.get(settings.iterate, settings.iterate)
-            raise ConfigError(
-                f"{training.name} has {len(groups)} {what}, fewer than batch_size ({config.batches.batch_size}). "
-                "Lower it."
-            )
+        settings.check_groups(training.name, len(groups), config.batches.batch_size)
 
     def train(
         self,

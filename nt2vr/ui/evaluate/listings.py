@@ -9,7 +9,7 @@ from nt2vr.library.galleries import Galleries
 from nt2vr.ui.evaluate.own_clips import OwnClips
 from nt2vr.ui.evaluate.query_views import Home, QueryListing, ReportLink, marks_of, resolved
 from nt2vr.ui.library.media import Media
-from nt2vr.ui.search.results import Marked
+from nt2vr.ui.search.columns import Marked
 from nt2vr.ui.web.permissions import Visitor
 
 

@@ -12,7 +12,8 @@ from nt2vr.evaluation.comparison import IMPROVED, WORSENED, first_videos, positi
 from nt2vr.evaluation.queries import KIND_NAMES
 from nt2vr.evaluation.report import Report, Row
 from nt2vr.search.answers import Verdict
-from nt2vr.ui.search.results import MARKS, Marked
+from nt2vr.ui.search.columns import Marked
+from nt2vr.ui.search.verdict_texts import MARKS
 
 MAX_LINK = 4_000  # characters
 PAGE = "p"  # in links; Gradio takes "page" for one of its own

@@ -21,7 +21,7 @@ from nt2vr.ui.evaluate.query_views import FILTERS, PAGE, QueryListing, ReportLin
 from nt2vr.ui.evaluate.report_panel import ReportPanel
 from nt2vr.ui.evaluate.report_view import reports_view
 from nt2vr.ui.library.media import Media
-from nt2vr.ui.search.results import Marked
+from nt2vr.ui.search.columns import Marked
 from nt2vr.ui.theme import QUIET, script, template
 from nt2vr.ui.web.errors import with_errors_shown_at
 from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value
@@ -126,6 +126,9 @@ class EvaluateTab:
             js="nt2vr.askReport",
             **QUIET,
         )
+        visited = [*form.visited, report.delete]
+        # Whoever wants the form does not wait for a report, whose answer would replace it.
+        new = self._new.click(self.on_new, None, [*shown, *visited], cancels=opened, **QUIET)
         polled = [self._chosen, self._seen]
         ticked = self._timer.tick(
             self.on_poll, polled, shown, queue=False, trigger_mode="once", **QUIET
@@ -136,14 +139,13 @@ class EvaluateTab:
             ticked,
             form.start.click(start, form.inputs, [*shown, form.problem], **QUIET),
             form.cancel.click(self.on_cancel, self._chosen, shown, **QUIET),
-            self._new.click(self.on_new, None, shown, **QUIET),
+            new,
             self._reports.pick(self.on_pick, None, shown, **QUIET),
             report.confirm.yes.click(self.on_delete, self._chosen, shown, **QUIET),
         )
         for event in events:
             event.success(None, inputs=self._queries.queries, js="nt2vr.followReport")
 
-        visited = [*form.visited, report.delete]
         opened.success(self.on_visit, None, visited, **QUIET).success(None, js="nt2vr.showPlace")
         page.load(None, None, tabs, js="nt2vr.openReport")  # selecting the tab shows the report
         returned(lambda: gr.Tabs(selected="evaluate"), None, tabs, **QUIET)
@@ -268,7 +270,7 @@ class EvaluateTab:
         return self._show(ReportLink(_report_of(chosen) or self._last_report()), request)
 
     def on_new(self, request: gr.Request) -> Updates:
-        return self._show(ReportLink(), request)
+        return {**self._show(ReportLink(), request), **self.on_visit(request)}
 
     def on_pick(self, event: gr.EventData, request: gr.Request) -> Updates:
         """Open a report of the list, or the evaluation under way (which may have a report by now)."""

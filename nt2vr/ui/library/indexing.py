@@ -26,7 +26,7 @@ from nt2vr.search.embed_clips import cost_text
 from nt2vr.search.strategies import System
 from nt2vr.services import Services
 from nt2vr.ui.job_view import job_view
-from nt2vr.ui.search.results import system_choices
+from nt2vr.ui.search.formats import system_choices
 from nt2vr.ui.search.state import QUIET
 from nt2vr.ui.web.inputs import Updates, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of

@@ -26,7 +26,7 @@ from nt2vr.media.clip_frames import still
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.search.searcher import Searcher
-from nt2vr.ui.search.results import clock
+from nt2vr.ui.search.formats import clock
 from nt2vr.ui.web.permissions import Permissions
 
 POSTER = "poster.jpg"

@@ -13,7 +13,7 @@ from nt2vr.media.gallery import Video
 from nt2vr.progress import percent_text
 from nt2vr.ui.job_view import job_view, state_text
 from nt2vr.ui.library.indexing import job_word
-from nt2vr.ui.search.results import clock
+from nt2vr.ui.search.formats import clock
 from nt2vr.ui.web.permissions import without_paths
 
 KIND_NAMES = {

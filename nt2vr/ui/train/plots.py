@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nt2vr.ui.train.view import CONTROLS, VALIDATION, Points, Rows, series
+from nt2vr.ui.train.view import CONTROLS, VALIDATION, Points, Rows, run_names, series
 from trainer.runs.manager import Run
 from trainer.trainings import loss_names
 
@@ -79,7 +79,7 @@ def plots_view(run: RunMetrics, others: Sequence[RunMetrics] = ()) -> dict[str, 
         return {}
 
     runs = [run, *others]
-    names = line_names([each.run for each in runs])
+    names = run_names([each.run for each in runs])
     last_epoch = max(each.epochs for each in runs)
     plots = plots_of(runs, names, last_epoch)
     views = [
@@ -98,12 +98,6 @@ def _legend(plots: Sequence[Plot]) -> list[dict[str, Any]]:
             {"name": line.name, "colour": line.colour, "level": line.is_level, "about": about}
         )
     return legend
-
-
-def line_names(runs: Sequence[Run]) -> list[str]:
-    """Name runs as elsewhere on the page; those of one name by their ids."""
-    names = [run.name for run in runs]
-    return [run.run_id if names.count(run.name) > 1 else run.name for run in runs]
 
 
 def plots_of(runs: Sequence[RunMetrics], names: Sequence[str], last_epoch: int) -> list[Plot]:

@@ -108,7 +108,7 @@ class TrainTab:
         form.base.input(self.on_base, [form.presets, form.base], form.boxes_by_depth, **QUIET)
         form.preset.input(self.on_preset, form.preset, form.shown, **QUIET)
         form.presets.pick(self.on_pick_preset, None, form.shown, **QUIET)
-        shown = [*self._shown, form.problem, *form.choice.shown]
+        shown = [*self._shown, form.problem, *form.choice.outputs]
         starting = (
             (form.start, self.on_start),
             (form.choice.stop, self.on_start_instead),

@@ -21,7 +21,7 @@ from nt2vr.extension import trainings
 from nt2vr.media.limits import LIMITS
 from nt2vr.models.card import read_card
 from nt2vr.progress import duration_text, percent_text
-from nt2vr.ui.search.results import short_name
+from nt2vr.ui.search.formats import short_name
 from nt2vr.world import NAME
 from trainer.config import TrainConfig
 from trainer.runs.manager import Run
@@ -203,7 +203,6 @@ def _summary(run: Run) -> dict[str, Any]:
     if status.state in ("finished", "preparing"):
         share = "100" if status.state == "finished" else percent_text(status.done, status.total)
     word = WORDS.get(status.state, status.state)
-    # The name by which Search and Evaluate list its model, too.
     name = short_name(run.run_id)
     return {"id": run.run_id, "name": name, "state": status.state, "word": word, "share": share}
 
@@ -221,10 +220,20 @@ def series(rows: Rows, key: str, along: str) -> Points:
 
 def comparable(runs: Sequence[Run], run: Run | None) -> list[tuple[str, str]]:
     """List the runs that a run's curves can be compared with, as labels and ids."""
+    if run is None:
+        return []
+    choices = []
+    for name, other in zip(run_names(runs), runs, strict=True):
+        if other.run_id != run.run_id and other.config is not None:
+            choices.append((name, other.run_id))
+    return choices
+
+
+def run_names(runs: Sequence[Run]) -> list[str]:
+    """Name runs as Search and Evaluate list their models; those of one name by their ids."""
+    names = [short_name(run.run_id) for run in runs]
     return [
-        (f"{other.name} · {other.run_id}", other.run_id)
-        for other in runs
-        if run is not None and other.run_id != run.run_id and other.config is not None
+        run.run_id if names.count(name) > 1 else name for name, run in zip(names, runs, strict=True)
     ]
 
 

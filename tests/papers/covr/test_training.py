@@ -144,9 +144,8 @@ def test_cross_attention_learns_what_only_the_tokens_tell(loss: str) -> None:
     )
     clips = data.clips.clone()
     clips[data.targets] = normalize(data.pictures[data.references] + 2 * tokens[:, 1], dim=-1)
-    spelled = torch.arange(len(tokens))[:, None]
-    nothing = torch.zeros_like(data.wanted)
-    data = replace(data, clips=clips, wanted=nothing, tokens=tokens.half(), spelled=spelled)
+    token_rows, nothing = torch.arange(len(tokens))[:, None], torch.zeros_like(data.wanted)
+    data = replace(data, clips=clips, wanted=nothing, tokens=tokens.half(), token_rows=token_rows)
     data.tokens[:, 1, 0] += 3  # type: ignore[index]  # by which it can be told from the others
     fusion, losses = trained(data, config_of(200, {"loss": loss, "blocks": 2}, learning_rate=3e-3))
     assert losses[-1] < losses[0] / 2

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from nt2vr.errors import ConfigError
-from nt2vr.models.checkpoint import build_model
-from nt2vr.models.foreign import infer
+from nt2vr.models.foreign_architecture import infer
+from nt2vr.models.open_clip_model import build_model
 from tests.support.tiny_models import RESNET
 
 OF_OPEN_CLIP_4 = {  # a model of sound, and one of frames of any size

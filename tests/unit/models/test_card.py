@@ -114,7 +114,8 @@ def test_a_card_of_0_2_0_is_written_back_unchanged(tmp_path: Path) -> None:
     assert {key: after[key] for key in before} == before
     added = {key: value for key, value in after.items() if key not in before}
     nothing: dict[str, Any] = {"head": {}, "words": {}, "clip": {}, "difference": {}, "shifts": {}}
-    assert added == {**nothing, "features": "", "changes": []}
+    texts = {"features": "", "summary": "", "explained_in": ""}
+    assert added == {**nothing, **texts, "changes": []}
 
 
 @pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.parent.name)
@@ -277,6 +278,8 @@ def test_changing_a_card_keeps_the_keys_that_were_given() -> None:
         ({"head": {"fingerprint": "a b"}}, "“head”"),
         ({"clip": {"loader": "transformers", "unknown": 1}}, "“clip”"),
         ({"difference": {"model": 3}}, "“difference”"),
+        ({"summary": "x" * 41}, "“summary”"),
+        ({"explained_in": "javascript:alert(1)"}, "“explained_in”"),
         ({"name": ""}, "“name”"),
         ({"nmae": "x"}, "'nmae'"),
     ],

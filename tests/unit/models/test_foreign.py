@@ -20,13 +20,14 @@ from timm.models import VisionTransformer
 
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError
 from nt2vr.models import acquire as acquire_module
-from nt2vr.models import foreign, untrusted
+from nt2vr.models import foreign_architecture, untrusted
 from nt2vr.models.acquire import Added, acquire
 from nt2vr.models.card import read_card, write_card
 from nt2vr.models.catalog import Catalog
-from nt2vr.models.checkpoint import build_model, read_configs
+from nt2vr.models.checkpoint import read_configs
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
+from nt2vr.models.open_clip_model import build_model
 from nt2vr.models.options import AddOptions
 from nt2vr.models.pooling import SequenceTransformer
 from nt2vr.models.untrusted import unchecked_folder
@@ -430,17 +431,14 @@ def test_the_notes_of_open_clips_training_tell_the_model(
 
 
 def test_a_coca_fits_the_model_of_its_name(models: Catalog) -> None:
-    architecture = foreign._named("coca_ViT-B-32", models)
+    architecture = foreign_architecture._named("coca_ViT-B-32", models)
     with torch.device("meta"):
-        expected_names = build_model(
-            architecture.model_cfg, architecture.preprocess_cfg, "meta"
-        ).state_dict()
-    assert "text_decoder.ln_final.weight" in expected_names
-    _, weights, misfits = foreign._fitted(
-        architecture.model_cfg,
-        {name.removeprefix("text."): expected_names[name] for name in expected_names},
+        own = build_model(architecture.model_cfg, architecture.preprocess_cfg, "meta").state_dict()
+    assert "text_decoder.ln_final.weight" in own
+    _, weights, misfits = foreign_architecture.fitted(
+        architecture.model_cfg, {name.removeprefix("text."): own[name] for name in own}
     )
-    assert (weights.keys(), misfits) == (expected_names.keys(), "")
+    assert (weights.keys(), misfits) == (own.keys(), "")
 
 
 def test_one_of_several_models_is_named_by_its_key(models: Catalog, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from nt2vr.search.answers import Answer, Ranking, Seen
 from nt2vr.search.exclusion import Exclusion, focused
 from nt2vr.search.strategies import System
 from nt2vr.search.why import scored_backwards
-from nt2vr.ui.search.clip import backwards_view
+from nt2vr.ui.search.clip_view import backwards_view
 
 FRAMES = np.array([[[0, 1], [1, 0]], [[1, 0], [0.6, 0.8]]], np.float32)  # of "other" and of "clip"
 WANTED = np.array([1, 0], np.float32)

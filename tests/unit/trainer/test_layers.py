@@ -8,7 +8,8 @@ import torch
 from safetensors.torch import load_file
 
 from nt2vr.models.card import WEIGHTS, Card
-from nt2vr.models.checkpoint import build_model, read_checkpoint, read_configs, write_checkpoint
+from nt2vr.models.checkpoint import read_checkpoint, read_configs, write_checkpoint
+from nt2vr.models.open_clip_model import build_model
 from nt2vr.models.tokenizer import load_tokenizer
 from tests.support.tiny_models import TINY
 from tests.support.trainings import run_training

@@ -9,7 +9,8 @@ from nt2vr.cli import main
 from nt2vr.errors import ConfigError
 from nt2vr.models.card import Card, read_card, write_card
 from nt2vr.models.catalog import Catalog
-from nt2vr.models.checkpoint import build_model, read_checkpoint, write_checkpoint
+from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
+from nt2vr.models.open_clip_model import build_model
 from nt2vr.settings import Settings
 from tests.support.tiny_models import TINY, write_tiny
 from trainer import __main__ as command_line

@@ -8,7 +8,7 @@ import pytest
 from nt2vr.negation.parse.foreign import NOTICE, notice_of
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer
-from nt2vr.ui.search.results import understood_view
+from nt2vr.ui.search.query_view import understood_view
 from nt2vr.ui.search.state import SearchState
 
 DATA = Path(__file__).parent / "data" / "families.jsonl"

@@ -15,8 +15,8 @@ from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Hit, Ranking, Verdict
 from nt2vr.search.epochs import KeptRankings, Recording, RunEpochs
 from nt2vr.search.strategies import System
-from nt2vr.ui.search.results import columns_view
-from nt2vr.ui.search.watch import RunColumn, replayed, run_columns, story, with_epoch
+from nt2vr.ui.search.columns import columns_view
+from nt2vr.ui.search.run_columns import RunColumn, RunColumns, replayed, story, with_epoch
 
 NEGATED = Query("a dog, no cat", ("a dog",), ("cat",))
 
@@ -75,8 +75,10 @@ def columns(
 ) -> list[dict[str, Any]]:
     answer = Answer(query, rankings)
     live: Any = SimpleNamespace(models=None)
-    of_query = answer, key, ENTRIES, lambda run: "CLIP", kept, view_of
-    return [dict(column) for column in run_columns(view_of(answer), *of_query, live, live)]
+    run_columns = RunColumns(
+        answer, key, ENTRIES, lambda run: "CLIP", kept, view_of, searcher=live, plan=live
+    )
+    return [dict(column) for column in run_columns.with_epochs(view_of(answer)["columns"])]
 
 
 @pytest.mark.parametrize("model", ["run", "run · best", "run · epoch 3"])
@@ -205,7 +207,7 @@ def test_what_captions_alone_know_is_counted_and_said() -> None:
     silent = {0: Ranking(System("run"), (Hit("a", 1, 0.5, None),))}
     assert story(silent, 0, answer, 0) == {}
     learner = RunColumn("run", "CLIP, learning", [0], silent, {}, {0: ranking(System("run"), 1)})
-    silent_story = learner.column({}, 0, Answer(NEGATED, (silent[0],)), view_of)["story"]
+    silent_story = learner.view({}, 0, Answer(NEGATED, (silent[0],)), view_of)["story"]
     assert (
         silent_story["first"] == "1 of 1 show “cat” by the parts"
         and "As the parts say" in silent_story["why"]

@@ -10,7 +10,7 @@ from nt2vr.errors import ConfigError, QueryError
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Match, Scored
 from nt2vr.search.strategies import System
-from nt2vr.ui.search.clip import lines_of, match_view, own_pair, with_change
+from nt2vr.ui.search.match_view import lines_of, match_view, own_pair, with_change
 
 
 def test_bars_shrink_with_the_distance_and_show_the_truth() -> None:

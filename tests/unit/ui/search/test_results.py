@@ -18,19 +18,13 @@ from nt2vr.search.answers import Answer, Hit, Ranking, Seen, Verdict
 from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.index import INDEXES
 from nt2vr.search.strategies import System
-from nt2vr.ui.search.clip import detail_view
-from nt2vr.ui.search.results import (
-    Marked,
-    columns_view,
-    corrected,
-    downloads,
-    folded,
-    headline,
-    parts_view,
-    sliders_view,
-    understood_view,
-    with_corrections,
-)
+from nt2vr.ui.search.clip_view import detail_view
+from nt2vr.ui.search.columns import Marked, columns_view
+from nt2vr.ui.search.corrections import corrected, parts_view, sliders_view, with_corrections
+from nt2vr.ui.search.downloads import downloads
+from nt2vr.ui.search.headline import headline
+from nt2vr.ui.search.near_duplicates import folded
+from nt2vr.ui.search.query_view import understood_view
 from nt2vr.ui.search.state import SearchState
 
 NEGATED = Query("a dog, no cat", ("a dog",), ("cat",), (Span(7, 9),), (Span(10, 13),))
@@ -62,7 +56,9 @@ def understood(answer: Answer, parsed: Query | None = None, **state: Any) -> dic
 
 def told(answer: Answer, other: Answer | None = None) -> list[dict[str, str]]:
     return headline(
-        columns_view(answer, lambda name: Video(name, Path(name)), no_urls, other=other)["columns"]
+        columns_view(answer, lambda name: Video(name, Path(name)), no_urls, flipped=other)[
+            "columns"
+        ]
     )
 
 
@@ -147,6 +143,15 @@ def test_a_strategy_that_changes_nothing_always_folds_and_says_why() -> None:
     ]
     first, *same = other_rankings[:3]
     assert [bool(column["twin"]) for column in columns(first, *same)] == [False, True, True]
+
+
+def test_a_column_says_what_its_model_learnt() -> None:
+    plain, with_strategy = columns(
+        ranking("CLIP", "ab", summary="captions only", explained_in="docs/models.md"),
+        ranking("CLIP boolean", "cd", summary="captions only"),
+    )
+    assert (plain["about"], plain["twin_why"]) == ("captions only", "docs/models.md")
+    assert (with_strategy["about"], with_strategy["how"]) == ("", "boolean")
 
 
 @pytest.mark.parametrize(
@@ -348,7 +353,7 @@ def test_columns_count_clips_that_stay_without_the_negation() -> None:
         rankings = (ranking("CLIP", "abcd"), ranking("CLIP drop", "abcd"), ranking("other", ""))
         answer = Answer(NEGATED, rankings)
         affirmed = Answer(NEGATED.affirmed, before, denied=NEGATED)
-        view = columns_view(answer, lambda name: Video(name, Path(name)), no_urls, other=affirmed)
+        view = columns_view(answer, lambda name: Video(name, Path(name)), no_urls, flipped=affirmed)
         return [column["stayed"] for column in view["columns"]]
 
     before = ranking("CLIP drop", "dxcy"), ranking("CLIP", "bacd"), ranking("other", "abcd")

@@ -56,14 +56,14 @@ def test_what_no_page_sends_is_refused_in_a_sentence(sent: Any) -> None:
 
 
 def test_an_empty_link_gives_the_defaults() -> None:
-    state, dropped = read().shown_of(NAMES, DEFAULT_SYSTEMS)
+    state, dropped = read().with_existing(NAMES, DEFAULT_SYSTEMS)
     assert (state.q, state.k, state.systems, dropped) == (
         SearchState().q,
         8,
         ["CLIP", "CLIP-bnl", "CLIP-neg"],
         "",
     )
-    link_state = SearchState.of_link({"gallery": "1"}, "beach sunset").shown_of(
+    link_state = SearchState.of_link({"gallery": "1"}, "beach sunset").with_existing(
         NAMES, ("CLIP drop", "gone")
     )[0]
     assert (link_state.q, link_state.gallery, link_state.systems) == (
@@ -75,7 +75,7 @@ def test_an_empty_link_gives_the_defaults() -> None:
 
 def test_impossible_values_are_dropped_or_limited() -> None:
     state = read(systems="GPT|CLIP", k="1000", alpha="-1", like="a|b|c", weight="much|inf|nan")
-    assert (state.shown_of(NAMES, ())[0].systems, state.k, state.strengths) == (
+    assert (state.with_existing(NAMES, ())[0].systems, state.k, state.strengths) == (
         ["CLIP"],
         24,
         {"boolean": 0},
@@ -85,9 +85,9 @@ def test_impossible_values_are_dropped_or_limited() -> None:
 
 def test_four_systems_are_shown_and_unknown_ones_named() -> None:
     def dropped(*systems: str) -> str:
-        return read(systems="|".join(systems)).shown_of(NAMES, ())[1]
+        return read(systems="|".join(systems)).with_existing(NAMES, ())[1]
 
-    assert read(systems="|".join(NAMES)).shown_of(NAMES, ())[0].systems == NAMES[:4]
+    assert read(systems="|".join(NAMES)).with_existing(NAMES, ())[0].systems == NAMES[:4]
     assert dropped("CLIP", "Foo", "") == "'Foo' cannot be shown: there is no such system here."
     assert dropped(*NAMES).startswith("'CLIP boolean' cannot be shown: at most 4")
     assert dropped(*NAMES[:4]) == dropped() == ""

@@ -1,5 +1,6 @@
 """What the page offers where a query has no verdicts or fits."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from nt2vr.api import understand
 from nt2vr.media.gallery import Video
 from nt2vr.search.answers import Answer, Hit, Ranking
 from nt2vr.search.strategies import System
+from nt2vr.ui.search.references import NONE_RIGHT
 from nt2vr.ui.search.suggest import way_out_view
 from nt2vr.world.scenes import Figure, Scene
 
@@ -19,7 +21,11 @@ MISS = Ranking(System("CLIP"), (Hit("0", 1, 0.5, "miss"),))
 
 
 def way_out(text: str) -> dict[str, Any]:
-    return way_out_view(Answer(understand(text), (MISS,)), VIDEOS, understand)
+    return way_out_view(Answer(understand(text), (MISS,)), VIDEOS, understand, video_of)
+
+
+def video_of(video_id: str) -> Video:
+    return VIDEOS[int(video_id)]
 
 
 def test_a_query_without_clips_gets_suggestions() -> None:
@@ -48,7 +54,7 @@ def test_one_sentence_says_why_there_is_no_verdict(text: str, reason: str) -> No
 def test_no_reason_stands_beside_a_clip_that_is_right() -> None:
     right = Ranking(System("CLIP"), (Hit("2", 1, 0.5, "right"),))
     answer = Answer(understand("only a zebra"), (right,))
-    assert way_out_view(answer, VIDEOS, understand)["reason"] == ""
+    assert way_out_view(answer, VIDEOS, understand, video_of)["reason"] == ""
 
 
 def test_a_misspelt_word_is_asked_about() -> None:
@@ -65,5 +71,27 @@ def test_words_that_the_world_lacks_have_near_ones() -> None:
     assert quokka["near"][0] == {"word": "kangaroo", "query": "a kangaroo without a lion"}
 
 
-def test_other_galleries_have_no_way_out() -> None:
-    assert way_out_view(Answer(understand("a dgo"), (MISS,)), (), understand) == {}
+@pytest.mark.parametrize(
+    ("captions", "reason"),
+    [
+        ((), "No verdict is possible: these clips have no captions."),
+        (("a street",), "No verdict is possible: the captions of these clips do not tell."),
+    ],
+)
+def test_a_library_without_verdicts_says_why(captions: tuple[str, ...], reason: str) -> None:
+    film = Video("film", Path("film.mp4"), captions=captions)
+    unjudged = Ranking(System("CLIP"), (Hit("film", 1, 0.5, None),))
+    answer = Answer(understand("a dog"), (unjudged,), judged_by="captions", gallery="films")
+    assert way_out_view(answer, (), understand, lambda _: film) == {"reason": reason}
+    judged = replace(answer, rankings=(MISS,))
+    assert way_out_view(judged, (), understand, lambda _: film) == {"reason": ""}
+    not_indexed = replace(answer, rankings=())
+    assert way_out_view(not_indexed, (), understand, lambda _: film) == {"reason": ""}
+
+
+def test_a_query_with_a_reference_says_why_no_clip_has_a_verdict() -> None:
+    unjudged = Ranking(System("CLIP"), (Hit("0", 1, 0.5, None),))
+    unknown = Answer(understand("without shoes"), (unjudged,))
+    assert "“shoes”" in way_out_view(unknown, (), understand, video_of)["reason"]
+    known = Answer(understand("without a lion"), (unjudged,))
+    assert way_out_view(known, (), understand, video_of)["reason"] == NONE_RIGHT

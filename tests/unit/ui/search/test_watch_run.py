@@ -11,7 +11,7 @@ from nt2vr.errors import RunError
 from nt2vr.models.catalog import Catalog
 from nt2vr.search.searcher import Searcher
 from nt2vr.settings import Settings
-from nt2vr.ui.search.results import system_choices
+from nt2vr.ui.search.formats import system_choices
 from nt2vr.ui.search.watch import PRESET, Watch, short_run
 from nt2vr.ui.train.view import run_view
 from nt2vr.ui.web.permissions import Permissions

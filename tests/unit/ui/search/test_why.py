@@ -11,7 +11,7 @@ from nt2vr.negation.parse.query import Query, Span
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.strategies import System
 from nt2vr.search.why import Part, Why, Word
-from nt2vr.ui.search.clip import ADDED, ALONE, brief, chosen_columns, why_view
+from nt2vr.ui.search.why_view import ADDED, ALONE, brief, chosen_columns, why_view
 
 CLIP = System("CLIP")
 BOOLEAN = System("CLIP", "boolean", 0.5)

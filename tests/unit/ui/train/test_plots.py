@@ -2,7 +2,7 @@
 
 import pytest
 
-from nt2vr.ui.train.plots import RunMetrics, epoch_marks, grid_levels, line_names, plots_view
+from nt2vr.ui.train.plots import RunMetrics, epoch_marks, grid_levels, plots_view
 from trainer.config import TrainConfig
 from trainer.runs.manager import Run
 from trainer.runs.run_folder import RunStatus
@@ -22,19 +22,22 @@ RUN = RunMetrics(Run("a-1", RunStatus("running", 1), CONFIG), ROWS)
 def test_measures_are_lines_with_base_and_control() -> None:
     view = plots_view(RUN)
     composed, loss = view["plots"]
-    assert (composed["title"], composed["latest"]) == ("Composed MIR", "A 0.7, base 0.5, drop 0.75")
+    assert (composed["title"], composed["latest"]) == (
+        "Composed MIR",
+        "a-1 0.7, base 0.5, drop 0.75",
+    )
     assert [line["points"] for line in composed["lines"]] == [
         [[1, "0.6"], [2, "0.7"]],
         [[0, "0.5"], [4, "0.5"]],
         [[0, "0.75"], [4, "0.75"]],
     ]
     assert [(line["name"], line["level"]) for line in composed["lines"]] == [
-        ("A", False),
+        ("a-1", False),
         ("base", True),
         ("drop", True),
     ]
     assert [(entry["name"], entry["level"]) for entry in view["legend"]] == [
-        ("A", False),
+        ("a-1", False),
         ("base", True),
         ("drop", True),
     ]
@@ -66,7 +69,7 @@ def test_other_runs_are_laid_over_by_epoch() -> None:
     ]
     other_run = RunMetrics(Run("b-1", RunStatus("finished", 1), config), rows)
     view = plots_view(RUN, [other_run])
-    assert [entry["name"] for entry in view["legend"]] == ["A", "B", "base", "drop"]
+    assert [entry["name"] for entry in view["legend"]] == ["a-1", "b-1", "base", "drop"]
     composed, loss = view["plots"]
     assert [line["colour"] for line in composed["lines"]] == [0, 1, 5, 6]
     assert composed["lines"][1]["points"] == [[8, "0.9"]]
@@ -74,12 +77,6 @@ def test_other_runs_are_laid_over_by_epoch() -> None:
     # the longer run decides how many epochs there are, and a single point is seen
     assert composed["epochs"][-1] == {"x": 312.0, "label": "8"}
     assert loss["lines"][1]["dots"] == [{"x": 77.5, "y": 10.0}]
-
-
-def test_runs_of_one_name_are_told_apart_by_their_ids() -> None:
-    twin = Run("a-2", RunStatus("finished", 1), CONFIG)
-    assert line_names([RUN.run]) == ["A"]
-    assert line_names([RUN.run, twin]) == ["a-1", "a-2"]
 
 
 def test_a_run_whose_config_cannot_be_read_has_no_plots() -> None:

@@ -10,7 +10,8 @@ import pytest
 
 from nt2vr.errors import AccessError
 from nt2vr.models.card import Card
-from nt2vr.models.checkpoint import build_model, write_checkpoint
+from nt2vr.models.checkpoint import write_checkpoint
+from nt2vr.models.open_clip_model import build_model
 from nt2vr.settings import Settings
 from nt2vr.ui.evaluate.evaluation_request import EvaluationRequest
 from nt2vr.ui.train.form import losses_view, presets

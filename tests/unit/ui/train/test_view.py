@@ -13,6 +13,7 @@ from nt2vr.ui.train.view import (
     comparable,
     finished_text,
     lower_rate_label,
+    run_names,
     run_view,
     runs_view,
     series,
@@ -37,6 +38,9 @@ ROWS = [
     {"epoch": 1, "step": 40, "contrastive": 1.0},  # measured again after a resume
 ]
 CONFIG = TrainConfig(name="A", num_clips=100, batch_size=10, epochs=4)  # 40 steps
+FIRST = "a-20261130-075701"
+TWIN = "a-20261130-075740"
+LATER = "a-20261130-081200"
 
 
 def test_repeated_measurements_count_once_and_long_lines_are_thinned() -> None:
@@ -47,11 +51,19 @@ def test_repeated_measurements_count_once_and_long_lines_are_thinned() -> None:
 
 
 def test_a_run_is_compared_with_all_readable_runs() -> None:
-    run, twin = (Run(run_id, RunStatus("finished", 1), CONFIG) for run_id in ("a-1", "a-2"))
-    assert comparable([run, twin, Run("broken", RunStatus("finished", 1), None)], run) == [
-        ("A · a-2", "a-2")
-    ]
+    run, other = (Run(run_id, RunStatus("finished", 1), CONFIG) for run_id in (FIRST, LATER))
+    broken = Run("broken", RunStatus("finished", 1), None)
+    assert comparable([run, other, broken], run) == [("a 30/11 08:12", LATER)]
     assert not comparable([run], None)
+
+
+def test_runs_of_one_minute_are_named_by_their_ids() -> None:
+    first, later, twin = (
+        Run(run_id, RunStatus("finished", 1), CONFIG) for run_id in (FIRST, LATER, TWIN)
+    )
+    assert run_names([first, later]) == ["a 30/11 07:57", "a 30/11 08:12"]
+    assert run_names([first, later]) == [run_view(run)["name"] for run in (first, later)]
+    assert run_names([first, twin]) == [FIRST, TWIN]
 
 
 def test_a_run_shows_progress_and_failure() -> None:

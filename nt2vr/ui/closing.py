@@ -1,0 +1,91 @@
+"""The closing slide of the stage: what the main systems achieve, and the address of the page as a QR code."""
+
+from functools import cache
+from typing import Any
+from urllib.parse import urlsplit
+
+import gradio as gr
+import segno
+
+from nt2vr.evaluation.ready_report import ready_report
+from nt2vr.evaluation.report import Report
+from nt2vr.evaluation.roles import REFERENCE
+from nt2vr.evaluation.tables import lines_of, named_columns
+from nt2vr.settings import is_loopback
+from nt2vr.ui.evaluate.figures import clearly_best, figures_of, written
+from nt2vr.ui.evaluate.findings import findings_of
+from nt2vr.ui.theme import QUIET, template
+from nt2vr.ui.web.inputs import event_value
+
+MAX_ADDRESS_CHARS = 300
+# Around the code, in its squares; those who look at it from afar need a margin.
+CODE_MARGIN = 3
+
+
+class ClosingSlide:
+    """The slide, which is empty until it is shown.
+
+    Its figures are those of the report that comes with the app.
+    """
+
+    def __init__(self, public_address: str) -> None:
+        self._public_address = public_address
+
+    def build(self) -> None:
+        slide = template("closing", {})
+        slide.show(self.on_show, slide, slide, **QUIET)
+
+    def on_show(self, shown: dict[str, Any], event: gr.EventData) -> dict[str, Any]:
+        """Add the figures, and the address by which others can open the page."""
+        address = event_value(event, "address", str)
+        if not is_public(address):
+            address = self._public_address
+        return {**shown, **_ready_figures(), **code_view(address)}
+
+
+@cache
+def _ready_figures() -> dict[str, Any]:
+    return figures_view(ready_report())
+
+
+def figures_view(report: Report) -> dict[str, Any]:
+    """Show a line per system, with the figures of what the report says first."""
+    systems = [line for line in lines_of(report) if line.role != REFERENCE]
+    competing = [line for line in systems if report.presentation.competes(line.role)]
+    columns = named_columns(report)
+    cells: dict[str, list[dict[str, Any]]] = {line.name: [] for line in systems}
+    findings = findings_of(report)
+    for finding in findings:
+        _, column = columns[finding.key]
+        best = clearly_best(figures_of(report, competing, column), column.lower_is_better)
+        for line in systems:
+            figure = written(column, line.metrics.get(finding.key))
+            cells[line.name].append({"text": figure, "best": line.name == best})
+    return {
+        "about": f"{report.name}: {len(report.queries):,} queries, {len(report.video_ids):,} clips",
+        "measures": [
+            {"title": finding.measure.title, "scale": finding.measure.scale} for finding in findings
+        ],
+        "rows": [
+            {"system": line.name, "role": line.role, "cells": cells[line.name]} for line in systems
+        ],
+    }
+
+
+def code_view(address: str) -> dict[str, str]:
+    """Show an address and its QR code; nothing if others cannot open it."""
+    if not is_public(address):
+        return {}
+    code = segno.make(address, error="m", micro=False)
+    picture = code.svg_data_uri(border=CODE_MARGIN, light="#fff")
+    return {"address": address, "code": picture}
+
+
+def is_public(address: str) -> bool:
+    """Return whether an address leads to this page from other machines, too."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return False
+    is_of_web = parts.scheme in ("http", "https") and len(address) <= MAX_ADDRESS_CHARS
+    return is_of_web and bool(parts.hostname) and not is_loopback(parts.hostname or "")

@@ -1,0 +1,112 @@
+"""The last slide of a talk: the room's score and the systems' figures."""
+
+import json
+import re
+from base64 import urlsafe_b64encode
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from nt2vr.evaluation.ready_report import ready_report
+from tests.browser.actions import MODELS_MS, columns, serious
+from tests.conftest import RunningApp
+
+pytestmark = pytest.mark.browser
+
+GOOD_AND_BAD = ["CLIP", "CLIP-neg"]
+FIRST, LAST = "a horse without a tree", "a robot but no car"
+
+
+def link_of(*queries: str) -> str:
+    stories = [{"query": query, "systems": GOOD_AND_BAD, "k": 4} for query in queries]
+    encoded = urlsafe_b64encode(json.dumps(stories).encode()).decode()
+    return f"?stage=1&stories={encoded}"
+
+
+def slide(page: Page) -> Locator:
+    return page.get_by_role("region", name="The end")
+
+
+def open_stage(page: Page, app: RunningApp) -> None:
+    page.goto(app.url + link_of(FIRST, LAST))
+    expect(page.locator(".nt-sentence")).to_have_text(FIRST, timeout=MODELS_MS)
+    page.wait_for_function("history.state?.answered", timeout=MODELS_MS)
+
+
+def test_a_talk_ends_with_the_figures_and_every_key_leads_away_again(
+    own_page: Page, running_app: RunningApp
+) -> None:
+    page = own_page
+    keys = page.keyboard
+    open_stage(page, running_app)
+    expect(slide(page)).to_be_hidden()
+    keys.press("ArrowRight")
+    expect(page.locator(".nt-sentence")).to_have_text(LAST)
+    keys.press("ArrowRight")
+    expect(slide(page)).to_be_visible()
+    expect(slide(page).locator("tbody th")).to_have_text(
+        ["CLIP", "CLIP drop", "CLIP-bnl", "CLIP-neg"]
+    )
+    # As `findings_of` orders them: hard pairs come first.
+    metrics = ready_report().metrics["CLIP-neg"]
+    hard_pairs = next(value for name, value in metrics.items() if name.startswith("without/hard"))
+    row = slide(page).locator("tr", has_text="CLIP-neg")
+    expect(row.locator("td").first).to_have_text(f"{hard_pairs:.1f}")
+    expect(row.locator("td").first).to_have_class("nt-best")
+    expect(slide(page).locator("figure")).to_have_count(0)  # nobody else can open 127.0.0.1
+    expect(slide(page)).not_to_contain_text("right in")  # nobody has guessed
+    assert serious(page) == []
+
+    shown = page.url
+    for key in ("0", "1", " ", "m"):
+        keys.press(key)  # they would change the story behind the slide
+    assert page.url == shown
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    keys.press("ArrowLeft")
+    expect(slide(page)).to_be_hidden()
+    expect(columns(page)).to_have_count(2)
+    expect(page.locator(".nt-sentence")).to_have_text(LAST)
+    keys.press("End")
+    expect(slide(page)).to_be_visible()
+    keys.press("Escape")
+    expect(slide(page)).to_be_hidden()
+    assert "stage=1" in page.url
+    keys.press("End")
+    keys.press("PageDown")
+    expect(slide(page)).to_be_hidden()
+    expect(page.locator(".nt-sentence")).to_have_text(FIRST)
+    keys.press("End")
+    keys.press("f")
+    expect(slide(page)).to_be_hidden()
+    expect(page.locator("#query textarea")).to_have_value(FIRST)
+
+
+def test_the_game_ends_with_the_room_s_score(own_page: Page, running_app: RunningApp) -> None:
+    page = own_page
+    page.goto(f"{running_app.url}{link_of(FIRST, LAST)}&guess=1")
+    expect(page.get_by_role("button", name="This one")).to_have_count(2, timeout=MODELS_MS)
+    page.keyboard.press("h")
+    for hands in ("1", "1"):
+        page.keyboard.type(hands)
+        page.keyboard.press("Enter")
+    expect(page.locator(".nt-guess")).to_contain_text("It was CLIP-neg.")  # the room is divided
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".nt-sentence")).to_have_text(LAST)
+    expect(page.get_by_role("button", name="This one")).to_have_count(2)
+    is_first = re.search("systems=CLIP-neg", page.url) is not None
+    page.keyboard.press("h")
+    for hands in ("7", "2") if is_first else ("2", "7"):
+        page.keyboard.type(hands)
+        page.keyboard.press("Enter")
+    expect(page.locator(".nt-guess")).to_contain_text("Yes: CLIP-neg.")
+    page.get_by_role("button", name="Next", exact=True).click()
+    expect(slide(page).get_by_role("heading")).to_have_text("The room was right in 1 of 1.")
+    expect(slide(page).locator(".nt-dots .nt-right")).to_have_count(1)
+
+    slide(page).get_by_role("button", name="Start again").click()
+    expect(page.locator(".nt-sentence")).to_have_text(FIRST)
+    expect(page.get_by_role("button", name="This one")).to_have_count(2)
+    page.keyboard.press("End")
+    expect(slide(page).get_by_role("heading")).not_to_contain_text("right in")
+    slide(page).get_by_role("button", name="Back").click()
+    expect(page.get_by_role("button", name="This one")).to_have_count(2)  # and nothing is told
