@@ -104,7 +104,7 @@ def test_a_run_on_families_learns_from_all_their_queries(
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "problem"),
     [
         ({"batch_size": 64}, "has 36 distinct targets, fewer than batch_size (64). Lower it."),
         ({"data": "empty"}, "empty holds no dataset of pictures plus texts (covr)"),
@@ -113,7 +113,7 @@ def test_a_run_on_families_learns_from_all_their_queries(
     ],
 )
 def test_what_cannot_be_trained_on_fails_in_one_sentence(
-    config: TrainConfig, tmp_path: Path, changes: dict[str, Any], said: str
+    config: TrainConfig, tmp_path: Path, changes: dict[str, Any], problem: str
 ) -> None:
     line = {"reference": "a", "target": "b", "text": "a cat", "captions": ["a dog", "a cat"]}
     for name, content in (("empty", None), ("one", json.dumps(line)), ("torn", '{"reference": ')):
@@ -126,11 +126,11 @@ def test_what_cannot_be_trained_on_fails_in_one_sentence(
         changes = {"data": str(tmp_path / changes["data"])}
     run = run_training(config.replace(**changes), tmp_path / "run", expected="failed")
     status = run.status()
-    assert status and status.error and said in status.error and "\n" not in status.error
+    assert status and status.error and problem in status.error and "\n" not in status.error
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "problem"),
     [
         ({"fusion": {}}, "train fusion"),
         ({"train": "text", "monitor": "original/R@1"}, "train fusion"),
@@ -150,9 +150,9 @@ def test_what_cannot_be_trained_on_fails_in_one_sentence(
     ],
 )
 def test_settings_that_cannot_go_together_are_one_sentence(
-    config: TrainConfig, changes: dict[str, Any], said: str
+    config: TrainConfig, changes: dict[str, Any], problem: str
 ) -> None:
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=problem):
         config.replace(**changes)
     with pytest.raises(ConfigError, match="fusion/R@1"):
         TrainConfig(monitor="fusion/R@1")

@@ -225,12 +225,12 @@ def test_settings_that_cannot_go_together_are_one_sentence(
     for changes in impossible:
         with pytest.raises(ConfigError, match=r"train head.* projected"):
             config.replace(**changes)
-    for words, said in (
+    for words, problem in (
         ({"vector": "x"}, "vector"),
         ({"size": 0}, "size "),
         ({"spaces": "two"}, "spaces .*one.*each.*two"),
     ):
-        with pytest.raises(ConfigError, match=said):
+        with pytest.raises(ConfigError, match=problem):
             config.replace(words=words)
     with pytest.raises(ConfigError, match="distill"):
         Learner(config.replace(losses={"retrieval": {}, "distill": {}}))

@@ -192,10 +192,10 @@ def test_a_card_with_other_features_than_its_head_is_refused(trained: Path, tmp_
     folder = tmp_path / "model"
     shutil.copytree(trained / "home" / "runs" / "sea" / "checkpoints" / "epoch_001", folder)
     card = parse_json((folder / CARD).read_text())
-    for features, said in (
+    for features, problem in (
         (["a"], "features"),
         ("", "16"),
     ):
         (folder / CARD).write_text(json.dumps({**card, "features": features}))
-        with pytest.raises(CheckpointError, match=said):
+        with pytest.raises(CheckpointError, match=problem):
             read_checkpoint(folder)

@@ -67,9 +67,7 @@ def test_an_address_that_others_cannot_open_has_no_code(address: str) -> None:
         ("", "http://127.0.0.1:7860/", None),
     ],
 )
-def test_the_address_is_the_one_opened_or_set(
-    named: str, opened: str, shown: str | None
-) -> None:
+def test_the_address_is_the_one_opened_or_set(named: str, opened: str, shown: str | None) -> None:
     view = ClosingSlide(named).on_show({"score": "4 of 5"}, event_with(address=opened))
     assert (view.get("address"), view["score"]) == (shown, "4 of 5")
 
