@@ -360,9 +360,8 @@ def test_its_page_or_the_owner_cancels_a_job(
     assert not cancelled.exists()
 
     if who == "the page":
-        visitor.join(
-            visitor.events[cancel], values, session=session
-        )  # its stream may be open for the job itself
+        # Its stream may be open for the job itself.
+        visitor.join(visitor.events[cancel], values, session=session)
     else:
         assert refusal(owner.send(cancel, values, session="another")) == ""
     wait_for(cancelled.exists)

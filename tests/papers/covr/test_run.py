@@ -90,9 +90,8 @@ def test_a_run_trains_the_fusion_that_search_then_has(config: TrainConfig, tmp_p
 def test_a_run_on_families_learns_from_all_their_queries(
     config: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, blocks: int
 ) -> None:
-    monkeypatch.setattr(
-        benchmark, "covr_world", partial(covr_world, per_kind=1)
-    )  # few clips to draw
+    # Few clips to draw.
+    monkeypatch.setattr(benchmark, "covr_world", partial(covr_world, per_kind=1))
     settings = {"loss": "info_nce", "temperature": 0.02, "random_clips": 8, "blocks": blocks}
     config = config.replace(data="world", num_clips=4, batch_size=2, epochs=1, fusion=settings)
     run = run_training(config, tmp_path / "run")
@@ -185,9 +184,8 @@ def test_cross_attention_sees_the_same_in_training_and_search(
         frame = decoder_frame(dataset.media[sample.reference])
         picture_query = embed_query(encoder, query, [Reference(frames=(frame,))], gallery)
         assert picture_query.combined
-        np.testing.assert_allclose(
-            picture_query.combined("fusion"), vectors[row], atol=2e-2
-        )  # once instead of twice
+        # Once instead of twice.
+        np.testing.assert_allclose(picture_query.combined("fusion"), vectors[row], atol=2e-2)
         assert not np.allclose(parts.combined("fusion"), parts.combined("parts"), atol=1e-3)
 
 

@@ -81,9 +81,10 @@ def test_shifts_count_negatives_per_positive(tmp_path: Path) -> None:
     source = CaptionSentences([["a girl sings"], ["a boy dances", "a boy dances twice"]])
     config = TrainConfig(verb_changes=str(path), calibrate=False, batch_size=5)
     shifts = VerbTexts.of(source, config).shifts
+    # One change has "dance stage", another phrase.
     assert shifts == {
         "sing": 1,
         "dance": (4 + 1 / 2) / 4,
-    }  # one change has "dance stage", another phrase
+    }
     calibrated = VerbTexts.of(source, config.replace(calibrate=True))
     assert calibrated.shifts == shifts  # "dance" is kept, as captions have it

@@ -121,6 +121,5 @@ def test_nearly_every_thing_is_seen_often_enough_to_be_learnt() -> None:
     counts = Counter(
         name for scene in scenes for name in {figure.thing for figure in visible_in(scene)}
     )
-    assert (
-        sum(counts[name] < 2 for name in things()) <= 20
-    )  # 13 or 14 of 336; of scenes as they come 30 to 44
+    # 13 or 14 of 336; of scenes as they come 30 to 44.
+    assert sum(counts[name] < 2 for name in things()) <= 20

@@ -30,9 +30,8 @@ def test_each_sentence_names_what_its_frames_show_first_and_then(
     ):
         first = rows[0]
         second = rows[-1]
-        assert (
-            rows.tolist() == [first] * 2 + [second] * 3
-        )  # half of the frames of each, in their order
+        # Half of the frames of each, in their order.
+        assert rows.tolist() == [first] * 2 + [second] * 3
         assert (np.diff(frames[:2]) > 0).all() and (np.diff(frames[2:]) > 0).all()
         assert drawn.rows[number ^ 1].tolist() == [second] * 2 + [first] * 3
         assert text != drawn.texts[number ^ 1]
