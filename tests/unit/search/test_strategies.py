@@ -47,7 +47,7 @@ def test_anchored_stays_bounded_for_nearly_parallel_parts() -> None:
     )
     nearly = unit(n + 1e-4 * rng.standard_normal(16))
     vector = anchored(EmbeddedParts(sentence, None, np.stack([n, nearly]), 1.9))
-    # The result is e minus 1.9 times its projection on itself.
+    # A vector minus 1.9 times a projection of it is not longer than it was.
     assert vector is not None and np.linalg.norm(vector) <= 1.0 + 1e-5
 
 
