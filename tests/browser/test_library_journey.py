@@ -115,7 +115,7 @@ def test_files_are_uploaded_searched_by_their_moments_renamed_and_removed(
     film = columns(page).first.locator(".nt-clip", has_text="0:00–0:30")
     expect(film).to_have_count(1)  # its three windows are one hit
     film.click()
-    moments = page.get_by_role("group", name="Where in the film").get_by_role("button")
+    moments = page.get_by_role("group", name="Where in the video").get_by_role("button")
     expect(moments).to_have_count(3)
     moments.last.click()
     expect(page.locator(".nt-film b")).to_have_text("0:20–0:30")
