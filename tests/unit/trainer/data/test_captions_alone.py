@@ -3,6 +3,7 @@
 import json
 import random
 from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -43,7 +44,7 @@ DOING = (
     "riding a horse",
     "dancing",
 )
-CAPTIONS = [f"{who} {doing} {where}" for who in WHO for doing in DOING for where in WHERE]  # 140
+CAPTIONS = [" ".join(words) for words in product(WHO, DOING, WHERE)]  # 140
 CONFIG = TrainConfig(
     name="Tiny text",
     base="base",

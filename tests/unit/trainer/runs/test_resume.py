@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Callable, Iterable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -219,12 +220,8 @@ def steps_saved(folder: Path) -> int | None:
 def captions_alone(folder: Path, _: Any) -> dict[str, Any]:
     who = ("a man", "a woman", "a boy", "a dog", "two girls")
     doing = ("singing", "eating an apple", "running")
-    captions = [
-        f"{one} {actions} {where}"
-        for one in who
-        for actions in doing
-        for where in ("on a stage", "in a park")
-    ]
+    where = ("on a stage", "in a park")
+    captions = [" ".join(words) for words in product(who, doing, where)]
     (folder / "captions.txt").write_text("\n".join(captions))
     losses = {"distill": {"alpha": 0.65}}
     return {

@@ -3,6 +3,7 @@
 import statistics
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -77,9 +78,7 @@ def test_combinations_and_seeds_are_trained_in_folders_of_their_own() -> None:
     runs = runs_of(grid, seeds=3)
     configs = [run.config for run in runs]
     trained = {(c.objective.losses["bnl"]["m4"], c.rate.learning_rate, c.run.seed) for c in configs}
-    assert trained == {
-        (m4, rate, seed) for m4 in (0.3, 0.5) for rate in (1e-6, 1e-5) for seed in range(3)
-    }
+    assert trained == set(product((0.3, 0.5), (1e-6, 1e-5), range(3)))
     assert len({run.folder.path for run in runs}) == len(runs) == 12
     losses = {"retrieval": {}, "bnl": {"weight": 1e-3, "m4": 0.3}}
     assert runs[0].config == CONFIG.replace(losses=losses, learning_rate=1e-6)
