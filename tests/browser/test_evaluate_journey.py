@@ -18,10 +18,11 @@ from tests.conftest import RunningApp
 pytestmark = pytest.mark.browser
 
 WAIT_MS = 240_000  # the models must be loaded, and the gallery embedded
+# Of the systems offered; the others' models are loaded for the search already.
 LEFT_OUT = (
     "CLIP-con",
     "CLIP boolean",
-)  # of the systems offered; the others' models are loaded for the search already
+)
 
 
 def open_tab(page: Page) -> None:
@@ -176,9 +177,10 @@ def check_the_report(page: Page, app: RunningApp) -> None:
     expect(explained).to_contain_text("MIR: Mean inverted rank")
     page.locator(".nt-term", has_text="zero-shot").first.click()
     expect(explained).to_contain_text("zero-shot: A model as it was pre-trained")
+    # These are its card's notes.
     expect(page.locator(".nt-report .nt-meanings").last).to_contain_text(
         "CLIP-bnl: The paper finds"
-    )  # its card's notes
+    )
     href = page.get_by_role("link", name="queries.csv").get_attribute("href")
     answer = httpx.get(f"{app.url}{href}")
     assert answer.status_code == 200 and answer.text.startswith(

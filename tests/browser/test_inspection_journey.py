@@ -53,9 +53,8 @@ def test_a_score_is_explained_and_shown_on_the_map(page: Page, running_app: Runn
         [re.compile(f"^{word}") for word in query.split()]
     )
     expect(why).to_be_focused()  # a second Enter does not close the clip
-    briefs = dialog.locator(
-        ".nt-brief"
-    )  # of the systems that differ most: CLIP ranks it first, CLIP-neg far behind
+    # Of the systems that differ most: CLIP ranks it first, CLIP-neg far behind.
+    briefs = dialog.locator(".nt-brief")
     expect(briefs).to_have_text(
         [re.compile(r"^“but not” added −0\.022"), re.compile(r"^“but not” added −0\.072")]
     )
@@ -138,9 +137,8 @@ def test_a_report_shows_certainty_and_where_systems_differ(
     expect(page.locator(".nt-table td small").first).to_have_text(re.compile(r"^±\d"))
     page.get_by_text("Breakdown:").click()
     rows = page.locator("#evaluate-groups").get_by_role("row")
-    expect(rows.filter(has_text="A and not B hard pairs").first).to_contain_text(
-        "better"
-    )  # all measures at first
+    # All measures at first.
+    expect(rows.filter(has_text="A and not B hard pairs").first).to_contain_text("better")
     choose(page, "evaluate-measure", "A and not B: hard pairs")
     expect(rows.filter(has_text="not").first).to_contain_text("95.0")
     expect(rows.filter(has_text="not").first).to_contain_text("better")

@@ -112,9 +112,8 @@ def go_back(page: Page) -> None:
     expect(page.locator("[data-run] h3")).to_contain_text("epoch 1")
     slider.press("ArrowRight")
     expect(page.locator("[data-run] h3")).to_contain_text("epoch 2")
-    expect(page.locator("#systems")).not_to_contain_text(
-        "epoch", timeout=MODELS_MS
-    )  # the newest is the run itself
+    # The newest is the run itself.
+    expect(page.locator("#systems")).not_to_contain_text("epoch", timeout=MODELS_MS)
 
 
 def test_watch_a_run_learn_and_go_back_through_its_epochs(

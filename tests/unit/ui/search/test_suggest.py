@@ -102,7 +102,7 @@ def test_a_library_without_verdicts_says_why(captions: tuple[str, ...], reason: 
     assert way_out_view(not_indexed, (), understand, lambda _: film) == {"reason": ""}
 
 
-def test_a_query_with_a_reference_says_why_no_clip_has_a_verdict() -> None:
+def test_a_reference_says_why_no_clip_has_a_verdict() -> None:
     unjudged = Ranking(System("CLIP"), (Hit("0", 1, 0.5, None),))
     unknown = Answer(understand("without shoes"), (unjudged,))
     assert "“shoes”" in way_out_view(unknown, (), understand, video_of)["reason"]
