@@ -1,7 +1,6 @@
 """A column of clips per system, as data for the template."""
 
 import json
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -111,22 +110,27 @@ class _AnswerColumns:
 
     def _tiles(self, ranking: Ranking) -> Iterator[View]:
         """Yield each hit, and after it what is folded into it: clips of other files that share its rank."""
-        clips_of_rank = defaultdict(list)
-        for video_id, rank in ranking.ranks.items():
-            if rank <= len(ranking.hits):
-                clips_of_rank[rank].append(self.video_of(video_id))
+        clips_by_rank = _clips_by_rank(ranking)
         for hit in ranking.hits:
-            similar = _first_clips(clips_of_rank[hit.rank])
-            similar.pop(hit.source, None)
+            similar = self._similar_clips(hit, clips_by_rank[hit.rank])
             tile = self._tile(hit, ranking)
             tile["alike"] = f"{len(similar)} more like this" if similar else ""
             yield tile
-            for video in similar.values():
+            for video in similar:
                 tile = self._tile(replace(hit, video_id=video.video_id, moments=()), ranking)
                 tile["fold"] = hit.video_id
                 tile["where"] = times_text(video.start, video.end) if video.film else ""
                 tile["score"] = ""
                 yield tile
+
+    def _similar_clips(self, hit: Hit, video_ids: Sequence[str]) -> list[Video]:
+        """Return the first clip of each other file among those that share a hit's rank."""
+        clip_of_file: dict[str, Video] = {}
+        for video_id in reversed(video_ids):
+            video = self.video_of(video_id)
+            clip_of_file[video.film or video.video_id] = video
+        clip_of_file.pop(hit.source, None)
+        return list(reversed(clip_of_file.values()))
 
     def _tile(self, hit: Hit, ranking: Ranking) -> View:
         """Show one clip: its verdict, its rank in every column, and its movement."""
@@ -163,12 +167,13 @@ class _AnswerColumns:
         return ranks
 
 
-def _first_clips(videos: Sequence[Video]) -> dict[str, Video]:
-    """Return the first clip of each file, by file, in the order of the files' last clips."""
-    clip_of_file = {}
-    for video in reversed(videos):
-        clip_of_file[video.film or video.video_id] = video
-    return dict(reversed(clip_of_file.items()))
+def _clips_by_rank(ranking: Ranking) -> dict[int, list[str]]:
+    """Return the ids of the clips of each hit's rank."""
+    clips: dict[int, list[str]] = {hit.rank: [] for hit in ranking.hits}
+    for video_id, rank in ranking.ranks.items():
+        if rank in clips:
+            clips[rank].append(video_id)
+    return clips
 
 
 def boxes_text(answer: Answer, video: Video, verdict: str) -> str:
