@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nt2vr.progress import Job, duration_text, percent_text
-from nt2vr.ui.template_view import View
+from nt2vr.ui.view import View
 
 # Where a visitor may not learn which.
 OWN_DATA = "data of the owner"

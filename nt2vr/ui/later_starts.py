@@ -9,7 +9,7 @@ import gradio as gr
 
 from nt2vr.errors import Nt2vrError, RunError
 from nt2vr.ui.search.formats import short_name
-from nt2vr.ui.template_view import View
+from nt2vr.ui.view import View
 from nt2vr.ui.web.errors import FAILED
 from nt2vr.ui.web.inputs import Updates
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of

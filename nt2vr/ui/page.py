@@ -37,9 +37,9 @@ from nt2vr.ui.search.first_answer import FirstAnswer
 from nt2vr.ui.search.tab import SearchTab
 from nt2vr.ui.search.tab_layout import built_in_stories, menu_style
 from nt2vr.ui.search.teach_panel import Teaching
-from nt2vr.ui.template_view import View
 from nt2vr.ui.theme import QUIET, TEMPLATES, build_theme, head_scripts, template
 from nt2vr.ui.train.tab import TrainTab
+from nt2vr.ui.view import View
 from nt2vr.ui.web.agent_tools import build_tools
 from nt2vr.ui.web.documentation import PAPER, Documentation
 from nt2vr.ui.web.errors import show_errors

@@ -21,7 +21,7 @@ from nt2vr.ui.search.run_columns import key_of
 from nt2vr.ui.search.state import SearchState
 from nt2vr.ui.search.suggest import way_out_view
 from nt2vr.ui.search.watch import Watch
-from nt2vr.ui.template_view import View
+from nt2vr.ui.view import View
 from nt2vr.ui.web.permissions import Permissions, Visitor
 
 

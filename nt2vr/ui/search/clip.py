@@ -16,7 +16,7 @@ from nt2vr.ui.search.columns import boxes_text
 from nt2vr.ui.search.match_view import lines_of, match_view, own_pair, with_change
 from nt2vr.ui.search.verdict_texts import verdict_text
 from nt2vr.ui.search.why_view import chosen_columns, why_view
-from nt2vr.ui.template_view import View
+from nt2vr.ui.view import View
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions
 

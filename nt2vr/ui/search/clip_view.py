@@ -9,7 +9,7 @@ from nt2vr.media.picture import PICTURE_SUFFIXES
 from nt2vr.media.preview import MAX_SECONDS
 from nt2vr.search.answers import Answer, Seen
 from nt2vr.ui.search.formats import clock, decimal, score_text, signed, times_text
-from nt2vr.ui.template_view import View
+from nt2vr.ui.view import View
 
 # Difference of two scores that is due to rounding.
 ALIKE = 2e-4

@@ -15,7 +15,7 @@ from nt2vr.ui.search.notes import notes
 from nt2vr.ui.search.tally import badge_view, stage_line
 from nt2vr.ui.search.twins import Twin, find_twins
 from nt2vr.ui.search.verdict_texts import verdict_text
-from nt2vr.ui.template_view import View
+from nt2vr.ui.view import View
 from nt2vr.world.evidence import evidence
 
 BY_CAPTIONS = (

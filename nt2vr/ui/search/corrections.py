@@ -8,7 +8,7 @@ from nt2vr.negation.parse.query import Query, Span
 from nt2vr.search.answers import Answer
 from nt2vr.search.strategies import STRENGTHS
 from nt2vr.ui.search.state import SearchState, write_parts
-from nt2vr.ui.template_view import View
+from nt2vr.ui.view import View
 
 WORD = re.compile(r"\w+")
 ARTICLES = frozenset({"a", "an", "the"})

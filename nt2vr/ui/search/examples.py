@@ -16,8 +16,8 @@ from nt2vr.negation.generate.changes import changed
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.strategies import STRATEGIES, System
 from nt2vr.ui.library.media import Media
-from nt2vr.ui.template_view import View
 from nt2vr.ui.theme import template
+from nt2vr.ui.view import View
 from nt2vr.ui.web.permissions import Visitor, as_visitor_may_read
 from nt2vr.world.offers import story_queries
 

@@ -9,7 +9,7 @@ from nt2vr.negation.parse.cues import cues
 from nt2vr.negation.parse.inflect import inflect_phrase, is_only_verb
 from nt2vr.negation.parse.query import Query, Span
 from nt2vr.negation.parse.tokens import normalised
-from nt2vr.ui.template_view import View
+from nt2vr.ui.view import View
 
 # The start of a word, before a cue within it: "ca" of "can't".
 LETTERS = re.compile(r"[^\W\d_]*$")

@@ -10,7 +10,7 @@ from nt2vr.registry import pick
 from nt2vr.search.answers import Match, Scored
 from nt2vr.search.searcher import Searcher
 from nt2vr.ui.search.formats import decimal, short_name
-from nt2vr.ui.template_view import View
+from nt2vr.ui.view import View
 from nt2vr.world.words import words_in
 
 # Of scores that a bar shows: it is empty where a line is so far behind the best.

@@ -18,8 +18,8 @@ from nt2vr.search.searcher import Searcher
 from nt2vr.search.strategies import check_model_name
 from nt2vr.ui.search.state import MAX_COLUMNS
 from nt2vr.ui.search.teach_panel import PROGRESS, Teaching
-from nt2vr.ui.template_view import View
 from nt2vr.ui.theme import PRIVATE, QUIET, fold, menu, script, template
+from nt2vr.ui.view import View
 from nt2vr.ui.web.errors import problem_place, with_errors_shown_at
 from nt2vr.ui.web.inputs import event_value, is_upload
 from nt2vr.ui.web.later_parts import LaterParts

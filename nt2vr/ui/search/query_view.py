@@ -9,7 +9,7 @@ from nt2vr.search.answers import Answer
 from nt2vr.ui.search.corrections import marked_again, part_texts
 from nt2vr.ui.search.excluded_words import FLIPS, excluded_view, flip_view
 from nt2vr.ui.search.state import SearchState
-from nt2vr.ui.template_view import View
+from nt2vr.ui.view import View
 
 UPLOADS = "The link keeps clips of this gallery, but nothing that was uploaded."
 

@@ -24,7 +24,7 @@ from nt2vr.search.searcher import CONCURRENT, Searcher
 from nt2vr.search.strategies import STRATEGIES
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.state import Chosen
-from nt2vr.ui.template_view import View
+from nt2vr.ui.view import View
 from nt2vr.ui.web.inputs import MAX_PICTURE_MB, is_too_large, is_upload
 
 # Uploads that are decoded at a time; other searches have the rest of the places.

@@ -23,7 +23,7 @@ from nt2vr.search.strategies import System
 from nt2vr.ui.search.columns import strategy_text
 from nt2vr.ui.search.formats import short_name
 from nt2vr.ui.search.tally import grade
-from nt2vr.ui.template_view import View
+from nt2vr.ui.view import View
 
 # Counts that a column's story has besides the first.
 LATEST = 4

@@ -12,7 +12,7 @@ from nt2vr.search.answers import Answer
 from nt2vr.search.embed_query import with_words
 from nt2vr.ui.search.headline import VideoOf
 from nt2vr.ui.search.references import NONE_RIGHT
-from nt2vr.ui.template_view import View
+from nt2vr.ui.view import View
 from nt2vr.world.query_claims import read_query
 from nt2vr.world.scenes import Scene
 from nt2vr.world.spelling import similar_words

@@ -45,8 +45,8 @@ from nt2vr.ui.search.state import (
 )
 from nt2vr.ui.search.tab_layout import Controls, Results, gallery_choices
 from nt2vr.ui.search.watch import Watch
-from nt2vr.ui.template_view import View
 from nt2vr.ui.theme import script
+from nt2vr.ui.view import View
 from nt2vr.ui.web.errors import problem, warn
 from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value
 from nt2vr.ui.web.later_parts import LaterParts

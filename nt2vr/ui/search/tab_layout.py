@@ -11,8 +11,8 @@ from nt2vr.ui.search.examples import examples_view, lay_out_picture_examples
 from nt2vr.ui.search.formats import system_choices
 from nt2vr.ui.search.models import MoreModels
 from nt2vr.ui.search.state import K_CHOICES, MAX_COLUMNS, SearchState
-from nt2vr.ui.template_view import View
 from nt2vr.ui.theme import TEMPLATES, fold, menu, template
+from nt2vr.ui.view import View
 from nt2vr.ui.web.later_parts import LaterParts
 from nt2vr.world.offers import offered_words
 

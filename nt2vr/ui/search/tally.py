@@ -3,7 +3,7 @@
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.ui.search.verdict_texts import shows_it
-from nt2vr.ui.template_view import View
+from nt2vr.ui.view import View
 from nt2vr.world.query_claims import read_query
 
 

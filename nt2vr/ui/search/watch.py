@@ -20,9 +20,9 @@ from nt2vr.ui.later_starts import LaterStarts
 from nt2vr.ui.search.formats import short_name, system_choices
 from nt2vr.ui.search.run_columns import RunColumns, ViewOf, replayed, with_epoch
 from nt2vr.ui.search.state import MAX_COLUMNS, QUIET
-from nt2vr.ui.template_view import View
 from nt2vr.ui.theme import template
 from nt2vr.ui.train.view import run_view
+from nt2vr.ui.view import View
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
 from trainer.config import TrainConfig, load_config

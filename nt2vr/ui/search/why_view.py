@@ -10,7 +10,7 @@ from nt2vr.search.answers import Answer
 from nt2vr.search.why import Part, Why, Word
 from nt2vr.ui.search.clip_view import frame_pictures
 from nt2vr.ui.search.formats import decimal, score_text, short_name, signed
-from nt2vr.ui.template_view import View
+from nt2vr.ui.view import View
 
 # Systems explained at a time.
 SIDE_BY_SIDE = 2
