@@ -61,19 +61,8 @@ def words_benchmark(
     name: str, videos: CaptionedVideos, seed: int, folder: Path, progress: Progress = silent
 ) -> TextBenchmark:
     """Build a benchmark of captions; the generated queries, drawn by the seed, are cached in the folder."""
-    captions = {}
-    for video_id, texts in videos.captions.items():
-        if texts:
-            captions[video_id] = tuple(texts)
-    row_of = {video_id: row for row, video_id in enumerate(captions)}
-
-    # Both parse the captions, unless both are cached; they are parsed once.
-    contents = cache(partial(read_contents, videos, progress))
-    query_sets = cached_query_sets(videos, seed, folder, progress, contents)
-    absences = cached_absences(videos, seed, folder, contents)
-    of_captions, remarks = judged_queries(query_sets, row_of)
-    generated = [*of_captions, *(judged_composed(query, row_of) for query in absences)]
-
+    captions = {video_id: tuple(texts) for video_id, texts in videos.captions.items() if texts}
+    generated, remarks = _generated_queries(videos, list(captions), seed, folder, progress)
     gallery = _CaptionGallery(list(captions.values()))
     queries = _without_own_captions(generated, gallery)
     num_left_out = len(generated) - len(queries)
@@ -81,25 +70,37 @@ def words_benchmark(
         remarks.append(
             f"{num_left_out} queries are their video's only caption, or deny it; they are left out."
         )
-
-    content = blake2b(json.dumps(list(captions.items())).encode(), digest_size=12).hexdigest()
-    source = {
-        "data": "captions",
-        "content": content,
-        "captions": "all",
-        "seed": seed,
-        "remarks": [REMARK, *remarks],
-    }
-    kinds = {query.kind for query in generated}
+    content = json.dumps(list(captions.items())).encode()
     return TextBenchmark(
         name=f"{name} in words",
         video_ids=tuple(captions),
         queries=queries,
         embed=gallery.embedder(),
-        source=source,
+        source={
+            "data": "captions",
+            "content": blake2b(content, digest_size=12).hexdigest(),
+            "captions": "all",
+            "seed": seed,
+            "remarks": [REMARK, *remarks],
+        },
         captions=captions,
-        gaps=tuple(missing_kinds((*KINDS[1:], "without", "not"), kinds)),
+        gaps=tuple(
+            missing_kinds((*KINDS[1:], "without", "not"), {query.kind for query in generated})
+        ),
     )
+
+
+def _generated_queries(
+    videos: CaptionedVideos, ranked: Sequence[str], seed: int, folder: Path, progress: Progress
+) -> tuple[list[JudgedQuery], list[str]]:
+    """Generate queries with their rows among the ranked videos; also return remarks on those left out."""
+    row_of = {video_id: row for row, video_id in enumerate(ranked)}
+    # Both parse the captions, unless both are cached; they are parsed once.
+    contents = cache(partial(read_contents, videos, progress))
+    query_sets = cached_query_sets(videos, seed, folder, progress, contents)
+    absences = cached_absences(videos, seed, folder, contents)
+    queries, remarks = judged_queries(query_sets, row_of)
+    return [*queries, *(judged_composed(query, row_of) for query in absences)], remarks
 
 
 class _CaptionGallery:

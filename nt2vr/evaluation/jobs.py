@@ -23,9 +23,8 @@ from nt2vr.world import WORLD
 
 # Beside the folder of reports.
 READY_MARK = ".ready"
-MAX_SYSTEMS = (
-    32  # of one evaluation, without controls: each takes memory, time and space in the report
-)
+# Of one evaluation, without controls: each takes memory, time and space in the report.
+MAX_SYSTEMS = 32
 
 
 class Evaluations:
@@ -125,7 +124,8 @@ class Evaluations:
             folder.mkdir(parents=True, exist_ok=True)
             mark.touch()
             self.archive.add(ready_report())
-        except (ConfigError, OSError) as error:  # a full disk, or a folder that is read-only
+        # The disk is full, or the folder is read-only.
+        except (ConfigError, OSError) as error:
             warn_once(f"The report that comes with the app cannot be shown: {reason_of(error)}")
 
     def evaluate(self, data: Data, requested: Sequence[System], progress: Progress) -> Report:

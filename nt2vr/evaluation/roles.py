@@ -5,29 +5,26 @@ from typing import Any
 
 from nt2vr.evaluation.metric_names import (
     ACCURACY,
-    AUC,
     COMPOSED_HARD_PAIRS,
     COMPOSED_MIR,
-    HARD_PAIRS,
     MIR,
+    NOT_AUC,
     ORIGINAL_MIR,
+    WITHOUT_HARD_PAIRS,
 )
 from nt2vr.models.card import IMPORTED
 
-# Roles, which systems that compete have not.
+# Roles of systems that do not compete.
 BASE = "base"
 CONTROL = "drop"
 REFERENCE = "reference"
-# By strategy.
-ROLES = {
-    "plain": (BASE, "zero-shot"),
-    "drop": (CONTROL, "control"),
-}
-# Measures by which the best system is chosen: the first one that was measured.
+# Role and label by strategy.
+ROLES = {"plain": (BASE, "zero-shot"), "drop": (CONTROL, "control")}
+# The best system is chosen by the first of these measures that was measured.
 TELLING = (
     COMPOSED_HARD_PAIRS,
-    f"without/{HARD_PAIRS}",
-    f"not/{AUC}",
+    WITHOUT_HARD_PAIRS,
+    NOT_AUC,
     COMPOSED_MIR,
     f"retrieval/{MIR}",
     f"choice/{ACCURACY}",
@@ -49,7 +46,7 @@ def role_of(spec: Mapping[str, Any]) -> tuple[str, str]:
     base. What an imported model was trained from is unknown unless its card says so.
     """
     strategy = spec.get("strategy", "")
-    # A control, whatever its model is.
+    # It is a control, whatever its model is.
     if strategy == "drop":
         return ROLES[strategy]
 

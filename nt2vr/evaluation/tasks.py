@@ -35,8 +35,17 @@ from nt2vr.progress import Progress, silent
 
 # Columns that name the file; the first that is there.
 MEDIA = (
-    *("image_path", "filepath", "video_path", "path"),
-    *("image_file", "filename", "file_name", "image", "video", "video_id", "image_id"),
+    "image_path",
+    "filepath",
+    "video_path",
+    "path",
+    "image_file",
+    "filename",
+    "file_name",
+    "image",
+    "video",
+    "video_id",
+    "image_id",
 )
 NEGATED = ("negated_caption", "negated")
 # A column of CREPE, whose authors cut the region out of the picture.

@@ -15,7 +15,8 @@ from nt2vr.world.things import ACTING, Names, deeds, those
 from nt2vr.world.wording import meanings, persons
 from nt2vr.world.words import PhraseWord, words_in
 
-MAX_QUERIES = 64
+# Queries whose claims are kept: a search may judge by 60 others, which it could suggest.
+MAX_QUERIES = 1024
 # Cues that deny a deed of the subject, unlike "no dancing" and "nobody dances".
 _OF_SUBJECT = re.compile(
     r"\b(?:not|never|neither|nor|without|rather|instead|yet to|refus\w+|fail\w*)\b|n['\u2019]?t\b",

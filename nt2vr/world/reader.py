@@ -53,7 +53,7 @@ def read_phrase(phrase: str) -> Claim | None:
     if any(_is_young(pair) for pair in pairwise(phrase.lower().split())):
         return None
 
-    words = list(words_in(phrase))
+    words = words_in(phrase)
     if has_lacking(words):
         return None if "or" in tokens else NOTHING
     meaningful = known_words(words)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from nt2vr.errors import listed
 from nt2vr.media.gallery import Video
@@ -10,6 +11,7 @@ from nt2vr.negation.parse.query import Query
 from nt2vr.world.claims import MANY, Act, Claim, SubjectClaim, names_in, visible_in
 from nt2vr.world.lexicon import TOGETHER, Meaning, tokens_of
 from nt2vr.world.query_claims import PartClaim, read_query
+from nt2vr.world.reader import NOTHING
 from nt2vr.world.scenes import Figure, Scene
 from nt2vr.world.things import Noun, deeds, places, things
 from nt2vr.world.verdicts import scene_of
@@ -20,20 +22,29 @@ NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
 PREPOSITIONS = frozenset("on in at by under near inside outside behind".split())
 PEOPLE = frozenset({"man", "woman", "boy", "girl"})
 SOMETHING = "lacks something"
+MAX_REASONS = 2048
 
 
 def lacking(query: Query, video: Video) -> list[str]:
     """Say what a clip of the world lacks of what is wanted, the subject first; nothing for other clips."""
+    return [] if video.scene is None else list(_lacking(query, video))
+
+
+# A column's tiles say it, and so does its sum; columns have many clips in common.
+@lru_cache(MAX_REASONS)
+def _lacking(query: Query, video: Video) -> tuple[str, ...]:
     scene = scene_of(video)
     if scene is None:
-        return []
+        return ()
     reasons: list[str] = []
     for part, wanted in zip(query.wanted, read_query(query).wanted, strict=True):
         if wanted.claim is None:
-            reasons += _unknown_words(part, scene)
+            reasons += _missing_nouns(part, scene)
+        elif wanted.claim == NOTHING:
+            reasons += [*_words_of_no_clip(part), *_missing_nouns(part, scene)] or [SOMETHING]
         elif wanted.shown_in(scene) is False:
             reasons += _PartReader(part, scene).lacking(wanted.claim) or [SOMETHING]
-    return list(dict.fromkeys(reasons))
+    return tuple(dict.fromkeys(reasons))
 
 
 def shown(query: Query, video: Video) -> list[str]:
@@ -51,7 +62,14 @@ def shown(query: Query, video: Video) -> list[str]:
     return list(dict.fromkeys(reasons))
 
 
-def _unknown_words(part: str, scene: Scene) -> Iterator[str]:
+def _words_of_no_clip(part: str) -> Iterator[str]:
+    """Yield what no clip of the world shows of a part."""
+    for word in words_in(part):
+        if word.meaning.kind == "lacking":
+            yield f"no {_text(word)}"
+
+
+def _missing_nouns(part: str, scene: Scene) -> Iterator[str]:
     """Yield what is not there of a part that the world does not understand as a whole."""
     names = names_in(scene)
     for word in words_in(part):
@@ -114,10 +132,8 @@ class _PartReader:
             yield f"no {self._noun(subject)}"
             yield from self._lacking_acts(subject)
             return
-        with_looks = []
-        for figure in figures:
-            if replace(subject, acts=()).fits(figure, self.scene.figures):
-                with_looks.append(figure)
+        at_rest = replace(subject, acts=())
+        with_looks = [figure for figure in figures if at_rest.fits(figure, self.scene.figures)]
         if not with_looks:
             yield self._other_looks(subject, figures)
             return

@@ -34,6 +34,7 @@ MOST_COMPANIONS = 12
 _ANYTHING = 30
 _WHOEVER = re.compile(r"^(?:(?:any|some)(?:one|body)|people) (?=[a-z]+ing\b)", re.IGNORECASE)
 _ARTICLE = re.compile(r"^(an?|the|any) ", re.IGNORECASE)
+_BEFORE_PLACES = frozenset({"at", "behind", "in", "inside", "near", "on", "under"})
 _ANYBODY = ("a person", "an animal", "a vehicle")
 
 Understand = Callable[[str], Query]
@@ -59,10 +60,14 @@ class Suggestions:
     def __init__(self, scenes: Sequence[Scene]) -> None:
         self._scenes = scenes
         self._table = SceneTable(scenes)
+        self._names = list(things())
+        # Which things are the figures of which scenes: (T, N).
+        self._is_in = np.zeros((len(self._names), len(scenes)), bool)
         # By what they are and by what they do.
         self._figures_of: defaultdict[str, list[_FigurePosition]] = defaultdict(list)
         for row, scene in enumerate(scenes):
             for number, figure in enumerate(scene.figures):
+                self._is_in[self._names.index(figure.thing), row] = True
                 names = {figure.thing, *_main_verbs(figure)}
                 for name in names:
                     self._figures_of[name].append(_FigurePosition(row, number))
@@ -144,13 +149,19 @@ class Suggestions:
 
     def _companions(self, scenes: SceneMask, besides: str = "") -> list[str]:
         """Return what is most often in some scenes, or in any scene if there are none."""
-        rows = np.flatnonzero(scenes).tolist() or range(len(self._scenes))
+        is_in = self._is_in[:, scenes] if scenes.any() else self._is_in
+        counts = is_in.sum(axis=1)  # (T,)
+        # Of things that are in as many scenes, the one that comes first.
+        most_often_first = np.lexsort((is_in.argmax(axis=1), -counts))
         nouns = _named(tokens_of(besides), "noun")
-        counts = Counter[str]()
-        for row in rows:
-            counts.update({figure.thing for figure in self._scenes[row].figures} - nouns)
-        names = [name for name, _ in counts.most_common(MOST_COMPANIONS)]
-        return [things()[name].nouns[0].with_article() for name in names]
+        companions: list[str] = []
+        for row in most_often_first.tolist():
+            name = self._names[row]
+            if len(companions) == MOST_COMPANIONS or not counts[row]:
+                break
+            if name not in nouns:
+                companions.append(things()[name].nouns[0].with_article())
+        return companions
 
     # What is wanted
 
@@ -222,7 +233,7 @@ class Suggestions:
 
 def _shorter(wanted: str) -> Iterator[str]:
     """Yield the things of a phrase with one of its deeds or its place, and then each alone."""
-    words = list(words_in(wanted))
+    words = words_in(wanted)
     nouns = [word for word in words if word.meaning.kind == "noun"]
     deeds = []
     for word in words:
@@ -363,9 +374,11 @@ def _query_of(wanted: str, unwanted: Sequence[str]) -> str:
 
 
 def _denied(part: str) -> str:
-    """Write "not DOING" or "no UNWANTED"."""
+    """Write "not DOING", "not AT NIGHT" or "no UNWANTED"."""
     first, _, rest = _WHOEVER.sub("", part).partition(" ")
     word = first.lower()
+    if word in _BEFORE_PLACES:
+        return f"not {part}"
     verb = verb_of(word)
     if verb and word.endswith("ing") and word != verb:
         return f"not {first} {rest}".strip()

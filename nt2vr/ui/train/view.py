@@ -92,7 +92,7 @@ def run_view(
         "outcome": status.doing if status.state == "finished" else "",
         "under_way": run.is_under_way,
         "facts": facts(run.config, rows) if run.config else [],
-        "system": system,
+        "system": short_name(system),
         "search": f"?{urlencode({'systems': system})}",
         "compare": f"?{urlencode({'systems': '|'.join(compared)})}",
         "export": shlex.join(["nt2vr", "export", system, "FOLDER"]),
