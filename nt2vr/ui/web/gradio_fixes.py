@@ -325,7 +325,7 @@ def wake_queue(page: gr.Blocks) -> None:
     queue.process_events = _waking(queue.process_events, pause)  # type: ignore[method-assign]
     queue.sleep_when_free = pause
     queue.progress_update_sleep_when_free = PROGRESS_PAUSE_S
-    queueing.asyncio = _Asyncio()  # type: ignore[attr-defined]
+    queueing.asyncio = _Asyncio()  # type: ignore[attr-defined,assignment]
 
 
 class _Pause(float):

@@ -410,7 +410,7 @@ def test_an_event_starts_as_it_arrives_however_rarely_the_queue_looks_for_one(
     wake_queue(page)
     page.launch(prevent_thread_lock=True, quiet=True)
     try:
-        with httpx.Client(base_url=page.local_url, timeout=60) as client:
+        with httpx.Client(base_url=page.local_url or "", timeout=60) as client:
             for typed in ("first", "second"):
                 body = {"data": [typed], "session_hash": "one", "fn_index": 0}
                 client.post("gradio_api/queue/join", json=body).raise_for_status()
