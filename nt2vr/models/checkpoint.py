@@ -30,7 +30,7 @@ from nt2vr.models.card import (
 from nt2vr.models.composer import read_composers
 from nt2vr.models.device import resolve_device
 from nt2vr.models.difference import (
-    CheckpointWeights,
+    SharedWeights,
     difference_from,
     read_changed,
     read_tensors,
@@ -176,28 +176,35 @@ def read_checkpoint(folder: Path, device: str = "cpu", verify: bool = False) -> 
 
         base = whole_folder(folder, card)
         tokenizer = load_tokenizer(tokenizer_folder(folder, base), model_cfg["text_cfg"])
-        weights = CheckpointWeights(shared_weights(base, device), read_changed(folder, card))
-        model = with_weights(empty_model(model_cfg, preprocess_cfg), weights.tensors).to(device)
+        shared = shared_weights(base, device)
+        changed = read_changed(folder, card)
+        weights = {**shared.tensors, **changed}
+        model = with_weights(empty_model(model_cfg, preprocess_cfg), weights).to(device)
 
-        # A ResNet's tower is folded once for all models that share it.
+        # Models that share the visual tower of their base share its hash, and its folding, too.
+        tower = SharedWeights(weights) if _has_visual_tower(changed) else shared
         visual_cfg = json.dumps({**model_cfg, "text_cfg": {}})
-        folded = weights.folded_towers
         encoder = OpenClipEncoder(
-            model, tokenizer, card, pooling, text_side, folded.get(visual_cfg)
+            model, tokenizer, card, pooling, text_side, folded=tower.folded.get(visual_cfg)
         )
-        folded[visual_cfg] = encoder.folded
-        encoder.shared = weights.base
+        tower.folded[visual_cfg] = encoder.folded
+        encoder.shared = shared
         encoder.composers = read_composers(folder, encoder.embed_dim)
 
-    is_right = weights.visual_fingerprint == card.visual.fingerprint
-    if is_right and verify:
-        fingerprint = text_fingerprint(weights.tensors, digest_of(tokenizer))
-        is_right = fingerprint == card.text.fingerprint
-    if not is_right:
+    if tower.visual_fingerprint != card.visual.fingerprint or (
+        verify and text_fingerprint(weights, digest_of(tokenizer)) != card.text.fingerprint
+    ):
         raise CheckpointError(
             f"{folder} holds weights that do not match its card. Write the checkpoint again."
         )
     return encoder
+
+
+def _has_visual_tower(changed: "Mapping[str, Tensor]") -> bool:
+    return any(
+        name.startswith("visual.") and tensor.is_floating_point()
+        for name, tensor in changed.items()
+    )
 
 
 def read_model(folder: Path, device: str = "cpu") -> tuple[Any, Any, Card]:

@@ -66,7 +66,13 @@ class _ClipOrigin(Origin):
                 "them out."
             )
         fingerprint = _fingerprint(hidden)
-        clip = self._known_settings()
+        settings = {
+            "loader": self.loader,
+            "instruction": options.instruction,
+            "dimensions": options.dimensions,
+            "revision": self.revision,
+        }
+        clip: dict[str, Any] = {name: value for name, value in settings.items() if value}
         card = Card(
             name,
             objective="whole clips",
@@ -90,17 +96,6 @@ class _ClipOrigin(Origin):
         model.card = card.replace(frames=num_frames, image_size=height, clip=clip)
         write_card(hidden, model.card)
         return Built(model)
-
-    def _known_settings(self) -> dict[str, Any]:
-        """Return what the card says of its clips before the model is loaded."""
-        clip: dict[str, Any] = {"loader": self.loader}
-        if self.options.instruction:
-            clip["instruction"] = self.options.instruction
-        if self.options.dimensions:
-            clip["dimensions"] = self.options.dimensions
-        if self.revision:
-            clip["revision"] = self.revision
-        return clip
 
 
 def _fingerprint(hidden: Path) -> str:

@@ -40,10 +40,10 @@ LEAST_SHARED = 0.1
 
 
 class SharedWeights:
-    """The float32 tensors of a whole model on a device, in memory once for all models that stand on it.
+    """Float32 tensors on a device, in memory once for all models that need them.
 
     Attributes:
-        folded: what encoders made of their visual towers, by the configurations of these.
+        folded: what encoders made of the visual tower, by its configuration.
     """
 
     def __init__(self, tensors: "dict[str, Tensor]") -> None:
@@ -70,35 +70,6 @@ def shared_weights(folder: Path, device: str) -> SharedWeights:
             weights = SharedWeights({name: tensor.to(device) for name, tensor in tensors.items()})
             _shared[key] = weights
     return weights
-
-
-class CheckpointWeights(NamedTuple):
-    """The weights of a checkpoint: those of its base, and those that it has instead."""
-
-    base: SharedWeights
-    changed: "dict[str, Tensor]"
-
-    @property
-    def tensors(self) -> "dict[str, Tensor]":
-        return {**self.base.tensors, **self.changed}
-
-    @property
-    def visual_fingerprint(self) -> str:
-        if self._change_visual_tower:
-            return visual_fingerprint(self.tensors)
-        return self.base.visual_fingerprint
-
-    @property
-    def folded_towers(self) -> dict[str, Any]:
-        """What encoders with this visual tower made of it; see `SharedWeights.folded`."""
-        return {} if self._change_visual_tower else self.base.folded
-
-    @property
-    def _change_visual_tower(self) -> bool:
-        return any(
-            name.startswith("visual.") and tensor.is_floating_point()
-            for name, tensor in self.changed.items()
-        )
 
 
 def read_tensors(file: Path) -> "dict[str, Tensor]":

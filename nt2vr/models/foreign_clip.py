@@ -1,7 +1,7 @@
 """Finds the CLIP among the tensors of a file that other code wrote."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -134,9 +134,10 @@ def _place(tensors: "Weights", keys: Sequence[str], file: Path, key: str) -> tup
         if name.endswith(THEIR_TABLE):
             places[name.removesuffix(THEIR_TABLE)] = True
     for name in tensors:
-        prefix = name.removesuffix(TABLE).removesuffix("text.")
-        if name.endswith(TABLE) and _has_prefix(tensors, f"{prefix}visual."):
-            places[prefix] = False
+        if name.endswith(TABLE):
+            prefix = name.removesuffix(TABLE).removesuffix("text.")
+            if any(tensor_name.startswith(f"{prefix}visual.") for tensor_name in tensors):
+                places[prefix] = False
     if len(places) == 1:
         return places.popitem()
 
@@ -153,10 +154,6 @@ def _place(tensors: "Weights", keys: Sequence[str], file: Path, key: str) -> tup
         f"{file.name} holds no CLIP with the names of OpenAI, open_clip or transformers (visual…, {TABLE}), but "
         f"{content}. Choose another checkpoint."
     )
-
-
-def _has_prefix(names: Iterable[str], prefix: str) -> bool:
-    return any(name.startswith(prefix) for name in names)
 
 
 def _form(prefix: str, outside: Sequence[str], keys: Sequence[str], file: Path) -> Form:

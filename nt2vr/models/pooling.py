@@ -63,15 +63,11 @@ class SequenceTransformer(nn.Module):
         if not positions.is_meta:
             positions = NEW_STD * torch.randn(max_frames, width)
         self.positions = nn.Parameter(positions)
-        self.resblocks = nn.ModuleList()
-        for _ in range(layers):
-            block = ResidualAttentionBlock(
-                width,
-                self.heads,
-                act_layer=QuickGELU,
-                norm_layer=partial(nn.LayerNorm, eps=EPSILON),
-            )
-            self.resblocks.append(block)
+        norm = partial(nn.LayerNorm, eps=EPSILON)
+        self.resblocks = nn.ModuleList(
+            ResidualAttentionBlock(width, self.heads, act_layer=QuickGELU, norm_layer=norm)
+            for _ in range(layers)
+        )
         for block in self.resblocks:
             for name, parameter in block.named_parameters():
                 if parameter.dim() > 1:

@@ -129,7 +129,9 @@ def unopened_picture(**options: Any) -> gr.Image:
     picture = gr.Image(type="filepath", **options)
 
     def path_of(payload: Any) -> str | None:
-        return None if payload is None else payload.path or ""
+        if payload is None:
+            return None
+        return payload.path or ""
 
     # A subclass would write a .pyi next to its source.
     picture.preprocess = path_of  # type: ignore[method-assign]
@@ -152,7 +154,10 @@ def check_inputs(page: gr.Blocks) -> None:
             is_of_this_app = isinstance(error, gr.Error) and not error.print_exception
             if is_of_this_app:
                 raise
-            reason = str(error.message) if isinstance(error, gr.Error) else reason_of(error)
+            if isinstance(error, gr.Error):
+                reason = str(error.message)
+            else:
+                reason = reason_of(error)
             raise _refused(reason[:MAX_QUOTED]) from error
         blocks = block_fn.inputs
         return [_checked(block, value) for block, value in zip(blocks, values, strict=True)]
@@ -168,13 +173,17 @@ def _checked(block: Any, value: Any) -> Any:
     """Return a component's value, empty if it is null; an error if the component cannot have it."""
     if not _can_hold(block, value):
         raise _refused(f"{_name_of(block)} holds no {type(value).__name__}.")
-    return _empty_value(block) if value is None else value
+    if value is None:
+        return _empty_value(block)
+    return value
 
 
 def _empty_value(block: Any) -> Any:
     if isinstance(block, gr.Textbox):
         return ""
-    return [] if isinstance(block, gr.Dropdown) and block.multiselect else None
+    if isinstance(block, gr.Dropdown) and block.multiselect:
+        return []
+    return None
 
 
 def _can_hold(block: Any, value: Any) -> bool:
@@ -325,7 +334,7 @@ def wake_queue(page: gr.Blocks) -> None:
     queue.process_events = _waking(queue.process_events, pause)  # type: ignore[method-assign]
     queue.sleep_when_free = pause
     queue.progress_update_sleep_when_free = PROGRESS_PAUSE_S
-    queueing.asyncio = _Asyncio()  # type: ignore[attr-defined,assignment]
+    queueing.asyncio = _Asyncio()  # type: ignore[assignment, attr-defined]
 
 
 class _Pause(float):
@@ -372,7 +381,10 @@ def keep_signatures(page: gr.Blocks) -> None:
     Gradio does so for each component that an event updates. `inspect.signature` returns what a
     function has in `__signature__`.
     """
-    classes = {ancestor for block in page.blocks.values() for ancestor in type(block).__mro__}
+    classes = set()
+    for block in page.blocks.values():
+        for ancestor in type(block).__mro__:
+            classes.add(ancestor)
     for component in classes:
         constructor = vars(component).get("__init__")
         while inspect.isfunction(constructor):

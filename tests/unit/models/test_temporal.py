@@ -31,12 +31,11 @@ def published(stored: dict[str, Any]) -> SequenceTransformer:
     return pooling
 
 
-@pytest.mark.parametrize("kind", ["masked", "full", "reversed"])
+@pytest.mark.parametrize("kind", ["full", "reversed"])
 def test_seqtransf_is_that_of_clip4clip(kind: str, stored: dict[str, Any]) -> None:
     frames = stored["c4c_frames"]
-    mask = stored["c4c_mask"] > 0 if kind == "masked" else None
     with torch.no_grad():
-        pooled = published(stored)(frames.flip(1) if kind == "reversed" else frames, mask)
+        pooled = published(stored)(frames.flip(1) if kind == "reversed" else frames)
     torch.testing.assert_close(pooled, stored[f"c4c_seqTransf_{kind}_pooled"], rtol=0, atol=1e-9)
     logits = stored["c4c_logit_scale"] * normalize(stored["c4c_texts"], dim=-1) @ pooled.T
     torch.testing.assert_close(logits, stored[f"c4c_seqTransf_{kind}_logits"], rtol=0, atol=1e-9)

@@ -283,10 +283,11 @@ def test_a_moved_word_leaves_the_other_parts_as_they_are() -> None:
         ),
         (understand("boy no have hat, cat not eat", load_tagger()), "[no] hat and [not] eating"),
         (Query("a dog", ("a dog",)), ""),
+        # Corrected: no scopes.
         (
             Query("a dog, no cat", ("a",), ("cat", "dog"), NEGATED.cues),
             "[no] cat or dog",
-        ),  # corrected: no scopes
+        ),
     ],
 )
 def test_what_was_excluded_is_quoted_in_order(query: Query, said: str) -> None:
@@ -349,11 +350,12 @@ def test_a_removed_negation_is_struck_out() -> None:
 
     assert corrected_by("a dog|bird") == ("a dog|bird", "1", ("bird",))
     assert corrected_by("") == corrected_by("a dog|cat") == ("", "1", ("cat",))
+    # Without a negation there is nothing to take away.
     assert corrected_by("a dog|") == (
         "a dog|",
         "",
         (),
-    )  # without a negation there is nothing to take away
+    )
 
 
 def test_columns_count_clips_that_stay_without_the_negation() -> None:
