@@ -13,10 +13,10 @@ from nt2vr.errors import QueryError
 from nt2vr.negation.parse.foreign import notice_of
 from nt2vr.negation.parse.negations import Negation
 from nt2vr.negation.parse.phrases import Phrase, Phrases
-from nt2vr.negation.parse.requests import Span as Span
-from nt2vr.negation.parse.requests import Typed, read_typed
 from nt2vr.negation.parse.scope import ScopeFinder
 from nt2vr.negation.parse.tagger import Tagger
+from nt2vr.negation.parse.typed import Span as Span
+from nt2vr.negation.parse.typed import Typed, read_typed
 from nt2vr.negation.parse.wanted import Stretch
 from nt2vr.negation.parse.wordlists import listed, words
 

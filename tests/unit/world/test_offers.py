@@ -1,7 +1,7 @@
 """Words of the built-in world that people are offered, and that models are asked for."""
 
-from nt2vr.negation.parse.requests import read_typed
 from nt2vr.negation.parse.tokens import NO_EMOJI
+from nt2vr.negation.parse.typed import read_typed
 from nt2vr.world.lexicon import synonyms
 from nt2vr.world.offers import offered_words
 from nt2vr.world.reader import read_claim
