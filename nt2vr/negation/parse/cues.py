@@ -132,7 +132,7 @@ class CueFinder:
         return Cue(kind, i, end)
 
     def _is_cue(self, cue: Cue) -> bool:
-        """Return whether a cue denies by its place; "-" and "skip" do so before some words only."""
+        """Return whether a cue denies where it stands: "-" and "skip" do so before some words only."""
         phrases = self.phrases
         start = cue.start
         end = cue.end

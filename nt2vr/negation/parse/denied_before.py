@@ -65,7 +65,7 @@ class BackwardFinder:
 
         item = noun_of(start, cue.start)
         end = cue.start + 1
-        # in a | car-free scene
+        # In "in a car-free scene", the words around it say nothing more.
         if phrases.word(end) in listed("frames"):
             end += 1
             start = max(first, phrases.before(start, {"DET", "ADP"}))
@@ -90,10 +90,10 @@ class BackwardFinder:
         after_particle = cue.end + 1 if has_particle else cue.end
 
         if not has_predicate:
-            is_predicate = phrases.lemma(cue.start - 1) == "be" or (
-                has_particle and phrases.tag(cue.start - 2) == "PUNCT"
-            )
-            if not is_predicate or phrases.tag(after_particle) not in {"", "PUNCT"}:
+            follows_be = phrases.lemma(cue.start - 1) == "be"
+            is_remark = has_particle and phrases.tag(cue.start - 2) == "PUNCT"
+            ends_clause = phrases.tag(after_particle) in {"", "PUNCT"}
+            if not ends_clause or not (follows_be or is_remark):
                 return None
 
         if self._before_helpers(cue.start, first) == cue.start:
@@ -110,20 +110,24 @@ class BackwardFinder:
             return None
 
         is_linked = self._before_helpers(cue.start, first) < cue.start
-        if (inverted := self._absent_after(cue, first, is_linked)) is not None:
+        inverted = self._absent_after(cue, first, is_linked)
+        if inverted is not None:
             return inverted
-
-        word = phrases.word(cue.start)
-        if is_linked:
-            # What somebody does denies nothing: a tree is removed
-            applies = word != "removed"
-        elif (part := self._missing_part(cue, cue.end, first)) is not None:
-            return part
-        else:
-            applies = word == "absent" or self._is_remark(cue, first)
-        if not applies:
+        if not is_linked:
+            part = self._missing_part(cue, cue.end, first)
+            if part is not None:
+                return part
+        if not self._says_absent(cue, first, is_linked):
             return None
         return self._denied_subject(cue, first, phrases.after_tail(cue.end))
+
+    def _says_absent(self, cue: Cue, first: int, is_linked: bool) -> bool:
+        """Return whether a cue says that the thing before it is not there."""
+        word = self.phrases.word(cue.start)
+        # What somebody does denies nothing: a tree is removed
+        if is_linked:
+            return word != "removed"
+        return word == "absent" or self._is_remark(cue, first)
 
     def _absent_after(self, cue: Cue, first: int, is_linked: bool) -> Negation | None:
         """Return the negation of a thing after its cue: "is missing a chair"."""

@@ -40,9 +40,9 @@ class EditFinder:
         self.num_words = len(phrases.tokens)
 
     def edits(self) -> Iterator[Negation]:
-        """Yield what is replaced, words that only say "edit this", and removals.
+        """Yield negations of what is replaced or removed, and of words that only say "edit this".
 
-        Removals are orders without items.
+        The latter have no items. A removal without items is an order: it denies the phrase after it.
         """
         i = 0
         while i < self.num_words:
@@ -122,13 +122,11 @@ class EditFinder:
         return self._unwanted(Cue("edit", i, after), after, end, end)
 
     def _unwanted(self, cue: Cue, start: int, stop: int, end: int) -> Negation | None:
-        """Deny words `start` to `stop`; the words from there or the cue to `end` are not wanted."""
+        """Deny words `start` to `stop`; the words from the first of these or the cue to `end` go."""
         if start >= stop:
             return None
         # change it to …
-        names_thing = any(
-            self.phrases.word(i) not in listed("referring") for i in range(start, stop)
-        )
+        names_thing = not listed("referring").issuperset(self.phrases.words[start:stop])
         items = (noun_of(start, stop),) if names_thing else ()
         return Negation(
             cue=cue,

@@ -106,7 +106,6 @@ def _has_other_small_words(words: Sequence[str]) -> bool:
     if num_words < 2:
         return False
 
-    # Of the language that has most of them.
     num_small = max(len(small.intersection(words)) for small in small_words.by_language.values())
     has_sure = not small_words.sure.isdisjoint(words)
     is_ungrammatical = listed("grammar").isdisjoint(words)

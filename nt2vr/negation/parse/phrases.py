@@ -293,7 +293,7 @@ class Phrases:
     # Words that only say that something is in the picture, or not
 
     def longest(self, runs: Runs, i: int) -> int:
-        """Return the length in words of the longest of `runs` that starts at word i, or 0."""
+        """Return how many words the longest of `runs` at word i has; 0 if none is there."""
         first = self.word(i)
         if first not in runs.openers:
             return 0
@@ -380,7 +380,7 @@ class _VerbPhraseReader:
         self._first_object: int | None = None
         # First word of the first setting.
         self._setting: int | None = None
-        # That may still follow.
+        # Objects that may still follow.
         self._num_objects = 2 if lemma in listed("two_objects") else 1
         self._may_describe = True
         self._needs_place = lemma in listed("placed")
@@ -471,7 +471,6 @@ class _VerbPhraseReader:
             has_subject = self._takes_verb or phrases.tag(i - 1) == "PRON"
             if has_subject:
                 return phrases.verb_phrase(i)
-            return None
         return None
 
     def _is_particle(self, i: int) -> bool:

@@ -22,7 +22,7 @@ from nt2vr.negation.parse.wordlists import listed, words
 
 MAX_QUERY_CHARS = 1000
 MAX_PART_CHARS = 2 * MAX_QUERY_CHARS
-# Of all parts: a list's items repeat their shared verb.
+# Of all parts together, which may be longer than the query: a list's items repeat their verb.
 MAX_PARTS_CHARS = 10 * MAX_QUERY_CHARS
 # Marks before a part of a query, several in a row as one: "," "; and no" "-" of "-dog".
 _MARK = r"(?:[,;|&+]|\b(?:and|or|nor|no|not|without|minus)\b|(?<!\S)[-!](?=\S))"
@@ -283,7 +283,7 @@ class _QueryText:
         i = item.phrase.start
         asks = item.phrase.kind == "verb" and self._is_by_speaker(item.negation.cue.start - 1)
         skipped = {"any", "to", "me"} if asks else {"any", "to"}
-        # two men, not | watching
+        # In "two men, not watching", nobody asks to see something.
         skips_verbs = asks and phrases.word(i) != "watching"
         while i + 1 < item.phrase.core:
             is_request = skips_verbs and phrases.lemma(i) in listed("requests")

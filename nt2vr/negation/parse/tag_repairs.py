@@ -77,15 +77,15 @@ class _WordInContext:
         """Return whether a noun is likelier than a verb: "taking | turns"."""
         return self.before in {"VB", "VBG"} and self.after != "DET"
 
-    def is_name(self, chances: Mapping[str, float]) -> bool:
+    def is_name(self, log_probs: Mapping[str, float]) -> bool:
         """Return whether a word, guessed from its ending, names a thing: "kiwi", "iPhone 5"."""
         if self.tag == "NUM":
-            return self.word.isalpha() and chances.get("CRD", 0) < _UNKNOWN_NATS
+            return self.word.isalpha() and log_probs.get("CRD", 0) < _UNKNOWN_NATS
         if self.before in VERB_TAGS or self.before in {"NOUN", "ADV"}:
             return False
         if self.after not in {"", "PUNCT", "NUM", "CONJ"}:
             return False
-        return max(chances.values(), default=0) < _UNKNOWN_NATS
+        return max(log_probs.values(), default=0) < _UNKNOWN_NATS
 
     def ends_denied_noun(self) -> bool:
         """Return whether the word ends a compound after a cue, where a verb would not fit."""
@@ -151,29 +151,34 @@ def _denies(words: Sequence[str], tags: Sequence[str], i: int) -> bool:
 
 
 class TagRepairs:
-    """Corrects tags; `chances` are log-probabilities of C5 tags, by tag."""
+    """Corrects the tags of a sentence."""
 
-    def __init__(self, chances: Callable[[str], Mapping[str, float]]) -> None:
-        self._chances = chances
+    def __init__(self, log_probs: Callable[[str], Mapping[str, float]]) -> None:
+        """Prepare corrections.
+
+        Args:
+            log_probs: returns the log-probabilities of a word's C5 tags.
+        """
+        self._log_probs = log_probs
 
     def tag(self, words: Sequence[str], tags: Sequence[str], i: int) -> str:
         """Return the tag of word i, corrected if necessary."""
-        spot = _WordInContext(words, tags, i)
-        tag = _tag_by_word(spot)
+        context = _WordInContext(words, tags, i)
+        tag = _tag_by_word(context)
         if tag:
             return tag
-        if spot.tag not in _DOUBTFUL:
-            return spot.tag
+        if context.tag not in _DOUBTFUL:
+            return context.tag
 
-        chances = self._chances(spot.word)
-        match spot.tag:
-            case "NUM" | "ADJ" if spot.is_name(chances):
+        log_probs = self._log_probs(context.word)
+        match context.tag:
+            case "NUM" | "ADJ" if context.is_name(log_probs):
                 return "NOUN"
             case "NOUN" | "ADJ" | "NUM":
-                return _verb_after_all(spot, chances) or spot.tag
-        if _is_noun_after_all(spot, chances):
+                return _verb_after_all(context, log_probs) or context.tag
+        if _is_noun_after_all(context, log_probs):
             return "NOUN"
-        return spot.tag
+        return context.tag
 
     def missing_verb(
         self, words: Sequence[str], tags: Sequence[str], lemmas: Sequence[Lemma]
@@ -181,156 +186,164 @@ class TagRepairs:
         """Return the verb in a caption tagged without one: "a man loads a clip", "people dance"."""
         if _has_verb(tags):
             return None
-        for spot in _nouns_in(words, tags):
-            actor = lemmas[spot.i - 1]()
+        for context in _nouns_in(words, tags):
+            actor = lemmas[context.i - 1]()
             if actor not in listed("actors", "roles"):
                 continue
-            if spot.after not in {"DET", "PRON", "ADP", "ADV", ""}:
+            if context.after not in {"DET", "PRON", "ADP", "ADV", ""}:
                 continue
-            is_plural = spot.word_before != actor or spot.word_before in _PLURALS
-            form = self._form_after_actor(spot, is_plural)
+            is_plural = context.word_before != actor or context.word_before in _PLURALS
+            form = self._form_after_actor(context, is_plural)
             if form:
-                return MissingVerb(spot.i, form)
+                return MissingVerb(context.i, form)
         return None
 
-    def _form_after_actor(self, spot: _WordInContext, is_plural: bool) -> str:
+    def _form_after_actor(self, context: _WordInContext, is_plural: bool) -> str:
         """Return the verb form that a word after an actor has; "" if it is no verb."""
-        word = spot.word
+        word = context.word
         if word.endswith("s"):
-            is_subject = spot.before_that in VERB_TAGS | {"DET", "NUM", "ADJ"}
-            if is_plural or not (spot.i == 1 or is_subject):
+            is_subject = context.before_that in VERB_TAGS | {"DET", "NUM", "ADJ"}
+            if is_plural or not (context.i == 1 or is_subject):
                 return ""
             if self._may_be_verb(word[:-1], word[:-2], word):
                 return "VBZ"
             return ""
 
-        agrees = is_plural or spot.after in {"DET", "PRON"} or "and" in spot.words[: spot.i]
+        agrees = (
+            is_plural or context.after in {"DET", "PRON"} or "and" in context.words[: context.i]
+        )
         if agrees and self._may_be_verb(word):
             return "VBP"
         return ""
 
     def _may_be_verb(self, *words: str) -> bool:
         for word in words:
-            for tag, log_probability in self._chances(word).items():
+            for tag, log_probability in self._log_probs(word).items():
                 if tag in _VERB_READINGS and log_probability > _UNKNOWN_NATS:
                     return True
         return False
 
 
 def _nouns_in(words: Sequence[str], tags: Sequence[str]) -> Iterator[_WordInContext]:
-    """Yield the nouns of a sentence but a first word."""
+    """Yield the nouns of a sentence, except for its first word."""
     for i in range(1, len(words)):
         if tags[i] == "NOUN":
             yield _WordInContext(words, tags, i)
 
 
-def _tag_by_word(spot: _WordInContext) -> str:
+def _tag_by_word(context: _WordInContext) -> str:
     """Return the tag of a word whose neighbours alone decide it; "" for other words."""
-    match spot.word:
+    match context.word:
         case "to":
-            if spot.after in {"VB", "VBP"}:
+            if context.after in {"VB", "VBP"}:
                 return "TO"
             return "ADP"
         case "that":
-            if spot.before in {"NOUN", "PRON"}:
+            if context.before in {"NOUN", "PRON"}:
                 return "WH"
             return "DET"
-        case "run" | "come" if spot.tag == "VBN" and spot.before not in VERB_TAGS | {""}:
+        case "run" | "come" if context.tag == "VBN" and context.before not in VERB_TAGS | {""}:
             return "VBP"
-        case "one" if spot.word_before == "no":
+        case "one" if context.word_before == "no":
             return "PRON"
         case "does":
             return "VBZ"
     return ""
 
 
-def _is_noun_after_all(spot: _WordInContext, chances: Mapping[str, float]) -> bool:
+def _is_noun_after_all(context: _WordInContext, log_probs: Mapping[str, float]) -> bool:
     """Return whether a word tagged as a verb is a noun: "without a | can", "no free | throws"."""
-    if spot.ends_denied_list():
+    if context.ends_denied_list():
         return True
 
-    follows_adjective = spot.before == "ADJ"
-    word_before = spot.word_before
+    follows_adjective = context.before == "ADJ"
+    word_before = context.word_before
     if follows_adjective:
-        word_before = spot.words[max(0, spot.i - 2)]
+        word_before = context.words[max(0, context.i - 2)]
     is_denied = word_before in listed("denying_things")
-    if is_denied and follows_adjective and spot.after in _ENDS:
+    if is_denied and follows_adjective and context.after in _ENDS:
         return True
 
-    may_be_singular = "NN1" in chances
-    may_be_plural = "NN2" in chances
+    may_be_singular = "NN1" in log_probs
+    may_be_plural = "NN2" in log_probs
     if may_be_singular or may_be_plural:
-        has_article = spot.word_before in {"a", "an", "any"}
-        if is_denied or has_article or spot.ends_denied_noun():
+        has_article = context.word_before in {"a", "an", "any"}
+        if is_denied or has_article or context.ends_denied_noun():
             return True
 
     # making leaves from clay; but: not singing plays the
-    if spot.tag == "VBZ":
+    if context.tag == "VBZ":
         if is_denied:
             return True
-        is_no_verb = chances.keys().isdisjoint(_THIRD_PERSON)
-        return may_be_plural and (spot.is_object() or is_no_verb)
+        is_no_verb = log_probs.keys().isdisjoint(_THIRD_PERSON)
+        return may_be_plural and (context.is_object() or is_no_verb)
     # not wine
-    is_base_form = spot.tag in {"VB", "VBP"}
-    return is_base_form and may_be_singular and chances.keys().isdisjoint(_BASE)
+    is_base_form = context.tag in {"VB", "VBP"}
+    return is_base_form and may_be_singular and log_probs.keys().isdisjoint(_BASE)
 
 
-def _verb_after_all(spot: _WordInContext, chances: Mapping[str, float]) -> str:
+def _verb_after_all(context: _WordInContext, log_probs: Mapping[str, float]) -> str:
     """Return the verb tag of a word tagged as a noun, if its neighbours and form say so."""
-    is_denied = spot.word_before in listed("denying_things")
+    is_denied = context.word_before in listed("denying_things")
     # without petting a cat
-    if is_denied and spot.word.endswith("ing") and spot.after == "DET":
+    if is_denied and context.word.endswith("ing") and context.after == "DET":
         return "VBG"
     # a fight; exclude fights
-    if is_denied or spot.before in {"DET", "ADJ", "NUM"}:
+    if is_denied or context.before in {"DET", "ADJ", "NUM"}:
         return ""
 
-    noun_chance = max(chances.get("NN1", -inf), chances.get("NN2", -inf))
-    if spot.word.endswith("ing"):
-        if _is_participle(spot, chances, noun_chance):
+    noun_log_prob = max(log_probs.get("NN1", -inf), log_probs.get("NN2", -inf))
+    if context.word.endswith("ing"):
+        if _is_participle(context, log_probs, noun_log_prob):
             return "VBG"
         return ""
     # nobody strums
-    if spot.word.endswith("s") and _follows_nobody(spot):
+    if context.word.endswith("s") and _follows_nobody(context):
         return "VBZ"
-    if _follows_denied_helper(spot, chances):
+    if _follows_denied_helper(context, log_probs):
         return "VB"
 
     # a man dances
-    verb_chance = chances.get("VVZ", -inf)
-    if verb_chance > -inf and spot.follows_subject() and not spot.word_before.endswith("s"):
+    verb_log_prob = log_probs.get("VVZ", -inf)
+    if verb_log_prob > -inf and context.follows_subject() and not context.word_before.endswith("s"):
         return "VBZ"
     # but not sits
-    if verb_chance <= noun_chance - _LIKELY_NATS or spot.before == "ADP" or spot.is_object():
+    if (
+        verb_log_prob <= noun_log_prob - _LIKELY_NATS
+        or context.before == "ADP"
+        or context.is_object()
+    ):
         return ""
-    if spot.ends_denied_noun() or spot.ends_denied_list():
+    if context.ends_denied_noun() or context.ends_denied_list():
         return ""
     return "VBZ"
 
 
-def _is_participle(spot: _WordInContext, chances: Mapping[str, float], noun_chance: float) -> bool:
+def _is_participle(
+    context: _WordInContext, log_probs: Mapping[str, float], noun_log_prob: float
+) -> bool:
     """Return whether a word in -ing is a verb: surfing, and building after a form of "be"."""
-    if spot.before in {"PRON", "NEG"} or HELPERS.get(spot.word_before) == "be":
+    if context.before in {"PRON", "NEG"} or HELPERS.get(context.word_before) == "be":
         return True
-    may_be_verb = not chances.keys().isdisjoint({"VVG", "VDG"}) or noun_chance < _UNKNOWN_NATS
-    return may_be_verb and spot.word not in _THINGS_IN_ING
+    may_be_verb = not log_probs.keys().isdisjoint({"VVG", "VDG"}) or noun_log_prob < _UNKNOWN_NATS
+    return may_be_verb and context.word not in _THINGS_IN_ING
 
 
-def _follows_nobody(spot: _WordInContext) -> bool:
-    if spot.word_before in {"nobody", "noone", "nothing"}:
+def _follows_nobody(context: _WordInContext) -> bool:
+    if context.word_before in {"nobody", "noone", "nothing"}:
         return True
-    return spot.words[: spot.i][-2:] == ["no", "one"]
+    return context.words[: context.i][-2:] == ["no", "one"]
 
 
-def _follows_denied_helper(spot: _WordInContext, chances: Mapping[str, float]) -> bool:
+def _follows_denied_helper(context: _WordInContext, log_probs: Mapping[str, float]) -> bool:
     """Return whether a word is a verb by "doesn't | pitch", "never | hunt in"."""
-    may_be_base_form = not chances.keys().isdisjoint(_BASE)
-    if may_be_base_form and spot.word_before == "never" and spot.after == "ADP":
+    may_be_base_form = not log_probs.keys().isdisjoint(_BASE)
+    if may_be_base_form and context.word_before == "never" and context.after == "ADP":
         return True
-    if spot.before != "NEG":
+    if context.before != "NEG":
         return False
-    is_do = HELPERS.get(spot.words[max(0, spot.i - 2)]) == "do"
-    return is_do or spot.before_that == "MD"
+    is_do = HELPERS.get(context.words[max(0, context.i - 2)]) == "do"
+    return is_do or context.before_that == "MD"
 
 
 def _has_verb(tags: Sequence[str]) -> bool:

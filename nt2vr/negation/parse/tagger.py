@@ -93,7 +93,10 @@ class Tagger:
         words = _with_apostrophes([as_tagged(text[start:end]) for start, end in spans])
         c5_tags = self._hanta.tag_sent(words, taglevel=0)
         tags = list(map(_tag_of, words, c5_tags))
-        lemmas: list[Lemma] = list(map(partial(partial, self._lemmas), words, c5_tags))
+        # A lemma is looked up only when somebody asks for it.
+        lemmas: list[Lemma] = []
+        for word, c5_tag in zip(words, c5_tags, strict=True):
+            lemmas.append(partial(self._lemmas, word, c5_tag))
 
         for i, word in enumerate(words):
             tag = self._repairs.tag(words, tags, i)
@@ -122,6 +125,7 @@ class Tagger:
         return str(self._hanta.analyze(word, pos=tag)[0]).lower()
 
     def _look_up(self, word: str) -> dict[str, float]:
+        """Return the log-probabilities of a word's C5 tags."""
         return {tag: float(value) for tag, value in self._hanta.tag_word(word, cutoff=8)}
 
 

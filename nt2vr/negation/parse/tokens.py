@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from nt2vr.negation.parse.wordlists import listed, spellings
 
-_CUES = listed("mended")
+_MENDED_CUES = listed("mended")
 _CONTRACTIONS = listed("contractions")
 # A test compares them with the dictionary.
-_WORDS = listed("not_misspelt")
-_USUAL = spellings("usual")
+_NOT_MISSPELT = listed("not_misspelt")
+_USUAL_SPELLINGS = spellings("usual")
 _USUAL_CONTRACTIONS = spellings("contractions")
 # Shorter words have too many neighbours: only swapped or doubled letters count.
 _SURE_CHARS = 6
@@ -22,9 +22,9 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def _slips(word: str) -> Iterator[str]:
-    """Yield a word with two letters swapped or a letter doubled.
+    """Yield slips of typing a word: two letters swapped, or a letter doubled.
 
-    Longer words are also yielded with a letter missing, wrong or added.
+    Of longer words, a letter may also be missing, wrong or added.
     """
     yield word + word[-1]
     if len(word) >= _SURE_CHARS:
@@ -49,16 +49,16 @@ def _misspellings(cues: Iterable[str]) -> dict[str, str]:
     return misspelt
 
 
-_MISSPELT = _misspellings(_CUES)
+_MISSPELT = _misspellings(_MENDED_CUES)
 _MISSPELT_CONTRACTIONS = _misspellings(_CONTRACTIONS)
 
 
 @lru_cache(10_000)
 def cue_of(word: str) -> str:
     """Return the cue that a lower-case word is a misspelling of; otherwise the word."""
-    if usual := _USUAL.get(word):
+    if usual := _USUAL_SPELLINGS.get(word):
         return usual
-    if word in _WORDS:
+    if word in _NOT_MISSPELT:
         return word
     return _MISSPELT.get(word, word)
 
@@ -73,7 +73,7 @@ def contraction(word: str) -> str | None:
     is_misplaced = letters in _CONTRACTIONS and word not in {letters, f"{letters[:-1]}'t"}
     if is_misplaced:
         return f"{letters[:-1]}'t"
-    if not letters.endswith("t") or letters in _WORDS:
+    if not letters.endswith("t") or letters in _NOT_MISSPELT:
         return None
     right = _MISSPELT_CONTRACTIONS.get(letters)
     return f"{right[:-1]}'t" if right else None
@@ -89,8 +89,8 @@ _MAX_WORD_CHARS = 30
 _CONTRACTED = frozenset(
     "do does did is are was were has have had ca could wo would ai should must might need".split()
 )
-# Where the second word begins in "cannot", "dont", "thats".
-_CUTS = {
+# Of "cannot", "dont", "thats".
+_SECOND_WORD_START = {
     "cannot": 3,
     **{f"{helper}nt": len(helper) for helper in _CONTRACTED},
     **{word: len(word) - 1 for word in ("thats", "whos", "theres", "hes", "shes")},
@@ -217,4 +217,4 @@ def _clitic_start(word: str) -> int:
         stem = word[:-1]
         if stem.isalpha() and stem not in _ABBREVIATED:
             return len(stem)
-    return _CUTS.get(word, 0)
+    return _SECOND_WORD_START.get(word, 0)
