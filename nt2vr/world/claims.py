@@ -101,7 +101,7 @@ class SubjectClaim:
     def choices(
         self, visible: Sequence[Figure], figures: Sequence[Figure]
     ) -> Iterator[frozenset[int]]:
-        """Yield the choices among the visible figures that are this many together."""
+        """Yield the sets of visible figures, by number, that match the description and its number."""
         fitting = [i for i, figure in enumerate(visible) if self.fits(figure, figures)]
         if self.least == 1 and not self.total:
             for i in fitting:
@@ -165,7 +165,7 @@ class Claim:
     vague: bool = False
 
     def holds(self, scene: Scene) -> bool:
-        """Return whether the scene shows all of it, and possibly more."""
+        """Return whether a scene shows all that is claimed; it may show more."""
         if self.places and scene.place not in self.places:
             return False
         if self.night is not None and scene.night != self.night:
@@ -183,7 +183,7 @@ class Claim:
     def _has_orders(
         self, chosen: Sequence[frozenset[int]], visible: Sequence[Figure], scene: Scene
     ) -> bool:
-        """Return whether the acts of the chosen figures have all orders."""
+        """Return whether the chosen figures act in all the claimed orders."""
         for order in self.orders:
             first_deeds = self._deeds_of(order.first, chosen, visible, scene)
             second_deeds = self._deeds_of(order.second, chosen, visible, scene)
@@ -209,7 +209,7 @@ class Claim:
 
 
 def _distinct(choices: Sequence[list[frozenset[int]]]) -> Iterator[tuple[frozenset[int], ...]]:
-    """Yield one choice of each, without a figure in two of them."""
+    """Yield one choice per subject, such that no figure is chosen twice."""
     if not choices:
         yield ()
         return
@@ -227,14 +227,14 @@ def _backdrop(place: str) -> tuple[Figure, ...]:
 
 def visible_in(scene: Scene) -> tuple[Figure, ...]:
     """Return all that is seen: the figures, what they hold, wear, ride and use, the backdrop."""
-    had: list[Figure] = []
+    belongings: list[Figure] = []
     for figure in scene.figures:
         for deed in figure.deeds:
             if isinstance(deed.object, str):
-                had.append(Figure(deed.object, deed.colour, count=figure.count))
+                belongings.append(Figure(deed.object, deed.colour, count=figure.count))
             if deed.kind.shows:
-                had.append(Figure(deed.kind.shows, count=figure.count))
-    return (*scene.figures, *had, *_backdrop(scene.place))
+                belongings.append(Figure(deed.kind.shows, count=figure.count))
+    return (*scene.figures, *belongings, *_backdrop(scene.place))
 
 
 def names_in(scene: Scene) -> set[str]:
@@ -242,7 +242,7 @@ def names_in(scene: Scene) -> set[str]:
     return {figure.thing for figure in visible_in(scene)}
 
 
-# 32 kB each for 32,000 scenes.
+# Claims whose masks are kept, each of 32 kB for 32,000 scenes.
 CACHED_CLAIMS = 4096
 SceneMask = NDArray[np.bool_]
 
@@ -307,7 +307,7 @@ class SceneTable:
 
 
 def _is_plain(claim: Claim) -> bool:
-    """Return whether the index alone decides: at most a place, and one thing or one verb."""
+    """Return whether `_possible` alone decides: at most a place, and one thing or one verb."""
     if claim.night is not None or len(claim.subjects) > 1:
         return False
     for subject in claim.subjects:

@@ -31,13 +31,14 @@ _ON_IT = re.compile(r"(?: (?:is|are|sitting))? (?:in|on|inside|under) (?:it|them
 _NOBODY = re.compile(r"\b(?:nobody|no one|noone|anyone|anybody)\b", re.IGNORECASE)
 # rolling a ball away
 _WHERE_TO = re.compile(r" (?:away|around|up and down|along the ground|a kick)$")
-_EVERYBODY = re.compile(r"\b(?:no|nobody|none|noone|anyone|anybody)\b", re.IGNORECASE)
+# Cues that deny a deed of everybody.
+_OF_EVERYBODY = re.compile(r"\b(?:no|nobody|none|noone|anyone|anybody)\b", re.IGNORECASE)
 
-# "Lady", which captions say of one picture, means all women, and so on.
-_PEOPLE = {frozenset((name,)): name for name in ("man", "woman", "boy", "girl")}
-# Deeds that people mean as well: who reads on a chair is sitting, who eats stands, and a car that
-# drives past drives.
-_MEANT = {
+# A word that names only one picture, such as "lady", means all women, and so on.
+_PEOPLE_BY_NAMES = {frozenset((name,)): name for name in ("man", "woman", "boy", "girl")}
+# Deeds that the word for a deed covers, too: who reads on a chair is sitting, and a car that drives
+# past drives.
+_ALSO_MEANT = {
     "sit": "read write use fish sit_on game ride sled drive row bathe yoga",
     "walk": "carry push pull follow walk_pet",
     "lie": "sleep",
@@ -63,20 +64,20 @@ class PartClaim(NamedTuple):
         subjects: those who are denied an act.
         act: the act.
         by_any: whether one who does it is enough: "neither the man nor the woman".
-        otherwise: the claim with a thing read as the place of its name, or vice versa, of which
-            either is enough.
+        other_reading: the claim with a thing read as the place of that name, or vice versa. One of
+            the two readings is enough.
     """
 
     claim: Claim | None
     subjects: tuple[SubjectClaim, ...] = ()
     act: Act = Act()
     by_any: bool = False
-    otherwise: Claim | None = None
+    other_reading: Claim | None = None
 
     @property
     def readings(self) -> tuple[Claim, ...]:
         """The claims of which one is enough; none if it cannot be told."""
-        return tuple(claim for claim in (self.claim, self.otherwise) if claim is not None)
+        return tuple(claim for claim in (self.claim, self.other_reading) if claim is not None)
 
     def shown_in(self, scene: Scene) -> bool | None:
         """Return whether a scene shows it; None if that cannot be told."""
@@ -129,23 +130,23 @@ class QueryClaims(NamedTuple):
 
 @lru_cache(MAX_QUERIES)
 def read_query(query: Query) -> QueryClaims:
-    """Parse the parts of a query; a mere quality is one of a wanted thing: "a car, not | red".
+    """Read the parts of a query as claims.
 
-    What else there may not be is unwanted, too: all "animals" but dogs in "a dog and no other
-    animals".
+    A mere quality is read as that of a wanted thing: in "a car, not red", a red car is unwanted. In
+    "a dog and no other animals", all animals but dogs are unwanted, too.
     """
     wanted = [read_as_meant(part) for part in query.wanted]
-    parts = [
-        _with_other_reading(text, PartClaim(claim))
-        for text, claim in zip(query.wanted, wanted, strict=True)
-    ]
-    unwanted = [
-        _with_other_reading(text, _read_unwanted(query, number, wanted))
-        for number, text in enumerate(query.unwanted)
-    ]
+    wanted_parts = []
+    for text, claim in zip(query.wanted, wanted, strict=True):
+        wanted_parts.append(_with_other_reading(text, PartClaim(claim)))
+
+    unwanted_parts = []
+    for number, text in enumerate(query.unwanted):
+        unwanted_part = _read_unwanted(query, number, wanted)
+        unwanted_parts.append(_with_other_reading(text, unwanted_part))
     for kind in query.others:
-        unwanted += [PartClaim(claim) for claim in _claims_of_other(kind, query, wanted)]
-    return QueryClaims(tuple(parts), tuple(unwanted))
+        unwanted_parts += [PartClaim(claim) for claim in _claims_of_other(kind, query, wanted)]
+    return QueryClaims(tuple(wanted_parts), tuple(unwanted_parts))
 
 
 def _with_other_reading(text: str, part: PartClaim) -> PartClaim:
@@ -161,15 +162,15 @@ def _with_other_reading(text: str, part: PartClaim) -> PartClaim:
         if thing in claim.subjects and not claim.places:
             remaining = tuple(subject for subject in claim.subjects if subject != thing)
             elsewhere = replace(claim, subjects=remaining, places=both.places)
-            return part._replace(otherwise=elsewhere)
+            return part._replace(other_reading=elsewhere)
         if claim.places and claim.places == word.meaning.names:
-            with_thing = (*claim.subjects, thing)
-            return part._replace(otherwise=replace(claim, subjects=with_thing, places=frozenset()))
+            with_thing = replace(claim, subjects=(*claim.subjects, thing), places=frozenset())
+            return part._replace(other_reading=with_thing)
     return part
 
 
 def read_as_meant(part: str) -> Claim | None:
-    """Parse a part as people mean it; None if somebody could not do a deed."""
+    """Read a part as people mean it; None if that cannot be told, or nobody could do it."""
     claim = read_asked(part)
     if claim is None or claim.vague:
         claim = read_asked(_WHERE_TO.sub("", part)) or claim
@@ -195,7 +196,7 @@ def _has_unsure_words(part: str) -> bool:
 
 def _as_meant(subject: SubjectClaim, is_still: bool) -> SubjectClaim:
     acts = tuple(_act_as_meant(act, is_still) for act in subject.acts)
-    name = _PEOPLE.get(subject.names, "")
+    name = _PEOPLE_BY_NAMES.get(subject.names, "")
     return replace(subject, names=meanings().get(name, subject.names), acts=acts)
 
 
@@ -207,7 +208,7 @@ def _act_as_meant(act: Act, is_still: bool) -> Act:
 
     verbs = set(act.verbs)
     for verb in act.verbs:
-        verbs.update(name.replace("_", " ") for name in _MEANT.get(verb, "").split())
+        verbs.update(name.replace("_", " ") for name in _ALSO_MEANT.get(verb, "").split())
     if "stand" in act.verbs and not is_still:
         verbs |= _standing_verbs()
     return replace(act, verbs=frozenset(verbs))
@@ -285,7 +286,7 @@ def _cue_before(query: Query, number: int) -> _CueText:
 def _act_denied(subject: SubjectClaim, cue: _CueText, part: str) -> Act | None:
     """Return what a part denies of its subject, to do or to wear; None if nobody is to do it."""
     if _is_deed(subject):
-        is_of_subject = _OF_SUBJECT.search(cue.text) and not _EVERYBODY.search(cue.text)
+        is_of_subject = _OF_SUBJECT.search(cue.text) and not _OF_EVERYBODY.search(cue.text)
         return subject.acts[0] if is_of_subject else None
 
     clothes = frozenset(those(("worn",)))
@@ -300,7 +301,7 @@ def _act_denied(subject: SubjectClaim, cue: _CueText, part: str) -> Act | None:
 def _denied_of_wanted(
     claim: Claim, act: Act, cue: _CueText, wanted: Sequence[Claim | None]
 ) -> PartClaim:
-    """Tie a denied act to those who are wanted, if these are known."""
+    """Read a denied act as one of those who are wanted, if these are known."""
     acting: list[SubjectClaim] = []
     actors = frozenset(those(tuple(ACTING)))
     for wanted_claim in wanted:
@@ -396,7 +397,7 @@ def _quality_of(wanted: tuple[str, ...], quality: str) -> Claim | None:
     for part in wanted:
         for word in words_in(part):
             if word.meaning.kind == "noun":
-                nouns[" ".join(word.text)] = None
+                nouns[word.typed] = None
     claims = []
     for noun in nouns:
         for text in (f"{quality} {noun}", f"{noun} {quality}"):

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from nt2vr.errors import listed
 from nt2vr.media.gallery import Video
-from nt2vr.negation.parse.inflect import inflect, verb_of
+from nt2vr.negation.parse.inflect import is_or_are
 from nt2vr.negation.parse.query import Query
 from nt2vr.world.claims import MANY, Act, Claim, SubjectClaim, names_in, visible_in
 from nt2vr.world.lexicon import TOGETHER, Meaning, tokens_of
@@ -30,7 +30,7 @@ def lacking(query: Query, video: Video) -> list[str]:
     return [] if video.scene is None else list(_lacking(query, video))
 
 
-# A column's tiles say it, and so does its sum; columns have many clips in common.
+# Each tile and the sentence above its column ask for the same reasons.
 @lru_cache(MAX_REASONS)
 def _lacking(query: Query, video: Video) -> tuple[str, ...]:
     scene = scene_of(video)
@@ -43,7 +43,7 @@ def _lacking(query: Query, video: Video) -> tuple[str, ...]:
         elif wanted.claim == NOTHING:
             reasons += [*_words_of_no_clip(part), *_missing_nouns(part, scene)] or [SOMETHING]
         elif wanted.shown_in(scene) is False:
-            reasons += _PartReader(part, scene).lacking(wanted.claim) or [SOMETHING]
+            reasons += _PartInScene(part, scene).lacking(wanted.claim) or [SOMETHING]
     return tuple(dict.fromkeys(reasons))
 
 
@@ -58,7 +58,7 @@ def shown(query: Query, video: Video) -> list[str]:
     for number, denied in enumerate(unwanted):
         if denied.shown_in(scene):
             part = parts[min(number, len(parts) - 1)]
-            reasons.append(_PartReader(part, scene).shown(denied))
+            reasons.append(_PartInScene(part, scene).shown(denied))
     return list(dict.fromkeys(reasons))
 
 
@@ -66,7 +66,7 @@ def _words_of_no_clip(part: str) -> Iterator[str]:
     """Yield what no clip of the world shows of a part."""
     for word in words_in(part):
         if word.meaning.kind == "lacking":
-            yield f"no {_text(word)}"
+            yield f"no {word.typed}"
 
 
 def _missing_nouns(part: str, scene: Scene) -> Iterator[str]:
@@ -74,11 +74,7 @@ def _missing_nouns(part: str, scene: Scene) -> Iterator[str]:
     names = names_in(scene)
     for word in words_in(part):
         if word.meaning.kind == "noun" and word.meaning.names.isdisjoint(names):
-            yield f"no {_text(word)}"
-
-
-def _text(word: PhraseWord) -> str:
-    return " ".join(word.text)
+            yield f"no {word.typed}"
 
 
 def _number(count: int) -> str:
@@ -87,18 +83,8 @@ def _number(count: int) -> str:
     return f"{count}"
 
 
-def _doing(word: PhraseWord) -> str:
-    """Write a verb with what belongs to it in its -ing form."""
-    first, *rest = word.text
-    if first.endswith("ing"):
-        verb = first
-    else:
-        verb = inflect(verb_of(first) or first, "VBG")
-    return " ".join([verb, *rest])
-
-
 @dataclass(frozen=True)
-class _PartReader:
+class _PartInScene:
     """Compares one part of a query with a scene, in the words of that part."""
 
     part: str
@@ -139,14 +125,16 @@ class _PartReader:
             return
         doer = self._noun_word(subject.names)
         if doer is not None and doer.meaning.act is not None:
-            yield f"no {_text(doer)}"
+            yield f"no {doer.typed}"
             return
         for act in subject.acts:
             if not any(self._does(figure, act) for figure in with_looks):
                 yield self._other_act(subject, act, with_looks)
         fitting = [figure for figure in with_looks if subject.fits(figure, self.scene.figures)]
         count = sum(figure.count for figure in fitting)
-        if fitting and not subject.least <= count <= (subject.most if subject.total else MANY):
+        # Unless the number is that of all, there may be more of them.
+        most = subject.most if subject.total else MANY
+        if fitting and not subject.least <= count <= most:
             yield self._other_number(subject, count)
 
     def _does(self, figure: Figure, act: Act) -> bool:
@@ -158,14 +146,14 @@ class _PartReader:
         for act in subject.acts:
             verb = self._verb(act)
             if verb and act.verbs.isdisjoint(self.scene.verbs):
-                yield f"no one {_doing(verb)}"
+                yield f"no one {verb.doing}"
             if act.objects and act.objects.isdisjoint(names):
                 yield f"no {self._object(act)}"
 
     def _other_looks(self, subject: SubjectClaim, figures: Sequence[Figure]) -> str:
         word = self._noun_word(subject.names)
         is_plural = word is not None and word.meaning.plural
-        start = f"{self._noun(subject)} {'are' if is_plural else 'is'} not"
+        start = f"{self._noun(subject)} {is_or_are(is_plural)} not"
         if subject.size and all(figure.size != subject.size for figure in figures):
             return f"{start} {subject.size}"
         if subject.names and subject.names <= persons():
@@ -182,7 +170,7 @@ class _PartReader:
         return f"{_number(count)} {self._counted_noun(subject, count)}, not {limit}"
 
     def _other_act(self, subject: SubjectClaim, act: Act, figures: Sequence[Figure]) -> str:
-        """Say how what somebody does, holds or wears is another thing than what is wanted."""
+        """Say why nobody does, holds or wears what is wanted."""
         thing = self._object(act)
         if act.objects and act.objects.isdisjoint(names_in(self.scene)):
             return f"no {thing}"
@@ -193,14 +181,14 @@ class _PartReader:
         if act.objects and (not verb or act.verbs <= {"wear", "hold"}):
             return f"{self._noun(subject)} without {thing}"
         if verb:
-            return f"not {_doing(verb)}"
+            return f"not {verb.doing}"
         mood = self._adjective(act)
         return f"not {mood}" if mood else SOMETHING
 
     def _not_there(self, claim: Claim) -> str:
         for word in self._words("place"):
             if word.meaning.names >= claim.places and word.text[0] not in PREPOSITIONS:
-                return f"no {_text(word)}"
+                return f"no {word.typed}"
         phrases = []
         for place in claim.places:
             for text in places()[place].phrases:
@@ -208,11 +196,15 @@ class _PartReader:
         typed = {word.text for word in self._words("place")}
         matching = [text for text in phrases if tokens_of(text) in typed]
         if matching:
-            same = [text for text in matching if text in self.part]
-            return f"not {(same or matching)[0]}"
+            # The typed phrase comes first: "in the park" rather than "at the park".
+            in_part = [text for text in matching if text in self.part]
+            phrase = (in_part or matching)[0]
+            return f"not {phrase}"
         if len(claim.places) == 1:
-            return f"not {places()[min(claim.places)].phrases[0]}"
-        return f"not {' '.join(_text(word) for word in self._words('place')) or 'there'}"
+            (place,) = claim.places
+            return f"not {places()[place].phrases[0]}"
+        typed_places = " ".join(word.typed for word in self._words("place"))
+        return f"not {typed_places or 'there'}"
 
     # What is unwanted
 
@@ -242,11 +234,9 @@ class _PartReader:
         acts = subject.acts or (denied.act,)
         verb = next((self._verb(act) for act in acts if self._verb(act)), None)
         if verb:
-            words = self.part.split()
-            is_whole = words[0].endswith("ing")
-            if is_whole:
+            if self.part.split()[0].endswith("ing"):
                 return f"is {self.part}"
-            return f"is {_doing(verb)}"
+            return f"is {verb.doing}"
         if subject.names:
             return f"shows {self._figures(subject)}"
         mood = next((self._adjective(act) for act in acts if self._adjective(act)), "")
@@ -262,16 +252,17 @@ class _PartReader:
                 continue
             noun = self._general_noun(figure) or figure.kind.nouns[0]
             looks = " ".join(filter(None, (subject.size, subject.colour)))
-            several = " ".join(filter(None, (_number(figure.count), looks, noun.plural)))
-            single = noun.with_article(looks)
-            texts.setdefault(figure.thing, several if figure.count > 1 else single)
+            text = noun.with_article(looks)
+            if figure.count > 1:
+                text = " ".join(filter(None, (_number(figure.count), looks, noun.plural)))
+            texts.setdefault(figure.thing, text)
         if texts:
             return listed(*texts.values())
         return self.part
 
     def _general_noun(self, figure: Figure) -> Noun | None:
         """Return "man" for an astronaut where men are unwanted; None where the thing's own name says more."""
-        typed = {_text(word) for word in self._words("noun")}
+        typed = {word.typed for word in self._words("noun")}
         for name in figure.kind.is_a & PEOPLE:
             noun = things()[name].nouns[0]
             if typed & {noun.word, noun.plural}:
@@ -287,7 +278,7 @@ class _PartReader:
         """Return the word that names somebody, as typed; otherwise that of the first such thing."""
         word = self._noun_word(subject.names)
         if word is not None:
-            return _text(word)
+            return word.typed
         if subject.names:
             return things()[min(subject.names)].nouns[0].word
         return "somebody"
@@ -310,7 +301,7 @@ class _PartReader:
     def _object(self, act: Act) -> str:
         word = self._noun_word(act.objects) or self._noun_word(act.targets)
         if word is not None:
-            return _text(word)
+            return word.typed
         if act.objects:
             return things()[min(act.objects)].nouns[0].word
         return ""
@@ -323,7 +314,7 @@ class _PartReader:
         for word in self._words("adjective"):
             moods = word.meaning.adjective.get("acts", ())
             if any(mood.verbs == act.verbs for mood in moods):
-                return _text(word)
+                return word.typed
         return ""
 
 

@@ -23,15 +23,15 @@ from nt2vr.world.words import PhraseWord, words_in
 
 # Clips that fit a query for which others are suggested.
 FEW = 1
-MOST = 2  # suggestions
-# Sentences parsed for a query.
+MAX_SUGGESTIONS = 2
+# Sentences that are tried for a query.
 MOST_TRIED = 60
-# Of these, with what was typed as unwanted.
+# Of these, sentences with the unwanted part as typed.
 MOST_OF_TYPED = 40
 MOST_SUBJECTS = 3
 MOST_COMPANIONS = 12
-# Things: "an animal" says little.
-_ANYTHING = 30
+# A word for so many things says little: "an animal".
+_TOO_MANY_THINGS = 30
 _WHOEVER = re.compile(r"^(?:(?:any|some)(?:one|body)|people) (?=[a-z]+ing\b)", re.IGNORECASE)
 _ARTICLE = re.compile(r"^(an?|the|any) ", re.IGNORECASE)
 _BEFORE_PLACES = frozenset({"at", "behind", "in", "inside", "near", "on", "under"})
@@ -55,15 +55,15 @@ class _Masks(NamedTuple):
 
 
 class Suggestions:
-    """Tells which scenes fit a query, and what can be asked instead where hardly any does."""
+    """Counts the scenes that fit a query, and finds other queries where hardly any does."""
 
     def __init__(self, scenes: Sequence[Scene]) -> None:
         self._scenes = scenes
         self._table = SceneTable(scenes)
         self._names = list(things())
-        # Which things are the figures of which scenes: (T, N).
+        # Whether a scene has a thing as a figure: (T, N).
         self._is_in = np.zeros((len(self._names), len(scenes)), bool)
-        # By what they are and by what they do.
+        # Figures by what they are, and by what they do.
         self._figures_of: defaultdict[str, list[_FigurePosition]] = defaultdict(list)
         for row, scene in enumerate(scenes):
             for number, figure in enumerate(scene.figures):
@@ -90,18 +90,18 @@ class Suggestions:
             is_other = text.casefold() != query.text.strip().casefold()
             if is_other and self._is_worthwhile(understand(text), bool(query.unwanted)):
                 queries.append(text)
-            if len(queries) == MOST:
+            if len(queries) == MAX_SUGGESTIONS:
                 break
         return queries
 
     def _texts(self, query: Query) -> Iterator[str]:
-        """Yield what may be asked instead."""
+        """Yield sentences to suggest, the closest to the query first."""
         wanted = " ".join(query.wanted)
-        unwanted = [text for part in query.unwanted if (text := self._shown_text(part))]
+        unwanted = list(filter(None, map(self._shown_text, query.unwanted)))
         if unwanted or not query.unwanted:
             for text in islice(self._wanted_texts(wanted, unwanted), MOST_OF_TYPED):
                 yield _written(query, text, unwanted)
-        # Nothing that is excluded is in the clips: something else is, next to what is wanted.
+        # Where clips show nothing that is excluded, exclude something that they do show.
         subjects = [*_shorter(wanted), *self._nearer(wanted)][:MOST_SUBJECTS]
         for text in (*subjects, *_ANYBODY):
             for company in self._companions(self._showing(text), besides=text):
@@ -126,13 +126,15 @@ class Suggestions:
             return False
         if not is_negated:
             return True
-        verdicts = (judge(query, self._scenes[row]) for row in np.flatnonzero(masks.wrong).tolist())
-        return bool(query.unwanted) and "violation" in verdicts
+        if not query.unwanted:
+            return False
+        wrong_rows = np.flatnonzero(masks.wrong).tolist()
+        return any(judge(query, self._scenes[row]) == "violation" for row in wrong_rows)
 
     # What is unwanted
 
     def _shown_text(self, part: str) -> str:
-        """Return a part that clips show, or what is near to it that they show; empty for neither."""
+        """Return a part if clips show it, otherwise something near to it that they show, or ""."""
         if self._showing(part.removeprefix("with ")).sum() > FEW:
             return part
         for word in words_in(part):
@@ -148,7 +150,7 @@ class Suggestions:
         return self._table.holding(claim)
 
     def _companions(self, scenes: SceneMask, besides: str = "") -> list[str]:
-        """Return what is most often in some scenes, or in any scene if there are none."""
+        """Name the things that are most often in some scenes; without scenes, in all of them."""
         is_in = self._is_in[:, scenes] if scenes.any() else self._is_in
         counts = is_in.sum(axis=1)  # (T,)
         # Of things that are in as many scenes, the one that comes first.
@@ -171,7 +173,7 @@ class Suggestions:
             yield ""
         yield from _shorter(wanted)
         yield from self._nearer(wanted)
-        yield from self._alike_to(wanted, unwanted)
+        yield from self._similar_texts(wanted, unwanted)
         yield from _of_same_kind(wanted)
         excluded = np.zeros(len(self._scenes), bool)
         for text in unwanted:
@@ -185,11 +187,11 @@ class Suggestions:
             for near in word.meaning.near:
                 yield _with_article(near)
 
-    def _alike_to(self, wanted: str, unwanted: Sequence[str]) -> list[str]:
-        """Return what can be said of scenes with such a subject or deed and nothing unwanted."""
+    def _similar_texts(self, wanted: str, unwanted: Sequence[str]) -> list[str]:
+        """Describe scenes with the same subject or deed, and nothing unwanted."""
         words = tokens_of(wanted)
         subjects = _named(words, "noun")
-        if len(subjects) >= _ANYTHING:
+        if len(subjects) >= _TOO_MANY_THINGS:
             subjects = frozenset()
         claims: list[Claim] = []
         for text in unwanted:
@@ -197,17 +199,19 @@ class Suggestions:
             if claim is not None:
                 claims.append(claim)
         allowed = ~self._table.holding_any(claims)
-        return self._alike(
+        return self._descriptions(
             allowed, subjects, verbs=_named(words, "verb"), where=_named(words, "place")
         )
 
-    def _alike(self, allowed: SceneMask, subjects: Names, verbs: Names, where: Names) -> list[str]:
-        """Return what can be said of allowed scenes with such a subject or deed, best first."""
+    def _descriptions(
+        self, allowed: SceneMask, subjects: Names, verbs: Names, where: Names
+    ) -> list[str]:
+        """Describe allowed scenes with such a subject or deed, the most similar first."""
         candidates: set[_FigurePosition] = set()
         for name in (*subjects, *verbs):
             candidates.update(self._figures_of.get(name, ()))
 
-        # By how alike the figure is, and by the text.
+        # By the similarity of the figure, and the text.
         counts: Counter[tuple[int, str]] = Counter()
         for row, number in sorted(candidates):
             if not allowed[row]:
@@ -238,7 +242,7 @@ def _shorter(wanted: str) -> Iterator[str]:
     deeds = []
     for word in words:
         if word.meaning.kind == "verb" and _stands_alone(word):
-            deeds.append(_doing(word))
+            deeds.append(word.doing)
     where = []
     for word in words:
         if word.meaning.kind == "place":
@@ -259,7 +263,7 @@ def _of_same_kind(wanted: str) -> Iterator[str]:
             names = word.meaning.names
         else:
             names = frozenset()
-        if not names or len(names) >= _ANYTHING:
+        if not names or len(names) >= _TOO_MANY_THINGS:
             continue
         kinds = frozenset.intersection(*(things()[name].kinds for name in names))
         members = [_members(kind) - names for kind in sorted(kinds)]
@@ -275,15 +279,6 @@ def _members(kind: str) -> Names:
 
 def _stands_alone(word: PhraseWord) -> bool:
     return word.meaning.alone or not word.meaning.takes_object
-
-
-def _doing(word: PhraseWord) -> str:
-    first, *rest = word.text
-    if first.endswith("ing"):
-        doing = first
-    else:
-        doing = inflect(verb_of(first) or first, "VBG")
-    return " ".join([doing, *rest])
 
 
 def _place_phrase(word: PhraseWord) -> str:
@@ -307,10 +302,9 @@ def _deeds_with(word: PhraseWord) -> Iterator[str]:
 
 
 def _noun_text(word: PhraseWord) -> str:
-    text = " ".join(word.text)
     if word.meaning.plural:
-        return text
-    return _with_article(text)
+        return word.typed
+    return _with_article(word.typed)
 
 
 def _with_article(text: str) -> str:
@@ -325,7 +319,7 @@ def _main_verbs(figure: Figure) -> set[str]:
 
 
 def _named(words: Words, kind: str) -> Names:
-    """Return what runs of words mean as a kind of thing."""
+    """Return the names that a text has for one kind of meaning: "noun", "verb" or "place"."""
     names: set[str] = set()
     for start in range(len(words)):
         last = min(start + longest(), len(words))

@@ -74,9 +74,9 @@ def _read_scene(video: Video) -> Scene | None:
 def judge_edit(query: Query, before: Scene, scene: Scene) -> Verdict | None:
     """Judge a clip next to a reference.
 
-    It is judged by the text, and a "miss" if it lacks actors that the text does not change. Those
-    must do the same as in the reference; its place, looks and things are free, and so are further
-    actors. A change leaves the other properties of an actor: "reading instead of dancing" asks for
+    A clip that the text calls right must also show the actors that the text does not change, doing
+    the same as in the reference; otherwise it is a "miss". Places, looks, things and further actors
+    do not count. A change of an actor leaves the rest of it: "reading instead of dancing" asks for
     the same dancer.
     """
     verdict = judge(query, scene)
@@ -160,7 +160,7 @@ def _completed(
 
 
 def _act_of(deed: Deed, before: Scene, removed_names: Names) -> Act:
-    """Describe a deed; whoever looked at somebody who is removed may look at anybody."""
+    """Describe a deed; one that was done to a removed actor may be done to anybody."""
     verbs = frozenset((deed.verb,))
     if isinstance(deed.object, str):
         return Act(verbs, objects=frozenset((deed.object,)))
@@ -186,7 +186,7 @@ def unknown_words(query: Query) -> list[UnknownWord]:
             if near and word.meaning.plural:
                 near = tuple(plural_of(noun) for noun in near)
             if near or _is_unknown(word):
-                near_words[" ".join(word.text)] = near
+                near_words[word.typed] = near
     return [UnknownWord(word, near) for word, near in near_words.items()]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from nt2vr.negation.parse.inflect import inflect_phrase
+from nt2vr.negation.parse.inflect import inflect, inflect_phrase, verb_of
 from nt2vr.negation.parse.wordlists import listed
 from nt2vr.world.lexicon import Meaning, Words, emojis, gaps_in, lexicon, longest, tokens_of, verbs
 from nt2vr.world.things import Names, all_nouns, deeds
@@ -28,6 +28,19 @@ class PhraseWord(NamedTuple):
     meaning: Meaning  # UNKNOWN if it has none
     text: Words
     gap: str = ","  # between it and the word before
+
+    @property
+    def typed(self) -> str:
+        """The words, separated by spaces."""
+        return " ".join(self.text)
+
+    @property
+    def doing(self) -> str:
+        """A verb, with what belongs to it, in its -ing form."""
+        verb, *rest = self.text
+        if not verb.endswith("ing"):
+            verb = inflect(verb_of(verb) or verb, "VBG")
+        return " ".join([verb, *rest])
 
     @property
     def is_glued(self) -> bool:

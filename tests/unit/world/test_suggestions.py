@@ -11,7 +11,7 @@ from nt2vr.settings import ASSETS
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Deed, Figure, Scene
 from nt2vr.world.spelling import num_edits, similar_words
-from nt2vr.world.suggestions import FEW, MOST, Suggestions
+from nt2vr.world.suggestions import FEW, MAX_SUGGESTIONS, Suggestions
 from nt2vr.world.verdicts import judge
 
 GUITARIST = Figure("man", "red", deeds=(Deed("play", "guitar", colour="red"),))
@@ -93,7 +93,7 @@ def test_a_dead_end_leads_to_two_useful_queries(gallery: Suggestions, text: str)
     query = understand(text)
     assert (gallery.fitting(query) or 0) <= FEW
     suggestions = gallery.near(query, understand)
-    assert len(set(suggestions)) == MOST == 2
+    assert len(set(suggestions)) == MAX_SUGGESTIONS == 2
     for suggestion in suggestions:
         verdicts = [judge(understand(suggestion), scene) for scene in gallery_scenes()]
         assert verdicts.count("right") > FEW and "violation" in verdicts, suggestion
