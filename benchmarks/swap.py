@@ -98,7 +98,7 @@ def main() -> None:
         checkpoints = runs / RUN / "checkpoints"
         shutil.copytree(base, checkpoints / "epoch_000")
         searcher = Searcher(Catalog([], settings.device, runs), gallery, decoder, cache)
-        searcher.live.get(RUN).view(searcher)  # which each swap then renews
+        searcher.live.get(RUN).gallery_of(searcher)  # which each swap then renews
         epoch = 0
         with searcher.watching():
             for kind in KINDS:

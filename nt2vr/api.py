@@ -424,7 +424,7 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
         for ranking in answer.rankings:
             if isinstance(ranking.gallery, Excerpt):
                 model = self._searcher.live.get(ranking.system.model, self._searcher)
-                ranking = replace(ranking, gallery=model.view(self._searcher))
+                ranking = replace(ranking, gallery=model.gallery_of(self._searcher))
             rankings.append(ranking)
         return replace(answer, rankings=tuple(rankings))
 

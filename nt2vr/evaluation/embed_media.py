@@ -85,7 +85,7 @@ def embed_files(
             )
         readable = embedded.embeddings
         if of_frames or encoder.capabilities.weighs_frames:
-            readable = embedded.all_frames[embedded.places]
+            readable = embedded.all_frames[embedded.frame_rows]
         readable_rows = [row_of[video.video_id] for video in embedded.gallery.videos]
         embeddings = np.zeros((len(videos), *readable.shape[1:]), np.float32)
         embeddings[readable_rows] = readable

@@ -166,7 +166,7 @@ def _is_adjacent(first: Video, second: Video) -> bool:
 
 
 def _latest_start_after(window: Video) -> float:
-    """Return until when a window must start to be adjacent to this one."""
+    """Return the latest start of a window that is adjacent to this one."""
     if window.end is None:
         return float("inf")
     return window.end + GAP_S
@@ -343,25 +343,25 @@ class Ranking:
 
 
 @dataclass(frozen=True)
-class Seen:
-    """One system's view of one clip.
+class ClipScore:
+    """One clip's rank and score under one system.
 
     Attributes:
         rank: None if not in `Ranking.ranks`.
         score: in cosine units.
-        moments: positions of the best frames in the clip, 0 to 1.
+        best_frames: positions of the best frames in the clip, 0 to 1.
         num_frames: frames that the model saw.
     """
 
     system: System
     rank: int | None
     score: float | None
-    moments: tuple[float, ...]
+    best_frames: tuple[float, ...]
     num_frames: int = 0
 
 
 @dataclass(frozen=True)
-class Scored:
+class LineScores:
     """The scores of one system, one per line.
 
     None where the line leaves it nothing to search for.
@@ -393,7 +393,7 @@ class Match:
 
     queries: tuple[Query, ...]
     verdicts: tuple[Verdict | None, ...]
-    systems: tuple[Scored, ...]
+    systems: tuple[LineScores, ...]
     judged_by: str = ""
 
     def as_dict(self) -> dict[str, Any]:
@@ -487,8 +487,8 @@ class Answer:
                 video_ids.update(moment.video_id for moment in hit.moments)
         return video_ids
 
-    def as_typed(self, ranking: Ranking) -> tuple[str, ...]:
-        """List the words that this system knows, but which were substituted for other systems."""
+    def not_substituted(self, ranking: Ranking) -> tuple[str, ...]:
+        """List the words that were substituted for other systems, but which this one knows."""
         unknown = {*ranking.read_as, *ranking.unseen}
         return tuple(word for word in self.read_as if word not in unknown)
 
@@ -500,9 +500,12 @@ class Answer:
                     return hit.verdict
         return None
 
-    def see(self, video_id: str) -> tuple[Seen, ...]:
-        """Return each system's view of one clip, with the models that answered."""
-        return tuple(_see(ranking, video_id) for ranking in self.rankings)
+    def clip_scores(self, video_id: str) -> tuple[ClipScore, ...]:
+        """Return one clip's rank and score under each system, by the models that answered."""
+        return tuple(_clip_score(ranking, video_id) for ranking in self.rankings)
+
+    # Its name in version 0.2.0.
+    see = clip_scores
 
     def as_dict(self) -> dict[str, Any]:
         """Return the answer as plain JSON data, the same in all APIs.
@@ -526,26 +529,25 @@ def _has_window(hit: Hit, video_id: str) -> bool:
     return any(moment.video_id == video_id for moment in hit.moments)
 
 
-def _see(ranking: Ranking, video_id: str) -> Seen:
-    """Return a system's view of one clip."""
+def _clip_score(ranking: Ranking, video_id: str) -> ClipScore:
     gallery = ranking.gallery
     vector = ranking.vector
     row = None if gallery is None else gallery.row_of.get(video_id)
     if gallery is None or vector is None or row is None:
-        return Seen(ranking.system, rank=None, score=None, moments=())
+        return ClipScore(ranking.system, rank=None, score=None, best_frames=())
 
     frames = gallery.frame_embeddings(row)
     frame_scores = scores_of(frames, vector, ranking.exclusion)  # (F,)
-    best_frames: list[int] = []
+    best_rows: list[int] = []
     if len(frames) > 1:
-        best_frames = np.argsort(-frame_scores, kind="stable")[:NUM_BEST_FRAMES].tolist()
+        best_rows = np.argsort(-frame_scores, kind="stable")[:NUM_BEST_FRAMES].tolist()
     clip = gallery.clips(ranking.exclusion, [row])[0]
     score = float(scores_of(clip, vector, ranking.exclusion))
-    return Seen(
+    return ClipScore(
         ranking.system,
         rank=ranking.ranks.get(video_id),
         score=round(score, 4),
-        moments=tuple((frame + 0.5) / len(frames) for frame in sorted(best_frames)),
+        best_frames=tuple((row + 0.5) / len(frames) for row in sorted(best_rows)),
         num_frames=len(frames),
     )
 

@@ -47,8 +47,8 @@ Embeddings = NDArray[np.float32]
 Numbers = NDArray[np.int64]
 # Clips, and their embeddings (B, F, D).
 Batch = tuple[Sequence[Video], Embeddings]
-# Embeds clips, a batch at a time. The dictionary gets ids and reasons of those that fail; the
-# function is called now and then, and stops the work as `Progress` does.
+# Embeds clips, a batch at a time. It writes the ids of clips that fail, with the reasons, to the
+# dictionary, and calls the function now and then, which stops the work as `Progress` does.
 Encode = Callable[[Sequence[Video], dict[str, str], Callable[[], None]], Iterator[Batch]]
 _seconds_per_clip: dict[str, float] = {}  # by `Card.visual_key`
 
@@ -63,7 +63,7 @@ def tower_folder(gallery: Gallery, card: Card, cache: Cache) -> Path:
     return cache.galleries / (gallery.key or SHARED) / tower.hexdigest()
 
 
-def _folders(folder: Path) -> list[Path]:
+def _subfolders(folder: Path) -> list[Path]:
     if not folder.is_dir():
         return []
     return [path for path in folder.iterdir() if path.is_dir()]
@@ -76,11 +76,11 @@ def drop_unused(gallery: Gallery, cache: Cache) -> None:
     """
     unreadable: dict[str, str] = {}
     keys = [clip.key for clip in hash_files(gallery.videos, cache, unreadable)]
-    # Galleries without a key share rows, and with unreadable files it is not known which are used.
+    # Galleries without a key share rows, and the clips of unreadable files may still be used.
     if not gallery.key or unreadable:
         return
-    for tower in _folders(cache.galleries / gallery.key):
-        for folder in (tower, *_folders(tower)):
+    for tower in _subfolders(cache.galleries / gallery.key):
+        for folder in (tower, *_subfolders(tower)):
             Rows(folder, np.float32).retain(keys)
 
 
@@ -107,8 +107,8 @@ def embed_gallery(
         announce: gets what a slow model will cost, before it embeds any.
     """
     if encoder.given_videos is not None:
-        return _looked_up(gallery, encoder, encoder.given_videos)
-    rows = _rows(gallery, encoder, cache)
+        return _open_given(gallery, encoder, encoder.given_videos)
+    rows = _open_rows(gallery, encoder, cache)
     skipped: dict[str, str] = {}
     hashed = hash_files(gallery.videos, cache, skipped)
     clips = list(
@@ -128,19 +128,19 @@ def embed_gallery(
             raise CheckpointError(
                 f"The embeddings of {encoder.name} are not finite. Choose another checkpoint."
             )
-        error = _add(rows, [clip.key for clip in batch], embeddings)
+        error = _store_or_hold(rows, [clip.key for clip in batch], embeddings)
         if error is not None:
             _refuse_or_warn(error, rows.folder, in_memory)
         report.add(batch)
-    evict(_folders(rows.folder.parent), LIMITS["towers"])
-    skipped |= _with_copies(failed, clips)
+    evict(_subfolders(rows.folder.parent), LIMITS["towers"])
+    skipped |= _with_equal_clips(failed, clips)
     return _open_stored(
         gallery, encoder, rows, clips, skipped, milvus, may_build=True, progress=progress
     )
 
 
 class _Report:
-    """Reports how many clips of a gallery are embedded, copies included."""
+    """Reports how many clips of a gallery are embedded, with all clips of the same content."""
 
     def __init__(
         self,
@@ -201,13 +201,20 @@ def _refuse_or_warn(error: OSError, folder: Path, in_memory: bool) -> None:
     logger.warning("%s They are computed again next time.", message)
 
 
-def _with_copies(failed: Mapping[str, str], clips: Sequence[Video]) -> dict[str, str]:
-    """Return the reasons of clips that failed, and of their copies, by id."""
-    reason_of_key = {clip.key: failed[clip.video_id] for clip in clips if clip.video_id in failed}
-    return {clip.video_id: reason_of_key[clip.key] for clip in clips if clip.key in reason_of_key}
+def _with_equal_clips(failed: Mapping[str, str], clips: Sequence[Video]) -> dict[str, str]:
+    """Return why clips failed, by id, also for the clips of the same content."""
+    reason_of_content = {}
+    for clip in clips:
+        if clip.video_id in failed:
+            reason_of_content[clip.key] = failed[clip.video_id]
+    reasons = {}
+    for clip in clips:
+        if clip.key in reason_of_content:
+            reasons[clip.video_id] = reason_of_content[clip.key]
+    return reasons
 
 
-def _rows(gallery: Gallery, encoder: Encoder, cache: Cache) -> Rows[np.float32]:
+def _open_rows(gallery: Gallery, encoder: Encoder, cache: Cache) -> Rows[np.float32]:
     encoder.card.check_frames()
     folder = tower_folder(gallery, encoder.card, cache)
     mark_used(folder)
@@ -251,8 +258,13 @@ def _decoded_batches(
     if not by_file:
         yield from _batched(decoded, size)
         return
-    for _, of_file in groupby(decoded, lambda item: item[0].path):
-        yield from _batched(of_file, size)
+    for _, clips_of_file in groupby(decoded, _path_of):
+        yield from _batched(clips_of_file, size)
+
+
+def _path_of(decoded_clip: DecodedClip) -> Path:
+    video, _ = decoded_clip
+    return video.path
 
 
 def _batched(decoded: Iterable[DecodedClip], size: int) -> Iterator[list[DecodedClip]]:
@@ -288,7 +300,9 @@ def _length_s(clip: Video, decoder: Decoder) -> float:
     return float(probed.seconds - clip.start)
 
 
-def _add(rows: Rows[np.float32], keys: Sequence[str], values: Embeddings) -> OSError | None:
+def _store_or_hold(
+    rows: Rows[np.float32], keys: Sequence[str], values: Embeddings
+) -> OSError | None:
     """Store rows; where that fails, hold them in memory and return the first failure."""
     failure = None
     if not rows.held:
@@ -309,8 +323,8 @@ def open_gallery(
     Nothing is decoded or encoded.
     """
     if encoder.given_videos is not None:
-        return _looked_up(gallery, encoder, encoder.given_videos)
-    rows = _rows(gallery, encoder, cache)
+        return _open_given(gallery, encoder, encoder.given_videos)
+    rows = _open_rows(gallery, encoder, cache)
     skipped: dict[str, str] = {}
     clips = list(hash_files(gallery.videos, cache, skipped))
     return _open_stored(
@@ -380,26 +394,26 @@ def _open_stored(
     """
     stored_rows = rows.find(clip.key for clip in clips)
     is_stored = stored_rows >= 0
-    embedded_clips = [clip for clip, stored in zip(clips, is_stored, strict=True) if stored]
-    frames = rows.rows()
     frame_rows = stored_rows[is_stored]
+    embedded_clips = [clips[number] for number in np.flatnonzero(is_stored).tolist()]
+    frames = rows.rows()
     keys = [clip.key for clip in embedded_clips]
-    pooled = _pooled(encoder, rows.folder, keys, frames, places=frame_rows)
-    embedded = _assembled(
+    pooled = _pool_stored(encoder, rows.folder, keys, frames, frame_rows=frame_rows)
+    embedded = _embedded_gallery(
         gallery,
         encoder,
         videos=embedded_clips,
         embeddings=pooled,
         frames=frames,
-        places=frame_rows,
+        frame_rows=frame_rows,
         skipped=skipped,
-        otherwise="Not embedded yet.",
+        default_reason="Not embedded yet.",
     )
     return with_index(embedded, encoder, rows.folder, milvus, may_build, progress)
 
 
-def _pooled(
-    encoder: Encoder, folder: Path, keys: Sequence[str], frames: Embeddings, places: Numbers
+def _pool_stored(
+    encoder: Encoder, folder: Path, keys: Sequence[str], frames: Embeddings, frame_rows: Numbers
 ) -> Embeddings:
     """Return pooled embeddings (V, D), and store those that are missing.
 
@@ -413,9 +427,11 @@ def _pooled(
     missing = np.flatnonzero(stored.find(keys) < 0)
     for start in range(0, len(missing), CHUNK):
         chunk = missing[start : start + CHUNK]
-        _add(stored, [keys[row] for row in chunk], encoder.pool(frames[places[chunk]]))
+        _store_or_hold(
+            stored, [keys[row] for row in chunk], encoder.pool(frames[frame_rows[chunk]])
+        )
     if len(missing):
-        evict(_folders(folder), LIMITS["pooled"])
+        evict(_subfolders(folder), LIMITS["pooled"])
 
     rows = stored.find(keys)
     pooled = stored.rows()
@@ -425,22 +441,28 @@ def _pooled(
     return pooled[rows]
 
 
-def _assembled(
+def _embedded_gallery(
     gallery: Gallery,
     encoder: Encoder,
     videos: Sequence[Video],
     embeddings: Embeddings,
     frames: Embeddings,
-    places: Numbers,
+    frame_rows: Numbers,
     skipped: Mapping[str, str],
-    otherwise: str,
+    default_reason: str,
 ) -> EmbeddedGallery:
-    """Put a gallery together; clips that are not among the videos have a reason, or `otherwise`."""
+    """Put an embedded gallery together.
+
+    Args:
+        videos: the clips that are embedded, in the order of `embeddings` and `frame_rows`.
+        skipped: reasons by id; a clip without one has the default reason.
+    """
     embedded_ids = {video.video_id for video in videos}
     reasons = []
     for video in gallery.videos:
         if video.video_id not in embedded_ids:
-            reasons.append((video.video_id, skipped.get(video.video_id, otherwise)))
+            reason = skipped.get(video.video_id, default_reason)
+            reasons.append((video.video_id, reason))
     embeddings.flags.writeable = False
     index = ExactIndex(encoder.embed_dim)
     index.add(np.arange(len(videos)), embeddings)
@@ -450,15 +472,15 @@ def _assembled(
         index=index,
         skipped=tuple(reasons),
         all_frames=frames,
-        places=places,
+        frame_rows=frame_rows,
         project_frames=encoder.frame_reader,
     )
 
 
-def _looked_up(
+def _open_given(
     gallery: Gallery, encoder: Encoder, given_videos: Mapping[str, Embeddings]
 ) -> EmbeddedGallery:
-    """Open the clips of which a model has embeddings from elsewhere.
+    """Open the clips whose embeddings were given with the model, as from a file.
 
     A ConfigError says that there are none.
     """
@@ -470,13 +492,13 @@ def _looked_up(
         )
 
     embeddings = np.stack([given_videos[video.video_id] for video in videos])
-    return _assembled(
+    return _embedded_gallery(
         gallery,
         encoder,
         videos,
         embeddings,
         frames=embeddings[:, None],
-        places=np.arange(len(videos)),
+        frame_rows=np.arange(len(videos)),
         skipped={},
-        otherwise=f"{encoder.name} has no embedding of it.",
+        default_reason=f"{encoder.name} has no embedding of it.",
     )

@@ -32,7 +32,7 @@ class EmbeddedGallery:
         index: over `embeddings`; its `recall` is 1 unless it is approximate.
         skipped: ids of the clips that are missing, and why.
         all_frames: (N, F, D), as the encoder returned them, in the order of the file.
-        places: (V,), the clips' rows in `all_frames`.
+        frame_rows: (V,), the clips' rows in `all_frames`.
         project_frames: makes the frames (F, D) of a clip comparable with a query: (F, P); None if
             they are.
         contents: (V,), ids of contents, if the index answers with those.
@@ -44,7 +44,7 @@ class EmbeddedGallery:
     index: Index
     skipped: tuple[tuple[str, str], ...]
     all_frames: Vectors = field(repr=False)
-    places: Rows = field(repr=False)
+    frame_rows: Rows = field(repr=False)
     project_frames: Callable[[Vectors], Vectors] | None = field(default=None, repr=False)
     contents: Rows | None = field(default=None, repr=False)
     refused: str = ""
@@ -117,12 +117,12 @@ class EmbeddedGallery:
             if rows is None:
                 return self.embeddings
             return self.embeddings[rows]
-        places = self.places if rows is None else self.places[rows]
-        if not len(places):
+        frame_rows = self.frame_rows if rows is None else self.frame_rows[rows]
+        if not len(frame_rows):
             return self.embeddings[:0]
         pooled = []
-        for start in range(0, len(places), CHUNK):
-            frames = self.all_frames[places[start : start + CHUNK]]
+        for start in range(0, len(frame_rows), CHUNK):
+            frames = self.all_frames[frame_rows[start : start + CHUNK]]
             pooled.append(focused(frames, exclusion.focus))
         return np.concatenate(pooled)
 
@@ -152,7 +152,7 @@ class EmbeddedGallery:
 
     def frame_embeddings(self, row: int) -> Vectors:
         """Read the embeddings of a clip's frames, as if each were a clip: (F, P), L2-normalised."""
-        frames = np.array(self.all_frames[self.places[row]])
+        frames = np.array(self.all_frames[self.frame_rows[row]])
         if self.project_frames is None:
             return frames
         return self.project_frames(frames)
@@ -162,7 +162,7 @@ class EmbeddedGallery:
         rows = np.array([self.row_of[video_id] for video_id in video_ids], np.int64)
         videos = tuple(self.gallery.videos[row] for row in rows)
         embeddings = self.embeddings[rows]
-        all_frames = self.all_frames[self.places[rows]]
+        all_frames = self.all_frames[self.frame_rows[rows]]
         compared_frames = all_frames
         if self.project_frames is not None and len(rows):
             compared_frames = np.stack([self.frame_embeddings(row) for row in rows])
@@ -176,7 +176,7 @@ class EmbeddedGallery:
             index=index,
             skipped=(),
             all_frames=all_frames,
-            places=np.arange(len(rows)),
+            frame_rows=np.arange(len(rows)),
             refused=self.notice,
             compared_frames=compared_frames,
         )

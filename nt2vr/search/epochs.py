@@ -136,7 +136,7 @@ def judged_by_parts(
     system = System(base, "boolean")
     base_plan = replace(plan, systems=(system,), loaded={base: model})
     (parts,) = searcher.embed_for_systems(query, base_plan)
-    gallery = model.view(searcher)
+    gallery = model.gallery_of(searcher)
     texts = parts.unwanted
     if parts.wanted is not None:
         texts = np.vstack([parts.unwanted, parts.wanted])

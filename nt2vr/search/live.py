@@ -33,8 +33,8 @@ FAILED_POLL_S = 10.0
 MAX_LOADED = 8
 
 
-class Viewer(Protocol):
-    """Sees one gallery with any model: a `Searcher`."""
+class GalleryEmbedder(Protocol):
+    """Embeds one gallery by any model, as a `Searcher` does."""
 
     def embedded(self, encoder: Encoder) -> EmbeddedGallery:
         """Return the gallery embedded by a model; safe to use from many threads at once."""
@@ -42,7 +42,7 @@ class Viewer(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LoadedModel:
-    """A model with its views of the galleries that were searched with it.
+    """A model with the galleries that were searched with it, as it embeds them.
 
     Attributes:
         stamp: state of its checkpoint folder.
@@ -54,31 +54,31 @@ class LoadedModel:
     stamp: Stamp = ()
     epoch: int | None = None
     refused: Mapping[Stamp, str] = field(default_factory=dict)
-    # By viewer, and weakly: a search that began before a library changed goes on with what it saw,
-    # nobody else finds that, and it goes with the library's former searcher.
-    _views: WeakKeyDictionary[Viewer, EmbeddedGallery] = field(
+    # By searcher, and weakly: after a change of a library, a search that began before it goes on
+    # with the former searcher, and the embeddings of that are freed with it.
+    _galleries: WeakKeyDictionary[GalleryEmbedder, EmbeddedGallery] = field(
         default_factory=WeakKeyDictionary, repr=False
     )
 
     @property
-    def views(self) -> dict[Viewer, EmbeddedGallery]:
-        """The views opened so far, by viewer."""
-        views = {}
-        for reference in self._views.keyrefs():
-            viewer = reference()
-            if viewer is not None:
-                views[viewer] = self._views[viewer]
-        return views
+    def galleries(self) -> dict[GalleryEmbedder, EmbeddedGallery]:
+        """The galleries embedded so far, by searcher."""
+        galleries = {}
+        for reference in self._galleries.keyrefs():
+            searcher = reference()
+            if searcher is not None:
+                galleries[searcher] = self._galleries[searcher]
+        return galleries
 
-    def view(self, viewer: Viewer) -> EmbeddedGallery:
-        """Return the viewer's gallery as the model sees it.
+    def gallery_of(self, searcher: GalleryEmbedder) -> EmbeddedGallery:
+        """Return a searcher's gallery as the model embeds it.
 
         The first call blocks, or raises a NotIndexedError.
         """
-        view = self._views.get(viewer)
-        if view is None:
-            view = self._views.setdefault(viewer, viewer.embedded(self.encoder))
-        return view
+        gallery = self._galleries.get(searcher)
+        if gallery is None:
+            gallery = self._galleries.setdefault(searcher, searcher.embedded(self.encoder))
+        return gallery
 
     @property
     def notice(self) -> str:
@@ -100,18 +100,22 @@ class LiveModels:
         # Held during the first load of a name.
         self._loading: defaultdict[str, Lock] = defaultdict(Lock)
 
-    def get(self, name: str, *viewers: Viewer) -> LoadedModel:
+    def get(self, name: str, *searchers: GalleryEmbedder) -> LoadedModel:
         """Return a model; only the first call blocks.
 
-        It loads the newest checkpoint that these viewers can use.
+        It loads the newest checkpoint that can embed the galleries of these searchers.
         """
-        used = self._used(name)
-        if used:
-            return used
+        loaded = self._mark_used(name)
+        if loaded:
+            return loaded
         with self._changing:
             loading = self._loading[name]
         with loading:
-            model = self._used(name) or self._newest(self._models.find(name), None, viewers)
+            # Another thread may have loaded it meanwhile.
+            model = self._mark_used(name)
+            if model is None:
+                entry = self._models.find(name)
+                model = self._newest(entry, served=None, searchers=searchers)
             with self._changing:
                 self._loaded.setdefault(name, model)
                 while len(self._loaded) > MAX_LOADED:
@@ -139,8 +143,8 @@ class LiveModels:
                 return self._loaded[name].epoch
             return None
 
-    def _used(self, name: str) -> LoadedModel | None:
-        """Return a model if it is loaded, marked as the most recently used."""
+    def _mark_used(self, name: str) -> LoadedModel | None:
+        """Mark a model as the most recently used, and return it; None if it is not loaded."""
         with self._changing:
             if name in self._loaded:
                 self._loaded[name] = self._loaded.pop(name)
@@ -150,14 +154,14 @@ class LiveModels:
         """Swap in newer checkpoints of the loaded models; unload models whose folders are gone."""
         entries = self._models.entries() if self._loaded else {}
         for name, served in list(self._loaded.items()):
-            views = served.views
+            galleries = served.galleries
             newest = None
             if name in entries:
-                newest = self._newest(entries[name], served, views)
+                newest = self._newest(entries[name], served, searchers=galleries)
             with self._changing:
                 was_unloaded = self._loaded.get(name) is not served
-                has_new_view = served.views.keys() != views.keys()
-                if was_unloaded or has_new_view:
+                has_new_gallery = served.galleries.keys() != galleries.keys()
+                if was_unloaded or has_new_gallery:
                     # It changed in the meantime. The next refresh looks again.
                     continue
                 if newest is None:
@@ -166,7 +170,7 @@ class LiveModels:
                     self._loaded[name] = newest
 
     def refresh_outside(self) -> None:
-        """Unload models from outside that were replaced by others of their names."""
+        """Unload the models that a program registered and has replaced by others of these names."""
         for name, entry in self._models.entries().items():
             served = self._loaded.get(name)
             if entry.make is None or served is None or served.encoder is entry.make():
@@ -181,20 +185,23 @@ class LiveModels:
             try:
                 self.refresh()
                 rest_s = POLL_S
-            # A dead watch would serve old models forever.
+            # If this thread ended, old models would be served forever.
             except Exception:
                 logger.exception("Newer checkpoints could not be looked for.")
                 rest_s = FAILED_POLL_S
 
     def _newest(
-        self, entry: CatalogEntry, served: LoadedModel | None, viewers: Iterable[Viewer]
+        self,
+        entry: CatalogEntry,
+        served: LoadedModel | None,
+        searchers: Iterable[GalleryEmbedder],
     ) -> LoadedModel:
-        """Return the newest usable checkpoint with its views; the served one if none is newer."""
+        """Return the newest usable checkpoint with its galleries; the served one if none is newer."""
         if entry.make is not None:
             encoder = entry.make()
             if served is not None and served.encoder is encoder:
                 return served
-            return _with_views(LoadedModel(encoder), viewers)
+            return _with_galleries(LoadedModel(encoder), searchers)
 
         refused_before: Mapping[Stamp, str] = {}
         if served:
@@ -209,16 +216,16 @@ class LiveModels:
                 continue
             try:
                 encoder = self._read(folder, verify=served is None)
-                epoch = None
+                epoch_folder = None
                 if entry.kind == "run":
-                    epoch = EPOCH.fullmatch(folder.name)
+                    epoch_folder = EPOCH.fullmatch(folder.name)
                 model = LoadedModel(
                     encoder=encoder,
                     stamp=folder_stamp,
-                    epoch=int(epoch[1]) if epoch else None,
+                    epoch=int(epoch_folder[1]) if epoch_folder else None,
                     refused=refused,
                 )
-                return _with_views(model, viewers)
+                return _with_galleries(model, searchers)
             except CheckpointError as error:
                 logger.warning("%s", error)
                 # The epoch's folder name suffices.
@@ -244,14 +251,14 @@ class LiveModels:
         return encoder
 
 
-def _with_views(model: LoadedModel, viewers: Iterable[Viewer]) -> LoadedModel:
-    """Return a model with its views.
+def _with_galleries(model: LoadedModel, searchers: Iterable[GalleryEmbedder]) -> LoadedModel:
+    """Return a model after it has embedded the galleries of some searchers.
 
     If one fails for a reason other than the model, the next search will raise it.
     """
-    for viewer in viewers:
+    for searcher in searchers:
         try:
-            model.view(viewer)
+            model.gallery_of(searcher)
         except CheckpointError:
             raise
         except Nt2vrError:

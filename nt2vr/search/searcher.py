@@ -23,9 +23,9 @@ from nt2vr.registry import pick
 from nt2vr.search.answers import (
     Answer,
     Judge,
+    LineScores,
     Match,
     Ranking,
-    Scored,
     ScoredClip,
     Verdict,
     hits_of,
@@ -71,7 +71,7 @@ MAX_LINES = 8
 MIN_RANKED = 1000
 # Queries whose texts are encoded together.
 QUERY_BATCH = 256
-# Sentences whose parts are kept: what may be suggested is much the same for many queries.
+# Sentences whose parts are kept: many queries lead to the same suggestions.
 MAX_UNDERSTOOD = 2048
 # Metric in a card: 99 % of captions that fit a clip have a higher best score.
 LOW_SCORE = "validation/low_score"
@@ -194,9 +194,10 @@ class Searcher:
     def system_names(self, also: Sequence[str] = (), folds: bool = False) -> list[str]:
         """List every model with every strategy, and single epochs of a run without strategies.
 
-        With `folds`, list the runs first, and each once, unless `also` names one of its epochs.
-        Names from a link or a report, such as "CLIP anchored λ 1.9", are appended if they are of
-        known models.
+        Args:
+            also: names from a link or a report, such as "CLIP anchored λ 1.9". They are appended if
+                they are of known models.
+            folds: whether to list the runs first, each by its name alone unless `also` names it.
         """
         also = also[:MAX_SYSTEMS]
         entries = self.models.entries()
@@ -207,15 +208,11 @@ class Searcher:
         names: list[str] = []
         for model in models:
             entry = entries[model]
-            run = model.partition(" · ")[0]
-            is_listed_run = any(name.startswith(run) for name in also)
-            is_folded = folds and _is_of_run(entry) and not is_listed_run
-            if is_folded and entry.kind == "epoch":
-                continue
-            names.append(model)
-            has_strategies = entry.kind not in ("epoch", "embeddings")
-            if has_strategies and not is_folded:
+            is_folded = folds and _is_of_run(entry) and not _names_run_of(also, model)
+            if not is_folded:
                 names += _names_with_strategies(model, entry)
+            elif entry.kind == "run":
+                names.append(model)
 
         for name in dict.fromkeys(also):
             with suppress(ConfigError):
@@ -291,7 +288,7 @@ class Searcher:
         self.status = f"loading {model}"
         try:
             self.understand("a dog and not a cat")
-            embedded = self.live.get(model, self).view(self)
+            embedded = self.live.get(model, self).gallery_of(self)
         except Nt2vrError as error:
             self.status = str(error)
         else:
@@ -362,7 +359,7 @@ class Searcher:
         column_of = {video.video_id: column for column, video in enumerate(self.gallery.videos)}
         columns = {}
         for name, model in plan.loaded.items():
-            clips = model.view(self).gallery.videos
+            clips = model.gallery_of(self).gallery.videos
             columns[name] = [column_of[clip.video_id] for clip in clips]
         return columns
 
@@ -383,9 +380,10 @@ class Searcher:
         plan = self.plan(systems, strengths=strengths, literal=literal)
         queries, line_scores = self._score_lines(lines, plan, reference)
 
+        systems_scores = zip(*line_scores, strict=True)
         scored = []
-        for system, scores in zip(plan.systems, zip(*line_scores, strict=True), strict=True):
-            scored.append(Scored(system, scores))
+        for system, scores in zip(plan.systems, systems_scores, strict=True):
+            scored.append(LineScores(system, scores))
         verdicts: list[Verdict | None] = [None] * len(queries)
         if video is not None:
             verdicts = [self.judge(query, video) for query in queries]
@@ -403,7 +401,7 @@ class Searcher:
         """Return the lines as understood, and the scores of each per system."""
         clips = {}
         for name, model in plan.loaded.items():
-            clips[name] = embed_reference(model.encoder, reference, model.view(self))
+            clips[name] = embed_reference(model.encoder, reference, model.gallery_of(self))
 
         def score(query: QueryOrVector) -> tuple[Query, list[float | None]]:
             assert isinstance(query, Query), "lines are texts"
@@ -428,7 +426,7 @@ class Searcher:
     ) -> list[T | Nt2vrError]:
         """Apply a function to each query, after encoding the texts of many together.
 
-        An error takes the place of what a bad query would give.
+        For a bad query, its error is in the list.
         """
         outcomes: list[T | Nt2vrError] = []
         for start in range(0, len(queries), QUERY_BATCH):
@@ -523,7 +521,7 @@ class Searcher:
             read_query = model_query
             if not plan.reads_parts(name):
                 read_query = replace(model_query, wanted=(), unwanted=())
-            parts = embed_query(model.encoder, read_query, plan.references, model.view(self))
+            parts = embed_query(model.encoder, read_query, plan.references, model.gallery_of(self))
             parts_by_model[name] = replace(parts, query=model_query, replacements=words)
 
         system_parts = []
@@ -536,7 +534,7 @@ class Searcher:
     def _searches(self, query: QueryOrVector, plan: SearchPlan) -> Iterator[_SystemSearch]:
         """Yield what each system searches for."""
         for system, parts in zip(plan.systems, self.embed_for_systems(query, plan), strict=True):
-            gallery = plan.loaded[system.model].view(self)
+            gallery = plan.loaded[system.model].gallery_of(self)
             vector, exclusion = vector_and_exclusion(system.strategy, parts, gallery.embeddings)
             yield _SystemSearch(system, parts, gallery, vector, exclusion)
 
@@ -550,8 +548,9 @@ class Searcher:
         for search in self._searches(query, plan):
             words = unseen.get(search.system.model, ())
             rankings.append(self._rank(query, search, plan, words))
+        answered_query = query if isinstance(query, Query) else Query("")
         return Answer(
-            query if isinstance(query, Query) else Query(""),
+            answered_query,
             tuple(rankings),
             judged_by="captions" if self.judge is judge_by_captions else "",
             gallery=self.key,
@@ -567,7 +566,7 @@ class Searcher:
         for model in models:
             try:
                 loaded[model] = self.live.get(model, self)
-                loaded[model].view(self)
+                loaded[model].gallery_of(self)
             except NotIndexedError as error:
                 error_of_tower.setdefault(error.tower, error)
         if not error_of_tower:
@@ -592,6 +591,7 @@ class Searcher:
         """
         system, parts, gallery, vector, exclusion = search
         model = plan.loaded[system.model]
+        num_missing = len(gallery.skipped) if self.is_library else 0
         ranking = Ranking(
             system,
             hits=(),
@@ -602,7 +602,7 @@ class Searcher:
             gallery=gallery,
             epoch=model.epoch,
             notice=model.notice,
-            missing=len(gallery.skipped) if self.is_library else 0,
+            missing=num_missing,
             summary=model.encoder.card.summary,
             explained_in=model.encoder.card.explained_in,
         )
@@ -629,9 +629,9 @@ class Searcher:
         self, query: QueryOrVector, references: Sequence[Reference]
     ) -> Callable[[Video], Verdict | None]:
         """Return a judge of clips for this query; it has no verdicts for a vector."""
-        # The query is judged as typed: captions and the world may have words that a model lacks.
         if not isinstance(query, Query):
             return lambda _: None
+        # The query is judged as typed: captions and the world may have words that a model lacks.
         return judge_beside(self.judge, query, references, self.video)
 
 
@@ -644,9 +644,17 @@ def _is_of_run(entry: CatalogEntry) -> bool:
     return entry.kind in ("run", "epoch")
 
 
+def _names_run_of(names: Sequence[str], model: str) -> bool:
+    """Return whether some names of systems have one of the run that a model is an epoch of."""
+    run = model.partition(" · ")[0]
+    return any(name.startswith(run) for name in names)
+
+
 def _names_with_strategies(model: str, entry: CatalogEntry) -> list[str]:
-    """List a model's systems that have a strategy."""
-    names = []
+    """List a model's systems: the model itself, and the model with each strategy that it has."""
+    names = [model]
+    if entry.kind in ("epoch", "embeddings"):
+        return names
     for name, strategy in STRATEGIES.items():
         if strategy.composer in ("", *entry.composers):
             for strength in strategy.offered:

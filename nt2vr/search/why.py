@@ -394,7 +394,7 @@ def _score_backwards(
     if clip is None:
         return None
     gallery, row, vector, exclusion = clip
-    frames = gallery.all_frames[gallery.places[[row]]]  # (1, F, D)
+    frames = gallery.all_frames[gallery.frame_rows[[row]]]  # (1, F, D)
     backwards = np.ascontiguousarray(frames[:, ::-1])
     if exclusion is not None and exclusion.focus is not None:
         pooled = focused(backwards, exclusion.focus)[0]

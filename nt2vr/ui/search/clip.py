@@ -13,7 +13,7 @@ from nt2vr.search.why import explain, scored_backwards
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.clip_view import backwards_view, detail_view, film_view
 from nt2vr.ui.search.columns import boxes_text
-from nt2vr.ui.search.match_view import lines_of, match_view, own_pair, with_change
+from nt2vr.ui.search.match_view import lines_of, match_view, with_and_without_negation, with_change
 from nt2vr.ui.search.verdict_texts import verdict_text
 from nt2vr.ui.search.why_view import chosen_columns, why_view
 from nt2vr.ui.view import View
@@ -26,23 +26,24 @@ class ClipPanel:
     """Shows a clip of the answer on display.
 
     Attributes:
-        first: returns the answer that is on display until the page has another.
+        first_answer: returns the answer that the page opens with, which is on display until another
+            is.
     """
 
     galleries: Galleries
     media: Media
     permissions: Permissions
-    first: Callable[[], Answer]
+    first_answer: Callable[[], Answer]
 
     def on_pick(self, answer: Answer | None, event: gr.EventData, request: gr.Request) -> View:
         """Enlarge a clip."""
-        return self._enlarged(answer or self.first(), event_value(event, "id", str), request)
+        return self._enlarged(answer or self.first_answer(), event_value(event, "id", str), request)
 
     def on_why(self, answer: Answer | None, event: gr.EventData, request: gr.Request) -> View:
         """Explain the scores of the enlarged clip under one or two systems."""
-        answer = answer or self.first()
+        answer = answer or self.first_answer()
         video_id = event_value(event, "id", str)
-        ranks = [seen.rank for seen in answer.see(video_id)]
+        ranks = [clip_score.rank for clip_score in answer.clip_scores(video_id)]
         columns = chosen_columns(event_value(event, "columns", str), ranks)
         detail = self._enlarged(answer, video_id, request)
         whys = explain(answer, video_id, self.galleries.live.encoder, columns)
@@ -50,13 +51,15 @@ class ClipPanel:
         return {**detail, "why": why_view(answer, columns, whys, video, detail)}
 
     def on_match(self, answer: Answer | None, event: gr.EventData, request: gr.Request) -> View:
-        """Score captions for the enlarged clip with the systems on display, after adding one by rules if asked to."""
-        answer = answer or self.first()
+        """Score captions for the enlarged clip by the systems on display; a button adds a changed caption first."""
+        answer = answer or self.first_answer()
         video_id = event_value(event, "id", str)
         change = event_value(event, "change", str)
         searcher = self.galleries.searcher(answer.gallery)
         typed = lines_of(event_value(event, "lines", str))
-        lines = [] if typed else own_pair(answer.denied or answer.query)
+        lines: list[str] = []
+        if not typed:
+            lines = with_and_without_negation(answer.denied or answer.query)
         if not lines:
             lines = with_change(searcher, searcher.video(video_id), typed, change)
         match = None
@@ -66,12 +69,12 @@ class ClipPanel:
         return {**self._enlarged(answer, video_id, request), "match": match_view(lines, match)}
 
     def on_backwards(self, answer: Answer | None, event: gr.EventData, request: gr.Request) -> View:
-        """Score the enlarged clip with its frames in reverse order, while it is played so."""
-        answer = answer or self.first()
+        """Score the enlarged clip with its frames in reverse order; the browser plays it backwards."""
+        answer = answer or self.first_answer()
         video_id = event_value(event, "id", str)
         scores = scored_backwards(answer, video_id, self.galleries.live.encoder)
         detail = self._enlarged(answer, video_id, request)
-        return backwards_view(detail, answer.see(video_id), scores)
+        return backwards_view(detail, answer.clip_scores(video_id), scores)
 
     def _enlarged(self, answer: Answer, video_id: str, request: gr.Request) -> View:
         searcher = self.galleries.searcher(answer.gallery)
@@ -80,7 +83,7 @@ class ClipPanel:
         may_name_paths = self.permissions.may("paths", request)
         view = detail_view(
             video,
-            answer.see(video_id),
+            answer.clip_scores(video_id),
             verdict or "",
             self.media.urls(answer.gallery, video),
             film_view(answer, video, searcher.gallery.videos),

@@ -7,19 +7,19 @@ from typing import Any
 from nt2vr.media.gallery import Video
 from nt2vr.media.picture import PICTURE_SUFFIXES
 from nt2vr.media.preview import MAX_SECONDS
-from nt2vr.search.answers import Answer, Seen
+from nt2vr.search.answers import Answer, ClipScore
 from nt2vr.ui.search.formats import clock, decimal, score_text, signed, times_text
 from nt2vr.ui.view import View
 
-# Difference of two scores that is due to rounding.
+# Largest difference of two scores that is due to rounding.
 ALIKE = 2e-4
-# A preview may be shorter than its clip by so much before its frames are shown at wrong places.
+# A clip may be longer than its preview by so much until frames would be shown at wrong times.
 SLACK_S = 0.5
 
 
 def detail_view(
     video: Video,
-    seen: Sequence[Seen],
+    clip_scores: Sequence[ClipScore],
     verdict: str,
     urls: Mapping[str, str],
     film: Mapping[str, Any] = MappingProxyType({}),
@@ -38,13 +38,14 @@ def detail_view(
         time = f"{film['where']} of {film['length']}"
     cuts_out = names_paths and is_file and video.end is not None
     systems = []
-    for one in seen:
+    for clip_score in clip_scores:
+        frames = frame_pictures(video, clip_score.best_frames, clip_score.num_frames, urls)
         systems.append(
             {
-                "name": one.system.name,
-                "rank": f"#{one.rank}" if one.rank is not None else "–",
-                "score": score_text(one.score),
-                "frames": frame_pictures(video, one.moments, one.num_frames, urls),
+                "name": clip_score.system.name,
+                "rank": "–" if clip_score.rank is None else f"#{clip_score.rank}",
+                "score": score_text(clip_score.score),
+                "frames": frames,
             }
         )
     return {
@@ -58,7 +59,7 @@ def detail_view(
         "moment": f"{_folder(urls)}/moment" if cuts_out else "",
         "captions": list(video.captions),
         "film": dict(film),
-        "reversible": any(one.num_frames > 1 for one in seen),
+        "reversible": any(clip_score.num_frames > 1 for clip_score in clip_scores),
         "pressed": "false",
         "seen": systems,
     }
@@ -70,24 +71,32 @@ def _folder(urls: Mapping[str, str]) -> str:
 
 
 def backwards_view(
-    view: Mapping[str, Any], seen: Sequence[Seen], scores: Sequence[float | None]
+    view: Mapping[str, Any],
+    clip_scores: Sequence[ClipScore],
+    backwards_scores: Sequence[float | None],
 ) -> View:
-    """Show a `detail_view` played backwards: what each score becomes (None: unknown), and who does not notice."""
+    """Show a `detail_view` played backwards: each system's new score, and the systems whose score stays.
+
+    Args:
+        backwards_scores: one per system; None where it is unknown.
+    """
     systems = []
-    blind = []
-    for system, one, score in zip(view["seen"], seen, scores, strict=True):
-        if score is None or one.score is None:
+    unchanged = []
+    scores = zip(view["seen"], clip_scores, backwards_scores, strict=True)
+    for system, clip_score, backwards in scores:
+        forwards = clip_score.score
+        if backwards is None or forwards is None:
             text = "unknown"
-        elif abs(score - one.score) > ALIKE:
-            text = f"{decimal(score)} ({signed(score - one.score)})"
+        elif abs(backwards - forwards) > ALIKE:
+            text = f"{decimal(backwards)} ({signed(backwards - forwards)})"
         else:
             text = "unchanged"
-            blind.append(system["name"])
+            unchanged.append(system["name"])
         systems.append({**system, "backwards": text})
     order = "The order of frames counts."
-    if blind:
+    if unchanged:
         reason = "nothing changes, because frames are pooled without regard to their order."
-        order = f"{', '.join(blind)}: {reason}"
+        order = f"{', '.join(unchanged)}: {reason}"
     return {**view, "pressed": "true", "seen": systems, "order": order}
 
 

@@ -7,7 +7,7 @@ from nt2vr.media.gallery import Video
 from nt2vr.negation.generate.changes import CHANGES, changed
 from nt2vr.negation.parse.query import Query
 from nt2vr.registry import pick
-from nt2vr.search.answers import Match, Scored
+from nt2vr.search.answers import LineScores, Match
 from nt2vr.search.searcher import Searcher
 from nt2vr.ui.search.formats import decimal, short_name
 from nt2vr.ui.view import View
@@ -27,7 +27,7 @@ def lines_of(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-def own_pair(query: Query) -> list[str]:
+def with_and_without_negation(query: Query) -> list[str]:
     """Return a query with and without its negation, as two captions; empty if it has none.
 
     A mere quality, as in "a car that is not red", makes no caption with "and".
@@ -84,7 +84,7 @@ def match_view(lines: Sequence[str], match: Match | None) -> View:
     return {**view, "note": note, "systems": systems}
 
 
-def _row(match: Match, scored: Scored, number: int) -> View:
+def _row(match: Match, scored: LineScores, number: int) -> View:
     """Show how one system scores one line."""
     verdict = match.verdicts[number]
     score = scored.scores[number]

@@ -24,7 +24,7 @@ def notes(ranking: Ranking, answer: Answer, judged: bool) -> Iterator[str]:
         yield f"Approximate search: it finds {100 * ranking.recall:.1f} % of the ten best clips."
     if ranking.low and not judged:
         yield NO_GOOD_MATCH
-    known_words = [f"“{word}”" for word in answer.as_typed(ranking)]
+    known_words = [f"“{word}”" for word in answer.not_substituted(ranking)]
     if known_words:
         yield f"{ranking.system.model} knows {listed(*known_words)}, so nothing was replaced."
     if ranking.reads:

@@ -63,9 +63,9 @@ class Metrics:
         """Sum up a measure of the embeddings of all opened galleries, each once."""
         opened = {}
         for model in self._galleries.live.loaded:
-            for view in model.views.values():
-                opened[id(view)] = view
-        return sum(measure(view.embeddings) for view in opened.values())
+            for gallery in model.galleries.values():
+                opened[id(gallery)] = gallery
+        return sum(measure(gallery.embeddings) for gallery in opened.values())
 
     def answer(self, request: Request) -> Response:
         """Answer the owner; on this machine alone, everyone is."""

@@ -208,13 +208,13 @@ def test_a_fusion_added_to_a_checkpoint_is_swapped_in(tmp_path: Path) -> None:
             return empty
 
     live = LiveModels(Catalog([tmp_path]))
-    viewer = Nothing()
-    live.get("CLIP").view(viewer)
+    searcher = Nothing()
+    live.get("CLIP").gallery_of(searcher)
     assert live.get("CLIP").encoder.composers == {}
     save_fusion(folder, Fusion(16, 1, 1))
     live.refresh()
     assert live.get("CLIP").encoder.composers.keys() == {"fusion"}
-    assert live.get("CLIP").views == {viewer: empty}
+    assert live.get("CLIP").galleries == {searcher: empty}
 
 
 def test_the_examples_with_a_picture_compare_the_shipped_fusion() -> None:

@@ -52,7 +52,7 @@ def test_an_answer_is_the_same_after_pickling(answer: Answer) -> None:
         ranking.recall for ranking in answer.rankings
     ]
     for hit in answer.rankings[0].hits:
-        assert loaded.see(hit.video_id) == answer.see(hit.video_id)
+        assert loaded.clip_scores(hit.video_id) == answer.clip_scores(hit.video_id)
         assert loaded.verdict(hit.video_id) == answer.verdict(hit.video_id)
 
 
@@ -134,7 +134,7 @@ def test_all_else_that_is_returned_can_be_pickled(
     values = [
         *answer.rankings,
         *answer.rankings[0].hits,
-        *answer.see(clip),
+        *answer.clip_scores(clip),
         *searcher.explain(answer, clip),
     ]
     values += [

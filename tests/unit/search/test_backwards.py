@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from nt2vr.negation.parse.query import Query
-from nt2vr.search.answers import Answer, Ranking, Seen
+from nt2vr.search.answers import Answer, ClipScore, Ranking
 from nt2vr.search.exclusion import Exclusion, focused
 from nt2vr.search.strategies import System
 from nt2vr.search.why import scored_backwards
@@ -35,7 +35,10 @@ def scored(
     pool: Any, newer: Any = None, exclusion: Exclusion | None = None, **lengths: Any
 ) -> float | None:
     gallery: Any = SimpleNamespace(
-        row_of={"clip": 0}, places=np.array([1]), all_frames=FRAMES, embeddings=pool(FRAMES[[1]])
+        row_of={"clip": 0},
+        frame_rows=np.array([1]),
+        all_frames=FRAMES,
+        embeddings=pool(FRAMES[[1]]),
     )
     ranking = Ranking(System("CLIP"), (), vector=WANTED, exclusion=exclusion, gallery=gallery)
     answer = Answer(Query("a", ("a",)), (ranking,))
@@ -65,7 +68,7 @@ def test_a_model_that_was_replaced_since_tells_nothing() -> None:
 
 
 def test_the_page_says_on_whom_the_order_is_lost() -> None:
-    seen = [Seen(System(name), 1, 0.5, (), 4) for name in ("CLIP", "ordered", "gone")]
+    seen = [ClipScore(System(name), 1, 0.5, (), 4) for name in ("CLIP", "ordered", "gone")]
     view = backwards_view(
         {"seen": [{"name": one.system.name} for one in seen]}, seen, (0.5001, 0.4, None)
     )

@@ -80,7 +80,7 @@ def runs(tmp_path: Path, sources: Path) -> Path:
 
 
 class Five:
-    """A viewer of five clips that are there already; `before` is called first."""
+    """A searcher of five clips that are there already; `before` is called first."""
 
     def __init__(self) -> None:
         self.before: Callable[[Encoder], object] = lambda _: None
@@ -104,7 +104,7 @@ class Five:
 
 
 @pytest.fixture
-def viewer() -> Five:
+def five() -> Five:
     return Five()
 
 
@@ -142,7 +142,7 @@ def content_of(searcher: Searcher, answer: Answer) -> tuple[object, ...]:
     for ranking in answer.rankings:
         assert ranking.vector is not None
         columns.append((ranking.system.name, ranking.hits, ranking.vector.tobytes()))
-    return (*columns, answer.see("3"))
+    return (*columns, answer.clip_scores("3"))
 
 
 def test_during_swaps_every_answer_comes_from_exactly_one_model(
@@ -153,7 +153,7 @@ def test_during_swaps_every_answer_comes_from_exactly_one_model(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Columns and large views of an answer must agree: a mixture of two models equals the answer of none."""
+    """Columns and large galleries of an answer must agree: a mixture of two models equals the answer of none."""
     monkeypatch.setattr(live_module, "POLL_S", 0.001)
     order = ("0", "1", "text", "2", "0", "text", "1")
     expected = {}
@@ -192,9 +192,9 @@ def test_during_swaps_every_answer_comes_from_exactly_one_model(
 
 
 def test_a_swap_gives_what_a_fresh_load_gives(
-    live: LiveModels, viewer: Five, sources: Path, runs: Path
+    live: LiveModels, five: Five, sources: Path, runs: Path
 ) -> None:
-    live.get("run", viewer)
+    live.get("run", five)
     for epoch, name in enumerate(("1", "text", "2", "0"), start=2):
         publish(runs, epoch, sources / name)
         live.refresh()
@@ -208,7 +208,7 @@ def test_a_swap_gives_what_a_fresh_load_gives(
             swapped.encode_video(FRAMES[:1]), fresh.encode_video(FRAMES[:1])
         )
         np.testing.assert_array_equal(
-            live.get("run").views[viewer].all_frames,
+            live.get("run").galleries[five].all_frames,
             fresh.encode_frames(FRAMES.reshape(-1, 64, 64, 3)).reshape(5, 2, -1),
         )
 
@@ -240,14 +240,14 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
 @pytest.mark.parametrize("broken", BROKEN)
 def test_a_broken_checkpoint_is_not_served_and_is_reported_once(
     live: LiveModels,
-    viewer: Five,
+    five: Five,
     sources: Path,
     runs: Path,
     tmp_path: Path,
     broken: str,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    before = live.get("run", viewer)
+    before = live.get("run", five)
     change, reason = BROKEN[broken]
     write_tiny(tmp_path / "broken", fp16=False)
     change(tmp_path / "broken")
@@ -256,7 +256,7 @@ def test_a_broken_checkpoint_is_not_served_and_is_reported_once(
         for _ in range(3):
             live.refresh()
     after = live.get("run")
-    assert (after.encoder, after.views, after.epoch) == (before.encoder, before.views, 1)
+    assert (after.encoder, after.galleries, after.epoch) == (before.encoder, before.galleries, 1)
     assert "refused" in after.notice and "epoch_002" in after.notice and "\n" not in after.notice
     assert re.search(reason, after.notice)
     assert len(caplog.records) == 1
@@ -288,10 +288,10 @@ def test_old_models_are_freed_when_their_last_search_ends(
     with Cache(tmp_path / "cache") as cache:
         searcher = Searcher(Catalog([], runs=runs), gallery, decoder, cache)
         answer = searcher.search(QUERY, SYSTEMS, 5)
-        seen = answer.see("3")
+        seen = answer.clip_scores("3")
         searching = searcher.live.get("run")
         model = weakref.ref(model_of(searching))
-        embedded = weakref.ref(searching.views[searcher])
+        embedded = weakref.ref(searching.galleries[searcher])
         publish(runs, 2, sources / "1")
         searcher.live.refresh()
         gc.collect()
@@ -300,36 +300,36 @@ def test_old_models_are_freed_when_their_last_search_ends(
         gc.collect()
         assert model() is None
         # What the page shows needs the old embeddings, not the model.
-        assert answer.see("3") == seen
+        assert answer.clip_scores("3") == seen
         del answer
         gc.collect()
         assert embedded() is None
 
 
 def test_a_gallery_first_searched_in_a_swap_joins_the_next(
-    sources: Path, runs: Path, live: LiveModels, viewer: Five
+    sources: Path, runs: Path, live: LiveModels, five: Five
 ) -> None:
     """Or the search after it would embed the gallery in the foreground."""
-    model = live.get("run", viewer)
+    model = live.get("run", five)
     another = Five()
 
     def search_meanwhile(encoder: Encoder) -> None:
-        viewer.before = lambda _: None
-        model.view(another)
+        five.before = lambda _: None
+        model.gallery_of(another)
 
-    viewer.before = search_meanwhile
+    five.before = search_meanwhile
     publish(runs, 2, sources / "1")
     live.refresh()
     assert live.get("run") is model
     live.refresh()
-    assert live.get("run").epoch == 2 and set(live.get("run").views) == {viewer, another}
+    assert live.get("run").epoch == 2 and set(live.get("run").galleries) == {five, another}
 
 
-def test_a_model_is_loaded_once_by_concurrent_requests(live: LiveModels, viewer: Five) -> None:
+def test_a_model_is_loaded_once_by_concurrent_requests(live: LiveModels, five: Five) -> None:
     together = threading.Barrier(4)
     with ThreadPoolExecutor(4) as pool:
         futures = [
-            pool.submit(lambda: (together.wait(), live.get("run", viewer))[1]) for _ in range(4)
+            pool.submit(lambda: (together.wait(), live.get("run", five))[1]) for _ in range(4)
         ]
     assert len({id(future.result()) for future in futures}) == 1
 
@@ -378,9 +378,9 @@ def test_a_new_head_is_swapped_in_without_encoding_a_frame(
         publish(tmp_path / "runs", 2, tmp_path / "1")
         searcher.live.refresh()
         after = searcher.search(QUERY, ["run"])
-        embedded = searcher.live.get("run").views[searcher]
+        embedded = searcher.live.get("run").galleries[searcher]
         expected = read_checkpoint(tmp_path / "1").pool(np.array(embedded.all_frames))
     assert [answer.rankings[0].epoch for answer in (before, after)] == [1, 2]
     assert sum(encoded) == 3 * len(FRAMES)  # by the first head
     assert not np.allclose(before.rankings[0].gallery.embeddings, embedded.embeddings)  # type: ignore[union-attr]
-    np.testing.assert_allclose(embedded.embeddings, expected[embedded.places], atol=1e-6)
+    np.testing.assert_allclose(embedded.embeddings, expected[embedded.frame_rows], atol=1e-6)

@@ -159,7 +159,7 @@ def test_a_search_its_explanation_all_scores_and_the_match_agree(
         assert [why.score, table[ranking.system.name][0, 3], scored.scores[0]] == pytest.approx(
             [score] * 3, abs=1e-4
         )
-        assert score == answer.see("3")[answer.rankings.index(ranking)].score
+        assert score == answer.clip_scores("3")[answer.rankings.index(ranking)].score
         assert not why.notice
         parts = [part.contribution for part in why.parts if part.contribution is not None]
         assert sum(parts) == pytest.approx(score, abs=1e-3)

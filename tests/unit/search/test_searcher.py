@@ -212,7 +212,7 @@ def test_rectified_ranks_by_the_wanted_part_less_what_exceeds_tau(searcher: Sear
     assert {hit.video_id: hit.score for hit in ranking.hits} == pytest.approx(
         {name: before[name] - 2 * max(0, loss[name] - tau) for name in loss}, abs=3e-4
     )
-    (seen,) = Answer(NOT_SINGING, (ranking,)).see("singer")
+    (seen,) = Answer(NOT_SINGING, (ranking,)).clip_scores("singer")
     assert (ranking.strength, seen.score) == (2, ranking.hits[-1].score) and seen.rank == 5
 
 
@@ -413,12 +413,12 @@ def test_a_clip_is_seen_by_every_system_with_moments(
 ) -> None:
     """`both` shows the dog in frames 1 and 2 of 4, the woman in 3 and 4; it is not among the k shown."""
     answer = searcher.search(Query(word, (word,)), ["CLIP", "CLIP boolean α 1"], 1)
-    seen = answer.see("both")
+    seen = answer.clip_scores("both")
     assert [seen_by.system.name for seen_by in seen] == ["CLIP", "CLIP boolean α 1"]
     for seen_by in seen:
         assert seen_by.rank is not None and seen_by.rank <= 2
         assert seen_by.score == pytest.approx(1 / sqrt(2), abs=1e-4)
-        assert list(seen_by.moments) == moments
+        assert list(seen_by.best_frames) == moments
 
 
 QUOKKA = Query(

@@ -12,7 +12,7 @@ from nt2vr.library.source import LibraryInfo, Skipped, Source
 from nt2vr.library.update import IndexJob
 from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import Query
-from nt2vr.search.answers import Answer, Hit, Moment, Ranking, Seen
+from nt2vr.search.answers import Answer, ClipScore, Hit, Moment, Ranking
 from nt2vr.search.strategies import System
 from nt2vr.ui.library.indexing import index_view
 from nt2vr.ui.library.view import info_view, list_view, skipped_view
@@ -160,7 +160,7 @@ def test_best_frames_come_from_a_preview_that_has_them(
     video: Video, frames: list[dict[str, Any]]
 ) -> None:
     urls = {"src": "media/1/k/preview.webm", "poster": "media/1/k/poster.jpg"}
-    view = detail_view(video, [Seen(System("CLIP"), 1, 0.5, (0.375,), 4)], "", urls)
+    view = detail_view(video, [ClipScore(System("CLIP"), 1, 0.5, (0.375,), 4)], "", urls)
     assert view["seen"][0]["frames"] == frames
 
 

@@ -8,16 +8,16 @@ import pytest
 from nt2vr.api import understand
 from nt2vr.errors import ConfigError, QueryError
 from nt2vr.negation.parse.query import Query
-from nt2vr.search.answers import Match, Scored
+from nt2vr.search.answers import LineScores, Match
 from nt2vr.search.strategies import System
-from nt2vr.ui.search.match_view import lines_of, match_view, own_pair, with_change
+from nt2vr.ui.search.match_view import lines_of, match_view, with_and_without_negation, with_change
 
 
 def test_bars_shrink_with_the_distance_and_show_the_truth() -> None:
     queries = tuple(map(Query, ("a dog", "a cat", "not a cat")))
     scored = (
-        Scored(System("CLIP"), (0.3, 0.25, 0.05)),
-        Scored(System("CLIP", "drop"), (0.1, 0.2, None)),
+        LineScores(System("CLIP"), (0.3, 0.25, 0.05)),
+        LineScores(System("CLIP", "drop"), (0.1, 0.2, None)),
     )
     view = match_view(
         ["a dog", "a cat", "not a cat"], Match(queries, ("right", "miss", None), scored)
@@ -72,4 +72,4 @@ def test_a_change_adds_a_line_to_those_typed() -> None:
     ],
 )
 def test_captions_to_compare_begin_with_the_query_s_own_pair(text: str, pair: list[str]) -> None:
-    assert own_pair(understand(text)) == pair
+    assert with_and_without_negation(understand(text)) == pair

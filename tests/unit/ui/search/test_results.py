@@ -14,7 +14,7 @@ import pytest
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.negation.parse.query import Query, Span, understand
 from nt2vr.negation.parse.tagger import load_tagger
-from nt2vr.search.answers import Answer, Hit, Ranking, Seen, Verdict
+from nt2vr.search.answers import Answer, ClipScore, Hit, Ranking, Verdict
 from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.index import INDEXES
 from nt2vr.search.strategies import System
@@ -201,8 +201,8 @@ def test_a_slider_shows_the_strength_unless_the_name_fixes_it() -> None:
 
 def test_the_enlarged_clip_lists_every_systems_rank_and_frames() -> None:
     seen = (
-        Seen(System("CLIP"), 3, 0.51234, (0.125, 0.375)),
-        Seen(System("CLIP", "drop"), None, None, ()),
+        ClipScore(System("CLIP"), 3, 0.51234, (0.125, 0.375)),
+        ClipScore(System("CLIP", "drop"), None, None, ()),
     )
     view = detail_view(Video("v", Path("v"), ("a dog runs",)), seen, "right", {"src": "clips/v"})
     assert [(one["name"], one["rank"], one["score"]) for one in view["seen"]] == [
