@@ -79,11 +79,11 @@ ABOUT = (
 
 logger = logging.getLogger(__name__)
 
-# Open at a time; a page holds up to six. Further ones are answered with 503.
+# Connections open at a time, of which a page has up to six. Further ones are answered with 503.
 MAX_CONNECTIONS = 400
 # Most recent visitors whose state is stored, about 0.15 MB each.
 SESSIONS = 200
-# Between two updates of the start-up's progress.
+# Time between two updates of the start-up's progress.
 STATUS_S = 0.7
 LEAVE_REPORT = "nt2vr.leaveReport"
 
@@ -98,11 +98,11 @@ class ImmutableFiles(StaticFiles):
 
 
 class ReportFiles(StaticFiles):
-    """Files of reports; those that name folders are for visitors who may name such."""
+    """Files of reports; one that names folders of this machine is withheld from most visitors."""
 
     def __init__(self, folder: Path, permissions: Permissions) -> None:
         super().__init__(directory=folder, check_dir=False)
-        # The first report creates the folder; until then all is "not found".
+        # The folder may not exist yet: the first report creates it.
         self.config_checked = True
         self._permissions = permissions
 
@@ -201,8 +201,8 @@ class App:
             runs=self._runs,
         )
         train = TrainTab(self._runs, self._settings, self._permissions)
-        # Where the Train tab writes what the Evaluate tab is to measure.
-        wished = gr.Textbox(visible="hidden", elem_id="evaluate-wished")
+        # The Train tab writes the name of a model here, and the Evaluate tab then measures it.
+        model_to_evaluate = gr.Textbox(visible="hidden", elem_id="evaluate-wished")
         with gr.Tabs() as tabs:
             with gr.Tab("Search", id="search") as tab:
                 opens_queries = search.build(page, tabs, later)
@@ -215,10 +215,10 @@ class App:
             with gr.Tab("Evaluate", id="evaluate") as tab:
                 opened = later.opened("evaluate", tab, tab.select)
                 report = search.results.understood.report
-                evaluate.build(opened, wished, opens_queries, page, tabs, report)
+                evaluate.build(opened, model_to_evaluate, opens_queries, page, tabs, report)
             with gr.Tab("Train", id="train") as tab:
                 opened = later.opened("train", tab, tab.select)
-                train.build(opened, tabs, wished)
+                train.build(opened, tabs, model_to_evaluate)
                 tab.select(None, js=LEAVE_REPORT)
         return search.controls.gallery
 
@@ -234,7 +234,7 @@ class App:
         return line, gr.Timer(active=not self._services.galleries.built_in.is_ready)
 
     def first_view(self) -> View | None:
-        """Return the answer that pages open with, for their script; None if the shipped one is of something else."""
+        """Return the shipped answer to the default query, for the script of the page; None if it is outdated."""
         first = FirstAnswer.shipped(self._services.models)
         if first is None or self._settings.index:
             return None
@@ -301,7 +301,11 @@ class App:
         ]
 
     def log_owner_link(self) -> None:
-        """Log the address that makes a browser the owner's, unless all that come are, or a Space knows its owner."""
+        """Log the address that makes a browser the owner's.
+
+        It is not needed on this machine alone, where all are the owner, nor on a Space, which knows
+        its owner.
+        """
         host = self._settings.host
         root = self.page.root_path
         if self._permissions.space_owner or (not root and is_loopback(host)):
@@ -309,13 +313,11 @@ class App:
         name = _host_in_addresses(self._settings)
         if host in ("0.0.0.0", "::"):
             name = socket.gethostname()
-        token = self._permissions.token
-        logger.info(
-            "The owner's link: %s", f"http://{name}:{self.page.server_port}{root}/?token={token}"
-        )
+        address = f"http://{name}:{self.page.server_port}{root}"
+        logger.info("The owner's link: %s/?token=%s", address, self._permissions.token)
 
     def start_background_work(self, uploads: Path) -> None:
-        """Start what goes on for as long as the process lives, and what must not delay the first page."""
+        """Start background threads, most of which run as long as the process, after the first page."""
         galleries = self._services.galleries
         _in_background(warm_up, galleries.built_in, self._first_page)
         _in_background(give_back_freed_memory)
@@ -324,7 +326,7 @@ class App:
 
 
 def _host_in_addresses(settings: Settings) -> str:
-    """Return the host as it stands in addresses, where IPv6 is in brackets."""
+    """Return the host as it is written in addresses, with brackets around IPv6."""
     return f"[{settings.host}]" if ":" in settings.host else settings.host
 
 
@@ -347,7 +349,7 @@ def serve(settings: Settings, mcp: bool = False) -> None:
     with closing(Services(settings)) as services:
         app = App(services, permissions, mcp)
         app.launch()
-        # The page stays: searches for garbage need not look at it.
+        # What exists by now lives as long as the process, so the garbage collector can skip it.
         gc.freeze()
         gc.enable()
         app.log_owner_link()

@@ -25,12 +25,13 @@ from nt2vr.ui.view import View
 from nt2vr.ui.web.permissions import Permissions, Visitor
 
 
-class Searched(NamedTuple):
-    """An answer, and what it was asked with; or why it has no columns.
+class SearchOutcome(NamedTuple):
+    """An answer and the plan of its search, or why a library could not be searched.
 
     Attributes:
-        plan: everything but the query; None if there are no columns.
-        not_indexed: why there are none.
+        answer: without rankings if the library could not be searched.
+        plan: None if the library could not be searched.
+        not_indexed: which models have not indexed the library.
     """
 
     answer: Answer
@@ -39,14 +40,14 @@ class Searched(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Answered:
-    """A search of the page, with its answer.
+class PageSearch:
+    """A search on the page, and what came of it.
 
     Attributes:
-        state: what was asked for, as the address will have it.
-        query: as a person corrected it.
-        parsed: as it was understood.
-        searched: the answer.
+        state: the request, as the address will have it.
+        query: the query as a person corrected it.
+        parsed: the query as it was understood.
+        outcome: the answer.
         flipped: the answer with the negation taken away, or put back, if that is what the page
             shows or has just shown.
         marked: the relevant clips of a judged query.
@@ -55,7 +56,7 @@ class Answered:
     state: SearchState
     query: Query
     parsed: Query
-    searched: Searched
+    outcome: SearchOutcome
     flipped: Answer | None
     marked: Marked
 
@@ -64,7 +65,7 @@ class Answered:
 class AnswerView:
     """The panels of an answer, one method per panel."""
 
-    answered: Answered
+    search: PageSearch
     searcher: Searcher
     media: Media
     indexing: Indexing
@@ -74,17 +75,17 @@ class AnswerView:
 
     @property
     def answer(self) -> Answer:
-        return self.answered.searched.answer
+        return self.search.outcome.answer
 
     def columns(self) -> View:
         """Show each system's clips, with the epochs of runs."""
-        state = self.answered.state
+        state = self.search.state
         view_of = partial(
             columns_view,
             video_of=self.searcher.video,
             urls=partial(self.media.urls, state.gallery),
-            marked=self.answered.marked,
-            flipped=self.answered.flipped,
+            marked=self.search.marked,
+            flipped=self.search.flipped,
         )
         view = view_of(self.answer) | beside(state.references, state.gallery, self.answer)
         view["flies"] = key_of(state.q, state.gallery, state.references)
@@ -93,7 +94,7 @@ class AnswerView:
             self.answer,
             key=key_of(replace(state, systems=())),
             searcher=self.searcher,
-            plan=self.answered.searched.plan,
+            plan=self.search.outcome.plan,
             view_of=view_of,
             is_replayed=bool(state.replay),
         )
@@ -104,7 +105,7 @@ class AnswerView:
         Args:
             columns: as from `columns`.
         """
-        state = self.answered.state
+        state = self.search.state
         picture = remark(self.searcher, self.answer, state.references)
         outcomes = headline(columns["columns"])
         # Only clips of the built-in world are known well enough to suggest other queries.
@@ -112,7 +113,7 @@ class AnswerView:
         if state.references or self.searcher.is_library:
             videos = ()
         return {
-            **understood_view(self.answer, state, self.answered.parsed, picture, outcomes),
+            **understood_view(self.answer, state, self.search.parsed, picture, outcomes),
             **way_out_view(self.answer, videos, self.searcher.understand, self.searcher.video),
             **self.watch.offers(self.visitor, state.q, state.gallery),
             **legends_view(columns),
@@ -120,8 +121,8 @@ class AnswerView:
 
     def index(self, job: IndexJob | None) -> View:
         """Show what the index of a library lacks, or how far its update is."""
-        state = self.answered.state
-        not_indexed = self.answered.searched.not_indexed
+        state = self.search.state
+        not_indexed = self.search.outcome.not_indexed
         drawings = self.indexing.drawings(
             state.gallery,
             state.systems,
@@ -134,9 +135,9 @@ class AnswerView:
 
     def for_browser(self) -> View:
         """Return the address of the search, and what the inputs are to show."""
-        wanted, unwanted = part_texts(self.answered.query)
+        wanted, unwanted = part_texts(self.search.query)
         return {
-            "link": self.answered.state.link,
+            "link": self.search.state.link,
             "inputs": {"wanted": wanted, "unwanted": unwanted},
-            "sliders": sliders_view(self.answer, self.answered.state),
+            "sliders": sliders_view(self.answer, self.search.state),
         }

@@ -12,8 +12,8 @@ from nt2vr.search.exclusion import Vectors
 ALIKE = 0.98
 
 
-def folded(ranking: Ranking, k: int) -> Ranking:
-    """Keep the best k hits that look different; a near-duplicate from another file shares the rank of the best one.
+def fold_near_duplicates(ranking: Ranking, k: int) -> Ranking:
+    """Keep the best k hits that look different; near-duplicates from other files share the rank of the best.
 
     Only hits of one verdict share a rank, so that no violation is folded away.
     """

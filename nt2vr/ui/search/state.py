@@ -20,16 +20,16 @@ from nt2vr.search.references import DEFAULT_WEIGHT, MAX_REFERENCES, check_number
 from nt2vr.search.searcher import CONCURRENT, DEFAULT_K, DEFAULT_SYSTEMS, MAX_K
 from nt2vr.search.strategies import STRENGTHS
 
-# Options of events that search: as many run at a time as searches do.
+# Options of events that search: they share the limit of searches at a time.
 PRIVATE: dict[str, Any] = {"api_visibility": "private", "concurrency_limit": CONCURRENT}
 QUIET: dict[str, Any] = {"show_progress": "hidden", **PRIVATE}
 DEFAULT_QUERY = "a person without a dog"
 # Four columns of 24 are about a hundred clips: more playing at once tires a laptop.
 K_CHOICES = (4, 6, 8, 12, 16, 24)
 MAX_COLUMNS = 4
-# Parameters of the address: those of strengths, by strategy, and further texts.
-WORDS = {strategy: strength.word for strategy, strength in STRENGTHS.items()}
-TEXTS = ("judged", "literal", "parts", "flip", "replay")
+# Parameters of the address: the strengths, by strategy, and texts that are taken as they are.
+STRENGTH_PARAMETERS = {strategy: strength.word for strategy, strength in STRENGTHS.items()}
+TEXT_PARAMETERS = ("judged", "literal", "parts", "flip", "replay")
 
 
 @dataclass(frozen=True)
@@ -53,10 +53,12 @@ class Chosen:
 
 @dataclass(frozen=True)
 class Request:
-    """A search as the browser asks for it, see assets/ui/search.js.
+    """A search as the browser requests it, see assets/ui/search.js.
 
     Attributes:
-        opened: whether the inputs are to show the link; it is what they hold otherwise.
+        link: parameters of the address that the search will have.
+        opened: whether the link was opened, so that the inputs must show it; otherwise it was made
+            from the inputs.
         references: None if they are the link's.
     """
 
@@ -82,7 +84,7 @@ _REFERENCES = TypeAdapter(list[Chosen])
 
 @dataclass(frozen=True)
 class SearchState:
-    """What a search is asked with.
+    """All that a person has entered for a search.
 
     Attributes:
         q: the sentence.
@@ -113,7 +115,7 @@ class SearchState:
 
     @classmethod
     def of_link(cls, link: Mapping[str, str], query: str = DEFAULT_QUERY) -> "SearchState":
-        """Read the address's parameters, lists separated by "|"; what they lack or get wrong keeps its default.
+        """Read the address's parameters, lists separated by "|"; missing and wrong values keep their defaults.
 
         Args:
             query: that of a link without one.
@@ -121,7 +123,7 @@ class SearchState:
         gallery = link.get("gallery", "")
         k = _number(link.get("k", ""), 1, MAX_K, DEFAULT_K)
         strengths = {}
-        for strategy, word in WORDS.items():
+        for strategy, word in STRENGTH_PARAMETERS.items():
             low, high, _ = STRENGTHS[strategy].slider
             strength = _number(link.get(word, ""), low, high)
             if strength is not None:
@@ -133,7 +135,7 @@ class SearchState:
             k=min(K_CHOICES, key=lambda count: abs(count - k)),
             references=_read_references(link, gallery),
             strengths=strengths,
-            **{name: link.get(name, "") for name in TEXTS},
+            **{name: link.get(name, "") for name in TEXT_PARAMETERS},
         )
 
     @property
@@ -141,8 +143,8 @@ class SearchState:
         """The parameters of the address, without those unused; references are the clips of this gallery."""
         values: dict[str, str] = {}
         for strategy, strength in self.strengths.items():
-            values[WORDS[strategy]] = str(strength)
-        for name in ("gallery", *TEXTS):
+            values[STRENGTH_PARAMETERS[strategy]] = str(strength)
+        for name in ("gallery", *TEXT_PARAMETERS):
             values[name] = getattr(self, name)
         values |= _write_references(
             [reference for reference in self.references if reference.gallery == self.gallery]
@@ -151,7 +153,7 @@ class SearchState:
         return {"q": self.q, "systems": "|".join(self.systems), "k": str(self.k), **used}
 
     @property
-    def turned(self) -> "SearchState":
+    def with_flip_toggled(self) -> "SearchState":
         """The state with the negation taken away, or put back."""
         return replace(self, flip="" if self.flip else "1")
 

@@ -1,7 +1,7 @@
 """The Search tab: what its events do.
 
-Whatever asks for a search, the browser writes down all of it as one request, see
-assets/ui/search.js. Its answer fills in the inputs that nobody has changed since.
+Many controls start a search. For each of them, the browser gathers all inputs in one request (see
+assets/ui/search.js), and the answer to it fills in the inputs that nobody has changed since.
 """
 
 import json
@@ -23,7 +23,7 @@ from nt2vr.search.searcher import MAX_K
 from nt2vr.settings import ASSETS
 from nt2vr.ui.library.indexing import Indexing, wire_indexing
 from nt2vr.ui.library.media import Media
-from nt2vr.ui.search.answer_view import Answered, AnswerView, Searched
+from nt2vr.ui.search.answer_view import AnswerView, PageSearch, SearchOutcome
 from nt2vr.ui.search.clip import ClipPanel
 from nt2vr.ui.search.columns import Marked
 from nt2vr.ui.search.corrections import parts_view, with_corrections
@@ -31,7 +31,7 @@ from nt2vr.ui.search.downloads import downloads
 from nt2vr.ui.search.examples import examples_view, own_examples, status_line
 from nt2vr.ui.search.formats import system_choices
 from nt2vr.ui.search.models import MoreModels
-from nt2vr.ui.search.near_duplicates import folded
+from nt2vr.ui.search.near_duplicates import fold_near_duplicates
 from nt2vr.ui.search.references import References
 from nt2vr.ui.search.state import (
     DEFAULT_QUERY,
@@ -84,10 +84,10 @@ class SearchTab:
     _references: References = field(init=False)
 
     def build(self, page: gr.Blocks, tabs: gr.Tabs, later: LaterParts) -> OpensQueries:
-        """Lay the tab out inside the open page and wire it; return what lets another tab's event open a query here.
+        """Lay the tab out inside the open page, and wire it; return the function by which tabs open queries here.
 
         Args:
-            later: parts that are sent when they are opened; what is seldom opened is one of them.
+            later: the parts of the page that are sent when they are opened.
         """
         built_in = self.galleries.built_in
         clips = [video.video_id for video in built_in.gallery.videos]
@@ -111,10 +111,13 @@ class SearchTab:
         return opens_queries
 
     def _opens_queries(self, tabs: gr.Tabs) -> OpensQueries:
-        """Return what lets an event open a query here, given the event and what returns the query's link."""
+        """Return a function that wires an event of any tab so that it opens a query here.
+
+        The function takes the event, and a function that returns the query's link.
+        """
         ask = self.controls.ask
 
-        def opens(event: Any, link_of: Callable[..., Mapping[str, str]]) -> None:
+        def open_query_on(event: Any, link_of: Callable[..., Mapping[str, str]]) -> None:
             def on_open(data: gr.EventData, request: gr.Request) -> Updates:
                 # The time lets one link be opened twice in a row.
                 link = {**link_of(data, request), "at": f"{time.monotonic()}"}
@@ -122,11 +125,11 @@ class SearchTab:
 
             event(on_open, None, [ask, tabs], **PRIVATE)
 
-        return opens
+        return open_query_on
 
     @property
     def _inputs(self) -> list[Any]:
-        """What a browser's request is made of, in the order of search.js."""
+        """The inputs that make up a request, in the order of search.js."""
         controls = self.controls
         results = self.results
         return [
@@ -140,10 +143,10 @@ class SearchTab:
         ]
 
     def _wire_searches(self, page: gr.Blocks) -> None:
-        """Have all that asks for a search write one request, and answer the newest."""
+        """Have each control that starts a search write a request, and answer the newest one."""
         controls = self.controls
         results = self.results
-        asking = [
+        searching_events = [
             controls.ask.change,
             controls.find.click,
             controls.query.submit,
@@ -159,9 +162,9 @@ class SearchTab:
             results.stage.ask,
             results.columns.ask,
         ]
-        # A problem is cleared here, as an answer may be an older one.
+        # Sending clears a problem; an answer may be that of an older request.
         sent = [controls.request, controls.query, results.problem]
-        for event in asking:
+        for event in searching_events:
             event(None, [controls.ask, *self._inputs], sent, js="nt2vr.send", **JS_ONLY)
         page.load(None, [controls.ask, *self._inputs], sent, js="nt2vr.sendFirst", **JS_ONLY)
 
@@ -176,7 +179,7 @@ class SearchTab:
         )
         filled_in = [*self._inputs, *results.sliders]
         answered.success(
-            None, [results.answered, *filled_in], filled_in, js="nt2vr.settle", **JS_ONLY
+            None, [results.for_browser, *filled_in], filled_in, js="nt2vr.settle", **JS_ONLY
         )
 
     @property
@@ -185,7 +188,7 @@ class SearchTab:
         results = self.results
         return [
             results.answer,
-            results.answered,
+            results.for_browser,
             results.problem,
             results.understood,
             results.parts,
@@ -247,7 +250,7 @@ class SearchTab:
         gallery.focus(self.on_galleries, None, gallery, queue=False, **QUIET)
 
     def _wire_runs(self, page: gr.Blocks, tabs: gr.Tabs, more_models: MoreModels) -> None:
-        """Follow the run that is training from each visit on, and from the start of a model's teaching."""
+        """Show the run that is training, from each visit on and once a model is being taught."""
         visits = [page.load, tabs.select]
         visits += [event.success for event in more_models.started]
         controls = self.controls
@@ -274,7 +277,7 @@ class SearchTab:
         )
 
     def on_systems(self, chosen: list[str], request: gr.Request) -> tuple[gr.Dropdown, Any]:
-        """List the systems that there are by now, and what is to be said of runs among them."""
+        """List the current systems, with notes on the runs among them."""
         names = self.galleries.built_in.system_names(chosen, folds=True)
         return gr.Dropdown(system_choices(names)), self._watch.run_notes(request)
 
@@ -282,7 +285,7 @@ class SearchTab:
         return gr.Dropdown(gallery_choices(self.galleries))
 
     def first_views(self) -> View:
-        """Return what the panels show for the default query, whoever asks, by their elem_id."""
+        """Return what the panels show every visitor for the default query, by their elem_id."""
         updates, _ = self._answer(SearchState(), None, None)
         understood = dict(updates[self.results.understood])
         # Whether to offer a training depends on who asks.
@@ -298,7 +301,7 @@ class SearchTab:
         return self._search(state, query).answer
 
     def on_search(self, sent: str, previous: Answer | None, visitor: gr.Request) -> Updates:
-        """Search, after opening the request's link; if that fails, what is shown stays."""
+        """Answer a request; if that fails, the page keeps the answer before it."""
         results = self.results
         updates = Updates()
         try:
@@ -318,7 +321,7 @@ class SearchTab:
             if request.opened:
                 inputs["references"] = self._references.view(state.references)
             # A link is open even if its search fails.
-            updates[results.answered] = {"number": request.number, "inputs": inputs}
+            updates[results.for_browser] = {"number": request.number, "inputs": inputs}
 
             answer_updates, for_browser = self._answer(state, previous, visitor)
         except Nt2vrError as error:
@@ -327,11 +330,14 @@ class SearchTab:
         return {
             **updates,
             **answer_updates,
-            results.answered: {"number": request.number, **for_browser},
+            results.for_browser: {"number": request.number, **for_browser},
         }
 
     def _open(self, request: Request, visitor: Visitor) -> tuple[SearchState, Updates]:
-        """Read a link as far as its gallery, systems and clips still exist, and return what the page says of these."""
+        """Read a link, without the gallery, systems and clips that no longer exist.
+
+        Return also the updates of the controls that depend on them.
+        """
         link = request.link
         gallery = self._gallery_of(link)
         searcher = self.galleries.searcher(gallery)
@@ -378,40 +384,40 @@ class SearchTab:
     def _answer(
         self, state: SearchState, previous: Answer | None, visitor: gr.Request | None
     ) -> tuple[Updates, View]:
-        """Search; return what shows the answer, and what the browser fills in."""
+        """Search; return the updates that show the answer, and what the browser fills in."""
         searcher = self.galleries.searcher(state.gallery)
         state, query, parsed = with_corrections(state, searcher.understand)
         if state.flip or not self._watch.replays(state.q, state.gallery):
             state = replace(state, replay="")
-        searched = self._search(state, query)
+        outcome = self._search(state, query)
         flipped = None
         if _is_flipped(state, query, previous):
-            flipped = self._search(state.turned, query).answer
+            flipped = self._search(state.with_flip_toggled, query).answer
         state, marked = self._mark(state)
-        answered = Answered(state, query, parsed, searched, flipped, marked)
         view = AnswerView(
-            answered,
-            searcher,
-            self.media,
-            self.indexing,
-            self._watch,
-            self.permissions,
-            visitor,
+            search=PageSearch(state, query, parsed, outcome, flipped, marked),
+            searcher=searcher,
+            media=self.media,
+            indexing=self.indexing,
+            watch=self._watch,
+            permissions=self.permissions,
+            visitor=visitor,
         )
         return self._show(view), view.for_browser()
 
     def _show(self, view: AnswerView) -> Updates:
         """Return the updates of the panels of an answer."""
         results = self.results
-        state = view.answered.state
+        state = view.search.state
         columns = view.columns()
         understood = view.understood(columns)
+        # The stage asks which system understood the first cue.
         cues = [piece["cue"] for piece in understood["said"] if "cue" in piece]
         columns["cue"] = cues[0] if cues else ""
         job = self.indexing.under_way(state.gallery)
         updates = {
             results.answer: view.answer,
-            results.parts: parts_view(view.answer, view.answered.parsed),
+            results.parts: parts_view(view.answer, view.search.parsed),
             results.menu: downloads(view.answer),
             results.understood: understood,
             results.columns: columns,
@@ -426,7 +432,7 @@ class SearchTab:
         return updates
 
     def _mark(self, state: SearchState) -> tuple[SearchState, Marked]:
-        """Return the relevant clips of a judged query, which is one until the sentence changes."""
+        """Return the relevant clips of a judged query; without any, the state names no such query."""
         if state.flip:
             return state, Marked()
         marked = self.marked(state.judged, state.q, state.gallery)
@@ -434,14 +440,14 @@ class SearchTab:
             state = replace(state, judged="")
         return state, marked
 
-    def _search(self, state: SearchState, query: Query) -> Searched:
+    def _search(self, state: SearchState, query: Query) -> SearchOutcome:
         """Search for a query, or for what it is without its negation."""
         searcher = self.galleries.searcher(state.gallery)
         references = self._references.resolve(state.references, state.gallery)
         denied = query if state.flip else None
         if state.flip:
             query = query.affirmed
-        # What is folded makes room for others.
+        # Near-duplicates of a library are folded, so more clips than k are needed.
         k = MAX_K if searcher.is_library else state.k
         try:
             checked = searcher.checked(query, references)
@@ -450,13 +456,13 @@ class SearchTab:
             )
         except NotIndexedError as error:
             answer = Answer(query, (), gallery=state.gallery, denied=denied)
-            return Searched(answer, not_indexed=error)
+            return SearchOutcome(answer, not_indexed=error)
 
         answer = replace(searcher.answer(checked, plan), denied=denied)
         if searcher.is_library:
-            rankings = tuple(folded(ranking, state.k) for ranking in answer.rankings)
-            answer = replace(answer, rankings=rankings)
-        return Searched(answer, replace(plan, k=state.k))
+            rankings = [fold_near_duplicates(ranking, state.k) for ranking in answer.rankings]
+            answer = replace(answer, rankings=tuple(rankings))
+        return SearchOutcome(answer, replace(plan, k=state.k))
 
     def on_like(
         self, answer: Answer | None, references: View, event: gr.EventData
@@ -469,7 +475,7 @@ class SearchTab:
         return self._references.view(chosen), {}
 
     def on_added(self, references: View, event: gr.EventData) -> Updates:
-        """Make uploaded pictures and videos references, and search; what is shown stays if one cannot be read."""
+        """Make uploaded pictures and videos references, and search; if one cannot be read, say so."""
         paths = event_value(event, "paths", str).split("\n")
         try:
             chosen = self._references.with_uploads(read_chosen(references), paths)

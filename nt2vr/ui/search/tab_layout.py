@@ -84,7 +84,7 @@ class Controls:
             self.with_picture = gr.Button(
                 "+ picture", elem_id="with-picture", min_width=110, scale=0
             )
-            # Whether a phone shows what else can be chosen; wider pages always do.
+            # Whether a phone shows the choices below; wider pages always do.
             gr.Checkbox(
                 False, label="Options", elem_id="options", min_width=100, scale=1, container=False
             )
@@ -123,10 +123,10 @@ class Results:
         parts: the parts of the query, whose words move by a click or a drag.
         sliders: one per strategy, for the systems whose name does not fix its strength.
         systems_added: events after which a model has joined the systems.
-        index: what a library lacks of its index, and how far that has come.
+        index: which clips of a library are not indexed, and how far its update is.
         answer: the Answer on display.
         indexing: ticks while a library is being indexed for a search.
-        answered: what the browser is to fill in.
+        for_browser: what the browser is to fill in.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class Results:
         self.stage = template("stage", {})
         self.answer = gr.State()
         self.indexing = gr.Timer(1.0, active=False)
-        self.answered = gr.HTML({}, html_template="", visible="hidden")
+        self.for_browser = gr.HTML({}, html_template="", visible="hidden")
 
     def _build_corrections(self) -> None:
         """Lay out the query's parts, and the sliders of the strategies."""

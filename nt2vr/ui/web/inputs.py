@@ -23,7 +23,7 @@ TOO_LARGE = f"A picture may have {MAX_PICTURE_MB} MB. Send a smaller one."
 HOUR_S = 3600
 STAY_S = round(LIMITS["uploads"].days * DAY_S)
 
-# Opens in Search what an event asks for.
+# Takes an event, and a function that returns a query's link, which the event then opens in Search.
 OpensQueries = Callable[[Any, Callable[..., Mapping[str, str]]], None]
 # New values by component; the others stay as they are.
 Updates = dict[Any, Any]

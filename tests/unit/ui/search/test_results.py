@@ -23,7 +23,7 @@ from nt2vr.ui.search.columns import Marked, columns_view
 from nt2vr.ui.search.corrections import corrected, parts_view, sliders_view, with_corrections
 from nt2vr.ui.search.downloads import downloads
 from nt2vr.ui.search.headline import headline
-from nt2vr.ui.search.near_duplicates import folded
+from nt2vr.ui.search.near_duplicates import fold_near_duplicates
 from nt2vr.ui.search.query_view import understood_view
 from nt2vr.ui.search.state import SearchState
 
@@ -86,7 +86,7 @@ def test_near_duplicates_share_a_tile_unless_verdicts_differ() -> None:
     gallery = Gallery("", tuple(Video(name, Path(name)) for name in "abcdef"))
     index = INDEXES["exact"](2)
     embedded = EmbeddedGallery(gallery, vectors, index, (), vectors[:, None], np.arange(6))
-    column = folded(
+    column = fold_near_duplicates(
         replace(answer_ranking, gallery=embedded, ranks={**answer_ranking.ranks, "g": 7}), 3
     )
     assert [(hit.video_id, hit.rank) for hit in column.hits] == [("a", 1), ("c", 2), ("d", 3)]
