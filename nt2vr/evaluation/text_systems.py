@@ -126,7 +126,7 @@ def _embedded_parts(
             anchor=anchor,
             tau=tau,
         )
-        embedded.append(of_query.by_text(encoder.card))
+        embedded.append(of_query.with_focus_texts(encoder.card))
     return embedded
 
 

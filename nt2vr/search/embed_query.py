@@ -33,9 +33,9 @@ from nt2vr.search.strategies import EmbeddedParts, Vector, anchor_of, tau_of
 # From a word to the words to read it as.
 Synonyms = Mapping[str, str]
 Knows = Callable[[str], bool]
-ById = Mapping[str, Vector]
+VectorById = Mapping[str, Vector]
 _WITH_ARTICLE = re.compile(rf"(?:\b([Aa])n? )?({WORD.pattern})")
-# In "boy or girl"; helps whether or not a model knows it.
+# Words that may stay in a substitute such as "boy or girl", even if a model does not know them.
 _JOINING = frozenset({"or"})
 
 
@@ -44,7 +44,7 @@ def substitutes(
 ) -> dict[str, dict[str, str]]:
     """Return, per model, the words that it has never seen, and what to search for instead.
 
-    Words without a substitute that it knows are left out, and so are `literal` ones.
+    Words that have no known substitute are left out, and so are `literal` ones.
     """
     unseen_by_model = {name: unseen_words(query, model) for name, model in models.items()}
     unseen = {word for words in unseen_by_model.values() for word in words}
@@ -65,7 +65,7 @@ def substitutes(
 
 
 def _known_by_all(models: Sequence[Encoder]) -> Knows:
-    """Return whether each of some models knows all words of a text, as a function."""
+    """Return a function that says whether all of some models know all words of a text."""
 
     @cache
     def knows(text: str) -> bool:
@@ -160,7 +160,7 @@ def parts_of(encoder: Encoder, query: Query, embeddings: Mapping[str, Vector]) -
         anchor=anchor_of(encoder),
         tau=tau_of(encoder.card),
     )
-    return parts.by_text(encoder.card)
+    return parts.with_focus_texts(encoder.card)
 
 
 @on_gpu
@@ -209,11 +209,16 @@ def embed_query(
 # Its arguments are pickled, so the gallery stays out.
 @on_gpu
 def _embed(
-    encoder: Encoder, query: Query, references: Sequence[Reference], clips: ById, frames: ById
+    encoder: Encoder,
+    query: Query,
+    references: Sequence[Reference],
+    clips: VectorById,
+    frames: VectorById,
 ) -> EmbeddedParts:
     """Embed texts and pictures.
 
-    Wanted references join the wanted parts, strategies search away from the others.
+    Wanted references become part of the sentence and of the wanted part. Strategies search away
+    from the other references.
 
     Args:
         clips: embeddings (D,) of the references that are clips.
@@ -272,7 +277,7 @@ def _with_tokens(
     encoder: Encoder,
     query: Query,
     wanted: Sequence[Reference],
-    frames: ById,
+    frames: VectorById,
 ) -> PictureQuery:
     """Add the tokens of the sentence, and the frames of the wanted references."""
     tokens = encoder.encode_tokens([query.text] if query.text.strip() else [])
@@ -327,7 +332,7 @@ def _encoded(encoder: Encoder, reference: Reference) -> Vector:
     if not encoder.capabilities.scores_frames:
         frames = [frames[position] for position in frame_positions(len(frames), encoder.num_frames)]
     clip = np.stack([fit(frame, encoder.framing) for frame in frames])
-    # When the frames of a video were is not known.
+    # The times of a video's frames are not known.
     seconds = None
     if is_picture:
         seconds = np.zeros((1, len(frames)), np.float32)

@@ -12,14 +12,14 @@ from nt2vr.search.exclusion import CHUNK, Exclusion, Vectors, focused, scores_of
 from nt2vr.search.index import ExactIndex, Index, best_rows
 
 Rows = NDArray[np.int64]
-# Clips that an index gives to be scored.
+# Clips of an index that are scored with an exclusion.
 SHORTLIST = 10_000
-# Clips whose frames are all weighted by a query: 0.5 GB of 12 frames of 512 numbers.
-FOCUSED = 20_000
-# The first clips that a shortlist must not miss.
-SURE = 10
-# The nearest clips that an index hardly misses.
-RELIABLE = 100
+# Largest gallery whose frames are all weighted by a query: 0.5 GB of 12 frames of 512 numbers.
+MAX_FOCUSED = 20_000
+# First clips that a shortlist must not miss.
+NUM_SURE = 10
+# Nearest clips of which an index misses hardly any.
+NUM_RELIABLE = 100
 
 
 @dataclass(frozen=True)
@@ -72,14 +72,14 @@ class EmbeddedGallery:
 
         An approximate index gives an exclusion the SHORTLIST clips nearest to the vector. All are
         scored if the first ten might lack better ones: an exclusion only takes, and the index is
-        reliable for the nearest hundred. Of more than FOCUSED clips, a query that weighs frames is
+        reliable for the nearest hundred. Of more than MAX_FOCUSED clips, a query that weighs frames is
         compared with the SHORTLIST nearest to the vector only.
         """
         if exclusion is None:
             return self._nearest(vector, k)
 
         if exclusion.focus is not None:
-            if len(self.embeddings) <= FOCUSED:
+            if len(self.embeddings) <= MAX_FOCUSED:
                 return self._best_of_all(k, vector, exclusion)
             _, rows = self._nearest(vector, max(k, SHORTLIST))
             return self._best_of(np.sort(rows), k, vector, exclusion)
@@ -87,7 +87,8 @@ class EmbeddedGallery:
         if self.contents is not None:
             products, rows = self._nearest(vector, max(k, SHORTLIST))
             scores, best = self._best_of(np.sort(rows), k, vector, exclusion)
-            if len(scores) and scores[:SURE][-1] >= products[:RELIABLE][-1]:
+            # Clips outside the shortlist have smaller products, and an exclusion only lowers them.
+            if len(scores) and scores[:NUM_SURE][-1] >= products[:NUM_RELIABLE][-1]:
                 return scores, best
         return self._best_of_all(k, vector, exclusion)
 

@@ -1,4 +1,4 @@
-"""A query's ranking by every epoch of a run: kept, made in the background, or recorded."""
+"""A query's ranking by every epoch of a run: cached, computed in the background, or recorded."""
 
 import logging
 import re
@@ -25,9 +25,9 @@ from nt2vr.search.strategies import System
 logger = logging.getLogger(__name__)
 # Queries whose rankings are kept: about 30 KB each, of 15 epochs with eight clips.
 MAX_QUERIES = 256
-# Queries whose epochs are being searched, one after another; others are asked again later.
+# Queries whose epochs wait to be searched, one after another; a later search asks for others again.
 MAX_WAITING = 4
-OF_RUN = re.compile(r" · (?:epoch (\d+)|best)$")
+EPOCH_IN_NAME = re.compile(r" · (?:epoch (\d+)|best)$")
 Entries = Mapping[str, CatalogEntry]
 # A run, and the query with its strategy.
 Key = tuple[str, str]
@@ -44,14 +44,11 @@ class RunEpochs:
 
     @classmethod
     def of(cls, model: str, entries: Entries) -> "RunEpochs | None":
-        """Return the epochs of the run whose newest, best or single epoch a model is.
-
-        None if the model is not of a run.
-        """
+        """Return the run that a model is, or is an epoch of, with all epochs; None for other models."""
         entry = entries.get(model)
         if entry is None or entry.kind not in ("run", "epoch"):
             return None
-        without_epoch = OF_RUN.sub("", model)
+        without_epoch = EPOCH_IN_NAME.sub("", model)
         run = without_epoch if without_epoch in entries else model
         epochs = []
         for folder in entries[run].folders:
@@ -126,10 +123,10 @@ def judged_by_parts(
 ) -> dict[int, Ranking]:
     """Judge hits by what a run's base finds for each part of a query alone.
 
-    This is for galleries of which nobody knows what clips show. A clip shows a part if its
-    similarity is a standard deviation above the gallery's mean. That tells of 76 % of 922 first
-    clips of the built-in world whether they violate, and of 72 to 87 % where a tenth to half of 60
-    clips do.
+    This is for galleries whose content is unknown. A clip counts as showing a part if its similarity
+    is a standard deviation above the gallery's mean. On the built-in world, this is right about
+    violations for 76 % of 922 first clips, and for 72 to 87 % where a tenth to half of 60 clips
+    violate.
     """
     model = searcher.live.get(base)
     # Unlike the sentence as typed, this strategy has the parts embedded.
@@ -166,13 +163,13 @@ def epoch_of(ranking: Ranking) -> int:
     """Return the epoch that answered; 0 if the model's name does not say."""
     if ranking.epoch:
         return ranking.epoch
-    match = OF_RUN.search(ranking.system.model)
+    match = EPOCH_IN_NAME.search(ranking.system.model)
     if match is None or match[1] is None:
         return 0
     return int(match[1])
 
 
-class KeptRankings:
+class RankingCache:
     """Rankings by run, query and epoch, of the latest queries of all pages."""
 
     def __init__(self) -> None:
@@ -184,7 +181,7 @@ class KeptRankings:
     def add(self, key: Key, rankings: Mapping[int, Ranking]) -> dict[int, Ranking]:
         """Add rankings by epoch, and return all of the run and query.
 
-        They are kept without what only a clip's details need.
+        They are stored without their embeddings, which only the view of one clip needs.
         """
         slim = {}
         for epoch, ranking in rankings.items():
@@ -197,8 +194,8 @@ class KeptRankings:
                 self._kept.popitem(last=False)
             return dict(all_rankings)
 
-    def keep_to(self, runs: Collection[str]) -> None:
-        """Drop what is kept of runs that were deleted."""
+    def keep_only(self, runs: Collection[str]) -> None:
+        """Drop the rankings of all other runs, as these were deleted."""
         with self._changing:
             for key in list(self._kept):
                 run, _ = key

@@ -7,21 +7,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 Vectors = NDArray[np.float32]
-# Above the mean, in standard deviations, from which a similarity counts.
+# A similarity counts from so many standard deviations above the mean.
 DEVIATIONS = 0.5
 # Clips from whose similarities mean and deviation are taken.
 SAMPLE = 10_000
 # Temperature of the weights of frames, see `focused`.
-FOCUS = 0.1
+TEMPERATURE = 0.1
 # Clips whose frames are read at once: 50 MB of 12 frames of 512 numbers.
 CHUNK = 2048
 
 
 @dataclass(frozen=True, eq=False)
 class Exclusion:
-    """Lowers scores: weight * max over the unwanted parts n of max(0, s(x, n) - tau).
+    """Lowers scores by weight * max over the unwanted parts n of max(0, s(x, n) - tau).
 
-    Being less like n than other clips earns nothing, unlike in wanted - alpha * unwanted.
+    Unlike with wanted - alpha * unwanted, a clip gains nothing by being very unlike n.
 
     Attributes:
         unwanted: (U, D), unit vectors; without any, nothing is lowered.
@@ -37,9 +37,9 @@ class Exclusion:
     focus: Vectors | None = None
 
     def within(self, clips: Vectors) -> Self:
-        """Return the exclusion in a gallery (V, D).
+        """Return the exclusion for a gallery (V, D).
 
-        Where tau is open, it becomes the mean of s(clip, n) plus 0.5 deviations.
+        If tau is None, it becomes the mean of s(clip, n) over the gallery plus 0.5 deviations.
         """
         if self.tau is not None or not len(self.unwanted):
             return self
@@ -82,7 +82,7 @@ def focused(frames: Vectors, focus: Vectors) -> Vectors:
 
     Source: see "Frames weighed by the query" in docs/training.md.
     """
-    similarities = frames @ focus / FOCUS
+    similarities = frames @ focus / TEMPERATURE
     weights = np.exp(similarities - similarities.max(axis=-1, keepdims=True))
     pooled = weights[..., None, :] @ frames  # (..., 1, D)
     return unit(pooled[..., 0, :])

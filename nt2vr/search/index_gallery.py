@@ -35,7 +35,7 @@ APPROXIMATE_FROM = 200_000
 # An approximate index that finds less is not used.
 MIN_RECALL = 0.95
 # Captions with which the recall is measured.
-SAMPLE = 200
+NUM_SAMPLES = 200
 OTHER_CLIPS = (
     "The vector database has other clips, so every clip was compared here. Update the library."
 )
@@ -70,7 +70,7 @@ def with_index(
 
     pooling = StoredNames.of(encoder.card.visual_key).pooling
     clips = embedded.gallery.videos
-    # Rows of other galleries than libraries would be deleted by nobody.
+    # Only libraries use Milvus: nobody would delete the rows of other galleries.
     if milvus is not None and embedded.gallery.key and clips:
         update = _MilvusUpdate(sample, progress) if may_build else None
         return _with_milvus(embedded, folder=folder / pooling, milvus=milvus, update=update)
@@ -93,7 +93,7 @@ def with_index(
 def _sample_queries(embedded: EmbeddedGallery, encoder: Encoder) -> Embeddings:
     """Embed some captions of the clips, or sentences with negations if there are no captions."""
     first_captions = (clip.captions[0] for clip in embedded.gallery.videos if clip.captions)
-    texts = list(islice(first_captions, SAMPLE))
+    texts = list(islice(first_captions, NUM_SAMPLES))
     if not texts:
         texts = [form.example for form in forms()]
     return encoder.encode_text(texts)
@@ -151,7 +151,7 @@ def _with_milvus(
     """Bring a library's index in Milvus up to date, or open it as the last update left it."""
     library = embedded.gallery.key
     clips = embedded.gallery.videos
-    # Other libraries have rows there, too.
+    # Libraries share a collection, so an id depends on the library, too.
     contents = np.array([content_id(f"{library} {clip.key}") for clip in clips], np.int64)
     ids, rows = np.unique(contents, return_index=True)
 

@@ -65,8 +65,8 @@ class EmbeddedParts:
     query: Query | None = None
     replacements: Mapping[str, str] = field(default_factory=dict)
 
-    def by_text(self, card: Card) -> "EmbeddedParts":
-        """Return the parts with the texts that weigh frames, if the model weighs frames by them."""
+    def with_focus_texts(self, card: Card) -> "EmbeddedParts":
+        """Return the parts with the texts by which a model weighs frames, if it does so."""
         if not card.capabilities.weighs_frames:
             return self
         return replace(self, sentence_text=self.sentence, wanted_text=self.wanted)
@@ -82,7 +82,7 @@ class Strength:
         default: for models whose card has none.
         most: largest value; the smallest is 0.
         slider: smallest and largest value on the page, and the step.
-        typed: another way to type the symbol, where another strategy has the word.
+        typed: another way to type the symbol, in place of a word that another strategy has.
     """
 
     symbol: str
@@ -110,13 +110,13 @@ class Strategy:
     """How the parts of a query become scores.
 
     Attributes:
-        vector: makes the query vector; None if nothing is left to search for.
-        meaning: what a system searches for by it, for people.
+        vector: makes the query vector; returns None if nothing is left to search for.
+        meaning: what it searches for, in words for people.
         uses: the parts that its scores are made of.
         strength: its number; None if it has none.
         exclusion: what it takes from the vector's scores; None if nothing.
-        by_sentence: whether query-scored models weigh frames by the sentence, not by the wanted
-            part.
+        by_sentence: whether models that weigh frames by a text weigh them by the sentence, not by
+            the wanted part.
         is_cosine: whether scores are cosines with a text, as in validation, where a low one says
             that nothing fits.
         is_control: whether it ignores everything unwanted.
@@ -224,7 +224,7 @@ def dropped(parts: EmbeddedParts) -> Vector | None:
 def combining(name: str) -> Callable[[EmbeddedParts], Vector | None]:
     """Return a strategy that combines a picture with a text, see `references.combine`.
 
-    Without a picture it is `plain`.
+    Without a picture, it is `plain`.
     """
 
     def combined(parts: EmbeddedParts) -> Vector | None:
@@ -236,7 +236,7 @@ def combining(name: str) -> Callable[[EmbeddedParts], Vector | None]:
 
 
 def _strategy_from_outside(name: str, function: Any) -> Strategy:
-    """Return a function from outside as a strategy whose mistakes are one sentence."""
+    """Return the strategy of a registered function; its failures become ConfigErrors of one sentence."""
     check_word("strategy", name)
     if not callable(function):
         raise ConfigError(
@@ -369,7 +369,7 @@ STRENGTHS = {
 def exclusion_of(strategy: str, parts: EmbeddedParts) -> Exclusion | None:
     """Return what a strategy takes from the scores of its vector, and how it weighs frames.
 
-    None if neither.
+    None if it takes nothing and weighs no frames.
     """
     chosen = STRATEGIES[strategy]
     exclusion = chosen.exclusion(parts)
@@ -492,7 +492,7 @@ class System:
         """Parse a system's name, ignoring case and the width of spaces."""
         split = _split_name(name)
         model_of_name = {" ".join(model.casefold().split()): model for model in models}
-        # A model's name may end in the name of a strategy.
+        # The whole text may be a model's name, even one that ends in the name of a strategy.
         model = model_of_name.get(" ".join(name.casefold().split()))
         if model:
             return cls(model)

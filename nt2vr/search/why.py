@@ -46,7 +46,7 @@ class Part:
         role: "anchor" is the mean of the model's neutral texts.
         similarity: the part's score alone, in cosine units.
         weight: factor of the part in the score; None if the system does not use it.
-        above: similarity from which it counts.
+        above: similarity from which it counts, for unwanted parts.
     """
 
     role: Role
@@ -87,7 +87,7 @@ class Why:
             embeddings is scaled to length 1, and may be weighted, or pooled in their order.
         parts: those with a weight add up to the score.
         words: in the order of the texts. They act together, so their shares do not add up.
-        num_left: words that were not left out.
+        num_untried: further words, which were not left out one by one.
         notice: why something is not explained.
     """
 
@@ -96,7 +96,7 @@ class Why:
     frames: tuple[float, ...] = ()
     parts: tuple[Part, ...] = ()
     words: tuple[Word, ...] = ()
-    num_left: int = 0
+    num_untried: int = 0
     notice: str = ""
 
 
@@ -177,9 +177,9 @@ def _explain(ranking: Ranking, query: Query, video_id: str, encoder: Encoder) ->
         model_query = with_words(query, ranking.read_as)
     roles = STRATEGIES[ranking.system.strategy].uses
     variants = list(_word_variants(model_query, roles))
-    left_out = variants[:MAX_WORDS]
+    tried = variants[:MAX_WORDS]
     query_parts, *variant_parts = _embed_queries(
-        [model_query, *(variant.query for variant in left_out)], encoder, ranking.strength
+        [model_query, *(variant.query for variant in tried)], encoder, ranking.strength
     )
     strategy = ranking.system.strategy
     vector, exclusion = vector_and_exclusion(strategy, query_parts, clip.gallery.embeddings)
@@ -187,7 +187,7 @@ def _explain(ranking: Ranking, query: Query, video_id: str, encoder: Encoder) ->
         return replace(why, notice=NOT_BY_TEXT)
 
     words = []
-    for variant, parts in zip(left_out, variant_parts, strict=True):
+    for variant, parts in zip(tried, variant_parts, strict=True):
         score_without = _score(clip, strategy, parts)
         share = None if score_without is None else score - score_without
         words.append(
@@ -198,20 +198,19 @@ def _explain(ranking: Ranking, query: Query, video_id: str, encoder: Encoder) ->
                 share=share,
             )
         )
+    contributions = _parts(
+        model_query,
+        embedded=query_parts,
+        strategy=strategy,
+        vector=vector,
+        exclusion=exclusion,
+        clip=clip.embedding,
+    )
     return replace(
         why,
-        parts=tuple(
-            _parts(
-                model_query,
-                embedded=query_parts,
-                strategy=strategy,
-                vector=vector,
-                exclusion=exclusion,
-                clip=clip.embedding,
-            )
-        ),
+        parts=tuple(contributions),
         words=tuple(words),
-        num_left=len(variants) - len(words),
+        num_untried=len(variants) - len(words),
     )
 
 
@@ -401,12 +400,9 @@ def _score_backwards(
         return round(float(scores_of(pooled, vector, exclusion)), 4)
 
     encoder = encoder_of(ranking.system.model)
-    has_same_shape = (encoder.embed_dim, encoder.stored_shape[-1]) == (
-        len(vector),
-        frames.shape[-1],
-    )
-    if not has_same_shape:
+    if encoder.embed_dim != len(vector) or encoder.stored_shape[-1] != frames.shape[-1]:
         return None
+    # Otherwise, the model has been replaced since.
     if not np.allclose(encoder.pool(frames)[0], gallery.embeddings[row], atol=SAME):
         return None
     return round(float(scores_of(encoder.pool(backwards)[0], vector, exclusion)), 4)

@@ -109,7 +109,7 @@ class _AnswerColumns:
         }
 
     def _tiles(self, ranking: Ranking) -> Iterator[View]:
-        """Yield each hit, and after it what is folded into it: clips of other files that share its rank."""
+        """Yield the tile of each hit, and after it those of clips from other files that share its rank."""
         clips_by_rank = _clips_by_rank(ranking)
         for hit in ranking.hits:
             similar = self._similar_clips(hit, clips_by_rank[hit.rank])
@@ -177,7 +177,7 @@ def _clips_by_rank(ranking: Ranking) -> dict[int, list[str]]:
 
 
 def boxes_text(answer: Answer, video: Video, verdict: str) -> str:
-    """Write for the browser where a clip shows what a query excludes, if it violates that; otherwise nothing."""
+    """Return where a violating clip shows what the query excludes, as JSON for the browser; otherwise ""."""
     if verdict != "violation" or answer.judged_by:
         return ""
     boxes = evidence(answer.query, video)
@@ -185,7 +185,7 @@ def boxes_text(answer: Answer, video: Video, verdict: str) -> str:
 
 
 def _rankings_with_negation(answer: Answer, flipped: Answer | None) -> Sequence[Ranking]:
-    """Return the rankings that say which columns fold, so that these stay when the negation is taken away."""
+    """Return the rankings with the negation, by which columns fold: taking it away folds no others."""
     if flipped is None or answer.denied is None:
         return answer.rankings
     systems = [ranking.system for ranking in answer.rankings]
@@ -197,7 +197,7 @@ def _twin_text(twin: Twin | None, ranking: Ranking, answer: Answer) -> str:
     """Say which earlier column a folded column repeats; empty for a column that stays."""
     if twin is None:
         return ""
-    earlier = short_name(answer.rankings[twin.place].system.name)
+    earlier = short_name(answer.rankings[twin.column].system.name)
     if not twin.is_exact:
         return f"shares {twin.num_shared} of {DEFAULT_K} clips with {earlier}"
     text = f"shows the same clips as {earlier}"
@@ -227,7 +227,7 @@ def strategy_text(system: System, epoch: int | None) -> str:
 
 
 def _movement(hit: Hit, first: Ranking, ranking: Ranking) -> dict[str, str]:
-    """Say how many places better (▲) or worse (▼) than in the first column; "new" if it is not shown there."""
+    """Say how many ranks better (▲) or worse (▼) a hit is than in the first column; "new" if it is not there."""
     if ranking is first:
         return {"move": ""}
     rank_in_first = first.ranks.get(hit.video_id)
@@ -242,7 +242,7 @@ def _movement(hit: Hit, first: Ranking, ranking: Ranking) -> dict[str, str]:
 
 
 def legends_view(view: Mapping[str, Any]) -> View:
-    """Return what is said of the columns together: what their marks mean, and which are folded.
+    """Return what the page says of all columns: what their marks mean, and which of them are folded.
 
     Args:
         view: as from `columns_view`.

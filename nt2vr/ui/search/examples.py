@@ -30,13 +30,14 @@ GENERIC = (
     "not at night",
 )
 # Clips of a library that are looked at, spread over it.
-LOOKED_AT = 500
-# Examples of a library's own, and captions that one is drawn from.
-MOST_OWN = 4
-MOST_DRAWN = 40
+MAX_LOOKED_AT = 500
+# Examples that are made of a library.
+MAX_OWN = 4
+# Captions of a library that "Surprise me" draws from.
+MAX_DRAWN = 40
 # Length of an example.
 MAX_CHARS = 60
-# Words of names that cameras, phones and programs give.
+# Words in the names that cameras, phones and programs give to files.
 CAMERA = re.compile(
     r"img|vid|mov|mvi|dsc[fn]?|pxl|gopr|dji|whatsapp|videos?|images?|clips?|films?|movies?|screen|recordings?|screenshot|"
     r"untitled|copy|final|edit(ed)?|part|scene|take|cam(era)?|audio|fps|uhd|test|sample|preview"
@@ -65,19 +66,19 @@ def examples_view(searcher: Searcher) -> View:
     """Offer queries for a gallery, and those that "Surprise me" draws from: stories in the built-in one."""
     if not searcher.is_library:
         return {"examples": list(EXAMPLES), "drawn": story_queries(), "own": False}
-    captions = list(islice(_captions(searcher.gallery), MOST_DRAWN))
+    captions = list(islice(_captions(searcher.gallery), MAX_DRAWN))
     return {"examples": own_examples(searcher.gallery), "drawn": captions, "own": True}
 
 
 def own_examples(gallery: Gallery) -> list[str]:
     """Return queries for a library: captions, one of them negated, or what its files are called, or general ones."""
-    captions = list(islice(_captions(gallery), MOST_OWN))
+    captions = list(islice(_captions(gallery), MAX_OWN))
     if not captions:
         names = dict.fromkeys(_file_names(gallery))
-        return [*islice(names, MOST_OWN - 2), *GENERIC][:MOST_OWN]
+        return [*islice(names, MAX_OWN - 2), *GENERIC][:MAX_OWN]
     negated = (changed(caption, "negate", ()) for caption in captions)
     first_negated = next(filter(None, negated), "")
-    examples = [captions[0], first_negated, *captions[1 : MOST_OWN - 1]]
+    examples = [captions[0], first_negated, *captions[1 : MAX_OWN - 1]]
     return [example for example in examples if example]
 
 
@@ -102,7 +103,7 @@ def _file_names(gallery: Gallery) -> Iterator[str]:
 
 
 def _spread(gallery: Gallery) -> Sequence[Video]:
-    return gallery.videos[:: max(1, len(gallery.videos) // LOOKED_AT)]
+    return gallery.videos[:: max(1, len(gallery.videos) // MAX_LOOKED_AT)]
 
 
 # Clips and texts; for each, CLIP's composer finds more than a mean of picture and sentence.
@@ -116,10 +117,10 @@ PICTURE_MODEL = "CLIP"
 
 
 def picture_systems(models: Catalog) -> list[str]:
-    """List the systems of the examples: the stage and phones show the first two, of which the second has learnt it."""
+    """List the systems of the examples; the stage and phones show the first two: the sentence, and a composer."""
     composers = models.find(PICTURE_MODEL).composers
-    learnt = [name for name, strategy in STRATEGIES.items() if strategy.composer in composers]
-    strategies = ("plain", *learnt, "parts")
+    composing = [name for name, strategy in STRATEGIES.items() if strategy.composer in composers]
+    strategies = ("plain", *composing, "parts")
     return [System(PICTURE_MODEL, strategy).name for strategy in strategies]
 
 

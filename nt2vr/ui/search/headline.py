@@ -17,10 +17,12 @@ VideoOf = Callable[[str], Video]
 
 
 def headline(columns: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
-    """Say what the first and the last column made of a query, each with a `kind`; none of what is learning."""
-    finished = [column for column in columns if "run" not in column]
+    """Say what the first and the last column made of a query, each with a `kind`; runs do not count."""
+    columns_of_models = [column for column in columns if "run" not in column]
+    first = columns_of_models[:1]
+    last = columns_of_models[1:][-1:]
     sentences = []
-    for column in (*finished[:1], *finished[1:][-1:]):
+    for column in (*first, *last):
         outcome = column["told"]
         if outcome:
             sentences.append({**outcome, "text": f"{column['system']} {outcome['text']}"})
@@ -44,7 +46,7 @@ def outcome_view(
 
 
 def _change_view(ranking: Ranking, before: Answer) -> dict[str, str]:
-    """Say what taking the negation away changed; that nothing did is what a model gets wrong."""
+    """Say how many clips changed when the negation was taken away; the fewer, the worse is the model."""
     total = len(ranking.hits)
     num_changed = total - _num_stayed(ranking, before)
     if not num_changed:
@@ -65,20 +67,18 @@ def _verdicts_view(ranking: Ranking, answer: Answer, video_of: VideoOf) -> dict[
         lost = _lost(ranking, answer.query, video_of)
     ending = f"; {lost}" if lost else ""
 
-    # Nothing is excluded.
     if not answer.query.unwanted:
         if not source and not is_complete:
             return {}
         text = f"is right in {right} of {total}{source}{ending}."
         return {"kind": grade(right, total), "text": text}
 
-    # Some clips show what is.
     if violations:
         shows = "shows it" if len(answer.query.unwanted) == 1 else "shows some of it"
         text = f"{shows} anyway, in {violations} of {total}{source}{ending}."
         return {"kind": "bad" if 2 * violations > total else "fair", "text": text}
 
-    # None does, which is no merit unless clips are right.
+    # To show nothing unwanted is no merit unless clips are right.
     if not source and not (right and is_complete and read_query(answer.query).is_known):
         return {"kind": "bad", "text": f"misses what is wanted: {lost}."} if lost else {}
     ending = f", but {lost}" if lost else ""
@@ -111,7 +111,7 @@ def _reasons(ranking: Ranking, query: Query, video_of: VideoOf) -> Counter[str]:
 
 
 def stays_view(ranking: Ranking, before: Answer | None) -> dict[str, str]:
-    """Say how many clips stayed since another answer, at length and in a word."""
+    """Say how many clips are also in the answer before, at length and in short."""
     if before is None or not ranking.hits:
         return {"stayed": "", "same": ""}
     stayed = _num_stayed(ranking, before)

@@ -27,8 +27,8 @@ from nt2vr.ui.search.state import Chosen
 from nt2vr.ui.view import View
 from nt2vr.ui.web.inputs import MAX_PICTURE_MB, is_too_large, is_upload
 
-# Uploads that are decoded at a time; other searches have the rest of the places.
-AT_A_TIME = CONCURRENT // 2
+# Uploads that are decoded at a time, so that searches without uploads need not wait.
+MAX_DECODING = CONCURRENT // 2
 # Decoded uploads, for the next search with them; a video's frames take at most 6.5 MB.
 CACHED = 8
 # Pixels of the short and the long side of a chip's picture.
@@ -42,7 +42,7 @@ Frames = tuple[NDArray[np.uint8], ...]
 
 
 def beside(chosen: Sequence[Chosen], gallery: str, answer: Answer) -> dict[str, str]:
-    """Explain the verdicts of an answer next to wanted references, in the place of how captions judge."""
+    """Explain the verdicts next to wanted references, instead of how captions judge."""
     wanted = [reference for reference in chosen if reference.wanted]
     if not wanted or not answer.has_verdicts:
         return {}
@@ -60,19 +60,20 @@ def remark(searcher: Searcher, answer: Answer, chosen: Sequence[Chosen]) -> str:
     if chosen and not wanted:
         return _unwanted_remark(answer)
     systems = [ranking.system for ranking in answer.rankings]
-    taking_all = [
+    # These search for the picture with all that it shows.
+    whole_picture = [
         system.name for system in systems if not STRATEGIES[system.strategy].needs_picture
     ]
-    if len(wanted) != 1 or not taking_all:
+    if len(wanted) != 1 or not whole_picture:
         return ""
     try:
         verdict = searcher.judge(answer.query, searcher.video(wanted[0].clip))
     except Nt2vrError:
         # It is not a clip of this gallery.
         verdict = None
-    return _picture_remark(
-        answer.query, verdict, taking_all if len(taking_all) < len(systems) else ()
-    )
+    if len(whole_picture) == len(systems):
+        return _picture_remark(answer.query, verdict, systems=())
+    return _picture_remark(answer.query, verdict, whole_picture)
 
 
 def _picture_remark(query: Query, verdict: Verdict | None, systems: Sequence[str]) -> str:
@@ -117,7 +118,7 @@ class References:
         self._media = media
         self._decoder = decoder
         self._decoded = lru_cache(CACHED)(self._decode)
-        self._free = BoundedSemaphore(AT_A_TIME)
+        self._free = BoundedSemaphore(MAX_DECODING)
 
     def resolve(self, chosen: Sequence[Chosen], gallery: str) -> tuple[Reference, ...]:
         """Return references for a search of a gallery; a clip of another one becomes its middle frame."""
@@ -198,7 +199,7 @@ class References:
         return f"data:image/jpeg;base64,{base64.b64encode(jpeg.getvalue()).decode()}"
 
     def existing(self, chosen: Sequence[Chosen]) -> tuple[Chosen, ...]:
-        """Leave out clips that no longer exist, as those of an old link may not."""
+        """Leave out clips that no longer exist, as happens with old links."""
         return tuple(reference for reference in chosen if self._exists(reference))
 
     def _exists(self, chosen: Chosen) -> bool:

@@ -12,7 +12,7 @@ from nt2vr.progress import duration_text
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.epochs import (
     Entries,
-    KeptRankings,
+    RankingCache,
     Recording,
     RunEpochs,
     epoch_of,
@@ -205,14 +205,14 @@ class RunColumns:
     key: str
     entries: Entries
     base_of: Callable[[str], str]
-    cache: KeptRankings
+    cache: RankingCache
     view_of: ViewOf
     searcher: Searcher
     plan: SearchPlan | None
 
     def with_epochs(self, columns: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         """Return the columns of `columns_view`, those of runs with their epochs."""
-        self.cache.keep_to({name for name, entry in self.entries.items() if entry.kind == "run"})
+        self.cache.keep_only({name for name, entry in self.entries.items() if entry.kind == "run"})
         views = []
         for column, ranking in zip(columns, self.answer.rankings, strict=True):
             epochs = RunEpochs.of(ranking.system.model, self.entries)

@@ -1,4 +1,4 @@
-"""No dead end: what can be searched for instead of a query that hardly any clip fits, or that cannot be judged."""
+"""Offers where a query leads nowhere: other spellings, words and queries, and why there are no verdicts."""
 
 import re
 from collections.abc import Callable
@@ -37,13 +37,15 @@ def way_out_view(
         video_of: returns a clip of the gallery by its id.
     """
     if not videos:
-        return {"reason": _reason_elsewhere(answer, video_of)}
+        return {"reason": _reason_without_world(answer, video_of)}
     typed = answer.denied or answer.query
     unknown = unknown_words(typed)[:MOST_UNKNOWN]
     # Words of another language are not misspelt.
     spellings = {} if notice_of(typed.text) else _spellings(unknown)
     num_right = max((ranking.counts["right"] for ranking in answer.rankings), default=0)
-    reason = "" if num_right else _reason(typed, unknown)
+    reason = ""
+    if not num_right:
+        reason = _reason(typed, unknown)
     view = {
         "meant": _meant_view(typed.text, spellings),
         "lacking": [_lacking_view(typed.text, word) for word in unknown if word.near],
@@ -62,8 +64,10 @@ def way_out_view(
     if spellings:
         query = understand(_with_all(query.text, spellings))
     near = suggestions.near(query, understand)
-    fits = {None: "", 0: "No clip fits.", 1: "Only one clip fits."}[count]
-    return {**view, "few": f"{fits} Try" if near else fits, "offers": near}
+    few = {None: "", 0: "No clip fits.", 1: "Only one clip fits."}[count]
+    if near:
+        few = f"{few} Try"
+    return {**view, "few": few, "offers": near}
 
 
 def _spellings(unknown: list[UnknownWord]) -> dict[str, list[str]]:
@@ -101,7 +105,7 @@ def _lacking_view(text: str, unknown: UnknownWord) -> View:
 
 
 def with_word(text: str, word: str, replacement: str) -> str:
-    """Return a text with another word in the place of one, and the article that this needs."""
+    """Replace a word of a text by another one, with the article that this needs."""
     article = "an" if replacement[0] in "aeiou" else "a"
 
     def replaced(match: re.Match[str]) -> str:
@@ -131,7 +135,7 @@ def _unmarked_reason(answer: Answer) -> str:
     return "" if is_complete else "Clips without a mark do not tell whether they fit."
 
 
-def _reason_elsewhere(answer: Answer, video_of: VideoOf) -> str:
+def _reason_without_world(answer: Answer, video_of: VideoOf) -> str:
     """Say in a sentence why no clip of a library, or next to references, has a verdict; empty if one has."""
     hits = [hit for ranking in answer.rankings for hit in ranking.hits]
     if answer.has_verdicts or not hits:

@@ -421,7 +421,7 @@ class SearchTab:
             results.menu: downloads(view.answer),
             results.understood: understood,
             results.columns: columns,
-            **self._watch.awake(),
+            **self._watch.timer_updates(),
             results.index: view.index(job),
             # Models may have been loaded meanwhile.
             self.head: status_line(self.galleries, state.gallery, view.visitor),

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from nt2vr.search.answers import Ranking
 from nt2vr.search.searcher import DEFAULT_K
 
-# Clips that near twins may differ in, and columns that are left side by side.
+# Clips in which near twins may differ.
 MOST_DIFFERENT = 1
+# Columns that must stay side by side where twins are not exact.
 FEWEST_COLUMNS = 2
 
 
@@ -16,12 +17,12 @@ class Twin:
     """An earlier column with the same clips, or all but one.
 
     Attributes:
-        place: of the earlier column.
+        column: number of the earlier column.
         num_shared: clips that both show.
-        is_exact: whether a model's strategies give the same ranking.
+        is_exact: whether both are of one model and show the same clips in the same order.
     """
 
-    place: int
+    column: int
     num_shared: int
     is_exact: bool
 
@@ -53,22 +54,22 @@ def _twin_among(
     Args:
         twins: of the earlier rankings.
     """
-    for place, earlier_twin in enumerate(twins):
+    for column, earlier_twin in enumerate(twins):
         if earlier_twin is None:
-            twin = _compare(rankings[place], ranking, place)
+            twin = _compare(rankings[column], ranking, column)
             if twin is not None and (twin.is_exact or not only_exact):
                 return twin
     return None
 
 
-def _compare(first: Ranking, second: Ranking, place: int) -> Twin | None:
-    """Return how the second ranking repeats the first, which is at a place; None if it does not."""
+def _compare(first: Ranking, second: Ranking, column: int) -> Twin | None:
+    """Return how the second ranking repeats the first, which is in a column; None if it does not."""
     if first.system.model == second.system.model and _clips(first) == _clips(second):
-        return Twin(place, num_shared=len(first.hits), is_exact=bool(first.hits))
+        return Twin(column, num_shared=len(first.hits), is_exact=bool(first.hits))
     num_shared = len(set(_clips(first)) & set(_clips(second)))
     if num_shared < DEFAULT_K - MOST_DIFFERENT:
         return None
-    return Twin(place, num_shared, is_exact=False)
+    return Twin(column, num_shared, is_exact=False)
 
 
 def _clips(ranking: Ranking) -> list[str]:

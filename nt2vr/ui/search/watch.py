@@ -13,7 +13,7 @@ from nt2vr.models.card import read_card
 from nt2vr.models.catalog import Catalog
 from nt2vr.presets import PRESETS
 from nt2vr.search.answers import Answer
-from nt2vr.search.epochs import KeptRankings, Recording, RunEpochs
+from nt2vr.search.epochs import RankingCache, Recording, RunEpochs
 from nt2vr.search.searcher import Searcher, SearchPlan
 from nt2vr.search.strategies import System
 from nt2vr.ui.later_starts import LaterStarts
@@ -30,11 +30,11 @@ from trainer.runs.manager import Run, RunManager
 from trainer.teaching import teaching
 
 PRESET = PRESETS / "stage.json"
-# Characters of the base's name in a run's.
+# Characters of the base's name that are part of a run's name.
 MAX_BASE = 40
 POLL_S = 1.0
-# Polls after the end of a run, within which its last checkpoint is served.
-REST = 10
+# Polls after the end of a run, until its last checkpoint is served.
+POLLS_AFTER_END = 10
 # In place of the id of a run that has not started.
 WAITING = "(waiting)"
 
@@ -67,7 +67,7 @@ class WatchedRun:
     view: Mapping[str, Any] = field(default_factory=dict)
 
 
-class _Showing(NamedTuple):
+class _PanelUpdates(NamedTuple):
     """New values of the panel, the timer, and what the page remembers."""
 
     panel: Any
@@ -90,16 +90,16 @@ class Watch:
     permissions: Permissions
     runs: RunManager
     recording: Recording | None = None
-    cache: KeptRankings = field(default_factory=KeptRankings)
+    cache: RankingCache = field(default_factory=RankingCache)
     panel: gr.HTML = field(init=False)
     notes: gr.HTML = field(init=False)
     timer: gr.Timer = field(init=False)
     # Written by the timer; a slow tick may overwrite a newer value.
     _watched: gr.State = field(init=False)
     # Id of the run whose column is to join the others with its first checkpoint, or WAITING.
-    _joins: gr.State = field(init=False)
-    # Name of the model to train that a run is in the way of; "" for none.
-    _wished: gr.State = field(init=False)
+    _joining_run: gr.State = field(init=False)
+    # Name of the model that is to be trained, but that a run is in the way of; "" for none.
+    _blocked_model: gr.State = field(init=False)
 
     def build(self) -> None:
         """Lay out the panel, empty until a run is under way."""
@@ -107,31 +107,36 @@ class Watch:
         self.notes = template("run-notes", {"runs": []})
         self.timer = gr.Timer(POLL_S, active=False)
         self._watched = gr.State(WatchedRun())
-        self._joins = gr.State("")
-        self._wished = gr.State("")
+        self._joining_run = gr.State("")
+        self._blocked_model = gr.State("")
 
     def wire(
         self, visits: Sequence[Any], query: Any, systems: Any, ask: Any, columns: Any, answer: Any
     ) -> None:
-        """Wire columns, panel, which looks for a run on `visits`, and timer; a change of `ask` searches."""
+        """Wire the columns of runs, the panel and the timer.
+
+        Args:
+            visits: events on which the panel looks for a run.
+            ask: a change of it starts a search.
+        """
         moved = columns.epoch(self.on_epoch, systems, systems, **QUIET)
         moved.success(None, outputs=ask, js="nt2vr.ask")
         panel = [self.panel, self.timer, self._watched]
-        panel_and_start = [*panel, self._joins, self._wished]
+        panel_and_start = [*panel, self._joining_run, self._blocked_model]
         watched = [systems, self._watched]
-        wished = [*watched, self._wished]
+        blocked_model = [*watched, self._blocked_model]
         for event in visits:
             event(self.on_visit, systems, panel, **QUIET)
         self.panel.start(self.on_start, systems, panel_and_start, **QUIET)
-        self.panel.instead(self.on_instead, wished, panel_and_start, **QUIET)
-        self.panel.afterwards(self.on_afterwards, wished, panel_and_start, **QUIET)
-        self.panel.dismiss(self.on_dismiss, wished, panel_and_start, **QUIET)
-        self.panel.withdraw(self.on_withdraw, wished, panel, **QUIET)
+        self.panel.instead(self.on_instead, blocked_model, panel_and_start, **QUIET)
+        self.panel.afterwards(self.on_afterwards, blocked_model, panel_and_start, **QUIET)
+        self.panel.dismiss(self.on_dismiss, blocked_model, panel_and_start, **QUIET)
+        self.panel.withdraw(self.on_withdraw, blocked_model, panel, **QUIET)
         self.panel.stop(self.on_stop, watched, panel, **QUIET)
-        self.panel.join(self.on_join, watched, [*panel, self._joins], **QUIET)
+        self.panel.join(self.on_join, watched, [*panel, self._joining_run], **QUIET)
         self.timer.tick(
             self.on_tick,
-            [query, systems, answer, self._watched, self._joins, self._wished],
+            [query, systems, answer, self._watched, self._joining_run, self._blocked_model],
             [*panel_and_start, systems, ask],
             queue=False,
             trigger_mode="once",
@@ -139,7 +144,7 @@ class Watch:
         )
 
     def offers(self, visitor: Visitor, text: str, gallery: str) -> View:
-        """Say whether to offer this visitor a training, and a recorded one; if it is of another query, of which."""
+        """Say whether to offer this visitor a training, and a recorded one, perhaps of another query."""
         recorded = ""
         if self.recording is not None and not gallery:
             recorded = _recorded_query(self.recording, text)
@@ -188,8 +193,8 @@ class Watch:
         """Return True if there is a recording of a sentence in a gallery."""
         return self.recording is not None and not gallery and text in self.recording.queries
 
-    def awake(self) -> dict[Any, Any]:
-        """Keep the panel up to date if a run is under way or is to start, along with a search's answer."""
+    def timer_updates(self) -> dict[Any, Any]:
+        """Return the update that starts the timer, if a run is under way or is to start."""
         if self.runs.under_way() or self._is_waiting:
             return {self.timer: gr.Timer(active=True)}
         return {}
@@ -199,7 +204,7 @@ class Watch:
         run = self.runs.under_way()
         if not run and not self._later.view(request):
             return gr.skip(), gr.skip(), gr.skip()
-        return self._showing(WatchedRun(run), "", systems, request)
+        return self._panel_updates(WatchedRun(run), "", systems, request)
 
     def on_start(self, systems: list[str], request: gr.Request) -> tuple[Any, ...]:
         """Train from the model of the first column, or offer what can be done about a run that is in the way."""
@@ -209,49 +214,53 @@ class Watch:
             run = self.runs.start(short_run(self._models, model), session_of(request))
         except DeviceInUseError:
             in_the_way = WatchedRun(self._later.run_in_the_way().run_id)
-            return *self._showing(in_the_way, "", systems, request, wished=model), "", model
-        return *self._showing(WatchedRun(run), run, systems, request), run, ""
+            return (
+                *self._panel_updates(in_the_way, "", systems, request, blocked_model=model),
+                "",
+                model,
+            )
+        return *self._panel_updates(WatchedRun(run), run, systems, request), run, ""
 
     def on_instead(
-        self, systems: list[str], watched: WatchedRun, wished: str, request: gr.Request
+        self, systems: list[str], watched: WatchedRun, blocked_model: str, request: gr.Request
     ) -> tuple[Any, ...]:
-        """Stop the run that is in the way, and train the model that was wished for once it has ended."""
-        return self._start_later(systems, watched, wished, request, stops=True)
+        """Stop the run that is in the way, and train the blocked model once it has ended."""
+        return self._start_later(systems, watched, blocked_model, request, stops=True)
 
     def on_afterwards(
-        self, systems: list[str], watched: WatchedRun, wished: str, request: gr.Request
+        self, systems: list[str], watched: WatchedRun, blocked_model: str, request: gr.Request
     ) -> tuple[Any, ...]:
-        """Train the model that was wished for once the run that is in the way has ended."""
-        return self._start_later(systems, watched, wished, request, stops=False)
+        """Train the blocked model once the run that is in the way has ended."""
+        return self._start_later(systems, watched, blocked_model, request, stops=False)
 
     def on_dismiss(
-        self, systems: list[str], watched: WatchedRun, wished: str, request: gr.Request
+        self, systems: list[str], watched: WatchedRun, blocked_model: str, request: gr.Request
     ) -> tuple[Any, ...]:
         """Train nothing after all."""
-        return *self._showing(watched, "", systems, request), gr.skip(), ""
+        return *self._panel_updates(watched, "", systems, request), gr.skip(), ""
 
     def on_withdraw(
-        self, systems: list[str], watched: WatchedRun, wished: str, request: gr.Request
+        self, systems: list[str], watched: WatchedRun, blocked_model: str, request: gr.Request
     ) -> tuple[Any, ...]:
         """Take back the start that waits, or close the message that it was refused."""
         self._later.take_back(request)
-        return self._showing(watched, "", systems, request, wished)
+        return self._panel_updates(watched, "", systems, request, blocked_model)
 
     def _start_later(
         self,
         systems: list[str],
         watched: WatchedRun,
-        wished: str,
+        blocked_model: str,
         request: gr.Request,
         stops: bool,
     ) -> tuple[Any, ...]:
         self.permissions.check("train", request)
-        config = self.runs.check_config(short_run(self._models, wished))
+        config = self.runs.check_config(short_run(self._models, blocked_model))
         session = session_of(request)
         self._later.start(
             config.encoder.name, lambda: self.runs.start(config, session), stops, request
         )
-        return *self._showing(watched, WAITING, systems, request), WAITING, ""
+        return *self._panel_updates(watched, WAITING, systems, request), WAITING, ""
 
     def _model_to_train(self, systems: list[str]) -> str:
         """Return the model of the first column; a ConfigError if it cannot be trained."""
@@ -273,13 +282,13 @@ class Watch:
         self.permissions.check("train", request)
         self.permissions.check_cancel(self.runs.get(watched.run).session, request)
         self.runs.stop(watched.run)
-        return self._showing(watched, "", systems, request)
+        return self._panel_updates(watched, "", systems, request)
 
     def on_join(
         self, systems: list[str], watched: WatchedRun, request: gr.Request
     ) -> tuple[Any, ...]:
         """Have the run's column join the others at the next tick, or with its first checkpoint."""
-        return *self._showing(watched, watched.run, systems, request), watched.run
+        return *self._panel_updates(watched, watched.run, systems, request), watched.run
 
     def on_tick(
         self,
@@ -287,34 +296,40 @@ class Watch:
         systems: list[str],
         answer: Answer | None,
         watched: WatchedRun,
-        joins: str,
-        wished: str,
+        joining_run: str,
+        blocked_model: str,
         request: gr.Request,
     ) -> tuple[Any, ...]:
-        """Show how far the run is, add its column if that is to join, and search again for a newer checkpoint."""
+        """Show how far the run is; add its column, or search again, when there is a new checkpoint."""
         under_way = self.runs.under_way()
         watched = replace(watched, run=under_way or watched.run)
-        joins = self._run_to_join(joins, request)
-        new_wished: Any = gr.skip()
+        joining_run = self._known_joining_run(joining_run, request)
+        new_blocked_model: Any = gr.skip()
         if not under_way:
             # Nothing is in the way any more.
-            wished = ""
-            new_wished = ""
+            blocked_model = ""
+            new_blocked_model = ""
 
-        model = self._model_of(joins) if joins and joins == watched.run else ""
+        model = self._model_of(joining_run) if joining_run and joining_run == watched.run else ""
         if model:
             joined = _with_column(systems or [], model)
-            showing = self._showing(watched, "", joined, request, wished)
-            return *showing, "", new_wished, self._chosen(joined), f"{time.monotonic()}"
+            panel_updates = self._panel_updates(watched, "", joined, request, blocked_model)
+            return (
+                *panel_updates,
+                "",
+                new_blocked_model,
+                self._chosen(joined),
+                f"{time.monotonic()}",
+            )
 
-        asks: Any = gr.skip()
+        search_trigger: Any = gr.skip()
         newer = self._newer_epochs(answer, text)
         if newer:
             if newer != watched.searched:
-                asks = f"{time.monotonic()}"
+                search_trigger = f"{time.monotonic()}"
             watched = replace(watched, searched=newer)
-        showing = self._showing(watched, joins, systems, request, wished)
-        return *showing, gr.skip(), new_wished, gr.skip(), asks
+        panel_updates = self._panel_updates(watched, joining_run, systems, request, blocked_model)
+        return *panel_updates, gr.skip(), new_blocked_model, gr.skip(), search_trigger
 
     def run_notes(self, request: gr.Request) -> View:
         """Say of each run, for the list of systems, whose it is and how far it has come."""
@@ -351,10 +366,10 @@ class Watch:
     def _is_waiting(self) -> bool:
         return self.runs.waiting is not None and self.runs.waiting.is_waiting
 
-    def _run_to_join(self, joins: str, request: gr.Request) -> str:
-        """Return the id of the run whose column is to join; for WAITING, of the run that this page's start led to."""
-        if joins != WAITING:
-            return joins
+    def _known_joining_run(self, joining_run: str, request: gr.Request) -> str:
+        """Return the id of the run whose column is to join; for WAITING, that of the run that has started since."""
+        if joining_run != WAITING:
+            return joining_run
         waiting = self.runs.waiting
         if waiting is None or waiting.session != session_of(request):
             return ""
@@ -374,7 +389,7 @@ class Watch:
         return gr.Dropdown(system_choices(names), value=list(systems), multiselect=True)
 
     def _newer_epochs(self, answer: Answer | None, text: str) -> dict[str, int]:
-        """Return the epochs that are served by now, where others answered; none while a query is being typed."""
+        """Return the epochs that are newer than those that answered; none while a query is being typed."""
         newer: dict[str, int] = {}
         if answer is None or answer.sentence != text:
             return newer
@@ -385,30 +400,32 @@ class Watch:
                 newer[model] = served
         return newer
 
-    def _showing(
+    def _panel_updates(
         self,
         watched: WatchedRun,
-        joins: str,
+        joining_run: str,
         systems: Sequence[str],
         request: gr.Request,
-        wished: str = "",
-    ) -> _Showing:
+        blocked_model: str = "",
+    ) -> _PanelUpdates:
         """Return the panel, if it has changed, the timer, and what to remember."""
         run = self._existing_run(watched.run)
         training = run_view(run) if run else None
         is_under_way = training is not None and training["under_way"]
-        polls = REST if is_under_way or self._is_waiting else watched.polls - 1
+        polls = POLLS_AFTER_END if is_under_way or self._is_waiting else watched.polls - 1
 
         view: View = {}
         if training and run:
-            view = self._view(training, run, joins, systems, request)
+            view = self._view(training, run, joining_run, systems, request)
         waiting = self._later.view(request)
         if waiting:
             view["waiting"] = waiting
-        if wished and is_under_way and not self._is_waiting:
-            view["wish"] = wished
+        if blocked_model and is_under_way and not self._is_waiting:
+            view["wish"] = blocked_model
         panel = gr.skip() if view == watched.view else view
-        return _Showing(panel, gr.Timer(active=polls > 0), replace(watched, polls=polls, view=view))
+        return _PanelUpdates(
+            panel, gr.Timer(active=polls > 0), replace(watched, polls=polls, view=view)
+        )
 
     def _existing_run(self, run: str) -> Run | None:
         """Return a run by its id; None for "", or if it was deleted."""
@@ -421,7 +438,7 @@ class Watch:
         self,
         training: Mapping[str, Any],
         run: Run,
-        joins: str,
+        joining_run: str,
         systems: Sequence[str],
         request: gr.Request,
     ) -> View:
@@ -434,8 +451,8 @@ class Watch:
             **training,
             "error": self.permissions.redactor(request)(training["error"]),
             "name": short_name(run.run_id),
-            "joins": may_join and joins == run.run_id,
-            "can_join": may_join and joins != run.run_id,
+            "joins": may_join and joining_run == run.run_id,
+            "can_join": may_join and joining_run != run.run_id,
             "may_stop": self._later.may_stop(run, request),
         }
 

@@ -189,8 +189,8 @@ def _words_view(why: Why, largest: float) -> View:
         views = [_word_view(word, largest) for word in words]
         lines.append({"label": ROLES[role], "words": views})
     note = SHARES
-    if why.num_left:
-        note += f" The last {why.num_left:,} words were not tried."
+    if why.num_untried:
+        note += f" The last {why.num_untried:,} words were not tried."
     return {"lines": lines, "words_note": note}
 
 

@@ -11,7 +11,7 @@ from nt2vr.errors import CheckpointError
 from nt2vr.models.catalog import CatalogEntry
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Hit, Ranking
-from nt2vr.search.epochs import MAX_QUERIES, KeptRankings, RunEpochs, judged_by_parts
+from nt2vr.search.epochs import MAX_QUERIES, RankingCache, RunEpochs, judged_by_parts
 from nt2vr.search.searcher import SearchPlan
 from nt2vr.search.strategies import System
 from nt2vr.services import Services
@@ -93,7 +93,7 @@ def test_an_unreadable_epoch_has_no_hits_and_stops_nothing(
 
 
 def test_only_the_latest_queries_are_kept_and_only_their_hits() -> None:
-    rankings = KeptRankings()
+    rankings = RankingCache()
     ranking = Ranking(System("run"), (Hit("a", 1, 0.5, None),), ranks={"a": 1})
     rankings.add(("run", "first"), {1: ranking})
     for number in range(MAX_QUERIES):

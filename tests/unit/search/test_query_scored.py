@@ -86,7 +86,7 @@ def test_small_galleries_are_searched_exactly_and_large_in_two_stages(
     scores, rows = embedded.search(vector, 50, exclusion)
     assert rows.tolist() == np.argsort(-np.array(expected)).tolist()
     np.testing.assert_allclose(scores, np.array(expected)[rows], atol=1e-6)
-    monkeypatch.setattr(embedded_module, "FOCUSED", 49)
+    monkeypatch.setattr(embedded_module, "MAX_FOCUSED", 49)
     monkeypatch.setattr(embedded_module, "SHORTLIST", 20)
     nearest = set(np.argsort(-(embedded.embeddings @ vector))[:20].tolist())
     scores, best_rows = embedded.search(vector, 5, exclusion)

@@ -13,7 +13,7 @@ from nt2vr.media.gallery import Video
 from nt2vr.models.catalog import CatalogEntry
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Hit, Ranking, Verdict
-from nt2vr.search.epochs import KeptRankings, Recording, RunEpochs
+from nt2vr.search.epochs import RankingCache, Recording, RunEpochs
 from nt2vr.search.strategies import System
 from nt2vr.ui.search.columns import columns_view
 from nt2vr.ui.search.run_columns import RunColumn, RunColumns, replayed, story, with_epoch
@@ -71,7 +71,7 @@ def view_of(answer: Answer) -> dict[str, Any]:
 
 
 def columns(
-    *rankings: Ranking, kept: KeptRankings, query: Query = NEGATED, key: str = ""
+    *rankings: Ranking, kept: RankingCache, query: Query = NEGATED, key: str = ""
 ) -> list[dict[str, Any]]:
     answer = Answer(query, rankings)
     live: Any = SimpleNamespace(models=None)
@@ -109,7 +109,7 @@ def test_what_a_slider_cannot_send_is_refused(run: str, epoch: int) -> None:
 
 
 def test_the_head_tells_what_changed_up_to_an_epoch() -> None:
-    rankings = KeptRankings()
+    rankings = RankingCache()
     clip = System("CLIP")
     run = System("run")
     columns(ranking(clip, 7, 1), ranking(run, 5, 3, epoch=2), kept=rankings)
@@ -139,7 +139,7 @@ def test_the_head_tells_what_changed_up_to_an_epoch() -> None:
 def test_unsearched_epochs_are_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    rankings = KeptRankings()
+    rankings = RankingCache()
     _ = Epochs(monkeypatch, 0, 3)
     (column,) = columns(ranking(System("run"), 5, epoch=7), kept=rankings)
     assert column["run"]["waits"]
@@ -153,12 +153,12 @@ def test_unsearched_epochs_are_waited_for(
 
 
 def test_rankings_of_other_queries_and_runs_do_not_mix() -> None:
-    rankings = KeptRankings()
+    rankings = RankingCache()
     columns(ranking(System("run"), 5, epoch=2), kept=rankings)
     (other_column,) = columns(ranking(System("run"), 4, epoch=3), kept=rankings, key="other")
     (boolean,) = columns(ranking(System("run", "boolean"), 1, epoch=3), kept=rankings)
     assert [sum(map(bool, column["run"]["frames"])) for column in (other_column, boolean)] == [1, 1]
-    rankings.keep_to({"another"})
+    rankings.keep_only({"another"})
     (repeated,) = columns(ranking(System("run"), 4, epoch=3), kept=rankings)
     assert sum(map(bool, repeated["run"]["frames"])) == 1
 

@@ -16,7 +16,7 @@ from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.epochs import Recording
 from nt2vr.search.strategies import System
 from nt2vr.ui.search import watch as watch_module
-from nt2vr.ui.search.watch import REST, Watch, WatchedRun
+from nt2vr.ui.search.watch import POLLS_AFTER_END, Watch, WatchedRun
 from nt2vr.ui.web.permissions import Permissions
 
 NOBODY: Any = None  # a request by nobody in particular
@@ -156,7 +156,7 @@ def test_the_page_stops_asking_and_tells_only_of_failures() -> None:
     }
     panel, timer, watched, *_ = tick(page, watched)
     assert panel["error"] == "The disk is full." and not panel["may_stop"] and timer.active
-    for _ in range(REST):
+    for _ in range(POLLS_AFTER_END):
         panel, timer, watched, *_ = tick(page, watched)
     assert panel == gr.skip() and not timer.active
     page.trained.training = {
