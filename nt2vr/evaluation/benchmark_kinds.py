@@ -109,11 +109,11 @@ def prefix_of(name: str) -> str:
 
 def shipped_data() -> list[tuple[str, str]]:
     """List the shipped data of all kinds: labels and names."""
-    return [
-        (label, f"{prefix}{name}")
-        for prefix, kind in benchmark_kinds().items()
-        for name, label in kind.choices.items()
-    ]
+    choices = []
+    for prefix, kind in benchmark_kinds().items():
+        for name, label in kind.choices.items():
+            choices.append((label, prefix + name))
+    return choices
 
 
 def select_data(name: str, split: str, per_kind: int = 0) -> ModelData:

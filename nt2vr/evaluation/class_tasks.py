@@ -9,6 +9,7 @@ Vision-Language Models via Negations", WACV 2025).
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from itertools import filterfalse
 from pathlib import Path
 from typing import NamedTuple
 
@@ -93,15 +94,14 @@ def read_prompts(prompt_or_file: str, folder: Path) -> Prompts:
                 f"The prompts of {path} cannot be read: name a text file with one per line."
             ) from error
 
-    stripped = [line.strip() for line in lines]
-    prompts = list(dict.fromkeys(line for line in stripped if line))
+    prompts = list(dict.fromkeys(filter(None, map(str.strip, lines))))
     for prompt in prompts:
         if prompt.count(SLOT) != 1:
             raise ConfigError(
                 f"A prompt needs one {SLOT} for the name of the class, unlike {quoted(prompt)}."
             )
-    plain = tuple(prompt for prompt in prompts if not cue_of(prompt))
-    negated = tuple(prompt for prompt in prompts if cue_of(prompt))
+    negated = tuple(filter(cue_of, prompts))
+    plain = tuple(filterfalse(cue_of, prompts))
     if not plain or len(prompts) > MAX_PROMPTS:
         raise ConfigError(f"Give 1 to {MAX_PROMPTS:,} prompts, at least one without a negation.")
     return Prompts(plain, negated)
@@ -115,17 +115,17 @@ def class_task(
     Of each video, `labels` are its class and its data set, for whose classes it is asked; a
     ConfigError refuses a data set with a single class.
     """
-    labels_as_asked = [
-        Label(name.lower().replace("_", " "), data_set.replace("; ", ", "))
-        for name, data_set in labels
-    ]
-    classes = _classes_of(labels_as_asked)
+    readable = []
+    for name, data_set in labels:
+        label = Label(name.lower().replace("_", " "), data_set.replace("; ", ", "))
+        readable.append(label)
+    classes = _classes_of(readable)
     sentences: dict[str, int] = {}
     averaged: dict[str, tuple[str, ...]] = {}
     questions: list[JudgedQuery] = []
     for kind, of_kind in (("class", prompts.plain), (LENIENT, prompts.negated)):
         if of_kind:
-            questions += _questions(kind, of_kind, labels_as_asked, classes, sentences, averaged)
+            questions += _questions(kind, of_kind, readable, classes, sentences, averaged)
     return Task(videos, questions, tuple(sentences), averaged)
 
 
@@ -163,10 +163,9 @@ def _questions(
             if len(filled) > 1:
                 averaged[filled[0]] = filled
 
-    rows_of = {
-        data_set: row_array(sentences[sentence_of[name]] for name in names)
-        for data_set, names in classes.items()
-    }
+    rows_of = {}
+    for data_set, names in classes.items():
+        rows_of[data_set] = row_array(sentences[sentence_of[name]] for name in names)
     for video, label in enumerate(labels):
         rows = rows_of[label.data_set]
         right = sentence_of[label.name]

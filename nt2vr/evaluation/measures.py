@@ -84,10 +84,9 @@ class Measured:
 
 def joined(blocks: Sequence[Measured]) -> Measured:
     """Join the results of several blocks of queries."""
-    arrays = {
-        name: np.concatenate([getattr(block, name) for block in blocks])
-        for name in Measured.__dataclass_fields__
-    }
+    arrays = {}
+    for name in Measured.__dataclass_fields__:
+        arrays[name] = np.concatenate([getattr(block, name) for block in blocks])
     return Measured(**arrays)
 
 

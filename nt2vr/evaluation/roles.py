@@ -99,9 +99,9 @@ def telling_pair(specs: Specs, named: Sequence[str], metrics: Metrics) -> tuple[
         is_reversed = baseline_of(first, specs) == second
         return (second, first) if is_reversed else (first, second)
 
-    measure = next((key for key in TELLING if all(key in metrics[name] for name in candidates)), "")
-    others = [name for name in candidates if baseline_of(name, specs) != name] or candidates
-    best = max(others, key=lambda name: metrics[name].get(measure, 0.0))
+    measure = _telling_measure(candidates, metrics)
+    derived = [name for name in candidates if baseline_of(name, specs) != name] or candidates
+    best = max(derived, key=lambda name: metrics[name].get(measure, 0.0))
     baseline = baseline_of(best, specs)
     if baseline != best:
         return baseline, best
@@ -112,6 +112,14 @@ def telling_pair(specs: Specs, named: Sequence[str], metrics: Metrics) -> tuple[
         return bases[0], best
     controls = [name for name in specs if name != best]
     return best, controls[0] if controls else best
+
+
+def _telling_measure(systems: Sequence[str], metrics: Metrics) -> str:
+    """Return the first of TELLING that was measured on all systems; "" if none was."""
+    for measure in TELLING:
+        if all(measure in metrics[name] for name in systems):
+            return measure
+    return ""
 
 
 def pairs_to_compare(specs: Specs, named: Sequence[str], metrics: Metrics) -> list[tuple[str, str]]:

@@ -76,11 +76,10 @@ def _first_page(
 
 def _pair_scores(scores: Scores, queries: Sequence[JudgedQuery]) -> Scores:
     """Return the scores of the right and the wrong picture of each query that has a pair: (N, 2)."""
-    pairs = [
-        scores[row, [query.relevant[0], query.hard[0]]]
-        for row, query in enumerate(queries)
-        if query.kind == "picture"
-    ]
+    pairs = []
+    for row, query in enumerate(queries):
+        if query.kind == "picture":
+            pairs.append(scores[row, [query.relevant[0], query.hard[0]]])
     return np.array(pairs, np.float32).reshape(-1, 2)
 
 
@@ -143,20 +142,19 @@ def losses(exclusions: Exclusions, clips: Vectors, gallery: Vectors) -> Scores |
     Equal clips lose bit-equal amounts, as in `inner_products`. The gallery gives the exclusions
     what they lack; zeros are unreadable clips.
     """
-    rows = [row for row, exclusion in enumerate(exclusions) if exclusion is not None]
-    excluding = [exclusion for exclusion in exclusions if exclusion is not None]
-    if not excluding:
+    by_row = {row: exclusion for row, exclusion in enumerate(exclusions) if exclusion is not None}
+    if not by_row:
         return 0.0
 
     readable = gallery[gallery.any(axis=1)]
-    unwanted = [exclusion.unwanted for exclusion in excluding]
+    unwanted = [exclusion.unwanted for exclusion in by_row.values()]
     similarities = inner_products(np.concatenate(unwanted), clips)  # (unwanted, C)
     ends = np.cumsum([len(vectors) for vectors in unwanted])
-    taken = np.zeros((len(exclusions), len(clips)), np.float32)
+    lost = np.zeros((len(exclusions), len(clips)), np.float32)
     by_exclusion = np.split(similarities, ends[:-1])
-    for row, exclusion, of_exclusion in zip(rows, excluding, by_exclusion, strict=True):
-        taken[row] = exclusion.within(readable).loss(of_exclusion.T)
-    return taken
+    for (row, exclusion), of_exclusion in zip(by_row.items(), by_exclusion, strict=True):
+        lost[row] = exclusion.within(readable).loss(of_exclusion.T)
+    return lost
 
 
 def inner_products(queries: Vectors, videos: Vectors) -> Scores:
@@ -294,8 +292,8 @@ def measure_choices(
         # Frames, which each answer weighs.
         scores = score_table(vectors, clips, exclusions, videos).T
     else:
-        taken = np.transpose(losses(exclusions, clips, videos))
-        scores = inner_products(clips, vectors) - taken  # (Q, Q + T)
+        lost = np.transpose(losses(exclusions, clips, videos))
+        scores = inner_products(clips, vectors) - lost  # (Q, Q + T)
 
     right_scores = scores.diagonal()
     wrong_scores = scores[:, len(questions) :]

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,7 +41,7 @@ class Table(NamedTuple):
 
     @property
     def columns(self) -> list[Column]:
-        return [column for group in self.groups for column in group.columns]
+        return list(chain.from_iterable(group.columns for group in self.groups))
 
     def texts(self, report: Report) -> list[list[str]]:
         """Return the heads of the columns, then a row per system.
@@ -62,10 +63,13 @@ def tables_of(report: Report) -> list[Table]:
     measured = keys_of(lines)
     tables = []
     for groups in groups_of(report):
-        measured_groups = [
-            group for group in groups if any(column.key in measured for column in group.columns)
-        ]
-        keys = {column.key for group in measured_groups for column in group.columns}
+        measured_groups = []
+        keys: set[str] = set()
+        for group in groups:
+            group_keys = {column.key for column in group.columns}
+            if not group_keys.isdisjoint(measured):
+                measured_groups.append(group)
+                keys |= group_keys
         measured_lines = [line for line in lines if not keys.isdisjoint(line.metrics)]
         if measured_lines:
             tables.append(Table(tuple(measured_groups), tuple(measured_lines)))
@@ -76,9 +80,9 @@ def lines_of(report: Report) -> list[Line]:
     """Return a line per reference, then per system."""
     lines = [Line(name, dict(metrics)) for name, metrics in report.references.items()]
     for result in report.results:
-        shown = report.presentation.line_metrics(result.spec, report.metrics[result.system])
+        metrics = report.presentation.line_metrics(result.spec, report.metrics[result.system])
         role, label = report.presentation.role_of(result.spec)
-        lines.append(Line(result.system, shown, role, label))
+        lines.append(Line(result.system, metrics, role, label))
     return lines
 
 
@@ -88,7 +92,7 @@ def groups_of(report: Report) -> list[tuple[ColumnGroup, ...]]:
 
 
 def keys_of(lines: Iterable[Line]) -> dict[str, None]:
-    return dict.fromkeys(key for line in lines for key in line.metrics)
+    return dict.fromkeys(chain.from_iterable(line.metrics for line in lines))
 
 
 def interval_of(report: Report, line: Line, key: str) -> Interval | None:

@@ -263,8 +263,12 @@ def csv_forms() -> Mapping[str, QuestionReader]:
     """Return how the rows of a CSV file of questions are read, with those of extensions last."""
     forms = dict(CSV_FORMS)
     for extension in extensions():
-        forms |= {column: load(reference) for column, reference in extension.questions.items()}
+        forms |= _loaded(extension.questions)
     return forms
+
+
+def _loaded(references: Mapping[str, str]) -> dict[str, Any]:
+    return {name: load(reference) for name, reference in references.items()}
 
 
 @cache
@@ -272,9 +276,7 @@ def question_files() -> Mapping[str, QuestionFileReader]:
     """Return how files of questions that only extensions know are read, by suffix."""
     readers: dict[str, QuestionFileReader] = {}
     for extension in extensions():
-        readers |= {
-            suffix: load(reference) for suffix, reference in extension.question_files.items()
-        }
+        readers |= _loaded(extension.question_files)
     return readers
 
 
@@ -283,7 +285,7 @@ def tables() -> Mapping[str, TableReader]:
     """Return how CSV files are read, with those of extensions first."""
     readers: dict[str, TableReader] = {}
     for extension in extensions():
-        readers |= {column: load(reference) for column, reference in extension.tables.items()}
+        readers |= _loaded(extension.tables)
     readers["captions"] = _true_captions
     readers |= dict.fromkeys(csv_forms(), _csv_questions)
     readers["class"] = _class_table

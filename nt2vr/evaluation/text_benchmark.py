@@ -243,13 +243,13 @@ def _queries_on(
 
 def _lost_kinds(before: Sequence[JudgedQuery], after: Sequence[JudgedQuery]) -> list[str]:
     """Say which kinds of queries no longer have any."""
-    kinds_before = dict.fromkeys(query.kind for query in before)
+    remarks = []
     kinds_after = {query.kind for query in after}
-    return [
-        f"No query of the kind “{KIND_NAMES.get(kind, kind)}” is left without these."
-        for kind in kinds_before
-        if kind not in kinds_after
-    ]
+    for kind in dict.fromkeys(query.kind for query in before):
+        if kind not in kinds_after:
+            name = KIND_NAMES.get(kind, kind)
+            remarks.append(f"No query of the kind “{name}” is left without these.")
+    return remarks
 
 
 def _blocks(queries: Sequence[JudgedQuery]) -> Iterator[Sequence[JudgedQuery]]:
