@@ -166,9 +166,8 @@ def free_port() -> int:
     """Return a port that the system gives to nobody who asks for any, and no other worker to an app that starts."""
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     while True:
-        port = (
-            10_000 + secrets.randbelow(2_500) * 8 + worker % 8
-        )  # below Linux's net.ipv4.ip_local_port_range
+        # Below Linux's net.ipv4.ip_local_port_range.
+        port = 10_000 + secrets.randbelow(2_500) * 8 + worker % 8
         with socket.socket() as free, suppress(OSError):
             free.bind(("127.0.0.1", port))
             return port
@@ -225,9 +224,8 @@ def run_app(
 def _wait_for(app: RunningApp) -> None:
     deadline = time.monotonic() + 300  # a busy machine is slow, not wrong
     while app.process.poll() is None and time.monotonic() < deadline:
-        if "Running on local URL" in app.log.read_text(
-            encoding="utf-8"
-        ):  # not only another program at its port
+        # Not only another program at its port.
+        if "Running on local URL" in app.log.read_text(encoding="utf-8"):
             return
         time.sleep(0.1)
     pytest.fail(f"The app did not start:\n{app.log.read_text()}")

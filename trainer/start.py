@@ -69,7 +69,15 @@ class Start:
                 model.load_state_dict(deepened(base_weights, model.state_dict()))
 
         pooling = start_pooling(config, model, card).to(device)
-        return cls(losses, device, model, tokenizer, preprocess, card, pooling)
+        return cls(
+            losses=losses,
+            device=device,
+            model=model,
+            tokenizer=tokenizer,
+            preprocess=preprocess,
+            base=card,
+            pooling=pooling,
+        )
 
 
 def _check_batch_size(config: TrainConfig) -> None:

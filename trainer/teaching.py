@@ -121,7 +121,10 @@ def announcement(config: TrainConfig, estimate: Estimate, steps_done: int = 0) -
 def _added_layers_notice(encoder: EncoderSettings) -> str:
     added = encoder.added_layers
     before = text_layers(encoder.model_cfg) - added
-    number = NUMBER_WORDS[added] if added < len(NUMBER_WORDS) else str(added)
+    if added < len(NUMBER_WORDS):
+        number = NUMBER_WORDS[added]
+    else:
+        number = str(added)
     verb = "is" if added == 1 else "are"
     return (
         f"The text tower has {counted(before, 'layer')}; {number} {verb} added, "

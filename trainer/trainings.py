@@ -61,7 +61,9 @@ def training_of(config: "TrainConfig") -> TrainingKind | None:
 def loss_names(config: "TrainConfig") -> list[str]:
     """Return the names of the losses in the metrics of a run."""
     training = training_of(config)
-    return list(config.objective.losses) if training is None else training.loss_names(config)
+    if training is None:
+        return list(config.objective.losses)
+    return training.loss_names(config)
 
 
 def num_processes() -> int:

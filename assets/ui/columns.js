@@ -29,28 +29,29 @@ document.addEventListener("nt-understood", () => {
 
 // Clips are as large as lets all of them fit into the window, in full rows. Below SMALLEST the page scrolls instead, and they
 // are READABLE.
-const [SMALLEST, READABLE, GAP] = [120, 130, 8];
+const SMALLEST = 110;
+const READABLE = 130;
+const GAP = 8;
 // Of grids whose clips are about as large, the widest has the least empty space beside it.
 const ABOUT = 0.9;
 const gridsOf = (count, width, height) => [...Array(count).keys()].map((i) => {
-  const [across, rows] = [i + 1, Math.ceil(count / (i + 1))];
+  const across = i + 1;
+  const rows = Math.ceil(count / across);
   const wide = width / across - GAP;
   return { across, wide, count, size: Math.min(wide, height / rows - GAP) };
 });
 const isFull = ({ across, count }) => count % across === 0;
 const largestOf = (grids) => Math.max(...grids.map(({ size }) => size));
-// Eight clips and their score make three full rows.
-const fullGrids = (count, width, height) => {
+const bestGrid = ({ count, width, height, hasScores, mustFit }) => {
   const all = gridsOf(count, width, height);
   const full = all.filter(isFull);
-  const filled = gridsOf(count + 1, width, height).filter(isFull);
-  if (largestOf(filled) > largestOf(full)) return filled;
-  return full.length > 2 || count < 4 ? full : all; // 5 or 7 clips have no full rows but one
-};
-const bestGrid = (grids, mustFit) => {
+  const ofClips = full.length > 2 || count < 4 ? full : all; // 5 or 7 clips have no full rows but one
+  // Eight clips and their score make three full rows.
+  const withScore = hasScores ? gridsOf(count + 1, width, height).filter(isFull) : [];
+  const grids = largestOf(withScore) > largestOf(full) ? withScore : ofClips;
   const largest = largestOf(grids);
   if (largest >= SMALLEST || mustFit) return grids.findLast(({ size }) => size >= ABOUT * largest);
-  const readable = grids.filter(({ wide, across }) => wide >= READABLE || across === 1).at(-1);
+  const readable = ofClips.findLast(({ wide, across }) => wide >= READABLE || across === 1);
   return { ...readable, size: readable.wide };
 };
 const fit = () => {
@@ -64,7 +65,8 @@ const fit = () => {
   const touches = onStage && matchMedia("(hover: none)").matches; // then the buttons of the stage are always there
   const bar = (touches ? document.querySelector(".nt-stagebar") : element.querySelector(".nt-strip")).offsetHeight;
   const height = window.innerHeight - top - notes - bar - (onStage ? 3 * GAP : 2 * GAP);
-  const grid = bestGrid(fullGrids(count, width, height), onStage);
+  const hasScores = lists.every((list) => list.querySelector(".nt-score b"));
+  const grid = bestGrid({ count, width, height, hasScores, mustFit: onStage });
   const { style, classList } = element.querySelector(".nt-columns");
   style.setProperty("--nt-across", grid.across);
   style.setProperty("--nt-size", `${Math.floor(grid.size)}px`);

@@ -9,10 +9,14 @@ let stories = nt2vr.loadStories();
 const keep = () => nt2vr.storeStories(stories);
 let place = -1;
 
-const narrow = matchMedia("(max-width: 1000px)");
-const fit = () => page.toggle("nt-narrow", narrow.matches);
-narrow.addEventListener("change", fit);
-fit();
+// Classes of the body, as Gradio scopes what is inside @media to below it.
+const MEDIA = { "nt-narrow": "(max-width: 1000px)", "nt-phone": "(max-width: 640px)", "nt-touch": "(hover: none)" };
+for (const [name, query] of Object.entries(MEDIA)) {
+  const media = matchMedia(query);
+  const follow = () => page.toggle(name, media.matches);
+  media.addEventListener("change", follow);
+  follow();
+}
 const OFF = ["nt-off-1", "nt-off-2", "nt-off-3", "nt-off-4"];
 const reveal = () => page.remove(...OFF, "nt-ends");
 const mark = (isStage) => {

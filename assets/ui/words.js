@@ -20,7 +20,15 @@ document.addEventListener("input", ({ target, isTrusted }) => {
 document.addEventListener("keydown", ({ key, target }) => {
   if (key === "Escape" || (key === "Enter" && target === query())) offer([]);
 });
+// Gradio makes room for a long sentence that is typed, but not for one that a link has filled in.
+const LEAST_HIGH = 44; // one line
+const MOST_HIGH = 94; // three
+const makeRoom = (box) => {
+  box.style.height = "auto";
+  box.style.height = `${Math.min(Math.max(box.scrollHeight, LEAST_HIGH), MOST_HIGH)}px`;
+};
 document.addEventListener("focusin", ({ target }) => {
+  if (target === query()) makeRoom(target);
   if (target !== query() && !element.contains(target)) offer([]);
 });
 element.addEventListener("click", ({ target }) => {

@@ -133,7 +133,9 @@ def _load(
     data: str | Path, split: Split, with_files: bool, progress: Progress, or_validation: bool
 ) -> Dataset:
     kind, path = kind_and_path(data)
-    loaders = {kind: pick("kind of dataset", kind, DATASETS)} if kind else DATASETS
+    loaders: Mapping[str, Loader] = DATASETS
+    if kind:
+        loaders = {kind: pick("kind of dataset", kind, DATASETS)}
     files = Files(path, progress)
     annotations = _choose_loader(files, loaders).load(files)
     name = annotations.name
@@ -151,7 +153,12 @@ def _load(
     if not videos:
         noun = "videos" if split == "all" else f"{split} videos"
         raise DatasetError(f"{name} has no {noun} with captions under {files.folder}.")
-    return Dataset(name, split, videos, tuple(remarks))
+    return Dataset(
+        name=name,
+        split=split,
+        videos=videos,
+        remarks=tuple(remarks),
+    )
 
 
 def _videos(texts_of: Captions, paths: Mapping[str, str], folder: Path) -> tuple[Video, ...]:

@@ -59,7 +59,7 @@ def _load(files: Files) -> Annotations:
         if "train" not in listed_splits:
             training = [listing for listing in listings if listing.split == "train"]
         clip_ids = dict(zip(youtube_ids.values(), youtube_ids, strict=True))
-        listings = training + listed_captions(files, lists, captions, clip_ids)
+        listings = training + listed_captions(files, lists, captions, ids=clip_ids)
     if not listings:
         listings = [Listing(video_id, of_video) for video_id, of_video in captions.items()]
 
@@ -91,7 +91,14 @@ def _official(files: Files) -> list[Listing]:
             for number, entry in enumerate(read_json(path), 1):
                 captions = texts(entry["enCap"])
                 place = f"{files.relative(path)}, entry {number}"
-                listings.append(Listing(text(entry["videoID"]), captions, split, place))
+                listings.append(
+                    Listing(
+                        video_id=text(entry["videoID"]),
+                        captions=captions,
+                        split=split,
+                        place=place,
+                    )
+                )
     return listings
 
 

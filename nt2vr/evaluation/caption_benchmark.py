@@ -50,7 +50,7 @@ def read_words(
     if file.is_file() and file.suffix.lower() == ".txt":
         return read_captioned_videos(file)
     dataset = load_dataset(
-        file, split or "test", with_files=False, progress=progress, or_validation=not split
+        file, split=split or "test", with_files=False, progress=progress, or_validation=not split
     )
     return CaptionedVideos.all_as_queries(
         {video.video_id: video.captions for video in dataset.videos}
@@ -135,9 +135,10 @@ class _CaptionGallery:
     def _add_rows(self, key: str) -> dict[int, int]:
         rows = dict.fromkeys(self._videos_with[key], NO_CAPTION)
         for video in rows:
-            remaining = [
-                number for number in self._texts_of_row[video] if self._keys[number] != key
-            ]
+            remaining = []
+            for number in self._texts_of_row[video]:
+                if self._keys[number] != key:
+                    remaining.append(number)
             if remaining:
                 rows[video] = len(self._texts_of_row)
                 self._texts_of_row.append(remaining)

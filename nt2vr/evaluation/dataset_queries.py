@@ -50,7 +50,12 @@ def _judged_captions(sets: QuerySets, row_of: Mapping[str, int]) -> list[JudgedQ
         if row is None or not caption.text:
             continue
         position_of[caption.cap_id] = len(queries)
-        query = JudgedQuery("original", caption.text, row_array((row,)), query_id=caption.cap_id)
+        query = JudgedQuery(
+            kind="original",
+            text=caption.text,
+            relevant=row_array((row,)),
+            query_id=caption.cap_id,
+        )
         queries.append(query)
 
     for caption in sets.negated:

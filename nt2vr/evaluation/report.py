@@ -297,9 +297,9 @@ class Report:
 
     def save(self, folder: Path) -> None:
         """Write the report's files atomically, report.json last."""
-        lines = [
-            json.dumps(self._query_line(position)) + "\n" for position in range(len(self.queries))
-        ]
+        lines = []
+        for position in range(len(self.queries)):
+            lines.append(json.dumps(self._query_line(position)) + "\n")
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with atomic_write(folder / ARRAYS) as partial:

@@ -142,19 +142,20 @@ def losses(exclusions: Exclusions, clips: Vectors, gallery: Vectors) -> Scores |
     Equal clips lose bit-equal amounts, as in `inner_products`. The gallery gives the exclusions
     what they lack; zeros are unreadable clips.
     """
-    by_row = {row: exclusion for row, exclusion in enumerate(exclusions) if exclusion is not None}
-    if not by_row:
+    rows = [row for row, exclusion in enumerate(exclusions) if exclusion is not None]
+    excluding = [exclusion for exclusion in exclusions if exclusion is not None]
+    if not excluding:
         return 0.0
 
     readable = gallery[gallery.any(axis=1)]
-    unwanted = [exclusion.unwanted for exclusion in by_row.values()]
+    unwanted = [exclusion.unwanted for exclusion in excluding]
     similarities = inner_products(np.concatenate(unwanted), clips)  # (unwanted, C)
     ends = np.cumsum([len(vectors) for vectors in unwanted])
-    lost = np.zeros((len(exclusions), len(clips)), np.float32)
+    losses_of_queries = np.zeros((len(exclusions), len(clips)), np.float32)
     by_exclusion = np.split(similarities, ends[:-1])
-    for (row, exclusion), of_exclusion in zip(by_row.items(), by_exclusion, strict=True):
-        lost[row] = exclusion.within(readable).loss(of_exclusion.T)
-    return lost
+    for row, exclusion, of_exclusion in zip(rows, excluding, by_exclusion, strict=True):
+        losses_of_queries[row] = exclusion.within(readable).loss(of_exclusion.T)
+    return losses_of_queries
 
 
 def inner_products(queries: Vectors, videos: Vectors) -> Scores:
@@ -268,7 +269,14 @@ def choices_of(
     answers = []
     for row in text_rows.tolist():
         wanted = texts[row] if row in affirmative else None
-        answers.append(JudgedQuery("choice", texts[row], row_array(()), wanted=wanted))
+        answers.append(
+            JudgedQuery(
+                kind="choice",
+                text=texts[row],
+                relevant=row_array(()),
+                wanted=wanted,
+            )
+        )
     return answers, text_rows
 
 
@@ -290,10 +298,10 @@ def measure_choices(
     clips = videos[[question.relevant[0] for question in questions]]  # (Q, D), or (Q, F, D)
     if clips.ndim > 2:
         # Frames, which each answer weighs.
-        scores = score_table(vectors, clips, exclusions, videos).T
+        scores = score_table(vectors, clips, exclusions, gallery=videos).T
     else:
-        lost = np.transpose(losses(exclusions, clips, videos))
-        scores = inner_products(clips, vectors) - lost  # (Q, Q + T)
+        losses_of_answers = np.transpose(losses(exclusions, clips, videos))
+        scores = inner_products(clips, vectors) - losses_of_answers  # (Q, Q + T)
 
     right_scores = scores.diagonal()
     wrong_scores = scores[:, len(questions) :]

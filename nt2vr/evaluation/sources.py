@@ -157,7 +157,7 @@ def load_benchmark(
         raise _unknown(name, libraries)
     dataset = load_dataset(
         name,
-        data.split or "test",
+        split=data.split or "test",
         with_files=None in inputs,
         progress=progress,
         or_validation=not data.split,
@@ -174,7 +174,7 @@ def _library_benchmark(data: Data, libraries: Libraries, reader: Reader) -> Text
             f"{library.name} has no captions to evaluate with. Choose another library."
         )
     dataset = Dataset(library.name, "all", captioned)
-    benchmark = _dataset_benchmark(data, dataset, reader, library.source.key)
+    benchmark = _dataset_benchmark(data, dataset, reader, gallery_key=library.source.key)
     return replace(benchmark, source={**benchmark.source, "library": library.id})
 
 
@@ -246,7 +246,9 @@ def _ranked_videos(
     num_missing = len(dataset.videos) - len(with_vectors)
     if num_missing:
         names = ", ".join(f"{kind} {name}" for kind, name in vectors)
-        treatment = "ranked last by models that read them" if has_files else "left out"
+        treatment = "left out"
+        if has_files:
+            treatment = "ranked last by models that read them"
         remarks.append(
             f"{num_missing} of {len(dataset.videos)} videos have no {names}; they are {treatment}."
         )

@@ -62,11 +62,10 @@ class TextPresentation(Presentation):
     def row(self, report: Report, place: int) -> Row:
         query = report.queries[place]
         relevant = tuple(report.video_ids[video] for video in query.relevant)
-        captions = {
-            video_id: report.captions[video_id]
-            for video_id in relevant
-            if video_id in report.captions
-        }
+        captions = {}
+        for video_id in relevant:
+            if video_id in report.captions:
+                captions[video_id] = report.captions[video_id]
         heading = counted(len(relevant), "relevant video")
         if query.kind == "negated":
             heading = "The video of the original caption, which no longer matches"
@@ -101,7 +100,7 @@ class TextPresentation(Presentation):
 
     def groups(self, report: Report, measured: Collection[str]) -> list[tuple[ColumnGroup, ...]]:
         further = tuple(_with_subsets(measured, group) for group in OTHERS)
-        # Pairs do not tell whether a model can search.
+        # pairs do not tell whether a model can search
         if any(query.kind == "pair" for query in report.queries):
             further = (ColumnGroup(HONEST[0].head, HONEST[0].columns[:1]), *further)
         both_ways = [BOTH_WAYS] if f"video/{recall(1)}" in measured else []
@@ -130,20 +129,25 @@ def _with_subsets(measured: Iterable[str], group: ColumnGroup) -> ColumnGroup:
     first = group.columns[0]
     if not first.key.endswith(f"/{ACCURACY}"):
         return group
-    names = sorted(
-        name.removeprefix(f"{first.key} ") for name in measured if name.startswith(f"{first.key} ")
-    )
-    alone = None if first.key == f"class/{ACCURACY}" else first
+    names = []
+    for key in measured:
+        if key.startswith(f"{first.key} "):
+            names.append(key.removeprefix(f"{first.key} "))
+    names.sort()
+
     parts = []
     for column in group.columns:
         kind, _, name = column.key.partition("/")
         mean = Column(f"{kind}/{mean_over_sets(name)}", f"mean {column.head}")
         if mean.key in measured:
             parts.append(mean)
+    # The accuracy of pairs is the only column, so that its subsets need not name it.
+    is_of_classes = first.key == f"class/{ACCURACY}"
     for column, name in product(group.columns, names):
-        parts.append(
-            Column(f"{column.key} {name}", name if column is alone else f"{column.head} {name}")
-        )
+        head = f"{column.head} {name}"
+        if column is first and not is_of_classes:
+            head = name
+        parts.append(Column(f"{column.key} {name}", head))
     return ColumnGroup(group.head, (*group.columns, *parts))
 
 

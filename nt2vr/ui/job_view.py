@@ -22,6 +22,9 @@ def job_view(job: Job[Any] | None, word: str, redact: Callable[[str], str] = str
     state: str = job.state
     if state in ("waiting", "running") and not job.total:
         state = "preparing"
+    doing = job.doing
+    if job.total:
+        doing += f": {job.done:,} of {job.total:,}"
     times = []
     if job.per_second:
         times.append(f"{job.per_second:,.1f} per second")
@@ -33,7 +36,7 @@ def job_view(job: Job[Any] | None, word: str, redact: Callable[[str], str] = str
         "word": state_text(job, word),
         "subject": job.subject if redact(job.subject) == job.subject else OWN_DATA,
         "models": ", ".join(job.models),
-        "doing": f"{job.doing}: {job.done:,} of {job.total:,}" if job.total else job.doing,
+        "doing": doing,
         "current": redact(job.current),
         "rate": " · ".join(times),
         "share": percent_text(job.done, job.total),

@@ -80,9 +80,9 @@ class LaterStarts:
 
         if waiting.error is not None:
             is_foreseen = isinstance(waiting.error, Nt2vrError)
-            reason = (
-                self.permissions.redactor(visitor)(str(waiting.error)) if is_foreseen else FAILED
-            )
+            reason = FAILED
+            if is_foreseen:
+                reason = self.permissions.redactor(visitor)(str(waiting.error))
             text = f"“{waiting.name}” could not start. {reason}"
             return {"text": text, "is_refused": True, "button": "close" if may_train else ""}
 

@@ -48,15 +48,17 @@ from nt2vr.ui.web.gradio_events import build_events
 from nt2vr.ui.web.gradio_files import GradioFiles
 from nt2vr.ui.web.gradio_fixes import (
     check_inputs,
-    keep_configurations,
+    keep_no_statistics,
     keep_signatures,
-    leave_skipped_outputs,
     limit_files,
     log_in_one_line,
+    postprocess_what_needs_it,
     refuse_downloads,
     send_parts_when_opened,
+    share_configurations,
     show_progress_where_seen,
     template_script,
+    wake_queue,
 )
 from nt2vr.ui.web.http_routes import build_routes
 from nt2vr.ui.web.inputs import HOUR_S, MAX_FILES, STAY_S, store_uploads, sweep_uploads
@@ -79,10 +81,8 @@ logger = logging.getLogger(__name__)
 
 # Open at a time; a page holds up to six. Further ones are answered with 503.
 MAX_CONNECTIONS = 400
-# Most recent visitors whose state is stored, about 0.35 MB each.
+# Most recent visitors whose state is stored, about 0.15 MB each.
 SESSIONS = 200
-# Between two looks at an empty queue; at Gradio's .001 an idle app took 6 % of a core.
-QUEUE_PAUSE_S = 0.02
 # Between two updates of the start-up's progress.
 STATUS_S = 0.7
 LEAVE_REPORT = "nt2vr.leaveReport"
@@ -168,9 +168,11 @@ class App:
         check_inputs(page)
         show_errors(page)
         show_progress_where_seen(page)
-        leave_skipped_outputs(page)
+        postprocess_what_needs_it(page)
         keep_signatures(page)
-        keep_configurations(page)
+        share_configurations(page)
+        keep_no_statistics(page)
+        wake_queue(page)
         send_parts_when_opened(page, later)
         return page
 
@@ -245,7 +247,6 @@ class App:
     def launch(self) -> None:
         """Start to serve the page and its routes."""
         settings = self._settings
-        self.page._queue.sleep_when_free = QUEUE_PAUSE_S
         # Gradio asks its own page for an answer, and no proxy may stand between them.
         launch = without_proxies()(self.page.launch)
         launch(

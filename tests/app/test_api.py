@@ -163,6 +163,5 @@ def test_strangers_add_no_report_to_a_full_archive(
     stranger = Client(running_app.url, verbose=False, headers={"X-Forwarded-For": "203.0.113.7"})
     with pytest.raises(AppError, match="500"):
         stranger.predict("gallery", ["CLIP"], api_name="/evaluate")
-    assert (
-        client.predict("gallery", ["CLIP"], api_name="/evaluate")["videos"] == 549
-    )  # whoever may delete
+    # Whoever may delete.
+    assert client.predict("gallery", ["CLIP"], api_name="/evaluate")["videos"] == 549

@@ -48,7 +48,6 @@ def verdicts(
     app: RunningApp, query: str, systems: Sequence[str] = ("CLIP", "CLIP-neg"), **others: Any
 ) -> list[list[str]]:
     request = {"query": query, "systems": systems, "k": K, **others}
-    answer = httpx.post(
-        app.url + "api/search", json=request, timeout=60
-    )  # the first loads the models
+    # The first loads the models.
+    answer = httpx.post(app.url + "api/search", json=request, timeout=60)
     return [[hit["verdict"] for hit in system["hits"]] for system in answer.json()["systems"]]

@@ -81,7 +81,7 @@ def test_agents_are_answered_only_where_that_is_switched_on(server: RunningApp) 
     assert answer.status_code in (404, 405)
 
 
-def test_the_closing_slide_has_a_code_of_the_address_that_others_can_open(
+def test_the_closing_slide_has_a_code_of_the_address(
     server: RunningApp, running_app: RunningApp
 ) -> None:
     opened = {"address": "http://127.0.0.1:7860/nt2vr/"}

@@ -12,12 +12,13 @@ from playwright.sync_api import Browser, Error, Page, ViewportSize, expect, sync
 from tests.browser.actions import open_search
 from tests.conftest import RunningApp
 
+# The first does the least work.
 BROWSERS = (
     "chromium-headless-shell",
     "chromium",
     "chromium-browser",
     "google-chrome",
-)  # the first does the least work
+)
 FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync"

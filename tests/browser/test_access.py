@@ -20,10 +20,11 @@ from tests.conftest import RunningApp
 
 pytestmark = pytest.mark.browser
 
+# Axe-core's rules; the themes differ in nothing else.
 OF_COLOURS = (
     "color-contrast",
     "link-in-text-block",
-)  # axe-core's rules; the themes differ in nothing else
+)
 
 
 def check(page: Page) -> None:

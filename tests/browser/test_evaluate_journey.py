@@ -11,17 +11,18 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from nt2vr.evaluation.jobs import READY_MARK
-from tests.browser.actions import choose, submit
+from tests.browser.actions import choose, held, submit
 from tests.browser.conftest import fresh_page
 from tests.conftest import RunningApp
 
 pytestmark = pytest.mark.browser
 
 WAIT_MS = 240_000  # the models must be loaded, and the gallery embedded
+# Of the systems offered; the others' models are loaded for the search already.
 LEFT_OUT = (
     "CLIP-con",
     "CLIP boolean",
-)  # of the systems offered; the others' models are loaded for the search already
+)
 
 
 def open_tab(page: Page) -> None:
@@ -116,6 +117,29 @@ def test_the_tab_opens_with_a_report_that_is_ready(
         mark.touch()
 
 
+def test_a_new_evaluation_is_not_replaced_by_the_report_that_arrives_later(
+    own_page: Page, running_app: RunningApp, reports: Path
+) -> None:
+    page = own_page
+    mark = reports.parent / READY_MARK
+    mark.unlink()
+    try:
+        page.goto(f"{running_app.url}?systems=CLIP&k=4")
+        with held(page, "**/gradio_api/queue/join*", '"data":["?') as opening:
+            open_tab(page)
+            opening.wait_for_one()
+            page.locator("#evaluate-new").click()
+            expect(page.locator("#evaluate-form")).to_be_visible()
+            expect(page.locator("#evaluate-systems .token")).not_to_have_count(0)
+        page.wait_for_timeout(3000)  # in which the report would have come
+        expect(page.locator("#evaluate-form")).to_be_visible()
+        expect(page.locator(".nt-report")).to_have_count(0)
+        page.locator("#evaluate-new").click()
+        expect(page.locator("#evaluate-form")).to_be_visible()
+    finally:
+        mark.touch()
+
+
 def leave_systems_out(page: Page) -> None:
     for system in LEFT_OUT:
         page.locator("#evaluate-systems .token", has_text=system).locator(".token-remove").click()
@@ -153,9 +177,10 @@ def check_the_report(page: Page, app: RunningApp) -> None:
     expect(explained).to_contain_text("MIR: Mean inverted rank")
     page.locator(".nt-term", has_text="zero-shot").first.click()
     expect(explained).to_contain_text("zero-shot: A model as it was pre-trained")
+    # These are its card's notes.
     expect(page.locator(".nt-report .nt-meanings").last).to_contain_text(
         "CLIP-bnl: The paper finds"
-    )  # its card's notes
+    )
     href = page.get_by_role("link", name="queries.csv").get_attribute("href")
     answer = httpx.get(f"{app.url}{href}")
     assert answer.status_code == 200 and answer.text.startswith(

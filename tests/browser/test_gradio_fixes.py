@@ -10,9 +10,8 @@ from tests.conftest import free_port
 
 pytestmark = pytest.mark.browser
 
-ALONE = pytest.param(
-    False, id="Gradio alone", marks=pytest.mark.slow
-)  # fails where Gradio has changed
+# Fails where Gradio has changed.
+ALONE = pytest.param(False, id="Gradio alone", marks=pytest.mark.slow)
 COUNT_COPIES = """() => {
   window.copies = 0;
   const copy = structuredClone;
@@ -32,9 +31,8 @@ def test_a_value_in_a_template_is_never_run_as_script(chromium: Browser, fixed: 
     try:
         with fresh_page(chromium, url) as page:
             page.goto(url)
-            expect(page.locator("#typed")).to_have_text(
-                TYPED if fixed else "42 A ` <b>"
-            )  # else remove the script
+            # If Gradio runs it as well, the script can be removed.
+            expect(page.locator("#typed")).to_have_text(TYPED if fixed else "42 A ` <b>")
     finally:
         blocks.close()
 

@@ -117,14 +117,12 @@ def test_a_room_guesses_two_stories_and_leaves(page: Page) -> None:
     page.keyboard.press(place)
     expect(page.locator(".nt-guess")).to_contain_text("Yes: CLIP-neg.")
     expect(columns(page).nth(int(place) - 1).locator(".nt-picked")).to_have_text("your guess")
-    page.wait_for_function(
-        "document.querySelector('.nt-clip').clientWidth > 100"
-    )  # not once sizes were lost
+    # Not once sizes were lost.
+    page.wait_for_function("document.querySelector('.nt-clip').clientWidth > 100")
     page.keyboard.press("ArrowRight")
     expect(page.locator(".nt-sentence")).to_have_text("a dog but no cat")
-    columns(page).first.locator(".nt-clip").first.press(
-        "Enter"
-    )  # a guess: it would tell the verdict enlarged
+    # A guess: it would tell the verdict enlarged.
+    columns(page).first.locator(".nt-clip").first.press("Enter")
     expect(page.locator(".nt-guess")).to_contain_text(" of 2")
     expect(page.get_by_role("dialog")).to_have_count(0)
     page.keyboard.press("Escape")

@@ -27,6 +27,7 @@ QUERIES = (
     "a man with a hat and a woman with an umbrella who are walking a dog in the park next to a "
     "big red car, but no bicycle, no cat, no horse and nobody who is playing the trumpet",
 )
+KEYS = ("f", "?", "0", "End", "ArrowRight", "ArrowLeft", "ArrowDown", " ", "m", "Escape")
 TOPS = """() => [".nt-columns", ".nt-clip"].map(
   (each) => Math.round(document.querySelector(each).getBoundingClientRect().top + scrollY))"""
 GRID = """() => [...document.querySelectorAll(".nt-column ol")].filter((list) => list.clientWidth).map((list) => {
@@ -106,6 +107,46 @@ def test_rows_are_full_and_clips_fill_the_window(page: Page) -> None:
             assert len(set(grid["rows"])) == 1 and len(grid["rows"]) == rows, (k, grid)
 
 
+def test_three_columns_fit_into_a_laptop_s_window(page: Page) -> None:
+    resize(page, LAPTOP)
+    follow(page, "?q=a+woman+with+neither+an+umbrella+nor+a+hat")
+    grids = page.evaluate(GRID)
+    assert len(grids) == 3
+    for grid in grids:
+        assert set(grid["rows"]) == {3} and grid["width"] > 100 and grid["bottom"] <= 800, grid
+
+
+def test_a_ninth_tile_has_the_score_and_all_of_it(page: Page) -> None:
+    resize(page, LAPTOP)
+    scores = page.locator(".nt-score:visible")
+    follow(page, "?q=a+bear+that+is+not+sleeping&systems=CLIP|CLIP-neg")
+    expect(scores).to_have_count(2)
+    for score in scores.all():
+        assert score.evaluate(
+            "each => each.scrollHeight <= each.clientHeight && each.scrollWidth <= each.clientWidth"
+        ), score.inner_text()
+    expect(page.locator(".nt-reason")).to_contain_text("without a mark")
+    follow(page, "?q=only+a+robot&systems=CLIP|CLIP-neg")
+    expect(scores).to_have_count(0)  # nothing is counted
+
+
+def test_a_long_query_is_shown_whole_while_it_is_edited(page: Page) -> None:
+    long = QUERIES[-1]
+    follow(page, f"?q={long.replace(' ', '+')}")
+    box = page.locator("#query textarea")
+    assert box.evaluate("each => each.clientHeight") <= 44
+    box.focus()
+    shown = box.evaluate(
+        """each => {
+          const { left, bottom } = each.getBoundingClientRect();
+          return document.elementFromPoint(left + 30, bottom - 8) === each && each.clientHeight;
+        }"""
+    )
+    assert shown > 80
+    box.blur()
+    assert box.evaluate("each => each.clientHeight") <= 44
+
+
 def test_a_name_is_the_last_thing_to_be_shortened(page: Page) -> None:
     follow(page, "?q=a+lion+without+a+tree&systems=CLIP|CLIP-bnl|CLIP-neg|CLIP+boolean")
     resize(page, TABLET)
@@ -118,8 +159,9 @@ def test_a_name_is_the_last_thing_to_be_shortened(page: Page) -> None:
 def test_the_stage_fits_whenever_f_is_pressed(page: Page, running_app: RunningApp) -> None:
     moments = random.Random(7)
     resize(page, WIDE)
-    for _ in range(10):
-        page.goto(running_app.url)
+    links = ("", "?q=a+lion+without+a+tree&systems=CLIP|CLIP-neg")
+    for number in range(10):
+        page.goto(running_app.url + links[number % 2])
         page.locator(".nt-clip").first.wait_for(timeout=MODELS_MS)
         moment = moments.uniform(0, 1500)
         page.wait_for_timeout(moment)
@@ -129,3 +171,25 @@ def test_the_stage_fits_whenever_f_is_pressed(page: Page, running_app: RunningAp
             page.wait_for_function(FITS, timeout=MODELS_MS)
         except Exception as error:
             raise AssertionError(f"after {moment:.0f} ms: {page.evaluate(GRID)}") from error
+
+
+def test_keys_that_are_pressed_while_the_page_loads_break_nothing(
+    page: Page, running_app: RunningApp
+) -> None:
+    chance = random.Random(11)
+    resize(page, WIDE)
+    for _ in range(4):
+        page.goto(running_app.url, wait_until="commit")
+        pressed = []
+        for key in chance.choices(KEYS, k=8):
+            page.wait_for_timeout(chance.uniform(0, 400))
+            page.keyboard.press(key)
+            pressed.append(key)
+        page.wait_for_function("history.state?.answered", timeout=MODELS_MS)
+        for _ in range(3):  # a list of keys, the closing slide, the stage
+            page.keyboard.press("Escape")
+        expect(page.locator("#query"), str(pressed)).to_be_visible()
+        submit(page, "a lion without a tree")
+        expect(page.locator(".nt-sentence")).to_have_text("a lion without a tree")
+        for grid in page.evaluate(GRID):
+            assert len(set(grid["rows"])) == 1 and grid["bottom"] <= WIDE[1], (pressed, grid)

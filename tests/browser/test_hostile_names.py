@@ -47,9 +47,8 @@ def hostile(running_app: RunningApp) -> Iterator[Path]:
                 "captions": [f"a lion {payload}"],
             }
         )
-        (folder / f"{number} {payload}.mp4").write_bytes(
-            b"no film"
-        )  # is skipped, with its name in the reason
+        # It is skipped, and the reason names it.
+        (folder / f"{number} {payload}.mp4").write_bytes(b"no film")
         lines.append(
             {"video_id": f"no {payload}", "path": f"{number} {payload}.mp4", "captions": [payload]}
         )

@@ -20,6 +20,23 @@ from tests.conftest import RunningApp
 pytestmark = pytest.mark.browser
 
 
+def test_the_best_frames_of_a_clip_lie_within_its_card_and_are_large(page: Page) -> None:
+    follow(page, "?q=two+penguins+but+no+tree")
+    for width, least in ((390, 90), (700, 100), (960, 70), (1440, 100)):
+        page.set_viewport_size({"width": width, "height": 800})
+        columns(page).first.locator(".nt-clip").first.press("Enter")
+        frames = page.locator(".nt-frames > *")
+        expect(frames).to_have_count(9)  # three of each system
+        card = page.locator(".nt-detail").bounding_box()
+        assert card is not None
+        for frame in frames.all():
+            place = frame.bounding_box()
+            assert place is not None and place["width"] >= least, width
+            assert place["x"] + place["width"] <= card["x"] + card["width"], width
+        page.keyboard.press("Escape")
+        expect(frames).to_have_count(0)
+
+
 @pytest.mark.slow
 def test_a_score_is_explained_and_shown_on_the_map(page: Page, running_app: RunningApp) -> None:
     query = "a street but not cars"
@@ -36,9 +53,8 @@ def test_a_score_is_explained_and_shown_on_the_map(page: Page, running_app: Runn
         [re.compile(f"^{word}") for word in query.split()]
     )
     expect(why).to_be_focused()  # a second Enter does not close the clip
-    briefs = dialog.locator(
-        ".nt-brief"
-    )  # of the systems that differ most: CLIP ranks it first, CLIP-neg far behind
+    # Of the systems that differ most: CLIP ranks it first, CLIP-neg far behind.
+    briefs = dialog.locator(".nt-brief")
     expect(briefs).to_have_text(
         [re.compile(r"^“but not” added −0\.022"), re.compile(r"^“but not” added −0\.072")]
     )
@@ -121,9 +137,8 @@ def test_a_report_shows_certainty_and_where_systems_differ(
     expect(page.locator(".nt-table td small").first).to_have_text(re.compile(r"^±\d"))
     page.get_by_text("Breakdown:").click()
     rows = page.locator("#evaluate-groups").get_by_role("row")
-    expect(rows.filter(has_text="A and not B hard pairs").first).to_contain_text(
-        "better"
-    )  # all measures at first
+    # All measures at first.
+    expect(rows.filter(has_text="A and not B hard pairs").first).to_contain_text("better")
     choose(page, "evaluate-measure", "A and not B: hard pairs")
     expect(rows.filter(has_text="not").first).to_contain_text("95.0")
     expect(rows.filter(has_text="not").first).to_contain_text("better")

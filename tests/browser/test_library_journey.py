@@ -66,9 +66,8 @@ def wait_until_ready(page: Page, name: str) -> None:
 
 def add_films(page: Page, films: Path) -> None:
     open_library_tab(page)
-    expect(page.locator("#library-first-model input")).to_have_value(
-        "tiny"
-    )  # the tab lists models as it opens
+    # The tab lists models as it opens.
+    expect(page.locator("#library-first-model input")).to_have_value("tiny")
     page.get_by_label("Manifest with captions").check()
     page.locator("#library-path").get_by_role("textbox").fill(str(films / "films.jsonl"))
     page.locator("#library-name").get_by_role("textbox").fill("Films")
@@ -83,9 +82,8 @@ def test_files_are_uploaded_searched_by_their_moments_renamed_and_removed(
     open_library_tab(page)
     page.get_by_label("Upload files").check()
     page.get_by_role("button", name="Add and index").click()
-    expect(page.locator("#library-problem")).to_contain_text(
-        "No file is uploaded yet"
-    )  # and no field turns red
+    # And no field turns red.
+    expect(page.locator("#library-problem")).to_contain_text("No file is uploaded yet")
     page.locator("#library-files input[type=file]").set_input_files(
         [LION, EARTH, tmp_path / "broken.mp4"]
     )
@@ -100,9 +98,8 @@ def test_files_are_uploaded_searched_by_their_moments_renamed_and_removed(
     page.locator("#library-name").get_by_role("textbox").fill("Mine")
     page.get_by_role("button", name="Add and index").click()
     wait_until_ready(page, "Mine")
-    expect(page.get_by_role("list", name="Some of its clips").locator("img")).to_have_count(
-        2
-    )  # a film is one
+    # A long video has one picture.
+    expect(page.get_by_role("list", name="Some of its clips").locator("img")).to_have_count(2)
     page.locator(".nt-skipped summary", has_text="1 skipped").click()
     expect(page.locator(".nt-skipped")).to_contain_text("broken.mp4 is not a readable video")
 
@@ -115,10 +112,11 @@ def test_files_are_uploaded_searched_by_their_moments_renamed_and_removed(
     expect(page.locator("#picture-examples")).to_be_hidden()
     submit(page, "the earth")
     expect(page).to_have_url(re.compile("q=the.earth"), timeout=MODELS_MS)
+    expect(page.locator(".nt-reason")).to_contain_text("these clips have no captions")
     film = columns(page).first.locator(".nt-clip", has_text="0:00–0:30")
     expect(film).to_have_count(1)  # its three windows are one hit
     film.click()
-    moments = page.get_by_role("group", name="Where in the film").get_by_role("button")
+    moments = page.get_by_role("group", name="Where in the video").get_by_role("button")
     expect(moments).to_have_count(3)
     moments.last.click()
     expect(page.locator(".nt-film b")).to_have_text("0:20–0:30")
@@ -130,9 +128,8 @@ def test_files_are_uploaded_searched_by_their_moments_renamed_and_removed(
     choose(page, "gallery", "Built-in world")  # each gallery has a query of its own
     expect(page.locator("#query textarea")).to_have_value(DEFAULT_QUERY)
     expect(page.locator("#head")).to_contain_text("built-in world")
-    expect(page.locator(".nt-said")).to_contain_text(
-        "a dog"
-    )  # not as the library's query was understood
+    # Not as the library's query was understood.
+    expect(page.locator(".nt-said")).to_contain_text("a dog")
     expect(columns(page).first.locator(".nt-badge")).to_contain_text("0 of 8 right")
     choose(page, "gallery", "Mine")
     expect(page.locator("#query textarea")).to_have_value("the earth")
@@ -169,9 +166,8 @@ def test_a_model_without_an_index_asks_first(
         add_films(page, films)
         page.get_by_role("link", name="Search this library").click()
         expect(page.locator("#gallery input")).to_have_value("Films", timeout=MODELS_MS)
-        expect(columns(page)).to_have_count(
-            2, timeout=MODELS_MS
-        )  # of the one model that knows more than drawings
+        # Of the one model that knows more than drawings.
+        expect(columns(page)).to_have_count(2, timeout=MODELS_MS)
         expect(page.locator("#query textarea")).to_have_value("a cheetah is running")
         expect(page.locator("#search-index")).to_be_hidden()
         choose(page, "systems", "CLIP")

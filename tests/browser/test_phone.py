@@ -78,9 +78,10 @@ def test_a_phone_shows_two_systems_and_a_tablet_three(
         assert page.evaluate("document.documentElement.scrollWidth") == PHONE[0]
 
     resize(page, TABLET)
+    # At once.
     boxes = columns(page).evaluate_all(
         "all => all.map((each) => each.getBoundingClientRect().toJSON())"
-    )  # at once
+    )
     assert len({bounds["y"] for bounds in boxes}) == 1
     assert boxes[0]["x"] == MARGIN and boxes[-1]["x"] + boxes[-1]["width"] == TABLET[0] - MARGIN
     expect(systems).to_be_visible()

@@ -55,9 +55,8 @@ def test_a_talk_by_keyboard(page: Page) -> None:
     expect(notes.locator("body")).to_contain_text("each of its first 8 clips shows a dog")
     expect(notes.locator("h3")).to_have_text("a dog but no cat")
     expect(notes.locator("time")).to_contain_text(f"1 of {STORIES} · 00:00:")
-    expect(page.get_by_text("each of its first 8 clips shows a dog")).to_have_count(
-        0
-    )  # not on the public screen
+    # Not on the public screen.
+    expect(page.get_by_text("each of its first 8 clips shows a dog")).to_have_count(0)
     for number in range(2, 5):
         sentence_text = sentence.inner_text()
         keys.press("ArrowRight")

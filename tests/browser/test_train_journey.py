@@ -112,9 +112,8 @@ def train_stop_and_resume(page: Page, url: str, runs: Path) -> None:
     state = watch.get_by_role("status")
     open_tab(page, url)
     expect(columns(page)).to_have_count(1, timeout=MODELS_MS)
-    expect(page.locator("#head")).to_contain_text(
-        "built-in world · 549 clips"
-    )  # it was loading when asked
+    # It was loading when asked.
+    expect(page.locator("#head")).to_contain_text("built-in world · 549 clips")
     start_a_run(page, runs)
     expect(watch.locator("h3")).to_contain_text("b-tiny-b", timeout=WAIT_MS)
     (config,) = runs.glob("*/config.json")

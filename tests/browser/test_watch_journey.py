@@ -26,6 +26,17 @@ COUNT_FLIGHTS = """() => {
   };
 }"""
 
+FROM_LEFT = """pills => pills
+  .toSorted((one, other) => one.getBoundingClientRect().left - other.getBoundingClientRect().left)
+  .map((pill) => pill.dataset.system)"""
+OVERLAPS = """(selector, root = document) => {
+  const shown = [...root.querySelectorAll(selector)].filter((each) => each.checkVisibility());
+  const boxes = shown.map((each) => [each, each.getBoundingClientRect()]);
+  return boxes.flatMap(([one, a], i) => boxes.slice(i + 1).filter(([, b]) =>
+    a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1
+  ).map(([other]) => `${one.className} ${one.id} lies over ${other.className}: ${other.textContent}`));
+}"""
+
 
 def add_epoch(run: RunFolder, epoch: int, model: str) -> None:
     """Write a checkpoint as the trainer does, by a rename."""
@@ -39,7 +50,7 @@ def add_epoch(run: RunFolder, epoch: int, model: str) -> None:
 def follow_two_checkpoints(page: Page, run: RunFolder) -> None:
     training = page.get_by_label("Training", exact=True).first
     column = page.locator("[data-run]")
-    expect(columns(page)).to_have_count(1)
+    expect(columns(page)).to_have_count(1, timeout=MODELS_MS)
     expect(training).to_contain_text("drawing sentences: 12 of 40")
     page.get_by_role("button", name="Watch it learn", exact=True).click()
     panel = page.locator("#watch")
@@ -63,6 +74,29 @@ def follow_two_checkpoints(page: Page, run: RunFolder) -> None:
     assert page.evaluate("flights") == 0  # motion is reduced
 
 
+def look_at_it_on_a_phone(page: Page) -> None:
+    """Nothing lies over anything else, neither on the page nor on the stage."""
+    browser = page.context.browser
+    assert browser is not None
+    phone = browser.new_page(
+        viewport={"width": 390, "height": 844},
+        has_touch=True,
+        is_mobile=True,
+        reduced_motion="reduce",
+    )
+    phone.goto(page.url)
+    expect(columns(phone)).to_have_count(2, timeout=MODELS_MS)
+    expect(phone.locator(".nt-pill")).to_have_count(2)
+    names = phone.locator(".nt-pill").evaluate_all(FROM_LEFT)
+    assert names[0] == "CLIP"  # as its column is
+    phone.locator("[data-stage]").tap()
+    expect(phone.locator(".nt-training")).to_be_visible()
+    assert phone.evaluate(OVERLAPS, "#watch, .nt-sentence, .nt-stagebar > *, .nt-clip") == []
+    for clip in phone.locator(".nt-clip:visible").all():
+        assert clip.evaluate(f"clip => ({OVERLAPS})('.nt-rank, .nt-mark', clip)") == []
+    phone.close()
+
+
 def go_back(page: Page) -> None:
     page.wait_for_url("**learns-2026*")
     page.reload()  # no epoch is missing then
@@ -78,9 +112,8 @@ def go_back(page: Page) -> None:
     expect(page.locator("[data-run] h3")).to_contain_text("epoch 1")
     slider.press("ArrowRight")
     expect(page.locator("[data-run] h3")).to_contain_text("epoch 2")
-    expect(page.locator("#systems")).not_to_contain_text(
-        "epoch", timeout=MODELS_MS
-    )  # the newest is the run itself
+    # The newest is the run itself.
+    expect(page.locator("#systems")).not_to_contain_text("epoch", timeout=MODELS_MS)
 
 
 def test_watch_a_run_learn_and_go_back_through_its_epochs(
@@ -97,6 +130,7 @@ def test_watch_a_run_learn_and_go_back_through_its_epochs(
             )
             page.goto(running_app.url + SEARCH)
             follow_two_checkpoints(page, run)
+            look_at_it_on_a_phone(page)
             go_back(page)
             run.write_status(RunStatus("finished", os.getpid(), 2, 48))
         expect(page.locator(".nt-training")).to_have_count(0)

@@ -28,9 +28,8 @@ def test_a_folder_is_added_checked_updated_and_removed(
         return err if status else out
 
     assert say("list") == "No libraries yet.\n"
-    output = say(
-        "add", str(tmp_path / "films"), "--name", "My films"
-    )  # not by the run, which nobody has named
+    # Not by the run, which nobody has named.
+    output = say("add", str(tmp_path / "films"), "--name", "My films")
     assert (
         "2 new (1 skipped): a.avi, text.mp4\n1 of 1 clips are indexed by Mine.\n1 file is skipped"
         in output

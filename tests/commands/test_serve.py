@@ -41,9 +41,8 @@ def test_a_port_that_is_taken_is_one_sentence(capsys: pytest.CaptureFixture[str]
 def test_agents_need_a_package_and_the_command_says_which(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv(
-        "GRADIO_TEMP_DIR", str(tmp_path)
-    )  # this and these two are restored after the page was built
+    # This and these two are restored after the page was built.
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
     for module, name in (
         (processing_utils, "async_ssrf_protected_download"),
         (route_utils, "GradioMultiPartParser"),

@@ -150,9 +150,8 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[HubServer]:
         use_hub(monkeypatch, server.endpoint, token=None)
         server.put("test/tiny", {WEIGHTS: save(tiny_model(3).state_dict())})
         pushed = {path.name: path.read_bytes() for path in (tmp_path / "pushed").iterdir()}
-        server.put(
-            "tester/mine", pushed | OF_TRANSFORMERS
-        )  # as many repositories of open_clip's have both
+        # As many repositories of open_clip's have both.
+        server.put("tester/mine", pushed | OF_TRANSFORMERS)
         server.put("tester/videos", OF_TRANSFORMERS)
         server.put("tester/pictures", OF_ST)
         yield server
@@ -221,9 +220,8 @@ def test_only_the_same_download_may_reuse_a_name(
             models.add(source, AddOptions(model=expected.model))
     with pytest.raises(ConfigError, match="BASE"):
         models.add(source, AddOptions("BASE", model=expected.model))
-    assert not any(
-        request.startswith("GET /cdn/") for request in hub.requests
-    )  # no weights were asked for
+    # No weights were asked for.
+    assert not any(request.startswith("GET /cdn/") for request in hub.requests)
     assert len(models.names()) == 2
 
 

@@ -72,9 +72,8 @@ def hub(monkeypatch: pytest.MonkeyPatch, offered: None) -> Iterator[HubServer]:
 def test_broken_downloads_resume_and_failed_ones_are_tried_again(
     tmp_path: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        huggingface_hub.constants, "DOWNLOAD_CHUNK_SIZE", 1000
-    )  # 10 MB; less than that is lost
+    # 10 MB; less than that is lost.
+    monkeypatch.setattr(huggingface_hub.constants, "DOWNLOAD_CHUNK_SIZE", 1000)
     models = Catalog([tmp_path / "models"])
     size = len(hub.repositories["models/test/tiny"].files[WEIGHTS])
     hub.breaks = 1000
@@ -83,9 +82,8 @@ def test_broken_downloads_resume_and_failed_ones_are_tried_again(
     starts = [
         int(match[1]) for header in hub.ranges if (match := re.fullmatch(r"bytes=(\d+)-", header))
     ]
-    assert (
-        starts == sorted(starts) and starts[0] == size // 2 // 1000 * 1000
-    )  # each try went on from the last
+    # Each try went on from the last.
+    assert starts == sorted(starts) and starts[0] == size // 2 // 1000 * 1000
     hub.breaks = 0
     hub.ranges = []
     assert models.add("tiny/test").name == "tiny / test"
@@ -261,7 +259,6 @@ def test_a_library_is_offered_a_model_for_photos(
         )
 
         num_requests = len(hub.requests)
-        assert (
-            indexing.get(library, no_download, None).result(120).state == "finished"
-        )  # it is here by now
+        # It is here by now.
+        assert indexing.get(library, no_download, None).result(120).state == "finished"
         assert len(hub.requests) == num_requests

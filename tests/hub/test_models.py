@@ -35,9 +35,8 @@ from tests.support.model_families import write_family
 from tests.support.running import here
 from tests.support.tiny_models import TINY, tiny_model, write_tiny
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:Use 'content=:DeprecationWarning"
-)  # of httpx, in huggingface_hub
+# Of httpx, in huggingface_hub.
+pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
 
 
 @pytest.fixture
@@ -98,11 +97,12 @@ def test_a_pushed_model_comes_back_identical(
     size = (tmp_path / "mine" / WEIGHTS).stat().st_size
     assert (size, size) in seen
     assert hub.foreign_tokens == []  # of the CDN, which is another host
+    # No telemetry among them.
     general = {
         "GET /api/whoami-v2",
         "POST /api/repos/create",
         "POST /api/validate-yaml",
-    }  # no telemetry among them
+    }
     assert not [
         sent
         for sent in hub.requests
@@ -204,9 +204,8 @@ def test_the_commands_push_and_pull(
     message, refusal = capsys.readouterr().err.splitlines()
     assert message == "This command is now: nt2vr models add hf:tester/mine"
     assert refusal == "There is already a model 'mine'. Choose another name."
-    assert not any(
-        request.startswith("GET /cdn/") for request in hub.requests
-    )  # refused before the weights came
+    # Refused before the weights came.
+    assert not any(request.startswith("GET /cdn/") for request in hub.requests)
     assert main(["pull", "tester/mine", "--name", "mine drop", *flags]) == 1
     assert main(["pull", "tester/mine", "--name", "again", *flags]) == 0
     assert capsys.readouterr().out.endswith(f"\nagain is in {data}/models.\n")
@@ -367,9 +366,8 @@ def test_a_repository_too_large_for_memory_is_tried_apart(
     monkeypatch.setattr(untrusted, "TIMEOUT_S", 60 if what != "endless layers" else 8)
     used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     pull_hostile(tmp_path, hub_with_child, *LARGE[what])
-    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss <= max(
-        used, 3 << 20
-    )  # KB; of any child so far
+    # KB; of any child so far.
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss <= max(used, 3 << 20)
 
 
 def pull_hostile(

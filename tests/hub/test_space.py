@@ -21,9 +21,8 @@ from tests.support.paths import ROOT
 COLOURS = {"red", "yellow", "green", "blue", "indigo", "purple", "pink", "gray"}
 HARDWARE = {"cpu-basic", "cpu-upgrade", "zero-a10g"}
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:Use 'content=:DeprecationWarning"
-)  # of httpx, in huggingface_hub
+# Of httpx, in huggingface_hub.
+pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
 
 
 def content(file: Path | bytes) -> bytes:

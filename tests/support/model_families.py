@@ -166,9 +166,8 @@ FAMILIES = {
         (),
         (1,),
     ),
-    "CLIPA": Family(
-        "ViT-L-14-CLIPA", "datacomp1b", _bert, None, 0, (2,), (0,)
-    ),  # [SEP] is replaced by 0
+    # [SEP] is replaced by 0.
+    "CLIPA": Family("ViT-L-14-CLIPA", "datacomp1b", _bert, None, 0, (2,), (0,)),
     "MetaCLIP 2": Family(
         "ViT-H-14-worldwide", "metaclip2_worldwide", _xlm, {"pad_token": "<pad>"}, 1, (0,), (2,)
     ),

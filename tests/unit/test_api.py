@@ -41,9 +41,8 @@ def test_every_exported_name_is_there_and_typed() -> None:
         for node in ast.parse((ROOT / "nt2vr" / "__init__.py").read_text()).body
         if isinstance(node, ast.If)
     ]
-    assert (
-        ast.unparse(typed[0].body[0]) == "from nt2vr.api import *"
-    )  # what a checker of types reads
+    # What a checker of types reads.
+    assert ast.unparse(typed[0].body[0]) == "from nt2vr.api import *"
     public = ast.parse((ROOT / "nt2vr" / "api.py").read_text()).body
     names = {node.name for node in public if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     imported = [

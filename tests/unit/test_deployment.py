@@ -61,9 +61,8 @@ def test_the_image_has_exactly_what_the_app_needs() -> None:
 
 def test_the_container_is_not_root_and_has_a_health_check() -> None:
     names = [name for name, _ in steps()]
-    assert arguments_of("USER") == [
-        "1000:1000"
-    ]  # by number: Kubernetes cannot tell whether a name is root
+    # By number: Kubernetes cannot tell whether a name is root.
+    assert arguments_of("USER") == ["1000:1000"]
     assert names.index("USER") > max(
         index for index, name in enumerate(names) if name in ("COPY", "RUN")
     )
@@ -78,9 +77,8 @@ def test_the_compose_file_fits_the_image_and_the_proxy() -> None:
     mounted = {volume.split(":")[1] for volume in app["volumes"]}
     assert mounted == set(arguments_of("VOLUME"))
     assert "ports" not in app  # only the proxy is reachable
-    assert not {f"NT2VR_ALLOW_{action.upper()}" for action in ACTIONS} & set(
-        app["environment"]
-    )  # the owner's alone
+    # The owner's alone.
+    assert not {f"NT2VR_ALLOW_{action.upper()}" for action in ACTIONS} & set(app["environment"])
     prefix = app["environment"]["GRADIO_ROOT_PATH"]
     config = proxy["volumes"][0].split(":")[0]
     text = (ROOT / config).read_text()

@@ -117,12 +117,10 @@ def questions_in(tree: ast.Module) -> Iterator[ast.AST]:
             or not node.args
         ):
             continue
-        classes = {
-            name
-            for argument in node.args[1:]
-            for part in ast.walk(argument)
-            for name in names_in(part)
-        }
+        classes: set[str] = set()
+        for argument in node.args[1:]:
+            for part in ast.walk(argument):
+                classes |= names_in(part)
         is_about_class = ast.unparse(node.func) in ("isinstance", "issubclass") and classes & (
             CLASSES | {INTERFACE}
         )

@@ -66,9 +66,8 @@ def test_waiting_jobs_run_in_order_and_equal_ones_once() -> None:
     runner.cancel(3)
     assert ended[1].result(LIMIT_S).state == "stopped"
     held.go.set()
-    assert (
-        ended[0].result(LIMIT_S).state == "finished"
-    )  # cancelling the first job has not stopped it
+    # Cancelling the first job has not stopped it.
+    assert ended[0].result(LIMIT_S).state == "finished"
     assert [job.state for job in runner.jobs] == ["stopped", "finished", "stopped"]
 
 

@@ -93,9 +93,8 @@ def test_a_stored_report_is_listed_and_gives_equal_metrics(
     repeated = nt2vr.evaluate(Data(str(data_dir / "clips"), split="all"), "imported", data_dir)
     for system in written["systems"]:
         for read, tolerance in ((report, None), (repeated, 1e-3)):
-            same = {
-                name: read.metrics[system["system"]][name] for name in system["metrics"]
-            }  # there are more by now
+            # There are more by now.
+            same = {name: read.metrics[system["system"]][name] for name in system["metrics"]}
             assert same == pytest.approx(system["metrics"], abs=tolerance, nan_ok=True)
 
 

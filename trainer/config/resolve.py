@@ -18,11 +18,13 @@ from trainer.trainings import training_of
 
 # losses that must know what each clip shows, as only the built-in world tells
 OF_WORLD = frozenset({"composed", "labels", "order"})
-OF_CAPTIONS = frozenset({"distill"})  # losses that need no videos
+# Losses that need no videos.
+OF_CAPTIONS = frozenset({"distill"})
 # presets that fit data of one's own
 FOR_VIDEOS = ("own-videos", "clip-star", "clip-bnl", "paper-bnl")
 FOR_CAPTIONS = ("teach-text",)
-CAPTION_SUFFIXES = (".csv", ".json")  # of dataset files, which locate their videos
+# Of dataset files, which locate their videos.
+CAPTION_SUFFIXES = (".csv", ".json")
 
 
 def resolved(config: TrainConfig, data_dir: Path | None = None) -> TrainConfig:

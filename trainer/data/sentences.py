@@ -87,7 +87,9 @@ class WorldSentences:
 
         def negation() -> str | None:
             negated = negate(caption)
-            return rng.choice(negated).text if negated else None
+            if negated:
+                return rng.choice(negated).text
+            return None
 
         return DrawnCaption(caption.text, negation)
 
@@ -136,7 +138,9 @@ class CaptionSentences:
         return len(self.captions[row])
 
     def caption(self, row: int, rng: random.Random, number: int | None = None) -> str:
-        return rng.choice(self.captions[row]) if number is None else self.captions[row][number]
+        if number is None:
+            return rng.choice(self.captions[row])
+        return self.captions[row][number]
 
     def draw(self, row: int, rng: random.Random, number: int | None = None) -> DrawnCaption:
         """Draw a caption; its negation goes on with the same generator."""
@@ -166,7 +170,14 @@ class CaptionSentences:
             relevant = row_array((row,))
             if negation is not None:
                 position = len(originals)
-                negated.append(JudgedQuery("negated", negation, relevant, original=position))
+                negated.append(
+                    JudgedQuery(
+                        kind="negated",
+                        text=negation,
+                        relevant=relevant,
+                        original=position,
+                    )
+                )
             originals.append(JudgedQuery("original", caption.text, relevant))
         return (*originals, *negated)
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nt2vr.errors import ConfigError
+from nt2vr.models.encoder import Vectors
 from nt2vr.progress import Progress, silent
 from trainer.config import TrainConfig
 from trainer.data.clips import Clips
@@ -159,7 +160,7 @@ class Preparation:
     device: str
     progress: Progress = silent
     cache: Path | None = None
-    videos: NDArray[np.float32] | None = None
+    videos: Vectors | None = None
     shared: dict[type[Input[Any, Any]], Any] = field(default_factory=dict)
 
     @property

@@ -59,7 +59,12 @@ class Position:
         epochs_without_gain = self.epoch - max(best_epoch, config.negation.not_epochs)
         is_out_of_patience = 0 < patience <= epochs_without_gain
         is_last = self.epoch == config.batches.epochs
-        return Position(self.epoch + 1, best, best_epoch, finished=is_out_of_patience or is_last)
+        return Position(
+            epoch=self.epoch + 1,
+            best=best,
+            best_epoch=best_epoch,
+            finished=is_out_of_patience or is_last,
+        )
 
 
 @dataclass(frozen=True)
@@ -90,7 +95,9 @@ class Saved:
     @property
     def steps(self) -> int:
         """Steps taken so far."""
-        return int(self.learner["steps"]) if self.learner else 0
+        if self.learner:
+            return int(self.learner["steps"])
+        return 0
 
     @property
     def last_epoch(self) -> int:

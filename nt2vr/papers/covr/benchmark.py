@@ -32,7 +32,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.media.store import Cache
 from nt2vr.models.composer import Composer, PictureQuery
-from nt2vr.models.encoder import Encoder
+from nt2vr.models.encoder import Encoder, Vectors
 from nt2vr.negation.parse.query import understand
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.papers.covr.compositions import COMPOSITIONS, PARTS, CompositionWeights
@@ -73,7 +73,6 @@ TAKEN_OF_SUBSET = 3
 GIVEN = "as given"
 # Of the search for the weights of `parts`.
 ROUNDS = 2
-Vectors = NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +164,13 @@ class CovrBenchmark(ModelBenchmark[EmbeddedMedia]):
             outcome = measure(vectors_for(embedded, system.strategy, encoder), embedded)
             table = summarise(self.queries, outcome)
             results.append(
-                covr_result(card.name, system.strategy, outcome.ranks, table, card.fingerprints)
+                covr_result(
+                    card.name,
+                    system=system.strategy,
+                    ranks=outcome.ranks,
+                    table=table,
+                    spec=card.fingerprints,
+                )
             )
         return results
 
@@ -236,8 +241,19 @@ def embed_queries(
     if encoder.capabilities.given_queries_only:
         precomputed = encoder.encode_text([query.query_id for query in queries])
         zeros = np.zeros_like(precomputed)
-        unused = PictureQuery(zeros, zeros, zeros, zeros)
-        return EmbeddedQueries(queries, unused, zeros, media.clips, precomputed)
+        unused = PictureQuery(
+            picture=zeros,
+            sentence=zeros,
+            wanted=zeros,
+            unwanted=zeros,
+        )
+        return EmbeddedQueries(
+            queries=queries,
+            combined=unused,
+            captions=zeros,
+            clips=media.clips,
+            precomputed=precomputed,
+        )
 
     tagger = load_tagger()
     texts = [query.text for query in queries]
@@ -257,7 +273,12 @@ def embed_queries(
     if deep or reads_tokens(encoder):
         frames = _reference_frames(media, encoder)[references]
         combined = replace(combined, tokens=encoder.encode_tokens(texts), frames=frames)
-    return EmbeddedQueries(queries, combined, vectors.of(captions), media.clips)
+    return EmbeddedQueries(
+        queries=queries,
+        combined=combined,
+        captions=vectors.of(captions),
+        clips=media.clips,
+    )
 
 
 def _reference_frames(media: EmbeddedMedia, encoder: Encoder) -> Vectors:
@@ -279,7 +300,7 @@ def vectors_of(
         return embedded.captions
     if system in COMPOSITIONS:
         return COMPOSITIONS[system](embedded.combined, weights)
-    return combine(system, embedded.combined, weights, composers)
+    return combine(system, query=embedded.combined, weights=weights, composers=composers)
 
 
 def vectors_for(embedded: EmbeddedQueries, system: str, encoder: Encoder) -> Vectors:
@@ -310,7 +331,7 @@ def scores_of(vectors: Vectors, embedded: EmbeddedQueries) -> Vectors:
         nothing = np.zeros((0, vectors.shape[1]), np.float32)
         for wanted in embedded.combined.wanted:
             exclusions.append(Exclusion(nothing, 0.0, focus=wanted))
-    scores = score_table(vectors, clips, exclusions, clips)
+    scores = score_table(vectors, clips, exclusions, gallery=clips)
 
     is_readable = clips.any(axis=tuple(range(1, clips.ndim)))
     scores[:, ~is_readable] = -np.inf
@@ -349,9 +370,7 @@ def measure(vectors: Vectors, embedded: EmbeddedQueries) -> Outcome:
     return Outcome(ranks, shares)
 
 
-def average_precisions(
-    scores: NDArray[np.float32], right: NDArray[np.bool_]
-) -> dict[str, NDArray[np.float64]]:
+def average_precisions(scores: Vectors, right: NDArray[np.bool_]) -> dict[str, NDArray[np.float64]]:
     """AP@k for each k of MAP_KS; none where no query has several right clips, as R@k then says as much.
 
         AP@k = sum over i <= k of precision@i * right_i / min(k, number of right clips)
@@ -384,7 +403,9 @@ def summarise(queries: Sequence[CovrQuery], outcome: Outcome) -> dict[str, dict[
         table[kind] = _metrics_of(outcome, kinds == kind)
     table[ALL] = _mean_over_kinds(outcome, kinds, np.ones(len(queries), bool))
 
-    labels = {label for query in queries for label in query.labels}
+    labels: set[str] = set()
+    for query in queries:
+        labels.update(query.labels)
     for label in sorted(labels, key=lambda label: (label != "negation", label)):
         has_label = np.array([label in query.labels for query in queries])
         table[label] = _mean_over_kinds(outcome, kinds, has_label)
@@ -466,8 +487,14 @@ def write_submission(
     in_subset = mask([query.subset for query in embedded.queries], scores.shape[1])
     subset_scores = np.where(in_subset, scores, -np.inf)
     subset_path = path.with_name(f"{path.stem}_subset{path.suffix}")
-    _write_predictions(benchmark, path, "recall", scores, TAKEN)
-    _write_predictions(benchmark, subset_path, "recall_subset", subset_scores, TAKEN_OF_SUBSET)
+    _write_predictions(benchmark, file=path, metric="recall", scores=scores, count=TAKEN)
+    _write_predictions(
+        benchmark,
+        file=subset_path,
+        metric="recall_subset",
+        scores=subset_scores,
+        count=TAKEN_OF_SUBSET,
+    )
     return [path, subset_path]
 
 
@@ -523,7 +550,14 @@ class CovrData(ModelData):
         return self.name != WORLD
 
     def load(self, encoder: Encoder, places: Places, progress: Progress) -> CovrBenchmark:
-        return benchmark_for(encoder, self, places.folder, places.decoder, places.cache, progress)
+        return benchmark_for(
+            encoder,
+            data=self,
+            folder=places.folder,
+            decoder=places.decoder,
+            cache=places.cache,
+            progress=progress,
+        )
 
 
 def benchmark_for(
@@ -543,7 +577,10 @@ def benchmark_for(
     encoder.card.check_frames()
     if data.name == WORLD:
         return covr_world(folder, data.split, data.per_kind)  # type: ignore[arg-type]  # checked
-    embedded_ids = None if encoder.given_videos is None else encoder.given_videos.keys()
+    if encoder.given_videos is None:
+        embedded_ids = None
+    else:
+        embedded_ids = encoder.given_videos.keys()
     split = "val" if data.split == "validation" else data.split
     dataset = load_covr(expanded(data.name), split, embedded_ids)
     if embedded_ids is None:
@@ -561,7 +598,9 @@ def _readable(
     readable = dataset.without(unreadable)
     num_queries = len(dataset.samples)
     num_lost = num_queries - len(readable.samples)
-    remark = unreadable_remark(unreadable, len(dataset.media), num_lost, num_queries)
+    remark = unreadable_remark(
+        unreadable, num_videos=len(dataset.media), num_lost=num_lost, num_queries=num_queries
+    )
     if not readable.samples:
         raise DatasetError(f"{dataset.name} has no query left: {remark}")
     return replace(readable, remarks=(*dataset.remarks, remark))
@@ -576,8 +615,12 @@ def covr_world(cache: Path, split: SceneSplit, per_kind: int = 0) -> CovrBenchma
 
     def embed(encoder: Encoder, progress: Progress) -> EmbeddedMedia:
         framing = encoder.framing
-        pictures = ClipFile.of(split, references, 1, framing, cache).embeddings(encoder, progress)
-        videos = ClipFile.of(split, clips, encoder.num_frames, framing, cache)
+        pictures = ClipFile.of(
+            split, scenes=references, num_frames=1, framing=framing, cache=cache
+        ).embeddings(encoder, progress)
+        videos = ClipFile.of(
+            split, scenes=clips, num_frames=encoder.num_frames, framing=framing, cache=cache
+        )
         return EmbeddedMedia(pictures, videos.embeddings(encoder.as_scored(), progress))
 
     return CovrBenchmark(

@@ -105,7 +105,10 @@ def load_covr(
         raise DatasetError(
             f"{name} in {path} has no split {split!r}. Name one whose annotations are there."
         )
-    rankable = _rankable_ids(files, name) if embedded_ids is None else embedded_ids
+    if embedded_ids is None:
+        rankable: Collection[str] = _rankable_ids(files, name)
+    else:
+        rankable = embedded_ids
     published = CovrSet(
         name=f"{name}, {split}",
         samples=samples,

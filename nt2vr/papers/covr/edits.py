@@ -165,7 +165,13 @@ def _replace_subject(scene: Scene, rng: Random) -> Iterator[Change]:
         if _done(old) and things()[name].role == old.kind.role:
             new = replace(old, thing=name, colour=draw_colour(name, rng))
             if _is_one(new):
-                yield Change("replace subject", scene, old, new, does=_done(new)[0])
+                yield Change(
+                    kind="replace subject",
+                    before=scene,
+                    old=old,
+                    new=new,
+                    does=_done(new)[0],
+                )
 
 
 def _replace_activity(scene: Scene, rng: Random) -> Iterator[Change]:
@@ -174,11 +180,18 @@ def _replace_activity(scene: Scene, rng: Random) -> Iterator[Change]:
         for did in _done(old):
             for _ in range(TRIES):
                 number = cast.index(old.thing)
-                drawn = sample_deed("main", number, cast, scene.place, rng, did.verb)
+                drawn = sample_deed("main", number, cast, scene.place, rng, but=did.verb)
                 if drawn:
                     does = replace(drawn, start=did.start, end=did.end)
                     new = old.redone(did, does)
-                    yield Change("replace activity", scene, old, new, did, does)
+                    yield Change(
+                        kind="replace activity",
+                        before=scene,
+                        old=old,
+                        new=new,
+                        did=did,
+                        does=does,
+                    )
 
 
 def _replace_place(scene: Scene, _rng: Random) -> Iterator[Change]:
@@ -193,9 +206,16 @@ def _add_actor(scene: Scene, rng: Random) -> Iterator[Change]:
     for group in cast_at(scene.place):
         for name in rng.sample(group, min(TRIES, len(group))):
             new = Figure(name, draw_colour(name, rng))
-            does = sample_deed("main", len(cast), [*cast, name], scene.place, rng)
+            does = sample_deed(
+                "main", number=len(cast), cast=[*cast, name], place=scene.place, rng=rng
+            )
             if does and _is_one(new):
-                yield Change("add actor", scene, new=replace(new, deeds=(does,)), does=does)
+                yield Change(
+                    kind="add actor",
+                    before=scene,
+                    new=replace(new, deeds=(does,)),
+                    does=does,
+                )
 
 
 def _add_prop(scene: Scene, rng: Random) -> Iterator[Change]:
@@ -209,9 +229,21 @@ def _add_accessory(scene: Scene, rng: Random) -> Iterator[Change]:
     wear = deeds()[WEAR]
     for old, worn in product(_actors(scene), sorted(wear.objects)):
         if old.thing in wear.subjects and all(deed.verb != WEAR for deed in old.deeds):
-            does = Deed(WEAR, worn, old.enters, old.leaves, draw_colour(worn, rng))
+            does = Deed(
+                verb=WEAR,
+                object=worn,
+                start=old.enters,
+                end=old.leaves,
+                colour=draw_colour(worn, rng),
+            )
             new = replace(old, deeds=(*old.deeds, does))
-            yield Change("add accessory", scene, old, new, does=does)
+            yield Change(
+                kind="add accessory",
+                before=scene,
+                old=old,
+                new=new,
+                does=does,
+            )
 
 
 def _remove_actor(scene: Scene, _rng: Random) -> Iterator[Change]:
@@ -223,7 +255,12 @@ def _remove_activity(scene: Scene, _rng: Random) -> Iterator[Change]:
     for old in _actors(scene):
         if old.kind.role == "person":
             for did in _done(old):
-                yield Change("remove activity", scene, old, did=did)
+                yield Change(
+                    kind="remove activity",
+                    before=scene,
+                    old=old,
+                    did=did,
+                )
 
 
 def _remove_accessory(scene: Scene, _rng: Random) -> Iterator[Change]:
@@ -231,7 +268,13 @@ def _remove_accessory(scene: Scene, _rng: Random) -> Iterator[Change]:
         for did in old.deeds:
             if did.verb == WEAR:
                 deeds = tuple(deed for deed in old.deeds if deed != did)
-                yield Change("remove accessory", scene, old, replace(old, deeds=deeds), did)
+                yield Change(
+                    kind="remove accessory",
+                    before=scene,
+                    old=old,
+                    new=replace(old, deeds=deeds),
+                    did=did,
+                )
 
 
 def _remove_prop(scene: Scene, _rng: Random) -> Iterator[Change]:
@@ -399,7 +442,7 @@ def stream_families(
 def choose_families(split: SceneSplit, per_kind: int, seed: int) -> list[Family]:
     """Choose families with `per_kind` edits of every kind, half of them in unseen wordings."""
     num_missing = dict.fromkeys(EDIT_KINDS, per_kind)
-    stream = stream_families(split, seed, 0.5, num_missing)
+    stream = stream_families(split, seed, unseen_share=0.5, num_missing=num_missing)
     families = []
     while any(num_missing.values()):
         family = next(stream)
@@ -430,7 +473,10 @@ def two_changes(scene: Scene, rng: Random) -> Iterator[tuple[Change, Change]]:
         if change is None:
             continue
         for earlier in earlier_changes:
-            pair = (change, earlier) if rng.random() < 0.5 else (earlier, change)
+            if rng.random() < 0.5:
+                pair = (change, earlier)
+            else:
+                pair = (earlier, change)
             is_same_figure = change.old is not None and change.old == earlier.old
             after = changed(scene, pair)
             if not is_same_figure and possible(after) and Requirements.of(after, pair).holds(after):
@@ -472,7 +518,14 @@ def _edit(
         scene = replace(changed(reference, changes), seed=rng.getrandbits(32))
         if scene.split == split:
             text = ask_for(reference, changes, rng, unseen)
-            return Edit(kind, changes, text, unseen, scene, Requirements.of(scene, changes))
+            return Edit(
+                kind=kind,
+                changes=changes,
+                modification=text,
+                unseen=unseen,
+                scene=scene,
+                requirements=Requirements.of(scene, changes),
+            )
     return None
 
 
@@ -494,11 +547,8 @@ class WishTable:
             self._rows[scene.gist].append(row)
 
     def right(self, requirements: Requirements) -> list[int]:
-        return [
-            row
-            for row in self._rows.get(requirements.gist, ())
-            if requirements.holds(self._scenes[row])
-        ]
+        rows = self._rows.get(requirements.gist, ())
+        return [row for row in rows if requirements.holds(self._scenes[row])]
 
     def violating(self, requirements: Requirements) -> list[int]:
         """Return the rows of the scenes that still show something to be taken away."""

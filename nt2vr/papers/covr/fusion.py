@@ -12,7 +12,6 @@ from typing import ClassVar, Self
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn.functional import normalize
@@ -20,10 +19,10 @@ from torch.nn.functional import normalize
 from nt2vr.files import atomic_write
 from nt2vr.models.card import extension_file
 from nt2vr.models.composer import Composer, PictureQuery
+from nt2vr.models.encoder import Vectors
 from nt2vr.models.pooling import MAX_LAYERS
 from nt2vr.models.weights import filled
 
-Vectors = NDArray[np.float32]
 # Before the names of tensors; in the file, those of layers are without.
 LAYERS = "layers."
 CROSS = "cross."
@@ -124,7 +123,10 @@ class Fusion(nn.Module, Composer):
         self.unwanted = unwanted
         self.hidden = hidden
         self.blocks = blocks
-        widths = [5 * width, hidden, width] if hidden else [5 * width, width]
+        if hidden:
+            widths = [5 * width, hidden, width]
+        else:
+            widths = [5 * width, width]
         self.layers = nn.ModuleList(nn.Linear(*pair) for pair in pairwise(widths))
         for parameter in self.layers[-1].parameters():
             nn.init.zeros_(parameter)
@@ -162,9 +164,18 @@ class Fusion(nn.Module, Composer):
                 tensors[name if name.startswith(CROSS) else LAYERS + name] = tensor
         wanted, unwanted = weights[PARTS].tolist()
         hidden = len(weights["0.weight"]) if "1.weight" in weights else 0
-        blocks = {name.split(".")[2] for name in weights if name.startswith(f"{CROSS}blocks.")}
+        blocks = set()
+        for name in weights:
+            if name.startswith(f"{CROSS}blocks."):
+                blocks.add(name.split(".")[2])
 
-        fusion = cls(width, wanted, unwanted, hidden, min(len(blocks), MAX_LAYERS))
+        fusion = cls(
+            width=width,
+            wanted=wanted,
+            unwanted=unwanted,
+            hidden=hidden,
+            blocks=min(len(blocks), MAX_LAYERS),
+        )
         if not weights[PARTS].isfinite().all():
             raise ValueError("a weight is not finite")
         return filled(fusion, tensors, f"embeddings of length {width}").requires_grad_(False)
@@ -218,4 +229,5 @@ def save_fusion(folder: Path, fusion: Fusion) -> None:
     tensors[PARTS] = fusion.parts
     with atomic_write(folder / FILE) as partial:
         save_file(tensors, partial)
-        partial.chmod(0o644)  # safetensors writes 0600
+        # safetensors writes 0600.
+        partial.chmod(0o644)

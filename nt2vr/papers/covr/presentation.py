@@ -87,7 +87,12 @@ class CovrPresentation(Presentation):
         model = report.results[0].spec["model"]
         systems = (model, f"{model} fusion", f"{model} parts")
         ranks = report.ranks(place)
-        return Row(report.queries[place], ranks, "Ranks of all systems", search_systems=systems)
+        return Row(
+            query=report.queries[place],
+            ranks=ranks,
+            heading="Ranks of all systems",
+            search_systems=systems,
+        )
 
     def kinds(self, report: Report) -> list[str]:
         """Order kinds of change as the built-in world defines them; those of datasets stay as they come."""
@@ -105,7 +110,10 @@ class CovrPresentation(Presentation):
         """Return the best way without training, and the fusion or the full caption."""
         names = list(report.specs)
         of_strategy = {spec["strategy"]: name for name, spec in report.specs.items()}
-        free = [of_strategy[strategy] for strategy in TRAINING_FREE if strategy in of_strategy]
+        free = []
+        for strategy in TRAINING_FREE:
+            if strategy in of_strategy:
+                free.append(of_strategy[strategy])
         best = max(free or names[:1], key=lambda name: report.metrics[name].get(f"{ALL}/{R_1}", 0))
         return best, of_strategy.get("fusion", names[-1])
 
@@ -203,4 +211,9 @@ def covr_result(
         for name, value in of_kind.items():
             metrics[f"{kind}/{name}"] = value
     full_spec = {"model": model, **spec, "strategy": system}
-    return Result(f"{model} {system}", full_spec, measured, metrics)
+    return Result(
+        system=f"{model} {system}",
+        spec=full_spec,
+        measured=measured,
+        metrics=metrics,
+    )

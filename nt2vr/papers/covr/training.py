@@ -48,7 +48,7 @@ def train_run(
     if world_size() > 1:
         raise ConfigError("A fusion is trained by one process. Start the run without torchrun.")
     encoder = read_checkpoint(config.encoder.base_folder, "auto")
-    data = load(encoder, config, cache, stoppable(progress, should_stop))
+    data = load(encoder, config, cache, progress=stoppable(progress, should_stop))
     settings = fusion_settings(config)
     _, num_groups = groups_of(data.triplets, settings)
     settings.check_groups(data.name, num_groups, config.batches.batch_size)
@@ -73,11 +73,11 @@ class FusionLearner(Trainable):
         self.settings = fusion_settings(config)
         self._data = data
         self._module = Fusion(
-            data.clips.shape[1],
-            weights.wanted,
-            weights.unwanted,
-            self.settings.hidden,
-            self.settings.blocks,
+            width=data.clips.shape[1],
+            wanted=weights.wanted,
+            unwanted=weights.unwanted,
+            hidden=self.settings.hidden,
+            blocks=self.settings.blocks,
         )
         optimizer = build_optimizer(self._module, nn.ModuleList(), config)
         super().__init__(config, {"fusion": self._module}, optimizer)

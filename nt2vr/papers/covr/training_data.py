@@ -9,13 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from nt2vr.errors import DatasetError
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
-from nt2vr.models.encoder import Encoder
+from nt2vr.models.encoder import Encoder, Vectors
 from nt2vr.negation.generate.wordings import Modification
 from nt2vr.papers.covr import benchmark
 from nt2vr.papers.covr.benchmark import EmbeddedQueries, TextVectors
@@ -107,21 +106,30 @@ def load(
     Of a dataset, whose splits must be "train" and "val", at most `num_clips` triplets are taken, a
     random choice.
     """
+    if not config.dataset.is_world:
+        return _load_dataset(encoder, config, cache, progress)
     deep = fusion_settings(config).blocks > 0
-    num_clips = config.dataset.num_clips
-    if config.dataset.is_world:
-        held_out_families = benchmark.covr_world(cache, "validation")
-        validation = benchmark.embed_queries(held_out_families, encoder, progress, deep)
-        families = load_families(encoder, config, cache, progress)
-        return LoadedData(families, validation, f"{NAME}, {num_clips} families", {})
+    held_out = benchmark.covr_world(cache, "validation")
+    validation = benchmark.embed_queries(held_out, encoder, progress, deep)
+    return LoadedData(
+        triplets=load_families(encoder, config, cache, progress),
+        validation=validation,
+        name=f"{NAME}, {config.dataset.num_clips} families",
+        digests={},
+    )
 
+
+def _load_dataset(
+    encoder: Encoder, config: TrainConfig, cache: Path, progress: Progress
+) -> LoadedData:
+    deep = fusion_settings(config).blocks > 0
     path = resolve_path(config.dataset.data)
     training = load_covr(path, "train")
     held_out = load_covr(path, "val")
-    num_samples = len(training.samples)
-    if num_clips < num_samples:
-        rows = random.Random(config.run.seed).sample(range(num_samples), num_clips)
-        training = _chosen(training, rows)
+    numbers = range(len(training.samples))
+    if config.dataset.num_clips < len(numbers):
+        rng = random.Random(config.run.seed)
+        training = _chosen(training, rng.sample(numbers, config.dataset.num_clips))
     with Decoder() as decoder, frame_cache(cache) as store:
         training_files = benchmark.covr_files(training, decoder, store)
         queries = benchmark.embed_queries(training_files, encoder, progress, deep)
@@ -142,9 +150,10 @@ def _digests(dataset: CovrSet, rows: Iterable[int], store: Cache) -> tuple[int, 
     for row in rows:
         sample = dataset.samples[row]
         names = [sample.reference, *sample.targets]
-        contents = [
-            store.content_hash(dataset.media[name]) for name in names if name in dataset.media
-        ]
+        contents = []
+        for name in names:
+            if name in dataset.media:
+                contents.append(store.content_hash(dataset.media[name]))
         hashes.append(digest(names, contents, sample.text, sample.caption, sample.before))
     return tuple(hashes)
 
@@ -169,18 +178,10 @@ def load_families(
     families = training_families(config.dataset.num_clips, config.run.seed)
     references = [family.reference for family in families]
     pictures, clips, frames = _embedded_clips(
-        families, encoder, cache, settings.weigh_frames, progress
+        families, encoder, cache, by_frame=settings.weigh_frames, progress=progress
     )
 
-    clip_families: list[int] = []
-    triplets = []
-    for number, family in enumerate(families):
-        # The twin comes first.
-        clip_families.append(number)
-        for edit in family.edits:
-            triplets.append(_WorldTriplet(number, len(clip_families), edit))
-            clip_families.append(number)
-
+    triplets, clip_families = _world_triplets(families)
     texts = _texts_of(triplets, references, random.Random(config.run.seed))
     wanted, unwanted = _embedded_parts(texts, encoder)
     table = WishTable([*_clips_of(families), *references])
@@ -201,6 +202,18 @@ def load_families(
     return data
 
 
+def _world_triplets(families: Sequence[Family]) -> tuple[list[_WorldTriplet], list[int]]:
+    """Return a triplet per edit, and the family of each clip: a twin of the reference, then its edits."""
+    triplets = []
+    clip_families: list[int] = []
+    for number, family in enumerate(families):
+        clip_families.append(number)
+        for edit in family.edits:
+            triplets.append(_WorldTriplet(number, len(clip_families), edit))
+            clip_families.append(number)
+    return triplets, clip_families
+
+
 def _texts_of(
     triplets: Sequence[_WorldTriplet], references: Sequence[Scene], rng: random.Random
 ) -> list[Modification]:
@@ -214,7 +227,7 @@ def _texts_of(
 
 def _embedded_clips(
     families: Sequence[Family], encoder: Encoder, cache: Path, by_frame: bool, progress: Progress
-) -> tuple[NDArray[np.float32], NDArray[np.float32], Tensor | None]:
+) -> tuple[Vectors, Vectors, Tensor | None]:
     """Embed the references as pictures (R, D), the other clips (V - R, D) and, if `by_frame`, their frames."""
     framing = encoder.framing
     # A run on more families reuses the files of the first blocks.
@@ -223,8 +236,14 @@ def _embedded_clips(
     for start in range(0, len(families), BLOCK):
         block = families[start : start + BLOCK]
         references = [family.reference for family in block]
-        reference_files.append(ClipFile.of("train", references, 1, framing, cache))
-        clip_files.append(ClipFile.of("train", _clips_of(block), FRAMES, framing, cache))
+        reference_files.append(
+            ClipFile.of("train", scenes=references, num_frames=1, framing=framing, cache=cache)
+        )
+        clip_files.append(
+            ClipFile.of(
+                "train", scenes=_clips_of(block), num_frames=FRAMES, framing=framing, cache=cache
+            )
+        )
 
     pictures = np.concatenate([file.embeddings(encoder, progress) for file in reference_files])
     if not by_frame:

@@ -40,11 +40,11 @@ def clearly_best(figures: Iterable[MeasuredValue], lower_is_better: bool) -> str
     if len(by_value) < 2:
         return ""
 
-    best, *others = by_value
+    best, *rest = by_value
     if lower_is_better:
-        is_clear = all(best.high < other.low for other in others)
+        is_clear = all(best.high < runner_up.low for runner_up in rest)
     else:
-        is_clear = all(best.low > other.high for other in others)
+        is_clear = all(best.low > runner_up.high for runner_up in rest)
     return best.system if is_clear else ""
 
 
@@ -61,5 +61,12 @@ def figures_of(report: Report, lines: Iterable[Line], column: Column) -> list[Me
         if value is None or values is None or values.statistic is not None:
             continue
         interval = interval_of(report, line, column.key) or Interval(value, value)
-        figures.append(MeasuredValue(line.name, value, interval.low, interval.high))
+        figures.append(
+            MeasuredValue(
+                system=line.name,
+                value=value,
+                low=interval.low,
+                high=interval.high,
+            )
+        )
     return figures

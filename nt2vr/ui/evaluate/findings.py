@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from nt2vr.evaluation.intervals import Interval
 from nt2vr.evaluation.measures import FIRST_PAGE
@@ -10,10 +9,12 @@ from nt2vr.evaluation.metric_names import ACCURACY, DENIED, HARD_PAIRS, recall, 
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.roles import REFERENCE
 from nt2vr.evaluation.tables import Line, interval_of, lines_of
+from nt2vr.ui.view import View
 
 MAX_FINDINGS = 3
 LONGEST_EXAMPLE = 40  # characters
-EMPHASIS = "*"  # before and after words of a sentence
+# Before and after words of a sentence.
+EMPHASIS = "*"
 TICKS = (0, 25, 50, 75, 100)
 
 
@@ -174,7 +175,7 @@ def _first_measured(topic: tuple[ChartMeasure, ...], report: Report) -> Finding 
     return None
 
 
-def sentence_of(report: Report, finding: Finding) -> list[dict[str, Any]]:
+def sentence_of(report: Report, finding: Finding) -> list[View]:
     """Return a finding as a sentence about the two systems, in parts, of which some are emphasised."""
     first, second = report.telling_pair
     measure = finding.measure
@@ -212,13 +213,14 @@ def count_text(percentage: float, counts_failures: bool = False) -> str:
 def _example(report: Report, finding: Finding) -> str:
     """Return the shortest query with the usual negation word, in brackets; "" if there is none."""
     kind = finding.key.partition("/")[0]
-    texts = [
-        query.text
-        for query in report.queries
-        if query.kind == kind and query.cue and query.cue == finding.measure.cue
-    ]
+    texts = []
+    for query in report.queries:
+        if query.kind == kind and query.cue and query.cue == finding.measure.cue:
+            texts.append(query.text)
     example = min(texts, key=lambda text: (len(text), text), default="")
-    return f" (“{example}”)" if 0 < len(example) <= LONGEST_EXAMPLE else ""
+    if 0 < len(example) <= LONGEST_EXAMPLE:
+        return f" (“{example}”)"
+    return ""
 
 
 def _is_within_noise(report: Report, key: str) -> bool:
@@ -227,20 +229,20 @@ def _is_within_noise(report: Report, key: str) -> bool:
     return any(difference.measure == key and difference.is_noise for difference in differences)
 
 
-def chart_of(report: Report) -> list[dict[str, Any]]:
+def chart_of(report: Report) -> list[View]:
     """Return a part of the chart for each finding, with the systems that have it in the tables, in their order."""
     systems = [line for line in lines_of(report) if line.role != REFERENCE]
     return [_panel(report, finding, systems) for finding in findings_of(report)]
 
 
-def _panel(report: Report, finding: Finding, systems: Sequence[Line]) -> dict[str, Any]:
+def _panel(report: Report, finding: Finding, systems: Sequence[Line]) -> View:
     measure = finding.measure
     rows = []
     for line in systems:
         figure = line.metrics.get(finding.key)
         if figure is not None:
             place = _place_on_scale(figure, interval_of(report, line, finding.key))
-            row: dict[str, Any] = {
+            row: View = {
                 "system": line.name,
                 "role": line.role,
                 "chance": measure.chance,

@@ -33,7 +33,8 @@ CONTROLS = (
     "Two controls are added: the zero-shot base model, and the same with the negated part dropped."
 )
 WAYS = "Every way of combining a picture with a text is measured, and each of the two alone as a control."
-SIZES = (10, 25, 100)  # queries per kind of change; the results have 100
+# Queries per kind of change; the results have 100.
+SIZES = (10, 25, 100)
 SPLITS = ("test", "validation", "train", "all")
 
 
@@ -70,8 +71,8 @@ class EvaluationForm:
     def _build_data(self) -> None:
         self.data = menu(
             "evaluate-data",
-            "Data",
-            self._data_choices(),
+            label="Data",
+            choices=self._data_choices(),
             value=GALLERY,
             info=BUILT_IN_DATA,
             allow_custom_value=True,
@@ -80,12 +81,17 @@ class EvaluationForm:
         )
         narrow: dict[str, Any] = {"visible": False, "scale": 1, "min_width": 120}
         self.split = menu(
-            "evaluate-split", "Split", SPLITS, value="test", info="of the data", **narrow
+            "evaluate-split",
+            label="Split",
+            choices=SPLITS,
+            value="test",
+            info="of the data",
+            **narrow,
         )
         self.per_kind = menu(
             "evaluate-per-kind",
-            "Queries",
-            SIZES,
+            label="Queries",
+            choices=SIZES,
             value=SIZES[0],
             info="per kind of change",
             **narrow,
@@ -94,14 +100,16 @@ class EvaluationForm:
     def _build_systems(self) -> None:
         self.systems = menu(
             "evaluate-systems",
-            "Systems",
-            self._searcher.system_names(),
+            label="Systems",
+            choices=self._searcher.system_names(),
             value=list(DEFAULT_SYSTEMS),
             multiselect=True,
             info=CONTROLS,
         )
         models = self._searcher.models.names()
-        self.model = menu("evaluate-model", "Model", models, value="CLIP", info=WAYS, visible=False)
+        self.model = menu(
+            "evaluate-model", label="Model", choices=models, value="CLIP", info=WAYS, visible=False
+        )
 
     @property
     def inputs(self) -> list[Any]:
@@ -202,7 +210,9 @@ def _own_data() -> str:
 def _choose_data() -> str:
     """Return the script that shows the fields which the chosen data has."""
     kinds = benchmark_kinds()
-    sized = [f"{prefix}{name}" for prefix, kind in kinds.items() for name in kind.sized]
+    sized = []
+    for prefix, kind in kinds.items():
+        sized += [f"{prefix}{name}" for name in kind.sized]
     constants = {
         "ofModels": list(kinds),
         "sized": sized,

@@ -25,7 +25,7 @@ class Listings:
         report = self.archive.load(link.report)
         remarks = self.archive.remarks(link.report)
         home = self._gallery_of(report) or self.clips.home(link.report, report, visitor)
-        return QueryListing.of(report, resolved(link, report), remarks, home)
+        return QueryListing.of(report, link=resolved(link, report), remarks=remarks, home=home)
 
     def _gallery_of(self, report: Report) -> Home | None:
         """Return the gallery with a report's videos; None if it was removed, or there never was one."""

@@ -49,7 +49,8 @@ def picture_query(
     except Nt2vrError as error:
         gr.Warning(f"{error} Only the text is searched for.")
         return values
-    copied = _upload_path(uuid4().hex)  # which no visitor can guess
+    # Which no visitor can guess.
+    copied = _upload_path(uuid4().hex)
     write_jpeg(frames[0], copied)
     return {**values, "upload": str(copied)}
 

@@ -43,13 +43,16 @@ class QueriesPanel:
             self._build_filters()
         label = "Breakdown: where the two systems differ by more than noise"
         with fold(label, elem_id="evaluate-breakdowns") as self.breakdown:
-            self.measure = menu("evaluate-measure", "Measure", [ALL_MEASURES], value=ALL_MEASURES)
+            self.measure = menu(
+                "evaluate-measure", label="Measure", choices=[ALL_MEASURES], value=ALL_MEASURES
+            )
             self.groups = gr.Dataframe(
                 interactive=False, wrap=True, column_widths=WIDTHS, elem_id="evaluate-groups"
             )
             gr.Markdown(BREAKDOWN)
         self.queries = template("evaluate-queries", {})
-        self.review = template("review", {})  # the query under review, in a dialog
+        # The query under review, in a dialog.
+        self.review = template("review", {})
 
     def _build_filters(self) -> None:
         self.filters: dict[str, Any] = {}

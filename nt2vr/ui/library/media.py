@@ -111,7 +111,7 @@ class Media:
         frame = FRAME.fullmatch(kind)
         if frame is not None:
             number, num_frames = map(int, frame.groups())
-            jpeg = still(self.decoder, video, number, num_frames, FRAME_SIDE)
+            jpeg = still(self.decoder, video, number, count=num_frames, side=FRAME_SIDE)
             return Response(jpeg, media_type="image/jpeg", headers=FOREVER)
 
         previews = self.libraries.previews(self.galleries.key(library), self.decoder)

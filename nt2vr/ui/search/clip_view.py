@@ -119,9 +119,9 @@ def frame_pictures(
 
 
 def film_view(answer: Answer, video: Video, clips: Iterable[Video]) -> View:
-    """Lay a film out as a bar from 0 to 100 %, with the moments that any system found, and the one on display.
+    """Lay a long video out as a bar from 0 to 100 %, with the moments that any system found, and the one on display.
 
-    A clip that is not a window of a film has no bar.
+    A clip that is not a window of one has no bar.
 
     Args:
         clips: all of the gallery.

@@ -110,8 +110,9 @@ class _AnswerColumns:
 
     def _tiles(self, ranking: Ranking) -> Iterator[View]:
         """Yield each hit, and after it what is folded into it: clips of other files that share its rank."""
+        clips_by_rank = _clips_by_rank(ranking)
         for hit in ranking.hits:
-            similar = self._similar_clips(hit, ranking)
+            similar = self._similar_clips(hit, clips_by_rank[hit.rank])
             tile = self._tile(hit, ranking)
             tile["alike"] = f"{len(similar)} more like this" if similar else ""
             yield tile
@@ -122,14 +123,11 @@ class _AnswerColumns:
                 tile["score"] = ""
                 yield tile
 
-    def _similar_clips(self, hit: Hit, ranking: Ranking) -> list[Video]:
-        """Return the first clip of each other file that shares a hit's rank."""
-        clips = []
-        for video_id, rank in ranking.ranks.items():
-            if rank == hit.rank:
-                clips.append(self.video_of(video_id))
+    def _similar_clips(self, hit: Hit, video_ids: Sequence[str]) -> list[Video]:
+        """Return the first clip of each other file among those that share a hit's rank."""
         clip_of_file: dict[str, Video] = {}
-        for video in reversed(clips):
+        for video_id in reversed(video_ids):
+            video = self.video_of(video_id)
             clip_of_file[video.film or video.video_id] = video
         clip_of_file.pop(hit.source, None)
         return list(reversed(clip_of_file.values()))
@@ -167,6 +165,15 @@ class _AnswerColumns:
             if video_id in ranking.ranks:
                 ranks[short_name(ranking.system.name)] = ranking.ranks[video_id]
         return ranks
+
+
+def _clips_by_rank(ranking: Ranking) -> dict[int, list[str]]:
+    """Return the ids of the clips of each hit's rank."""
+    clips: dict[int, list[str]] = {hit.rank: [] for hit in ranking.hits}
+    for video_id, rank in ranking.ranks.items():
+        if rank in clips:
+            clips[rank].append(video_id)
+    return clips
 
 
 def boxes_text(answer: Answer, video: Video, verdict: str) -> str:

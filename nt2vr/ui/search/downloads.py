@@ -2,7 +2,7 @@
 
 import io
 import json
-from urllib.parse import quote
+from base64 import b64encode
 
 from nt2vr.files import SafeCsv
 from nt2vr.search.answers import Answer
@@ -10,7 +10,7 @@ from nt2vr.search.answers import Answer
 
 def downloads(answer: Answer) -> dict[str, str]:
     """Return the address of each file, which holds all of its content."""
-    as_json = json.dumps(answer.as_dict(), indent=1, ensure_ascii=False)
+    as_json = json.dumps(answer.as_dict(), ensure_ascii=False)
     return {
         "json": _data_address("application/json", as_json),
         "csv": _data_address("text/csv", _csv(answer)),
@@ -32,4 +32,5 @@ def _csv(answer: Answer) -> str:
 
 
 def _data_address(media_type: str, text: str) -> str:
-    return f"data:{media_type};charset=utf-8,{quote(text)}"
+    # Each search writes both, and percent encoding takes a hundred times as long.
+    return f"data:{media_type};charset=utf-8;base64,{b64encode(text.encode()).decode()}"

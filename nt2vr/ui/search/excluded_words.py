@@ -26,7 +26,7 @@ DETERMINER = re.compile(r"^(?:an?|the|my|his|her|its|their|our|your) ", re.IGNOR
 FLIPS = ("Search without the negation (0)", "Put the negation back (0)")
 
 
-class _Denial(NamedTuple):
+class _ScopedCue(NamedTuple):
     """A cue and the phrases that it denies, of which there is at least one."""
 
     cue: Span
@@ -45,10 +45,10 @@ def excluded_view(query: Query, parsed: Query, is_flipped: bool) -> list[View]:
         return _corrected_view(query, parsed, is_flipped)
 
     pieces: list[View] = []
-    denials = _denials(query)
-    cue_texts = [_cue_text(query.text, denial.cue) for denial in denials]
-    for number, (denial, cue_text) in enumerate(zip(denials, cue_texts, strict=True), 1):
-        spoken_cue, things = _spoken(query.text, denial, cue_text)
+    scoped_cues = _scoped_cues(query)
+    cue_texts = [_cue_text(query.text, scoped_cue.cue) for scoped_cue in scoped_cues]
+    for number, (scoped_cue, cue_text) in enumerate(zip(scoped_cues, cue_texts, strict=True), 1):
+        spoken_cue, things = _spoken(query.text, scoped_cue, cue_text)
         pieces.append({"cue": spoken_cue, **flip_view(is_flipped)})
         pieces.append({"text": _joined(things, cue_texts[number:])})
     return pieces
@@ -76,19 +76,19 @@ def _corrected_view(query: Query, parsed: Query, is_flipped: bool) -> list[View]
     return pieces
 
 
-def _denials(query: Query) -> list[_Denial]:
+def _scoped_cues(query: Query) -> list[_ScopedCue]:
     """Return each cue with its scopes: those up to the next cue, or else the last one before it."""
-    denials: list[_Denial] = []
+    scoped_cues: list[_ScopedCue] = []
     starts_of_next = [cue.start for cue in query.cues[1:]]
     for cue, end in zip(query.cues, [*starts_of_next, len(query.text) + 1], strict=True):
         scopes = [scope for scope in query.scopes if cue.start <= scope.start < end]
-        if not denials:
+        if not scoped_cues:
             scopes = [scope for scope in query.scopes if scope.start < cue.start] + scopes
-        elif not scopes and len(denials[-1].scopes) > 1:
-            scopes = [denials[-1].scopes.pop()]
+        elif not scopes and len(scoped_cues[-1].scopes) > 1:
+            scopes = [scoped_cues[-1].scopes.pop()]
         if scopes:
-            denials.append(_Denial(cue, scopes))
-    return denials
+            scoped_cues.append(_ScopedCue(cue, scopes))
+    return scoped_cues
 
 
 @cache
@@ -108,9 +108,9 @@ def _cue_text(text: str, cue: Span) -> str:
     return text[start : cue.end]
 
 
-def _spoken(text: str, denial: _Denial, cue_text: str) -> tuple[str, list[str]]:
+def _spoken(text: str, scoped_cue: _ScopedCue, cue_text: str) -> tuple[str, list[str]]:
     """Return a cue and the things that it denies as one would say them in one breath."""
-    cue, scopes = denial
+    cue, scopes = scoped_cue
     things = [text[scope.start : scope.end] for scope in scopes]
     between = text[cue.end : scopes[0].start]
     if scopes[0].start < cue.start:

@@ -34,7 +34,7 @@ def system_choices(names: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def times_text(start: float, end: float | None) -> str:
-    """Write where a window lies in its film: 1:05–1:15."""
+    """Write where a window lies in its video: 1:05–1:15."""
     end_text = "end" if end is None else clock(end)
     return f"{clock(start)}–{end_text}"
 

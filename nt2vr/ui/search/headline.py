@@ -65,15 +65,20 @@ def _verdicts_view(ranking: Ranking, answer: Answer, video_of: VideoOf) -> dict[
         lost = _lost(ranking, answer.query, video_of)
     ending = f"; {lost}" if lost else ""
 
+    # Nothing is excluded.
     if not answer.query.unwanted:
         if not source and not is_complete:
             return {}
         text = f"is right in {right} of {total}{source}{ending}."
         return {"kind": grade(right, total), "text": text}
+
+    # Some clips show what is.
     if violations:
         shows = "shows it" if len(answer.query.unwanted) == 1 else "shows some of it"
         text = f"{shows} anyway, in {violations} of {total}{source}{ending}."
         return {"kind": "bad" if 2 * violations > total else "fair", "text": text}
+
+    # None does, which is no merit unless clips are right.
     if not source and not (right and is_complete and read_query(answer.query).is_known):
         return {"kind": "bad", "text": f"misses what is wanted: {lost}."} if lost else {}
     ending = f", but {lost}" if lost else ""

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from nt2vr.errors import listed
 from nt2vr.media.gallery import Video
+from nt2vr.negation.parse.foreign import notice_of
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer
 from nt2vr.search.embed_query import with_words
@@ -39,12 +40,14 @@ def way_out_view(
         return {"reason": _reason_elsewhere(answer, video_of)}
     typed = answer.denied or answer.query
     unknown = unknown_words(typed)[:MOST_UNKNOWN]
-    spellings = _spellings(unknown)
+    # Words of another language are not misspelt.
+    spellings = {} if notice_of(typed.text) else _spellings(unknown)
     num_right = max((ranking.counts["right"] for ranking in answer.rankings), default=0)
+    reason = "" if num_right else _reason(typed, unknown)
     view = {
         "meant": _meant_view(typed.text, spellings),
         "lacking": [_lacking_view(typed.text, word) for word in unknown if word.near],
-        "reason": "" if num_right else _reason(typed, unknown),
+        "reason": reason or _unmarked_reason(answer),
     }
     suggestions = None
     if not answer.denied and num_right <= FEW:
@@ -119,6 +122,13 @@ def _reason(query: Query, unknown: list[UnknownWord]) -> str:
         if part.claim is None or part.claim.vague:
             return f"No ✓ is possible: nothing says which clips show “{text}”."
     return "" if parts else "No ✓ is possible: the query names nothing that clips show."
+
+
+def _unmarked_reason(answer: Answer) -> str:
+    """Say in a sentence why single clips have no verdict; empty if all have one."""
+    hits = [hit for ranking in answer.rankings for hit in ranking.hits]
+    is_complete = all(hit.verdict for hit in hits)
+    return "" if is_complete else "Clips without a mark do not tell whether they fit."
 
 
 def _reason_elsewhere(answer: Answer, video_of: VideoOf) -> str:

@@ -54,7 +54,9 @@ class RunForm:
             self.presets = template("train-presets", cards, "pick")
             with gr.Row(equal_height=True):
                 more = list(self._presets)[len(FIRST_PRESETS) :]
-                self.preset = menu("train-preset", "More presets", more, value=None, scale=4)
+                self.preset = menu(
+                    "train-preset", label="More presets", choices=more, value=None, scale=4
+                )
                 self.start = gr.Button(
                     "Start training",
                     elem_id="train-start",

@@ -115,7 +115,7 @@ class FoundMoment(Complete):
 
 
 class FoundClip(Complete):
-    """A clip, or adjacent windows of one film, which alone have the fields from `film` on."""
+    """A clip, or adjacent windows of one long video, which alone have the fields from `film` on."""
 
     video_id: str
     rank: int

@@ -168,7 +168,9 @@ def _address(link: str, docs: Documentation, page: str) -> str | None:
     target = normpath(f"{dirname(docs.repository_path(page))}/{path}")
     if target in docs.names:
         return f"{docs.names[target]}{mark}{anchor}"
-    return f"{docs.code}/blob/main/{target}{mark}{anchor}" if docs.code else None
+    if docs.code:
+        return f"{docs.code}/blob/main/{target}{mark}{anchor}"
+    return None
 
 
 def _navigation(docs: Documentation, current: str) -> str:

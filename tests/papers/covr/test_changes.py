@@ -85,9 +85,8 @@ def test_what_is_still_seen_is_not_removed() -> None:
         )
         is None
     )
-    assert (
-        after(Scene("park", False, (Figure("tree"), DOG)), "remove prop", "tree") is None
-    )  # of the backdrop
+    # Of the backdrop.
+    assert after(Scene("park", False, (Figure("tree"), DOG)), "remove prop", "tree") is None
 
 
 def test_the_man_is_not_said_where_an_old_man_is() -> None:

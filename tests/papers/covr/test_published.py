@@ -137,9 +137,8 @@ CIRR_SCORES = {
 
 def test_cirr_has_the_mean_of_both_its_measures(tmp_path: Path, data: Path) -> None:
     names = write_cirr(data, "val", True)
-    metrics = metrics_of(
-        tmp_path, CovrData(str(data), "val"), names, CIRR_SCORES
-    )  # ranks 1 and 6; 1 and 3 of three
+    # Ranks 1 and 6; 1 and 3 of three.
+    metrics = metrics_of(tmp_path, CovrData(str(data), "val"), names, CIRR_SCORES)
     assert (metrics["CIRR/R@5"], metrics["CIRR/subset R@1"], metrics["CIRR/subset R@3"]) == (
         50,
         50,

@@ -90,9 +90,8 @@ def test_a_run_trains_the_fusion_that_search_then_has(config: TrainConfig, tmp_p
 def test_a_run_on_families_learns_from_all_their_queries(
     config: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, blocks: int
 ) -> None:
-    monkeypatch.setattr(
-        benchmark, "covr_world", partial(covr_world, per_kind=1)
-    )  # few clips to draw
+    # Few clips to draw.
+    monkeypatch.setattr(benchmark, "covr_world", partial(covr_world, per_kind=1))
     settings = {"loss": "info_nce", "temperature": 0.02, "random_clips": 8, "blocks": blocks}
     config = config.replace(data="world", num_clips=4, batch_size=2, epochs=1, fusion=settings)
     run = run_training(config, tmp_path / "run")
@@ -104,7 +103,7 @@ def test_a_run_on_families_learns_from_all_their_queries(
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "problem"),
     [
         ({"batch_size": 64}, "has 36 distinct targets, fewer than batch_size (64). Lower it."),
         ({"data": "empty"}, "empty holds no dataset of pictures plus texts (covr)"),
@@ -113,7 +112,7 @@ def test_a_run_on_families_learns_from_all_their_queries(
     ],
 )
 def test_what_cannot_be_trained_on_fails_in_one_sentence(
-    config: TrainConfig, tmp_path: Path, changes: dict[str, Any], said: str
+    config: TrainConfig, tmp_path: Path, changes: dict[str, Any], problem: str
 ) -> None:
     line = {"reference": "a", "target": "b", "text": "a cat", "captions": ["a dog", "a cat"]}
     for name, content in (("empty", None), ("one", json.dumps(line)), ("torn", '{"reference": ')):
@@ -126,11 +125,11 @@ def test_what_cannot_be_trained_on_fails_in_one_sentence(
         changes = {"data": str(tmp_path / changes["data"])}
     run = run_training(config.replace(**changes), tmp_path / "run", expected="failed")
     status = run.status()
-    assert status and status.error and said in status.error and "\n" not in status.error
+    assert status and status.error and problem in status.error and "\n" not in status.error
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "problem"),
     [
         ({"fusion": {}}, "train fusion"),
         ({"train": "text", "monitor": "original/R@1"}, "train fusion"),
@@ -150,9 +149,9 @@ def test_what_cannot_be_trained_on_fails_in_one_sentence(
     ],
 )
 def test_settings_that_cannot_go_together_are_one_sentence(
-    config: TrainConfig, changes: dict[str, Any], said: str
+    config: TrainConfig, changes: dict[str, Any], problem: str
 ) -> None:
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=problem):
         config.replace(**changes)
     with pytest.raises(ConfigError, match="fusion/R@1"):
         TrainConfig(monitor="fusion/R@1")
@@ -185,9 +184,8 @@ def test_cross_attention_sees_the_same_in_training_and_search(
         frame = decoder_frame(dataset.media[sample.reference])
         picture_query = embed_query(encoder, query, [Reference(frames=(frame,))], gallery)
         assert picture_query.combined
-        np.testing.assert_allclose(
-            picture_query.combined("fusion"), vectors[row], atol=2e-2
-        )  # once instead of twice
+        # Once instead of twice.
+        np.testing.assert_allclose(picture_query.combined("fusion"), vectors[row], atol=2e-2)
         assert not np.allclose(parts.combined("fusion"), parts.combined("parts"), atol=1e-3)
 
 

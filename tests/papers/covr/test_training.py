@@ -191,9 +191,8 @@ def test_families_are_embedded_with_every_triplet_among_its_right_clips(tmp_path
     config = config_of(num_clips=3, batch_size=3)
     data = load_families(encoder, config, tmp_path)
     assert len(data.pictures) == 3
-    assert (
-        len(data.clips) == len(data.families) == len(data.targets) + 3 + 3
-    )  # twins, and the references
+    # Twins, and the references.
+    assert len(data.clips) == len(data.families) == len(data.targets) + 3 + 3
     assert all(
         target in right for target, right in zip(data.targets.tolist(), data.right, strict=True)
     )
@@ -284,9 +283,8 @@ def test_a_step_draws_triplets_or_one_of_each_distinct_target() -> None:
     ]
     assert all(len(rows) == 2 for rows in epoch_rows)
     for start in range(0, 40, 2):
-        assert (
-            len({*epoch_rows[start], *epoch_rows[start + 1]}) == 4
-        )  # none twice before all were drawn
+        # None twice before all were drawn.
+        assert len({*epoch_rows[start], *epoch_rows[start + 1]}) == 4
 
 
 @pytest.mark.parametrize("loss", sorted(LOSSES))

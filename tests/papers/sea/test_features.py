@@ -75,7 +75,7 @@ def test_features_of_one_name_in_two_collections_are_refused(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("file", "content", "said"),
+    ("file", "content", "problem"),
     [
         ("shape.txt", "3 2", "id.txt .*2 .*3 "),
         ("shape.txt", "2 3", "feature.bin .*16 .*24"),
@@ -95,13 +95,13 @@ def test_features_of_one_name_in_two_collections_are_refused(tmp_path: Path) -> 
     ],
 )
 def test_files_that_cannot_be_used_are_one_sentence(
-    file: str, content: str | bytes | None, said: str, tmp_path: Path
+    file: str, content: str | bytes | None, problem: str, tmp_path: Path
 ) -> None:
     folder = write_big_file(tmp_path / "mean", {"v": [1, 2], "w": [3, 4]})
     (folder / file).unlink()
     if content is not None:
         (folder / file).write_bytes(content.encode() if isinstance(content, str) else content)
-    with pytest.raises(DatasetError, match=said) as raised:
+    with pytest.raises(DatasetError, match=problem) as raised:
         Features(tmp_path, "mean").read(["v", "w"])
     sentence = str(raised.value)
     assert (

@@ -50,9 +50,8 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     model = tiny_model(resnet=True)
     pixels = torch.from_numpy(np.array(coloured(32).frames)[:, 0]).permute(0, 3, 1, 2) / 255
     with torch.no_grad():
-        for _ in range(
-            40
-        ):  # until its BatchNorm expects colours: random weights alone see them alike
+        # Until its BatchNorm expects colours: random weights alone see them alike.
+        for _ in range(40):
             model.encode_image(pixels)
     write_checkpoint(folder, model, RESNET, {}, Card("Tiny base", frames=2))
     return folder
@@ -192,12 +191,10 @@ def test_words_learn_their_videos_and_the_towers_stay(
     learner = Learner(config, text_side=new_text_side(config, clips))
     prepare(learner, clips, lambda: False)
     assert learner.videos is not None
-    assert (
-        learner.videos.squeeze(1).shape == shape
-    )  # the mean of normalised frames is all that is kept
-    distinct = np.eye(16, dtype=np.float32)[
-        np.arange(32) % 4
-    ]  # a random tower hardly tells colours apart
+    # The mean of normalised frames is all that is kept.
+    assert learner.videos.squeeze(1).shape == shape
+    # A random tower hardly tells colours apart.
+    distinct = np.eye(16, dtype=np.float32)[np.arange(32) % 4]
     learner.use_videos(distinct if len(shape) == 2 else np.stack([distinct] * 2, axis=1))
     before = {
         name: value.clone()
@@ -225,12 +222,12 @@ def test_settings_that_cannot_go_together_are_one_sentence(
     for changes in impossible:
         with pytest.raises(ConfigError, match=r"train head.* projected"):
             config.replace(**changes)
-    for words, said in (
+    for words, problem in (
         ({"vector": "x"}, "vector"),
         ({"size": 0}, "size "),
         ({"spaces": "two"}, "spaces .*one.*each.*two"),
     ):
-        with pytest.raises(ConfigError, match=said):
+        with pytest.raises(ConfigError, match=problem):
             config.replace(words=words)
     with pytest.raises(ConfigError, match="distill"):
         Learner(config.replace(losses={"retrieval": {}, "distill": {}}))

@@ -122,9 +122,8 @@ def test_a_run_on_features_finds_what_captions_name(
     card = read_card(folder)
     assert (card.visual.input, card.base, card.pooling.name) == (INPUT, "", "projected")
     assert card.metrics["validation/original/MIR"] == 1
-    assert not any(
-        name.startswith("validation/base/") for name in card.metrics
-    )  # its towers see no features
+    # Its towers see no features.
+    assert not any(name.startswith("validation/base/") for name in card.metrics)
     benchmark = load(trained / "data")
     assert benchmark.video_ids == tuple(f"video{number}" for number in range(36, 40))
     report = evaluate(benchmark, with_controls([System("sea")], models), models)
@@ -143,9 +142,8 @@ def test_a_run_on_features_finds_what_captions_name(
         ]
         means.append(np.concatenate([one / np.linalg.norm(one) for one in each]) / np.sqrt(3))
     embedded = benchmark.embed(read_checkpoint(folder), silent).vectors
-    np.testing.assert_allclose(
-        embedded, np.stack(means), atol=2e-3
-    )  # weights are stored in half precision
+    # Weights are stored in half precision.
+    np.testing.assert_allclose(embedded, np.stack(means), atol=2e-3)
 
 
 def test_videos_without_features_rank_last(
@@ -175,9 +173,8 @@ def test_videos_without_features_rank_last(
     alone = load(data)
     assert alone.video_ids == ("video36", "video37", "video38")
     assert "they are left out" in " ".join(alone.source["remarks"])
-    assert (
-        alone.digest != load(trained / "data").digest
-    )  # a stored result is not taken for that of other features
+    # A stored result is not taken for that of other features.
+    assert alone.digest != load(trained / "data").digest
 
 
 def test_a_base_of_features_is_not_trained_on_frames(tmp_path: Path) -> None:
@@ -192,10 +189,10 @@ def test_a_card_with_other_features_than_its_head_is_refused(trained: Path, tmp_
     folder = tmp_path / "model"
     shutil.copytree(trained / "home" / "runs" / "sea" / "checkpoints" / "epoch_001", folder)
     card = parse_json((folder / CARD).read_text())
-    for features, said in (
+    for features, problem in (
         (["a"], "features"),
         ("", "16"),
     ):
         (folder / CARD).write_text(json.dumps({**card, "features": features}))
-        with pytest.raises(CheckpointError, match=said):
+        with pytest.raises(CheckpointError, match=problem):
             read_checkpoint(folder)

@@ -97,9 +97,8 @@ def test_each_encoder_counts_what_it_should() -> None:
     boy, drums = side.vectors
     expected = torch.stack([boy, (boy + drums) / 2, torch.zeros(4)])
     torch.testing.assert_close(side.mean_vector(content), expected)
-    torch.testing.assert_close(
-        side.embedding.weight[5], boy
-    )  # row of "boy", the second word after four special rows
+    # Row of "boy", the second word after four special rows.
+    torch.testing.assert_close(side.embedding.weight[5], boy)
     assert not torch.equal(side.embedding.weight[4], boy)
 
 
@@ -151,9 +150,8 @@ def test_a_checkpoint_brings_its_words_along(spaces: int, tmp_path: Path) -> Non
     assert entry is not None and entry.stored["vectors"] == "a test"
     assert encoder.card.text.side == entry
     vectors = encoder.encode_text(["a boy", "a drum"])
-    np.testing.assert_allclose(
-        vectors, words(spaces)(["a boy", "a drum"]).detach(), atol=2e-3
-    )  # half precision
+    # Half precision.
+    np.testing.assert_allclose(vectors, words(spaces)(["a boy", "a drum"]).detach(), atol=2e-3)
     frames = encoder.encode_frames(np.zeros((4, 64, 64, 3), np.uint8))
     assert frames.shape == (4, 16)
     assert encoder.pool(frames.reshape(2, 2, 16)).shape == (2, encoder.embed_dim) == (2, 6 * spaces)

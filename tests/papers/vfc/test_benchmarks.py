@@ -120,6 +120,5 @@ def test_kinetics_verb_is_outside_the_mean() -> None:
     assert averages["class/mean accuracy"] == pytest.approx((100 * 97 / 98 + 50) / 2)
 
     class_questions = class_task((), [(name, "") for name in verbs[1:]], Prompts()).queries
-    assert {question.group for question in class_questions} == {
-        ""
-    }  # another list that shares most names
+    # Another list that shares most names.
+    assert {question.group for question in class_questions} == {""}

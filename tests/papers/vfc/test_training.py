@@ -40,9 +40,8 @@ def test_changed_verbs_are_calibrated_and_repeat_and_the_loss_falls(
     tmp_path: Path, config: TrainConfig, capsys: pytest.CaptureFixture[str]
 ) -> None:
     vfc = config.replace(losses={"vfc": {"temperature": 0.05}}, epochs=3, verb_negatives=3)
-    vfc = vfc.replace(
-        num_clips=400, batch_size=40
-    )  # a verb is taken from captions with the same object
+    # A verb is taken from captions with the same object.
+    vfc = vfc.replace(num_clips=400, batch_size=40)
     run = run_training(vfc, tmp_path / "run")
     log = capsys.readouterr().err
     assert "captions with another verb, for 400 captions." in log

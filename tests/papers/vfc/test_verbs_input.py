@@ -3,6 +3,7 @@
 import json
 import random
 from collections import Counter
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -24,19 +25,18 @@ CAPTIONS = [
 
 def keys_of(verbs: VerbTexts) -> Counter[str]:
     """Count the verb phrases of all changed captions."""
-    drawn = (
-        text
-        for row, captions in enumerate(CAPTIONS)
-        for caption in captions
-        for text in verbs.draw(row, caption, 10, random.Random(0))[0]
-    )
-    return Counter(use.key for text in drawn for use in verb_uses_of(text))
+    changed: list[str] = []
+    for row, captions in enumerate(CAPTIONS):
+        for caption in captions:
+            changed += verbs.draw(row, caption, 10, random.Random(0))[0]
+    return Counter(use.key for text in changed for use in verb_uses_of(text))
 
 
 @pytest.mark.parametrize("rule", ["rules", "random"])
 def test_calibration_leaves_no_phrase_more_often_than_captions(rule: str) -> None:
     source = CaptionSentences(CAPTIONS)
-    seen = Counter(use.key for texts in CAPTIONS for text in texts for use in verb_uses_of(text))
+    captions = chain.from_iterable(CAPTIONS)
+    seen = Counter(use.key for caption in captions for use in verb_uses_of(caption))
     keys = keys_of(VerbTexts.of(source, TrainConfig(verb_changes=rule)))
     assert keys and all(keys[key] <= seen[key] for key in keys)
     everything = keys_of(VerbTexts.of(source, TrainConfig(verb_changes=rule, calibrate=False)))
@@ -81,9 +81,10 @@ def test_shifts_count_negatives_per_positive(tmp_path: Path) -> None:
     source = CaptionSentences([["a girl sings"], ["a boy dances", "a boy dances twice"]])
     config = TrainConfig(verb_changes=str(path), calibrate=False, batch_size=5)
     shifts = VerbTexts.of(source, config).shifts
+    # One change has "dance stage", another phrase.
     assert shifts == {
         "sing": 1,
         "dance": (4 + 1 / 2) / 4,
-    }  # one change has "dance stage", another phrase
+    }
     calibrated = VerbTexts.of(source, config.replace(calibrate=True))
     assert calibrated.shifts == shifts  # "dance" is kept, as captions have it

@@ -42,9 +42,8 @@ def test_paths_may_be_in_the_home_folder(tmp_path: Path, monkeypatch: pytest.Mon
 def test_a_folder_without_splits_is_evaluated_as_a_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(
-        STRATEGIES, "backwards", lambda parts: None
-    )  # which is undone after the test
+    # The test undoes this at its end.
+    monkeypatch.setitem(STRATEGIES, "backwards", lambda parts: None)
     folder = tmp_path / "own"
     calls = list[Any]()
     folder.mkdir()

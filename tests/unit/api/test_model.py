@@ -18,9 +18,8 @@ from tests.support.colour_model import ColourModel
 def test_embeddings_are_arrays_or_tensors_of_equal_values(
     tmp_path: Path, decoder: Decoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        "nt2vr.api.Decoder", lambda: nullcontext(decoder)
-    )  # each call would start its own
+    # Each call would start its own.
+    monkeypatch.setattr("nt2vr.api.Decoder", lambda: nullcontext(decoder))
     model = nt2vr.Model(ColourModel())
     for name, colour in (("red", (255, 0, 0)), ("blue", (0, 0, 255))):
         Image.new("RGB", (20, 10), colour).save(tmp_path / f"{name}.png")

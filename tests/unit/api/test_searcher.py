@@ -55,9 +55,8 @@ def test_a_model_that_replaces_another_of_its_name_answers(searcher: nt2vr.Galle
         for gain in (1.0, 0.0)
     ]
     assert scores[0].index(max(scores[0])) == searcher.video_ids.index(RED)
-    assert scores[1] == pytest.approx(
-        [scores[1][0]] * 3 + [scores[1][3]]
-    )  # only the constant is left
+    # Only the constant is left.
+    assert scores[1] == pytest.approx([scores[1][0]] * 3 + [scores[1][3]])
     with pytest.raises(ConfigError, match="CLIP"):
         searcher.search("red", ColourModel("CLIP"))
 
@@ -178,9 +177,8 @@ def test_a_searcher_keeps_its_clips_while_the_library_grows(tmp_path: Path) -> N
 def test_a_registered_strategy_searches_and_its_mistakes_are_explained(
     searcher: nt2vr.GallerySearcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(
-        STRATEGIES, "opposite", lambda parts: parts.wanted
-    )  # which is undone after the test
+    # The test undoes this at its end.
+    monkeypatch.setitem(STRATEGIES, "opposite", lambda parts: parts.wanted)
 
     def opposite(parts: EmbeddedParts) -> Any:
         return parts.unwanted[0] if len(parts.unwanted) else parts.wanted
@@ -189,9 +187,8 @@ def test_a_registered_strategy_searches_and_its_mistakes_are_explained(
     searcher.search("red", ColourModel())
     assert ids(searcher.search("red and not blue", "Colours opposite"))[0] == BLUE
     assert "Colours opposite" in searcher.system_names
-    nt2vr.register_strategy(
-        "opposite", lambda parts: parts.wanted
-    )  # as in a notebook's cell that is run again
+    # As in a notebook's cell that is run again.
+    nt2vr.register_strategy("opposite", lambda parts: parts.wanted)
     assert ids(searcher.search("red and not blue", "Colours opposite"))[0] == RED
     mistakes: dict[str, Any] = {
         "failed: division by zero": lambda parts: 1 / 0,

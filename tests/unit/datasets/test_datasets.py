@@ -123,9 +123,8 @@ def test_msrvtt_with_jsfusions_split(
         "video3": ["a person is connecting something to system"]
     }
     assert len(captions_of(load_dataset(tmp_path, "train"))[parts["train"][0]]) == 2
-    assert splits(Path(f"msrvtt3k:{tmp_path}"))["validation"] == [
-        "video2"
-    ]  # the other split, asked for by name
+    # The other split, asked for by name.
+    assert splits(Path(f"msrvtt3k:{tmp_path}"))["validation"] == ["video2"]
 
 
 def vatex(ids: str) -> list[dict[str, Any]]:
@@ -202,9 +201,8 @@ def test_the_msrvtt_file_of_2017_beside_those_of_2016(write: Write, tmp_path: Pa
         "validation": ["video2"],
         "test": ["video3"],
     }
-    assert {len(texts) for texts in captions_of(load_dataset(tmp_path, "all")).values()} == {
-        2
-    }  # none twice
+    # None twice.
+    assert {len(texts) for texts in captions_of(load_dataset(tmp_path, "all")).values()} == {2}
 
 
 TOKEN = "".join(
@@ -266,9 +264,8 @@ def test_coco_pictures_by_the_names_of_2017(write: Write, tmp_path: Path) -> Non
         }
         images.append({**of_file, "split": split, "sentids": [n], "sentences": sentences})
     write("dataset_coco.json", {"images": images, "dataset": "coco"})
-    for n, folder in enumerate(
-        ["train2017", "train2017", "val2017"]
-    ):  # the splits of 2017 are others
+    # The splits of 2017 are others.
+    for n, folder in enumerate(["train2017", "train2017", "val2017"]):
         write(f"{folder}/{n:012d}.jpg")
     assert [len(ids) for ids in splits(tmp_path).values()] == [1, 1, 1]
     assert load_dataset(tmp_path, "test").videos[0].path == tmp_path / "val2017/000000000002.jpg"

@@ -43,9 +43,8 @@ def test_accuracies_by_hand() -> None:
     questions = [
         question("choice", "a man sings", 0, 2, 3, 4, group="positive"),  # right
         question("choice", "a dog", 1, 0, 3, 1, group="negative"),  # right
-        question(
-            "choice", "a dog", 1, 4, group="negative"
-        ),  # the other fits as well: ties count against
+        # The other fits as well: ties count against.
+        question("choice", "a dog", 1, 4, group="negative"),
         question("pair", "a man sings", 0, 1),  # deaf to "not": a tie again
     ]
     models: Any = WordModels()

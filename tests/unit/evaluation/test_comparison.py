@@ -17,9 +17,8 @@ from nt2vr.evaluation.text_benchmark import TextBenchmark
 KEY = "composed/hard_pairs"
 CUES = ["not"] * 12 + ["without"] * 10 + ["never"] * 4 + ["except"] * 3
 A = [0.5] * 29
-B = (
-    [1.0] * 12 + [0.25, 0.75] * 5 + [0.5] * 7
-)  # better with "not", noise with "without", the same elsewhere
+# Better with "not", noise with "without", the same elsewhere.
+B = [1.0] * 12 + [0.25, 0.75] * 5 + [0.5] * 7
 
 
 def report_with(queries: list[JudgedQuery], videos: int, **ranks: Any) -> Report:
@@ -113,10 +112,11 @@ def test_queries_are_sorted_by_gain() -> None:
     [
         (dict(kind="composed"), [2, 3]),
         (dict(kind="composed", cue="without"), [3]),
+        # No relevant video, or the wrong one, on all first pages.
         (
             dict(fails_everywhere=True),
             [2, 3, 4],
-        ),  # no relevant video, or the wrong one, on all first pages
+        ),
         (dict(change="improved"), [1, 0, 2]),
         (dict(change="worsened"), [3, 4]),
         (dict(positions=[4, 0]), [0, 4]),

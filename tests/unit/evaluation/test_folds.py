@@ -41,9 +41,8 @@ def test_every_fold_has_pairs_that_differ_in_one_thing() -> None:
             assert one_change(query.text, foil, query.group)
     fewer = scenes[:80]
     captions = captions_of(scenes[:80])
-    assert (
-        fold_questions(fewer, captions, 2)[0] == fold_questions(fewer, captions, 2)[0]
-    )  # drawn by seeds alone
+    # Drawn by seeds alone.
+    assert fold_questions(fewer, captions, 2)[0] == fold_questions(fewer, captions, 2)[0]
 
 
 def test_pairs_stand_beside_hard_pairs_in_one_report() -> None:

@@ -81,9 +81,8 @@ def test_the_sign_flip_test_of_a_few_queries_by_hand(differences: list[float], p
 
 def test_random_signs_agree_with_all_signs() -> None:
     rng = np.random.default_rng(3)
-    differences = np.append(
-        rng.normal(0.5, 1, EXACT_UP_TO), 1e-6
-    )  # one more than are tried in full
+    # One more than are tried in full.
+    differences = np.append(rng.normal(0.5, 1, EXACT_UP_TO), 1e-6)
     exact = sign_flip_p(differences[:-1], np.arange(EXACT_UP_TO))
     sampled = sign_flip_p(differences, np.arange(EXACT_UP_TO + 1))
     assert sampled == pytest.approx(exact, abs=0.04)

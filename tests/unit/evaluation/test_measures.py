@@ -220,9 +220,8 @@ def test_equal_videos_tie_in_any_row(own: str, block: int) -> None:
     rng = np.random.default_rng(1)
     videos = rng.normal(size=(300, 384)).astype(np.float32)
     vectors = videos + rng.normal(scale=0.02, size=videos.shape).astype(np.float32)
-    videos = np.concatenate(
-        [videos, videos, videos]
-    )  # 600, two of each, and the rows that stand for them
+    # 600, two of each, and the rows that stand for them.
+    videos = np.concatenate([videos, videos, videos])
     instead = [{row: row if own == "itself" else 600 + row} for row in range(300)]
     queries = [
         JudgedQuery("original", "", row_array([row]), instead=instead[row]) for row in range(300)

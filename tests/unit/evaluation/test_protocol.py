@@ -51,11 +51,12 @@ def test_metrics_of_systems_with_and_without_negation_by_hand() -> None:
         0,
         50,
     )
+    # Both sing: a tie.
     assert (drop["composed/MIR"], drop["composed/hard_pairs"], drop["not/auc"]) == (
         1 / 2,
         0,
         0.5,
-    )  # both sing: a tie
+    )
     assert (boolean["composed/MIR"], boolean["composed/hard_pairs"], boolean["not/auc"]) == (
         1,
         100,

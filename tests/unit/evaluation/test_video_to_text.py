@@ -24,9 +24,8 @@ def described(*videos: list[int]) -> list[JudgedQuery]:
 def test_ranks_match_a_walk_down_the_sorted_captions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scoring, "BLOCK", 3)
     rng = np.random.default_rng(0)
-    videos, captions = (
-        rng.integers(-2, 3, (count, 3)).astype(np.float32) for count in (8, 20)
-    )  # many ties
+    # Many ties.
+    videos, captions = (rng.integers(-2, 3, (count, 3)).astype(np.float32) for count in (8, 20))
     owners = [sorted(rng.choice(7, rng.integers(1, 3), replace=False).tolist()) for _ in captions]
     slow = []
     for row, video in enumerate(videos):
@@ -59,11 +58,12 @@ def test_recalls_and_ranks_of_both_directions_by_hand() -> None:
     assert [averages[f"video/R@{k}"] for k in (1, 5, 10)] == pytest.approx(
         [100 / 3, 100 / 3, 200 / 3]
     )
+    # The first captions of the videos that have some.
     assert values["video/MeanR"].positions.tolist() == [
         0,
         2,
         3,
-    ]  # the first captions of the videos that have some
+    ]
 
 
 def test_only_systems_without_strategies_rank_captions() -> None:

@@ -113,9 +113,8 @@ def joined(tmp_path: Path) -> Path:
         shades = [np.full((32, 32, 3), 80 * number + 8 * step, np.uint8) for step in range(10)]
         path = tmp_path / f"{number}.ts"
         parts.append(write_pictures(path, shades, seconds, rate=1, options={"g": "2"}).read_bytes())
-    (tmp_path / "joined.ts").write_bytes(
-        parts[0] + parts[2] + parts[1]
-    )  # time jumps forwards, then backwards
+    # Time jumps forwards, then backwards.
+    (tmp_path / "joined.ts").write_bytes(parts[0] + parts[2] + parts[1])
     return tmp_path / "joined.ts"
 
 

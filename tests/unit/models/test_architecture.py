@@ -76,9 +76,8 @@ def test_a_model_that_is_not_a_clip_is_one_sentence() -> None:
         with pytest.raises(ConfigError, match=name.split(".0.")[0].rsplit(".", 1)[-1]):
             infer(rest, KNOWN)
     with pytest.raises(ConfigError, match="positions"):
-        infer(
-            {**weights, "visual.positional_embedding": torch.empty(14, 64)}, KNOWN
-        )  # 13 places are no square
+        # 13 places do not make a square.
+        infer({**weights, "visual.positional_embedding": torch.empty(14, 64)}, KNOWN)
 
 
 @pytest.mark.parametrize("layers", [20_000, [3, 4, 6, 20_000]])

@@ -268,7 +268,7 @@ def test_changing_a_card_keeps_the_keys_that_were_given() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "named"),
+    ("values", "field"),
     [
         ({"frames": 0}, "“frames”"),
         ({"pooling": "max"}, "“pooling”"),
@@ -285,11 +285,11 @@ def test_changing_a_card_keeps_the_keys_that_were_given() -> None:
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )
-def test_an_invalid_field_is_named(values: dict[str, Any], named: str, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=named):
+def test_an_invalid_field_is_named(values: dict[str, Any], field: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=field):
         Card(**{"name": "m", **values})
     if next(iter(values)) in stored_keys():
-        with pytest.raises(CheckpointError, match=named):
+        with pytest.raises(CheckpointError, match=field):
             read(tmp_path, json.dumps({"name": "m", **values}))
 
 

@@ -101,9 +101,8 @@ def test_only_models_whose_bases_saw_drawings_alone_know_only_drawings(tmp_path:
     write_card(
         tmp_path / "models" / "taught", Card("real taught", data="my videos, 8 clips", base="real")
     )
-    assert (
-        "real taught" in models.real_models()
-    )  # but what a run has added to the models is a model
+    # But what a run has added to the models is a model.
+    assert "real taught" in models.real_models()
     assert not models.knows_only_drawings("no such model")
 
 

@@ -36,9 +36,8 @@ from nt2vr.search.why import NO_FRAMES, explain
 from tests.support.running import here
 from trainer.config import TrainConfig, resolved
 
-if (
-    find_spec("sentence_transformers") is None
-):  # importing it takes seconds, which other tests need not wait for
+# Importing it takes seconds, which other tests need not wait for.
+if find_spec("sentence_transformers") is None:
     pytest.skip("needs pip install 'nt2vr[st]'; .ci/run does so last", allow_module_level=True)
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 

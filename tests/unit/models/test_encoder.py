@@ -92,13 +92,13 @@ def test_raw_pooling_weights_frames_by_the_length_of_their_embeddings(
     np.testing.assert_allclose(
         raw.pool(np.array([[3, 0], [0, 4]], np.float32)), [0.6, 0.8], atol=1e-6
     )
-    assert (
-        raw.card.visual_key != usual.card.visual_key
-    )  # neither shares the other's cached embeddings
+    # Neither shares the other's cached embeddings.
     assert raw.card.visual_key != usual.card.visual_key
+    assert raw.card.visual_key != usual.card.visual_key
+    # A picture.
     np.testing.assert_allclose(
         np.linalg.norm(raw.pool(raw.encode_frames(frames[:1]))), 1, atol=1e-6
-    )  # a picture
+    )
 
 
 def test_repeated_texts_get_equal_embeddings_and_the_cache_is_bounded(
@@ -144,9 +144,8 @@ def test_bfloat16_changes_a_cosine_by_less_than_the_tolerance(tmp_path: Path, na
     exact = read_checkpoint(tmp_path / "model")
     fast = read_checkpoint(tmp_path / "model")
     fast.set_precision("bf16")
-    assert (
-        fast.card.visual_key != exact.card.visual_key
-    )  # embeddings of one are not taken for those of the other
+    # Embeddings of one are not taken for those of the other.
+    assert fast.card.visual_key != exact.card.visual_key
     scores = _scores(fast)
     assert 0 < np.abs(scores - _scores(exact)).max() < TOLERANCE
     np.testing.assert_allclose(np.linalg.norm(fast.encode_text(TEXTS), axis=1), 1, atol=1e-6)

@@ -250,9 +250,8 @@ def test_a_clip_is_read_from_every_kind_of_file(models: Catalog, tmp_path: Path,
         tensor.dtype
         for tensor in safetensors.torch.load_file(folder / "open_clip_model.safetensors").values()
     }
-    assert (torch.float16 in in_file) == (
-        file == "half.bin"
-    )  # half precision stays half, and full precision full
+    # Half precision stays half, and full precision full.
+    assert (torch.float16 in in_file) == (file == "half.bin")
 
 
 def test_transformers_files_beside_the_weights_tell_heads_activation_and_pictures(

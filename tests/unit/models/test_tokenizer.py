@@ -51,9 +51,8 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def test_open_clip_s_tokenizers_are_accepted_except_nine() -> None:
-    pairs = [
-        pair for pair in open_clip.list_pretrained() if not pair[0].startswith("CLAP")
-    ]  # of sound, in 4
+    # Of sound, in 4.
+    pairs = [pair for pair in open_clip.list_pretrained() if not pair[0].startswith("CLAP")]
     refused = set()
     for architecture, tag in pairs:
         try:

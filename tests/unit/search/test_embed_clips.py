@@ -341,13 +341,11 @@ def test_a_large_gallery_is_searched_approximately_with_a_known_recall(
     embedded, encoder = embed(part, decoder, cache)
     assert isinstance(embedded.index, FaissIndex) and embedded.index.recall == 1
     assert embedded.search(np.array([0, 1], np.float32), 4)[1].tolist() == [38, 39, 37, 36]
-    changed = replace(
-        gallery, videos=(*gallery.videos[9::-1], *gallery.videos[11:])
-    )  # one added, one removed
+    # One added, one removed.
+    changed = replace(gallery, videos=(*gallery.videos[9::-1], *gallery.videos[11:]))
     opened = open_gallery(changed, encoder, cache)
-    assert (
-        isinstance(opened.index, ExactIndex) and len(opened.index) == 38
-    )  # v0 is not embedded; until an update
+    # v0 is not embedded; until an update.
+    assert isinstance(opened.index, ExactIndex) and len(opened.index) == 38
     embed(changed, decoder, cache)
     opened = open_gallery(changed, encoder, cache)
     assert isinstance(opened.index, FaissIndex) and len(opened.index) == 39

@@ -172,9 +172,8 @@ def test_during_swaps_every_answer_comes_from_exactly_one_model(
         def search() -> None:
             while not done.is_set():
                 answer = searcher.search(QUERY, SYSTEMS, 5)
-                time.sleep(
-                    0.02
-                )  # so that swaps happen between an answer and the look at one of its clips
+                # So that swaps happen between an answer and the look at one of its clips.
+                time.sleep(0.02)
                 answers.append(
                     (expected.get(content_of(searcher, answer)), [r.epoch for r in answer.rankings])
                 )
@@ -300,9 +299,8 @@ def test_old_models_are_freed_when_their_last_search_ends(
         del searching
         gc.collect()
         assert model() is None
-        assert (
-            answer.see("3") == seen
-        )  # what the page shows needs the old embeddings, not the model
+        # What the page shows needs the old embeddings, not the model.
+        assert answer.see("3") == seen
         del answer
         gc.collect()
         assert embedded() is None

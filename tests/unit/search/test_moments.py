@@ -31,11 +31,12 @@ def found(*videos: Video) -> list[tuple[Video, float]]:
     ("names", "k", "expected"),
     [
         ("a3 b4 a2 a7", 4, ["a@3 a@2", "b@4", "a@7"]),  # the best of them comes first
+        # Joined by the one between, which makes room for another.
         (
             "a1 a3 a2 b0 c0",
             2,
             ["a@1 a@2 a@3", "b@0"],
-        ),  # joined by the one between, which makes room for another
+        ),
     ],
 )
 def test_adjacent_windows_of_one_film_are_one_hit(names: str, k: int, expected: list[str]) -> None:

@@ -272,13 +272,14 @@ def test_k_hits_or_all_there_are(searcher: Searcher, k: int, num_hits: int) -> N
     assert [hit.score for hit in ranking.hits] == sorted(
         (hit.score for hit in ranking.hits), reverse=True
     )
+    # Also of those that are not shown: for the movements.
     assert sorted(ranking.ranks.values()) == [
         1,
         2,
         3,
         4,
         5,
-    ]  # also of those that are not shown: for the movements
+    ]
     assert all(ranking.ranks[hit.video_id] == hit.rank for hit in ranking.hits)
 
 
@@ -481,13 +482,11 @@ def test_a_match_below_the_model_s_floor_is_low(
 ) -> None:
     query = Query(text, (text,))
     assert searcher.search(query, [system], 5).rankings[0].low is low
-    assert (
-        not searcher.search(query, [system], 5, beside(grey(100))).rankings[0].low
-    )  # a mixed query has other scores
+    # A mixed query has other scores.
+    assert not searcher.search(query, [system], 5, beside(grey(100))).rankings[0].low
     negated = Query(f"{text}, no quokka", (text,), ("quokka",))
-    assert (
-        not searcher.search(negated, [system], 5).rankings[0].low
-    )  # theirs do not tell whether a clip fits
+    # Theirs do not tell whether a clip fits.
+    assert not searcher.search(negated, [system], 5).rankings[0].low
 
 
 @pytest.mark.parametrize("name", ["mine boolean", "mine drop α 0.5", "mine Spherical"])

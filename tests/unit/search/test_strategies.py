@@ -47,9 +47,8 @@ def test_anchored_stays_bounded_for_nearly_parallel_parts() -> None:
     )
     nearly = unit(n + 1e-4 * rng.standard_normal(16))
     vector = anchored(EmbeddedParts(sentence, None, np.stack([n, nearly]), 1.9))
-    assert (
-        vector is not None and np.linalg.norm(vector) <= 1.0 + 1e-5
-    )  # e - 1.9 of a projection of e
+    # A vector minus 1.9 times a projection of it is not longer than it was.
+    assert vector is not None and np.linalg.norm(vector) <= 1.0 + 1e-5
 
 
 @pytest.mark.parametrize("theta", [1.0, 20.0, 36.0, 45.0, 90.0, 135.0, 179.0])

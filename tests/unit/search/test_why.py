@@ -107,9 +107,8 @@ def test_frames_have_their_own_scores() -> None:
     assert explanation.frames == pytest.approx((2 / sqrt(6), 1 / sqrt(3)))
     assert explanation.score == pytest.approx((1 + H) / sqrt(3))
     assert np.mean(explanation.frames) < (explanation.score or 0) - 0.2
-    assert np.mean(explanation.frames) / H == pytest.approx(
-        explanation.score
-    )  # scaled by the length of the mean
+    # Scaled by the length of the mean.
+    assert np.mean(explanation.frames) / H == pytest.approx(explanation.score)
 
 
 def test_a_word_s_share_is_the_loss_without_it() -> None:
@@ -140,9 +139,8 @@ def test_anchored_splits_the_sentence_and_adds_the_anchor() -> None:
     encoder = KeywordEncoder(Card("keywords", exclusion={"lambda": 2.0, "anchor": ["man", "dog"]}))
     sentence, wanted, unwanted, anchor = why(System("CLIP", "anchored"), encoder=encoder).parts
     assert sentence.weight == pytest.approx(1) and wanted.weight is None
-    assert unwanted.weight == pytest.approx(
-        -2 / sqrt(3)
-    )  # the sentence's cosine with "sing" is 1/√3
+    # The sentence's cosine with "sing" is 1/√3.
+    assert unwanted.weight == pytest.approx(-2 / sqrt(3))
     assert anchor.role == "anchor" and (anchor.weight, anchor.similarity) == pytest.approx(
         (2, 0.25)
     )

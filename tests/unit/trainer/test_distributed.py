@@ -49,9 +49,8 @@ VIT = {
     "vision_cfg": {"image_size": 64, "patch_size": 32, "width": 16, "head_width": 8, "layers": 1},
 }
 LOSSES = ("contrastive", "retrieval", "bnl", "composed")
-multiprocessing.set_forkserver_preload(
-    ["trainer.loop", "tests.support.tiny_models"]
-)  # imports torch once for both
+# Imports torch once for both.
+multiprocessing.set_forkserver_preload(["trainer.loop", "tests.support.tiny_models"])
 KINDS = ("text", "visual", "all", "accumulated")
 KEPT = {"4 kept": 0.5, "2 kept": 0.25}  # share of the 8 captions of a batch
 HEADS: dict[str, Towers] = {"head": "head", "head and all": "all"}

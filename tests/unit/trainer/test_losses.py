@@ -158,10 +158,11 @@ def test_every_loss_is_finite_and_reaches_all_texts(name: str) -> None:
         "caption": (batch.caption, name not in ("composed", "labels", "order")),
         "negated": (batch.of(Negated).text, Negated in inputs),
         "denied": (batch.of(Denied), Denied in inputs),
+        # The other losses detach or do not use it.
         "video": (
             given(batch.video),
             name in ("contrastive", "retrieval", "labels"),
-        ),  # the other losses detach or do not use it
+        ),
         "labels": (batch.of(Labels).text, Labels in inputs),
         "order": (batch.of(Order).text, Order in inputs),
     }
@@ -207,9 +208,8 @@ def test_captions_that_cannot_be_negated_count_nothing(kind: Any) -> None:
     masked = with_negatable(four, True, False, False, False)
     single = kind()(one).item()
     assert single > 0
-    assert kind()(masked).item() == pytest.approx(
-        4 * single
-    )  # the same sum as if all four were negatable
+    # The same sum as if all four were negatable.
+    assert kind()(masked).item() == pytest.approx(4 * single)
     assert kind(rescale=False)(masked).item() == pytest.approx(single)
     for rescale in (True, False):  # the mean is over the captions that could be
         assert kind(reduction="mean", rescale=rescale)(masked).item() == pytest.approx(single)
@@ -288,9 +288,8 @@ def test_distillation_by_hand() -> None:
     batch = EmbeddedBatch(None, torch.stack((x, x)), torch.tensor(1.0), inputs)
     lost = (1 - 1 / math.sqrt(2) + 1 - 2 / math.sqrt(5)) / 2
     assert DistillLoss(keep=0)(batch).item() == pytest.approx(lost, rel=1e-5)
-    assert DistillLoss(keep=3)(batch).item() == pytest.approx(
-        lost + 3 * 0.5, rel=1e-5
-    )  # one caption has moved
+    # One caption has moved.
+    assert DistillLoss(keep=3)(batch).item() == pytest.approx(lost + 3 * 0.5, rel=1e-5)
     assert DistillLoss(alpha=0, keep=0)(batch).item() == pytest.approx(
         (1 - 2 / math.sqrt(5)) / 2, rel=1e-5
     )

@@ -80,9 +80,8 @@ def test_an_older_run_continues_and_gains_columns(
     assert losses_of(run) == losses_of(uninterrupted)
     last = epochs_of(run)[-1]
     assert last["composed/MIR"] == epochs_of(uninterrupted)[-1]["composed/MIR"]
-    assert (
-        last["original/MIR"] != epochs_of(uninterrupted)[-1]["original/MIR"]
-    )  # still one caption per clip
+    # Still one caption per clip.
+    assert last["original/MIR"] != epochs_of(uninterrupted)[-1]["original/MIR"]
 
 
 def test_own_videos_train_and_keep_the_best_epoch(

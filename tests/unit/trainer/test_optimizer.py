@@ -61,9 +61,8 @@ def test_a_step_is_rmsprop_s_on_clipped_gradients(scale: float) -> None:
     clip = min(1.0, 2.0 / float(scale * norm))
     for name, gradient in of_loss.items():
         clipped = clip * gradient
-        expected = (
-            -1e-3 * clipped / ((0.01 * clipped**2).sqrt() + 1e-8)
-        )  # RMSProp's first step, alpha .99
+        # RMSProp's first step, alpha .99.
+        expected = -1e-3 * clipped / ((0.01 * clipped**2).sqrt() + 1e-8)
         torch.testing.assert_close(
             after[name] - before[name], expected, rtol=1e-3, atol=2e-7, msg=name
         )

@@ -51,9 +51,8 @@ def test_a_command_teaches_without_data_and_continues_when_repeated(
 ) -> None:
     command = ["teach", "tiny/random", "--data-dir", str(data_dir)]
     measured = TextMeasures.__call__
-    with (
-        monkeypatch.context() as killed
-    ):  # as if in the second epoch's validation, after both measures of the base
+    # As if in the second epoch's validation, after both measures of the base.
+    with monkeypatch.context() as killed:
         killed.setattr(TextMeasures, "__call__", lambda self, encoder: fails(self, encoder))
         calls = 0
 

@@ -80,9 +80,8 @@ def test_a_text_run_changes_the_text_tower_alone(
     before = load_file(base / WEIGHTS)
     after = load_file(run.checkpoint(2) / WEIGHTS)
     changed = {name for name in before if not torch.equal(before[name], after[name])}
-    assert changed and not any(
-        name.startswith("visual.") for name in changed
-    )  # including BatchNorm's counters
+    # Including BatchNorm's counters.
+    assert changed and not any(name.startswith("visual.") for name in changed)
     start = read_checkpoint(base, verify=True).card
     end = read_checkpoint(run.checkpoint(2), verify=True).card
     assert start.visual.fingerprint == end.visual.fingerprint
@@ -137,9 +136,8 @@ def test_learnt_tokens_are_kept_while_new_ones_learn(tmp_path: Path, config: Tra
     learner.start_epoch()
     learner.step(epoch_batches(clips, learner.config.replace(batch_size=40), 1))
     changed = (table != before["token_embedding.weight"]).any(dim=1)
-    assert (
-        is_known.sum() > 4 and changed.any() and not changed[~new].any()
-    )  # known rows are not decayed either
+    # Known rows are not decayed either.
+    assert is_known.sum() > 4 and changed.any() and not changed[~new].any()
     layers = {
         name
         for name, weights in learner.model.named_parameters()

@@ -76,12 +76,13 @@ def test_a_config_without_later_keys_trains_as_before() -> None:
         for epoch in (1, 2)
         for batch in epoch_batches(clips, learner.config, epoch, inputs=learner.losses.inputs)
     ]
+    # By the earlier code.
     before = [
         2.8070154190063477,
         2.842266798019409,
         2.185828447341919,
         1.3823707103729248,
-    ]  # by the earlier code
+    ]
     assert losses == pytest.approx(before, rel=1e-3)
 
 
@@ -125,9 +126,8 @@ def test_a_run_as_a_person_starts_it(tmp_path: Path, capsys: pytest.CaptureFixtu
     captured = capsys.readouterr()  # no terminal
     epochs = [line for line in captured.err.splitlines() if line.startswith("epoch ")]
     assert [line.partition(":")[0] for line in epochs] == ["epoch 1 of 2", "epoch 2 of 2"]
-    assert all(
-        line.endswith(" held-out clips)") for line in epochs
-    )  # R@1 of one clip is always 0 or 100
+    # R@1 of one clip is always 0 or 100.
+    assert all(line.endswith(" held-out clips)") for line in epochs)
     outcome = json.loads(captured.out)
     assert (outcome["state"], outcome["epoch"], outcome["error"]) == ("finished", 2, None)
     assert outcome["checkpoint"] == str(run.checkpoint(2))

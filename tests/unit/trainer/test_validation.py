@@ -64,9 +64,8 @@ def test_knowing_the_truth_is_perfect_and_ignoring_denials_not() -> None:
     for name in ("original/R@1", "composed/hard_pairs", "without/hard_pairs"):
         assert perfect[name] == 100
     assert (perfect["composed/MIR"], perfect["without/MIR"], perfect["not/auc"]) == (1, 1, 1)
-    assert perfect["negated/delta_MIR"] == pytest.approx(
-        1 - 1 / 60
-    )  # the caption's own clip ranks last
+    # The caption's own clip ranks last.
+    assert perfect["negated/delta_MIR"] == pytest.approx(1 - 1 / 60)
     deaf = measured(1, 1)
     assert (deaf["composed/hard_pairs"], deaf["without/hard_pairs"], deaf["not/auc"]) == (0, 0, 0.5)
     assert deaf["composed/MIR"] < 0.6

@@ -114,9 +114,8 @@ def test_of_captions_that_can_be_read_99_percent_are_true() -> None:
         if claim is not None:
             read.append(claim.holds(scene))
     assert len(read) > 100
-    assert sum(read) >= 0.99 * len(
-        read
-    )  # misread: "a girl applauds and smiling adults are clapping"
+    # Misread: "a girl applauds and smiling adults are clapping".
+    assert sum(read) >= 0.99 * len(read)
 
 
 def test_clips_are_judged() -> None:
@@ -124,14 +123,12 @@ def test_clips_are_judged() -> None:
     assert judge(Query("", ("a man",), ("an instrument",)), SCENE) == "violation"
     assert judge(Query("", ("a woman",), ("a piano",)), SCENE) == "miss"
     assert judge(Query("", ("a quokka",), ("a piano",)), SCENE) == "miss"
-    assert (
-        judge(Query("", ("a man",), ("a quokka",)), SCENE) is None
-    )  # nobody can be praised for leaving it out
+    # Nobody can be praised for leaving it out.
+    assert judge(Query("", ("a man",), ("a quokka",)), SCENE) is None
     assert judge(Query("", ("a sparkly",), ("a piano",)), SCENE) is None
     owls = Scene("forest", False, (Figure("owl", "brown", count=2),))
-    assert (
-        judge(Query("", ("birds of prey",), ()), owls) == "right"
-    )  # the plural is that of the first noun
+    # The plural is that of the first noun.
+    assert judge(Query("", ("birds of prey",), ()), owls) == "right"
 
 
 @pytest.mark.parametrize("unwanted", ["people", "dogs", "animals", "a dog"])

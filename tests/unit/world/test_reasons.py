@@ -45,6 +45,9 @@ def video(scene: Scene) -> Video:
         ("the sea", ["no sea"]),
         ("a man in the park", ["not in the park"]),
         ("a man and two dogs", []),
+        ("a pirate", ["no pirate"]),
+        ("two pirates and a lion", ["no pirates", "no lion"]),
+        ("a pirate with a dog", ["no pirate"]),
     ],
 )
 def test_a_clip_says_what_it_lacks(text: str, expected: list[str]) -> None:

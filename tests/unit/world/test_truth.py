@@ -59,10 +59,11 @@ def act(verb: str, word: str = "", **more: object) -> Act:
         (Claim((SubjectClaim(names("man"), (act("enter"),)),)), False),
         (Claim((SubjectClaim(names("man"), (act("eat", part="start"),)),)), True),
         (Claim((SubjectClaim(names("man"), (act("eat", part="end"),)),)), False),
+        # There is one person.
         (
             Claim((SubjectClaim(names("man")), SubjectClaim(names("person")))),
             False,
-        ),  # there is one person
+        ),
         (Claim(places=frozenset({"forest"}), night=False), True),
         (Claim(places=frozenset({"beach"})), False),
         (Claim(night=True), False),

@@ -89,10 +89,11 @@ def test_eating_is_standing_and_driving_past_is_not() -> None:
         ("lying", False),
         ("flamingos, volcanos and tornados", False),
         ("a beach or a lake", False),
+        # Not read.
         *(
             (phrase, None)
             for phrase in ("a movie star", "a horse trailer", "of", "a dog or a sparkly")
-        ),  # not read
+        ),
     ],
 )
 def test_compounds_are_read_as_far_as_known(phrase: str, is_vague: bool | None) -> None:

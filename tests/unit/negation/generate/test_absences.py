@@ -52,12 +52,13 @@ def test_an_action_is_absent_where_no_related_word_is_said() -> None:
         query for query in written(more) if query.kind == "not" and query.unwanted == "singing"
     )
     assert set(query.hard_ids) == {"cat", "band", "duet"}
+    # At a karaoke evening, people may sing.
     assert set(query.video_ids) == {
         "alone",
         "dog",
         "puppy",
         "more dogs",
-    }  # at a karaoke evening, people may sing
+    }
 
 
 def test_equal_seeds_write_equal_queries_and_never_deny_people() -> None:

@@ -33,9 +33,8 @@ def compose(videos: dict[str, list[str]], seed: int = 0) -> list[ComposedQuery]:
 
 def test_relevant_videos_mention_no_word_of_the_unwanted() -> None:
     (query,) = compose(VIDEOS)
-    assert query.video_ids == (
-        "guitar",
-    )  # not the stool, nor what tells of sitting, nor another subject
+    # Not the stool, nor what tells of sitting, nor another subject.
+    assert query.video_ids == ("guitar",)
     assert query.hard_ids == query.violating_ids == ("both",)
     assert query.wanted.startswith("a man ") and query.wanted.endswith(" the guitar")
     assert query.unwanted in {"sit on a stool", "sitting on a stool"}

@@ -164,9 +164,8 @@ def test_negated_and_empty_captions_are_neither_denied_nor_used() -> None:
             is None
         )
     sentences = [denials.draw(2, kind, random.Random(seed)) for kind in KINDS for seed in range(50)]
-    assert all(
-        denial is None or "run" in denial.unwanted for denial in sentences
-    )  # there is nothing else to deny
+    # There is nothing else to deny.
+    assert all(denial is None or "run" in denial.unwanted for denial in sentences)
 
 
 @pytest.mark.parametrize("source", ["the built-in world", "Flickr8k"])

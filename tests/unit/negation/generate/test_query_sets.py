@@ -191,9 +191,8 @@ def test_a_folder_of_released_files_is_read_by_their_names(folder: Path) -> None
         ("video7010",),
     )
     (folder / "msrvtt1kAtest.negated_neginfo.txt").write_text(NEGINFO)
-    assert (
-        QuerySets.read(folder).negated[0].unwanted == "singing"
-    )  # the file that knows the parts is preferred
+    # The file that knows the parts is preferred.
+    assert QuerySets.read(folder).negated[0].unwanted == "singing"
     (folder / "original.txt").write_text("video7010#enc#0 ours\n")
     assert QuerySets.read(folder).original[0].text == "ours"
     (folder / "vatex_test1k5.composed.txt").write_text("")

@@ -3,6 +3,7 @@
 import json
 import random
 from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -43,7 +44,7 @@ DOING = (
     "riding a horse",
     "dancing",
 )
-CAPTIONS = [f"{who} {doing} {where}" for who in WHO for doing in DOING for where in WHERE]  # 140
+CAPTIONS = [" ".join(words) for words in product(WHO, DOING, WHERE)]  # 140
 CONFIG = TrainConfig(
     name="Tiny text",
     base="base",
@@ -96,13 +97,11 @@ def test_a_tenth_of_the_videos_is_held_out(tmp_path: Path, config: TrainConfig) 
     assert 4 <= len(held_out) <= 16 and len(captions) == len(set(captions))
     few = read_split(config, "train")[1]
     assert few == captions[:100]  # always the same
-    fewer = read_split(config.replace(validation_clips=3), "validation")[
-        1
-    ]  # from three videos with two each
+    # From three videos with two each.
+    fewer = read_split(config.replace(validation_clips=3), "validation")[1]
     assert len(fewer) == 3 and set(fewer) <= set(held_out)
-    assert (
-        read_split(many.replace(validation_clips=3), "train")[1] == captions
-    )  # the same, however few are read
+    # The same, however few are read.
+    assert read_split(many.replace(validation_clips=3), "train")[1] == captions
 
 
 def test_captions_alone_approach_their_targets_and_keep_the_visual_tower(

@@ -61,9 +61,8 @@ def test_clips_are_rendered_again_only_if_they_look_different(
         clips = world_clips("train", count, num_frames, Framing(size), seed, tmp_path)
         assert clips.frames.shape == (count, num_frames, size, size, 3)
     assert len(list(tmp_path.iterdir())) == 5
-    monkeypatch.setattr(
-        clips_module, "LOOK", clips_module.LOOK + 1
-    )  # as if the drawing had changed
+    # As if the drawing had changed.
+    monkeypatch.setattr(clips_module, "LOOK", clips_module.LOOK + 1)
     world_clips("train", 2, 1, Framing(32), 0, tmp_path)
     assert len(list(tmp_path.iterdir())) == 6
 

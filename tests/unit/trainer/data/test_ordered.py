@@ -1,6 +1,7 @@
 """Ordered pairs of stored clips: each sentence is true of its frames in their order, and false of the other order."""
 
 import random
+from itertools import product
 
 import numpy as np
 import pytest
@@ -30,9 +31,8 @@ def test_each_sentence_names_what_its_frames_show_first_and_then(
     ):
         first = rows[0]
         second = rows[-1]
-        assert (
-            rows.tolist() == [first] * 2 + [second] * 3
-        )  # half of the frames of each, in their order
+        # Half of the frames of each, in their order.
+        assert rows.tolist() == [first] * 2 + [second] * 3
         assert (np.diff(frames[:2]) > 0).all() and (np.diff(frames[2:]) > 0).all()
         assert drawn.rows[number ^ 1].tolist() == [second] * 2 + [first] * 3
         assert text != drawn.texts[number ^ 1]
@@ -47,12 +47,8 @@ def test_each_sentence_names_what_its_frames_show_first_and_then(
 
 def _says(text: str, one: str, other: str) -> bool:
     """Return whether a text says that somebody does one thing and then the other, in any words."""
-    return any(
-        text.endswith(in_turn("", first, second, joint))
-        for first in deeds()[one].phrases
-        for second in deeds()[other].phrases
-        for joint in SEQUENCES
-    )
+    wordings = product(deeds()[one].phrases, deeds()[other].phrases, SEQUENCES)
+    return any(text.endswith(in_turn("", *wording)) for wording in wordings)
 
 
 def test_another_order_of_the_frames_shows_the_other_motion(

@@ -66,9 +66,8 @@ def test_what_cannot_be_kept_is_worked_out_all_the_same(tmp_path: Path) -> None:
 def test_a_full_disk_ends_the_memory_and_not_work(tmp_path: Path) -> None:
     resource = pytest.importorskip("resource")
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(
-        resource.RLIMIT_FSIZE, (6, limits[1])
-    )  # bytes: "0", "1", "4", and no whole "9"
+    # Bytes: "0", "1", "4", and no whole "9".
+    resource.setrlimit(resource.RLIMIT_FSIZE, (6, limits[1]))
     try:
         assert squares(tmp_path, Work()) == [0, 1, 4, 9, 16, 25]
     finally:

@@ -24,6 +24,7 @@ from trainer.runs import run_folder as run_folder_module
 from trainer.runs.manager import Run, RunManager
 from trainer.runs.run_folder import Holder, Lock, RunFolder, RunStatus, State, device_locks
 
+# The built-in model, whose steps are slow enough to stop between two.
 CONFIG = TrainConfig(
     name="Tiny*",
     num_clips=64,
@@ -33,7 +34,7 @@ CONFIG = TrainConfig(
     epochs=1,
     warmup_steps=2,
     log_every=1,
-)  # the built-in model, whose steps are slow enough to stop between two
+)
 SET = ("--set", "epochs=7", "--set", "name=A=b", "--set", "losses.contrastive.weight=.5")
 STEPS = 32
 PATIENCE_S = 60
@@ -129,13 +130,11 @@ def test_a_failed_run_says_why_and_leaves_nothing(
     assert "Unknown loss 'triplet'" in str(failed.status.error)
     assert failed.can_resume
     log = manager.log_tail(run_id, 1000)  # each line once, though standard error is the log, too
-    assert (
-        log.count("Choose one of: bnl, composed") == 2
-    )  # at the end of the traceback, and as the reason
+    # At the end of the traceback, and as the reason.
+    assert log.count("Choose one of: bnl, composed") == 2
 
-    monkeypatch.setattr(
-        manager_module, "refuse_second_training", lambda *_: None
-    )  # two people click at the same time
+    # Two people click at the same time.
+    monkeypatch.setattr(manager_module, "refuse_second_training", lambda *_: None)
     (device,) = device_locks(manager.folder).values()
     with (
         device.hold(Holder("other", "runs/other", 1)),

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Callable, Iterable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -174,12 +175,10 @@ def assert_twins(folder: Path, twin: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "when", "step", "every_s", "saved_at"),
     [
-        pytest.param(
-            "all", "step", 3, 1000, None, marks=pytest.mark.slow
-        ),  # though lines of metrics were written
-        pytest.param(
-            "all", "step", 6, 0, 5, marks=pytest.mark.slow
-        ),  # with a loss not yet in the metrics
+        # Though lines of metrics were written.
+        pytest.param("all", "step", 3, 1000, None, marks=pytest.mark.slow),
+        # With a loss not yet in the metrics.
+        pytest.param("all", "step", 6, 0, 5, marks=pytest.mark.slow),
         pytest.param("all", "before it is saved", 7, 1000, None, marks=pytest.mark.slow),
         pytest.param("all", "while it is saved", 7, 0, 6, marks=pytest.mark.slow),
         pytest.param("text", "step", 12, 0, 11, marks=pytest.mark.slow),
@@ -221,12 +220,8 @@ def steps_saved(folder: Path) -> int | None:
 def captions_alone(folder: Path, _: Any) -> dict[str, Any]:
     who = ("a man", "a woman", "a boy", "a dog", "two girls")
     doing = ("singing", "eating an apple", "running")
-    captions = [
-        f"{one} {actions} {where}"
-        for one in who
-        for actions in doing
-        for where in ("on a stage", "in a park")
-    ]
+    where = ("on a stage", "in a park")
+    captions = [" ".join(words) for words in product(who, doing, where)]
     (folder / "captions.txt").write_text("\n".join(captions))
     losses = {"distill": {"alpha": 0.65}}
     return {
@@ -298,11 +293,12 @@ KINDS: dict[str, Callable[[Path, Any], dict[str, Any]]] = {
 }
 
 
+# The others take long, too, and differ in fewer ways.
 DEFAULT = (
     "text tower",
     "every caption",
     "fusion",
-)  # the others take long, too, and differ in fewer ways
+)
 
 
 @pytest.mark.parametrize(
@@ -334,12 +330,10 @@ def test_a_stopped_run_continues_as_if_never_stopped(
 
     def interrupted(self: Trainable, batches: Iterable[Any]) -> dict[str, float]:
         values = step(self, batches)
-        if (
-            self.steps == 2 or self.steps == (uninterrupted.status() or fail()).step - 1
-        ):  # in an epoch, and near the end
-            os.kill(
-                os.getpid(), signal.SIGINT if self.steps == 2 else signal.SIGTERM
-            )  # Ctrl+C, and the app's
+        # In an epoch, and near the end.
+        if self.steps == 2 or self.steps == (uninterrupted.status() or fail()).step - 1:
+            # Ctrl+C, and the app's.
+            os.kill(os.getpid(), signal.SIGINT if self.steps == 2 else signal.SIGTERM)
         return values
 
     monkeypatch.setattr(Trainable, "step", interrupted)
@@ -373,11 +367,12 @@ def fail() -> Any:
             CheckpointError,
             "resume.pt",
         ),
+        # Would have to be unpickled.
         (
             lambda path: torch.save(Position(), path),
             CheckpointError,
             "resume.pt",
-        ),  # would have to be unpickled
+        ),
         (
             lambda path: None,
             ConfigError,

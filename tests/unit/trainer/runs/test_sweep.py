@@ -3,6 +3,7 @@
 import statistics
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -77,19 +78,18 @@ def test_combinations_and_seeds_are_trained_in_folders_of_their_own() -> None:
     runs = runs_of(grid, seeds=3)
     configs = [run.config for run in runs]
     trained = {(c.objective.losses["bnl"]["m4"], c.rate.learning_rate, c.run.seed) for c in configs}
-    assert trained == {
-        (m4, rate, seed) for m4 in (0.3, 0.5) for rate in (1e-6, 1e-5) for seed in range(3)
-    }
+    assert trained == set(product((0.3, 0.5), (1e-6, 1e-5), range(3)))
     assert len({run.folder.path for run in runs}) == len(runs) == 12
     losses = {"retrieval": {}, "bnl": {"weight": 1e-3, "m4": 0.3}}
     assert runs[0].config == CONFIG.replace(losses=losses, learning_rate=1e-6)
+    # Every point has one seed before any has two.
     assert [run.config.run.seed for run in runs[:5]] == [
         0,
         0,
         0,
         0,
         1,
-    ]  # every point has one seed before any has two
+    ]
     names = [run.folder.path.name for run in runs]
     assert names == [run.folder.path.name for run in runs_of(grid, seeds=3)]
     assert names[0] != runs_of(grid, config=CONFIG.replace(epochs=3))[0].folder.path.name
@@ -192,9 +192,8 @@ def test_points_may_differ_by_less_than_their_seeds() -> None:
     near: dict[Label, list[Mapping[str, float]]] = {("a",): rows(0.5, 0.6), ("b",): rows(0.52, 0.6)}
     assert "no more than the seeds" in difference_note(near, columns)
     assert difference_note({**near, ("c",): rows(0.8, 0.81)}, columns) == ""
-    assert (
-        difference_note({("a",): rows(0.5), ("b",): rows(0.51)}, columns) == ""
-    )  # one seed tells nothing
+    # One seed tells nothing.
+    assert difference_note({("a",): rows(0.5), ("b",): rows(0.51)}, columns) == ""
     assert difference_note({("a",): rows(0.5), ("b",): []}, columns) == ""
 
 

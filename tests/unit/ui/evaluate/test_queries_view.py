@@ -118,9 +118,8 @@ def test_pages_hold_twenty_and_there_is_none_beyond_the_last() -> None:
     assert ReportLink.read(first["after"]) == ReportLink("r", FIRST, FIRST, page=1)
     reviewed = queries_view(listing(many, second=FIRST, query=25))
     assert reviewed["where"] == "page 2 of 3"  # the one with the query
-    assert reviewed == queries_view(
-        listing(many, second=FIRST, query=26)
-    )  # nothing follows a step but the review
+    # Nothing follows a step but the review.
+    assert reviewed == queries_view(listing(many, second=FIRST, query=26))
 
 
 def test_a_review_shows_both_systems_and_steps_on(

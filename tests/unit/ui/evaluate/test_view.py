@@ -54,9 +54,8 @@ def test_controls_and_systems_have_different_roles(report: Report) -> None:
         SECOND: ("", "zero-shot"),
         "words-bnl": ("", "fine-tuned"),
     }
-    (alone,) = lines_of(
-        report_of(System("words-bnl"))
-    )  # no zero-shot model, though its base is not here
+    # No zero-shot model, though its base is not here.
+    (alone,) = lines_of(report_of(System("words-bnl")))
     assert (alone.role, alone.label) == ("", "fine-tuned")
 
 
@@ -91,16 +90,16 @@ def test_the_table_marks_the_best_of_each_column(report: Report) -> None:
         cells(view, 0, SECOND)["Composed R@1"]["text"] == "100.0"
         and cells(view, 0, SECOND)["Composed R@1"]["best"]
     )
-    assert (
-        cells(view, 0, FIRST)["Original MIR"]["best"] is False
-    )  # all systems the same: no contest
+    # All systems the same: no contest.
+    assert cells(view, 0, FIRST)["Original MIR"]["best"] is False
     assert cells(view, 0, SECOND)["Original MIR"]["text"] == "–"
     assert cells(view, 0, "oracle")["Original MIR"] == {"text": "0.875", "best": False, "href": ""}
     violations = {name: cells(view, 1, name)["not B violations@10"] for name in (FIRST, SECOND)}
+    # Of four videos all are among ten.
     assert [cell["text"] for cell in violations.values()] == [
         "50.0",
         "50.0",
-    ]  # of four videos all are among ten
+    ]
 
 
 def test_a_report_names_its_data_and_offers_its_files(report: Report) -> None:

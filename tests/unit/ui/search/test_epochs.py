@@ -201,9 +201,8 @@ def test_what_captions_alone_know_is_counted_and_said() -> None:
     answer = Answer(NEGATED, (rankings[0],), judged_by="captions")
     silent_story = story(rankings, 1, answer, 1)
     assert (silent_story["first"], silent_story["later"]) == ("2 of 3 show “cat” by captions", [1])
-    assert (
-        story(rankings, 1, replace(answer, judged_by=""), 1) == {}
-    )  # where the truth is known, all of it must be
+    # Where the truth is known, all of it must be.
+    assert story(rankings, 1, replace(answer, judged_by=""), 1) == {}
     silent = {0: Ranking(System("run"), (Hit("a", 1, 0.5, None),))}
     assert story(silent, 0, answer, 0) == {}
     learner = RunColumn("run", "CLIP, learning", [0], silent, {}, {0: ranking(System("run"), 1)})

@@ -54,9 +54,8 @@ def test_a_change_adds_a_line_to_those_typed() -> None:
     ]
     first, denied = with_change(searcher, video, [], "negate")
     assert first == "a man sings" and denied in {"a man does not sing", "a man doesn't sing"}
-    assert (
-        with_change(searcher, searcher.gallery.videos[2], [], "negate") == []
-    )  # there is nothing to change
+    # There is nothing to change.
+    assert with_change(searcher, searcher.gallery.videos[2], [], "negate") == []
     with pytest.raises(ConfigError, match="rm"):
         with_change(searcher, video, ["a"], "rm")
     with pytest.raises(QueryError):  # before any of it is parsed

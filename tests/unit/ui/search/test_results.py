@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
+from urllib.request import urlopen
 
 import numpy as np
 import pytest
@@ -172,9 +172,17 @@ def test_the_badge_counts_right_clips_first(
 def test_results_download_as_csv_and_json_whatever_the_query_holds() -> None:
     query = Query('a "dog", ümläut & 100%', ("x",))
     view = downloads(Answer(query, (ranking("CLIP", "ab", ("right", None)),)))
-    rows = list(csv.reader(io.StringIO(unquote(view["csv"].partition(",")[2]))))
+    files = {name: content_of(address) for name, address in view.items()}
+    rows = list(csv.reader(io.StringIO(files["csv"])))
     assert rows[1:] == [["CLIP", "1", "a", "0.9", "right"], ["CLIP", "2", "b", "0.8", ""]]
-    assert json.loads(unquote(view["json"].partition(",")[2]))["query"]["text"] == query.text
+    assert json.loads(files["json"])["query"]["text"] == query.text
+
+
+def content_of(address: str) -> str:
+    """Return the content of a data URL as a browser reads it."""
+    with urlopen(address) as file:
+        assert file.headers.get_content_charset() == "utf-8"
+        return str(file.read().decode())
 
 
 def test_a_slider_shows_the_strength_unless_the_name_fixes_it() -> None:
@@ -275,10 +283,11 @@ def test_a_moved_word_leaves_the_other_parts_as_they_are() -> None:
         ),
         (understand("boy no have hat, cat not eat", load_tagger()), "[no] hat and [not] eating"),
         (Query("a dog", ("a dog",)), ""),
+        # Corrected: no scopes.
         (
             Query("a dog, no cat", ("a",), ("cat", "dog"), NEGATED.cues),
             "[no] cat or dog",
-        ),  # corrected: no scopes
+        ),
     ],
 )
 def test_what_was_excluded_is_quoted_in_order(query: Query, said: str) -> None:
@@ -341,11 +350,12 @@ def test_a_removed_negation_is_struck_out() -> None:
 
     assert corrected_by("a dog|bird") == ("a dog|bird", "1", ("bird",))
     assert corrected_by("") == corrected_by("a dog|cat") == ("", "1", ("cat",))
+    # Without a negation there is nothing to take away.
     assert corrected_by("a dog|") == (
         "a dog|",
         "",
         (),
-    )  # without a negation there is nothing to take away
+    )
 
 
 def test_columns_count_clips_that_stay_without_the_negation() -> None:

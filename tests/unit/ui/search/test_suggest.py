@@ -65,6 +65,19 @@ def test_a_misspelt_word_is_asked_about() -> None:
     assert both["query"] == "a princess without a zebra"
 
 
+def test_words_of_another_language_are_not_taken_for_misspelt_ones() -> None:
+    assert way_out("ein Hund ohne Katze")["meant"] == []
+    assert way_out("a hund without a zbera")["meant"] != []
+
+
+def test_a_clip_without_a_verdict_among_right_ones_is_explained() -> None:
+    hits = (Hit("2", 1, 0.5, "right"), Hit("3", 2, 0.4, None))
+    answer = Answer(understand("a zebra that is not sleeping"), (Ranking(System("CLIP"), hits),))
+    assert way_out_view(answer, VIDEOS, understand, video_of)["reason"] == (
+        "Clips without a mark do not tell whether they fit."
+    )
+
+
 def test_words_that_the_world_lacks_have_near_ones() -> None:
     (quokka,) = way_out("a quokka without a lion")["lacking"]
     assert quokka["word"] == "quokka"
@@ -89,7 +102,7 @@ def test_a_library_without_verdicts_says_why(captions: tuple[str, ...], reason: 
     assert way_out_view(not_indexed, (), understand, lambda _: film) == {"reason": ""}
 
 
-def test_a_query_with_a_reference_says_why_no_clip_has_a_verdict() -> None:
+def test_a_reference_says_why_no_clip_has_a_verdict() -> None:
     unjudged = Ranking(System("CLIP"), (Hit("0", 1, 0.5, None),))
     unknown = Answer(understand("without shoes"), (unjudged,))
     assert "“shoes”" in way_out_view(unknown, (), understand, video_of)["reason"]

@@ -120,9 +120,8 @@ def test_a_click_trains_and_the_column_joins_later() -> None:
     # a tick under way has overwritten what was remembered
     _, _, watched, joins, _, systems, asks = tick(page, WatchedRun(), joins, chosen)
     assert systems.value == ["CLIP drop", "run", "CLIP"] and isinstance(asks, str) and joins == ""
-    assert (
-        tick(page, watched, joins, chosen)[5] == gr.skip()
-    )  # whoever removes the column does not get it back
+    # Whoever removes the column does not get it back.
+    assert tick(page, watched, joins, chosen)[5] == gr.skip()
 
 
 def test_a_run_named_like_a_model_joins() -> None:

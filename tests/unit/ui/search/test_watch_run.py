@@ -81,9 +81,8 @@ def test_two_checkpoints_of_the_preset_learn_without_a_clip_drawn(
     assert {"stage", "stage · epoch 1", "stage · epoch 2"} <= set(names)
     base, *epochs = RunManager(tmp_path / "runs").metrics("stage")
     learned = [row["composed/hard_pairs"] for row in epochs if "composed/hard_pairs" in row]
-    assert (
-        len(learned) == 2 and learned[1] > base["base/composed/hard_pairs"] + 8
-    )  # 12 when it was recorded
+    # 12 when it was recorded.
+    assert len(learned) == 2 and learned[1] > base["base/composed/hard_pairs"] + 8
 
 
 def test_a_run_is_listed_first_with_its_progress(tmp_path: Path) -> None:
