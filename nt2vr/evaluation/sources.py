@@ -213,7 +213,7 @@ def _dataset_benchmark(
     for name, of_input in vectors.items():
         source.setdefault(name.kind, {})[name.name] = of_input.digest
     source["remarks"] = [*remarks, *remarks_on_sets, *remarks_on_queries]
-    embed_frames = embed_files(videos, reader.places.decoder, reader.places.cache, gallery_key)
+    embed_frames = embed_files(videos, reader.places.decoder, reader.places.cache, key=gallery_key)
     return TextBenchmark(
         name=dataset.name,
         video_ids=tuple(captions),
