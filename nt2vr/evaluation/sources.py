@@ -209,7 +209,7 @@ def _dataset_benchmark(
 
     source = _source(dataset, videos, vectors, reader)
     source["remarks"] = [*remarks, *remarks_on_sets, *remarks_on_queries]
-    embed_frames = embed_files(videos, reader.places.decoder, reader.places.cache, gallery_key)
+    embed_frames = embed_files(videos, reader.places.decoder, reader.places.cache, key=gallery_key)
     return TextBenchmark(
         name=dataset.name,
         video_ids=tuple(captions),
