@@ -701,11 +701,10 @@ def _best_clips(
     num_ranked = max(k + len(reference_ids), MIN_RANKED)
     scores, rows = search.gallery.search(vector, num_ranked, search.exclusion)
     videos = search.gallery.gallery.videos
-    best = []
-    for row, score in zip(rows.tolist(), scores.tolist(), strict=True):
-        if videos[row].video_id not in reference_ids:
-            best.append((videos[row], score))
-    return best
+    best = list(zip([videos[row] for row in rows.tolist()], scores.tolist(), strict=True))
+    if not reference_ids:
+        return best
+    return [clip for clip in best if clip[0].video_id not in reference_ids]
 
 
 def _words_read(encoder: Encoder, search: _SystemSearch) -> str:
