@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from benchmarks.harness import app_searcher, arguments, write_head, write_row
 from nt2vr.negation.parse.query import Query
-from nt2vr.search.answers import Ranking, Verdict
+from nt2vr.search.answers import Ranking
+from nt2vr.search.judge import Verdict
 from nt2vr.search.searcher import Searcher
 from nt2vr.world.verdicts import judge_video
 

@@ -18,7 +18,7 @@ from nt2vr.evaluation.intervals import (
 from nt2vr.evaluation.measures import FIRST_PAGE
 from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.evaluation.report import Report
-from nt2vr.search.answers import Verdict
+from nt2vr.search.judge import Verdict
 
 IMPROVED = "improved"
 WORSENED = "worsened"

@@ -11,11 +11,11 @@ from nt2vr.media.gallery import Gallery
 from nt2vr.media.store import Cache
 from nt2vr.models.catalog import Catalog
 from nt2vr.negation.parse.query import Query
-from nt2vr.search.answers import Judge
 from nt2vr.search.caption_judge import judge_by_captions
 from nt2vr.search.embed_clips import tower_folder
 from nt2vr.search.embed_query import Synonyms
 from nt2vr.search.index import Milvus
+from nt2vr.search.judge import Judge
 from nt2vr.search.live import LiveModels
 from nt2vr.search.searcher import DEFAULT_SYSTEMS, Searcher
 

@@ -1,21 +1,20 @@
-"""Search results as data: hits, rankings, answers, and each system's view of one clip."""
+"""Search results as data: rankings, answers, and the scores of one clip."""
 
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from markupsafe import Markup
 
-from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import Query
 from nt2vr.notebook import MAX_PICTURES, SHOWN, data_frame, hits_html, parts_html, side_by_side
 from nt2vr.search.embedded_gallery import EmbeddedGallery, Excerpt
 from nt2vr.search.exclusion import Exclusion, scores_of
-from nt2vr.search.references import Reference
+from nt2vr.search.hits import Hit
+from nt2vr.search.judge import Verdict
 from nt2vr.search.strategies import System, Vector
 
 NUM_BEST_FRAMES = 3
@@ -23,203 +22,10 @@ NUM_BEST_FRAMES = 3
 PICKLED = 100
 # Fields that a deep copy shares: embeddings of a whole gallery, and a decoder.
 SHARED = ("gallery", "thumbnail")
-# Windows of a film that are no further apart are adjacent.
-GAP_S = 0.1
 # Columns of a data frame of hits.
 COLUMNS = ("system", "rank", "video_id", "score", "verdict", "start", "end")
 
-Verdict = Literal["right", "violation", "miss"]
 Copied = TypeVar("Copied", "Ranking", "Answer")
-ScoredClip = tuple[Video, float]
-
-
-class Judge(Protocol):
-    """Says whether a clip is right for a query."""
-
-    def __call__(
-        self, query: Query, video: Video, reference: Video | None = None, /
-    ) -> Verdict | None:
-        """Judge a clip; None if that cannot be told.
-
-        Args:
-            reference: a clip next to which the text stands. Then "right" also requires what the
-                text leaves unchanged.
-        """
-
-
-def judge_beside(
-    judge: Judge, query: Query, references: Sequence[Reference], video_of: Callable[[str], Video]
-) -> Callable[[Video], Verdict | None]:
-    """Return a judge of clips for a query next to references.
-
-    Next to several, or one of unknown content, it calls no clip right.
-    """
-    wanted = [reference for reference in references if reference.wanted]
-    if len(wanted) == 1 and wanted[0].video_id:
-        reference = video_of(wanted[0].video_id)
-        return lambda video: judge(query, video, reference)
-
-    def judge_text(video: Video) -> Verdict | None:
-        verdict = judge(query, video)
-        if wanted and verdict == "right":
-            return None
-        return verdict
-
-    return judge_text
-
-
-@dataclass(frozen=True)
-class Moment:
-    """A window of a film that was found, from start to end in seconds (None: the film's end)."""
-
-    video_id: str
-    start: float
-    end: float | None
-    score: float
-
-
-@dataclass(frozen=True)
-class Hit:
-    """One retrieved clip, or adjacent windows of one film with the best one's id and score.
-
-    Attributes:
-        rank: from 1.
-        score: in cosine units.
-        film: the film of the windows; empty for a complete video or a picture.
-        moments: the windows, in temporal order; likewise.
-    """
-
-    video_id: str
-    rank: int
-    score: float
-    verdict: Verdict | None
-    film: str = ""
-    moments: tuple[Moment, ...] = ()
-
-    @property
-    def source(self) -> str:
-        """The film, of which another query finds other windows, or the clip itself."""
-        return self.film or self.video_id
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain JSON data, with further fields for windows."""
-        hit: dict[str, Any] = {
-            "video_id": self.video_id,
-            "rank": self.rank,
-            "score": self.score,
-            "verdict": self.verdict,
-        }
-        if not self.moments:
-            return hit
-        best = next(moment for moment in self.moments if moment.video_id == self.video_id)
-        hit["film"] = self.film
-        hit["start"] = best.start
-        hit["end"] = best.end
-        hit["moments"] = [
-            {"start": moment.start, "end": moment.end, "score": moment.score}
-            for moment in self.moments
-        ]
-        return hit
-
-
-def merge_windows(clips: Sequence[ScoredClip], k: int) -> list[list[ScoredClip]]:
-    """Return the clips of the best k hits, best first; adjacent windows of one film form one hit.
-
-    Args:
-        clips: best first.
-    """
-    hits: list[list[ScoredClip]] = []
-    hits_of_film: dict[str, list[list[ScoredClip]]] = defaultdict(list)
-    for video, score in clips:
-        adjacent = [hit for hit in hits_of_film[video.film] if _is_next_to(video, hit)]
-        if adjacent:
-            # The window may close the gap between several hits.
-            best, *joined = adjacent
-            best.append((video, score))
-            for hit in joined:
-                best.extend(hit)
-                hits = _without(hits, hit)
-                hits_of_film[video.film] = _without(hits_of_film[video.film], hit)
-        elif len(hits) == k:
-            break
-        else:
-            new_hit = [(video, score)]
-            hits.append(new_hit)
-            hits_of_film[video.film].append(new_hit)
-    return hits
-
-
-def _without(
-    hits: Sequence[list[ScoredClip]], removed: Sequence[ScoredClip]
-) -> list[list[ScoredClip]]:
-    return [hit for hit in hits if hit is not removed]
-
-
-def _is_next_to(video: Video, hit: Sequence[ScoredClip]) -> bool:
-    return any(_is_adjacent(video, window) for window, _ in hit)
-
-
-def _is_adjacent(first: Video, second: Video) -> bool:
-    if not first.film or first.film != second.film:
-        return False
-    return first.start <= _latest_start_after(second) and second.start <= _latest_start_after(first)
-
-
-def _latest_start_after(window: Video) -> float:
-    """Return the latest start of a window that is adjacent to this one."""
-    if window.end is None:
-        return float("inf")
-    return window.end + GAP_S
-
-
-def ranks_of(hits: Sequence[Sequence[ScoredClip]], clips: Sequence[ScoredClip]) -> dict[str, int]:
-    """Rank clips: all of a hit alike, then the other clips one by one.
-
-    Args:
-        clips: best first.
-    """
-    ranks = {}
-    for rank, hit in enumerate(hits, 1):
-        for video, _ in hit:
-            ranks[video.video_id] = rank
-    next_rank = len(hits) + 1
-    for video, _ in clips:
-        if video.video_id not in ranks:
-            ranks[video.video_id] = next_rank
-            next_rank += 1
-    return ranks
-
-
-def hits_of(
-    groups: Sequence[Sequence[ScoredClip]], judge: Callable[[Video], Verdict | None]
-) -> tuple[Hit, ...]:
-    """Return the hits of merged clips, best first, with their verdicts and windows."""
-    hits = []
-    for rank, group in enumerate(groups, 1):
-        moments = []
-        for window, score in group:
-            if window.film:
-                moments.append(
-                    Moment(
-                        video_id=window.video_id,
-                        start=window.start,
-                        end=window.end,
-                        score=round(score, 4),
-                    )
-                )
-        moments.sort(key=lambda moment: moment.start)
-
-        best, best_score = group[0]
-        hit = Hit(
-            video_id=best.video_id,
-            rank=rank,
-            score=round(best_score, 4),
-            verdict=judge(best),
-            film=best.film,
-            moments=tuple(moments),
-        )
-        hits.append(hit)
-    return tuple(hits)
 
 
 @dataclass(frozen=True)

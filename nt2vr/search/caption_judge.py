@@ -12,7 +12,7 @@ from nt2vr.negation.parse.query import MAX_QUERY_CHARS, Query, understand
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.negation.parse.tokens import VERB_TAGS
 from nt2vr.negation.parse.wordlists import words
-from nt2vr.search.answers import Verdict
+from nt2vr.search.judge import Verdict
 
 _CONTENT = frozenset({"NOUN", "ADJ"}) | VERB_TAGS
 _EMPTY = words("be have do get go there video clip scene")

@@ -16,8 +16,10 @@ from nt2vr.files import parse_json
 from nt2vr.media.gallery import Video
 from nt2vr.models.catalog import EPOCH, Catalog, CatalogEntry
 from nt2vr.negation.parse.query import Query
-from nt2vr.search.answers import Hit, Ranking, Verdict
+from nt2vr.search.answers import Ranking
 from nt2vr.search.exclusion import above_mean
+from nt2vr.search.hits import Hit
+from nt2vr.search.judge import Verdict
 from nt2vr.search.live import LoadedModel
 from nt2vr.search.searcher import Searcher, SearchPlan
 from nt2vr.search.strategies import System

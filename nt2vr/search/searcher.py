@@ -20,19 +20,7 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.query import Query, check_query, understand
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.registry import pick
-from nt2vr.search.answers import (
-    Answer,
-    Judge,
-    LineScores,
-    Match,
-    Ranking,
-    ScoredClip,
-    Verdict,
-    hits_of,
-    judge_beside,
-    merge_windows,
-    ranks_of,
-)
+from nt2vr.search.answers import Answer, LineScores, Match, Ranking
 from nt2vr.search.caption_judge import judge_by_captions
 from nt2vr.search.embed_clips import embed_gallery, open_indexed
 from nt2vr.search.embed_query import (
@@ -45,7 +33,9 @@ from nt2vr.search.embed_query import (
 )
 from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.exclusion import Exclusion, scores_of
+from nt2vr.search.hits import ScoredClip, hits_of, merge_windows, ranks_of
 from nt2vr.search.index import INDEXES, Milvus
+from nt2vr.search.judge import Judge, Verdict, judge_beside
 from nt2vr.search.live import LiveModels, LoadedModel
 from nt2vr.search.references import Reference, check_number
 from nt2vr.search.strategies import (

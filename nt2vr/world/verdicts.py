@@ -7,7 +7,7 @@ from typing import NamedTuple
 from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import Query
 from nt2vr.negation.parse.wordlists import listed
-from nt2vr.search.answers import Verdict
+from nt2vr.search.judge import Verdict
 from nt2vr.world.claims import Act, Claim, SubjectClaim
 from nt2vr.world.query_claims import read_as_meant, read_query
 from nt2vr.world.scenes import Deed, Figure, Scene, main_deeds

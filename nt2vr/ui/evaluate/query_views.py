@@ -10,7 +10,7 @@ from nt2vr.evaluation.archive import MAX_NOTE, MAX_TAG, Remark, Remarks
 from nt2vr.evaluation.comparison import IMPROVED, WORSENED, first_videos, positions_by_difference
 from nt2vr.evaluation.queries import KIND_NAMES
 from nt2vr.evaluation.report import Report, Row
-from nt2vr.search.answers import Verdict
+from nt2vr.search.judge import Verdict
 from nt2vr.ui.search.columns import Marked
 from nt2vr.ui.search.verdict_texts import MARKS
 from nt2vr.ui.view import View

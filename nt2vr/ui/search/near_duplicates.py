@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from nt2vr.search.answers import Hit, Ranking
+from nt2vr.search.answers import Ranking
 from nt2vr.search.exclusion import Vectors
+from nt2vr.search.hits import Hit
 
 # Cosine of two clips from which they look the same: of 22 films re-encoded the smallest was .984,
 # trimmed by .4 s .988 but for two; of different films the largest was .87. What a fixed camera sees

@@ -18,7 +18,8 @@ from nt2vr.media.gallery import Video
 from nt2vr.media.picture import write_jpeg
 from nt2vr.media.resize import shrunk
 from nt2vr.negation.parse.query import Query
-from nt2vr.search.answers import Answer, Verdict
+from nt2vr.search.answers import Answer
+from nt2vr.search.judge import Verdict
 from nt2vr.search.references import Reference, check_number
 from nt2vr.search.searcher import CONCURRENT, Searcher
 from nt2vr.search.strategies import STRATEGIES

@@ -7,7 +7,8 @@ from nt2vr.errors import listed
 from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import Query
 from nt2vr.notebook import SPOKEN
-from nt2vr.search.answers import Answer, Verdict
+from nt2vr.search.answers import Answer
+from nt2vr.search.judge import Verdict
 from nt2vr.world.reasons import lacking, shown
 
 RIGHT = "✓"

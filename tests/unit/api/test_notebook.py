@@ -6,7 +6,8 @@ from html.parser import HTMLParser
 
 import nt2vr
 from nt2vr.notebook import COLOURS, MAX_PICTURE_BYTES, MAX_PICTURES, SHOWN
-from nt2vr.search.answers import Answer, Hit, Ranking
+from nt2vr.search.answers import Answer, Ranking
+from nt2vr.search.hits import Hit
 
 EVIL = "<script>alert(1)</script>\" onerror='x' &amp; {{7*7}}"
 

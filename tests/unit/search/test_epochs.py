@@ -10,8 +10,9 @@ import pytest
 from nt2vr.errors import CheckpointError
 from nt2vr.models.catalog import CatalogEntry
 from nt2vr.negation.parse.query import Query
-from nt2vr.search.answers import Hit, Ranking
+from nt2vr.search.answers import Ranking
 from nt2vr.search.epochs import MAX_QUERIES, RankingCache, RunEpochs, judged_by_parts
+from nt2vr.search.hits import Hit
 from nt2vr.search.searcher import SearchPlan
 from nt2vr.search.strategies import System
 from nt2vr.services import Services

@@ -7,7 +7,8 @@ import pytest
 
 from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import Query
-from nt2vr.search.answers import Answer, Hit, Moment, Ranking, hits_of, merge_windows
+from nt2vr.search.answers import Answer, Ranking
+from nt2vr.search.hits import Hit, Moment, hits_of, merge_windows
 from nt2vr.search.strategies import System
 
 

@@ -12,7 +12,8 @@ from nt2vr.library.source import LibraryInfo, Skipped, Source
 from nt2vr.library.update import IndexJob
 from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import Query
-from nt2vr.search.answers import Answer, ClipScore, Hit, Moment, Ranking
+from nt2vr.search.answers import Answer, ClipScore, Ranking
+from nt2vr.search.hits import Hit, Moment
 from nt2vr.search.strategies import System
 from nt2vr.ui.library.indexing import index_view
 from nt2vr.ui.library.view import info_view, list_view, skipped_view

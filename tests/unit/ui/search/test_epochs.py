@@ -12,8 +12,10 @@ from nt2vr.errors import ConfigError
 from nt2vr.media.gallery import Video
 from nt2vr.models.catalog import CatalogEntry
 from nt2vr.negation.parse.query import Query
-from nt2vr.search.answers import Answer, Hit, Ranking, Verdict
+from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.epochs import RankingCache, Recording, RunEpochs
+from nt2vr.search.hits import Hit
+from nt2vr.search.judge import Verdict
 from nt2vr.search.strategies import System
 from nt2vr.ui.search.columns import columns_view
 from nt2vr.ui.search.run_columns import RunColumn, RunColumns, replayed, story, with_epoch

@@ -6,7 +6,8 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.negation.parse.query import Query
-from nt2vr.search.answers import Answer, Hit, Ranking
+from nt2vr.search.answers import Answer, Ranking
+from nt2vr.search.hits import Hit
 from nt2vr.search.strategies import System
 from nt2vr.ui.search.references import remark
 from nt2vr.ui.search.state import Chosen, read_chosen, with_clip

@@ -14,9 +14,11 @@ import pytest
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.negation.parse.query import Query, Span, understand
 from nt2vr.negation.parse.tagger import load_tagger
-from nt2vr.search.answers import Answer, ClipScore, Hit, Ranking, Verdict
+from nt2vr.search.answers import Answer, ClipScore, Ranking
 from nt2vr.search.embedded_gallery import EmbeddedGallery
+from nt2vr.search.hits import Hit
 from nt2vr.search.index import INDEXES
+from nt2vr.search.judge import Verdict
 from nt2vr.search.strategies import System
 from nt2vr.ui.search.clip_view import detail_view
 from nt2vr.ui.search.columns import Marked, columns_view

@@ -8,7 +8,8 @@ import pytest
 
 from nt2vr.api import understand
 from nt2vr.media.gallery import Video
-from nt2vr.search.answers import Answer, Hit, Ranking
+from nt2vr.search.answers import Answer, Ranking
+from nt2vr.search.hits import Hit
 from nt2vr.search.strategies import System
 from nt2vr.ui.search.references import NONE_RIGHT
 from nt2vr.ui.search.suggest import way_out_view

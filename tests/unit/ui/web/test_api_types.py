@@ -6,7 +6,8 @@ import pytest
 
 import nt2vr
 from nt2vr.errors import ConfigError
-from nt2vr.search.answers import Answer, Hit, Moment, Ranking
+from nt2vr.search.answers import Answer, Ranking
+from nt2vr.search.hits import Hit, Moment
 from nt2vr.ui.web.api_types import MAX_ITEMS, SearchAnswer, SearchRequest, checked_request
 
 LISTS = ("systems", "references", "literal")
