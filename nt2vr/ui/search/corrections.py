@@ -12,15 +12,19 @@ from nt2vr.ui.view import View
 
 WORD = re.compile(r"\w+")
 ARTICLES = frozenset({"a", "an", "the"})
-# Of all moves, which repeat the parts per word: enough for the longest sentence.
+# Characters of all moves together; each repeats the parts. It is enough for the longest sentence.
 MAX_MOVES_CHARS = 300_000
 
 
 def corrected(text: str, wanted: str, unwanted: str) -> Query:
     """Return a query whose parts a person has corrected."""
+    wanted = wanted.strip()
     unwanted_parts = [part.strip() for part in unwanted.split(",")]
-    wanted_parts = [wanted.strip()]
-    return Query(text, tuple(filter(None, wanted_parts)), tuple(filter(None, unwanted_parts)))
+    return Query(
+        text,
+        wanted=(wanted,) if wanted else (),
+        unwanted=tuple(filter(None, unwanted_parts)),
+    )
 
 
 def part_texts(query: Query) -> tuple[str, str]:
@@ -33,8 +37,8 @@ def with_corrections(
 ) -> tuple[SearchState, Query, Query]:
     """Return the state, the query with the parts that a person corrected, and the query as it was understood.
 
-    The state keeps no parts that are understood without it, and flips no negation where there is
-    none.
+    The state keeps the parts only if they differ from those understood, and flips a negation only if
+    there is one.
 
     Args:
         understand: takes a sentence, and whether it edits references.
@@ -52,7 +56,7 @@ def with_corrections(
 
 
 def sliders_view(answer: Answer, state: SearchState) -> list[View]:
-    """Show each strategy's strength, of the first system that its slider could change, otherwise its own."""
+    """Show a slider per strategy; it is visible if a system on display takes its strength from it."""
     sliders: list[View] = []
     for strategy, strength in STRENGTHS.items():
         used = []
@@ -101,8 +105,8 @@ def _move(text: str, wanted: str, unwanted: Sequence[str]) -> dict[str, str]:
     return {"text": text, "wanted": wanted, "unwanted": ", ".join(unwanted)}
 
 
-def marked_again(query: Query, parsed: Query) -> Query:
-    """Return a corrected query with its unwanted words marked in the sentence, and the cues of the parsed one."""
+def with_spans(query: Query, parsed: Query) -> Query:
+    """Return a corrected query with the cues of the parsed one, and its unwanted words as scopes."""
     scopes: list[Span] = []
     for part in query.unwanted:
         scopes += _spans_of(part, query.text)

@@ -77,7 +77,11 @@ def _corrected_view(query: Query, parsed: Query, is_flipped: bool) -> list[View]
 
 
 def _scoped_cues(query: Query) -> list[_ScopedCue]:
-    """Return each cue with its scopes: those up to the next cue, or else the last one before it."""
+    """Return each cue with the scopes from it to the next cue.
+
+    The first cue has those before it, too. A cue without any takes over the last scope of the cue
+    before, if that keeps one.
+    """
     scoped_cues: list[_ScopedCue] = []
     starts_of_next = [cue.start for cue in query.cues[1:]]
     for cue, end in zip(query.cues, [*starts_of_next, len(query.text) + 1], strict=True):
@@ -97,7 +101,7 @@ def _typed_cues() -> frozenset[str]:
 
 
 def _cue_text(text: str, cue: Span) -> str:
-    """Return a cue as typed, with the word that "n't" is part of; "no" for a mark and for words of a remark."""
+    """Return a cue as typed: "can't" for "n't"; marks and words of remarks become "no"."""
     words = " ".join(map(normalised, text[cue.start : cue.end].split()))
     is_typed = words in _typed_cues() or words.endswith((" yet to", "n't", " not"))
     if not is_typed or not words[0].isalpha():
@@ -109,7 +113,7 @@ def _cue_text(text: str, cue: Span) -> str:
 
 
 def _spoken(text: str, scoped_cue: _ScopedCue, cue_text: str) -> tuple[str, list[str]]:
-    """Return a cue and the things that it denies as one would say them in one breath."""
+    """Return a cue and the things that it denies, as one would say them: "no" and "ladder"."""
     cue, scopes = scoped_cue
     things = [text[scope.start : scope.end] for scope in scopes]
     between = text[cue.end : scopes[0].start]
@@ -140,7 +144,7 @@ def _spoken(text: str, scoped_cue: _ScopedCue, cue_text: str) -> tuple[str, list
 
 
 def _joined(things: list[str], later_cues: list[str]) -> str:
-    """List the things that a cue denies, and lead over to the next cue, if there is one."""
+    """List the things that a cue denies, with "and" or a comma before the next cue."""
     if later_cues and later_cues[0].lower() == "nor":
         return ", ".join(things).strip()
     text = listed(*things, joint="or")

@@ -21,10 +21,15 @@ GALLERY = ASSETS / "gallery" / "gallery.jsonl"
 
 @dataclass(frozen=True)
 class FirstAnswer:
-    """What the panels of the Search tab show for the default query."""
+    """What the panels of the Search tab show for the default query.
 
-    fingerprint: str  # of all that the answer depends on, but the code
-    views: Mapping[str, Any]  # by the panel's elem_id
+    Attributes:
+        fingerprint: identifies the query, models and gallery that the answer is of.
+        views: by the panel's elem_id.
+    """
+
+    fingerprint: str
+    views: Mapping[str, Any]
 
     @classmethod
     def shipped(cls, models: Catalog, path: Path = FILE) -> "FirstAnswer | None":

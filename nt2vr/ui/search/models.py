@@ -26,8 +26,8 @@ from nt2vr.ui.web.later_parts import LaterParts
 from nt2vr.ui.web.permissions import Permissions, session_of
 from trainer.runs.manager import RunManager
 
-# Names listed while typing.
-MOST_FOUND = 24
+# Names listed while a person types.
+MAX_MATCHES = 24
 _available = cache(available)
 SOURCE = "Model to add: one of the above, or type to search all of open_clip's"
 OTHER_SOURCES = (
@@ -43,7 +43,7 @@ class AddModelForm:
     """The source of a model to add, the settings of the addition, and what came of it.
 
     Attributes:
-        added: for the browser: the model, and what the boxes held.
+        added: tells the browser which model was added, and what the boxes held.
     """
 
     def __init__(self) -> None:
@@ -122,8 +122,7 @@ class MoreModels:
     runs: RunManager
     started: Sequence[Any] = field(init=False)
     _teaching: Teaching = field(init=False)
-    # Of each model that is being added, the session of the page that started it, and what cancels
-    # it.
+    # For each model that is being added: the session that started it, and the event that cancels it.
     _under_way: list[tuple[str, Event]] = field(default_factory=list)
     _systems: gr.Dropdown = field(init=False)
     _recommended: gr.HTML = field(init=False)
@@ -161,13 +160,13 @@ class MoreModels:
         for event in (form.add.click, source.submit):
             handler = with_errors_shown_at(form.problem, self.on_add)
             event(handler, inputs, [form.problem, *outputs], **progress_in_note)
-        accepted = offer.click(self.on_take, self._systems, outputs, **progress_in_note)
+        accepted = offer.click(self.on_accept, self._systems, outputs, **progress_in_note)
         accepted.success(lambda: gr.Button(visible=False), None, offer, **QUIET)
 
     def _wire_visits(
         self, page: gr.Blocks, later: LaterParts, panel: gr.Accordion, offer: gr.Button
     ) -> None:
-        """Say what a visitor may do, once the panel is opened; on a Space, `offer` above it depends on it."""
+        """Say what a visitor may do once the panel is opened; on a Space, with the page, for the `offer` above it."""
         form = self._form
         outputs = [form.add, form.upload, form.note, self._recommended]
         if self.permissions.space_owner:
@@ -205,7 +204,7 @@ class MoreModels:
 
     def on_find(self, text: str, request: gr.Request) -> View:
         """List the models of open_clip's with the typed words in their names."""
-        # No name is as long.
+        # No name of a model is longer.
         words = text[:MAX_QUOTED].casefold().split()
         matching = []
         for name in _available() if words else ():
@@ -260,7 +259,7 @@ class MoreModels:
         )
         return self._add(source, options, chosen, request, progress)
 
-    def on_take(
+    def on_accept(
         self, chosen: list[str] | None, request: gr.Request, progress: gr.Progress = PROGRESS
     ) -> dict[Any, Any]:
         """Add the real CLIP that is offered."""
@@ -268,7 +267,7 @@ class MoreModels:
         return self._add(OFFERED.name, AddOptions(), chosen, request, progress)
 
     def _check(self, source: str, request: gr.Request) -> None:
-        """Raise an AccessError unless a visitor may add a model from this source; its path is not looked at before."""
+        """Raise an AccessError unless a visitor may add a model from this source; it is not read before."""
         if is_upload(source):
             self.permissions.check("import", request)
         elif is_download(source):
@@ -385,10 +384,10 @@ def recommended_view(
                 "here": model.name in names_here,
             }
         )
-    num_more = len(matching) - MOST_FOUND
+    num_more = len(matching) - MAX_MATCHES
     return {
         "models": models,
-        "found": list(matching[:MOST_FOUND]),
+        "found": list(matching[:MAX_MATCHES]),
         "teachable": list(teachable),
         "more": f"and {num_more:,} more: type more of the name" if num_more > 0 else "",
     }

@@ -6,7 +6,7 @@ from itertools import groupby
 from nt2vr.errors import listed
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer
-from nt2vr.ui.search.corrections import marked_again, part_texts
+from nt2vr.ui.search.corrections import part_texts, with_spans
 from nt2vr.ui.search.excluded_words import FLIPS, excluded_view, flip_view
 from nt2vr.ui.search.state import SearchState
 from nt2vr.ui.view import View
@@ -37,7 +37,7 @@ def understood_view(
     marked_query = query
     if part_texts(query) != part_texts(parsed):
         notices.append(_correction_notice(answer))
-        marked_query = marked_again(query, parsed)
+        marked_query = with_spans(query, parsed)
 
     excluded = excluded_view(query, parsed, is_flipped)
     return {

@@ -25,7 +25,7 @@ from nt2vr.ui.search.formats import short_name
 from nt2vr.ui.search.tally import grade
 from nt2vr.ui.view import View
 
-# Counts that a column's story has besides the first.
+# Counts of a column's story, besides the first one.
 LATEST = 4
 # Returns what `columns_view` does.
 ViewOf = Callable[[Answer], Mapping[str, Any]]
@@ -46,15 +46,15 @@ def with_epoch(systems: Sequence[str], run: str, epoch: int, entries: Entries) -
 
 
 def key_of(*values: object) -> str:
-    """Identify a query by the values that its columns depend on, in 32 characters however long these are."""
+    """Identify a query by the values that its columns depend on: 32 characters."""
     return blake2b(repr(values).encode(), digest_size=16).hexdigest()
 
 
 def story(rankings: Mapping[int, Ranking], epoch: int, answer: Answer, newest: int) -> View:
-    """Tell how many of the first clips show the unwanted part, up to an epoch, and in words if it lost the wanted one.
+    """Tell how many first clips show the unwanted part, from epoch to epoch, and whether the wanted one got lost.
 
-    It is empty without a negation, and without verdicts: all of them, or those that captions or
-    parts give, which the text says.
+    It is empty without a negation, and unless all clips have verdicts. Of verdicts by captions or
+    parts, one is enough, and the text says so.
 
     Args:
         rankings: by epoch; 0 is the base.
@@ -105,10 +105,10 @@ class RunColumn:
 
     Attributes:
         id: of the run.
-        epochs: those offered, oldest first.
+        epochs: those that a person can choose, oldest first.
         rankings: by epoch, as far as they are known; 0 is the base.
-        more: further values of its `run` in the template.
-        by_parts: the rankings with verdicts of the parts, where they have none.
+        more: further values of `run` in the template.
+        by_parts: the same rankings with verdicts by the parts, if they have no other verdicts.
     """
 
     id: str
@@ -192,13 +192,13 @@ class RunColumn:
 
 @dataclass(frozen=True)
 class RunColumns:
-    """Adds their epochs to the columns of runs; those missing are searched in the background.
+    """Adds epochs to the columns of runs; missing ones are searched in the background.
 
     Attributes:
         key: identifies the query, with everything but its systems; see `key_of`.
         base_of: returns the name of a run's base, whose ranking is epoch 0.
         cache: rankings of earlier searches.
-        plan: what the answer was asked with; None if it has no columns.
+        plan: of the answer's search; None if the answer has no columns.
     """
 
     answer: Answer

@@ -17,7 +17,7 @@ from trainer.runs.manager import Run, RunManager
 from trainer.teaching import announcement, estimate, run_of, teachable, teaching
 
 HIDE = "() => ['', ...Array(3).fill({ __type__: 'update', visible: false })]"
-# Marks where Gradio passes a call's own.
+# Default of an argument, by which Gradio knows where to pass the progress of a call.
 PROGRESS = gr.Progress()
 
 
@@ -35,7 +35,7 @@ class Teaching:
         return teachable(self._models) if self._permissions.may("train", visitor) else []
 
     def build(self, panel: gr.HTML, elem_id: str) -> Sequence[Any]:
-        """Lay out below a panel what its event `teach` leads to; return the events after which a model is taught."""
+        """Lay out what a panel's event `teach` shows; return the events after which a model is being taught."""
         place = problem_place(f"{elem_id}-problem")
         self._note = gr.Markdown(visible=False)
         self._choice = StartChoice(f"{elem_id}-choice")
@@ -64,10 +64,10 @@ class Teaching:
     def on_teach(
         self, event: gr.EventData, request: gr.Request, progress: gr.Progress = PROGRESS
     ) -> Updates:
-        """Say how long teaching a model takes here, and offer to start; one that was interrupted goes on."""
+        """Say how long teaching a model takes here, and offer to start, or to go on after an interruption."""
         self._permissions.check("train", request)
         name = event_value(event, "name", str)
-        config, run = self._begun(name)
+        config, run = self._config_and_run(name)
         try:
             self._runs.free_device()
         except DeviceInUseError:
@@ -100,7 +100,7 @@ class Teaching:
         try:
             self._teach(name, session_of(request))
         except DeviceInUseError:
-            return self._offer(name, self._begun(name)[1], request)
+            return self._offer(name, self._config_and_run(name)[1], request)
         return self._message(
             f"{name} is being taught: the Train tab shows how far it is, stops it and resumes it."
         )
@@ -115,7 +115,7 @@ class Teaching:
 
     def _start_later(self, name: str, stops: bool, request: gr.Request) -> Updates:
         self._permissions.check("train", request)
-        config, run = self._begun(name)
+        config, run = self._config_and_run(name)
         if run is None:
             self._runs.check_config(config)
         session = session_of(request)
@@ -149,14 +149,14 @@ class Teaching:
 
     def _teach(self, name: str, session: str) -> str:
         """Start to teach a model, or go on with it; return the id of the run."""
-        config, run = self._begun(name)
+        config, run = self._config_and_run(name)
         if run is None:
             return self._runs.start(config, session)
         self._runs.resume(run.run_id, run.lower_rate, session)
         return run.run_id
 
-    def _begun(self, name: str) -> tuple[TrainConfig, Run | None]:
-        """Return the config that teaches a model, and the run that has begun to, if one was interrupted."""
+    def _config_and_run(self, name: str) -> tuple[TrainConfig, Run | None]:
+        """Return the config that teaches a model, and the interrupted run that began to, if there is one."""
         config = resolved(teaching(self._models, name), self._runs.folder.parent)
         folder, is_new = run_of(self._runs.folder, config)
         return config, None if is_new else self._runs.get(folder.name)

@@ -14,7 +14,7 @@ from nt2vr.ui.view import View
 
 # Systems explained at a time.
 SIDE_BY_SIDE = 2
-# Smallest share of a word that has the strongest colour, if it is the largest.
+# The largest share has the strongest colour, but only from this share on.
 FAINT = 0.05
 ROLES = {
     "sentence": "Sentence",
@@ -83,14 +83,18 @@ def _choices(answer: Answer, columns: Sequence[int]) -> list[dict[str, str]]:
 
 def brief(why: Why, query: Query) -> str:
     """Say in one line what the negation did to a clip's score: its words, if they are searched for, or its parts."""
-    places = _places_of_cues(why, query)
-    shares = [share for place in places if (share := why.words[place].share) is not None]
-    if places and len(shares) == len(places):
-        text = why.words[places[0]].text
-        for before, place in pairwise(places):
-            joint = " " if place == before + 1 else " … "
-            text += f"{joint}{why.words[place].text}"
-        return f"“{text}” added {signed(sum(shares))}"
+    cue_positions = _positions_of_cues(why, query)
+    shares = []
+    for position in cue_positions:
+        share = why.words[position].share
+        if share is not None:
+            shares.append(share)
+    if cue_positions and len(shares) == len(cue_positions):
+        cue_text = why.words[cue_positions[0]].text
+        for before, position in pairwise(cue_positions):
+            joint = " " if position == before + 1 else " … "
+            cue_text += f"{joint}{why.words[position].text}"
+        return f"“{cue_text}” added {signed(sum(shares))}"
 
     texts = []
     total = 0.0
@@ -101,17 +105,18 @@ def brief(why: Why, query: Query) -> str:
     return f"“{', '.join(texts)}” added {signed(total)}" if texts else ""
 
 
-def _places_of_cues(why: Why, query: Query) -> list[int]:
-    """Return the places of the words that are the query's cues, or end like one, as "isn't" does."""
+def _positions_of_cues(why: Why, query: Query) -> list[int]:
+    """Return which words are the query's cues, or end in one, as "isn't" does."""
     cues = [query.text[start:end].lower() for start, end in query.cues]
+    # Such as "n't".
     endings = tuple(cue for cue in cues if not cue[1:].isalpha())
     cue_words = " ".join(cues).split()
-    places = []
-    for place, word in enumerate(why.words):
+    positions = []
+    for position, word in enumerate(why.words):
         text = word.text.lower()
         if text in cue_words or text.endswith(endings):
-            places.append(place)
-    return places
+            positions.append(position)
+    return positions
 
 
 def _frames_view(why: Why, video: Video, urls: Mapping[str, str]) -> View:
