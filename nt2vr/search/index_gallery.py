@@ -5,7 +5,7 @@ how many of the best clips the index finds.
 """
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import islice
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import reason_of
 from nt2vr.files import parse_json, write_json
+from nt2vr.media.gallery import Video
 from nt2vr.media.limits import LIMITS, evict
 from nt2vr.media.rows import digest
 from nt2vr.media.store import read_cached
@@ -156,20 +157,18 @@ def _with_milvus(
     ids, rows = np.unique(contents, return_index=True)
 
     local = ExactIndex(embedded.embeddings.shape[1])
-    has_equal_clips = len(ids) < len(contents)
-    if has_equal_clips:
+    if len(ids) < len(contents):
+        # Several clips have the same content.
         local.add(ids, embedded.embeddings[rows])
     else:
         # Nothing is copied.
         local.add(contents, embedded.embeddings)
     clip_rows = {}
     if update is not None:
-        for number, clip in zip(contents.tolist(), clips, strict=True):
-            clip_rows[number] = ClipRow(clip.content, clip.start, clip.end or 0.0)
-    collection = f"{folder.parent.name}_{folder.name}"
+        clip_rows = _clip_rows(contents, clips)
     index = MilvusIndex(
         milvus=milvus,
-        tower=collection,
+        tower=f"{folder.parent.name}_{folder.name}",
         library=library,
         local=local,
         rows=clip_rows,
@@ -185,14 +184,21 @@ def _with_milvus(
         if not notice:
             write_json(state_file, {**state, "recall": index.recall})
     if not notice and index.recall < MIN_RECALL:
-        share = f"{100 * index.recall:.1f} % of the ten best clips"
         notice = (
-            f"The vector database finds only {share}, so every clip was compared here. "
-            "Choose another index."
+            f"The vector database finds only {100 * index.recall:.1f} % of the ten best clips, "
+            "so every clip was compared here. Choose another index."
         )
     if notice:
         return replace(embedded, refused=notice)
     return replace(embedded, index=index, contents=contents)
+
+
+def _clip_rows(contents: Numbers, clips: Sequence[Video]) -> dict[int, ClipRow]:
+    """Return what Milvus stores of each content besides its embedding."""
+    clip_rows = {}
+    for number, clip in zip(contents.tolist(), clips, strict=True):
+        clip_rows[number] = ClipRow(clip.content, clip.start, clip.end or 0.0)
+    return clip_rows
 
 
 def _open_milvus(index: MilvusIndex, state_file: Path, state: Mapping[str, Any]) -> str:

@@ -157,10 +157,9 @@ def _explain(ranking: Ranking, query: Query, video_id: str, encoder: Encoder) ->
     if clip is None:
         return Why(ranking.system, score=None, notice=NOT_SEARCHED)
 
-    score = clip.score
     why = Why(
         ranking.system,
-        score=score,
+        score=clip.score,
         frames=clip.frame_scores(),
         notice="" if encoder.capabilities.scores_frames else NO_FRAMES,
     )
@@ -175,29 +174,24 @@ def _explain(ranking: Ranking, query: Query, video_id: str, encoder: Encoder) ->
     model_query = query
     if ranking.read_as:
         model_query = with_words(query, ranking.read_as)
-    roles = STRATEGIES[ranking.system.strategy].uses
+    return _take_apart(why, model_query, clip, encoder, strength=ranking.strength)
+
+
+def _take_apart(
+    why: Why, model_query: Query, clip: _ClipInGallery, encoder: Encoder, strength: float
+) -> Why:
+    """Add what each part and each word of a query contributes to a clip's score."""
+    strategy = why.system.strategy
+    roles = STRATEGIES[strategy].uses
     variants = list(_word_variants(model_query, roles))
     tried = variants[:MAX_WORDS]
-    query_parts, *variant_parts = _embed_queries(
-        [model_query, *(variant.query for variant in tried)], encoder, ranking.strength
-    )
-    strategy = ranking.system.strategy
+    queries = [model_query, *(variant.query for variant in tried)]
+    query_parts, *variant_parts = _embed_queries(queries, encoder, strength)
     vector, exclusion = vector_and_exclusion(strategy, query_parts, clip.gallery.embeddings)
     if vector is None or not _is_same_search(clip, vector, exclusion):
         return replace(why, notice=NOT_BY_TEXT)
 
-    words = []
-    for variant, parts in zip(tried, variant_parts, strict=True):
-        score_without = _score(clip, strategy, parts)
-        share = None if score_without is None else score - score_without
-        words.append(
-            Word(
-                role=variant.role,
-                place=variant.place,
-                text=variant.word,
-                share=share,
-            )
-        )
+    scores_without = [_score(clip, strategy, parts) for parts in variant_parts]
     contributions = _parts(
         model_query,
         embedded=query_parts,
@@ -209,9 +203,20 @@ def _explain(ranking: Ranking, query: Query, video_id: str, encoder: Encoder) ->
     return replace(
         why,
         parts=tuple(contributions),
-        words=tuple(words),
-        num_untried=len(variants) - len(words),
+        words=_words(tried, scores_without, score=clip.score),
+        num_untried=len(variants) - len(tried),
     )
+
+
+def _words(
+    variants: Sequence[_WordVariant], scores_without: Sequence[float | None], score: float
+) -> tuple[Word, ...]:
+    """Return what the score of a clip owes to each word that was left out."""
+    words = []
+    for variant, score_without in zip(variants, scores_without, strict=True):
+        share = None if score_without is None else score - score_without
+        words.append(Word(variant.role, variant.place, variant.word, share))
+    return tuple(words)
 
 
 def _find_clip(ranking: Ranking, video_id: str) -> _ClipInGallery | None:
