@@ -4,7 +4,7 @@ import re
 import sys
 from pathlib import Path
 
-FOLDERS = (".", "docs", "trainer", "nt2vr/papers", "nt2vr/papers/*")
+FOLDERS = (".", "docs", "docs/lab", "nt2vr/papers", "nt2vr/papers/*")
 PAGES = [page for folder in FOLDERS for page in Path(".").glob(f"{folder}/*.md")]
 
 

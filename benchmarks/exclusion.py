@@ -1,6 +1,6 @@
 """Composed MIR against hard pairs of every way to exclude: `python -m benchmarks.exclusion`.
 
-Evaluates on the 2,000 test scenes of the built-in world, and draws docs/exclusion.svg. The
+Evaluates on the 2,000 test scenes of the built-in world, and draws docs/lab/exclusion.svg. The
 strengths on CLIP's card were chosen on validation scenes by `python -m trainer.calibrate`.
 """
 
@@ -29,7 +29,7 @@ MARKED = {
     "anchored": (1, 1.9),
     "spherical": (0.95,),
 }  # and the card's
-CARD, CHART = Path("assets/models/clip"), Path("docs/exclusion.svg")
+CARD, CHART = Path("assets/models/clip"), Path("docs/lab/exclusion.svg")
 
 WIDTH, HEIGHT, LEFT, RIGHT, BOTTOM, MARGIN = 680, 440, 46, 72, 40, 16
 COLOURS = {

@@ -16,8 +16,8 @@ from nt2vr.services import Services
 from nt2vr.settings import Settings, prepare_environment
 from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.library.media import Media
+from nt2vr.ui.search.columns import Marked
 from nt2vr.ui.search.first_answer import FILE, FirstAnswer, fingerprint
-from nt2vr.ui.search.results import Marked
 from nt2vr.ui.search.tab import SearchTab
 from nt2vr.ui.web.later_parts import LaterParts
 from nt2vr.ui.web.permissions import Permissions

@@ -3,7 +3,7 @@
 Starts a run of the preset `stage` as the page does, in an empty data folder. Prints when each step
 of the preparation began, and for each checkpoint the seconds since the start and the hard pairs on
 the run's own validation clips. `--check` measures the last one on the 1,000 validation clips of
-docs/results.md too. The page shows a checkpoint up to two seconds later.
+docs/lab/results.md too. The page shows a checkpoint up to two seconds later.
 """
 
 import os

@@ -19,7 +19,8 @@ from torch import Tensor
 from benchmarks.harness import arguments
 from benchmarks.minilm import VOCABULARY, load_minilm
 from nt2vr.models.card import Card
-from nt2vr.models.checkpoint import build_model, read_model, write_checkpoint
+from nt2vr.models.checkpoint import read_model, write_checkpoint
+from nt2vr.models.open_clip_model import build_model
 from nt2vr.models.tokenizer import FileTokenizer
 from trainer.config import SMALL_MODEL
 

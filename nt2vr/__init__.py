@@ -30,7 +30,8 @@ CORE += ["register_dataset", "register_loss", "register_strategy", "teach", "tra
 
 
 def __getattr__(name: str) -> Any:
-    if name == "__all__":  # what `from nt2vr import *` imports
+    # What `from nt2vr import *` imports.
+    if name == "__all__":
         return __dir__()
     if name == "__version__":
         from nt2vr.settings import project_version  # noqa: PLC0415
@@ -54,8 +55,6 @@ def __dir__() -> list[str]:
 
 def _of_extensions() -> dict[str, str]:
     """Return a reference to each name that extensions add."""
-    from nt2vr.extension import extensions  # noqa: PLC0415
+    from nt2vr.extension import combined  # noqa: PLC0415
 
-    return {
-        name: reference for extension in extensions() for name, reference in extension.api.items()
-    }
+    return combined(lambda extension: extension.api)

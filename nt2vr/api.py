@@ -135,7 +135,9 @@ class Model(WrappedEncoder):
 def _converted(array: NDArray[np.float32], form: Form) -> Any:
     if form not in ("numpy", "torch"):
         raise ConfigError(f"convert_to must be numpy or torch, not {quoted(form)}.")
-    return as_tensor(array) if form == "torch" else array
+    if form == "torch":
+        return as_tensor(array)
+    return array
 
 
 def _refuse_text(name: str, words: Collection[str]) -> None:
@@ -278,7 +280,12 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
         _refuse_text("literal", literal)
         if image is not None:
             references = [Reference((self._picture(image),)), *references]
-        options = _SearchOptions(k, references, {"boolean": float(alpha)}, literal)
+        options = _SearchOptions(
+            k=k,
+            references=references,
+            strengths={"boolean": float(alpha)},
+            literal=literal,
+        )
         if not _is_one(query):
             answers = self._answer_all(_checked_queries(query), systems, options)
             return [self._with_thumbnails(answer) for answer in answers]
@@ -335,7 +342,12 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
         is the matter.
         """
         _refuse_text("literal", literal)
-        options = _SearchOptions(None, (), {"boolean": float(alpha)}, literal)
+        options = _SearchOptions(
+            k=None,
+            references=(),
+            strengths={"boolean": float(alpha)},
+            literal=literal,
+        )
         plan = self._searcher.plan(self._names(systems), *options)
         checked = _checked_queries([queries] if _is_one(queries) else queries)
         scores, errors = self._searcher.score_all(checked, plan)
@@ -385,7 +397,7 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
             return None
         video = self._searcher.video(video_id)
         try:
-            return still(self._services.decoder, video, 0, 1, THUMBNAIL_SIDE)
+            return still(self._services.decoder, video, number=0, count=1, side=THUMBNAIL_SIDE)
         except MediaError:
             return None
 
@@ -540,7 +552,12 @@ class Evaluation:
         else:
             first_name, second_name = self.report.telling_pair
         differences = self.report.compare(first_name, second_name)
-        return Comparison(first_name, second_name, differences, self.report)
+        return Comparison(
+            first=first_name,
+            second=second_name,
+            differences=differences,
+            report=self.report,
+        )
 
     def _system(self, system: str | System) -> str:
         """Return the report's name of a system, whatever its letter case; an unknown one as it is."""
@@ -734,10 +751,10 @@ def evaluate(
     with closing(_services(_settings(data_dir, device))) as services:
         names = _named_systems(systems, services.models)
         model_names = services.models.names()
-        named = [System.named(name, model_names) for name in names]
+        requested = [System.named(name, model_names) for name in names]
         if not isinstance(data, Data):
             data = Data(str(data))
-        report = services.evaluations.evaluate(data, named, stoppable(progress, should_stop))
+        report = services.evaluations.evaluate(data, requested, stoppable(progress, should_stop))
         return Evaluation(report)
 
 

@@ -232,7 +232,13 @@ def serve(
     logging.getLogger().setLevel(logging.WARNING)
     logging.getLogger("nt2vr").setLevel(logging.INFO)
     settings = Settings.read(
-        machine.data_dir, machine.device, host, port, allow_host or (), allow_root or (), index
+        machine.data_dir,
+        machine.device,
+        host,
+        port,
+        host_names=allow_host or (),
+        roots=allow_root or (),
+        index=index,
     )
     _check_address(settings.host, settings.port)
     # A fifth of the time of starting went into searches for garbage, of which there is none yet.
@@ -265,12 +271,12 @@ def _check_address(host: str, port: int | None) -> None:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind((host, port or 0))
     except (OSError, OverflowError, UnicodeError) as error:
-        named = []
+        parts = []
         if port is None or not is_loopback(host):
-            named.append(host)
+            parts.append(host)
         if port is not None:
-            named.append(str(port))
-        problem = f"{' and '.join(named)} ({reason_of(error).rstrip('.')})"
+            parts.append(str(port))
+        problem = f"{' and '.join(parts)} ({reason_of(error).rstrip('.')})"
         raise ConfigError(
             f"Cannot listen on {problem}. Choose another --host or --port."
         ) from error
@@ -318,7 +324,7 @@ def search(
         if answer.query.notice:
             _say(answer.query.notice)
         if answer.read_as:
-            substitutes = [f"{word} → {other}" for word, other in answer.read_as.items()]
+            substitutes = [f"{word} → {known_word}" for word, known_word in answer.read_as.items()]
             _say(f"read as:   {'; '.join(substitutes)}")
         for ranking in answer.rankings:
             _say("", *_ranking_lines(ranking, answer, searcher))
@@ -327,7 +333,8 @@ def search(
 def _ranking_lines(
     ranking: "Ranking", answer: "Answer", searcher: "GallerySearcher"
 ) -> Iterable[str]:
-    from nt2vr.ui.search.results import notes, times_text
+    from nt2vr.ui.search.formats import times_text
+    from nt2vr.ui.search.notes import notes
 
     counts = ", ".join(f"{count} {verdict}" for verdict, count in ranking.counts.items() if count)
     if counts:
@@ -454,7 +461,9 @@ def update(
         default_model = ""
         if not embedding.model:
             default_model = services.galleries.default_model(services.libraries.find(name).id)
-        prepare = partial(services.libraries.retry, name) if retry else None
+        prepare = None
+        if retry:
+            prepare = partial(services.libraries.retry, name)
         _index(services, name, embedding, prepare, default_model)
 
 
@@ -715,16 +724,16 @@ def list_models(*words: str, as_json: Json = False, machine: Machine = THIS) -> 
         words: list all models of open_clip with these words in their names
     """
     catalog = machine.catalog()
-    here = _with_words(_models_here(catalog), words)
+    installed = _with_words(_models_here(catalog), words)
     to_download = _with_words(_models_to_download(catalog, from_all=bool(words)), words)
     if as_json:
-        _json({"here": here, "to_download": to_download})
+        _json({"here": installed, "to_download": to_download})
         return
 
     _say("Here:")
-    for model in here:
+    for model in installed:
         _say(f"  {model['name']:50} {model['size_mb']:>9,} MB  {model['kind']}")
-    if not here:
+    if not installed:
         _say("  none")
     _say("", "To download with: nt2vr models add NAME")
     for model in to_download:
@@ -859,7 +868,9 @@ def _checkpoint_folder(model: str, machine: Machine) -> Path:
     from nt2vr.models.card import CARD
 
     folder = expanded(model)
-    return folder if (folder / CARD).is_file() else machine.catalog().folder(model)
+    if (folder / CARD).is_file():
+        return folder
+    return machine.catalog().folder(model)
 
 
 @app.command(name="import")
@@ -894,7 +905,7 @@ def push(
         repository: OWNER/NAME on the Hub; created if it is new
         licence: such as mit, the default for shipped models only
     """
-    from nt2vr.models.hub import push as upload
+    from nt2vr.models.push import push as upload
 
     folder = _checkpoint_folder(checkpoint, machine)
     shipped = folder.absolute().is_relative_to(ASSETS.absolute())
@@ -907,7 +918,8 @@ def pull(repository: str, /, *, options: Adding = ADDING, machine: Machine = THI
 
     It is an alias of `nt2vr models add`.
     """
-    from nt2vr.models.hub import HubCheckpoint, check_repository, remote_files
+    from nt2vr.models.hub import check_repository, remote_files
+    from nt2vr.models.hub_checkpoint import HubCheckpoint
 
     check_repository(repository)
     _say_new_command(f"hf:{repository}")
@@ -948,7 +960,10 @@ def publish(
     if dry_run:
         total = 0
         for name, file in files.items():
-            size = len(file) if isinstance(file, bytes) else file.stat().st_size
+            if isinstance(file, bytes):
+                size = len(file)
+            else:
+                size = file.stat().st_size
             _say(f"{size:>12,}  {name}")
             total += size
         _say(f"{total:,} bytes in {len(files)} files")

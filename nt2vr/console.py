@@ -62,12 +62,12 @@ def prepare_streams() -> None:
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
     if sys.stdout is sys.__stdout__:
-        sys.stdout = _lossy_stream(sys.stdout, 1, errors="replace", raises_broken_pipe=True)
+        sys.stdout = _lossy_stream(sys.stdout, number=1, errors="replace", raises_broken_pipe=True)
     elif isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
     if sys.stderr is sys.__stderr__:
         sys.stderr = _lossy_stream(
-            sys.stderr, 2, errors="backslashreplace", raises_broken_pipe=False
+            sys.stderr, number=2, errors="backslashreplace", raises_broken_pipe=False
         )
 
 
@@ -75,7 +75,9 @@ def output_failure() -> str:
     """Write what is left, and say why standard output could not be written; empty if it could."""
     sys.stdout.flush()
     raw = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
-    return raw.failure if isinstance(raw, _LossyStream) else ""
+    if isinstance(raw, _LossyStream):
+        return raw.failure
+    return ""
 
 
 def drop_output() -> None:

@@ -116,8 +116,13 @@ def quoted(value: object) -> str:
     It is printable, and has at most MAX_QUOTED characters.
     """
     text = value if isinstance(value, str) else repr(value)
-    short = text if len(text) <= MAX_QUOTED else text[: MAX_QUOTED - 1] + "…"
-    return repr(short) if isinstance(value, str) else short
+    if len(text) <= MAX_QUOTED:
+        short = text
+    else:
+        short = text[: MAX_QUOTED - 1] + "…"
+    if isinstance(value, str):
+        return repr(short)
+    return short
 
 
 def causes(error: BaseException | None) -> list[BaseException]:
@@ -134,7 +139,9 @@ def reason_of(error: Exception) -> str:
     text = str(error).strip()
     if any(word in text for word in INTERNAL):
         return DAMAGED
-    return text.splitlines()[0][:MAX_REASON] if text else type(error).__name__
+    if text:
+        return text.splitlines()[0][:MAX_REASON]
+    return type(error).__name__
 
 
 @cache

@@ -12,16 +12,18 @@ in its pyproject.toml:
 import importlib
 import logging
 import pkgutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from nt2vr.errors import reason_of
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 ENTRY_POINTS = "nt2vr.extensions"
 PAPERS = "nt2vr.papers"
 
@@ -73,11 +75,11 @@ class Measure:
 
 
 @dataclass(frozen=True)
-class Training:
+class TrainingReference:
     """A training of something else than towers.
 
     Attributes:
-        reference: to its `trainer.trainings.Training`.
+        reference: to its `trainer.trainings.TrainingKind`.
         measures: those that it writes among the metrics of a run.
     """
 
@@ -135,7 +137,7 @@ class Extension:
     composers: Mapping[str, str] = field(default_factory=dict)
     video_inputs: Mapping[str, str] = field(default_factory=dict)
     poolings: Mapping[str, Pooling] = field(default_factory=dict)
-    trainings: Mapping[str, Training] = field(default_factory=dict)
+    trainings: Mapping[str, TrainingReference] = field(default_factory=dict)
     presets: Path | None = None
     tables: Mapping[str, str] = field(default_factory=dict)
     questions: Mapping[str, str] = field(default_factory=dict)
@@ -149,9 +151,9 @@ class Extension:
 @cache
 def extensions() -> tuple[Extension, ...]:
     """List the papers in alphabetical order, then other packages; a warning names those that cannot be imported."""
-    listed = [*_papers(), *_packages()]
+    entries = [*_papers(), *_packages()]
     by_name: dict[str, Extension] = {}
-    for extension in listed:
+    for extension in entries:
         if extension.name in by_name:
             logger.warning("There are two extensions %s. The second is left out.", extension.name)
             continue
@@ -186,50 +188,47 @@ def _packages() -> Iterator[Extension]:
         yield extension
 
 
+def combined(field_of: Callable[[Extension], Mapping[str, T]]) -> dict[str, T]:
+    """Return what all extensions have in a field, by name."""
+    by_name: dict[str, T] = {}
+    for extension in extensions():
+        by_name.update(field_of(extension))
+    return by_name
+
+
 @cache
 def text_sides() -> Mapping[str, str]:
     """Return the references of all text sides by name."""
-    return {
-        name: reference
-        for extension in extensions()
-        for name, reference in extension.text_sides.items()
-    }
+    return combined(lambda extension: extension.text_sides)
 
 
 @cache
 def composers() -> Mapping[str, str]:
     """Return the references of all composers by name."""
-    references: dict[str, str] = {}
-    for extension in extensions():
-        references.update(extension.composers)
-    return references
+    return combined(lambda extension: extension.composers)
 
 
 @cache
 def video_inputs() -> Mapping[str, str]:
     """Return the references of all inputs of videos by name."""
-    references: dict[str, str] = {}
-    for extension in extensions():
-        references.update(extension.video_inputs)
-    return references
+    return combined(lambda extension: extension.video_inputs)
 
 
 @cache
 def poolings() -> Mapping[str, Pooling]:
     """Return the poolings of all extensions by name."""
-    return {
-        name: pooling for extension in extensions() for name, pooling in extension.poolings.items()
-    }
+    return combined(lambda extension: extension.poolings)
 
 
 @cache
-def trainings() -> Mapping[str, Training]:
+def trainings() -> Mapping[str, TrainingReference]:
     """Return the trainings of all extensions by name."""
-    return {
-        name: training
-        for extension in extensions()
-        for name, training in extension.trainings.items()
-    }
+    return combined(lambda extension: extension.trainings)
+
+
+def loaded(field_of: Callable[[Extension], Mapping[str, str]]) -> dict[str, Any]:
+    """Import what all extensions reference in a field, by name."""
+    return {name: load(reference) for name, reference in combined(field_of).items()}
 
 
 def load(reference: str) -> Any:

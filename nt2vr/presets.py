@@ -6,7 +6,8 @@ from pathlib import Path
 from nt2vr.extension import extensions
 from nt2vr.settings import PACKAGE
 
-PRESETS = PACKAGE.parent / "trainer" / "configs"  # the trainer's own; all are in `preset_files`
+# The trainer's own; all are in `preset_files`.
+PRESETS = PACKAGE.parent / "trainer" / "configs"
 
 
 def preset_files() -> dict[str, Path]:

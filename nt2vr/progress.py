@@ -42,14 +42,18 @@ def stoppable(progress: Progress, should_stop: ShouldStop) -> Progress:
 
 def percent_text(done: float, total: float) -> str:
     """Write the share that is done, 0 to 100, for the width of a bar."""
-    return f"{100 * min(done / total, 1):.1f}" if total else "0"
+    if total:
+        return f"{100 * min(done / total, 1):.1f}"
+    return "0"
 
 
 def duration_text(seconds: float) -> str:
     """Write an estimated duration, no more precisely than it can be known: 40 s, 5 min, 2.5 h."""
     if seconds < 90:
         return f"{max(1, round(seconds))} s"
-    return f"{seconds / 60:.0f} min" if seconds < 90 * 60 else f"{seconds / 3600:.1f} h"
+    if seconds < 90 * 60:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
 
 
 def tracked(items: Iterable[T], total: int, doing: str, progress: Progress = silent) -> Iterator[T]:
@@ -61,7 +65,9 @@ def tracked(items: Iterable[T], total: int, doing: str, progress: Progress = sil
 
 def hides_bars() -> bool | None:
     """Return the `disable` of tqdm: bars appear in notebooks, elsewhere only on a terminal."""
-    return False if "ipykernel" in sys.modules else None
+    if "ipykernel" in sys.modules:
+        return False
+    return None
 
 
 @contextmanager
@@ -161,12 +167,12 @@ class Runner(Generic[T]):
             number = max(self._jobs, default=0) + 1
             job = Job[T](number, subject, tuple(models), key, session=session)
             under_way = [self._jobs[number] for number in self._ends]
-            for other in under_way:
-                if replace(other, number=number) == job:
-                    if other.session != session:
+            for earlier in under_way:
+                if replace(earlier, number=number) == job:
+                    if earlier.session != session:
                         # Neither page may cancel what the other waits for, too.
-                        self._jobs[other.number] = replace(other, session="")
-                    return self._ends[other.number]
+                        self._jobs[earlier.number] = replace(earlier, session="")
+                    return self._ends[earlier.number]
             if under_way and not self._queues:
                 raise ConfigError(
                     f"Another {self._name} is running ({under_way[0].subject}). "

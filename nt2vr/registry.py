@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from typing import Any, TypeVar
 
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.extension import Extension, extensions, load
+from nt2vr.extension import Extension, loaded
 
 T = TypeVar("T")
 _WORD = re.compile(r"[a-z][a-z0-9_-]+")
@@ -47,11 +47,10 @@ class Registry(MutableMapping[str, T]):
         self._permanent = frozenset(built_in)
 
     def _all(self) -> dict[str, T]:
-        if self._references is not None:
-            references, self._references = self._references, None
-            for extension in extensions():
-                for name, reference in references(extension).items():
-                    self._values[name] = load(reference)
+        references = self._references
+        if references is not None:
+            self._references = None
+            self._values.update(loaded(references))
             self._permanent = frozenset(self._values)
         return self._values
 

@@ -93,18 +93,21 @@ def read_settings(kind: type[AnySection], values: Mapping[str, Any], of: str = "
         raise refusal(error, of) from None
 
 
-def check_names(names: Collection[str], known: Collection[str], of: str = "") -> None:
+def check_names(names: Collection[str], existing: Collection[str], of: str = "") -> None:
     """Raise a ConfigError that names the first unknown setting, and those that there are."""
     for name in names:
-        if name not in known:
-            choices = ", ".join(sorted(known))
+        if name not in existing:
+            choices = ", ".join(sorted(existing))
             raise ConfigError(f"There is no setting {quoted(name)}{of}. Choose among: {choices}.")
 
 
 def refusal(error: ValidationError, of: str = "", prefix: str = "") -> ConfigError:
     """Say which value is wrong and what it must be, of the first problem; `prefix` comes before its key."""
     problem = error.errors()[0]
-    parts = [str(part) for part in problem["loc"] if part != "[key]"]
+    parts = []
+    for part in problem["loc"]:
+        if part != "[key]":
+            parts.append(str(part))
     if prefix:
         parts.insert(0, prefix)
     key = ".".join(parts)

@@ -59,13 +59,13 @@ class Services:
     @cached_property
     def galleries(self) -> Galleries:
         return Galleries(
-            self.models,
-            load_gallery(ASSETS / "gallery" / "gallery.jsonl"),
-            self.decoder,
-            self.cache,
-            judge_video,
-            synonyms(),
-            self.libraries,
+            models=self.models,
+            built_in=load_gallery(ASSETS / "gallery" / "gallery.jsonl"),
+            decoder=self.decoder,
+            cache=self.cache,
+            judge=judge_video,
+            synonyms=synonyms(),
+            libraries=self.libraries,
             index=self.milvus or self.settings.index,
         )
 

@@ -163,7 +163,9 @@ class Settings:
             return self.roots
         if not is_loopback(self.host):
             return ()
-        return (Path.home().resolve(),) if has_home() else ()
+        if has_home():
+            return (Path.home().resolve(),)
+        return ()
 
 
 def _rules(environment: Mapping[str, str]) -> dict[str, str]:
@@ -191,13 +193,13 @@ def _max_upload_gb(environment: Mapping[str, str]) -> float:
         ) from None
 
 
-def _data_folder(named: str | Path) -> Path:
+def _data_folder(path: str | Path) -> Path:
     """Return the data folder, which need not exist; a ConfigError refuses one that cannot be made."""
-    if named == DATA_DIR and not has_home():
+    if path == DATA_DIR and not has_home():
         raise ConfigError(
             "There is no home folder for the data here. Name a folder: --data-dir, or NT2VR_DATA."
         )
-    folder = expanded(named)
+    folder = expanded(path)
     try:
         # A read-only one will do for searching.
         if not folder.is_dir():
@@ -206,7 +208,7 @@ def _data_folder(named: str | Path) -> Path:
     except (OSError, ConfigError) as error:
         remedy = "Name another: --data-dir, or NT2VR_DATA."
         raise ConfigError(
-            f"The data folder {quoted(str(named))} cannot be made. {remedy}"
+            f"The data folder {quoted(str(path))} cannot be made. {remedy}"
         ) from error
     return folder
 
@@ -219,7 +221,9 @@ def _root_path(text: str) -> str:
             address = urlsplit(text)
             has_place = bool(address.hostname) and (address.port is None or address.port > 0)
             # A query or a fragment stays in the path, and is refused with it.
-            path = urlunsplit(address._replace(scheme="", netloc="")) if has_place else text
+            path = text
+            if has_place:
+                path = urlunsplit(address._replace(scheme="", netloc=""))
     # A port that is none, or half a bracket.
     except ValueError:
         path = text
@@ -242,7 +246,9 @@ def _public_address(environment: Mapping[str, str]) -> str:
     if address.lower().startswith(("http://", "https://")):
         return f"{address.removesuffix('/')}/"
     space_hosts = _split_list(environment.get("SPACE_HOST") or "")
-    return f"https://{space_hosts[0]}/" if space_hosts else ""
+    if space_hosts:
+        return f"https://{space_hosts[0]}/"
+    return ""
 
 
 def has_home() -> bool:
@@ -295,15 +301,13 @@ def _project() -> tuple[str, dict[str, str]]:
 
 
 def _port(environment: Mapping[str, str]) -> int | None:
-    named = environment.get("GRADIO_SERVER_PORT")
-    if not named:
+    port = environment.get("GRADIO_SERVER_PORT")
+    if not port:
         return None
     try:
-        return int(named)
+        return int(port)
     except ValueError:
-        raise ConfigError(
-            f"GRADIO_SERVER_PORT is {quoted(named)}, which is not a number."
-        ) from None
+        raise ConfigError(f"GRADIO_SERVER_PORT is {quoted(port)}, which is not a number.") from None
 
 
 def _split_list(text: str, separator: str = ",") -> tuple[str, ...]:
@@ -376,7 +380,9 @@ def on_zero_gpu(environment: Mapping[str, str] = os.environ) -> bool:
 
 def process_rank(environment: Mapping[str, str] = os.environ) -> int:
     """Return this process's rank under torchrun; 0 for a process on its own."""
-    return int(environment["RANK"]) if "TORCHELASTIC_RUN_ID" in environment else 0
+    if "TORCHELASTIC_RUN_ID" in environment:
+        return int(environment["RANK"])
+    return 0
 
 
 def use_device(device: str, environment: MutableMapping[str, str] = os.environ) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from nt2vr.errors import ConfigError, RunError
 from nt2vr.files import expanded
 from nt2vr.models.catalog import Catalog
-from nt2vr.notebook import Points, curve, data_frame, joined, table
+from nt2vr.notebook import curve, data_frame, joined, table
 from nt2vr.settings import Settings, prepare_environment
 from nt2vr.world import WORLD
 from trainer.config import TrainConfig, changed, load_config, preset_or_file, resolved
@@ -76,9 +76,10 @@ class Training:
         parts = [table((), (), f"{config.encoder.name}: {self.state} ({self.folder})")]
         for name in [config.validation.monitor, *loss_names]:
             along = "step" if name in loss_names else "epoch"
-            points: Points = [
-                (row[along], row[name]) for row in rows if name in row and along in row
-            ]
+            points: list[tuple[float, float]] = []
+            for row in rows:
+                if name in row and along in row:
+                    points.append((row[along], row[name]))
             if points:
                 parts.append(curve(name, along, points))
         return joined(parts)

@@ -30,6 +30,7 @@ from nt2vr.evaluation.jobs import READY_MARK
 from nt2vr.media.decode import Decoder
 from nt2vr.settings import prepare_environment
 from nt2vr.ui import quickly_imported
+from tests.support.kept_children import KeptChildren
 from tests.support.paths import ROOT
 
 gc.disable()  # until all modules are imported: nothing of them is garbage
@@ -57,7 +58,8 @@ class OneAppScheduling(LoadScopeScheduling):  # type: ignore[misc]  # untyped
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        module, shares = nodeid.partition("::")[0], "not slow" in self.config.option.markexpr
+        module = nodeid.partition("::")[0]
+        shares = "not slow" in self.config.option.markexpr
         return (
             "the app" if shares and module.startswith(("tests/app/", "tests/browser/")) else module
         )
@@ -82,6 +84,20 @@ def pytest_collection_finish() -> None:
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneAppScheduling:
     return OneAppScheduling(config, log)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kept_children() -> Iterator[KeptChildren]:
+    with pytest.MonkeyPatch.context() as patch:
+        children = KeptChildren(patch)
+        yield children
+        children.close()
+
+
+@pytest.fixture(autouse=True)
+def _new_children(kept_children: KeptChildren, request: pytest.FixtureRequest) -> None:
+    """Start children anew where their start and end are what is tested."""
+    kept_children.is_on = request.node.path.parent.name != "media"
 
 
 @pytest.fixture
@@ -150,9 +166,8 @@ def free_port() -> int:
     """Return a port that the system gives to nobody who asks for any, and no other worker to an app that starts."""
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     while True:
-        port = (
-            10_000 + secrets.randbelow(2_500) * 8 + worker % 8
-        )  # below Linux's net.ipv4.ip_local_port_range
+        # Below Linux's net.ipv4.ip_local_port_range.
+        port = 10_000 + secrets.randbelow(2_500) * 8 + worker % 8
         with socket.socket() as free, suppress(OSError):
             free.bind(("127.0.0.1", port))
             return port
@@ -179,7 +194,8 @@ def run_app(
         environment: variables to set.
     """
     port = port or free_port()
-    data, path = folder / "data", folder / "app.log"
+    data = folder / "data"
+    path = folder / "app.log"
     (data / "evaluation").mkdir(parents=True, exist_ok=True)
     (data / "evaluation" / READY_MARK).touch()  # its report would be opened instead of the form
     for shared in (cache, cache.with_name("embeddings")) if cache is not None else ():
@@ -208,9 +224,8 @@ def run_app(
 def _wait_for(app: RunningApp) -> None:
     deadline = time.monotonic() + 300  # a busy machine is slow, not wrong
     while app.process.poll() is None and time.monotonic() < deadline:
-        if "Running on local URL" in app.log.read_text(
-            encoding="utf-8"
-        ):  # not only another program at its port
+        # Not only another program at its port.
+        if "Running on local URL" in app.log.read_text(encoding="utf-8"):
             return
         time.sleep(0.1)
     pytest.fail(f"The app did not start:\n{app.log.read_text()}")

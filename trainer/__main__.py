@@ -64,7 +64,8 @@ def train(
         device: auto, cpu, cuda or cuda:1; auto is the first GPU
         as_json: print the outcome as JSON: state, last epoch, its checkpoint and measures
     """
-    prepare_environment()  # before torch is imported
+    # Before torch is imported.
+    prepare_environment()
     run = RunFolder(run_folder)
     cache = cache or run.path.resolve().parent / ".frames"
     try:
@@ -90,7 +91,8 @@ def train(
         # Standard error may be a file on that disk.
         with suppress(OSError):
             sys.stderr.write(FULL_DISK.format(run.path.resolve()) + "\n")
-    return 2  # it could not start
+    # It could not start.
+    return 2
 
 
 def teach(

@@ -12,7 +12,7 @@ import random
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from statistics import harmonic_mean
 from tempfile import TemporaryDirectory
@@ -49,7 +49,7 @@ GRIDS: dict[str, Sequence[float]] = {
     "spherical": [step / 200 for step in range(160, 201)],
 }
 # α of `rectified`. Up to 10, and τ up to 1.5 deviations, gained .002 on CLIP and .001 on CLIP-neg:
-# trainer/LOG.md.
+# docs/lab/log.md.
 WEIGHTS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 # τ of `rectified`, in deviations above the mean s(clip, unwanted) of all clips and parts.
 DEVIATIONS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -60,7 +60,7 @@ DRAWS = 4
 
 
 def validation_queries(cache: Path, num_clips: int = NUM_CLIPS) -> TextBenchmark:
-    return world_benchmark(cache, num_clips, SEED, "validation", num_pairs=0)
+    return world_benchmark(cache, num_clips, seed=SEED, split="validation", num_pairs=0)
 
 
 def strengths(encoder: Encoder, videos: Vectors, benchmark: TextBenchmark) -> dict[str, float]:
@@ -77,7 +77,7 @@ def strengths(encoder: Encoder, videos: Vectors, benchmark: TextBenchmark) -> di
 
 def _best_tau(encoder: Encoder, videos: Vectors, benchmark: TextBenchmark) -> float:
     """Return the τ of `rectified` with the largest mean, each with its best α."""
-    unwanted = sorted({part for query in benchmark.queries for part in query.unwanted})
+    unwanted = sorted(set(chain.from_iterable(query.unwanted for query in benchmark.queries)))
     similarities = encoder.encode_text(unwanted) @ averaged(videos).T
     mean = float(similarities.mean())
     deviation = float(similarities.std(axis=1).mean())
@@ -85,7 +85,9 @@ def _best_tau(encoder: Encoder, videos: Vectors, benchmark: TextBenchmark) -> fl
     for num_deviations in DEVIATIONS:
         tau = round(mean + num_deviations * deviation, 3)
         encoder.card = encoder.card.replace(exclusion={**encoder.card.exclusion, "tau": tau})
-        score, weight = _best(encoder, "rectified", WEIGHTS, videos, benchmark)
+        score, weight = _best(
+            encoder, strategy="rectified", grid=WEIGHTS, videos=videos, benchmark=benchmark
+        )
         trials.append((score, weight, tau))
     _, _, best_tau = max(trials)
     return best_tau
@@ -105,7 +107,14 @@ def typed_queries(num_clips: int = NUM_CLIPS) -> list[JudgedQuery]:
             continue
         relevant = row_array(np.flatnonzero(is_fitting))
         violating = row_array(np.flatnonzero(denials.showing_unwanted(sentence)))
-        queries.append(JudgedQuery("typed", sentence.text, relevant, violating=violating))
+        queries.append(
+            JudgedQuery(
+                kind="typed",
+                text=sentence.text,
+                relevant=relevant,
+                violating=violating,
+            )
+        )
     return queries
 
 
@@ -117,10 +126,10 @@ def excess_weight(encoder: Encoder, videos: Vectors, queries: Sequence[JudgedQue
     systems = [System(encoder.name, "rectified", weight) for weight in WEIGHTS]
     is_relevant = mask([query.relevant for query in queries], len(videos))
     is_violating = mask([query.violating for query in queries], len(videos))
-    searches = search_vectors(encoder, systems, queries, parse_query)
+    searches = search_vectors(encoder, systems, queries, understand=parse_query)
     gains = []
     for system, (vectors, exclusions) in zip(systems, searches, strict=True):
-        scores = score_table(vectors, videos, exclusions, videos)
+        scores = score_table(vectors, clips=videos, exclusions=exclusions, gallery=videos)
         first_rows = np.argsort(-scores, axis=1, kind="stable")[:, :FIRST]
         right = 100 * np.take_along_axis(is_relevant, first_rows, axis=1).mean()
         violating = 100 * np.take_along_axis(is_violating, first_rows, axis=1).mean()
@@ -160,7 +169,10 @@ def calibrate(folder: Path, benchmark: TextBenchmark, typed: Sequence[JudgedQuer
     encoder = read_checkpoint(folder)
     card = encoder.card
     videos = benchmark.embed(encoder, silent).vectors
-    captions = [query.text for query in benchmark.queries if query.kind == "original"]
+    captions = []
+    for query in benchmark.queries:
+        if query.kind == "original":
+            captions.append(query.text)
     best_scores = (encoder.encode_text(captions) @ averaged(videos).T).max(axis=1)
     low_score = float(np.quantile(best_scores, LOW_QUANTILE))
 

@@ -42,11 +42,15 @@ def join() -> None:
 
 def rank() -> int:
     """Return the number of this process; 0 leads: it alone writes, validates and logs."""
-    return dist.get_rank() if dist.is_initialized() else 0
+    if dist.is_initialized():
+        return dist.get_rank()
+    return 0
 
 
 def world_size() -> int:
-    return dist.get_world_size() if dist.is_initialized() else 1
+    if dist.is_initialized():
+        return dist.get_world_size()
+    return 1
 
 
 def share(count: int) -> slice:
@@ -65,7 +69,10 @@ def gather(rows: Tensor) -> Tensor:
 
 
 def average_gradients(parameters: Iterable[nn.Parameter]) -> None:
-    gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
+    gradients = []
+    for parameter in parameters:
+        if parameter.grad is not None:
+            gradients.append(parameter.grad)
     if world_size() == 1:
         return
     reductions = [dist.all_reduce(gradient, async_op=True) for gradient in gradients]

@@ -14,6 +14,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 
 from nt2vr.models.card import Card, configured
 from nt2vr.models.checkpoint import identified
+from nt2vr.models.encoder import Vectors
 from nt2vr.models.open_clip_encoder import (
     OpenClipEncoder,
     normalise_frames,
@@ -88,16 +89,14 @@ class Learner(Trainable):
         self.videos: Tensor | None = None
         self.frames: Tensor | None = None
 
-    def use_videos(
-        self, videos: NDArray[np.float32], frames: NDArray[np.float32] | None = None
-    ) -> None:
+    def use_videos(self, videos: Vectors, frames: Vectors | None = None) -> None:
         """Set embeddings of the training clips, or of their frames, made by `frozen_encoder`."""
         self.videos = torch.from_numpy(self.as_frames(videos)).to(self.device)
         self.frames = self.videos
         if frames is not None:
             self.frames = torch.from_numpy(frames).to(self.device)
 
-    def as_frames(self, videos: NDArray[np.float32]) -> NDArray[np.float32]:
+    def as_frames(self, videos: Vectors) -> Vectors:
         """Return what `head` pools: a mean of frames, (N, D), becomes one frame, (N, 1, D)."""
         if self.head is self.pooling and videos.ndim == 2:
             return videos[:, None]
@@ -283,7 +282,8 @@ def has_bf16(device: str) -> bool:
 
 def prepared(model: Any, config: TrainConfig) -> Any:
     """Freeze the towers that are not trained; the temperature always learns."""
-    model.visual.to(memory_format=torch.channels_last)  # 1.2 times faster
+    # 1.2 times faster.
+    model.visual.to(memory_format=torch.channels_last)
     for name, parameter in model.named_parameters():
         tower = "visual" if name.startswith("visual.") else "text"
         is_trained = config.encoder.train in ("all", tower) or name == "logit_scale"

@@ -77,7 +77,8 @@ class Validates(Protocol):
     def write(self, epoch: int, folder: Path, metrics: Mapping[str, float]) -> None: ...
 
 
-Draw = Callable[[int, int], Generator[Any]]  # batches of an epoch, after the first `done`
+# Batches of an epoch, after the first `done`.
+Draw = Callable[[int, int], Generator[Any]]
 
 
 def go_on(
@@ -100,7 +101,13 @@ def go_on(
         # The logger has built the base, for its controls, and drawn random numbers for that.
         if saved.learner:
             learner.load_random_state(saved.learner)
-        return take_steps(learner, draw, saved.position.epoch, run_logger, should_stop)
+        return take_steps(
+            learner,
+            draw,
+            first_epoch=saved.position.epoch,
+            run_logger=run_logger,
+            should_stop=should_stop,
+        )
 
 
 def _load_state(learner: Trainable, state: Mapping[str, Any], run: RunFolder) -> None:

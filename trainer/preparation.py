@@ -4,10 +4,9 @@ import random
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 
+from nt2vr.models.encoder import Vectors
 from nt2vr.models.pooling import Mean
 from nt2vr.progress import Progress, ShouldStop, silent, stoppable, tracked
 from trainer.data.clips import Clips
@@ -46,7 +45,9 @@ def texts_of_process(learner: Learner, preparation: Preparation) -> list[str]:
     clips = preparation.clips
     rows = range(rank(), len(clips), world_size())
     texts: list[str] = []
-    for row in tracked(rows, len(rows), "drawing captions", preparation.progress):
+    for row in tracked(
+        rows, total=len(rows), doing="drawing captions", progress=preparation.progress
+    ):
         caption = clips.sentences.draw(row, random.Random(f"{preparation.key} {row}"))
         texts.append(caption.text)
         for loss_input in learner.losses.inputs:
@@ -56,7 +57,7 @@ def texts_of_process(learner: Learner, preparation: Preparation) -> list[str]:
     return texts
 
 
-def store_embeddings(learner: Learner, clips: Clips, progress: Progress) -> NDArray[np.float32]:
+def store_embeddings(learner: Learner, clips: Clips, progress: Progress) -> Vectors:
     """Set the embeddings that the learner looks up.
 
     Returns:
@@ -73,5 +74,5 @@ def store_embeddings(learner: Learner, clips: Clips, progress: Progress) -> NDAr
         learner.use_videos(videos)
     if videos.ndim == 2:
         return videos
-    means: NDArray[np.float32] = Mean()(torch.from_numpy(videos)).numpy()
+    means: Vectors = Mean()(torch.from_numpy(videos)).numpy()
     return means

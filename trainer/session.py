@@ -65,7 +65,9 @@ def plan_new(run: RunFolder, config: TrainConfig) -> Plan:
         )
     folder = run.path.resolve()
     check_writable(folder)
-    data_dir = folder.parents[1] if folder.parent.name == RUNS else None
+    data_dir = None
+    if folder.parent.name == RUNS:
+        data_dir = folder.parents[1]
     config = resolved(config, data_dir)
     check_new(config, folder.parent)
     return Plan(config, is_new=True)

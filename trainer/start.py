@@ -10,10 +10,11 @@ from nt2vr.datasets.video_inputs import open_video_input
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.extension import poolings
 from nt2vr.models.card import LEARNT, Card, read_card
-from nt2vr.models.checkpoint import build_model, read_configs, read_model
+from nt2vr.models.checkpoint import read_configs, read_model
 from nt2vr.models.open_clip_encoder import (
     embed_dim_of,
 )
+from nt2vr.models.open_clip_model import build_model
 from nt2vr.models.pooling import (
     SequenceTransformer,
     extension_pooling,
@@ -68,7 +69,15 @@ class Start:
                 model.load_state_dict(deepened(base_weights, model.state_dict()))
 
         pooling = start_pooling(config, model, card).to(device)
-        return cls(losses, device, model, tokenizer, preprocess, card, pooling)
+        return cls(
+            losses=losses,
+            device=device,
+            model=model,
+            tokenizer=tokenizer,
+            preprocess=preprocess,
+            base=card,
+            pooling=pooling,
+        )
 
 
 def _check_batch_size(config: TrainConfig) -> None:
@@ -156,8 +165,8 @@ def _check_num_frames(config: TrainConfig, base: Card) -> None:
     max_frames = len(pooling.positions)
     if num_frames > max_frames:
         raise ConfigError(
-            f"num_frames is {num_frames}, more than {max_frames} frames, the most that "
-            f"{encoder.base} knows the order of. Lower it."
+            f"num_frames is {num_frames}, but the pooling of {encoder.base} orders at most "
+            f"{max_frames} frames. Lower num_frames."
         )
 
 

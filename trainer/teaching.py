@@ -34,7 +34,7 @@ WARM = 2
 TIMED = 10
 # Steps that take as long as a validation.
 VALIDATION = 6
-# A tower with fewer layers drops the unwanted part at best: docs/results.md has the measurements.
+# A tower with fewer layers drops the unwanted part at best: docs/lab/results.md has the measurements.
 ENOUGH_LAYERS = 5
 # New layers have everything to learn, from more captions, and at a rate at which those of a deep
 # tower would forget.
@@ -121,7 +121,10 @@ def announcement(config: TrainConfig, estimate: Estimate, steps_done: int = 0) -
 def _added_layers_notice(encoder: EncoderSettings) -> str:
     added = encoder.added_layers
     before = text_layers(encoder.model_cfg) - added
-    number = NUMBER_WORDS[added] if added < len(NUMBER_WORDS) else str(added)
+    if added < len(NUMBER_WORDS):
+        number = NUMBER_WORDS[added]
+    else:
+        number = str(added)
     verb = "is" if added == 1 else "are"
     return (
         f"The text tower has {counted(before, 'layer')}; {number} {verb} added, "

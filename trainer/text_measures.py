@@ -4,7 +4,6 @@ import random
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from torch import Tensor
 
 from nt2vr.errors import ConfigError
@@ -15,6 +14,7 @@ from nt2vr.evaluation.metric_names import (
     TEXT_ORDER_IF_KEPT,
     TEXT_TARGET,
 )
+from nt2vr.models.encoder import Vectors
 from nt2vr.negation.generate.denials import CaptionDenials, Denial
 from trainer.data.clips import Clips
 from trainer.inputs import Parts, given
@@ -56,7 +56,7 @@ class TextMeasures:
         assert isinstance(loss, DistillLoss), "distill and its teacher define the targets"
         self.sentences: list[Denial] = []
         for row in range(len(clips)):
-            sentence = draw_sentence(clips, learner.config, row, f"validation {row}")
+            sentence = draw_sentence(clips, learner.config, row, key=f"validation {row}")
             self.sentences.append(sentence)
         self._captions = clips.captions("validation")
 
@@ -71,7 +71,7 @@ class TextMeasures:
         self._paraphrases = paraphrases.cpu().numpy()
         self.controls = self._measure_controls(teacher, parts)
 
-    def _right_directions(self, teacher: Teacher) -> NDArray[np.float32]:
+    def _right_directions(self, teacher: Teacher) -> Vectors:
         """Return (M, D), from "WANTED and UNWANTED" to "WANTED and OTHER", per denying sentence."""
         denying = [sentence for sentence in self.sentences if sentence.unwanted]
         if not denying:
@@ -83,7 +83,7 @@ class TextMeasures:
         unwanted_of_next = [*unwanted[1:], *unwanted[:1]]
         with_unwanted = _embed_joined(teacher, denying, unwanted)
         with_other = _embed_joined(teacher, denying, unwanted_of_next)
-        directions: NDArray[np.float32] = (with_other - with_unwanted).cpu().numpy()
+        directions: Vectors = (with_other - with_unwanted).cpu().numpy()
         return directions
 
     def _measure_controls(self, teacher: Teacher, parts: PartVectors) -> dict[str, float]:
@@ -102,15 +102,15 @@ class TextMeasures:
     def __call__(self, encoder: TextEncoder) -> dict[str, float]:
         texts = encoder.encode_text([sentence.text for sentence in self.sentences])
         captions = encoder.encode_text(self._captions)
-        kept = _mean_cosine(captions, self._base_captions)
+        similarity = _mean_cosine(captions, self._base_captions)
         order = _share_above(texts[self._denies], self._directions)
         order_if_kept = order
-        if kept < KEPT:
-            order_if_kept = 100 * (kept - KEPT)
+        if similarity < KEPT:
+            order_if_kept = 100 * (similarity - KEPT)
 
         measures = {
             TEXT_TARGET: _mean_cosine(texts, self._targets),
-            TEXT_KEPT: kept,
+            TEXT_KEPT: similarity,
             TEXT_ORDER: order,
             TEXT_ORDER_IF_KEPT: order_if_kept,
         }
@@ -139,11 +139,11 @@ def _embed_joined(teacher: Teacher, sentences: Sequence[Denial], phrases: Sequen
     return teacher.embed(texts)
 
 
-def _mean_cosine(first: NDArray[np.float32], second: NDArray[np.float32]) -> float:
+def _mean_cosine(first: Vectors, second: Vectors) -> float:
     return float((first * second).sum(axis=1).mean())
 
 
-def _share_above(texts: NDArray[np.float32], directions: NDArray[np.float32]) -> float:
+def _share_above(texts: Vectors, directions: Vectors) -> float:
     """Return the percentage of texts with a positive dot product with their own direction.
 
     Ties count against them.

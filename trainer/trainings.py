@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from trainer.runs.run_folder import RunFolder, State
 
 
-class Training(ABC):
+class TrainingKind(ABC):
     """What a run does if `train` chooses it; an Nt2vrError says what it cannot do. Only `train` imports torch.
 
     Attributes:
@@ -50,18 +50,20 @@ class Training(ABC):
         """Train to the end of a run, from where it was saved, with a checkpoint per epoch."""
 
 
-def training_of(config: "TrainConfig") -> Training | None:
+def training_of(config: "TrainConfig") -> TrainingKind | None:
     """Return the training of an extension that a config chooses; None for one of towers."""
     if config.encoder.trains_towers:
         return None
-    training: Training = load(pick("training", config.encoder.train, trainings()).reference)
+    training: TrainingKind = load(pick("training", config.encoder.train, trainings()).reference)
     return training
 
 
 def loss_names(config: "TrainConfig") -> list[str]:
     """Return the names of the losses in the metrics of a run."""
     training = training_of(config)
-    return list(config.objective.losses) if training is None else training.loss_names(config)
+    if training is None:
+        return list(config.objective.losses)
+    return training.loss_names(config)
 
 
 def num_processes() -> int:

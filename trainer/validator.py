@@ -6,9 +6,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from nt2vr.errors import ConfigError, counted
 from nt2vr.evaluation.embed_media import EmbeddedVideos
 from nt2vr.evaluation.measures import summarise
@@ -24,7 +21,7 @@ from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
-from nt2vr.models.encoder import Encoder
+from nt2vr.models.encoder import Encoder, Vectors
 from nt2vr.progress import Progress, silent
 from nt2vr.search.strategies import System
 from trainer.config import METRICS
@@ -71,7 +68,7 @@ class Validator:
         self.controls: dict[str, float] = {}
         config = learner.config
 
-        self._videos: NDArray[np.float32] | None = None
+        self._videos: Vectors | None = None
         if clips.has_videos and not config.encoder.trains_visual:
             self._videos = clips.embedded_once(learner.frozen_encoder().as_scored(), progress)
 
@@ -157,9 +154,7 @@ class Validator:
         return card.replace(**self._card_fields)
 
 
-def validate(
-    encoder: Encoder, clips: Clips, videos: NDArray[np.float32] | None = None
-) -> dict[str, float]:
+def validate(encoder: Encoder, clips: Clips, videos: Vectors | None = None) -> dict[str, float]:
     """Search the clips with captions and with denying sentences; return measures of `summarise`.
 
     These are every "original/" one, and for denying sentences those TRACKED; for datasets those of
@@ -167,7 +162,7 @@ def validate(
     """
     if videos is None:
         videos = clips.embeddings(encoder.as_scored())
-    return _measure(encoder, clips, videos, ["plain"])[0]
+    return _measure(encoder, clips, videos, strategies=["plain"])[0]
 
 
 def control_metrics(
@@ -180,7 +175,9 @@ def control_metrics(
     """
     encoder = read_checkpoint(base, device)
     videos = clips.embedded_once(encoder.as_scored(), progress)
-    measures = _measure(encoder, clips, videos, list(CONTROLS.values()), progress)
+    measures = _measure(
+        encoder, clips, videos, strategies=list(CONTROLS.values()), progress=progress
+    )
     controls = {}
     for control, of_strategy in zip(CONTROLS, measures, strict=True):
         for name, value in of_strategy.items():
@@ -192,7 +189,7 @@ def control_metrics(
 def _measure(
     encoder: Encoder,
     clips: Clips,
-    videos: NDArray[np.float32],
+    videos: Vectors,
     strategies: Sequence[str],
     progress: Progress = silent,
 ) -> list[dict[str, float]]:
@@ -200,11 +197,11 @@ def _measure(
     queries = _queries(clips)
     embedded = EmbeddedVideos(videos)
     benchmark = TextBenchmark(
-        clips.name or "clips",
-        tuple(str(row) for row in range(len(clips))),
-        queries,
-        lambda *_: embedded,
-        {},
+        name=clips.name or "clips",
+        video_ids=tuple(str(row) for row in range(len(clips))),
+        queries=queries,
+        embed=lambda *_: embedded,
+        source={},
     )
     systems = [System(encoder.name, strategy) for strategy in strategies]
     results = benchmark.measure(encoder, systems, progress=progress)

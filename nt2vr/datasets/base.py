@@ -101,7 +101,9 @@ def split_in(name: str) -> Split | None:
         split = SPLITS.get(word.lower())
         if split:
             splits.add(split)
-    return splits.pop() if len(splits) == 1 else None
+    if len(splits) == 1:
+        return splits.pop()
+    return None
 
 
 def split_of_path(path: str) -> Split | None:
@@ -156,10 +158,19 @@ def listed_captions(
         for number, name in enumerate(names, 1):
             video_id = ids.get(name) or ids.get(stem(name)) or stem(name)
             place = f"{files.relative(path)}, entry {number}"
-            listings.append(Listing(video_id, captions.get(video_id, []), split, place))
+            listings.append(
+                Listing(
+                    video_id=video_id,
+                    captions=captions.get(video_id, []),
+                    split=split,
+                    place=place,
+                )
+            )
     return listings
 
 
 def such_as(names: Sequence[str]) -> str:
     """List up to three names."""
-    return f"such as {', '.join(names[:3])}" if len(names) > 3 else ", ".join(names)
+    if len(names) > 3:
+        return f"such as {', '.join(names[:3])}"
+    return ", ".join(names)

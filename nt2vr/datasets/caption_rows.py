@@ -112,7 +112,10 @@ def captions_of(row: Row, place: str, needs_one: bool) -> list[str]:
     Args:
         needs_one: whether a row without a column of captions is a ValueError.
     """
-    numbered = [row[name] for name in row if is_numbered(name)]
+    numbered = []
+    for name in row:
+        if is_numbered(name):
+            numbered.append(row[name])
     value = numbered or first_value(row, CAPTION)
     if value is None:
         if needs_one:
@@ -274,4 +277,6 @@ def _label_studio_row(task: Row) -> Row:
 
 
 def _as_list(value: Any) -> Collection[Any]:
-    return [value] if isinstance(value, str) else list(value)
+    if isinstance(value, str):
+        return [value]
+    return list(value)

@@ -153,7 +153,14 @@ def _read_next_to_videos(files: Files, next_to_videos: Mapping[str, Path]) -> An
                 captions = captions_of(parse_json(read_text(path)), "it", needs_one=True)
             else:
                 captions = list(map(str.strip, read_text(path).split("\n")))
-        listings.append(Listing(ids[video], captions, place=files.relative(path), file=video))
+        listings.append(
+            Listing(
+                video_id=ids[video],
+                captions=captions,
+                place=files.relative(path),
+                file=video,
+            )
+        )
     return Annotations(files.folder.name, listings)
 
 

@@ -52,7 +52,9 @@ def read_captions_file(files: Files, path: Path, needs_captions: bool = True) ->
             return _read_coco(files, path)
         file_name = files.relative(path)
         rows = _reported(read_rows(path), file_name, files.progress)
-        listings = listings_of(rows, f"{path.parent.as_posix()}/", file_name, needs_captions)
+        listings = listings_of(
+            rows, root=f"{path.parent.as_posix()}/", source=file_name, needs_captions=needs_captions
+        )
         if not listings:
             raise ValueError("it has no rows")
         return Annotations(path.parent.name, listings)
@@ -82,7 +84,10 @@ def listings_of(
         if file:
             file_path = _path_within(root, _checked_name(file, place), place)
         # An address is an id with single slashes, as in the indexes and reports of 0.2.0.
-        video_id = _checked_name(video_id, place) if video_id else file_path.replace("//", "/")
+        if video_id:
+            video_id = _checked_name(video_id, place)
+        else:
+            video_id = file_path.replace("//", "/")
         listings.append(
             Listing(
                 video_id,
@@ -130,7 +135,9 @@ def _read_coco(files: Files, path: Path) -> Annotations:
             num_lost += 1
 
     file_name = files.relative(path)
-    listings = _coco_listings(content["images"], captions, f"{path.parent.as_posix()}/", file_name)
+    listings = _coco_listings(
+        content["images"], captions, root=f"{path.parent.as_posix()}/", source=file_name
+    )
     remarks = []
     if num_lost:
         remarks.append(f"{num_lost} captions in {file_name} are of images that it does not list.")
@@ -151,7 +158,13 @@ def _coco_listings(
         place = f"{source}, image {image_id}"
         file_path = _path_within(root, name, place)
         listings.append(
-            Listing(ids[name], captions[image_id], place=place, file=file_path, folder=folder)
+            Listing(
+                video_id=ids[name],
+                captions=captions[image_id],
+                place=place,
+                file=file_path,
+                folder=folder,
+            )
         )
     return listings
 

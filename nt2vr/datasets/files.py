@@ -40,7 +40,10 @@ class Files:
         progress(0, 0, "listing files")
         self.progress = progress
         self.path = path.absolute()
-        self.folder = path.absolute() if path.is_dir() else path.absolute().parent
+        if path.is_dir():
+            self.folder = path.absolute()
+        else:
+            self.folder = path.absolute().parent
         relative_paths = relative_files(self.folder)
         self.media = MediaLookup(self.folder, relative_paths)
         self._annotations = [path.absolute()]
@@ -99,7 +102,10 @@ def expecting(path: Path, form: str) -> Iterator[None]:
         csv.Error,
         DatasetError,
     ) as error:
-        reason = f"{error} is missing" if isinstance(error, KeyError) else str(error).rstrip(".")
+        if isinstance(error, KeyError):
+            reason = f"{error} is missing"
+        else:
+            reason = str(error).rstrip(".")
         raise DatasetError(f"{path} cannot be used ({reason}). Expected {form}.") from error
 
 

@@ -118,7 +118,9 @@ def _picture_captions(path: Path) -> list[tuple[str, str]]:
 def _name_of(path: Path) -> str:
     if "8k" in path.name.lower():
         return "Flickr8k"
-    return "Flickr30k" if "results" in path.name else path.parent.name
+    if "results" in path.name:
+        return "Flickr30k"
+    return path.parent.name
 
 
 KARPATHY_LOADER = Loader(KARPATHY, KARPATHY_FORM, _load_karpathy)

@@ -48,8 +48,8 @@ BUILT_IN: Mapping[str, Loader] = {
 GENERAL = ("folder", "flickr", "captions")
 DATASETS = Registry("kind of dataset", BUILT_IN, _checked)
 NO_SPLITS = (
-    "{name} has no splits, so all of its {count} are taken. Of a model trained on them, only the split “validation” "
-    "tells how it does on others."
+    "{name} has no splits, so all of its {count} are taken. For a model trained on them, only the split "
+    "“validation” shows how it does on other videos."
 )
 NO_TEST = "{name} has no test split here, so its validation split is taken."
 UNREAD = (
@@ -133,7 +133,9 @@ def _load(
     data: str | Path, split: Split, with_files: bool, progress: Progress, or_validation: bool
 ) -> Dataset:
     kind, path = kind_and_path(data)
-    loaders = {kind: pick("kind of dataset", kind, DATASETS)} if kind else DATASETS
+    loaders: Mapping[str, Loader] = DATASETS
+    if kind:
+        loaders = {kind: pick("kind of dataset", kind, DATASETS)}
     files = Files(path, progress)
     annotations = _choose_loader(files, loaders).load(files)
     name = annotations.name
@@ -158,7 +160,12 @@ def _load(
     if not videos:
         noun = "videos" if split == "all" else f"{split} videos"
         raise DatasetError(f"{name} has no {noun} with captions under {files.folder}.")
-    return Dataset(name, split, videos, tuple(remarks))
+    return Dataset(
+        name=name,
+        split=split,
+        videos=videos,
+        remarks=tuple(remarks),
+    )
 
 
 def _videos(texts_of: Captions, paths: Mapping[str, str], folder: Path) -> tuple[Video, ...]:

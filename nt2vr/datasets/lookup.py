@@ -230,7 +230,9 @@ def stem(name: str) -> str:
     """Drop the folders of a file's name, and its suffix if it is that of a video or a picture."""
     last_part = name.rpartition("/")[2]
     suffix = suffix_of(last_part)
-    return last_part[: -len(suffix)] if suffix in MEDIA_SUFFIXES else last_part
+    if suffix in MEDIA_SUFFIXES:
+        return last_part[: -len(suffix)]
+    return last_part
 
 
 def fold(name: str) -> str:
@@ -251,7 +253,9 @@ def _path_of_address(name: str) -> str:
         # Such as "http://[a".
         return name
     local_files = parse_qs(address.query).get("d")
-    return local_files[0] if local_files else unquote(address.path)
+    if local_files:
+        return local_files[0]
+    return unquote(address.path)
 
 
 def _common_tail(path: str, folders: Sequence[str]) -> int:

@@ -31,7 +31,14 @@ def _load_1k(files: Files) -> Annotations:
     with expecting(path, TEST_FORM):
         for place, row in read_table(path, ["video_id"], ["sentence"]):
             place = f"{files.relative(path)}, {place}"
-            listings.append(Listing(text(row["video_id"]), [text(row["sentence"])], "test", place))
+            listings.append(
+                Listing(
+                    video_id=text(row["video_id"]),
+                    captions=[text(row["sentence"])],
+                    split="test",
+                    place=place,
+                )
+            )
 
     captions = {listing.video_id: listing.captions for listing in _official(files)}
     list_path = files.single(TRAINING[0]) or files.single(TRAINING[1])
@@ -53,7 +60,14 @@ def _training_list(
         for place, row in read_table(path, ["video_id"]):
             video_id = text(row["video_id"])
             place = f"{files.relative(path)}, {place}"
-            listings.append(Listing(video_id, captions.get(video_id, []), "train", place))
+            listings.append(
+                Listing(
+                    video_id=video_id,
+                    captions=captions.get(video_id, []),
+                    split="train",
+                    place=place,
+                )
+            )
     return listings
 
 
@@ -89,7 +103,14 @@ def _read_captions(path: Path, source: str, read_ids: Collection[str]) -> list[L
         if video_id in read_ids:
             continue
         for split, place in entries[video_id]:
-            listings.append(Listing(video_id, texts, split, place))
+            listings.append(
+                Listing(
+                    video_id=video_id,
+                    captions=texts,
+                    split=split,
+                    place=place,
+                )
+            )
     return listings
 
 

@@ -44,24 +44,24 @@ def _load(files: Files) -> Annotations:
 
     A video is found by its videoID, such as Ptf_2VRj-V0_000122_000132, or by Ptf_2VRj-V0.
     """
+    name = "VATEX, public test"
     listings = _official(files)
     captions: Captions = {listing.video_id: list(listing.captions) for listing in listings}
     captions |= _reference_captions(files)
     youtube_ids = _youtube_ids(captions)
+
+    # The halves of the validation set replace the official splits.
     lists = read_split_lists(files, LISTS, LIST_FORM)
     listed_splits = {split for split, _, _ in lists}
-    name = "VATEX, public test"
-    # The halves of the validation set replace the official splits.
     if listed_splits - {"train"}:
         name = "VATEX, val1k5 and test1k5"
         training = []
         if "train" not in listed_splits:
             training = [listing for listing in listings if listing.split == "train"]
         clip_ids = dict(zip(youtube_ids.values(), youtube_ids, strict=True))
-        listings = training + listed_captions(files, lists, captions, clip_ids)
+        listings = training + listed_captions(files, lists, captions, ids=clip_ids)
     if not listings:
-        for video_id, video_captions in captions.items():
-            listings.append(Listing(video_id, video_captions))
+        listings = [Listing(video_id, of_video) for video_id, of_video in captions.items()]
 
     with_aliases = []
     for listing in listings:
@@ -91,7 +91,14 @@ def _official(files: Files) -> list[Listing]:
             for number, entry in enumerate(read_json(path), 1):
                 captions = texts(entry["enCap"])
                 place = f"{files.relative(path)}, entry {number}"
-                listings.append(Listing(text(entry["videoID"]), captions, split, place))
+                listings.append(
+                    Listing(
+                        video_id=text(entry["videoID"]),
+                        captions=captions,
+                        split=split,
+                        place=place,
+                    )
+                )
     return listings
 
 

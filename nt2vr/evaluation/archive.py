@@ -72,7 +72,8 @@ def _check_text(name: str, text: str, longest: int) -> None:
         )
 
 
-Remarks = Mapping[int, Remark]  # by the query's position in the report
+# By the query's position in the report.
+Remarks = Mapping[int, Remark]
 
 
 class Entry(NamedTuple):
@@ -148,7 +149,13 @@ class Archive:
             self._listed.pop(report_id, None)
             warn_once(f"{path}: {reason_of(error)}")
             problem = reason_of(error).replace(str(path), path.name)
-            return Entry(report_id, report_id, (), "", problem)
+            return Entry(
+                report_id=report_id,
+                name=report_id,
+                systems=(),
+                created="",
+                problem=problem,
+            )
 
         entry = self._listed[report_id][1]
         name = ""
@@ -211,7 +218,9 @@ class Archive:
                 _write_remarks(report, folder, remarks)
                 _write_queries(report, folder / QUERIES_CSV, remarks)
         except OSError as error:
-            reason = "others are being written" if isinstance(error, Timeout) else error.strerror
+            reason = error.strerror
+            if isinstance(error, Timeout):
+                reason = "others are being written"
             raise ConfigError(
                 f"The note cannot be saved ({reason}). Free some space, or try again."
             ) from error
@@ -245,7 +254,12 @@ def _read(path: Path) -> dict[str, Any]:
 def _read_entry(path: Path) -> Entry:
     summary = _read(path)
     systems = tuple(str(system["system"]) for system in summary["systems"])
-    return Entry(path.parent.name, str(summary["name"]), systems, str(summary["created"]))
+    return Entry(
+        report_id=path.parent.name,
+        name=str(summary["name"]),
+        systems=systems,
+        created=str(summary["created"]),
+    )
 
 
 def read_remarks(folder: Path) -> dict[int, Remark]:

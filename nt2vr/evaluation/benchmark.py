@@ -11,22 +11,26 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, silent
 from nt2vr.search.strategies import System
 
-Media = TypeVar("Media")  # what a model makes of a benchmark's videos
+# What a model makes of a benchmark's videos.
+Media = TypeVar("Media")
 
 
 @dataclass(frozen=True, eq=False)
 class Benchmark(ABC, Generic[Media]):
-    """Judged queries over a set of clips."""
+    """Judged queries over a set of clips.
+
+    Attributes:
+        embed: embeds the clips; raises InterruptedError when it is stopped.
+        source: origin as plain JSON data (seeds, files, hashes); equal sources have equal videos.
+    """
 
     presentation: ClassVar[Presentation]
 
     name: str
     video_ids: tuple[str, ...]
     queries: tuple[JudgedQuery, ...]
-    embed: Callable[[Encoder, Progress], Media]  # raises InterruptedError when stopped
-    source: Mapping[
-        str, Any
-    ]  # origin as plain JSON data (seeds, files, hashes); equal sources have equal videos
+    embed: Callable[[Encoder, Progress], Media]
+    source: Mapping[str, Any]
 
     @property
     @abstractmethod

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from nt2vr.evaluation.benchmark import Benchmark, Media
 from nt2vr.evaluation.report import Presentation, Report
-from nt2vr.extension import extensions, load
+from nt2vr.extension import loaded
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.models.encoder import Encoder
@@ -95,25 +95,25 @@ class BenchmarkKind(ABC):
 @cache
 def benchmark_kinds() -> Mapping[str, BenchmarkKind]:
     """Return the kinds that extensions add, by prefix, such as "mine:"."""
-    kinds: dict[str, BenchmarkKind] = {}
-    for extension in extensions():
-        for name, reference in extension.benchmarks.items():
-            kinds[f"{name}:"] = load(reference)
-    return kinds
+    kinds = loaded(lambda extension: extension.benchmarks)
+    return {f"{name}:": kind for name, kind in kinds.items()}
 
 
 def prefix_of(name: str) -> str:
     """Return the prefix by which a kind of benchmark knows the data of this name; "" for other data."""
-    return next((prefix for prefix in benchmark_kinds() if name.startswith(prefix)), "")
+    for prefix in benchmark_kinds():
+        if name.startswith(prefix):
+            return prefix
+    return ""
 
 
 def shipped_data() -> list[tuple[str, str]]:
     """List the shipped data of all kinds: labels and names."""
-    return [
-        (label, f"{prefix}{name}")
-        for prefix, kind in benchmark_kinds().items()
-        for name, label in kind.choices.items()
-    ]
+    shipped = []
+    for prefix, kind in benchmark_kinds().items():
+        for name, label in kind.choices.items():
+            shipped.append((label, f"{prefix}{name}"))
+    return shipped
 
 
 def select_data(name: str, split: str, per_kind: int = 0) -> ModelData:

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nt2vr.evaluation.embed_media import EmbeddedVideos, content_of, embed_files
 from nt2vr.evaluation.measures import LENIENT
@@ -190,45 +191,61 @@ def shown_benchmark(
     """
     scenes = sample_scenes("test", num_clips, seed)
     table = SceneTable(scenes)
-    texts: dict[str, int] = {}
-    plain_questions: list[JudgedQuery] = []
-    negated_questions: list[JudgedQuery] = []
+    text_rows: dict[str, int] = {}
+    plain: list[JudgedQuery] = []
+    negated: list[JudgedQuery] = []
     for sort, classes in shown_classes().items():
         plain_texts, negated_texts, claims = zip(*classes, strict=True)
-        is_shown = np.stack([table.holding(claim) for claim in claims])  # (C, N)
-        plain_rows = row_array(texts.setdefault(text, len(texts)) for text in plain_texts)
-        negated_rows = row_array(texts.setdefault(text, len(texts)) for text in negated_texts)
-        has_question = is_shown.any(axis=0) & ~is_shown.all(axis=0)
-        for row in np.flatnonzero(has_question).tolist():
-            shown_classes_of_scene = np.flatnonzero(is_shown[:, row]).tolist()
-            right = random.Random(f"class {sort} {row}").choice(shown_classes_of_scene)
-            is_wrong = ~is_shown[:, row]
-            video = row_array((row,))
-            plain_questions.append(
-                JudgedQuery(
-                    "class", plain_texts[right], video, others=plain_rows[is_wrong], group=sort
-                )
-            )
-            negated_questions.append(
-                JudgedQuery(
-                    LENIENT, negated_texts[right], video, others=negated_rows[is_wrong], group=sort
-                )
-            )
-    source = {
-        "data": f"{NAME}, classes",
-        "split": "test",
-        "clips": num_clips,
-        "seed": seed,
-        "look": LOOK,
-    }
+        is_shown = np.stack([table.holding(claim) for claim in claims])
+        plain += _class_questions("class", sort, plain_texts, is_shown, text_rows)
+        negated += _class_questions(LENIENT, sort, negated_texts, is_shown, text_rows)
     return _benchmark(
         name=f"{WORLD}, classes",
         scenes=scenes,
-        queries=(*plain_questions, *negated_questions),
-        source=source,
+        queries=(*plain, *negated),
+        source={
+            "data": f"{NAME}, classes",
+            "split": "test",
+            "clips": num_clips,
+            "seed": seed,
+            "look": LOOK,
+        },
         cache=cache,
-        texts=tuple(texts),
+        texts=tuple(text_rows),
     )
+
+
+def _class_questions(
+    kind: str,
+    sort: str,
+    texts: Sequence[str],
+    is_shown: NDArray[np.bool_],
+    text_rows: dict[str, int],
+) -> list[JudgedQuery]:
+    """Ask about each scene for one class that it shows, the same for every `kind`.
+
+    Args:
+        kind: of the questions.
+        sort: of the classes.
+        texts: the classes in words.
+        is_shown: (C, N), whether a scene shows a class.
+        text_rows: rows of the benchmark's texts, which get those of the classes.
+    """
+    class_rows = row_array(text_rows.setdefault(text, len(text_rows)) for text in texts)
+    has_question = is_shown.any(axis=0) & ~is_shown.all(axis=0)
+    questions = []
+    for scene in np.flatnonzero(has_question).tolist():
+        in_scene = is_shown[:, scene]
+        right = random.Random(f"class {sort} {scene}").choice(np.flatnonzero(in_scene).tolist())
+        question = JudgedQuery(
+            kind,
+            texts[right],
+            relevant=row_array((scene,)),
+            others=class_rows[~in_scene],
+            group=sort,
+        )
+        questions.append(question)
+    return questions
 
 
 def _benchmark(

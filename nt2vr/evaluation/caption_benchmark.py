@@ -50,7 +50,7 @@ def read_words(
     if file.is_file() and file.suffix.lower() == ".txt":
         return read_captioned_videos(file)
     dataset = load_dataset(
-        file, split or "test", with_files=False, progress=progress, or_validation=not split
+        file, split=split or "test", with_files=False, progress=progress, or_validation=not split
     )
     return CaptionedVideos.all_as_queries(
         {video.video_id: video.captions for video in dataset.videos}
@@ -62,15 +62,7 @@ def words_benchmark(
 ) -> TextBenchmark:
     """Build a benchmark of captions; the generated queries, drawn by the seed, are cached in the folder."""
     captions = {video_id: tuple(texts) for video_id, texts in videos.captions.items() if texts}
-    row_of = {video_id: row for row, video_id in enumerate(captions)}
-
-    # Both parse the captions, unless both are cached; they are parsed once.
-    contents = cache(partial(read_contents, videos, progress))
-    query_sets = cached_query_sets(videos, seed, folder, progress, contents)
-    absences = cached_absences(videos, seed, folder, contents)
-    of_captions, remarks = judged_queries(query_sets, row_of)
-    generated = [*of_captions, *(judged_composed(query, row_of) for query in absences)]
-
+    generated, remarks = _generated_queries(videos, list(captions), seed, folder, progress)
     gallery = _CaptionGallery(list(captions.values()))
     queries = _without_own_captions(generated, gallery)
     num_left_out = len(generated) - len(queries)
@@ -78,25 +70,37 @@ def words_benchmark(
         remarks.append(
             f"{num_left_out} queries are their video's only caption, or deny it; they are left out."
         )
-
-    content = blake2b(json.dumps(list(captions.items())).encode(), digest_size=12).hexdigest()
-    source = {
-        "data": "captions",
-        "content": content,
-        "captions": "all",
-        "seed": seed,
-        "remarks": [REMARK, *remarks],
-    }
-    kinds = {query.kind for query in generated}
+    content = json.dumps(list(captions.items())).encode()
     return TextBenchmark(
         name=f"{name} in words",
         video_ids=tuple(captions),
         queries=queries,
         embed=gallery.embedder(),
-        source=source,
+        source={
+            "data": "captions",
+            "content": blake2b(content, digest_size=12).hexdigest(),
+            "captions": "all",
+            "seed": seed,
+            "remarks": [REMARK, *remarks],
+        },
         captions=captions,
-        gaps=tuple(missing_kinds((*KINDS[1:], "without", "not"), kinds)),
+        gaps=tuple(
+            missing_kinds((*KINDS[1:], "without", "not"), {query.kind for query in generated})
+        ),
     )
+
+
+def _generated_queries(
+    videos: CaptionedVideos, ranked: Sequence[str], seed: int, folder: Path, progress: Progress
+) -> tuple[list[JudgedQuery], list[str]]:
+    """Generate queries with their rows among the ranked videos; also return remarks on those left out."""
+    row_of = {video_id: row for row, video_id in enumerate(ranked)}
+    # Both parse the captions, unless both are cached; they are parsed once.
+    contents = cache(partial(read_contents, videos, progress))
+    query_sets = cached_query_sets(videos, seed, folder, progress, contents)
+    absences = cached_absences(videos, seed, folder, contents)
+    queries, remarks = judged_queries(query_sets, row_of)
+    return [*queries, *(judged_composed(query, row_of) for query in absences)], remarks
 
 
 class _CaptionGallery:
@@ -131,9 +135,10 @@ class _CaptionGallery:
     def _add_rows(self, key: str) -> dict[int, int]:
         rows = dict.fromkeys(self._videos_with[key], NO_CAPTION)
         for video in rows:
-            remaining = [
-                number for number in self._texts_of_row[video] if self._keys[number] != key
-            ]
+            remaining = []
+            for number in self._texts_of_row[video]:
+                if self._keys[number] != key:
+                    remaining.append(number)
             if remaining:
                 rows[video] = len(self._texts_of_row)
                 self._texts_of_row.append(remaining)

@@ -56,11 +56,10 @@ def class_benchmark(
     if not folder.is_dir():
         raise ConfigError(f"{folder} is not a folder. Name one that has a folder per class.")
     folder = folder.absolute()
-    files = [
-        file
-        for file in sorted(files_below(folder))
-        if file.suffix.lower() in MEDIA_SUFFIXES and file.parent != folder
-    ]
+    files = []
+    for path in sorted(files_below(folder)):
+        if path.suffix.lower() in MEDIA_SUFFIXES and path.parent != folder:
+            files.append(path)
     if not files:
         raise ConfigError(
             f"{folder} has no classes. Put the pictures or videos of each class in a folder of its "
@@ -72,7 +71,9 @@ def class_benchmark(
         data_set = file.parent.parent.relative_to(folder).as_posix().removeprefix(".")
         labels.append((file.parent.name, data_set))
     task = class_task(videos, labels, read_prompts(prompts, folder))
-    return benchmark_of_task(task, folder.name, folder, decoder, cache, progress)
+    return benchmark_of_task(
+        task, folder.name, path=folder, decoder=decoder, cache=cache, progress=progress
+    )
 
 
 def read_prompts(prompt_or_file: str, folder: Path) -> Prompts:
@@ -115,18 +116,29 @@ def class_task(
     Of each video, `labels` are its class and its data set, for whose classes it is asked; a
     ConfigError refuses a data set with a single class.
     """
-    labels_as_asked = [
-        Label(name.lower().replace("_", " "), data_set.replace("; ", ", "))
-        for name, data_set in labels
-    ]
+    labels_as_asked = []
+    for name, data_set in labels:
+        labels_as_asked.append(Label(name.lower().replace("_", " "), data_set.replace("; ", ", ")))
     classes = _classes_of(labels_as_asked)
     sentences: dict[str, int] = {}
     averaged: dict[str, tuple[str, ...]] = {}
     questions: list[JudgedQuery] = []
     for kind, of_kind in (("class", prompts.plain), (LENIENT, prompts.negated)):
         if of_kind:
-            questions += _questions(kind, of_kind, labels_as_asked, classes, sentences, averaged)
-    return Task(videos, questions, tuple(sentences), averaged)
+            questions += _questions(
+                kind,
+                prompts=of_kind,
+                labels=labels_as_asked,
+                classes=classes,
+                sentences=sentences,
+                averaged=averaged,
+            )
+    return Task(
+        videos=videos,
+        queries=questions,
+        texts=tuple(sentences),
+        averaged=averaged,
+    )
 
 
 def _classes_of(labels: Sequence[Label]) -> dict[str, list[str]]:
@@ -163,17 +175,16 @@ def _questions(
             if len(filled) > 1:
                 averaged[filled[0]] = filled
 
-    rows_of = {
-        data_set: row_array(sentences[sentence_of[name]] for name in names)
-        for data_set, names in classes.items()
-    }
+    rows_of = {}
+    for data_set, names in classes.items():
+        rows_of[data_set] = row_array(sentences[sentence_of[name]] for name in names)
     for video, label in enumerate(labels):
         rows = rows_of[label.data_set]
         right = sentence_of[label.name]
         yield JudgedQuery(
-            kind,
-            right,
-            row_array((video,)),
+            kind=kind,
+            text=right,
+            relevant=row_array((video,)),
             others=rows[rows != sentences[right]],
             group="; ".join(_groups(label, classes)),
         )

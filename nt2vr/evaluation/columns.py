@@ -1,6 +1,6 @@
 """How a measure is shown: header, decimals, direction and meaning, in groups as reports have them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from nt2vr.evaluation.measures import FIRST_PAGE
@@ -51,7 +51,9 @@ class Column:
 
     def text(self, value: float | None) -> str:
         """Format a value; None means not measured."""
-        return EMPTY if value is None else f"{value:.{self.decimals}f}"
+        if value is None:
+            return EMPTY
+        return f"{value:.{self.decimals}f}"
 
 
 class ColumnGroup(NamedTuple):
@@ -60,32 +62,48 @@ class ColumnGroup(NamedTuple):
 
 
 def _retrieval(kind: str) -> tuple[Column, ...]:
-    recalls = (Column(f"{kind}/{recall(k)}", recall(k)) for k in KS)
-    return (*recalls, Column(f"{kind}/{MIR}", MIR, 3))
+    return (*_recalls(kind), Column(f"{kind}/{MIR}", MIR, 3))
+
+
+def _recalls(kind: str) -> list[Column]:
+    return [Column(f"{kind}/{recall(k)}", recall(k)) for k in KS]
 
 
 def _retrieval_lost(kind: str) -> tuple[Column, ...]:
-    recalls = (
-        Column(f"{kind}/{delta(recall(k))}", f"Δ{recall(k)}", meaning=DELTA_MEANING) for k in KS
-    )
-    return (*recalls, Column(f"{kind}/{delta(MIR)}", f"Δ{MIR}", 3, meaning=DELTA_MEANING))
+    columns = []
+    for column in _retrieval(kind):
+        name = column.head
+        columns.append(
+            replace(
+                column,
+                key=f"{kind}/{delta(name)}",
+                head=f"Δ{name}",
+                meaning=DELTA_MEANING,
+            )
+        )
+    return tuple(columns)
 
 
 def _honest(kind: str) -> tuple[Column, ...]:
     name = violations(FIRST_PAGE)
-    violated = Column(f"{kind}/{name}", name, meaning=VIOLATIONS_MEANING, lower_is_better=True)
+    violated = Column(
+        key=f"{kind}/{name}",
+        head=name,
+        meaning=VIOLATIONS_MEANING,
+        lower_is_better=True,
+    )
     return (Column(f"{kind}/{HARD_PAIRS}", "hard pairs", meaning=HARD_PAIRS_MEANING), violated)
 
 
 def _ranked(head: str, kind: str) -> ColumnGroup:
-    recalls = (Column(f"{kind}/{recall(k)}", recall(k)) for k in KS)
-    ranks = (
-        Column(f"{kind}/{name}", name, lower_is_better=True) for name in (MEDIAN_RANK, MEAN_RANK)
-    )
-    return ColumnGroup(head, (*recalls, *ranks))
+    columns = _recalls(kind)
+    for name in (MEDIAN_RANK, MEAN_RANK):
+        columns.append(Column(f"{kind}/{name}", name, lower_is_better=True))
+    return ColumnGroup(head, tuple(columns))
 
 
-PAPER = (  # Table 2 of the nT2VR paper
+# Table 2 of the nT2VR paper.
+PAPER = (
     ColumnGroup("Original", _retrieval("original")),
     ColumnGroup("Negated", _retrieval_lost("negated")),
     ColumnGroup("Composed", _retrieval("composed")),

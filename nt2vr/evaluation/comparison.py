@@ -92,10 +92,12 @@ def first_videos(report: Report, position: int, system: str) -> list[tuple[str, 
     if not len(first):
         return []
     query = report.queries[position]
-    right = query.relevant.tolist()
-    violating = query.violating.tolist()
     if query.kind == "negated":
-        right, violating = [], right
+        right = []
+        violating = query.relevant.tolist()
+    else:
+        right = query.relevant.tolist()
+        violating = query.violating.tolist()
 
     videos: list[tuple[str, Verdict | None]] = []
     for row in first[position].tolist():
@@ -184,7 +186,7 @@ def _groups(
         rows = rows_of[name]
         yield _group(name, table[rows], units[rows])
     if joined_rows:
-        yield _group("", table[joined_rows], units[joined_rows], num_joined=len(small))
+        yield _group("", table=table[joined_rows], units=units[joined_rows], num_joined=len(small))
 
 
 def _group(

@@ -42,14 +42,20 @@ def judged_queries(
 def _judged_captions(sets: QuerySets, row_of: Mapping[str, int]) -> list[JudgedQuery]:
     """Find the videos of captions, and the captions that negated ones deny."""
     queries: list[JudgedQuery] = []
-    position_of: dict[str, int] = {}  # of captions, by their ids
+    # Of captions, by their ids.
+    position_of: dict[str, int] = {}
     for caption in sets.original:
         video_id = caption.cap_id.rpartition("#enc#")[0] or caption.video_id
         row = row_of.get(video_id)
         if row is None or not caption.text:
             continue
         position_of[caption.cap_id] = len(queries)
-        query = JudgedQuery("original", caption.text, row_array((row,)), query_id=caption.cap_id)
+        query = JudgedQuery(
+            kind="original",
+            text=caption.text,
+            relevant=row_array((row,)),
+            query_id=caption.cap_id,
+        )
         queries.append(query)
 
     for caption in sets.negated:

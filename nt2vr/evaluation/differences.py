@@ -53,7 +53,9 @@ def is_noise(interval: Interval | None, p: float) -> bool:
 
 
 def p_text(p: float) -> str:
-    return "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".", 1)
+    if p < 0.001:
+        return "p < .001"
+    return f"p = {p:.3f}".replace("0.", ".", 1)
 
 
 def verdict_text(
@@ -83,10 +85,10 @@ def paired_differences(
     # All pairs at once: differences over the same queries share their resamples.
     changes: dict[str, dict[str, Values]] = {}
     for number, pair in enumerate(pairs):
-        changes[str(number)] = {
-            measure: Values(both.positions, both.second - both.first)
-            for measure, both in common[pair].items()
-        }
+        of_pair = {}
+        for measure, both in common[pair].items():
+            of_pair[measure] = Values(both.positions, both.second - both.first)
+        changes[str(number)] = of_pair
     intervals = intervals_of(changes, units)
 
     compared: dict[Pair, tuple[Difference, ...]] = {}

@@ -44,12 +44,12 @@ def unreadable_remark(
     unreadable: Mapping[str, str], num_videos: int, num_lost: int, num_queries: int
 ) -> str:
     """Name files that cannot be read, with the reasons, and count the queries that go with them."""
-    named = [f"{video_id} ({reason.rstrip('.')})" for video_id, reason in unreadable.items()]
-    names = ", ".join(named[:MAX_NAMES])
-    if len(named) > MAX_NAMES:
-        names += f", and {len(named) - MAX_NAMES:,} more"
+    described = [f"{video_id} ({reason.rstrip('.')})" for video_id, reason in unreadable.items()]
+    names = ", ".join(described[:MAX_NAMES])
+    if len(described) > MAX_NAMES:
+        names += f", and {len(described) - MAX_NAMES:,} more"
     return (
-        f"{len(named):,} of {num_videos:,} videos cannot be read: {names}. They are left out, and "
+        f"{len(described):,} of {num_videos:,} videos cannot be read: {names}. They are left out, and "
         f"{num_lost:,} of {num_queries:,} queries with them."
     )
 
@@ -77,7 +77,7 @@ def embed_files(
             progress(done, total, f"{doing}, {encoder.name}")
 
         embedded = embed_gallery(
-            Gallery("evaluation", tuple(videos), key), encoder, decoder, cache, report
+            Gallery("evaluation", tuple(videos), key), encoder, decoder, cache, progress=report
         )
         if not embedded.gallery.videos:
             raise DatasetError(
@@ -141,7 +141,7 @@ def _check_width(encoder: Encoder, vectors: VideoVectors) -> None:
 def content_of(videos: Sequence[Video], cache: Cache, progress: Progress = silent) -> str:
     """Return a hash of the contents of all files; unreadable ones count as empty."""
     content = blake2b(digest_size=12)
-    for video in tracked(videos, len(videos), "checking files", progress):
+    for video in tracked(videos, total=len(videos), doing="checking files", progress=progress):
         try:
             hashed = replace(video, content=cache.content_hash(video.path))
             content.update(hashed.decoded_content.encode())

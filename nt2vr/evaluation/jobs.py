@@ -21,10 +21,10 @@ from nt2vr.progress import Job, Progress, Runner
 from nt2vr.search.strategies import System
 from nt2vr.world import WORLD
 
-READY_MARK = ".ready"  # beside the folder of reports
-MAX_SYSTEMS = (
-    32  # of one evaluation, without controls: each takes memory, time and space in the report
-)
+# Beside the folder of reports.
+READY_MARK = ".ready"
+# Of one evaluation, without controls: each takes memory, time and space in the report.
+MAX_SYSTEMS = 32
 
 
 class Evaluations:
@@ -79,10 +79,13 @@ class Evaluations:
                 f"Cannot evaluate {count:,} systems at once: choose at most {MAX_SYSTEMS}."
             )
         names = self._models.names()
-        named = [System.named(name, names) for name in systems]
-        measured = [system.name for system in with_controls(named, self._models)]
+        requested = [System.named(name, names) for name in systems]
+        measured = [system.name for system in with_controls(requested, self._models)]
         return self._run(
-            lambda progress: self.evaluate(data, named, progress), data.name, measured, session
+            lambda progress: self.evaluate(data, requested, progress),
+            title=data.name,
+            measured=measured,
+            session=session,
         )
 
     def _start_model(self, data: ModelData, model: str, session: str) -> Future[Job[str]]:
@@ -92,7 +95,7 @@ class Evaluations:
             progress(0, 0, f"loading {model}")
             return self.evaluate_model(data, self._models.load(model), progress)
 
-        return self._run(measure, data.title, [model], session)
+        return self._run(measure, data.title, measured=[model], session=session)
 
     def _run(
         self,
@@ -121,18 +124,19 @@ class Evaluations:
             folder.mkdir(parents=True, exist_ok=True)
             mark.touch()
             self.archive.add(ready_report())
-        except (ConfigError, OSError) as error:  # a full disk, or a folder that is read-only
+        # The disk is full, or the folder is read-only.
+        except (ConfigError, OSError) as error:
             warn_once(f"The report that comes with the app cannot be shown: {reason_of(error)}")
 
-    def evaluate(self, data: Data, named: Sequence[System], progress: Progress) -> Report:
+    def evaluate(self, data: Data, requested: Sequence[System], progress: Progress) -> Report:
         """Evaluate systems and their controls in this thread, and return the report without archiving it."""
-        systems = with_controls(named, self._models)
+        systems = with_controls(requested, self._models)
         cards = [self._models.card(system.model) for system in systems]
         inputs = frozenset(card.capabilities.video_input for card in cards)
         benchmark = self._benchmark(data, inputs, progress)
         store = ResultStore(self.places.folder)
         return evaluate(
-            benchmark, systems, self._models, store, progress, named=list(dict.fromkeys(named))
+            benchmark, systems, self._models, store, progress, named=list(dict.fromkeys(requested))
         )
 
     def _benchmark(self, data: Data, inputs: Inputs, progress: Progress) -> TextBenchmark:
@@ -143,7 +147,8 @@ class Evaluations:
         benchmark = load_benchmark(
             data, places.folder, places.decoder, places.cache, progress, self._libraries, inputs
         )
-        if data.name in (WORLD, GALLERY):  # the world's 10,000 queries take 5 s
+        # The world's 10,000 queries take 5 s.
+        if data.name in (WORLD, GALLERY):
             self._built[data] = benchmark
         return benchmark
 

@@ -8,6 +8,7 @@ ACM MM 2022, section 3.2.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -84,10 +85,9 @@ class Measured:
 
 def joined(blocks: Sequence[Measured]) -> Measured:
     """Join the results of several blocks of queries."""
-    arrays = {
-        name: np.concatenate([getattr(block, name) for block in blocks])
-        for name in Measured.__dataclass_fields__
-    }
+    arrays = {}
+    for name in Measured.__dataclass_fields__:
+        arrays[name] = np.concatenate([getattr(block, name) for block in blocks])
     return Measured(**arrays)
 
 
@@ -152,17 +152,17 @@ def _accuracy(
     """Measure accuracy over all questions and per group, such as a template of NegBench, or fold."""
     kind = queries[positions[0]].kind
     is_right = np.where(measured.ranks == 1, 100.0, 0.0)
-    return _per_group(f"{kind}/{ACCURACY}", queries, positions, is_right)
+    return _per_group(f"{kind}/{ACCURACY}", queries, positions, values=is_right)
 
 
 def _per_group(
     name: str, queries: Sequence[JudgedQuery], positions: Positions, values: Array
 ) -> dict[str, Values]:
     """Return a measure at all positions, and of each group; `values` has one for every query."""
-    return {
-        f"{name}{suffix}": Values(in_group, values[in_group])
-        for suffix, in_group in positions_by_group(queries, positions).items()
-    }
+    metrics = {}
+    for suffix, in_group in positions_by_group(queries, positions).items():
+        metrics[f"{name}{suffix}"] = Values(in_group, values[in_group])
+    return metrics
 
 
 def _negated(
@@ -182,9 +182,10 @@ def _negated(
     negated = np.array(negated_positions, np.int64)
     before = retrieval_values(measured.ranks[original_positions])
     after = retrieval_values(measured.ranks[negated])
-    return {
-        f"negated/{delta(name)}": Values(negated, before[name] - after[name]) for name in before
-    }
+    metrics = {}
+    for name, values in before.items():
+        metrics[f"negated/{delta(name)}"] = Values(negated, values - after[name])
+    return metrics
 
 
 def _typical_ranks(kind: str, positions: Positions, ranks: NDArray[np.int32]) -> dict[str, Values]:
@@ -256,7 +257,7 @@ def _pictures(
     """
     positions = positions[~np.isnan(measured.ordered[positions])]
     is_ordered = 100 * measured.ordered.astype(np.float64)
-    metrics = _per_group(f"picture/{ACCURACY}", queries, positions, is_ordered)
+    metrics = _per_group(f"picture/{ACCURACY}", queries, positions, values=is_ordered)
     has_scores = len(measured.pair_scores) == len(queries)
     if not has_scores:
         return metrics
@@ -283,8 +284,8 @@ def _classes(
     is_first = np.where(measured.ranks == 1, 100.0, 0.0)
     is_among_top = np.where(measured.ranks <= TOP, 100.0, 0.0)
     metrics = {
-        **_per_data_set(ACCURACY, queries, positions, is_first),
-        **_per_data_set(TOP_5, queries, positions, is_among_top),
+        **_per_data_set(ACCURACY, queries, positions, values=is_first),
+        **_per_data_set(TOP_5, queries, positions, values=is_among_top),
     }
     # Questions that deny a class are about the same videos in the same order.
     negated = np.flatnonzero([query.kind == LENIENT for query in queries])
@@ -295,8 +296,8 @@ def _classes(
     difference[positions] = is_first[positions] - is_first[negated]
     return {
         **metrics,
-        **_per_data_set(DENIED, queries, negated, is_first),
-        **_per_data_set(DELTA, queries, positions, difference),
+        **_per_data_set(DENIED, queries, positions=negated, values=is_first),
+        **_per_data_set(DELTA, queries, positions, values=difference),
     }
 
 
@@ -308,7 +309,10 @@ def _per_data_set(
     metrics = _per_group(key, queries, positions, values)
     # A group of classes is a part of a data set.
     no_data_sets = {key, *(f"{key} {group}" for group in class_group_names())}
-    data_sets = [part.removeprefix(f"{key} ") for part in metrics if part not in no_data_sets]
+    data_sets = []
+    for part in metrics:
+        if part not in no_data_sets:
+            data_sets.append(part.removeprefix(f"{key} "))
     if len(data_sets) < 2:
         return metrics
 
@@ -324,7 +328,7 @@ def _per_data_set(
 @cache
 def class_group_names() -> frozenset[str]:
     """Return the names of the groups of classes that extensions know."""
-    return frozenset(group for extension in extensions() for group in extension.class_groups)
+    return frozenset(chain.from_iterable(extension.class_groups for extension in extensions()))
 
 
 FAMILIES: Mapping[str, Sequence[Measure]] = {

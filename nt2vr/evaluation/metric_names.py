@@ -3,17 +3,18 @@
 # Ranks k of recall, R@k.
 KS = (1, 5, 10)
 
-MIR = "MIR"  # mean inverted rank
-MEDIAN_RANK, MEAN_RANK = "MedR", "MeanR"
+# Mean inverted rank.
+MIR = "MIR"
+MEDIAN_RANK = "MedR"
+MEAN_RANK = "MeanR"
 HARD_PAIRS = "hard_pairs"
 AUC = "auc"
 ACCURACY = "accuracy"
 TOP_5 = "top-5"
 AVERAGE_PRECISION = "AP"
-DENIED, DELTA = (
-    "negated",
-    "delta",
-)  # of classes: accuracy for sentences that deny one, and the difference
+# Of classes: accuracy for sentences that deny one, and the difference.
+DENIED = "negated"
+DELTA = "delta"
 
 
 def recall(k: int) -> str:

@@ -125,7 +125,7 @@ def evaluate(
         measured = _stored(store, benchmark.digest, specs)
 
     missing = [system for system in specs if system not in measured]
-    for system, of_system in _measure(benchmark, missing, models, progress):
+    for system, of_system in _measure(benchmark, systems=missing, models=models, progress=progress):
         measured[system] = of_system
         if store is not None:
             store.put(benchmark.digest, specs[system], of_system)
@@ -162,7 +162,10 @@ def _measure(
     for model, group in groupby(by_model, lambda system: system.model):
         progress(0, 0, f"loading {model}")
         encoder = models.load(model)
-        key = encoder.card.text_key if benchmark.captions else encoder.card.visual_key
+        if benchmark.captions:
+            key = encoder.card.text_key
+        else:
+            key = encoder.card.visual_key
         if videos is None or key != last_key:
             videos = benchmark.embed(encoder, progress)
             last_key = key
@@ -177,7 +180,10 @@ def _unreadable(
 ) -> dict[str, str]:
     """Return the videos that cannot be read, with the reasons; a model that sees frames finds them."""
     unreadable = dict(benchmark.unreadable)
-    seeing = [system.model for system, card in cards.items() if card.capabilities.sees_files]
+    seeing = []
+    for system, card in cards.items():
+        if card.capabilities.sees_files:
+            seeing.append(system.model)
     if not seeing:
         return unreadable
     model = min(seeing)

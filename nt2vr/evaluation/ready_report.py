@@ -21,7 +21,8 @@ from nt2vr.settings import ASSETS
 READY = ASSETS / "report.tar.xz"
 NAME = "The built-in gallery"
 NOTE = "This report comes with the app. README's table rests on 2,000 other scenes, the “Built-in world” of the menu."
-REPEATED = ("relevant", "ranks")  # of a query's line: the arrays have them, too
+# Of a query's line: the arrays have them, too.
+REPEATED = ("relevant", "ranks")
 
 
 def pack(report: Report, path: Path = READY) -> None:

@@ -5,7 +5,8 @@ from collections import Counter
 from nt2vr.evaluation.queries import KIND_NAMES
 from nt2vr.evaluation.report import Report
 
-FEW = 10  # queries of a kind, below which one of them moves a figure by more than ten points
+# Queries of a kind, below which one of them moves a figure by more than ten points.
+FEW = 10
 
 
 def remarks_of(report: Report) -> list[str]:

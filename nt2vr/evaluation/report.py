@@ -165,15 +165,15 @@ class Presentation(ABC):
         """Return the metrics that a system's line in tables shows."""
 
     @abstractmethod
-    def groups(self, report: "Report", known: Collection[str]) -> list[tuple[ColumnGroup, ...]]:
+    def groups(self, report: "Report", measured: Collection[str]) -> list[tuple[ColumnGroup, ...]]:
         """Return the groups of columns of each table, measured or not; `known` are the metrics of all lines."""
 
     @abstractmethod
-    def csv_keys(self, report: "Report", known: Collection[str]) -> list[str]:
+    def csv_keys(self, report: "Report", measured: Collection[str]) -> list[str]:
         """Return the metrics that the CSV table has, in its order."""
 
     @abstractmethod
-    def meanings(self, columns: Iterable[Column], known: Collection[str]) -> list[str]:
+    def meanings(self, columns: Iterable[Column], measured: Collection[str]) -> list[str]:
         """Say what the measures of the shown columns mean."""
 
     @abstractmethod
@@ -297,9 +297,9 @@ class Report:
 
     def save(self, folder: Path) -> None:
         """Write the report's files atomically, report.json last."""
-        lines = [
-            json.dumps(self._query_line(position)) + "\n" for position in range(len(self.queries))
-        ]
+        lines = []
+        for position in range(len(self.queries)):
+            lines.append(json.dumps(self._query_line(position)) + "\n")
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with atomic_write(folder / ARRAYS) as partial:

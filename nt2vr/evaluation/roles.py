@@ -5,27 +5,38 @@ from typing import Any
 
 from nt2vr.evaluation.metric_names import (
     ACCURACY,
-    AUC,
     COMPOSED_HARD_PAIRS,
     COMPOSED_MIR,
-    HARD_PAIRS,
     MIR,
+    NOT_AUC,
     ORIGINAL_MIR,
+    WITHOUT_HARD_PAIRS,
 )
 from nt2vr.models.card import IMPORTED
 
-BASE, CONTROL, REFERENCE = "base", "drop", "reference"  # roles, which systems that compete have not
-ROLES = {  # by strategy
-    "plain": (BASE, "zero-shot"),
-    "drop": (CONTROL, "control"),
-}
-TELLING = (  # measures by which the best system is chosen: the first one that was measured
-    *(COMPOSED_HARD_PAIRS, f"without/{HARD_PAIRS}", f"not/{AUC}", COMPOSED_MIR, f"retrieval/{MIR}"),
-    *(f"{kind}/{ACCURACY}" for kind in ("choice", "pair", "picture", "class")),
+# Roles of systems that do not compete.
+BASE = "base"
+CONTROL = "drop"
+REFERENCE = "reference"
+# Role and label by strategy.
+ROLES = {"plain": (BASE, "zero-shot"), "drop": (CONTROL, "control")}
+# The best system is chosen by the first of these measures that was measured.
+TELLING = (
+    COMPOSED_HARD_PAIRS,
+    WITHOUT_HARD_PAIRS,
+    NOT_AUC,
+    COMPOSED_MIR,
+    f"retrieval/{MIR}",
+    f"choice/{ACCURACY}",
+    f"pair/{ACCURACY}",
+    f"picture/{ACCURACY}",
+    f"class/{ACCURACY}",
     ORIGINAL_MIR,
 )
-Specs = Mapping[str, Mapping[str, Any]]  # of systems, by their names in table order
-Metrics = Mapping[str, Mapping[str, float]]  # by system and measure
+# Of systems, by their names in table order.
+Specs = Mapping[str, Mapping[str, Any]]
+# By system and measure.
+Metrics = Mapping[str, Mapping[str, float]]
 
 
 def role_of(spec: Mapping[str, Any]) -> tuple[str, str]:
@@ -35,7 +46,8 @@ def role_of(spec: Mapping[str, Any]) -> tuple[str, str]:
     base. What an imported model was trained from is unknown unless its card says so.
     """
     strategy = spec.get("strategy", "")
-    if strategy == "drop":  # a control, whatever its model is
+    # It is a control, whatever its model is.
+    if strategy == "drop":
         return ROLES[strategy]
 
     base = str(spec.get("base", ""))
@@ -46,9 +58,9 @@ def role_of(spec: Mapping[str, Any]) -> tuple[str, str]:
     return ROLES.get(strategy, ("", "zero-shot"))
 
 
-def competing(specs: Specs, named: Sequence[str]) -> list[str]:
+def competing(specs: Specs, requested: Sequence[str]) -> list[str]:
     """Return the systems that a person compares: those that were named, or all, without the controls."""
-    names = [name for name in named if name in specs] or list(specs)
+    names = [name for name in requested if name in specs] or list(specs)
     without_controls = [name for name in names if specs[name].get("strategy") != "drop"]
     return without_controls or names
 
@@ -59,9 +71,10 @@ def baseline_of(system: str, specs: Specs) -> str:
     Of a strategy it is the model as it is; of a base itself, the base. Where a model was trained
     from one that the report does not have, it is the first zero-shot model.
     """
-    plain = {
-        spec.get("model"): name for name, spec in specs.items() if spec.get("strategy") == "plain"
-    }
+    plain = {}
+    for name, spec in specs.items():
+        if spec.get("strategy") == "plain":
+            plain[spec.get("model")] = name
     baseline = plain.get(specs[system].get("model"), system)
     seen = {baseline}
     while specs[baseline].get("base") in plain:
@@ -73,23 +86,26 @@ def baseline_of(system: str, specs: Specs) -> str:
 
     is_tuned = role_of(specs[baseline])[1] == "fine-tuned"
     zero_shot = [name for name in plain.values() if role_of(specs[name])[0] == BASE]
-    return zero_shot[0] if is_tuned and zero_shot else baseline
+    if is_tuned and zero_shot:
+        return zero_shot[0]
+    return baseline
 
 
-def telling_pair(specs: Specs, named: Sequence[str], metrics: Metrics) -> tuple[str, str]:
+def telling_pair(specs: Specs, requested: Sequence[str], metrics: Metrics) -> tuple[str, str]:
     """Return the two systems that one would compare first: the two that were named, or the best and its base.
 
     Only where there is nothing else, a control is one of them.
     """
-    candidates = competing(specs, named)
-    if len(candidates) == 2 and named:
+    candidates = competing(specs, requested)
+    if len(candidates) == 2 and requested:
         first, second = candidates
-        is_reversed = baseline_of(first, specs) == second
-        return (second, first) if is_reversed else (first, second)
+        if baseline_of(first, specs) == second:
+            return second, first
+        return first, second
 
-    measure = next((key for key in TELLING if all(key in metrics[name] for name in candidates)), "")
-    others = [name for name in candidates if baseline_of(name, specs) != name] or candidates
-    best = max(others, key=lambda name: metrics[name].get(measure, 0.0))
+    measure = _telling_measure([metrics[name] for name in candidates])
+    tuned = [name for name in candidates if baseline_of(name, specs) != name] or candidates
+    best = max(tuned, key=lambda name: metrics[name].get(measure, 0.0))
     baseline = baseline_of(best, specs)
     if baseline != best:
         return baseline, best
@@ -102,12 +118,22 @@ def telling_pair(specs: Specs, named: Sequence[str], metrics: Metrics) -> tuple[
     return best, controls[0] if controls else best
 
 
-def pairs_to_compare(specs: Specs, named: Sequence[str], metrics: Metrics) -> list[tuple[str, str]]:
+def _telling_measure(metrics: Sequence[Mapping[str, float]]) -> str:
+    """Return the first of TELLING that all systems have; "" if there is none."""
+    for measure in TELLING:
+        if all(measure in of_system for of_system in metrics):
+            return measure
+    return ""
+
+
+def pairs_to_compare(
+    specs: Specs, requested: Sequence[str], metrics: Metrics
+) -> list[tuple[str, str]]:
     """Return the telling pair, then each system that competes with its base."""
     if not specs:
         return []
-    pairs = [telling_pair(specs, named, metrics)]
-    for name in competing(specs, named):
+    pairs = [telling_pair(specs, requested, metrics)]
+    for name in competing(specs, requested):
         baseline = baseline_of(name, specs)
         if baseline != name:
             pairs.append((baseline, name))

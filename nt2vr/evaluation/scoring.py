@@ -76,11 +76,10 @@ def _first_page(
 
 def _pair_scores(scores: Scores, queries: Sequence[JudgedQuery]) -> Scores:
     """Return the scores of the right and the wrong picture of each query that has a pair: (N, 2)."""
-    pairs = [
-        scores[row, [query.relevant[0], query.hard[0]]]
-        for row, query in enumerate(queries)
-        if query.kind == "picture"
-    ]
+    pairs = []
+    for row, query in enumerate(queries):
+        if query.kind == "picture":
+            pairs.append(scores[row, [query.relevant[0], query.hard[0]]])
     return np.array(pairs, np.float32).reshape(-1, 2)
 
 
@@ -152,11 +151,11 @@ def losses(exclusions: Exclusions, clips: Vectors, gallery: Vectors) -> Scores |
     unwanted = [exclusion.unwanted for exclusion in excluding]
     similarities = inner_products(np.concatenate(unwanted), clips)  # (unwanted, C)
     ends = np.cumsum([len(vectors) for vectors in unwanted])
-    taken = np.zeros((len(exclusions), len(clips)), np.float32)
+    losses_of_queries = np.zeros((len(exclusions), len(clips)), np.float32)
     by_exclusion = np.split(similarities, ends[:-1])
     for row, exclusion, of_exclusion in zip(rows, excluding, by_exclusion, strict=True):
-        taken[row] = exclusion.within(readable).loss(of_exclusion.T)
-    return taken
+        losses_of_queries[row] = exclusion.within(readable).loss(of_exclusion.T)
+    return losses_of_queries
 
 
 def inner_products(queries: Vectors, videos: Vectors) -> Scores:
@@ -270,7 +269,14 @@ def choices_of(
     answers = []
     for row in text_rows.tolist():
         wanted = texts[row] if row in affirmative else None
-        answers.append(JudgedQuery("choice", texts[row], row_array(()), wanted=wanted))
+        answers.append(
+            JudgedQuery(
+                kind="choice",
+                text=texts[row],
+                relevant=row_array(()),
+                wanted=wanted,
+            )
+        )
     return answers, text_rows
 
 
@@ -292,10 +298,10 @@ def measure_choices(
     clips = videos[[question.relevant[0] for question in questions]]  # (Q, D), or (Q, F, D)
     if clips.ndim > 2:
         # Frames, which each answer weighs.
-        scores = score_table(vectors, clips, exclusions, videos).T
+        scores = score_table(vectors, clips, exclusions, gallery=videos).T
     else:
-        taken = np.transpose(losses(exclusions, clips, videos))
-        scores = inner_products(clips, vectors) - taken  # (Q, Q + T)
+        losses_of_answers = np.transpose(losses(exclusions, clips, videos))
+        scores = inner_products(clips, vectors) - losses_of_answers  # (Q, Q + T)
 
     right_scores = scores.diagonal()
     wrong_scores = scores[:, len(questions) :]

@@ -48,7 +48,8 @@ WORLDS: Mapping[str, Callable[..., TextBenchmark]] = {
     WORLD: world_benchmark,
     CLASSES + WORLD: shown_benchmark,
 }
-Inputs = frozenset[VideoInputName | None]  # that models read; None for frames
+# What models read; None for frames.
+Inputs = frozenset[VideoInputName | None]
 FRAMES: Inputs = frozenset({None})
 # Before the name of data whose captions stand for the videos.
 WORDS = "words:"
@@ -156,7 +157,7 @@ def load_benchmark(
         raise _unknown(name, libraries)
     dataset = load_dataset(
         name,
-        data.split or "test",
+        split=data.split or "test",
         with_files=None in inputs,
         progress=progress,
         or_validation=not data.split,
@@ -173,7 +174,7 @@ def _library_benchmark(data: Data, libraries: Libraries, reader: Reader) -> Text
             f"{library.name} has no captions to evaluate with. Choose another library."
         )
     dataset = Dataset(library.name, "all", captioned)
-    benchmark = _dataset_benchmark(data, dataset, reader, library.source.key)
+    benchmark = _dataset_benchmark(data, dataset, reader, gallery_key=library.source.key)
     return replace(benchmark, source={**benchmark.source, "library": library.id})
 
 
@@ -202,7 +203,7 @@ def _dataset_benchmark(
     vectors = _read_inputs(data, dataset.videos, reader.inputs)
     videos, remarks = _ranked_videos(dataset, vectors, has_files)
     captions = {video.video_id: video.captions for video in videos}
-    query_sets, gaps = _query_sets(data, captions, reader, remarks)
+    query_sets, gaps, remarks_on_sets = _query_sets(data, captions, reader)
     row_of = {video_id: row for row, video_id in enumerate(captions)}
     queries, remarks_on_queries = judged_queries(query_sets, row_of)
 
@@ -211,7 +212,7 @@ def _dataset_benchmark(
         source["content"] = content_of(videos, reader.places.cache, reader.progress)
     for name, of_input in vectors.items():
         source.setdefault(name.kind, {})[name.name] = of_input.digest
-    source["remarks"] = [*remarks, *remarks_on_queries]
+    source["remarks"] = [*remarks, *remarks_on_sets, *remarks_on_queries]
     embed_frames = embed_files(videos, reader.places.decoder, reader.places.cache, gallery_key)
     return TextBenchmark(
         name=dataset.name,
@@ -234,7 +235,9 @@ def _ranked_videos(
     num_missing = len(dataset.videos) - len(with_vectors)
     if num_missing:
         names = ", ".join(f"{kind} {name}" for kind, name in vectors)
-        treatment = "ranked last by models that read them" if has_files else "left out"
+        treatment = "left out"
+        if has_files:
+            treatment = "ranked last by models that read them"
         remarks.append(
             f"{num_missing} of {len(dataset.videos)} videos have no {names}; they are {treatment}."
         )
@@ -242,24 +245,25 @@ def _ranked_videos(
 
 
 def _query_sets(
-    data: Data, captions: Mapping[str, tuple[str, ...]], reader: Reader, remarks: list[str]
-) -> tuple[QuerySets, list[str]]:
-    """Read or generate the queries; return them, and the kinds that could not be generated.
+    data: Data, captions: Mapping[str, tuple[str, ...]], reader: Reader
+) -> tuple[QuerySets, list[str], list[str]]:
+    """Read the queries, or generate them.
 
-    A remark names the kinds that a file lacks.
+    Return them, with the kinds that could not be generated, and with remarks on the kinds that a
+    file lacks.
     """
-    if data.queries:
-        sets = QuerySets.read(expanded(data.queries))
-        absent = [kind for kind in KINDS if not getattr(sets, kind)]
-        if absent:
-            lacks = f"{data.queries.name} has no {' and no '.join(absent)} queries"
-            remarks.append(f"{lacks}; nothing is measured on them.")
-        return sets, []
+    if not data.queries:
+        videos = CaptionedVideos.all_as_queries(captions)
+        sets = cached_query_sets(videos, data.seed, reader.places.folder, reader.progress)
+        present = [kind for kind in KINDS if getattr(sets, kind)]
+        return sets, missing_kinds(KINDS[1:], present), []
 
-    videos = CaptionedVideos.all_as_queries(captions)
-    sets = cached_query_sets(videos, data.seed, reader.places.folder, reader.progress)
-    present = [kind for kind in KINDS if getattr(sets, kind)]
-    return sets, missing_kinds(KINDS[1:], present)
+    sets = QuerySets.read(expanded(data.queries))
+    absent = [kind for kind in KINDS if not getattr(sets, kind)]
+    if not absent:
+        return sets, [], []
+    lacks = f"{data.queries.name} has no {' and no '.join(absent)} queries"
+    return sets, [], [f"{lacks}; nothing is measured on them."]
 
 
 def _read_inputs(

@@ -27,7 +27,7 @@ from nt2vr.evaluation.text_presentation import TEXTS
 from nt2vr.files import parse_json, without_schema
 from nt2vr.media.gallery import Video
 
-# what damaged files raise, numbers that are infinite included
+# What damaged files raise, numbers that are infinite included.
 UNREADABLE = (
     OSError,
     EOFError,
@@ -38,7 +38,8 @@ UNREADABLE = (
     ArithmeticError,
     BadZipFile,
 )
-TEXT_FIELDS = ("kind", "text", "wanted", "original", "cue", "group")  # of a query, as they are
+# Of a query, as they are.
+TEXT_FIELDS = ("kind", "text", "wanted", "original", "cue", "group")
 SUMMARY = {
     "name": str,
     "digest": str,
@@ -47,35 +48,32 @@ SUMMARY = {
     "created": str,
     "versions": dict,
 }
-Arrays = Mapping[str, NDArray[Any]]  # of ARRAYS
+# Of ARRAYS.
+Arrays = Mapping[str, NDArray[Any]]
 
 
 def load_report(folder: Path) -> Report:
     """Read what `Report.save` wrote; a ConfigError says if it is damaged, or of a newer nT2VR."""
     try:
-        data = without_schema(
-            parse_json((folder / REPORT).read_text(encoding="utf-8")), folder / REPORT
-        )
-        text = (folder / QUERIES).read_text(encoding="utf-8")
-        lines = [parse_json(line) for line in text.split("\n") if line]
+        path = folder / REPORT
+        summary = without_schema(parse_json(path.read_text(encoding="utf-8")), path)
+        lines = _read_lines(folder / QUERIES)
         with (folder / ARRAYS).open("rb") as file, np.load(file, allow_pickle=False) as stored:
             arrays = dict(stored)
-        _check(data, SUMMARY)
+        _check(summary, SUMMARY)
         presentation = _presentation_of(lines)
-        in_words = folder / CAPTIONS
-        captions = parse_json(in_words.read_text(encoding="utf-8")) if in_words.is_file() else {}
         report = Report(
             video_ids=tuple(arrays["video_ids"].tolist()),
             texts=tuple(arrays["texts"].tolist()),
             queries=_queries(lines, arrays),
-            results=_results(data["systems"], arrays, presentation),
+            results=_results(summary["systems"], arrays, presentation),
             presentation=presentation,
-            notes=tuple(map(str, data["notes"])),
-            captions={video_id: tuple(texts) for video_id, texts in captions.items()},
+            notes=tuple(map(str, summary["notes"])),
+            captions=_read_captions(folder / CAPTIONS),
             videos=read_videos(folder / VIDEOS),
-            gaps=tuple(map(str, data.get("gaps", ()))),
-            named=tuple(map(str, data.get("named", ()))),
-            **{name: data[name] for name in SUMMARY},
+            gaps=tuple(map(str, summary.get("gaps", ()))),
+            named=tuple(map(str, summary.get("named", ()))),
+            **{name: summary[name] for name in SUMMARY},
         )
         report.metrics  # noqa: B018  the arrays fit together
     except UNREADABLE as error:
@@ -83,6 +81,19 @@ def load_report(folder: Path) -> Report:
             f"{folder.name} has no readable report ({reason_of(error)}). Evaluate again."
         ) from error
     return report
+
+
+def _read_lines(path: Path) -> list[Any]:
+    lines = path.read_text(encoding="utf-8").split("\n")
+    return [parse_json(line) for line in lines if line]
+
+
+def _read_captions(path: Path) -> dict[str, tuple[str, ...]]:
+    """Read the captions by video; none if the file is not there, as for videos that are not in words."""
+    if not path.is_file():
+        return {}
+    captions = parse_json(path.read_text(encoding="utf-8"))
+    return {video_id: tuple(texts) for video_id, texts in captions.items()}
 
 
 def _presentation_of(lines: Sequence[Mapping[str, Any]]) -> Presentation:
@@ -118,7 +129,8 @@ def _results(
     for place, spec in enumerate(systems):
         system = str(spec.pop("system"))
         metrics = presentation.metrics_as_stored(spec.pop("metrics"))
-        spec.pop("intervals", None)  # they are computed again
+        # They are computed again.
+        spec.pop("intervals", None)
         _check(spec, {"model": str, "strategy": str})
         measured = Measured(**{name: arrays[f"measured_{name}"][place] for name in fields})
         results.append(Result(system, spec, measured, metrics))
@@ -130,13 +142,11 @@ def read_videos(path: Path) -> tuple[Video, ...]:
     if not path.is_file():
         return ()
     videos = []
-    for text in path.read_text(encoding="utf-8").split("\n"):
-        if text:
-            line = parse_json(text)
-            start = float(line.get("start", 0.0))
-            end = line.get("end")
-            end_s = None if end is None else float(end)
-            videos.append(Video(str(line["video_id"]), Path(line["path"]), start=start, end=end_s))
+    for line in _read_lines(path):
+        start = float(line.get("start", 0.0))
+        end = line.get("end")
+        end_s = None if end is None else float(end)
+        videos.append(Video(str(line["video_id"]), Path(line["path"]), start=start, end=end_s))
     return tuple(videos)
 
 

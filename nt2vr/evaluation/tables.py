@@ -29,7 +29,9 @@ class Line(NamedTuple):
 
     @property
     def labelled(self) -> str:
-        return f"{self.name} ({self.label})" if self.label else self.name
+        if self.label:
+            return f"{self.name} ({self.label})"
+        return self.name
 
 
 class Table(NamedTuple):
@@ -40,7 +42,10 @@ class Table(NamedTuple):
 
     @property
     def columns(self) -> list[Column]:
-        return [column for group in self.groups for column in group.columns]
+        columns: list[Column] = []
+        for group in self.groups:
+            columns += group.columns
+        return columns
 
     def texts(self, report: Report) -> list[list[str]]:
         """Return the heads of the columns, then a row per system.
@@ -62,10 +67,13 @@ def tables_of(report: Report) -> list[Table]:
     measured = keys_of(lines)
     tables = []
     for groups in groups_of(report):
-        measured_groups = [
-            group for group in groups if any(column.key in measured for column in group.columns)
-        ]
-        keys = {column.key for group in measured_groups for column in group.columns}
+        measured_groups = []
+        for group in groups:
+            if any(column.key in measured for column in group.columns):
+                measured_groups.append(group)
+        keys: set[str] = set()
+        for group in measured_groups:
+            keys.update(column.key for column in group.columns)
         measured_lines = [line for line in lines if not keys.isdisjoint(line.metrics)]
         if measured_lines:
             tables.append(Table(tuple(measured_groups), tuple(measured_lines)))
@@ -74,11 +82,18 @@ def tables_of(report: Report) -> list[Table]:
 
 def lines_of(report: Report) -> list[Line]:
     """Return a line per reference, then per system."""
-    lines = [Line(name, dict(metrics)) for name, metrics in report.references.items()]
+    lines = [Line(name, dict(values)) for name, values in report.references.items()]
     for result in report.results:
-        shown = report.presentation.line_metrics(result.spec, report.metrics[result.system])
+        metrics = report.metrics[result.system]
         role, label = report.presentation.role_of(result.spec)
-        lines.append(Line(result.system, shown, role, label))
+        lines.append(
+            Line(
+                name=result.system,
+                metrics=report.presentation.line_metrics(result.spec, metrics),
+                role=role,
+                label=label,
+            )
+        )
     return lines
 
 
@@ -88,19 +103,26 @@ def groups_of(report: Report) -> list[tuple[ColumnGroup, ...]]:
 
 
 def keys_of(lines: Iterable[Line]) -> dict[str, None]:
-    return dict.fromkeys(key for line in lines for key in line.metrics)
+    keys: dict[str, None] = {}
+    for line in lines:
+        keys |= dict.fromkeys(line.metrics)
+    return keys
 
 
 def interval_of(report: Report, line: Line, key: str) -> Interval | None:
     """Return the interval of a figure; None for a reference, and where no resample differs."""
-    return report.intervals.get(line.name, {}).get(key) if key in line.metrics else None
+    if key in line.metrics:
+        return report.intervals.get(line.name, {}).get(key)
+    return None
 
 
 def _cell(report: Report, line: Line, column: Column) -> str:
     """Return a figure, and half of its interval after ± where it has one: "79.1 ±2.0"."""
     figure = column.text(line.metrics.get(column.key))
     interval = interval_of(report, line, column.key)
-    return figure if interval is None else f"{figure} ±{column.text(interval.half)}"
+    if interval is None:
+        return figure
+    return f"{figure} ±{column.text(interval.half)}"
 
 
 def named_columns(report: Report) -> dict[str, tuple[str, Column]]:
@@ -145,14 +167,18 @@ def difference_rows(report: Report, differences: Sequence[Difference]) -> list[l
 def _position(columns: Mapping[str, object], measure: str) -> int:
     """Return where a measure stands in the tables; those of no table come last."""
     keys = list(columns)
-    return keys.index(measure) if measure in columns else len(keys)
+    if measure in columns:
+        return keys.index(measure)
+    return len(keys)
 
 
 def _signed(text: str) -> str:
     """Write a difference with its sign; none for one that rounds to zero."""
     if not text.strip("-0."):
         return text.removeprefix("-")
-    return text if text.startswith("-") else f"+{text}"
+    if text.startswith("-"):
+        return text
+    return f"+{text}"
 
 
 def difference_markdown(report: Report, first: str, second: str) -> str:
@@ -205,7 +231,7 @@ def _padded(table: Sequence[Sequence[str]]) -> list[str]:
     lengths = {len(row) for row in table}
     if len(table) < 2 or len(lengths) > 1:
         return [f"| {' | '.join(row)} |" for row in table]
-    widths = [max(3, *(len(row[column]) for row in table)) for column in range(len(table[0]))]
+    widths = [max(3, *map(len, column)) for column in zip(*table, strict=True)]
     lines = []
     for row in table:
         cells = []
@@ -284,7 +310,10 @@ def _latex_row(cells: Sequence[str]) -> str:
 
 def _latex_cell(report: Report, line: Line, column: Column) -> str:
     interval = interval_of(report, line, column.key)
-    margin = "" if interval is None else rf"$_{{\pm{column.text(interval.half)}}}$"
+    if interval is None:
+        margin = ""
+    else:
+        margin = rf"$_{{\pm{column.text(interval.half)}}}$"
     return escaped(column.text(line.metrics.get(column.key))) + margin
 
 

@@ -27,7 +27,7 @@ from nt2vr.evaluation.class_tasks import class_task, read_prompts
 from nt2vr.evaluation.queries import JudgedQuery, cue_of, row_array
 from nt2vr.evaluation.task_data import Task, benchmark_of_task, named_files
 from nt2vr.evaluation.text_benchmark import TextBenchmark
-from nt2vr.extension import extensions, load
+from nt2vr.extension import loaded
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.models.spawn import run_limited
@@ -35,8 +35,17 @@ from nt2vr.progress import Progress, silent
 
 # Columns that name the file; the first that is there.
 MEDIA = (
-    *("image_path", "filepath", "video_path", "path"),
-    *("image_file", "filename", "file_name", "image", "video", "video_id", "image_id"),
+    "image_path",
+    "filepath",
+    "video_path",
+    "path",
+    "image_file",
+    "filename",
+    "file_name",
+    "image",
+    "video",
+    "video_id",
+    "image_id",
 )
 NEGATED = ("negated_caption", "negated")
 # A column of CREPE, whose authors cut the region out of the picture.
@@ -98,7 +107,9 @@ def foil_files(path: Path) -> list[Path]:
             head = file.read(HEAD)
         has_mark = any(f'"{mark}"' in head for mark in JSON_FORMS)
         return [path] if has_mark else []
-    return [path] if suffix in question_files() else []
+    if suffix in question_files():
+        return [path]
+    return []
 
 
 def task_benchmark(
@@ -127,13 +138,18 @@ def task_benchmark(
         AttributeError,
         csv.Error,
     ) as error:
-        reason = f"there is no column {error}" if isinstance(error, KeyError) else str(error)
+        if isinstance(error, KeyError):
+            reason = f"there is no column {error}"
+        else:
+            reason = str(error)
         raise ConfigError(
             f"{path} cannot be used ({reason}). See nt2vr/evaluation/tasks.py."
         ) from error
     if prompts and not any(query.kind == "class" for query in task.queries):
         raise ConfigError(f"{path} has no classes. Leave out the prompts.")
-    return benchmark_of_task(task, path.stem, path, decoder, cache, progress)
+    return benchmark_of_task(
+        task, name=path.stem, path=path, decoder=decoder, cache=cache, progress=progress
+    )
 
 
 def _read_table(path: Path, prompts: str) -> Task:
@@ -152,7 +168,12 @@ def _true_captions(rows: Sequence[Row], path: Path, prompts: str) -> Task:
     queries = []
     for video, row in zip(files.rows, rows, strict=True):
         for caption in ast.literal_eval(row["captions"]):
-            query = JudgedQuery("retrieval", caption, row_array((video,)), cue=cue_of(caption))
+            query = JudgedQuery(
+                kind="retrieval",
+                text=caption,
+                relevant=row_array((video,)),
+                cue=cue_of(caption),
+            )
             queries.append(query)
     return Task(files.videos, queries, unclear=files.unclear)
 
@@ -252,29 +273,19 @@ CSV_FORMS: Mapping[str, QuestionReader] = {
 @cache
 def csv_forms() -> Mapping[str, QuestionReader]:
     """Return how the rows of a CSV file of questions are read, with those of extensions last."""
-    forms = dict(CSV_FORMS)
-    for extension in extensions():
-        forms |= {column: load(reference) for column, reference in extension.questions.items()}
-    return forms
+    return {**CSV_FORMS, **loaded(lambda extension: extension.questions)}
 
 
 @cache
 def question_files() -> Mapping[str, QuestionFileReader]:
     """Return how files of questions that only extensions know are read, by suffix."""
-    readers: dict[str, QuestionFileReader] = {}
-    for extension in extensions():
-        readers |= {
-            suffix: load(reference) for suffix, reference in extension.question_files.items()
-        }
-    return readers
+    return loaded(lambda extension: extension.question_files)
 
 
 @cache
 def tables() -> Mapping[str, TableReader]:
     """Return how CSV files are read, with those of extensions first."""
-    readers: dict[str, TableReader] = {}
-    for extension in extensions():
-        readers |= {column: load(reference) for column, reference in extension.tables.items()}
+    readers: dict[str, TableReader] = loaded(lambda extension: extension.tables)
     readers["captions"] = _true_captions
     readers |= dict.fromkeys(csv_forms(), _csv_questions)
     readers["class"] = _class_table
@@ -297,4 +308,9 @@ def _task_of(questions: Sequence[Question], folder: Path) -> Task:
             cue=cue_of(" ".join(question.answers)),
         )
         queries.append(query)
-    return Task(files.videos, queries, tuple(text_rows), unclear=files.unclear)
+    return Task(
+        videos=files.videos,
+        queries=queries,
+        texts=tuple(text_rows),
+        unclear=files.unclear,
+    )

@@ -118,7 +118,7 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
             step = partial(self._report_queries, progress, encoder.name, num_done, len(block))
             by_block.append(self._measure_block(encoder, systems, videos, block, step))
             num_done += len(block)
-        self._report_queries(progress, encoder.name, num_done, num_more=0, share=1)
+        self._report_queries(progress, model=encoder.name, num_done=num_done, num_more=0, share=1)
 
         caption_vectors = [block.captions for block in by_block if block.captions is not None]
         ranks_of_plain = self._caption_ranks(videos, caption_vectors)
@@ -127,7 +127,10 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
             measured = joined([block.measured[number] for block in by_block])
             if ranks_of_plain is not None:
                 is_plain = system.strategy == PLAIN
-                video_ranks = ranks_of_plain if is_plain else np.zeros_like(ranks_of_plain)
+                if is_plain:
+                    video_ranks = ranks_of_plain
+                else:
+                    video_ranks = np.zeros_like(ranks_of_plain)
                 measured = replace(measured, video_ranks=video_ranks)
             results.append(Result(system.name, system_spec(system, encoder.card), measured))
         return results
@@ -144,16 +147,29 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
         step(0)
         wrong_answers, answer_rows = choices_of(block, self.texts)
         by_system = search_vectors(
-            encoder, systems, [*block, *wrong_answers], parse_query, step, self.averaged
+            encoder,
+            systems,
+            queries=[*block, *wrong_answers],
+            understand=parse_query,
+            step=step,
+            averaged=self.averaged,
         )
 
         measured = []
         for vectors, exclusions in by_system:
             step(1)
             if block[0].is_question:
-                of_system = measure_choices(vectors, videos, block, answer_rows, exclusions)
+                of_system = measure_choices(
+                    vectors, videos, questions=block, text_rows=answer_rows, exclusions=exclusions
+                )
             else:
-                of_system = measure_block(vectors, videos, block, len(self.video_ids), exclusions)
+                of_system = measure_block(
+                    vectors,
+                    videos,
+                    queries=block,
+                    num_videos=len(self.video_ids),
+                    exclusions=exclusions,
+                )
             measured.append(of_system)
 
         captions = None
@@ -192,7 +208,12 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
         is_readable = np.array([video_id not in unreadable for video_id in self.video_ids])
         queries = _queries_on(self.queries, is_readable)
         num_lost = len(self.queries) - len(queries)
-        remark = unreadable_remark(unreadable, len(self.video_ids), num_lost, len(self.queries))
+        remark = unreadable_remark(
+            unreadable,
+            num_videos=len(self.video_ids),
+            num_lost=num_lost,
+            num_queries=len(self.queries),
+        )
 
         readable_rows = np.flatnonzero(is_readable)
 
@@ -245,11 +266,12 @@ def _lost_kinds(before: Sequence[JudgedQuery], after: Sequence[JudgedQuery]) -> 
     """Say which kinds of queries no longer have any."""
     kinds_before = dict.fromkeys(query.kind for query in before)
     kinds_after = {query.kind for query in after}
-    return [
-        f"No query of the kind “{KIND_NAMES.get(kind, kind)}” is left without these."
-        for kind in kinds_before
-        if kind not in kinds_after
-    ]
+    remarks = []
+    for kind in kinds_before:
+        if kind not in kinds_after:
+            name = KIND_NAMES.get(kind, kind)
+            remarks.append(f"No query of the kind “{name}” is left without these.")
+    return remarks
 
 
 def _blocks(queries: Sequence[JudgedQuery]) -> Iterator[Sequence[JudgedQuery]]:

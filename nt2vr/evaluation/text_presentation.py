@@ -29,7 +29,8 @@ from nt2vr.evaluation.tables import (
 OF_ONE_VIDEO = frozenset(
     {"original", "negated", "retrieval", "choice", "pair", "picture", "class", "negated class"}
 )
-MAX_LISTED = 1000  # relevant ids per line of queries.jsonl: all of them took 68 MB for the built-in world, these 5
+# Relevant ids per line of queries.jsonl: all of them took 68 MB for the built-in world, these 5.
+MAX_LISTED = 1000
 OF_CAPTIONS = ("original/", "video/")
 
 
@@ -61,11 +62,10 @@ class TextPresentation(Presentation):
     def row(self, report: Report, place: int) -> Row:
         query = report.queries[place]
         relevant = tuple(report.video_ids[video] for video in query.relevant)
-        captions = {
-            video_id: report.captions[video_id]
-            for video_id in relevant
-            if video_id in report.captions
-        }
+        captions = {}
+        for video_id in relevant:
+            if video_id in report.captions:
+                captions[video_id] = report.captions[video_id]
         heading = counted(len(relevant), "relevant video")
         if query.kind == "negated":
             heading = "The video of the original caption, which no longer matches"
@@ -98,19 +98,19 @@ class TextPresentation(Presentation):
             return dict(metrics)
         return {key: value for key, value in metrics.items() if not key.startswith(OF_CAPTIONS)}
 
-    def groups(self, report: Report, known: Collection[str]) -> list[tuple[ColumnGroup, ...]]:
-        others = tuple(_with_subsets(known, group) for group in OTHERS)
+    def groups(self, report: Report, measured: Collection[str]) -> list[tuple[ColumnGroup, ...]]:
+        further = tuple(_with_subsets(measured, group) for group in OTHERS)
         # pairs do not tell whether a model can search
         if any(query.kind == "pair" for query in report.queries):
-            others = (ColumnGroup(HONEST[0].head, HONEST[0].columns[:1]), *others)
-        both_ways = [BOTH_WAYS] if f"video/{recall(1)}" in known else []
-        return [PAPER, HONEST, *both_ways, others]
+            further = (ColumnGroup(HONEST[0].head, HONEST[0].columns[:1]), *further)
+        both_ways = [BOTH_WAYS] if f"video/{recall(1)}" in measured else []
+        return [PAPER, HONEST, *both_ways, further]
 
-    def csv_keys(self, report: Report, known: Collection[str]) -> list[str]:
-        return [key for key in named_columns(report) if key in known]
+    def csv_keys(self, report: Report, measured: Collection[str]) -> list[str]:
+        return [key for key in named_columns(report) if key in measured]
 
-    def meanings(self, columns: Iterable[Column], known: Collection[str]) -> list[str]:
-        return [column.meaning for column in columns if column.meaning and column.key in known]
+    def meanings(self, columns: Iterable[Column], measured: Collection[str]) -> list[str]:
+        return [column.meaning for column in columns if column.meaning and column.key in measured]
 
     def markdown(self, report: Report) -> str:
         """Return each table, then those of differences."""
@@ -124,25 +124,30 @@ class TextPresentation(Presentation):
         return [report.name, size_of(report)]
 
 
-def _with_subsets(known: Iterable[str], group: ColumnGroup) -> ColumnGroup:
+def _with_subsets(measured: Iterable[str], group: ColumnGroup) -> ColumnGroup:
     """Add a column per subset of pairs, and per data set of classes, of which there is a mean, too."""
     first = group.columns[0]
     if not first.key.endswith(f"/{ACCURACY}"):
         return group
-    names = sorted(
-        name.removeprefix(f"{first.key} ") for name in known if name.startswith(f"{first.key} ")
-    )
-    alone = None if first.key == f"class/{ACCURACY}" else first
+    names = []
+    for key in measured:
+        if key.startswith(f"{first.key} "):
+            names.append(key.removeprefix(f"{first.key} "))
+    names.sort()
+
     parts = []
     for column in group.columns:
         kind, _, name = column.key.partition("/")
         mean = Column(f"{kind}/{mean_over_sets(name)}", f"mean {column.head}")
-        if mean.key in known:
+        if mean.key in measured:
             parts.append(mean)
+    # The accuracy of pairs is the only column, so that its subsets need not name it.
+    is_of_classes = first.key == f"class/{ACCURACY}"
     for column, name in product(group.columns, names):
-        parts.append(
-            Column(f"{column.key} {name}", name if column is alone else f"{column.head} {name}")
-        )
+        head = f"{column.head} {name}"
+        if column is first and not is_of_classes:
+            head = name
+        parts.append(Column(f"{column.key} {name}", head))
     return ColumnGroup(group.head, (*group.columns, *parts))
 
 

@@ -93,7 +93,10 @@ def search_vectors(
     for parts in query_parts:
         texts += [parts.wanted, *parts.unwanted]
     embeddings = _embed(
-        texts, encoder, averaged, lambda share: step(parsing_share + (1 - parsing_share) * share)
+        texts,
+        encoder,
+        averaged,
+        step=lambda share: step(parsing_share + (1 - parsing_share) * share),
     )
     embedded_parts = _embedded_parts(encoder, sentences, query_parts, embeddings)
     return [

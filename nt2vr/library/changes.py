@@ -56,7 +56,9 @@ def shares_text(copies: int, skipped: int = 0) -> str:
         shares.append(f"{skipped:,} skipped")
     if copies:
         shares.append(counted(copies, "copy", "copies"))
-    return f" ({', '.join(shares)})" if shares else ""
+    if shares:
+        return f" ({', '.join(shares)})"
+    return ""
 
 
 class FileComparison(NamedTuple):
@@ -117,7 +119,12 @@ def changes_of(stored: StoredFiles, pending: Files, gone: Files, mark: Mark) -> 
         if file.id in stored and stored[file.id].state != "new":
             changed.append(file.id)
     removed = [file.id for file in gone if file.id not in renamed]
-    return Changes(tuple(new), tuple(changed), renamed, tuple(removed))
+    return Changes(
+        new=tuple(new),
+        changed=tuple(changed),
+        renamed=renamed,
+        removed=tuple(removed),
+    )
 
 
 def _without_notes(files: Files) -> Files:

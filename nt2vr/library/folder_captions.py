@@ -43,7 +43,12 @@ def with_folder_captions(
             file = file._replace(captions=json.dumps(texts, ensure_ascii=False))
         yield file
     for path, reason in captions.problems.items():
-        yield LibraryFile(path.name, str(path), reason=reason, kind=NOTE)
+        yield LibraryFile(
+            id=path.name,
+            path=str(path),
+            reason=reason,
+            kind=NOTE,
+        )
 
 
 def _read_folder(folder: Path, progress: Progress) -> FolderCaptions:

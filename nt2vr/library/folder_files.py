@@ -64,8 +64,8 @@ class _Walk:
                 entries = _visible_entries(self._root / folder)
             except OSError as error:
                 yield LibraryFile(
-                    escaped(folder),
-                    str(self._root / folder),
+                    id=escaped(folder),
+                    path=str(self._root / folder),
                     reason=f"It cannot be opened ({error.strerror}).",
                     kind=CLOSED_FOLDER,
                 )
@@ -99,7 +99,12 @@ class _Walk:
                     f"{files} in a format that is not read. Convert {them} to JPEG, PNG or MP4."
                 )
             path = escaped(str(self._root / name))
-            yield LibraryFile(escaped(name), path, reason=reason, kind=NOTE)
+            yield LibraryFile(
+                id=escaped(name),
+                path=path,
+                reason=reason,
+                kind=NOTE,
+            )
 
     def _file(self, name: str, entry: "os.DirEntry[str]") -> Iterator[LibraryFile]:
         if self._is_media(entry):

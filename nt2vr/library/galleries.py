@@ -21,7 +21,7 @@ from nt2vr.search.searcher import DEFAULT_SYSTEMS, Searcher
 
 # The best of the models that ship.
 BEST = "CLIP-neg"
-# The strategy with the best first clips, see docs/results.md.
+# The strategy with the best first clips, see docs/lab/results.md.
 EXCLUDING = "rectified"
 # Number of open libraries; the least recently used one is closed first.
 MAX_OPEN = 4
@@ -79,7 +79,10 @@ class Galleries:
         if not name or name == BUILT_IN:
             return self.built_in
 
-        key = name if name in self._open else self.libraries.find(name).id
+        if name in self._open:
+            key = name
+        else:
+            key = self.libraries.find(name).id
         with self._opening:
             stamp = self.libraries.stamp(key)
             opened = self._open.pop(key, None)
@@ -105,7 +108,9 @@ class Galleries:
             indexed = [name for name in models.library_models() if self.is_indexed(key, name)]
             if indexed:
                 knows_only_drawings = models.knows_only_drawings(indexed[0])
-                return BEST if knows_only_drawings and BEST in indexed else indexed[0]
+                if knows_only_drawings and BEST in indexed:
+                    return BEST
+                return indexed[0]
             real_models = models.real_models()
             if real_models:
                 return real_models[0]
@@ -121,7 +126,9 @@ class Galleries:
 
     def default_systems(self, key: str) -> Sequence[str]:
         """Return the systems that the page compares at first."""
-        return systems_of(self.default_model(key)) if key else DEFAULT_SYSTEMS
+        if key:
+            return systems_of(self.default_model(key))
+        return DEFAULT_SYSTEMS
 
     def answering(self, key: str, query: Query) -> list[str]:
         """Return the system for a program that names none; it excludes what is unwanted."""

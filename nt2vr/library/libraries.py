@@ -111,7 +111,14 @@ class Libraries:
         library_id = uuid4().hex[:12]
         folder = self.folder / library_id
         uploads_folder = folder / UPLOADS
-        source = Source(library_id, name, kind, uploads_folder.resolve(), split, window_s)
+        source = Source(
+            id=library_id,
+            name=name,
+            kind=kind,
+            path=uploads_folder.resolve(),
+            split=split,
+            window_s=window_s,
+        )
         if kind != "uploads":
             source = with_named_path(source, path, roots)
 

@@ -61,17 +61,27 @@ def describe_file(
     if not reason and escaped(name + path) != name + path:
         reason = NOT_UNICODE
     if reason:
-        return LibraryFile(escaped(name), escaped(path), captions_json, reason=reason)
+        return LibraryFile(
+            id=escaped(name),
+            path=escaped(path),
+            captions=captions_json,
+            reason=reason,
+        )
 
     try:
         status = os.stat(path)
     except (OSError, ValueError) as error:
         reason = f"It cannot be opened ({reason_of(error)})."
-        return LibraryFile(name, path, captions_json, reason=reason)
+        return LibraryFile(
+            id=name,
+            path=path,
+            captions=captions_json,
+            reason=reason,
+        )
     return LibraryFile(
-        name,
-        path,
-        captions_json,
+        id=name,
+        path=path,
+        captions=captions_json,
         size=status.st_size,
         mtime_ns=mtime_of(status),
         reason="" if stat.S_ISREG(status.st_mode) else NOT_A_FILE,

@@ -51,7 +51,9 @@ def list_files(source: Source, progress: Progress = silent) -> Iterator[LibraryF
 
 
 def _unavailable_text(source: Source) -> str:
-    state = "is empty now" if source.path.is_dir() else "is not there"
+    state = "is not there"
+    if source.path.is_dir():
+        state = "is empty now"
     text = f"{source.path} {state}: is its drive mounted?"
     if source.kind != "uploads":
         text += f" If it was moved: {move_command(source.name)}."
@@ -65,7 +67,12 @@ def _dataset_files(source: Source, progress: Progress) -> Iterator[LibraryFile]:
     dataset = load_dataset(path, source.split, progress=progress)
     if dataset.remarks:
         reason = " ".join(dataset.remarks)
-        yield LibraryFile(source.path.name, str(source.path), reason=reason, kind=NOTE)
+        yield LibraryFile(
+            id=source.path.name,
+            path=str(source.path),
+            reason=reason,
+            kind=NOTE,
+        )
     yield from _described(map(ManifestVideo, dataset.videos), source)
 
 

@@ -54,7 +54,9 @@ class Source:
     @property
     def base(self) -> Path:
         """The folder that stored paths are relative to, so that they hold wherever it is moved."""
-        return self.path.parent if self.kind == "manifest" else self.path
+        if self.kind == "manifest":
+            return self.path.parent
+        return self.path
 
     @property
     def root(self) -> Path | None:

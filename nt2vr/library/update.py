@@ -150,7 +150,7 @@ def _scan(source: Source, inventory: Inventory, decoder: Decoder, progress: Prog
 
     updated = inventory.files()
     read = [updated[file.id] for file in pending]
-    changes = changes_of(stored, read, gone, mark=lambda file: file.content)
+    changes = changes_of(stored, pending=read, gone=gone, mark=lambda file: file.content)
     copies = []
     skipped = []
     for file_id in changes.new:

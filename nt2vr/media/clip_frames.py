@@ -108,16 +108,20 @@ def decode_videos(
         in this order.
     """
     skipped: dict[str, str] = {}
-    checked = tracked(videos, len(videos), "checking videos", progress)
+    checked = tracked(videos, total=len(videos), doing="checking videos", progress=progress)
     clips = list(hash_files(checked, cache, skipped))
     with cache.frames(num_frames, framing, required=True) as store:
         missing = missing_of(clips, store)
         if missing and decodes:
             store.check_free(len(missing))
             with Decoder(os.cpu_count() or 1) as decoder:
-                decoded = decode_files(missing, num_frames, framing, decoder, skipped, store)
+                decoded = decode_files(
+                    missing, num_frames, framing, decoder, failed=skipped, store=store
+                )
                 # The frames are read from the store.
-                for _ in tracked(decoded, len(missing), "decoding videos", progress):
+                for _ in tracked(
+                    decoded, total=len(missing), doing="decoding videos", progress=progress
+                ):
                     pass
 
     rows = store.find(clip.key for clip in clips)
@@ -148,7 +152,9 @@ def _log_skipped(skipped: Mapping[str, str], num_videos: int, num_readable: int)
 def still(decoder: Decoder, video: Video, number: int, count: int, side: int) -> bytes:
     """Return one of a clip's `count` evenly spaced frames as a square JPEG."""
     failed: dict[str, str] = {}
-    for _, frames in decode_files([video], count, Framing(side), decoder, failed):
+    for _, frames in decode_files(
+        [video], num_frames=count, framing=Framing(side), decoder=decoder, failed=failed
+    ):
         jpeg = BytesIO()
         write_jpeg(frames[number], jpeg)
         return jpeg.getvalue()
@@ -170,7 +176,9 @@ class _FileJob(NamedTuple):
         except MediaError as error:
             return [str(error)] * len(self.clips)
         # A whole file has an array, and windows have a list.
-        return frames if isinstance(frames, list) else [frames]
+        if isinstance(frames, list):
+            return frames
+        return [frames]
 
 
 def _start(

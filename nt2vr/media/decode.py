@@ -51,7 +51,9 @@ OUTSIDE = "is a link that leads out of the library's folder. Copy the file into 
 
 def _picture(path: Path, framing: Framing | None) -> Pixels:
     picture = read_picture(path)
-    return picture if framing is None else fit(picture, framing)
+    if framing is None:
+        return picture
+    return fit(picture, framing)
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,9 @@ class Decoding:
 
     def result(self) -> Any:
         """Wait for the frames, or the picture; a MediaError says why there are none."""
-        advice = "Make it smaller" if self.is_picture else "Convert it to a short MP4 or WebM clip"
+        advice = "Convert it to a short MP4 or WebM clip"
+        if self.is_picture:
+            advice = "Make it smaller"
         try:
             return self.future.result()
         except TimeoutError:
@@ -72,7 +76,9 @@ class Decoding:
         except MemoryError:
             problem = f"takes too much memory to decode. {advice}."
         except (ProcessExpired, BrokenProcessPool):
-            advice = "Save it as JPEG or PNG" if self.is_picture else "Convert it to MP4 or WebM"
+            advice = "Convert it to MP4 or WebM"
+            if self.is_picture:
+                advice = "Save it as JPEG or PNG"
             problem = f"crashed the decoder. {advice} and try again."
         except CancelledError:
             problem = CLOSED

@@ -79,8 +79,8 @@ def load_gallery(manifest: Path) -> Gallery:
             continue
         entry = parse_json(line)
         video = Video(
-            entry["video_id"],
-            folder / entry["path"],
+            video_id=entry["video_id"],
+            path=folder / entry["path"],
             captions=tuple(entry.get("captions", ())),
             scene=entry.get("scene"),
         )

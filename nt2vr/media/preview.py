@@ -34,13 +34,13 @@ def write_preview(path: Path, start: float, end: float | None, poster: Path, pre
 
     An `end` of None is that of the file.
     """
-    frames = _frames(path, start, end, LIMITS, FPS, MAX_SECONDS)
+    frames = _frames(path, start, end, limits=LIMITS, fps=FPS, longest_s=MAX_SECONDS)
     try:
         poster.parent.mkdir(parents=True, exist_ok=True)
         with atomic_write(poster) as partial:
             write_jpeg(frames[len(frames) // 2], partial)
         with atomic_write(preview) as partial:
-            write_webm(frames, partial, FPS, OPTIONS)
+            write_webm(frames, path=partial, fps=FPS, options=OPTIONS)
     except OSError as error:
         # PyAV's errors are among them.
         if is_disk_full(error):
@@ -61,8 +61,10 @@ def write_moment(path: Path, start: float, end: float, moment: Path) -> None:
         try:
             _copy_packets(path, start, end, moment)
         except (av.FFmpegError, ValueError):
-            frames = _frames(path, start, end, MOMENT_LIMITS, MOMENT_FPS, MOMENT_S)
-            write_webm(frames, moment, MOMENT_FPS, MOMENT_OPTIONS)
+            frames = _frames(
+                path, start, end, limits=MOMENT_LIMITS, fps=MOMENT_FPS, longest_s=MOMENT_S
+            )
+            write_webm(frames, path=moment, fps=MOMENT_FPS, options=MOMENT_OPTIONS)
     except OSError as error:
         raise MediaError(
             f"No moment of {path.name} can be cut out ({os.strerror(error.errno or 0)})."

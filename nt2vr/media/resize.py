@@ -59,7 +59,12 @@ def _cropped(picture: Pixels, framing: Framing) -> Pixels:
     if frame_width / width > frame_height / height:
         target = frame_width
         side = width
-    resized = _resized(picture, int(target * height / side), int(target * width / side), framing)
+    resized = _resized(
+        picture,
+        height=int(target * height / side),
+        width=int(target * width / side),
+        framing=framing,
+    )
     return np.ascontiguousarray(_centre(resized, *framing.shape))
 
 

@@ -120,7 +120,9 @@ class Rows(Generic[Number]):
         return np.fromiter((self._row_of.get(digest(key), -1) for key in keys), np.int64)
 
     def rows(self) -> NDArray[Number]:
-        return np.concatenate([self._rows, *self.held]) if self.held else self._rows
+        if self.held:
+            return np.concatenate([self._rows, *self.held])
+        return self._rows
 
     def append(self, keys: Sequence[str], rows: NDArray[Number]) -> None:
         """Add rows, except for those whose keys are stored by now."""
@@ -137,7 +139,7 @@ class Rows(Generic[Number]):
             write_at(self._path, len(self) * new_rows[0].nbytes, new_rows.data)
             end_of_keys = len(self._header) + len(self) * KEY_BYTES
             new_keys = memoryview(b"".join(new_digests))
-            write_at(self.folder / KEYS, end_of_keys, new_keys, sync=False)
+            write_at(self.folder / KEYS, offset=end_of_keys, content=new_keys, sync=False)
             self.refresh()
 
     def hold(self, keys: Sequence[str], rows: NDArray[Number]) -> None:

@@ -69,13 +69,23 @@ def probe(path: Path, hashes: bool = True) -> Probe:
         read(None)
         seconds, num_frames = video.length()
     if num_frames > 1:
-        return Probe("video", seconds, num_frames, content)
-    return Probe("picture", 0.0, 1, content)
+        return Probe(
+            kind="video",
+            seconds=seconds,
+            num_frames=num_frames,
+            content=content,
+        )
+    return Probe(
+        kind="picture",
+        seconds=0.0,
+        num_frames=1,
+        content=content,
+    )
 
 
 def sample_frames(path: Path, num_frames: int, framing: Framing | None = None) -> Pixels:
     """Sample evenly spaced moments of a file: (F, H, W, 3) RGB, or (F, S, S, 3) with `framing`."""
-    (frames,) = sample_windows(path, [(0.0, None)], num_frames, framing)
+    (frames,) = sample_windows(path, windows=[(0.0, None)], num_frames=num_frames, framing=framing)
     if isinstance(frames, str):
         raise MediaError(frames)
     return frames
@@ -107,7 +117,7 @@ def sample_windows(
         for (start, end), timeout_s in zip(windows, timeouts_s, strict=True):
             end = screen.length() if end is None else end
             screen.limit(timeout_s, end - start)
-            moments = _moments(start, end, num_frames, positions, screen.rate)
+            moments = _moments(start, end, count=num_frames, positions=positions, rate=screen.rate)
             try:
                 samples.append(np.stack([screen.at(moment) for moment in moments]))
             except MediaError as error:
@@ -125,7 +135,9 @@ def sample_short_video(path: Path) -> list[Pixels]:
                 f"{path.name} lasts {seconds:,.0f} s: a reference may last {SHORT_S} s. Cut it, or add a picture."
             )
         screen.limit(SHORT_TIMEOUT_S, seconds)
-        moments = _moments(0.0, seconds, SHORT_FRAMES, CENTRES, screen.rate)
+        moments = _moments(
+            0.0, end=seconds, count=SHORT_FRAMES, positions=CENTRES, rate=screen.rate
+        )
         return [screen.at(moment) for moment in moments]
 
 
@@ -221,7 +233,9 @@ class Screen:
 
 
 def _opened(path: Path) -> PictureFrames | VideoFile:
-    return PictureFrames(path) if is_picture(path) else VideoFile(path)
+    if is_picture(path):
+        return PictureFrames(path)
+    return VideoFile(path)
 
 
 def _check(path: Path) -> None:

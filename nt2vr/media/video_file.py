@@ -221,10 +221,12 @@ class VideoFile:
                 else:
                     shown_s = float(timestamp * stream.time_base)
                 yield _Packet(
-                    shown_s,
-                    shown_s if packet.dts is None else float(packet.dts * stream.time_base),
-                    float((packet.duration or 0) * stream.time_base) or 1 / self.rate,
-                    packet.pos if packet.is_keyframe else None,
+                    shown_s=shown_s,
+                    decoded_s=shown_s
+                    if packet.dts is None
+                    else float(packet.dts * stream.time_base),
+                    duration_s=float((packet.duration or 0) * stream.time_base) or 1 / self.rate,
+                    key_byte=packet.pos if packet.is_keyframe else None,
                 )
                 num_packets += 1
 

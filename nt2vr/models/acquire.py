@@ -11,12 +11,13 @@ from pathlib import Path
 from nt2vr.errors import CheckpointError, ConfigError, quoted
 from nt2vr.files import check_free, check_writable, expanded
 from nt2vr.models.card import CONFIG
-from nt2vr.models.clip_encoder import PREFIXES, ClipFolder, ClipRepository, is_clip_folder
+from nt2vr.models.clip_origins import PREFIXES, ClipFolder, ClipRepository, is_clip_folder
 from nt2vr.models.download import Pretrained, names_pretrained
 from nt2vr.models.embeddings_file import EMBEDDINGS_SUFFIX, EmbeddingsFile
 from nt2vr.models.foreign import ForeignCheckpoint
 from nt2vr.models.foreign_file import SUFFIXES
-from nt2vr.models.hub import HubCheckpoint, check_repository, remote_files
+from nt2vr.models.hub import check_repository, remote_files
+from nt2vr.models.hub_checkpoint import HubCheckpoint
 from nt2vr.models.options import AddOptions
 from nt2vr.models.origin import ModelsHere, Origin
 from nt2vr.models.untrusted import run_child, try_out, unchecked_folder
@@ -117,7 +118,8 @@ def _path_of(source: str) -> Path:
 def _exists(path: Path) -> bool:
     try:
         return path.exists()
-    except (OSError, ValueError):  # the name is too long, or contains NUL
+    # The name is too long, or contains NUL.
+    except (OSError, ValueError):
         return False
 
 
@@ -183,7 +185,8 @@ def _build(origin: Origin, hidden: Path, name: str, progress: Progress) -> tuple
     """Build a model in this process and try it out; return the remark on it, and whether it is a guess."""
     import huggingface_hub.constants  # noqa: PLC0415  a quarter of a second, and the parent may not need it
 
-    huggingface_hub.constants.HF_HUB_OFFLINE = True  # nothing in a configuration may fetch more
+    # Nothing in a configuration may fetch more.
+    huggingface_hub.constants.HF_HUB_OFFLINE = True
     built = origin.build(hidden, name, progress)
     if built.encoder is not None:
         progress(0, 0, "trying it out")

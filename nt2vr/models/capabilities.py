@@ -7,7 +7,8 @@ from typing import NamedTuple
 class VideoInputName(NamedTuple):
     """What a model reads of videos instead of frames: a kind of input, and which one of a dataset."""
 
-    kind: str  # as in `Extension.video_inputs`
+    # As in `Extension.video_inputs`.
+    kind: str
     name: str
 
 

@@ -36,10 +36,13 @@ from nt2vr.settings import ASSETS, Settings
 
 logger = logging.getLogger(__name__)
 
-EPOCH = re.compile(r"epoch_(\d+)")  # folder of a run's checkpoint
-BEST_SUFFIX = " · best"  # of a run's name: its best epoch
+# Folder of a run's checkpoint.
+EPOCH = re.compile(r"epoch_(\d+)")
+# Next to them: {"epoch": 3}, the best epoch on validation.
+BEST = "best.json"
+# Of a run's name: its best epoch.
+BEST_SUFFIX = " · best"
 NO_OPTIONS = AddOptions()
-BEST = "best.json"  # next to them: {"epoch": 3}, the best epoch on validation
 
 
 @dataclass(frozen=True)
@@ -77,13 +80,15 @@ class Catalog:
     def __init__(
         self, folders: Sequence[Path], device: str = "cpu", runs: Path | None = None
     ) -> None:
-        self._folders, self.device, self._runs = tuple(folders), device, runs
-        self._cards: dict[
-            Path, tuple[int, Card | None]
-        ] = {}  # folder -> modification time and card
+        self._folders = tuple(folders)
+        self.device = device
+        self._runs = runs
+        # By folder: the modification time of the file, and the card.
+        self._cards: dict[Path, tuple[int, Card | None]] = {}
         self._downloading = Lock()
         self._outside: dict[str, CatalogEntry] = {}
-        self._given: dict[str, object] = {}  # models from outside as they were given, by name
+        # Models from outside as they came, by name.
+        self._objects: dict[str, object] = {}
 
     @classmethod
     def of(cls, settings: Settings) -> "Catalog":
@@ -91,7 +96,8 @@ class Catalog:
         folders = [ASSETS / "models", settings.data_dir / "models"]
         return cls(folders, settings.device, settings.data_dir / "runs")
 
-    def __reduce__(self) -> tuple[Any, ...]:  # for child processes
+    # For child processes.
+    def __reduce__(self) -> tuple[Any, ...]:
         return Catalog, (self._folders, self.device, self._runs)
 
     @property
@@ -104,23 +110,19 @@ class Catalog:
     def entries(self) -> dict[str, CatalogEntry]:
         """Map names to checkpoints; folders without a readable card are skipped."""
         entries: dict[str, CatalogEntry] = {}
-        for folder in (
-            folder for parent in self._folders for folder in sorted(_subfolders(parent))
-        ):
-            if card := self._card(folder):
-                has_given_queries = card.capabilities.given_queries_only
-                kind: Literal["embeddings", "model"] = (
-                    "embeddings" if has_given_queries else "model"
-                )
-                entries.setdefault(
-                    card.name, CatalogEntry((folder,), kind, tuple(card.composers.entries))
-                )
-        taken = {name.casefold() for name in entries}
+        for parent in self._folders:
+            for folder in sorted(_subfolders(parent)):
+                card = self._card(folder)
+                if card is not None:
+                    entries.setdefault(card.name, _entry_of(folder, card))
+
+        model_names = {name.casefold() for name in entries}
         for run in sorted(_subfolders(self._runs), reverse=True):
-            name = run.name if run.name.casefold() not in taken else f"{run.name} (run)"
-            entries |= {
-                f"{name}{suffix}": entry for suffix, entry in epochs_of(run / "checkpoints").items()
-            }
+            name = run.name
+            if name.casefold() in model_names:
+                name = f"{name} (run)"
+            for suffix, entry in epochs_of(run / "checkpoints").items():
+                entries[name + suffix] = entry
         return {**self._outside, **entries}
 
     def add(
@@ -142,69 +144,70 @@ class Catalog:
             return acquire(source, self, options, progress, announce, check_name)
         # Two pages may ask for one model at once.
         with self._downloading:
-            here = self.named(source)
-            if here and not options.name:
-                return Added(here, "It was here already.", was_here=True)
+            name = self.named(source)
+            if name and not options.name:
+                return Added(name, "It was here already.", was_here=True)
             return acquire(source, self, options, progress, announce, check_name)
 
     def _add_encoder(self, model: Any, check_name: CheckName) -> str:
         """Add a model from outside, and return its name; one that is here already is found."""
-        for name, given in self._given.items():
-            if model is given:
+        for name, added in self._objects.items():
+            if model is added:
                 return name
         encoder = check_encoder(model)
         name = encoder.name
         check_name(name)
         if name in self.entries() and name not in self._outside:
-            here = self.card(name)
-            if here.embeds_like(encoder.card):
+            if self.card(name).embeds_like(encoder.card):
                 return name
             raise ConfigError(f"There is a model {quoted(name)} already. Give yours another name.")
-        self._given[name] = model
+        self._objects[name] = model
         self._outside[name] = CatalogEntry((), "outside", make=lambda: encoder)
         return name
 
     def named(self, name: str) -> str | None:
         """Return a model's name as it is listed, given in any letter case and with any spaces; None if none has it."""
         names = self.names()
-        return (
-            name
-            if name in names
-            else next((known for known in names if _key(known) == _key(name)), None)
-        )
+        if name in names:
+            return name
+        for listed in names:
+            if _key(listed) == _key(name):
+                return listed
+        return None
 
     def find(self, name: str) -> CatalogEntry:
         """Return the checkpoints that a name stands for, given as for `named`."""
         entries = self.entries()
-        if isinstance(name, str) and name not in entries:  # an empty drop-down gives None
+        # An empty drop-down gives None.
+        if isinstance(name, str) and name not in entries:
             name = self.named(name) or name
         return pick("model", name, entries)
 
     def name_of_run(self, run: Path) -> str:
         """Return the name of the best model of a run's folder, otherwise of its newest; "" if it has none here."""
         checkpoints = (run / "checkpoints").resolve()
-        names = [
-            name
-            for name, entry in self.entries().items()
-            if entry.kind == "run" and entry.folders[0].parent.resolve() == checkpoints
-        ]
-        best = [name for name in names if name.endswith(BEST_SUFFIX)]
-        return next(iter([*best, *names]), "")
+        newest = ""
+        for name, entry in self.entries().items():
+            if entry.kind == "run" and entry.folders[0].parent.resolve() == checkpoints:
+                if name.endswith(BEST_SUFFIX):
+                    return name
+                newest = newest or name
+        return newest
 
     def card(self, name: str, entries: Mapping[str, CatalogEntry] | None = None) -> Card:
         """Return the card of a model, without loading it; raises as `find` and `read_card` do."""
         entry = pick("model", name, entries) if entries else self.find(name)
-        return (
-            entry.make().card
-            if entry.make
-            else self._card(entry.folders[0]) or read_card(entry.folders[0])
-        )
+        if entry.make:
+            return entry.make().card
+        folder = entry.folders[0]
+        return self._card(folder) or read_card(folder)
 
     def knows_only_drawings(
         self, name: str, entries: Mapping[str, CatalogEntry] | None = None
     ) -> bool:
         """Whether the built-in world is all that a model was trained on, as far as the cards of its bases tell."""
-        entries, seen = entries or self.entries(), set[str]()
+        entries = entries or self.entries()
+        seen = set[str]()
         while name in entries and name not in seen:
             seen.add(name)
             folders = entries[name].folders
@@ -239,12 +242,16 @@ class Catalog:
         Training runs are not among them: who wants one names it.
         """
         entries = self.entries()
-        own = [name for name in self.library_models() if entries[name].kind == "model"]
-        return [name for name in own if not self.knows_only_drawings(name, entries)]
+        return [
+            name
+            for name in self.library_models()
+            if entries[name].kind == "model" and not self.knows_only_drawings(name, entries)
+        ]
 
     def folder(self, name: str) -> Path:
         """Return the checkpoint folder of a model; a ConfigError refuses one from outside, which has none."""
-        if not (folders := self.find(name).folders):
+        folders = self.find(name).folders
+        if not folders:
             raise ConfigError(
                 f"{quoted(name)} is no checkpoint folder, but a model from outside. Choose another one."
             )
@@ -289,22 +296,37 @@ class Catalog:
             raise ConfigError(
                 f"{quoted(name)} was not downloaded or imported, so it is not removed from here."
             )
-        doomed_card = self.card(name)
-        others = dict[str, None]()  # that hold only what differs from it
-        for other, each in self.entries().items():
-            cards = map(self._card, each.folders if each.kind in ("model", "run") else ())
-            if any(card and card.stands_on(doomed_card) for card in cards):
-                others[other] = None
-        if others and not force:
-            others_named = ", ".join(map(quoted, others))
+        dependents = self._dependents(name)
+        if dependents and not force:
+            names = ", ".join(map(quoted, dependents))
             raise ConfigError(
-                f"Without {quoted(name)}, {others_named} cannot be used any more. Remove or export them first, or add "
+                f"Without {quoted(name)}, {names} cannot be used any more. Remove or export them first, or add "
                 "--force."
             )
         doomed = folder.with_name(f".{folder.name}.removed")
-        shutil.rmtree(doomed, ignore_errors=True)  # of a process that was killed
-        folder.rename(doomed)  # from here on, it is no model any more
+        # A process that was killed may have left one.
+        shutil.rmtree(doomed, ignore_errors=True)
+        # From here on, it is not a model any more.
+        folder.rename(doomed)
         shutil.rmtree(doomed)
+
+    def _dependents(self, name: str) -> list[str]:
+        """List the models that hold only what differs from another."""
+        base = self.card(name)
+        dependents = []
+        for dependent, entry in self.entries().items():
+            if entry.kind in ("model", "run"):
+                cards = map(self._card, entry.folders)
+                if any(card and card.stands_on(base) for card in cards):
+                    dependents.append(dependent)
+        return dependents
+
+
+def _entry_of(folder: Path, card: Card) -> CatalogEntry:
+    composers = tuple(card.composers.entries)
+    if card.capabilities.given_queries_only:
+        return CatalogEntry((folder,), "embeddings", composers)
+    return CatalogEntry((folder,), "model", composers)
 
 
 def _key(name: str) -> str:
@@ -313,20 +335,23 @@ def _key(name: str) -> str:
 
 def epochs_of(checkpoints: Path) -> dict[str, CatalogEntry]:
     """List a run's newest epoch, its best, and each epoch by what follows the run's name."""
-    numbered = ((EPOCH.fullmatch(folder.name), folder) for folder in _subfolders(checkpoints))
-    epochs = dict(
-        sorted(((int(match[1]), folder) for match, folder in numbered if match), reverse=True)
-    )
-    if not epochs:
+    numbered = []
+    for folder in _subfolders(checkpoints):
+        match = EPOCH.fullmatch(folder.name)
+        if match:
+            numbered.append((int(match[1]), folder))
+    if not numbered:
         return {}
+
+    epochs = dict(sorted(numbered, reverse=True))
     composers = names_in(epochs.values())
     entries = {"": CatalogEntry(tuple(epochs.values()), "run", composers)}
     with suppress(OSError, ValueError, LookupError, TypeError):
-        best = epochs[parse_json((checkpoints / BEST).read_text(encoding="utf-8"))["epoch"]]
-        entries[BEST_SUFFIX] = CatalogEntry((best,), "run", composers)
-    return entries | {
-        f" · epoch {epoch}": CatalogEntry((folder,), "epoch") for epoch, folder in epochs.items()
-    }
+        best = parse_json((checkpoints / BEST).read_text(encoding="utf-8"))
+        entries[BEST_SUFFIX] = CatalogEntry((epochs[best["epoch"]],), "run", composers)
+    for epoch, folder in epochs.items():
+        entries[f" · epoch {epoch}"] = CatalogEntry((folder,), "epoch")
+    return entries
 
 
 def best_checkpoint(checkpoints: Path) -> Path:

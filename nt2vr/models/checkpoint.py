@@ -10,14 +10,11 @@ tokenizer of its base.
 
 import json
 from collections.abc import Mapping
-from copy import deepcopy
-from dataclasses import asdict
 from datetime import UTC, datetime
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError
+from nt2vr.errors import CheckpointError
 from nt2vr.files import atomic_folder, parse_json, write_json
 from nt2vr.models.card import (
     CONFIG,
@@ -33,7 +30,9 @@ from nt2vr.models.card import (
 from nt2vr.models.composer import read_composers
 from nt2vr.models.device import resolve_device
 from nt2vr.models.difference import (
+    SharedWeights,
     difference_from,
+    read_changed,
     read_tensors,
     shared_weights,
     tokenizer_folder,
@@ -41,13 +40,13 @@ from nt2vr.models.difference import (
 )
 from nt2vr.models.framing import Framing
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
+from nt2vr.models.open_clip_model import check_towers, empty_model, random_model, with_weights
 from nt2vr.models.tokenizer import digest_of, files_of, load_tokenizer
 from nt2vr.models.weights import (
-    SCALARS,
     check_finite,
     loading,
+    save_tensors,
     text_fingerprint,
-    unfilled,
     visual_fingerprint,
 )
 
@@ -56,66 +55,15 @@ if TYPE_CHECKING:
 
     from nt2vr.models.text_side import TextSide
 
-MAX_LAYERS = 500  # of a tower; the largest of open_clip's models have 64
-
-
-def build_model(
-    model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any], device: str = "cpu"
-) -> Any:
-    """Build an open_clip model with random weights; a ConfigError refuses one that cannot be built, or never ends."""
-    try:
-        for tower in ("vision_cfg", "text_cfg"):
-            layers = model_cfg[tower].get("layers", 0)
-            if (count := sum(layers) if isinstance(layers, list | tuple) else layers) > MAX_LAYERS:
-                raise ConfigError(
-                    f"{tower} has {count:,} layers, and at most {MAX_LAYERS} are built."
-                )
-        return _random_model(model_cfg, preprocess_cfg, device)
-    except (
-        AssertionError,
-        AttributeError,
-        LookupError,
-        RuntimeError,
-        TypeError,
-        ValueError,
-    ) as error:
-        raise ConfigError(
-            f"open_clip cannot build the model ({error}). Check its configuration."
-        ) from error
-
-
-def _random_model(
-    model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any], device: str
-) -> Any:
-    """Do as open_clip's `create_model` does, which wants files and warns that there are no weights."""
-    from open_clip import CLIP, CoCa, CustomTextCLIP  # noqa: PLC0415  the page is up before open_clip is
-    from open_clip.model import set_model_preprocess_cfg  # noqa: PLC0415
-    from open_clip.transform import PreprocessCfg, merge_preprocess_dict  # noqa: PLC0415
-
-    config = deepcopy(dict(model_cfg))
-    kind = CustomTextCLIP if config.pop("custom_text", False) else CLIP
-    model: Any = (CoCa if "multimodal_cfg" in config else kind)(**config).to(device)
-    told = merge_preprocess_dict(asdict(PreprocessCfg()), dict(preprocess_cfg))
-    set_model_preprocess_cfg(model, {**told, "size": model.visual.image_size})
-    return model
-
-
-def check_towers(
-    model_cfg: Mapping[str, Any], name: object, error: type[Nt2vrError] = ConfigError
-) -> None:
-    """Raise `error` for a model that takes no pictures, or whose text tower comes from Hugging Face transformers."""
-    if "vision_cfg" not in model_cfg:  # open_clip 4 has models of sound
-        raise error(f"{name} takes no pictures. Choose a model of pictures and texts.")
-    if "hf_model_name" in model_cfg["text_cfg"]:
-        raise error(
-            f"{name} has a text tower from Hugging Face transformers. Choose a model without."
-        )
-
 
 def identified(
-    card: Card, model: Any, tokenizer: Any, weights: Mapping[str, "Tensor"] | None = None
+    card: Card, model: Any, tokenizer: Any, weights: "Mapping[str, Tensor] | None" = None
 ) -> Card:
-    """Return the card with a model's frame size and fingerprints; `weights` are those stored, in half precision."""
+    """Return the card with a model's frame size and fingerprints.
+
+    Args:
+        weights: the model's as they are stored, in half precision; its own in memory by default.
+    """
     weights = weights or model.state_dict()
     return card.replace(
         image_size=Framing.of(model.visual.preprocess_cfg).size,
@@ -144,64 +92,67 @@ def write_checkpoint(
         text_side: an extension's, instead of the text tower.
         base: checkpoint folder that training started from; what it has is not stored again.
     """
-    from safetensors.torch import save_file  # noqa: PLC0415  imports torch
-
     from nt2vr.models.pooling import fixed_pooling, head_of  # noqa: PLC0415  imports torch
     from nt2vr.models.text_side import card_fields  # noqa: PLC0415  imports torch
 
     if folder.exists():
         raise CheckpointError(f"{folder} already exists. Choose another name or delete it.")
-    files = files_of(tokenizer, model_cfg["text_cfg"])
-    pooling = fixed_pooling(card) if pooling is None else pooling
-    weights, head = (_stored(each.state_dict(), fp16, folder) for each in (model, pooling))
-    of_text_side = _stored(text_side.state_dict(), fp16, folder) if text_side else {}
-    changed: dict[str, Tensor] = {}
-    if base and (difference := difference_from(base, folder, model.state_dict(), weights)):
-        weights, changed = difference.weights, difference.changed
+    tokenizer_files = files_of(tokenizer, model_cfg["text_cfg"])
+    if pooling is None:
+        pooling = fixed_pooling(card)
+    weights = _as_stored(model, fp16, folder)
+    head = _as_stored(pooling, fp16, folder)
+    side_weights = _as_stored(text_side, fp16, folder) if text_side else {}
+
+    stored = {WEIGHTS: weights}
+    difference = difference_from(base, folder, model.state_dict(), weights) if base else None
+    if difference:
+        stored = {DIFFERENCE: difference.changed}
+        weights = difference.weights
         card = card.replace(difference=difference.entry)
-        there = (name for name in files if (difference.base / name).is_file())
-        files = (
-            {}
-            if files == {name: (difference.base / name).read_bytes() for name in there}
-            else files
-        )
+        if _has_files(difference.base, tokenizer_files):
+            tokenizer_files = {}
+
     card = card.replace(
         head=head_of(pooling, head),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        **card_fields(text_side, of_text_side),
+        **card_fields(text_side, side_weights),
     )
     card = configured(identified(card, model, tokenizer, weights), model_cfg, preprocess_cfg)
+
+    configs = {"model_cfg": model_cfg, "preprocess_cfg": preprocess_cfg}
     with atomic_folder(folder) as partial:
-        write_json(
-            partial / CONFIG, {"model_cfg": model_cfg, "preprocess_cfg": preprocess_cfg}, indent=2
-        )
+        write_json(partial / CONFIG, configs, indent=2)
         write_card(partial, card)
-        for name, content in files.items():
+        for name, content in tokenizer_files.items():
             (partial / name).write_bytes(content)
-        stored = {DIFFERENCE: changed} if changed else {WEIGHTS: weights}
-        stored[HEAD] = head
-        metadata: dict[str, dict[str, str]] = {}  # by file
-        if text_side:
-            stored[extension_file(text_side.name)] = of_text_side
-            metadata[extension_file(text_side.name)] = text_side.metadata
         for name, tensors in stored.items():
-            if tensors:
-                save_file(tensors, partial / name, metadata.get(name))
-                (partial / name).chmod(
-                    0o644
-                )  # readable for others like the rest; safetensors writes 0600
+            save_tensors(tensors, partial / name)
+        if head:
+            save_tensors(head, partial / HEAD)
+        if text_side:
+            save_tensors(side_weights, partial / extension_file(text_side.name), text_side.metadata)
     return card
 
 
-def _stored(weights: Mapping[str, "Tensor"], fp16: bool, folder: Path) -> dict[str, "Tensor"]:
-    """Return weights as a checkpoint has them, or raise a CheckpointError for those that are not finite."""
-    halved = {
-        name: each.half() if fp16 and each.is_floating_point() else each
-        for name, each in weights.items()
-    }
-    stored = {name: tensor.detach().cpu().contiguous() for name, tensor in halved.items()}
+def _as_stored(module: "nn.Module", fp16: bool, folder: Path) -> "dict[str, Tensor]":
+    """Return a module's weights as `folder` will have them; a CheckpointError refuses infinite ones."""
+    stored = {}
+    for name, tensor in module.state_dict().items():
+        if fp16 and tensor.is_floating_point():
+            tensor = tensor.half()
+        stored[name] = tensor.detach().cpu().contiguous()
     check_finite(stored, folder)
     return stored
+
+
+def _has_files(folder: Path, files: Mapping[str, bytes]) -> bool:
+    """Return whether a folder has files of these names and contents."""
+    for name, content in files.items():
+        path = folder / name
+        if not path.is_file() or path.read_bytes() != content:
+            return False
+    return True
 
 
 def read_checkpoint(folder: Path, device: str = "cpu", verify: bool = False) -> OpenClipEncoder:
@@ -214,35 +165,33 @@ def read_checkpoint(folder: Path, device: str = "cpu", verify: bool = False) -> 
     from nt2vr.models.pooling import read_pooling  # noqa: PLC0415  imports torch
     from nt2vr.models.text_side import read_text_side  # noqa: PLC0415  imports torch
 
-    card, device = read_card(folder), resolve_device(device)
+    card = read_card(folder)
+    device = resolve_device(device)
     with loading(folder):
-        model_cfg, preprocess_cfg = read_configs(folder)
-        check_towers(model_cfg, folder, CheckpointError)
+        model_cfg, preprocess_cfg = _configs_of_towers(folder)
         pooling = read_pooling(folder, card, model_cfg["embed_dim"])
         text_side = read_text_side(folder, card)
         if getattr(pooling, "embed_dim", 0) != getattr(text_side, "embed_dim", 0):
             raise ValueError("videos and texts are not embedded into the same spaces")
+
         base = whole_folder(folder, card)
         tokenizer = load_tokenizer(tokenizer_folder(folder, base), model_cfg["text_cfg"])
         shared = shared_weights(base, device)
-        changed = read_tensors(folder / DIFFERENCE) if card.difference else {}
+        changed = read_changed(folder, card)
         weights = {**shared.tensors, **changed}
-        model = _filled(
-            deepcopy(_empty_model(json.dumps([model_cfg, preprocess_cfg]))), weights
-        ).to(device)
-        if any(
-            name.startswith("visual.") and tensor.is_floating_point()
-            for name, tensor in changed.items()
-        ):
-            visual, folded = "", dict[str, Any]()
-        else:
-            visual, folded = shared.visual_fingerprint, shared.folded
-        tower = json.dumps({**model_cfg, "text_cfg": {}})
-        encoder = OpenClipEncoder(model, tokenizer, card, pooling, text_side, folded.get(tower))
-        encoder.shared, folded[tower] = shared, encoder.folded
+        model = with_weights(empty_model(model_cfg, preprocess_cfg), weights).to(device)
+
+        # Models that share the visual tower of their base share its hash, and its folding, too.
+        tower = SharedWeights(weights) if _has_visual_tower(changed) else shared
+        visual_cfg = json.dumps({**model_cfg, "text_cfg": {}})
+        encoder = OpenClipEncoder(
+            model, tokenizer, card, pooling, text_side, folded=tower.folded.get(visual_cfg)
+        )
+        tower.folded[visual_cfg] = encoder.folded
+        encoder.shared = shared
         encoder.composers = read_composers(folder, encoder.embed_dim)
-    matches = (visual or visual_fingerprint(weights)) == card.visual.fingerprint
-    if not matches or (
+
+    if tower.visual_fingerprint != card.visual.fingerprint or (
         verify and text_fingerprint(weights, digest_of(tokenizer)) != card.text.fingerprint
     ):
         raise CheckpointError(
@@ -251,47 +200,34 @@ def read_checkpoint(folder: Path, device: str = "cpu", verify: bool = False) -> 
     return encoder
 
 
+def _has_visual_tower(changed: "Mapping[str, Tensor]") -> bool:
+    return any(
+        name.startswith("visual.") and tensor.is_floating_point()
+        for name, tensor in changed.items()
+    )
+
+
 def read_model(folder: Path, device: str = "cpu") -> tuple[Any, Any, Card]:
     """Load the float32 open_clip model of a checkpoint folder, for training, its tokenizer and its card."""
     card = read_card(folder)
     with loading(folder):
-        model_cfg, preprocess_cfg = read_configs(folder)
-        check_towers(model_cfg, folder, CheckpointError)
+        model_cfg, preprocess_cfg = _configs_of_towers(folder)
         base = whole_folder(folder, card)
         tokenizer = load_tokenizer(tokenizer_folder(folder, base), model_cfg["text_cfg"])
-        changed = read_tensors(folder / DIFFERENCE) if card.difference else {}
-        model = _filled(
-            _random_model(model_cfg, preprocess_cfg, "cpu"),
-            {**read_tensors(base / WEIGHTS), **changed},
-        )
+        changed = read_changed(folder, card)
+        # What a run draws next depends on the numbers that this draws.
+        model = random_model(model_cfg, preprocess_cfg, "cpu")
+        model = with_weights(model, {**read_tensors(base / WEIGHTS), **changed})
         return model.to(resolve_device(device)), tokenizer, card
-
-
-@lru_cache(maxsize=8)
-def _empty_model(configs: str) -> Any:
-    """Build a model whose parameters take no memory, to be copied."""
-    from torch.random import fork_rng  # noqa: PLC0415  the page is up before torch is
-
-    with fork_rng(devices=[]), unfilled():
-        model_cfg, preprocess_cfg = json.loads(configs)
-        model = _random_model(model_cfg, preprocess_cfg, "cpu")
-    model.load_state_dict(
-        {name: tensor.to("meta") for name, tensor in model.state_dict().items()}, assign=True
-    )
-    return model
-
-
-def _filled(model: Any, weights: Mapping[str, "Tensor"]) -> Any:
-    own = model.state_dict()
-    scalars = {
-        name: weights[name].reshape(own[name].shape)
-        for name in SCALARS
-        if name in own and name in weights
-    }
-    model.load_state_dict({**weights, **scalars}, assign=True)
-    return model
 
 
 def read_configs(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     config = parse_json((folder / CONFIG).read_text(encoding="utf-8"))
     return config["model_cfg"], config.get("preprocess_cfg") or {}
+
+
+def _configs_of_towers(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Read the configurations of a model of pictures and texts; a CheckpointError refuses another."""
+    model_cfg, preprocess_cfg = read_configs(folder)
+    check_towers(model_cfg, folder, CheckpointError)
+    return model_cfg, preprocess_cfg

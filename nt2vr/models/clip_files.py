@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from nt2vr.errors import CheckpointError, quoted
-from nt2vr.models.checkpoint import MAX_LAYERS
+from nt2vr.models.open_clip_model import MAX_LAYERS
 
 # The largest models have some 20 modules per layer.
 MAX_MODULES = 100 * MAX_LAYERS
-LAYERS = re.compile(
-    r"(^|_)(layers?|depths?|n?blocks)$"
-)  # num_hidden_layers, n_layer, depth, num_blocks
-# of sentence-transformers: file and class. Each only builds layers of torch, or a model of
+# num_hidden_layers, n_layer, depth, num_blocks.
+LAYERS = re.compile(r"(^|_)(layers?|depths?|n?blocks)$")
+# Of sentence-transformers: file and class. Each only builds layers of torch, or a model of
 # transformers.
 MODULE_CLASSES = {
     "transformer": "Transformer",
@@ -39,12 +38,10 @@ ALLOWED_CLASSES = frozenset(
     for place in (name, f"{file}.{name}")
 )
 ACTIVATION = re.compile(r"torch\.nn\.modules\.(activation|linear)\.[A-Z]\w*")
-VOCABULARIES = (
-    "tokenizer.json",
-    "vocab.json",
-    "added_tokens.json",
-)  # in which any word may be a key
-ATTENTION = ("attn_implementation", "experts_implementation")  # ends of keys
+# In which any word may be a key.
+VOCABULARIES = ("tokenizer.json", "vocab.json", "added_tokens.json")
+# Ends of keys.
+ATTENTION = ("attn_implementation", "experts_implementation")
 OWN_ATTENTION = (
     "eager",
     "sdpa",
@@ -112,7 +109,8 @@ def _check_entry(key: str, value: Any, name: str) -> None:
             f"{name} has {count:,} layers ({key}), and at most {MAX_LAYERS} are built."
         )
 
-    if key == "types" and isinstance(value, dict):  # of a router
+    # Of a router.
+    if key == "types" and isinstance(value, dict):
         for class_name in value.values():
             _check_class(class_name, name)
 

@@ -28,10 +28,12 @@ class PictureQuery:
     picture: Vectors
     sentence: Vectors
     wanted: Vectors
-    unwanted: Vectors  # the sum of its unwanted parts
-    # (..., T, D) of the sentence, for a composer that reads tokens; zeros pad
+    # The sum of its unwanted parts.
+    unwanted: Vectors
+    # (..., T, D) of the sentence, for a composer that reads tokens; zeros pad.
     tokens: Vectors | None = None
-    frames: Vectors | None = None  # (..., F, D) of the references, likewise
+    # (..., F, D) of the references, likewise.
+    frames: Vectors | None = None
 
 
 class Composer(ABC):

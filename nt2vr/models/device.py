@@ -24,10 +24,14 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 GPU = "cuda"
-DURATION_S = 15  # of a call, the transfer of the model included; short ones wait less
-FLOAT32, BF16 = PRECISIONS = ("", "bf16")
-PRODUCTS = 10  # of matrices, by which a device is measured
-TOLERANCE = 0.01  # of a cosine, bfloat16 compared with float32
+# Of a call, the transfer of the model included; short ones wait less.
+DURATION_S = 15
+FLOAT32 = ""
+BF16 = "bf16"
+# Products of matrices by which a device is measured.
+PRODUCTS = 10
+# Of a cosine, bfloat16 compared with float32.
+TOLERANCE = 0.01
 
 
 def resolve_device(device: str) -> str:
@@ -41,17 +45,13 @@ def resolve_device(device: str) -> str:
         return device
     if on_zero_gpu():
         return "cpu"
-    return (
-        "cuda"
-        if torch.cuda.is_available()
-        else "mps"
-        if torch.backends.mps.is_available()
-        else "cpu"
-    )
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
 def autocast(device: str, precision: str) -> AbstractContextManager[Any]:
-    """Return the context in which to encode: in bfloat16 matrix products are, everything delicate is float32."""
+    """Return the context in which to encode: with bf16, matrix products alone are in bfloat16."""
     import torch  # noqa: PLC0415  see `resolve_device`
 
     return torch.autocast(device, torch.bfloat16, enabled=bool(precision))
@@ -73,15 +73,22 @@ def as_tensor(array: NDArray[np.float32]) -> "Tensor":
 
 @cache
 def gflops_per_second(device: str) -> float:
-    """Measure once how much a device, as in a setting, computes in a second: by a product of ViT-B/32's, 8 frames."""
+    """Measure once how much a device, as in a setting, computes in a second.
+
+    The measure is a matrix product as in ViT-B/32, for 8 frames.
+    """
     import torch  # noqa: PLC0415  see `resolve_device`
 
-    where = resolve_device(device)
-    tokens, weights = torch.rand(8 * 50, 768, device=where), torch.rand(768, 3072, device=where)
-    took_s = min(
-        repeat(lambda: float((tokens @ weights)[0, 0]), number=1, repeat=PRODUCTS)
-    )  # float() waits for it
-    return 2e-9 * tokens.numel() * weights.shape[1] / took_s
+    resolved = resolve_device(device)
+    tokens = torch.rand(8 * 50, 768, device=resolved)
+    weights = torch.rand(768, 3072, device=resolved)
+
+    def multiply() -> float:
+        # A number waits for the device.
+        return float((tokens @ weights)[0, 0])
+
+    fastest_s = min(repeat(multiply, number=1, repeat=PRODUCTS))
+    return 2e-9 * tokens.numel() * weights.shape[1] / fastest_s
 
 
 def on_gpu(function: Callable[Concatenate[Encoder, P], R]) -> Callable[Concatenate[Encoder, P], R]:
@@ -112,14 +119,14 @@ def on_gpu(function: Callable[Concatenate[Encoder, P], R]) -> Callable[Concatena
     @wraps(function)
     def wrapped(encoder: Encoder, /, *arguments: P.args, **options: P.kwargs) -> R:
         number = numbers.setdefault(encoder, next(next_number))
-        encoders[number] = encoder  # before the fork
+        # Before the fork.
+        encoders[number] = encoder
         try:
-            result = lent(number, arguments, options)
-        except (
-            Exception
-        ) as error:  # quota, queue or worker: ZeroGPU raises errors of Gradio's for all
+            answer = lent(number, arguments, options)
+        # Of the quota, the queue or the worker: ZeroGPU raises errors of Gradio's for all.
+        except Exception as error:
             logger.warning("No GPU could be borrowed (%s).", error)
-            result = None
-        return function(encoder, *arguments, **options) if result is None else result[0]
+            answer = None
+        return function(encoder, *arguments, **options) if answer is None else answer[0]
 
     return wrapped

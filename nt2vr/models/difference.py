@@ -4,7 +4,7 @@ A base is known by its fingerprint. It is looked for next to the checkpoint, amo
 models, and in `models` of every folder above the checkpoint, such as a run's data folder.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -29,20 +29,21 @@ from nt2vr.models.card import (
     write_card,
 )
 from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG
-from nt2vr.models.weights import SCALARS, check_finite, visual_fingerprint
+from nt2vr.models.weights import SCALARS, check_finite, save_tensors, visual_fingerprint
 from nt2vr.settings import ASSETS
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-LEAST_SHARED = 0.1  # of the bytes: a checkpoint that shares less with its base is stored whole
+# Of the bytes: a checkpoint that shares less with its base is stored whole.
+LEAST_SHARED = 0.1
 
 
 class SharedWeights:
-    """The float32 tensors of a whole model on a device, in memory once for all models that stand on it.
+    """Float32 tensors on a device, in memory once for all models that need them.
 
     Attributes:
-        folded: what encoders made of their visual towers, by the configurations of these.
+        folded: what encoders made of the visual tower, by its configuration.
     """
 
     def __init__(self, tensors: "dict[str, Tensor]") -> None:
@@ -54,9 +55,8 @@ class SharedWeights:
         return visual_fingerprint(self.tensors)
 
 
-_shared: WeakValueDictionary[tuple[object, ...], SharedWeights] = (
-    WeakValueDictionary()
-)  # kept alive by encoders
+# Kept alive by encoders.
+_shared: WeakValueDictionary[tuple[object, ...], SharedWeights] = WeakValueDictionary()
 _reading = Lock()
 
 
@@ -64,24 +64,29 @@ def shared_weights(folder: Path, device: str) -> SharedWeights:
     """Read the weights of a whole model for use without changing them; once as long as a model uses them."""
     key = folder.absolute(), device, *stamp(folder / WEIGHTS)
     with _reading:
-        if (found := _shared.get(key)) is None:
-            tensors = {
-                name: tensor.to(device) for name, tensor in read_tensors(folder / WEIGHTS).items()
-            }
-            found = _shared[key] = SharedWeights(tensors)
-    return found
+        weights = _shared.get(key)
+        if weights is None:
+            tensors = read_tensors(folder / WEIGHTS)
+            weights = SharedWeights({name: tensor.to(device) for name, tensor in tensors.items()})
+            _shared[key] = weights
+    return weights
 
 
 def read_tensors(file: Path) -> "dict[str, Tensor]":
     """Read the tensors of a checkpoint's file, in float32 and finite; those stored so are mapped, not copied."""
     from safetensors.torch import load_file  # noqa: PLC0415  imports torch
 
-    weights = load_file(file)
+    weights: dict[str, Tensor] = load_file(file)
     check_finite(weights, file.parent)
-    return {
-        name: tensor.float() if tensor.is_floating_point() else tensor
-        for name, tensor in weights.items()
-    }
+    for name, tensor in weights.items():
+        if tensor.is_floating_point():
+            weights[name] = tensor.float()
+    return weights
+
+
+def read_changed(folder: Path, card: Card) -> "dict[str, Tensor]":
+    """Read the tensors that a checkpoint has instead of its base's; none if it is whole."""
+    return read_tensors(folder / DIFFERENCE) if card.difference else {}
 
 
 def whole_folder(folder: Path, card: Card) -> Path:
@@ -90,47 +95,57 @@ def whole_folder(folder: Path, card: Card) -> Path:
         if not (folder / WEIGHTS).is_file():
             raise CheckpointError(f"{folder} has no {WEIGHTS}. Choose a complete checkpoint.")
         return folder
-    found, is_known = find_base(folder, card.difference)
-    if found is None:
-        problem = "whose weights are others now" if is_known else "which is not here"
+
+    base, is_name_known = find_base(folder, card.difference)
+    if base is None:
+        problem = "whose weights are others now" if is_name_known else "which is not here"
         name = quoted(card.difference.model)
         raise CheckpointError(
             f"{folder} holds only what differs from the model {name}, {problem}. Add {name} again."
         )
-    return found
+    return base
 
 
 def find_base(folder: Path, difference: DifferenceSection) -> tuple[Path | None, bool]:
     """Find the base of a checkpoint in `folder`, and tell whether any model has its name."""
-    above = folder.absolute().parents
-    places = dict.fromkeys([above[0], ASSETS / "models", *(each / "models" for each in above)])
-    is_known = False
-    for file in (file for place in places for file in sorted(place.glob(f"[!.]*/{CARD}"))):
-        with suppress(OSError, ValueError, AttributeError):  # no card, and no model either
-            model = read_as_base(file.parent)
-            if (file.parent / WEIGHTS).is_file():
+    parents = folder.absolute().parents
+    above = [parent / "models" for parent in parents]
+    is_name_known = False
+    for place in dict.fromkeys([parents[0], ASSETS / "models", *above]):
+        for card_file in sorted(place.glob(f"[!.]*/{CARD}")):
+            model_folder = card_file.parent
+            # Not every file of that name is a card.
+            with suppress(OSError, ValueError, AttributeError):
+                model = read_as_base(model_folder)
+                if not (model_folder / WEIGHTS).is_file():
+                    continue
                 if model.fingerprint == difference.fingerprint:
-                    return file.parent, True
-                is_known |= model.model == difference.model
-    return None, is_known
+                    return model_folder, True
+                if model.model == difference.model:
+                    is_name_known = True
+    return None, is_name_known
 
 
 def tokenizer_folder(folder: Path, base: Path) -> Path:
     return folder if (folder / TOKENIZER).is_file() else base
 
 
-class Difference(NamedTuple):
+class WeightDifference(NamedTuple):
     """A checkpoint in two parts."""
 
-    base: Path  # folder of the whole model
-    entry: DifferenceSection  # about it, for the card
-    changed: "dict[str, Tensor]"  # those that its base does not have
-    weights: "dict[str, Tensor]"  # all; those that did not change are as the base has them
+    # Folder of the whole model.
+    base: Path
+    # About it, for the card.
+    entry: DifferenceSection
+    # Tensors that its base does not have.
+    changed: "dict[str, Tensor]"
+    # All tensors; those that did not change are as the base has them.
+    weights: "dict[str, Tensor]"
 
 
 def difference_from(
     start: Path, folder: Path, trained: "Mapping[str, Tensor]", stored: "Mapping[str, Tensor]"
-) -> Difference | None:
+) -> WeightDifference | None:
     """Compare weights, as `trained` and as `stored`, with the base of the checkpoint that training started from.
 
     Return None if a checkpoint in `folder` would not find that base, or share little with it.
@@ -139,29 +154,26 @@ def difference_from(
     entry = read_card(base).as_base
     if find_base(folder, entry)[0] is None:
         return None
-    before = read_tensors(base / WEIGHTS)
-    compared = before.keys() - {*SCALARS}  # which are no part of the fingerprint, and small
-    floats = {
-        name: each
-        for name, each in trained.items()
-        if name in compared and each.is_floating_point()
-    }
-    same = {
-        name: before[name]
-        for name, each in floats.items()
-        if before[name].equal(each.detach().float().cpu())
-    }
-    if sum(stored[name].nbytes for name in same) < LEAST_SHARED * sum(
-        tensor.nbytes for tensor in stored.values()
-    ):
+
+    of_base = read_tensors(base / WEIGHTS)
+    same = {}
+    for name, tensor in trained.items():
+        # The fingerprint of a base says nothing of SCALARS, which are small.
+        if name in SCALARS or name not in of_base or not tensor.is_floating_point():
+            continue
+        if of_base[name].equal(tensor.detach().float().cpu()):
+            same[name] = of_base[name]
+
+    same_bytes = sum(stored[name].nbytes for name in same)
+    if same_bytes < LEAST_SHARED * sum(tensor.nbytes for tensor in stored.values()):
         return None
     changed = {name: tensor for name, tensor in stored.items() if name not in same}
-    return Difference(base, entry, changed, {**stored, **same})
+    return WeightDifference(base, entry, changed, weights={**stored, **same})
 
 
 def export_checkpoint(folder: Path, target: Path) -> None:
     """Write a checkpoint as a whole model, which open_clip loads by itself; atomically."""
-    from safetensors.torch import load_file, save_file  # noqa: PLC0415  imports torch
+    from safetensors.torch import load_file  # noqa: PLC0415  imports torch
 
     card = read_card(folder)
     if card.capabilities.given_queries_only:
@@ -170,17 +182,19 @@ def export_checkpoint(folder: Path, target: Path) -> None:
         )
     if target.exists():
         raise CheckpointError(f"{target} already exists. Choose another name or delete it.")
+
     base = whole_folder(folder, card)
     with atomic_folder(target) as partial:
         of_extensions = map(extension_file, (*text_sides(), *composers()))
-        places = dict.fromkeys((CONFIG, HEAD, *of_extensions), folder)
-        places |= dict.fromkeys((TOKENIZER, TOKENIZER_CONFIG), tokenizer_folder(folder, base))
-        for file in (place / name for name, place in places.items()):
-            if file.is_file():
-                (partial / file.name).write_bytes(file.read_bytes())
+        _copy_files((CONFIG, HEAD, *of_extensions), folder, partial)
+        _copy_files((TOKENIZER, TOKENIZER_CONFIG), tokenizer_folder(folder, base), partial)
         changed = load_file(folder / DIFFERENCE) if card.difference else {}
-        save_file({**load_file(base / WEIGHTS), **changed}, partial / WEIGHTS)
-        (partial / WEIGHTS).chmod(
-            0o644
-        )  # readable for others like the rest; safetensors writes 0600
+        save_tensors({**load_file(base / WEIGHTS), **changed}, partial / WEIGHTS)
         write_card(partial, card.replace(difference=None))
+
+
+def _copy_files(names: Iterable[str], source: Path, target: Path) -> None:
+    """Copy those files that are there."""
+    for name in names:
+        if (source / name).is_file():
+            (target / name).write_bytes((source / name).read_bytes())

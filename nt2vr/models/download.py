@@ -9,8 +9,9 @@ from typing import Any, Literal
 
 from nt2vr.errors import CheckpointError, ConfigError, DownloadError, Nt2vrError, quoted, reason_of
 from nt2vr.models.card import Card
-from nt2vr.models.checkpoint import build_model, check_towers, read_checkpoint, write_checkpoint
+from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.hub import SPARE_BYTES, RemoteFile, remote_files, transfer
+from nt2vr.models.open_clip_model import build_model, check_towers
 from nt2vr.models.options import AddOptions
 from nt2vr.models.origin import Built, Origin
 from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG, load_tokenizer, needs_file
@@ -18,24 +19,34 @@ from nt2vr.progress import Progress
 
 logger = logging.getLogger(__name__)
 Speed = Literal["fast", "medium", "slow"]
-WEIGHT_FILES = (
-    "open_clip_model.safetensors",
-    "open_clip_pytorch_model.bin",
-)  # on the Hub, the first is preferred
+# On the Hub; the first is preferred.
+WEIGHT_FILES = ("open_clip_model.safetensors", "open_clip_pytorch_model.bin")
 PREPROCESS = ("mean", "std", "interpolation", "resize_mode", "fill_color")
-CONVERTED = 3  # times the download: a model is written in float32, and may come in half precision
+# Times the download: a model is written in float32, and may come in half precision.
+CONVERTED = 3
+# Mbit/s, for which the page states how long a download takes.
+BANDWIDTH = 100
 PE_README = "apps/pe/README.md of github.com/facebookresearch/perception_models, VTT-T2V"
 
 
 @dataclass(frozen=True)
 class Recommended:
-    name: str  # "architecture/tag"
-    size_mb: int  # of the checkpoint folder, in float32, without a tokenizer
-    gflops: float  # of one frame, measured with PyTorch's FlopCounterMode
-    msrvtt: float | None = (
-        None  # zero-shot text-to-video R@1 on MSR-VTT in percent, if its authors give one
-    )
-    source: str = ""  # where they do
+    """A pre-trained model that the page offers.
+
+    Attributes:
+        name: "architecture/tag".
+        size_mb: of the checkpoint folder, in float32, without a tokenizer.
+        gflops: of one frame, measured with PyTorch's FlopCounterMode.
+        msrvtt: zero-shot text-to-video R@1 on MSR-VTT in percent, if its authors give one.
+        source: where they give it.
+        remark: on what it is good for.
+    """
+
+    name: str
+    size_mb: int
+    gflops: float
+    msrvtt: float | None = None
+    source: str = ""
     remark: str = ""
 
     @property
@@ -45,14 +56,15 @@ class Recommended:
     @property
     def speed(self) -> Speed:
         """Tell the time that a frame takes: fast is ViT-B/32's, slow ViT-L/14's and more."""
-        return "fast" if self.gflops < 20 else "medium" if self.gflops < 100 else "slow"
+        if self.gflops < 20:
+            return "fast"
+        return "medium" if self.gflops < 100 else "slow"
 
     @property
     def download_s(self) -> float:
         return self.size_mb * 8 / BANDWIDTH
 
 
-BANDWIDTH = 100  # Mbit/s, for which the page states how long a download takes
 RECOMMENDED: Sequence[Recommended] = (
     Recommended("MobileCLIP2-S2/dfndr2b", 379, 15.7, remark="small and fast"),
     Recommended("ViT-B-32/openai", 577, 8.8, remark="the base of the paper's models"),
@@ -70,9 +82,8 @@ RECOMMENDED: Sequence[Recommended] = (
         remark="MetaCLIP 2: many languages",
     ),
 )
-OFFERED = next(
-    model for model in RECOMMENDED if model.name == "ViT-B-32/openai"
-)  # to those who know only drawings
+# To those whose models know only drawings.
+OFFERED = next(model for model in RECOMMENDED if model.name == "ViT-B-32/openai")
 
 
 def names_pretrained(text: str) -> bool:
@@ -90,14 +101,14 @@ def pretrained(name: str) -> tuple[str, str]:
     import open_clip  # noqa: PLC0415  takes seconds, and is needed for a download only
 
     architecture, _, tag = (part.strip() for part in name.partition("/"))
-    known = {f"{a}/{t}": (a, t) for a, t in open_clip.list_pretrained()}
-    if f"{architecture}/{tag}" not in known:
-        near = [key for key in known if key.startswith(f"{architecture}/")] or ["ViT-B-32/openai"]
+    tags = open_clip.list_pretrained_tags_by_model(architecture)
+    if tag not in tags:
+        near = [f"{architecture}/{other_tag}" for other_tag in tags] or [OFFERED.name]
         raise ConfigError(
             f"open_clip has no pre-trained model {quoted(name)}. Try {', '.join(near[:5])}."
         )
     check_towers(open_clip.get_model_config(architecture), name)
-    return known[f"{architecture}/{tag}"]
+    return architecture, tag
 
 
 def available() -> list[str]:
@@ -150,7 +161,8 @@ class Pretrained(Origin):
         options.check_used((), title)
         config = open_clip.get_pretrained_cfg(architecture, tag)
         model_cfg = open_clip.get_model_config(architecture)
-        if "quick_gelu" in config:  # the activation is the weights' choice, not the architecture's
+        # The weights have an activation, not the architecture.
+        if "quick_gelu" in config:
             model_cfg["quick_gelu"] = config["quick_gelu"]
 
         weights = _weights(config["hf_hub"])
@@ -200,7 +212,8 @@ class Pretrained(Origin):
             card = Card(name=name, objective="contrastive", data=f"{self.tag}, by open_clip")
             configs = (self.model_cfg, self.preprocess_cfg)
             write_checkpoint(hidden, model, *configs, card, fp16=False, tokenizer=tokenizer)
-            del model  # or it would stay in memory while the written one is tried out
+            # It would stay in memory while the written one is tried out.
+            del model
         except CheckpointError as error:
             raise CheckpointError(f"{self.title} was downloaded, but: {error}") from error
         return Built(read_checkpoint(hidden))
@@ -216,9 +229,8 @@ def _load_weights(model: Any, path: Path) -> None:
 
     try:
         open_clip.load_checkpoint(model, str(path), weights_only=True)
-    except (
-        Exception
-    ) as error:  # damaged files fail in many ways: in zip, pickle, safetensors, or as missing keys
+    # Damaged files fail in many ways: in zip, pickle, safetensors, or as missing keys.
+    except Exception as error:
         raise CheckpointError(
             f"{path} cannot be loaded ({reason_of(error)}). Delete it and try again."
         ) from error
@@ -236,21 +248,19 @@ def download_all(names: Sequence[str], add: Callable[[str], object]) -> None:
 
 def _weights(hub_name: str) -> RemoteFile | None:
     """Find weights, "owner/repository/FILE" or without FILE."""
-    repository, _, named = hub_name.rpartition("/")
-    return _find(repository, *((named,) if named else WEIGHT_FILES))
+    repository, _, file_name = hub_name.rpartition("/")
+    return _find(repository, *((file_name,) if file_name else WEIGHT_FILES))
 
 
-def _tokenizer_files(text_cfg: dict[str, Any], repository: str, asked: str) -> list[RemoteFile]:
+def _tokenizer_files(text_cfg: dict[str, Any], repository: str, title: str) -> list[RemoteFile]:
     """Find the files of a tokenizer other than CLIP's own, where open_clip says, or with the weights."""
-    places = (
-        dict.fromkeys((text_cfg["hf_tokenizer_name"], repository)) if needs_file(text_cfg) else {}
-    )
-    for place in places:
-        if tokenizer := _find(place, TOKENIZER):
+    if not needs_file(text_cfg):
+        return []
+    for place in dict.fromkeys((text_cfg["hf_tokenizer_name"], repository)):
+        tokenizer = _find(place, TOKENIZER)
+        if tokenizer:
             return [tokenizer, *filter(None, [_find(place, TOKENIZER_CONFIG)])]
-    if places:
-        raise DownloadError(f"{asked} has no {TOKENIZER}, in {repository}. Choose another model.")
-    return []
+    raise DownloadError(f"{title} has no {TOKENIZER}, in {repository}. Choose another model.")
 
 
 def _find(repository: str, *names: str) -> RemoteFile | None:
@@ -258,7 +268,8 @@ def _find(repository: str, *names: str) -> RemoteFile | None:
     import huggingface_hub as hub  # noqa: PLC0415  a quarter of a second, and needed for a download only
 
     for name in names:
-        if isinstance(cached := hub.try_to_load_from_cache(repository, name), str):
+        cached = hub.try_to_load_from_cache(repository, name)
+        if isinstance(cached, str):
             return RemoteFile(repository, name, Path(cached).stat().st_size, cached=Path(cached))
-    there = remote_files(repository)
-    return next((there[name] for name in names if name in there), None)
+    files = remote_files(repository)
+    return next((files[name] for name in names if name in files), None)

@@ -15,8 +15,10 @@ from nt2vr.models.framing import Framing
 
 Vectors = NDArray[np.float32]
 Frames = NDArray[np.uint8]
-BATCH_FRAMES = 64  # frames in one forward pass: larger is no faster on a CPU and takes more memory
-CACHED_TEXTS = 1024  # texts: 2 MB at 512 dimensions
+# Frames in one forward pass: more are no faster on a CPU and take more memory.
+BATCH_FRAMES = 64
+# Texts: 2 MB at 512 dimensions.
+CACHED_TEXTS = 1024
 
 
 class Encoder(ABC):
@@ -142,7 +144,7 @@ class Encoder(ABC):
         return self
 
     def set_precision(self, name: str) -> None:  # noqa: B027  not every model can choose
-        """Encode in one of `device.PRECISIONS` from now on, if the model can choose; nothing else may be using it."""
+        """Encode in FLOAT32 or BF16 of `device` from now on, if the model can choose; nothing else may be using it."""
 
     def move_to(self, device: str) -> None:  # noqa: B027  not every model has a device
         """Move the model to another device, in place, if it has one; nothing else may be using it."""
@@ -169,9 +171,8 @@ def encode_each_frame(encode_frames: Callable[[Frames], Vectors], frames: Frames
 def normalised(rows: Any) -> Vectors:
     """Return rows of length 1 in float32; those of zeros stay."""
     rows = np.asarray(rows, np.float32)
-    return np.asarray(
-        rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-12), np.float32
-    )
+    lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
+    return np.asarray(rows / np.maximum(lengths, 1e-12), np.float32)
 
 
 def encode_unknown(
@@ -180,9 +181,19 @@ def encode_unknown(
     encode: Callable[[list[str]], Vectors],
     batch: int = 64,
 ) -> tuple[Vectors, dict[str, Vectors]]:
-    """Return the embeddings of texts (N, D), of which unknown ones are encoded, and the latest CACHED_TEXTS."""
+    """Return the embeddings of texts (N, D), and those to remember, the latest CACHED_TEXTS.
+
+    Args:
+        cached: embeddings by text; those of other texts are encoded.
+        texts: in the order of the rows.
+        encode: embeds distinct texts.
+        batch: texts that are encoded at once.
+    """
     new = [text for text in dict.fromkeys(texts) if text not in cached]
-    parts = [encode(new[start : start + batch]) for start in range(0, len(new), batch)]
-    known = {**cached, **dict(zip(new, (row for part in parts for row in part), strict=True))}
-    rows = np.array([known[text] for text in texts], np.float32)
-    return rows, dict(list(known.items())[-CACHED_TEXTS:])
+    embeddings = dict(cached)
+    for start in range(0, len(new), batch):
+        batch_texts = new[start : start + batch]
+        embeddings.update(zip(batch_texts, encode(batch_texts), strict=True))
+    rows = np.array([embeddings[text] for text in texts], np.float32)
+    latest = list(embeddings.items())[-CACHED_TEXTS:]
+    return rows, dict(latest)

@@ -8,58 +8,78 @@ from typing import Any
 
 from nt2vr.errors import CheckpointError, quoted
 
-SHORTEST, LONGEST, SQUASH = RESIZE_MODES = ("shortest", "longest", "squash")
-BICUBIC, BILINEAR = "bicubic", "bilinear"
-CENTRES, ENDS = POSITIONS = ("centres", "ends")
-KNOWN = {
-    "resize_mode": RESIZE_MODES,
+# Ways to resize: the first crops the centre, the second pads, the third ignores the aspect ratio.
+SHORTEST = "shortest"
+LONGEST = "longest"
+SQUASH = "squash"
+BICUBIC = "bicubic"
+BILINEAR = "bilinear"
+# Centres of equal segments of a video; or evenly spaced with both ends, as in nT2VR's code.
+CENTRES = "centres"
+ENDS = "ends"
+ALLOWED = {
+    "resize_mode": (SHORTEST, LONGEST, SQUASH),
     "interpolation": (BICUBIC, BILINEAR),
-    "positions": POSITIONS,
+    "positions": (CENTRES, ENDS),
     "fill_color": range(256),
 }
-DEFAULT_SIZE = 224  # open_clip's
-MEAN, STD = (
-    (0.48145466, 0.4578275, 0.40821073),
-    (0.26862954, 0.26130258, 0.27577711),
-)  # open_clip's defaults
+# open_clip's defaults.
+DEFAULT_SIZE = 224
+MEAN = (0.48145466, 0.4578275, 0.40821073)
+STD = (0.26862954, 0.26130258, 0.27577711)
 
 
 @dataclass(frozen=True)
 class Framing:
-    """Frame positions, and resizing and cropping as in open_clip's preprocessing at inference."""
+    """Frame positions, and resizing and cropping as in open_clip's preprocessing at inference.
 
-    size: int  # height in pixels, and width unless it is given
-    resize_mode: str = (
-        SHORTEST  # "shortest" crops the centre, "longest" pads, "squash" ignores the aspect ratio
-    )
+    Attributes:
+        size: height in pixels, and width unless it is given.
+        resize_mode: SHORTEST, LONGEST or SQUASH.
+        interpolation: BICUBIC or BILINEAR.
+        fill_color: grey level of the padding.
+        positions: of frames in a video, CENTRES or ENDS.
+        width: in pixels; 0 of a square.
+    """
+
+    size: int
+    resize_mode: str = SHORTEST
     interpolation: str = BICUBIC
-    fill_color: int = 0  # grey level of the padding
-    # "centres" of equal segments of a video, or evenly spaced with both "ends", as in nT2VR's code
+    fill_color: int = 0
     positions: str = CENTRES
-    width: int = 0  # 0 of a square
+    width: int = 0
 
     def __post_init__(self) -> None:
         if type(self.size) is not int or self.size < 1:
             raise CheckpointError(
                 f"The model takes frames of {quoted(self.size)} pixels, but only squares work."
             )
-        for name, known in KNOWN.items():
-            if (value := getattr(self, name)) not in known:
+        for name, allowed in ALLOWED.items():
+            value = getattr(self, name)
+            if value not in allowed:
                 raise CheckpointError(
                     f"The model's frames have the {name} {quoted(value)}, which is unknown."
                 )
 
     @classmethod
     def of(cls, preprocess_cfg: Mapping[str, Any], size: Any = None) -> "Framing":
-        """Read open_clip's preprocessing configuration, with open_clip's defaults; `size`, if given, overrides its."""
-        given = {key: value for key, value in preprocess_cfg.items() if value is not None}
-        size = given.get("size", DEFAULT_SIZE) if size is None else size
+        """Read open_clip's preprocessing configuration, with open_clip's defaults.
+
+        Args:
+            preprocess_cfg: the configuration.
+            size: instead of the one there.
+        """
+        config = _without_none(preprocess_cfg)
+        if size is None:
+            size = config.get("size", DEFAULT_SIZE)
         if isinstance(size, list | tuple) and len(size) == 2 and size[0] == size[1]:
             size = size[0]
-        interpolation = given.get("interpolation", BICUBIC)
-        interpolation = BICUBIC if interpolation == "random" else interpolation  # at inference
+        interpolation = config.get("interpolation", BICUBIC)
+        # In training alone, open_clip draws one.
+        if interpolation == "random":
+            interpolation = BICUBIC
         return cls(
-            size, given.get("resize_mode", SHORTEST), interpolation, given.get("fill_color", 0)
+            size, config.get("resize_mode", SHORTEST), interpolation, config.get("fill_color", 0)
         )
 
     @property
@@ -67,10 +87,13 @@ class Framing:
         """Name it in cache keys: the size alone where the rest is open_clip's default, as in versions before 0.2."""
         if self == Framing(self.size):
             return self.size
-        padding = f" {self.fill_color}" if self.resize_mode == LONGEST else ""
-        places = f" {self.positions}" if self.positions != CENTRES else ""
-        wide = f"x{self.width}" if self.width else ""
-        return f"{self.size}{wide} {self.resize_mode} {self.interpolation}{padding}{places}"
+        size = f"{self.size}x{self.width}" if self.width else str(self.size)
+        parts = [size, self.resize_mode, self.interpolation]
+        if self.resize_mode == LONGEST:
+            parts.append(str(self.fill_color))
+        if self.positions != CENTRES:
+            parts.append(self.positions)
+        return " ".join(parts)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -87,18 +110,22 @@ def frame_positions(length: int, count: int, positions: str = CENTRES) -> list[i
 
 def visual_settings(model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any]) -> str:
     """Hash the settings that change a frame's embedding: activation, normalisation, framing."""
-    given = {key: value for key, value in preprocess_cfg.items() if value is not None}
-    framing = asdict(Framing.of(given, model_cfg["vision_cfg"].get("image_size", DEFAULT_SIZE)))
-    del framing["positions"], framing["width"]  # of frames in a video, and of other models
-    normalisation = [given.get("mean", MEAN), given.get("std", STD)]
-    return _hashed(
-        model_cfg["vision_cfg"], bool(model_cfg.get("quick_gelu")), normalisation, framing
-    )
+    vision_cfg = model_cfg["vision_cfg"]
+    framing = asdict(Framing.of(preprocess_cfg, vision_cfg.get("image_size", DEFAULT_SIZE)))
+    # The first is of frames in a video, the second of other models.
+    del framing["positions"], framing["width"]
+    config = _without_none(preprocess_cfg)
+    normalisation = [config.get("mean", MEAN), config.get("std", STD)]
+    return _hashed(vision_cfg, bool(model_cfg.get("quick_gelu")), normalisation, framing)
 
 
 def text_settings(model_cfg: Mapping[str, Any]) -> str:
     """Hash the settings that change a text's embedding, without the tower's weights and a tokenizer of its own."""
     return _hashed(model_cfg["text_cfg"], bool(model_cfg.get("quick_gelu")))
+
+
+def _without_none(config: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in config.items() if value is not None}
 
 
 def _hashed(*values: Any) -> str:

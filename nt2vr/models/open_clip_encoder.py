@@ -23,20 +23,21 @@ if TYPE_CHECKING:
     from nt2vr.models.difference import SharedWeights
     from nt2vr.models.text_side import TextSide
 
-MAX_TOKENS = 32  # of a text that cross-attention sees
-BATCH_SIZE = (
-    64  # texts or frames in one forward pass: larger is no faster on a CPU and takes more memory
-)
-MAX_KNOWN_WORDS = 20_000  # of which an encoder remembers whether it has seen them
-WORD = re.compile(rf"\w+(?:['\u2019]\w+)*|{EMOJI}")  # with its apostrophes
+# Of a text that cross-attention sees.
+MAX_TOKENS = 32
+# Texts or frames in one forward pass: more are no faster on a CPU and take more memory.
+BATCH_SIZE = 64
+# Words of which an encoder remembers whether it has seen them.
+MAX_KNOWN_WORDS = 20_000
+# A word with its apostrophes, or an emoji.
+WORD = re.compile(rf"\w+(?:['\u2019]\w+)*|{EMOJI}")
 
 
 def normalise_frames(frames: "Tensor", mean: Sequence[float], std: Sequence[float]) -> "Tensor":
     """Normalise (N, S, S, 3) uint8 RGB as open_clip's own preprocessing does: (N, 3, S, S) float32."""
     pixels = frames.permute(0, 3, 1, 2).float().div_(255)
-    return pixels.sub_(pixels.new_tensor(mean).view(3, 1, 1)).div_(
-        pixels.new_tensor(std).view(3, 1, 1)
-    )
+    pixels.sub_(pixels.new_tensor(mean).view(3, 1, 1))
+    return pixels.div_(pixels.new_tensor(std).view(3, 1, 1))
 
 
 def token_embeddings(model: Any) -> "Tensor":
@@ -47,9 +48,8 @@ def token_embeddings(model: Any) -> "Tensor":
 def embed_dim_of(model: Any) -> int:
     """Return the length of an open_clip model's embeddings, from its text tower's projection."""
     text = getattr(model, "text", model)
-    projection = (
-        text.text_projection
-    )  # (W, D), or a Linear; None leaves embeddings as wide as the tower
+    projection = text.text_projection  # (W, D), or a Linear
+    # Without one, embeddings are as wide as the tower.
     if projection is None:
         return int(text.ln_final.weight.shape[0])
     return int(projection.shape[1] if hasattr(projection, "shape") else projection.out_features)
@@ -59,10 +59,10 @@ def _has_small_text_tower(model: Any) -> bool:
     """Return whether the layers of an open_clip model's text tower are so small that one core encodes fastest."""
     text = getattr(model, "text", model)
     layers = getattr(text, "transformer", None)
-    return (
-        layers is not None
-        and sum(weights.numel() for weights in layers.parameters()) <= MOST_WEIGHTS
-    )
+    if layers is None:
+        return False
+    num_weights: int = sum(weights.numel() for weights in layers.parameters())
+    return num_weights <= MOST_WEIGHTS
 
 
 def _fold_batch_norms(visual: Any) -> Any:
@@ -74,9 +74,8 @@ def _fold_batch_norms(visual: Any) -> Any:
     if type(visual) is not ModifiedResNet:
         return None
     folded = deepcopy(visual)
-    for module in list(
-        folded.modules()
-    ):  # a block's parts are registered in the order in which they are run
+    # A block's parts are registered in the order in which they are run.
+    for module in list(folded.modules()):
         for (first, convolution), (second, norm) in pairwise(list(module.named_children())):
             if isinstance(convolution, Conv2d) and isinstance(norm, BatchNorm2d):
                 setattr(module, first, fuse_conv_bn_eval(convolution, norm))
@@ -151,7 +150,8 @@ class OpenClipEncoder(FrameEncoder):
             tokens = self._tokenizer(texts).to(self._device)
             with autocast(self._device.type, self.card.precision):
                 embeddings = encode_short(self._model, tokens).float()
-            if self.card.precision:  # of unit length in bfloat16
+            if self.card.precision:
+                # Their length is 1 in bfloat16 alone.
                 embeddings = normalize(embeddings, dim=-1)
             return embeddings.cpu().numpy()
 
@@ -166,14 +166,17 @@ class OpenClipEncoder(FrameEncoder):
 
         if self.text_side is not None:
             return self.encode_text(texts)[:, None]
-        parts = []
+        batches = []
         for start in range(0, len(texts), BATCH_SIZE):
             with torch.inference_mode(), autocast(self._device.type, self.card.precision):
                 tokens = self._tokenizer(list(texts[start : start + BATCH_SIZE])).to(self._device)
-                parts.append(encode_tokens(self._model, tokens, MAX_TOKENS).float().cpu().numpy())
-        longest = max((part.shape[1] for part in parts), default=0)
-        padded = [np.pad(part, ((0, 0), (0, longest - part.shape[1]), (0, 0))) for part in parts]
-        return np.concatenate([np.zeros((0, longest, self.embed_dim), np.float32), *padded])
+                embeddings = encode_tokens(self._model, tokens, MAX_TOKENS).float()
+                batches.append(embeddings.cpu().numpy())
+        longest = max((len(batch[0]) for batch in batches), default=0)
+        padded = [np.zeros((0, longest, self.embed_dim), np.float32)]
+        for batch in batches:
+            padded.append(np.pad(batch, ((0, 0), (0, longest - len(batch[0])), (0, 0))))
+        return np.concatenate(padded)
 
     @property
     def stored_shape(self) -> tuple[int, int]:
@@ -191,29 +194,25 @@ class OpenClipEncoder(FrameEncoder):
         import torch  # noqa: PLC0415  the page is up before torch is
         from torch.nn.functional import normalize  # noqa: PLC0415
 
-        parts = [np.empty((0, self.frame_dim), np.float32)]
+        batches = [np.empty((0, self.frame_dim), np.float32)]
         for start in range(0, len(frames), BATCH_SIZE):
             batch = torch.tensor(frames[start : start + BATCH_SIZE], device=self._device)
             with torch.inference_mode(), autocast(self._device.type, self.card.precision):
                 pixels = normalise_frames(batch, self._preprocess["mean"], self._preprocess["std"])
                 encode = self._model.encode_image if self.folded is None else self.folded
                 embeddings = encode(pixels).float()
-                embeddings = (
-                    normalize(embeddings, dim=-1)
-                    if self.card.pooling.normalises_frames
-                    else embeddings
-                )
-                parts.append(embeddings.cpu().numpy())
-        return np.concatenate(parts)
+                if self.card.pooling.normalises_frames:
+                    embeddings = normalize(embeddings, dim=-1)
+                batches.append(embeddings.cpu().numpy())
+        return np.concatenate(batches)
 
     def pool(self, stored: NDArray[np.float32]) -> NDArray[np.float32]:
         import torch  # noqa: PLC0415  the page is up before torch is
 
         weights = next(self.pooling.parameters(), torch.empty(0))
         with torch.inference_mode():
-            return np.asarray(
-                self.pooling(torch.from_numpy(stored).to(weights.device)).cpu(), np.float32
-            )
+            pooled = self.pooling(torch.from_numpy(stored).to(weights.device))
+            return np.asarray(pooled.cpu(), np.float32)
 
     def as_scored(self) -> "OpenClipEncoder":
         return self.unpooled() if self.capabilities.weighs_frames else self
@@ -221,17 +220,20 @@ class OpenClipEncoder(FrameEncoder):
     def unpooled(self) -> "OpenClipEncoder":
         """Return the encoder with videos as their frames' embeddings (..., F, D), under keys of their own.
 
-        What reads the mean of frames of length 1 needs that alone: (..., D), under the key of the
-        mean.
+        A pooling that reads only the mean of frames of length 1 needs no more: (..., D), under the
+        key of the mean.
         """
         from torch.nn import Identity  # noqa: PLC0415  the page is up before torch is
 
         from nt2vr.models.pooling import Mean  # noqa: PLC0415  imports torch
 
         encoder = copy(self)
-        encoder.pooling, encoder.card = Identity(), self.card.unpooled
         if getattr(self.pooling, "reads_mean", False):
-            encoder.pooling, encoder.card = Mean(), self.card.replace(pooling=MEAN, head=None)
+            encoder.pooling = Mean()
+            encoder.card = self.card.replace(pooling=MEAN, head=None)
+        else:
+            encoder.pooling = Identity()
+            encoder.card = self.card.unpooled
         encoder.embed_dim = self.frame_dim
         return encoder
 
@@ -250,7 +252,8 @@ class OpenClipEncoder(FrameEncoder):
         return tuple(word for word in words if not self._knows(word))
 
     def _knows(self, word: str) -> bool:
-        """Whether training touched all tokens of a word; the answer is kept, since a tokenizer takes .1 ms a word."""
+        """Whether training touched all tokens of a word."""
+        # A tokenizer takes .1 ms per word.
         is_known = self._known_words.get(word)
         if is_known is None:
             if self.text_side is not None:

@@ -7,15 +7,19 @@ from typing import Literal, get_args
 
 from nt2vr.errors import ConfigError, quoted
 
-QUICK_GELU, GELU = "QuickGELU", "GELU"
+QUICK_GELU = "QuickGELU"
+GELU = "GELU"
 Activation = Literal["QuickGELU", "GELU", ""]
 Pooling = Literal["mean", "raw_mean", "query_scored", ""]
 Positions = Literal["centres", "ends", ""]
 ACTIVATIONS = [QUICK_GELU, GELU]
-MAX_FRAMES = 64  # per video, of a model from elsewhere
+# Per video, of a model from elsewhere.
+MAX_FRAMES = 64
 MAX_FPS = 60
 MAX_DIMENSIONS = 1 << 16
-MIN_SIDE, MAX_SIDE = 16, 1024  # pixels, of a frame
+# Of a frame, in pixels.
+MIN_SIDE = 16
+MAX_SIDE = 1024
 
 
 @dataclass(frozen=True)
@@ -25,7 +29,7 @@ class AddOptions:
     name: str = ""
     "name of the model; default: the source's"
     model: str = ""
-    "of a checkpoint: what it is, a model of open_clip's or one here; default: told by files beside it, or guessed"
+    "of a checkpoint: what it is, a model of open_clip's or one here; default: what files beside it say, or a guess"
     key: str = ""
     "of a checkpoint: which of several models in the file, such as state_dict_ema"
     frames: int | None = None

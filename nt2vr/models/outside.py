@@ -9,7 +9,8 @@ from nt2vr.errors import ConfigError, quoted
 from nt2vr.models.card import Card
 from nt2vr.models.encoder import Encoder, Frames, Vectors, encode_each_frame
 
-UNIT_TOLERANCE = 1e-3  # of the length of an embedding
+# Of the length of an embedding.
+UNIT_TOLERANCE = 1e-3
 
 
 class _PassedOn:
@@ -19,7 +20,8 @@ class _PassedOn:
         self._name = name
 
     def __get__(self, wrapper: "WrappedEncoder | None", owner: type) -> Any:
-        if wrapper is None:  # asked of the class, as by `help`
+        # `help` looks at the class.
+        if wrapper is None:
             return self
         if hasattr(wrapper.encoder, self._name):
             return getattr(wrapper.encoder, self._name)
@@ -98,7 +100,8 @@ def check_encoder(model: Any) -> Encoder:
     _check_members(model)
     _check_identity(model)
     encoder = model if isinstance(model, Encoder) else WrappedEncoder(model)
-    if not encoder.capabilities.given_queries_only:  # whose queries are not known here
+    # Nobody here knows the queries of a model that takes no others.
+    if not encoder.capabilities.given_queries_only:
         _check_text_embeddings(encoder)
     return encoder
 
@@ -159,8 +162,8 @@ def _check_text_embeddings(encoder: Encoder) -> None:
             f"encode_text of {encoder.name} must return float32 {shape} for one text."
         )
     length = float(np.linalg.norm(embeddings))
-    is_unit = abs(length - 1) < UNIT_TOLERANCE  # False for NaN
-    if not is_unit:
+    # NaN is refused, too.
+    if not abs(length - 1) < UNIT_TOLERANCE:
         raise ConfigError(
             f"encode_text of {encoder.name} returns vectors that are not of length 1. Normalise them."
         )

@@ -21,13 +21,16 @@ from nt2vr.models.card import ATTENTION, FIXED, HEAD, SEQUENCE, Card, HeadEntry
 from nt2vr.models.quick_import import without_compiler
 from nt2vr.models.weights import filled, hash_into, loading, shapes_of, unfilled
 
-with without_compiler():  # here, since every use of a model imports this module first
+# Here, since every use of a model imports this module first.
+with without_compiler():
     from open_clip.transformer import QuickGELU, ResidualAttentionBlock
 
-MAX_LAYERS = 48  # of a head: each layer that a file lists is built before its shapes are compared
-EPSILON = 1e-12  # of layer norms, as in CLIP4Clip's code; torch's is 1e-5
-MASKED = -1e6  # added to attention scores of frames that only pad, as in that code
-NEW_STD = 0.02  # of weights that no text tower gives
+# Of a head: each layer that a file lists is built before its shapes are compared.
+MAX_LAYERS = 48
+# Of layer norms, as in CLIP4Clip's code; torch's is 1e-5.
+EPSILON = 1e-12
+# Standard deviation of weights that no text tower gives.
+NEW_STD = 0.02
 ATTENTION_WIDTH = 128
 
 
@@ -46,9 +49,8 @@ class SequenceTransformer(nn.Module):
         pooled = normalised mean of normalised (h + frames)
 
     Source: Luo et al., "CLIP4Clip: An Empirical Study of CLIP for End to End Video Clip Retrieval",
-    Neurocomputing
-    2022. Its paper says that the weights come from the image encoder; its code takes the text
-          encoder's, as here.
+    Neurocomputing 2022. Its paper says that the weights come from the image encoder; its code takes
+    the text encoder's, as here.
     """
 
     def __init__(
@@ -61,12 +63,11 @@ class SequenceTransformer(nn.Module):
         if not positions.is_meta:
             positions = NEW_STD * torch.randn(max_frames, width)
         self.positions = nn.Parameter(positions)
-        new = partial(
-            ResidualAttentionBlock,
-            act_layer=QuickGELU,
-            norm_layer=partial(nn.LayerNorm, eps=EPSILON),
+        norm = partial(nn.LayerNorm, eps=EPSILON)
+        self.resblocks = nn.ModuleList(
+            ResidualAttentionBlock(width, self.heads, act_layer=QuickGELU, norm_layer=norm)
+            for _ in range(layers)
         )
-        self.resblocks = nn.ModuleList(new(width, self.heads) for _ in range(layers))
         for block in self.resblocks:
             for name, parameter in block.named_parameters():
                 if parameter.dim() > 1:
@@ -78,46 +79,35 @@ class SequenceTransformer(nn.Module):
         """Start from a text tower with CLIP's blocks and positions (L, D), as far as width, length and depth go."""
         if positions.shape[1] != self.positions.shape[1]:
             return
-        count = min(len(positions), len(self.positions))
+        length = min(len(positions), len(self.positions))
         with torch.no_grad():
-            self.positions[:count] = positions[:count]
-        for own, block in zip(self.resblocks, blocks, strict=False):
-            weights = block.state_dict()
-            if shapes_of(weights) == shapes_of(own.state_dict()):
-                own.load_state_dict(weights)
+            self.positions[:length] = positions[:length]
+        for block, text_block in zip(self.resblocks, blocks, strict=False):
+            weights = text_block.state_dict()
+            if shapes_of(weights) == shapes_of(block.state_dict()):
+                block.load_state_dict(weights)
 
-    def forward(self, frames: Tensor, is_frame: Tensor | None = None) -> Tensor:
+    def forward(self, frames: Tensor) -> Tensor:
         """Pool frame embeddings (..., F, D) to (..., D), L2-normalised.
 
-        Args:
-            frames: in the reference as the tower returns them, not normalised. Of too many, evenly
-                spaced ones count.
-            is_frame: (..., F) bool, False for frames that only pad; None for none of these.
+        In the reference, they are as the tower returns them, not normalised. Of too many, evenly
+        spaced ones count.
         """
-        if (most := len(self.positions)) < frames.shape[-2]:
-            taken = torch.linspace(0, frames.shape[-2] - 1, most, device=frames.device).long()
-            return self.forward(
-                frames[..., taken, :], None if is_frame is None else is_frame[..., taken]
-            )
-        *shape, count, width = frames.shape
-        flat = frames.reshape(-1, count, width)
-        real = (
-            torch.ones_like(flat[..., 0])
-            if is_frame is None
-            else is_frame.reshape(-1, count).to(flat)
-        )
-        added = (
-            ((1 - real) * MASKED)[:, None]
-            .expand(-1, count, -1)
-            .repeat_interleave(self.heads, dim=0)
-        )
-        x = flat + self.positions[:count]
+        most = len(self.positions)
+        if frames.shape[-2] > most:
+            spaced = torch.linspace(0, frames.shape[-2] - 1, most, device=frames.device).long()
+            frames = frames[..., spaced, :]
+        num_frames, width = frames.shape[-2:]
+        flat = frames.reshape(-1, num_frames, width)  # (N, F, D)
+
+        # Attention without a mask would change the last digits of stored embeddings.
+        mask = flat.new_zeros(len(flat) * self.heads, num_frames, num_frames)
+        states = flat + self.positions[:num_frames]
         for block in self.resblocks:
-            x = block(x, attn_mask=added)
-        each = normalize(x + flat, dim=-1) * real[..., None]
-        return normalize(each.sum(dim=1) / real.sum(dim=1, keepdim=True), dim=-1).reshape(
-            *shape, width
-        )
+            states = block(states, attn_mask=mask)
+
+        pooled = normalize(normalize(states + flat, dim=-1).mean(dim=1), dim=-1)  # (N, D)
+        return pooled.reshape(*frames.shape[:-2], width)
 
 
 class AttentionPooling(nn.Module):
@@ -231,9 +221,8 @@ def read_pooling(folder: Path, card: Card, width: int) -> nn.Module:
             f"{folder} pools frames by {card.pooling.name}, but has no {HEAD}. Choose a complete checkpoint."
         )
     with loading(path):
-        pooling = filled_pooling(
-            card, {name: tensor.float() for name, tensor in load_file(path).items()}, width
-        )
+        weights = {name: tensor.float() for name, tensor in load_file(path).items()}
+        pooling = filled_pooling(card, weights, width)
     if head_of(pooling) != card.pooling.head:
         raise CheckpointError(
             f"{path} holds weights that do not match the card. Write the checkpoint again."
@@ -253,26 +242,33 @@ def head_of(pooling: nn.Module, weights: Mapping[str, Tensor] | None = None) -> 
 
 
 def filled_pooling(card: Card, weights: Mapping[str, Tensor], width: int) -> nn.Module:
-    of_extension = extension_pooling(card.pooling.name)
-    with (
-        torch.device("meta"),
-        unfilled(),
-    ):  # random numbers on it would import PyTorch's compiler, 1.4 s and 170 MB
+    """Build the pooling that a card names, of frames of this width, and give it weights.
+
+    Raises:
+        LookupError, ValueError, RuntimeError: if the weights are not those of such a pooling.
+    """
+    kind = extension_pooling(card.pooling.name)
+    # Random numbers on this device would import PyTorch's compiler, 1.4 s and 170 MB.
+    with torch.device("meta"), unfilled():
         if card.pooling.name == ATTENTION:
             pooling: nn.Module = AttentionPooling(width, len(weights["hidden.weight"]))
-        elif of_extension is not None:
+        elif kind is not None:
             sees_frames = card.visual.input is None
-            learnt = of_extension.read(weights, width if sees_frames else None)
-            pooling = learnt
-            width = learnt.width
+            of_extension = kind.read(weights, width if sees_frames else None)
+            pooling = of_extension
+            width = of_extension.width
         else:
-            layers = len({name.split(".")[1] for name in fnmatch.filter(weights, "resblocks.*")})
-            heads = card.pooling.head.heads if card.pooling.head else None
-            if layers > MAX_LAYERS or heads is None or not 0 < heads <= width or width % heads:
-                raise ValueError(
-                    f"{layers} layers of {quoted(heads)} attention heads are not supported"
-                )
-            pooling = SequenceTransformer(width, len(weights["positions"]), layers, heads)
-            if len(weights["positions"]) < card.framing.frames:
-                raise ValueError(f"it has positions for fewer than {card.framing.frames} frames")
+            pooling = _unfilled_sequence(card, weights, width)
     return filled(pooling, weights, f"embeddings of length {width}")
+
+
+def _unfilled_sequence(card: Card, weights: Mapping[str, Tensor], width: int) -> nn.Module:
+    layers = len({name.split(".")[1] for name in fnmatch.filter(weights, "resblocks.*")})
+    heads = card.pooling.head.heads if card.pooling.head else None
+    if layers > MAX_LAYERS or heads is None or not 0 < heads <= width or width % heads:
+        raise ValueError(f"{layers} layers of {quoted(heads)} attention heads are not supported")
+    max_frames = len(weights["positions"])
+    pooling = SequenceTransformer(width, max_frames, layers, heads)
+    if max_frames < card.framing.frames:
+        raise ValueError(f"it has positions for fewer than {card.framing.frames} frames")
+    return pooling

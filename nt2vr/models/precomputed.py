@@ -21,13 +21,15 @@ from nt2vr.models.card import IMPORTED, Card, read_card, write_card
 from nt2vr.models.encoder import Encoder, Frames, Vectors
 
 EMBEDDINGS = "embeddings.npz"
+# Names of arrays, and those of the embeddings of what they name.
 KEYS = (("video_ids", "videos"), ("queries", "texts"))
-MAX_BYTES = 8 << 30  # unpacked: two million embeddings of 1,024 dimensions
-SMALL_BYTES, UNPACKED = (
-    64 << 20,
-    4,
-)  # an import may unpack to this, and this many times its size: numbers hardly pack
-SAME = 0.999  # cosine from which a sentence that is there twice has one embedding: half precision leaves .9999
+# Unpacked: two million embeddings of 1,024 dimensions.
+MAX_BYTES = 8 << 30
+# An import may unpack to the first, and to so many times its size: numbers hardly pack.
+SMALL_BYTES = 64 << 20
+UNPACKED = 4
+# Cosine from which a sentence that is there twice has one embedding: half precision leaves .9999.
+SAME = 0.999
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -45,13 +47,12 @@ class PrecomputedEncoder(Encoder):
         """Look texts up, ignoring the width of spaces: (N, D), L2-normalised."""
         for text in texts:
             if _key(text) not in self._texts:
-                known = f"{len(self._texts)} queries of its file"
                 raise QueryError(
-                    f"{self.name} has no embedding of {quoted(text)}, only of the {known}."
+                    f"{self.name} has no embedding of {quoted(text)}, only of the {len(self._texts)} queries of its "
+                    "file."
                 )
-        return np.array([self._texts[_key(text)] for text in texts], np.float32).reshape(
-            len(texts), self.embed_dim
-        )
+        embeddings = np.array([self._texts[_key(text)] for text in texts], np.float32)
+        return embeddings.reshape(len(texts), self.embed_dim)
 
     def query_name(self, query_id: str, text: str) -> str:
         """Return by what name the file knows a query: its id, which tells equal sentences apart, or its text."""
@@ -74,14 +75,13 @@ def write_embeddings(file: Path, folder: Path, name: str) -> Card:
     """Check a file of embeddings and write it as a folder, atomically."""
     size = file.stat().st_size if file.is_file() else 0
     arrays = read_embeddings(file, min(MAX_BYTES, SMALL_BYTES + UNPACKED * size))
-    videos, texts = (_digest(arrays[ids], arrays[rows]) for ids, rows in KEYS)
     card = Card(
         name,
         objective="embeddings from a file",
         base=f"{IMPORTED}{file.name}",
         frames=1,
-        visual_fingerprint=videos,
-        text_fingerprint=texts,
+        visual_fingerprint=_digest(arrays["video_ids"], arrays["videos"]),
+        text_fingerprint=_digest(arrays["queries"], arrays["texts"]),
         queries=len(arrays["queries"]),
     )
     try:
@@ -97,7 +97,7 @@ def write_embeddings(file: Path, folder: Path, name: str) -> Card:
 
 def read_embeddings(file: Path, largest: int = MAX_BYTES) -> Arrays:
     """Read and check the four arrays, of so many bytes at most by their headers; rows are normalised."""
-    names = [*chain.from_iterable(KEYS)]
+    names = list(chain.from_iterable(KEYS))
     try:
         with zipfile.ZipFile(file) as archive:
             size = sum(archive.getinfo(f"{name}.npy").file_size for name in names)
@@ -113,7 +113,8 @@ def read_embeddings(file: Path, largest: int = MAX_BYTES) -> Arrays:
         raise CheckpointError(
             f"{file.name} lacks an array ({reason_of(error)}). Save it with np.savez."
         ) from error
-    except Exception as error:  # zipfile and NumPy raise a dozen types on damaged files
+    # zipfile and NumPy raise a dozen types on damaged files.
+    except Exception as error:
         raise CheckpointError(
             f"{file.name} cannot be read as embeddings ({reason_of(error)}). Save texts as np.array(texts, dtype=str)."
         ) from error
@@ -127,39 +128,39 @@ def read_embeddings(file: Path, largest: int = MAX_BYTES) -> Arrays:
 
 
 def _normalised(arrays: Arrays, ids: str, rows: str, file: Path) -> NDArray[np.float32]:
-    def check(holds: bool, problem: str) -> None:
-        if not holds:
-            raise CheckpointError(f"{file.name} cannot be used: {problem}.")
+    """Return the embeddings in the array `rows` of what the array `ids` names, of length 1."""
+    names = arrays[ids]
+    if names.ndim != 1 or names.dtype.kind != "U" or len(names) == 0:
+        raise _unusable(file, f"{ids} must be a list of texts")
 
-    names, values = arrays[ids], arrays[rows]
-    check(
-        names.ndim == 1 and names.dtype.kind == "U" and len(names) > 0,
-        f"{ids} must be a list of texts",
-    )
-    is_table = (
-        values.dtype.kind == "f"
-        and values.ndim == 2
-        and len(values) == len(names)
-        and values.size > 0
-    )
-    check(is_table, f"{rows} must have one row of floating-point numbers for each of {ids}")
-    with np.errstate(over="ignore", invalid="ignore"):
-        values = values.astype(np.float32)
-        norms = np.linalg.norm(values, axis=1, keepdims=True)
-    check(
-        bool(norms.all() and np.isfinite(norms).all()),
-        f"{rows} has a row of zeros, or a value that is too large or not finite",
-    )
-    normalised: NDArray[np.float32] = values / norms
-    first: dict[str, int] = {}
-    for row, name in enumerate(names.tolist()):
-        before = first.setdefault(_key(name), row)
-        is_same = before == row or bool(normalised[before] @ normalised[row] >= SAME)
-        check(
-            is_same,
-            f"{ids} has {quoted(name)} twice, with different {rows}; name queries by their ids",
+    embeddings = arrays[rows]
+    is_table = embeddings.dtype.kind == "f" and embeddings.ndim == 2 and embeddings.size > 0
+    if not is_table or len(embeddings) != len(names):
+        raise _unusable(
+            file, f"{rows} must have one row of floating-point numbers for each of {ids}"
         )
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        embeddings = embeddings.astype(np.float32)
+        lengths = np.linalg.norm(embeddings, axis=1, keepdims=True)
+    if not lengths.all() or not np.isfinite(lengths).all():
+        problem = f"{rows} has a row of zeros, or a value that is too large or not finite"
+        raise _unusable(file, problem)
+
+    normalised: NDArray[np.float32] = embeddings / lengths
+    first_rows: dict[str, int] = {}
+    for row, name in enumerate(names.tolist()):
+        first = first_rows.setdefault(_key(name), row)
+        if first != row and not normalised[first] @ normalised[row] >= SAME:
+            problem = (
+                f"{ids} has {quoted(name)} twice, with different {rows}; name queries by their ids"
+            )
+            raise _unusable(file, problem)
     return normalised
+
+
+def _unusable(file: Path, problem: str) -> CheckpointError:
+    return CheckpointError(f"{file.name} cannot be used: {problem}.")
 
 
 def _key(text: str) -> str:

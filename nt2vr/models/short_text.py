@@ -12,8 +12,10 @@ from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import normalize
 
-CHUNK = 64  # sentences of similar length encoded together
-POOLED_AT_END = ("argmax", "eos")  # pooling types that take the state at the end of the text
+# Sentences of similar length encoded together.
+CHUNK = 64
+# Pooling types that take the state at the end of the text.
+POOLED_AT_END = ("argmax", "eos")
 
 
 def encode_short(model: Any, tokens: Tensor) -> Tensor:
@@ -26,33 +28,26 @@ def encode_short(model: Any, tokens: Tensor) -> Tensor:
     if not _is_causal(model):
         encoded: Tensor = model.encode_text(tokens, normalize=True)
         return encoded
-    ends = _ends(model, tokens)
+
+    ends = _ends(model, tokens)  # (N,)
+    embedded = _embedded(model, tokens, int(ends.max()) + 1)  # (N, L, W)
     order = ends.argsort()
-    longest = int(ends.max()) + 1
-    embedded = (
-        model.token_embedding(tokens[:, :longest]) + model.positional_embedding[:longest]
-    )  # (N, L, W)
-    parts = []
+    pooled = []
     # On a CPU, the backward pass of fused attention takes longer than everything else. The setting
     # is global to the process, so inference, which runs in many threads, does not touch it; and it
     # would not hold in a backward pass that computes activations again.
-    plain = (
+    is_plain = (
         tokens.device.type == "cpu"
         and torch.is_grad_enabled()
         and not model.transformer.grad_checkpointing
     )
-    with sdpa_kernel(SDPBackend.MATH) if plain else nullcontext():
-        for start in range(0, len(order), CHUNK):
-            rows = order[start : start + CHUNK]
+    with sdpa_kernel(SDPBackend.MATH) if is_plain else nullcontext():
+        for rows in torch.split(order, CHUNK):
             length = int(ends[rows].max()) + 1
-            states = model.transformer(
-                embedded[rows, :length], attn_mask=model.attn_mask[:length, :length]
-            )
-            parts.append(
-                model.ln_final(states[torch.arange(len(rows), device=rows.device), ends[rows]])
-            )
-    pooled = torch.cat(parts)[order.argsort()]  # (N, W)
-    return _projected(model, pooled)
+            states = _transformed(model, embedded[rows, :length])
+            at_end = states[torch.arange(len(rows), device=rows.device), ends[rows]]
+            pooled.append(model.ln_final(at_end))
+    return _projected(model, torch.cat(pooled)[order.argsort()])
 
 
 def encode_tokens(model: Any, tokens: Tensor, most: int) -> Tensor:
@@ -62,12 +57,10 @@ def encode_tokens(model: Any, tokens: Tensor, most: int) -> Tensor:
     """
     if not _is_causal(model):
         return encode_short(model, tokens)[:, None]
+
     ends = _ends(model, tokens)
     length = min(most, int(ends.max()) + 1)
-    embedded = model.token_embedding(tokens[:, :length]) + model.positional_embedding[:length]
-    states = model.ln_final(
-        model.transformer(embedded, attn_mask=model.attn_mask[:length, :length])
-    )
+    states = model.ln_final(_transformed(model, _embedded(model, tokens, length)))
     is_text = torch.arange(length, device=ends.device) <= ends[:, None]
     return _projected(model, states) * is_text[..., None]
 
@@ -81,14 +74,26 @@ def _is_causal(model: Any) -> bool:
 
 
 def _ends(model: Any, tokens: Tensor) -> Tensor:
-    """Return the place of each text's end: (N,)."""
-    is_end = tokens == model.text_eos_id if model.text_pool_type == "eos" else tokens
-    return is_end.int().argmax(dim=1)
+    """Return the position of each text's end: (N,)."""
+    marks = tokens == model.text_eos_id if model.text_pool_type == "eos" else tokens
+    return marks.int().argmax(dim=1)
+
+
+def _embedded(model: Any, tokens: Tensor, length: int) -> Tensor:
+    """Return the first tokens of texts as the transformer takes them: (N, L, W)."""
+    embedded: Tensor = model.token_embedding(tokens[:, :length])
+    embedded = embedded + model.positional_embedding[:length]
+    return embedded
+
+
+def _transformed(model: Any, embedded: Tensor) -> Tensor:
+    length = embedded.shape[1]
+    states: Tensor = model.transformer(embedded, attn_mask=model.attn_mask[:length, :length])
+    return states
 
 
 def _projected(model: Any, states: Tensor) -> Tensor:
     projection = model.text_projection
-    return normalize(
-        projection(states) if isinstance(projection, torch.nn.Module) else states @ projection,
-        dim=-1,
-    )
+    if isinstance(projection, torch.nn.Module):
+        return normalize(projection(states), dim=-1)
+    return normalize(states @ projection, dim=-1)

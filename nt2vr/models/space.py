@@ -25,18 +25,19 @@ if __name__ == "__main__":
 '''
 FILES = ("README.md", "LICENSE", "app.py", "pyproject.toml", "requirements.txt")
 FOLDERS = ("nt2vr", "trainer", "assets", "docs")
-ATTRIBUTES = ".gitattributes"  # in a Space, where the Hub wants binary files as LFS; not in the project's repository
-HALF = ".nt2vr-space.partial"  # of a tree that is being written into a folder that is there already
-PYTHON = "3.12"  # of ZeroGPU; the docs of the Hub that were at hand name 3.10 only, which is too old for nT2VR
+# In a Space, where the Hub wants binary files as LFS; not in the project's repository.
+ATTRIBUTES = ".gitattributes"
+# Name of a tree that is being written into a folder that is there already.
+HALF = ".nt2vr-space.partial"
+# Of ZeroGPU; the docs of the Hub that were at hand name 3.10 only, which is too old for nT2VR.
+PYTHON = "3.12"
 HARDWARE = "zero-a10g"
 # torch as ZeroGPU offers it (the Hub's docs list 2.1 to 2.8), with the torchvision of the same
-# release
+# release.
 ZERO_GPU_PINS = {"torch": "torch==2.8.0", "torchvision": "torchvision==0.23.0"}
 ZERO_GPU_EXTRA = "spaces>=0.51"
-TEXT = {
-    "",
-    *".css .html .ipynb .js .json .jsonl .md .py .svg .toml .tsv .txt .typed".split(),
-}  # suffixes
+# Suffixes of files that are text.
+TEXT = {"", *".css .html .ipynb .js .json .jsonl .md .py .svg .toml .tsv .txt .typed".split()}
 Files = dict[str, Path | bytes]
 
 
@@ -44,43 +45,54 @@ def space_files(zero_gpu: bool = False) -> Files:
     """Return the files of the Space by their names: paths, or contents where there is no such file."""
     files = _installed() if ASSETS.parent == PACKAGE else checked_out(ASSETS.parent)
     if zero_gpu:
-        _, front_matter, text = _content(files["README.md"]).decode().split("---\n", 2)
-        for key, value in (("suggested_hardware", HARDWARE), ("python_version", f'"{PYTHON}"')):
-            front_matter = re.sub(
-                rf"^{key}:.*$", f"{key}: {value}", front_matter, flags=re.MULTILINE
-            )
-        files["README.md"] = f"---\n{front_matter}---\n{text}".encode()
-        needed = _content(files["requirements.txt"]).decode().splitlines()
-        lines = [line for line in needed if not line.startswith("#")]
-        pinned = [ZERO_GPU_PINS.get(re.split(r"\W", line, maxsplit=1)[0], line) for line in lines]
-        files["requirements.txt"] = "".join(
-            f"{line}\n" for line in [*pinned, ZERO_GPU_EXTRA]
-        ).encode()
+        readme = _content(files["README.md"]).decode()
+        files["README.md"] = _readme_for_zero_gpu(readme).encode()
+        requirements = _content(files["requirements.txt"]).decode()
+        files["requirements.txt"] = _requirements_for_zero_gpu(requirements).encode()
     return files
 
 
+def _readme_for_zero_gpu(readme: str) -> str:
+    _, front_matter, text = readme.split("---\n", 2)
+    for key, value in (("suggested_hardware", HARDWARE), ("python_version", f'"{PYTHON}"')):
+        front_matter = re.sub(rf"^{key}:.*$", f"{key}: {value}", front_matter, flags=re.MULTILINE)
+    return f"---\n{front_matter}---\n{text}"
+
+
+def _requirements_for_zero_gpu(requirements: str) -> str:
+    pinned = []
+    for line in requirements.splitlines():
+        if not line.startswith("#"):
+            package = re.split(r"\W", line, maxsplit=1)[0]
+            pinned.append(ZERO_GPU_PINS.get(package, line))
+    return "\n".join([*pinned, ZERO_GPU_EXTRA, ""])
+
+
 def checked_out(root: Path) -> Files:
-    if missing := [file for file in FILES if not (root / file).is_file()]:
-        raise ConfigError(
-            f"{root} has no {missing[0]}. Run the command in a checkout, or install nT2VR."
-        )
-    files: Files = {file: root / file for file in FILES}
-    return files | {
-        f"{folder}/{name}": path for folder in FOLDERS for name, path in _files_in(root / folder)
-    }
+    files: Files = {}
+    for name in FILES:
+        files[name] = root / name
+        if not (root / name).is_file():
+            raise ConfigError(
+                f"{root} has no {name}. Run the command in a checkout, or install nT2VR."
+            )
+    for folder in FOLDERS:
+        for name, path in _files_in(root / folder):
+            files[f"{folder}/{name}"] = path
+    return files
 
 
 def _installed() -> Files:
     """Lay the installed package out as in a checkout; what a wheel has as metadata becomes files again."""
-    about = metadata.distribution("nt2vr")
-    licence = next(each for each in about.files or () if each.name == "LICENSE")
-    needed = [line for line in about.requires or () if "extra ==" not in line]
+    distribution = metadata.distribution("nt2vr")
+    licence = next(file for file in distribution.files or () if file.name == "LICENSE")
+    requirements = [line for line in distribution.requires or () if "extra ==" not in line]
     files: Files = {
-        "README.md": about.metadata["Description"].encode(),
+        "README.md": distribution.metadata["Description"].encode(),
         "LICENSE": Path(str(licence.locate())),
         "app.py": APP.encode(),
         "pyproject.toml": f'[project]\nname = "nt2vr"\nversion = "{project_version()}"\n'.encode(),
-        "requirements.txt": "".join(map("{}\n".format, needed)).encode(),
+        "requirements.txt": "".join(f"{line}\n" for line in requirements).encode(),
     }
     places = {
         "assets": ASSETS,
@@ -88,9 +100,13 @@ def _installed() -> Files:
         "trainer": PACKAGE.parent / "trainer",
         "nt2vr": PACKAGE,
     }
+    # Assets and docs lie in the package, but come from the places above.
+    listed: set[Path | bytes] = set()
     for folder, place in places.items():
-        taken = set(files.values())  # assets and docs lie in the package
-        files |= {f"{folder}/{name}": path for name, path in _files_in(place) if path not in taken}
+        for name, path in _files_in(place):
+            if path not in listed:
+                listed.add(path)
+                files[f"{folder}/{name}"] = path
     return files
 
 
@@ -121,7 +137,8 @@ def write_space(folder: Path, files: Mapping[str, Path | bytes]) -> None:
         return
 
     hidden = folder / HALF
-    _remove(hidden)  # of one that was killed
+    # One that was killed may have left it.
+    _remove(hidden)
     if any(folder.iterdir()) and not (folder / ".git").exists():
         raise ConfigError(
             f"{folder} is neither empty nor a git repository. Name a new folder, or a clone of the Space."
@@ -144,7 +161,8 @@ def _write_tree(folder: Path, files: Mapping[str, Path | bytes]) -> None:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(_content(file))
     for model in {file.parent for file in (folder / "assets").rglob(DIFFERENCE)}:
-        export_checkpoint(model, whole := model.with_name(f"{model.name}-whole"))
+        whole = model.with_name(f"{model.name}-whole")
+        export_checkpoint(model, whole)
         shutil.rmtree(model)
         whole.rename(model)
 

@@ -17,22 +17,26 @@ from typing import Any
 from nt2vr.errors import causes
 from nt2vr.progress import Progress
 
-# torch's RuntimeError, the same cut off because its text found no memory either, and mmap's
+# In torch's RuntimeError, in the same one cut off because its text found no memory either, and in
+# mmap's.
 OUT_OF_MEMORY = re.compile(r"can't allocate memory|\[enforce fail a\Z|Cannot allocate memory")
 
+# For a child to end once it has sent its result.
 EXIT_S = 2.0
-STILL_S = 0.5  # between two reports of one state
-SAVE_S = 60.0  # for a training to save what it has, once the command that started it is gone
-_starting = (
-    Lock()
-)  # the main module is replaced for the moment in which a child is described to itself
+# Between two reports of one state.
+STILL_S = 0.5
+# For a training to save what it has, once the command that started it is gone.
+SAVE_S = 60.0
+# Held while another main module stands in for the real one.
+_starting = Lock()
 
 
 class _Process(SpawnProcess):
     @staticmethod
     def _Popen(process_obj: Any) -> Any:
         with _starting:
-            main, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
+            main = sys.modules["__main__"]
+            sys.modules["__main__"] = ModuleType("__main__")
             try:
                 return SpawnProcess._Popen(process_obj)
             finally:
@@ -44,7 +48,9 @@ class _Process(SpawnProcess):
 
 
 def _end_with_parent() -> None:
-    """End this child once its parent has ended, however it did; its own pipe or handle tells, on all systems.
+    """End this child once its parent has ended, in whatever way.
+
+    It has a pipe or handle of its parent on all systems.
 
     Linux's PR_SET_PDEATHSIG would not do: it ends a child with the thread that started it.
     """
@@ -101,15 +107,15 @@ def run_limited(
     try:
         child.start()
         sender.close()
-        while (left_s := deadline_s - time.monotonic()) > 0:
-            if not receiver.poll(min(left_s, STILL_S)):
-                progress(*state)  # by which a person may cancel a step that takes long
+        while (remaining_s := deadline_s - time.monotonic()) > 0:
+            if not receiver.poll(min(remaining_s, STILL_S)):
+                # It raises if a person cancels a step that takes long.
+                progress(*state)
                 continue
             kind, content = receiver.recv()
             if kind == "result":
-                child.join(
-                    EXIT_S
-                )  # a child that is killed leaves its semaphores, of which Python complains
+                # A child that is killed leaves its semaphores, of which Python complains.
+                child.join(EXIT_S)
                 return content
             if kind == "error":
                 raise content
@@ -131,16 +137,17 @@ def _serve(
     try:
         sender.send(("result", function(*args, lambda *state: sender.send(("progress", state)))))
     except Exception as error:
-        is_memory = any(
-            isinstance(each, MemoryError) or OUT_OF_MEMORY.search(str(each))
-            for each in causes(error)
-        )
-        sender.send(("error", MemoryError() if is_memory else error))
+        for cause in causes(error):
+            if isinstance(cause, MemoryError) or OUT_OF_MEMORY.search(str(cause)):
+                sender.send(("error", MemoryError()))
+                return
+        sender.send(("error", error))
 
 
 def limit_memory(num_bytes: int) -> None:
     """Refuse this process more memory: what needs more fails, and the machine does not swap."""
-    with suppress(ImportError, ValueError, OSError):  # Windows has no such limits
+    # Windows has no such limits.
+    with suppress(ImportError, ValueError, OSError):
         import resource  # noqa: PLC0415
 
         resource.setrlimit(resource.RLIMIT_DATA, (num_bytes, num_bytes))

@@ -18,7 +18,8 @@ from nt2vr.extension import load, text_sides
 from nt2vr.models.card import Card, extension_file
 from nt2vr.models.weights import hash_into, loading, unfilled
 
-Entry = dict[str, str]  # of a text side on a card
+# Of a text side on a card.
+Entry = dict[str, str]
 
 
 class TextSide(nn.Module):

@@ -16,8 +16,10 @@ from threading import Thread
 import numpy as np
 from numpy.typing import NDArray
 
-MOST_WEIGHTS = 20_000_000  # of a small text tower, without its table of tokens; larger ones gain from several cores
-MOST_TEXTS = 16  # of one search
+# Of a small text tower, without its table of tokens; larger ones gain from several cores.
+MOST_WEIGHTS = 20_000_000
+# Of one search.
+MOST_TEXTS = 16
 
 
 def encode_in_text_thread(
@@ -32,8 +34,9 @@ def _text_thread() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=1, thread_name_prefix="texts", initializer=_use_one_core)
 
 
-if hasattr(os, "register_at_fork"):  # not on Windows
-    os.register_at_fork(after_in_child=_text_thread.cache_clear)  # threads are not forked
+# Threads are not forked, and Windows does not fork.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_text_thread.cache_clear)
 
 
 def _use_one_core() -> None:
@@ -41,7 +44,8 @@ def _use_one_core() -> None:
     import torch  # noqa: PLC0415  the page is up before torch is
 
     default = torch.get_num_threads()
-    torch.set_num_threads(1)  # of this thread, and also of all that start later
+    # This holds for this thread, and also for all that start later.
+    torch.set_num_threads(1)
     restoring = Thread(target=torch.set_num_threads, args=(default,))
     restoring.start()
     restoring.join()

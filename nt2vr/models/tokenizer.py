@@ -16,75 +16,89 @@ from nt2vr.errors import CheckpointError, ConfigError, quoted, reason_of
 if TYPE_CHECKING:
     from torch import Tensor
 
-TOKENIZER, TOKENIZER_CONFIG = (
-    "tokenizer.json",
-    "tokenizer_config.json",
-)  # as Hugging Face names them
-PADS = ("[PAD]", "<pad>")  # the padding of tokenizers whose TOKENIZER_CONFIG names none
-SEPARATOR = "[SEP]"  # likewise
-CLEANINGS = ("canonicalize", "lower", "whitespace")  # open_clip's
-OPTIONS = {
-    "clean",
-    "strip_sep_token",
-}  # of open_clip's HFTokenizer; the others change transformers' own tokenizers
-CONTEXT, VOCABULARY = 77, 49408  # open_clip's defaults
+# As Hugging Face names them.
+TOKENIZER = "tokenizer.json"
+TOKENIZER_CONFIG = "tokenizer_config.json"
+# The padding and the separator of tokenizers whose TOKENIZER_CONFIG names none.
+PADS = ("[PAD]", "<pad>")
+SEPARATOR = "[SEP]"
+# Ways of open_clip's to clean a text.
+CLEANINGS = ("canonicalize", "lower", "whitespace")
+# Of open_clip's HFTokenizer; the others change transformers' own tokenizers.
+OPTIONS = {"clean", "strip_sep_token"}
+# open_clip's defaults.
+CONTEXT = 77
+VOCABULARY = 49408
 
 
 class FileTokenizer:
+    """A tokenizer in Hugging Face's files.
+
+    Attributes:
+        files: their contents by name.
+        digest: hash of them.
+    """
+
     def __init__(self, files: Mapping[str, bytes], text_cfg: Mapping[str, Any]) -> None:
         from open_clip.tokenizer import get_clean_fn  # noqa: PLC0415  the page is up before open_clip is
-        from tokenizers import Tokenizer  # noqa: PLC0415
 
         options = text_cfg.get("tokenizer_kwargs", {})
         clean = options.get("clean", "whitespace")
-        if any((set(options) - OPTIONS, clean not in CLEANINGS, text_cfg.get("tokenizer_mode"))):
+        if set(options) - OPTIONS or clean not in CLEANINGS or text_cfg.get("tokenizer_mode"):
             raise CheckpointError(
                 f"The tokenizer's options {quoted(options)} need transformers. Choose another model."
             )
-        self.files, digest = dict(files), blake2b(digest_size=16)
+        digest = blake2b(digest_size=16)
         for name, content in sorted(files.items()):
             digest.update(f"{name} {len(content)} ".encode() + content)
+        self.files = dict(files)
         self.digest = digest.hexdigest()
         self._clean = get_clean_fn(clean)
         self._length = text_cfg.get("context_length", CONTEXT)
         self._vocabulary = text_cfg.get("vocab_size", VOCABULARY)
         try:
-            told = json.loads(files.get(TOKENIZER_CONFIG, b"{}"))
-            pad, separator = (
-                _content(told.get("pad_token")),
-                _content(told.get("sep_token")) or SEPARATOR,
-            )
-            self._tokenizer = Tokenizer.from_buffer(files[TOKENIZER])
-            pad = pad or next(
-                (each for each in PADS if self._tokenizer.token_to_id(each) is not None), ""
-            )
-            self._pad = self._known(pad, "padding")
-            self._dropped = (
-                self._known(separator, "separator") if options.get("strip_sep_token") else None
-            )
-            sides = told.get("truncation_side", "right"), told.get("padding_side", "right")
-            self._tokenizer.enable_truncation(self._length, direction=sides[0])
-            padding = {"pad_id": self._pad, "pad_token": pad, "length": self._length}
-            self._tokenizer.enable_padding(direction=sides[1], **padding)
+            self._load(drops_separator=options.get("strip_sep_token"))
             self([""])
-        except Exception as error:  # tokenizers raises nothing more specific
+        # tokenizers raises nothing more specific.
+        except Exception as error:
             raise CheckpointError(
                 f"{TOKENIZER} cannot be used ({reason_of(error)}). Choose another model."
             ) from error
+
+    def _load(self, drops_separator: bool) -> None:
+        from tokenizers import Tokenizer  # noqa: PLC0415  only models with such a tokenizer need it
+
+        config = json.loads(self.files.get(TOKENIZER_CONFIG, b"{}"))
+        pad = _content(config.get("pad_token"))
+        separator = _content(config.get("sep_token")) or SEPARATOR
+        self._tokenizer = Tokenizer.from_buffer(self.files[TOKENIZER])
+        if not pad:
+            usual = (token for token in PADS if self._tokenizer.token_to_id(token) is not None)
+            pad = next(usual, "")
+        self._pad = self._id_of(pad, "padding")
+        self._dropped = self._id_of(separator, "separator") if drops_separator else None
+        self._tokenizer.enable_truncation(
+            self._length, direction=config.get("truncation_side", "right")
+        )
+        self._tokenizer.enable_padding(
+            direction=config.get("padding_side", "right"),
+            pad_id=self._pad,
+            pad_token=pad,
+            length=self._length,
+        )
 
     def __call__(self, texts: Sequence[str]) -> "Tensor":
         """Tokenize texts: (N, context length), truncated and padded."""
         import torch  # noqa: PLC0415  the page is up before torch is
 
         encodings = self._tokenizer.encode_batch([self._clean(text) for text in texts])
-        tokens = torch.tensor([each.ids for each in encodings], dtype=torch.long).reshape(
-            len(texts), self._length
-        )
-        tokens[tokens >= self._vocabulary] = (
-            self._pad
-        )  # typed special tokens beyond the model's table
+        ids = [encoding.ids for encoding in encodings]
+        tokens = torch.tensor(ids, dtype=torch.long).reshape(len(texts), self._length)
+        # Special tokens that somebody typed may lie beyond the model's table.
+        tokens[tokens >= self._vocabulary] = self._pad
         if self._dropped is not None:
-            tokens[tokens == self._dropped] = 0  # as open_clip does, whatever the padding is
+            # As open_clip does, whatever the padding is.
+            tokens[tokens == self._dropped] = 0
         return tokens
 
     def encode(self, text: str) -> list[int]:
@@ -93,11 +107,11 @@ class FileTokenizer:
         pairs = zip(encoding.ids, encoding.special_tokens_mask, strict=True)
         return [token for token, special in pairs if not special and token < self._vocabulary]
 
-    def _known(self, token: str, kind: str) -> int:
-        found: int | None = self._tokenizer.token_to_id(token)
-        if found is None or found >= self._vocabulary:
+    def _id_of(self, token: str, kind: str) -> int:
+        number: int | None = self._tokenizer.token_to_id(token)
+        if number is None or number >= self._vocabulary:
             raise ValueError(f"it has no {kind} token {quoted(token)}")
-        return found
+        return number
 
 
 def _content(token: Any) -> str:
@@ -122,24 +136,24 @@ def load_tokenizer(folder: Path | None, text_cfg: Mapping[str, Any]) -> Any:
         raise CheckpointError(
             f"{folder} has no {TOKENIZER}, which its text tower needs. Choose another."
         )
-    files = (folder / name for name in (TOKENIZER, TOKENIZER_CONFIG))
-    return _built(
-        tuple((file.name, file.read_bytes()) for file in files if file.is_file()),
-        json.dumps(text_cfg),
-    )
+    contents = []
+    for name in (TOKENIZER, TOKENIZER_CONFIG):
+        if (folder / name).is_file():
+            contents.append((name, (folder / name).read_bytes()))
+    return _built(tuple(contents), json.dumps(text_cfg))
 
 
+# CLIP's vocabulary takes 0.1 s to read, and one of 256,000 tokens seconds.
 @lru_cache(maxsize=8)
-def _built(files: tuple[tuple[str, bytes], ...], text_cfg: str) -> Any:
-    """Build a tokenizer; cached, as CLIP's vocabulary takes 0.1 s to read, and one of 256,000 tokens seconds."""
+def _built(contents: tuple[tuple[str, bytes], ...], config: str) -> Any:
+    """Build the tokenizer of the files with these names and contents; none are CLIP's."""
     from open_clip import SimpleTokenizer  # noqa: PLC0415  the page is up before open_clip is
 
-    told = json.loads(text_cfg)
-    if files:
-        return FileTokenizer(dict(files), told)
-    return SimpleTokenizer(
-        context_length=told.get("context_length", CONTEXT), **told.get("tokenizer_kwargs", {})
-    )
+    text_cfg = json.loads(config)
+    if contents:
+        return FileTokenizer(dict(contents), text_cfg)
+    length = text_cfg.get("context_length", CONTEXT)
+    return SimpleTokenizer(context_length=length, **text_cfg.get("tokenizer_kwargs", {}))
 
 
 def digest_of(tokenizer: Any) -> str:

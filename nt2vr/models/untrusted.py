@@ -15,27 +15,29 @@ from nt2vr.models.encoder import Encoder, Vectors
 from nt2vr.models.spawn import run_limited
 from nt2vr.progress import Progress, silent
 
-UNCHECKED = (
-    ".unchecked"  # suffix of the hidden folder in which an untrusted model is written and tried out
-)
-LEFTOVER_S = (
-    3600.0  # such a folder that is older than any import can be is left from an app that was killed
-)
-MEMORY_BYTES, MEMORY_FACTOR = (
-    3 << 30,
-    6,
-)  # of a child: for the libraries, and for each byte of weights
-TIMEOUT_S, BYTES_PER_S = 180.0, 5_000_000  # its time: to import torch, and then by size
+# Suffix of the hidden folder in which an untrusted model is written and tried out.
+UNCHECKED = ".unchecked"
+# No import takes so long: an older folder is left from an app that was killed.
+LEFTOVER_S = 3600.0
+# Memory of a child: for the libraries, and for each byte of weights.
+MEMORY_BYTES = 3 << 30
+MEMORY_FACTOR = 6
+# Its time: to import torch, and then by size.
+TIMEOUT_S = 180.0
+BYTES_PER_S = 5_000_000
 
 
 def run_child(
     function: Callable[..., Any], *args: Any, size: int, name: str, progress: Progress = silent
 ) -> Any:
     """Return `function(*args, progress)` on a model of `size` bytes; any failure is a sentence about `name`."""
-    memory_bytes, timeout_s = MEMORY_BYTES + MEMORY_FACTOR * size, TIMEOUT_S + size / BYTES_PER_S
     try:
         return run_limited(
-            function, *args, memory_bytes=memory_bytes, timeout_s=timeout_s, progress=progress
+            function,
+            *args,
+            memory_bytes=MEMORY_BYTES + MEMORY_FACTOR * size,
+            timeout_s=TIMEOUT_S + size / BYTES_PER_S,
+            progress=progress,
         )
     except (MemoryError, TimeoutError):
         raise CheckpointError(
@@ -43,9 +45,8 @@ def run_child(
         ) from None
     except (Nt2vrError, InterruptedError):
         raise
-    except (
-        Exception
-    ) as error:  # where memory ends, and on hostile files, libraries fail in many ways
+    # Where memory ends, and on hostile files, libraries fail in many ways.
+    except Exception as error:
         raise CheckpointError(
             f"{name} cannot be used ({reason_of(error)}). Choose another one."
         ) from error
@@ -55,18 +56,19 @@ def run_child(
 def unchecked_folder(home: Path) -> Iterator[Path]:
     """Yield a hidden folder's path, in which an untrusted model is written and tried out before it is renamed.
 
-    What is left of it is removed afterwards, and what apps that were killed have left before.
+    What remains of it is removed afterwards, and first what apps that were killed have left.
     """
-    for left in home.glob(f".*{UNCHECKED}*"):
-        with suppress(FileNotFoundError):  # its import has just ended
-            if time.time() - left.stat().st_mtime > LEFTOVER_S:
-                shutil.rmtree(left, ignore_errors=True)
+    for leftover in home.glob(f".*{UNCHECKED}*"):
+        # Its import may have ended just now.
+        with suppress(FileNotFoundError):
+            if time.time() - leftover.stat().st_mtime > LEFTOVER_S:
+                shutil.rmtree(leftover, ignore_errors=True)
     hidden = home / f".{uuid4().hex}{UNCHECKED}"
     try:
         yield hidden
     finally:
-        for left in home.glob(f"*{hidden.name}*"):
-            shutil.rmtree(left, ignore_errors=True)
+        for leftover in home.glob(f"*{hidden.name}*"):
+            shutil.rmtree(leftover, ignore_errors=True)
 
 
 def try_out(encoder: Encoder, name: str) -> None:

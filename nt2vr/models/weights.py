@@ -16,21 +16,43 @@ if TYPE_CHECKING:
     from torch.overrides import TorchFunctionMode
 
 Module = TypeVar("Module", bound="nn.Module")
-SCALARS = ("logit_scale", "logit_bias")  # of shape () or (1,), and no part of a fingerprint
-# what torch.nn.init, and timm's `trunc_normal_`, does to a tensor
+# Of shape () or (1,), and no part of a fingerprint.
+SCALARS = ("logit_scale", "logit_bias")
+# What torch.nn.init, and timm's `trunc_normal_`, do to a tensor.
 FILLING = {
-    *("normal_", "uniform_", "kaiming_uniform_", "constant_", "fill_", "zero_"),
-    *("erfinv_", "mul_", "add_", "clamp_"),
+    "normal_",
+    "uniform_",
+    "kaiming_uniform_",
+    "constant_",
+    "fill_",
+    "zero_",
+    "erfinv_",
+    "mul_",
+    "add_",
+    "clamp_",
 }
-UNUSABLE = (  # raised by JSON, safetensors, torch and open_clip
-    *(OSError, SafetensorError, ArithmeticError, AssertionError, AttributeError),
-    *(LookupError, RuntimeError, TypeError, ValueError),
+# Raised by JSON, safetensors, torch and open_clip.
+UNUSABLE = (
+    OSError,
+    SafetensorError,
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    RuntimeError,
+    TypeError,
+    ValueError,
 )
 
 
 @contextmanager
 def loading(path: Path, advice: str = "Choose another checkpoint.") -> Iterator[None]:
-    """Turn errors on a folder, or on its file of a part, that is damaged, foreign or too large into one sentence."""
+    """Turn an error in the block into a CheckpointError of one sentence.
+
+    Args:
+        path: the folder that is loaded, or a file of a part of it, whose size is checked.
+        advice: what a person can do.
+    """
     try:
         if path.is_file() and path.stat().st_size > MAX_HEAD:
             raise ValueError(f"it has more than {MAX_HEAD >> 30} GB")
@@ -43,18 +65,33 @@ def shapes_of(weights: Mapping[str, "Tensor"]) -> dict[str, "Size"]:
     return {name: tensor.shape for name, tensor in weights.items()}
 
 
-def filled(module: Module, weights: Mapping[str, "Tensor"], what: str) -> Module:
-    """Give a module, which may be built without memory, weights that are finite and of its shapes."""
+def filled(module: Module, weights: Mapping[str, "Tensor"], use: str) -> Module:
+    """Give a module, which may be built without memory, weights that are finite and of its shapes.
+
+    Args:
+        use: what the module is for, as a message names it.
+
+    Raises:
+        ValueError: if a weight is not finite, is missing, or has another shape or name.
+    """
     if not all(tensor.isfinite().all() for tensor in weights.values()):
         raise ValueError("a weight is not finite")
-    if wrong := shapes_of(module.state_dict()).items() ^ shapes_of(weights).items():
-        raise ValueError(f"{min(wrong)[0]} does not fit {what}")
+    misfits = shapes_of(module.state_dict()).items() ^ shapes_of(weights).items()
+    if misfits:
+        raise ValueError(f"{min(misfits)[0]} does not fit {use}")
     module.load_state_dict(weights, assign=True)
     return module.eval()
 
 
+def reshape_scalars(weights: "dict[str, Tensor]", expected: Mapping[str, "Tensor"]) -> None:
+    """Give the SCALARS among weights the shapes that they have in a model's state dict."""
+    for name in SCALARS:
+        if name in weights and name in expected:
+            weights[name] = weights[name].reshape(expected[name].shape)
+
+
 def unfilled() -> "TorchFunctionMode":
-    """Return a context in which modules get no random weights, for those that get others: drawing takes seconds."""
+    """Return a context in which modules get no random weights, whose drawing takes seconds."""
     from torch.nn import Parameter  # noqa: PLC0415  the page is up before torch is
     from torch.overrides import TorchFunctionMode  # noqa: PLC0415
 
@@ -64,14 +101,15 @@ def unfilled() -> "TorchFunctionMode":
         ) -> Any:
             kwargs = kwargs or {}
             target = next(iter((*args, *kwargs.values())), None)
-            skipped = isinstance(target, Parameter) and func.__name__ in FILLING
-            return target if skipped else func(*args, **kwargs)
+            if isinstance(target, Parameter) and func.__name__ in FILLING:
+                return target
+            return func(*args, **kwargs)
 
     return Unfilled()
 
 
 def check_finite(weights: Mapping[str, "Tensor"], source: Path) -> None:
-    """Refuse weights that are not finite; `source` is the file or folder they are read from or written to."""
+    """Raise a CheckpointError for weights that are not finite, which come from `source` or go there."""
     for name, tensor in weights.items():
         if not tensor.isfinite().all():
             raise CheckpointError(
@@ -81,9 +119,8 @@ def check_finite(weights: Mapping[str, "Tensor"], source: Path) -> None:
 
 def visual_fingerprint(weights: Mapping[str, "Tensor"]) -> str:
     """Hash the visual tower of a state dict, as `text_fingerprint` does the other."""
-    return _fingerprint(
-        {name: tensor for name, tensor in weights.items() if name.startswith("visual.")}
-    )
+    visual = {name: tensor for name, tensor in weights.items() if name.startswith("visual.")}
+    return _fingerprint(visual)
 
 
 def text_fingerprint(weights: Mapping[str, "Tensor"], tokenizer: str = "") -> str:
@@ -91,16 +128,17 @@ def text_fingerprint(weights: Mapping[str, "Tensor"], tokenizer: str = "") -> st
 
     Tensors that embeddings do not depend on (temperature, counters) are left out.
     """
-    return _fingerprint(
-        {name: each for name, each in weights.items() if not name.startswith("visual.")}, tokenizer
-    )
+    text = {name: tensor for name, tensor in weights.items() if not name.startswith("visual.")}
+    return _fingerprint(text, tokenizer)
 
 
 def _fingerprint(weights: Mapping[str, "Tensor"], tokenizer: str = "") -> str:
+    hashed = {}
+    for name, tensor in weights.items():
+        if tensor.is_floating_point() and name not in SCALARS:
+            hashed[name] = tensor
     digest = blake2b(digest_size=16)
-    hash_into(
-        digest, {n: t for n, t in weights.items() if t.is_floating_point() and n not in SCALARS}
-    )
+    hash_into(digest, hashed)
     digest.update(tokenizer.encode())
     return digest.hexdigest()
 
@@ -110,3 +148,13 @@ def hash_into(digest: Any, weights: Mapping[str, "Tensor"]) -> None:
     for name, tensor in sorted(weights.items()):
         digest.update(f"{name} {tuple(tensor.shape)}".encode())
         digest.update(tensor.detach().float().cpu().contiguous().numpy().tobytes())
+
+
+def save_tensors(
+    weights: "dict[str, Tensor]", file: Path, metadata: dict[str, str] | None = None
+) -> None:
+    """Write a safetensors file that others can read like the rest; the library writes 0600."""
+    from safetensors.torch import save_file  # noqa: PLC0415  imports torch
+
+    save_file(weights, file, metadata)
+    file.chmod(0o644)

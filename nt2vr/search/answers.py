@@ -199,14 +199,21 @@ def hits_of(
         moments = []
         for window, score in group:
             if window.film:
-                moments.append(Moment(window.video_id, window.start, window.end, round(score, 4)))
+                moments.append(
+                    Moment(
+                        video_id=window.video_id,
+                        start=window.start,
+                        end=window.end,
+                        score=round(score, 4),
+                    )
+                )
         moments.sort(key=lambda moment: moment.start)
 
         best, best_score = group[0]
         hit = Hit(
-            best.video_id,
-            rank,
-            round(best_score, 4),
+            video_id=best.video_id,
+            rank=rank,
+            score=round(best_score, 4),
             verdict=judge(best),
             film=best.film,
             moments=tuple(moments),
@@ -237,6 +244,8 @@ class Ranking:
         notice: why a newer checkpoint, or the index that was asked for, is not used.
         gallery: as embedded by the model that answered, which may have been swapped since.
         missing: clips that were not searched, because the model has not indexed them.
+        summary: what the model learnt, in two or three words, as on its card.
+        explained_in: the page of the documentation that explains it, likewise.
         thumbnail: returns the small JPEG of a clip.
     """
 
@@ -254,6 +263,8 @@ class Ranking:
     notice: str = ""
     gallery: EmbeddedGallery | None = field(default=None, repr=False, compare=False)
     missing: int = 0
+    summary: str = ""
+    explained_in: str = ""
     thumbnail: Callable[[str], bytes | None] | None = field(default=None, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -288,7 +299,9 @@ class Ranking:
     @property
     def recall(self) -> float:
         """Share of the true top ten that the index finds, by a sample; 1 for exact search."""
-        return self.gallery.index.recall if self.gallery else 1.0
+        if self.gallery:
+            return self.gallery.index.recall
+        return 1.0
 
     @cached_property
     def counts(self) -> dict[Verdict, int]:

@@ -111,7 +111,9 @@ def embed_gallery(
     rows = _rows(gallery, encoder, cache)
     skipped: dict[str, str] = {}
     hashed = hash_files(gallery.videos, cache, skipped)
-    clips = list(tracked(hashed, len(gallery.videos), "checking files", progress))
+    clips = list(
+        tracked(hashed, total=len(gallery.videos), doing="checking files", progress=progress)
+    )
     missing = missing_of(clips, rows)
     if missing and encoder.capabilities.is_slow:
         cost = cost_text(encoder, len(missing))
@@ -132,7 +134,9 @@ def embed_gallery(
         report.add(batch)
     evict(_folders(rows.folder.parent), LIMITS["towers"])
     skipped |= _with_copies(failed, clips)
-    return _open_stored(gallery, encoder, rows, clips, skipped, milvus, True, progress)
+    return _open_stored(
+        gallery, encoder, rows, clips, skipped, milvus, may_build=True, progress=progress
+    )
 
 
 class _Report:
@@ -162,7 +166,9 @@ class _Report:
         self._last = ""
 
     def __call__(self) -> None:
-        doing = f"reading clips: {self._last}" if self._last else "reading clips"
+        doing = "reading clips"
+        if self._last:
+            doing = f"reading clips: {self._last}"
         num_done = self._num_done + len(self._failed) + self._num_skipped
         self._progress(num_done, self._total, doing)
 
@@ -307,7 +313,9 @@ def open_gallery(
     rows = _rows(gallery, encoder, cache)
     skipped: dict[str, str] = {}
     clips = list(hash_files(gallery.videos, cache, skipped))
-    return _open_stored(gallery, encoder, rows, clips, skipped, milvus, False, silent)
+    return _open_stored(
+        gallery, encoder, rows, clips, skipped, milvus, may_build=False, progress=silent
+    )
 
 
 def open_indexed(
@@ -376,15 +384,15 @@ def _open_stored(
     frames = rows.rows()
     frame_rows = stored_rows[is_stored]
     keys = [clip.key for clip in embedded_clips]
-    pooled = _pooled(encoder, rows.folder, keys, frames, frame_rows)
+    pooled = _pooled(encoder, rows.folder, keys, frames, places=frame_rows)
     embedded = _assembled(
         gallery,
         encoder,
-        embedded_clips,
-        pooled,
-        frames,
-        frame_rows,
-        skipped,
+        videos=embedded_clips,
+        embeddings=pooled,
+        frames=frames,
+        places=frame_rows,
+        skipped=skipped,
         otherwise="Not embedded yet.",
     )
     return with_index(embedded, encoder, rows.folder, milvus, may_build, progress)
@@ -437,13 +445,13 @@ def _assembled(
     index = ExactIndex(encoder.embed_dim)
     index.add(np.arange(len(videos)), embeddings)
     return EmbeddedGallery(
-        replace(gallery, videos=tuple(videos)),
-        embeddings,
-        index,
-        tuple(reasons),
-        frames,
-        places,
-        encoder.frame_reader,
+        gallery=replace(gallery, videos=tuple(videos)),
+        embeddings=embeddings,
+        index=index,
+        skipped=tuple(reasons),
+        all_frames=frames,
+        places=places,
+        project_frames=encoder.frame_reader,
     )
 
 

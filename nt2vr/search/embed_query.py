@@ -130,7 +130,9 @@ def _replace_words(text: str, replacements: Mapping[str, str]) -> str:
             return match[0]
         if article is None:
             return word
-        return f"{article}n {word}" if word[0] in "aeiou" else f"{article} {word}"
+        if word[0] in "aeiou":
+            return f"{article}n {word}"
+        return f"{article} {word}"
 
     return _WITH_ARTICLE.sub(replace_word, text)
 
@@ -326,6 +328,8 @@ def _encoded(encoder: Encoder, reference: Reference) -> Vector:
         frames = [frames[position] for position in frame_positions(len(frames), encoder.num_frames)]
     clip = np.stack([fit(frame, encoder.framing) for frame in frames])
     # When the frames of a video were is not known.
-    seconds = np.zeros((1, len(frames)), np.float32) if is_picture else None
+    seconds = None
+    if is_picture:
+        seconds = np.zeros((1, len(frames)), np.float32)
     stored: Vector = encoder.encode_video(clip[None], seconds)[0]
     return stored

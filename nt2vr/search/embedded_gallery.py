@@ -114,7 +114,9 @@ class EmbeddedGallery:
         They are pooled again if the query weighs frames.
         """
         if exclusion is None or exclusion.focus is None:
-            return self.embeddings if rows is None else self.embeddings[rows]
+            if rows is None:
+                return self.embeddings
+            return self.embeddings[rows]
         places = self.places if rows is None else self.places[rows]
         if not len(places):
             return self.embeddings[:0]
@@ -169,9 +171,9 @@ class EmbeddedGallery:
         index.add(np.arange(len(rows)), embeddings)
         index.recall = self.index.recall
         return Excerpt(
-            replace(self.gallery, videos=videos),
-            embeddings,
-            index,
+            gallery=replace(self.gallery, videos=videos),
+            embeddings=embeddings,
+            index=index,
             skipped=(),
             all_frames=all_frames,
             places=np.arange(len(rows)),

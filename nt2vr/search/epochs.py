@@ -132,7 +132,9 @@ def judged_by_parts(
     clips do.
     """
     model = searcher.live.get(base)
-    base_plan = replace(plan, systems=(System(base),), loaded={base: model})
+    # Unlike the sentence as typed, this strategy has the parts embedded.
+    system = System(base, "boolean")
+    base_plan = replace(plan, systems=(system,), loaded={base: model})
     (parts,) = searcher.embed_for_systems(query, base_plan)
     gallery = model.view(searcher)
     texts = parts.unwanted

@@ -11,7 +11,7 @@ Vectors = NDArray[np.float32]
 DEVIATIONS = 0.5
 # Clips from whose similarities mean and deviation are taken.
 SAMPLE = 10_000
-# Temperature of the weights of frames, as in CoVR.
+# Temperature of the weights of frames, see `focused`.
 FOCUS = 0.1
 # Clips whose frames are read at once: 50 MB of 12 frames of 512 numbers.
 CHUNK = 2048
@@ -80,8 +80,7 @@ def focused(frames: Vectors, focus: Vectors) -> Vectors:
 
     Zeros as q give the mean.
 
-    Source: Ventura et al., "CoVR: Learning Composed Video Retrieval from Web Video Captions", AAAI
-    2024, after Bain et al., "A CLIP-Hitchhiker's Guide to Long Video Retrieval", 2022.
+    Source: see "Frames weighed by the query" in docs/training.md.
     """
     similarities = frames @ focus / FOCUS
     weights = np.exp(similarities - similarities.max(axis=-1, keepdims=True))

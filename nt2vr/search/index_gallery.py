@@ -73,13 +73,16 @@ def with_index(
     # Rows of other galleries than libraries would be deleted by nobody.
     if milvus is not None and embedded.gallery.key and clips:
         update = _MilvusUpdate(sample, progress) if may_build else None
-        return _with_milvus(embedded, folder / pooling, milvus, update)
+        return _with_milvus(embedded, folder=folder / pooling, milvus=milvus, update=update)
     if len(clips) < APPROXIMATE_FROM:
         return embedded
 
     contents = np.array([content_id(clip.key) for clip in clips], np.int64)
     index = _faiss_index(
-        folder / f"{pooling}.faiss", contents, embedded.embeddings, sample if may_build else None
+        folder / f"{pooling}.faiss",
+        contents,
+        embedded.embeddings,
+        sample=sample if may_build else None,
     )
     evict(folder.glob("*.faiss"), LIMITS["pooled"])
     if index is None:
@@ -164,7 +167,13 @@ def _with_milvus(
         for number, clip in zip(contents.tolist(), clips, strict=True):
             clip_rows[number] = ClipRow(clip.content, clip.start, clip.end or 0.0)
     collection = f"{folder.parent.name}_{folder.name}"
-    index = MilvusIndex(milvus, collection, library, local, clip_rows)
+    index = MilvusIndex(
+        milvus=milvus,
+        tower=collection,
+        library=library,
+        local=local,
+        rows=clip_rows,
+    )
 
     # What the last update measured.
     state_file = folder.with_suffix(".milvus.json")
@@ -172,7 +181,7 @@ def _with_milvus(
     if update is None:
         notice = _open_milvus(index, state_file, state)
     else:
-        notice = _update_milvus(index, ids, embedded.embeddings[rows], update)
+        notice = _update_milvus(index, ids, embeddings=embedded.embeddings[rows], update=update)
         if not notice:
             write_json(state_file, {**state, "recall": index.recall})
     if not notice and index.recall < MIN_RECALL:

@@ -135,7 +135,9 @@ class LiveModels:
     def epoch(self, name: str) -> int | None:
         """Return the epoch served under a run's name; None if it is not loaded."""
         with self._changing:
-            return self._loaded[name].epoch if name in self._loaded else None
+            if name in self._loaded:
+                return self._loaded[name].epoch
+            return None
 
     def _used(self, name: str) -> LoadedModel | None:
         """Return a model if it is loaded, marked as the most recently used."""
@@ -149,7 +151,9 @@ class LiveModels:
         entries = self._models.entries() if self._loaded else {}
         for name, served in list(self._loaded.items()):
             views = served.views
-            newest = self._newest(entries[name], served, views) if name in entries else None
+            newest = None
+            if name in entries:
+                newest = self._newest(entries[name], served, views)
             with self._changing:
                 was_unloaded = self._loaded.get(name) is not served
                 has_new_view = served.views.keys() != views.keys()
@@ -192,7 +196,9 @@ class LiveModels:
                 return served
             return _with_views(LoadedModel(encoder), viewers)
 
-        refused_before: Mapping[Stamp, str] = served.refused if served else {}
+        refused_before: Mapping[Stamp, str] = {}
+        if served:
+            refused_before = served.refused
         refused: dict[Stamp, str] = {}
         for folder in entry.folders:
             folder_stamp = (folder, *stamp(folder, folder / WEIGHTS, folder / DIFFERENCE))
@@ -203,9 +209,14 @@ class LiveModels:
                 continue
             try:
                 encoder = self._read(folder, verify=served is None)
-                epoch = EPOCH.fullmatch(folder.name) if entry.kind == "run" else None
+                epoch = None
+                if entry.kind == "run":
+                    epoch = EPOCH.fullmatch(folder.name)
                 model = LoadedModel(
-                    encoder, folder_stamp, epoch=int(epoch[1]) if epoch else None, refused=refused
+                    encoder=encoder,
+                    stamp=folder_stamp,
+                    epoch=int(epoch[1]) if epoch else None,
+                    refused=refused,
                 )
                 return _with_views(model, viewers)
             except CheckpointError as error:
@@ -221,7 +232,10 @@ class LiveModels:
     def _read(self, folder: Path, verify: bool) -> Encoder:
         """Read a checkpoint; a CheckpointError if its embeddings are not finite."""
         encoder = self._models.read(folder, verify=verify)
-        texts = [] if encoder.capabilities.given_queries_only else ["a dog"]
+        if encoder.capabilities.given_queries_only:
+            texts = []
+        else:
+            texts = ["a dog"]
         # The embeddings of galleries are checked as they are made.
         if not np.isfinite(encoder.encode_text(texts)).all():
             raise CheckpointError(

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 from weakref import WeakValueDictionary
@@ -70,6 +71,8 @@ MAX_LINES = 8
 MIN_RANKED = 1000
 # Queries whose texts are encoded together.
 QUERY_BATCH = 256
+# Sentences whose parts are kept: what may be suggested is much the same for many queries.
+MAX_UNDERSTOOD = 2048
 # Metric in a card: 99 % of captions that fit a clip have a higher best score.
 LOW_SCORE = "validation/low_score"
 
@@ -112,6 +115,11 @@ class SearchPlan:
     @property
     def encoders(self) -> dict[str, Encoder]:
         return {name: model.encoder for name, model in self.loaded.items()}
+
+    def reads_parts(self, model: str) -> bool:
+        """Whether a system of a model reads more than the sentence as typed."""
+        strategies = {system.strategy for system in self.systems if system.model == model}
+        return bool(self.references) or strategies != {"plain"}
 
     def queries_by_model(self, query: Query, synonyms: Mapping[str, str]) -> dict[str, ModelQuery]:
         """Return, per model, the query with unknown words replaced, and the replacements."""
@@ -222,7 +230,7 @@ class Searcher:
         Args:
             editing: whether it stands next to a reference picture.
         """
-        return understand(text, load_tagger(), editing)
+        return _understand(text, editing)
 
     def video(self, video_id: str) -> Video:
         video = self._videos.get(video_id)
@@ -512,7 +520,10 @@ class Searcher:
         parts_by_model = {}
         for name, (model_query, words) in plan.queries_by_model(query, self._synonyms).items():
             model = plan.loaded[name]
-            parts = embed_query(model.encoder, model_query, plan.references, model.view(self))
+            read_query = model_query
+            if not plan.reads_parts(name):
+                read_query = replace(model_query, wanted=(), unwanted=())
+            parts = embed_query(model.encoder, read_query, plan.references, model.view(self))
             parts_by_model[name] = replace(parts, query=model_query, replacements=words)
 
         system_parts = []
@@ -592,6 +603,8 @@ class Searcher:
             epoch=model.epoch,
             notice=model.notice,
             missing=len(gallery.skipped) if self.is_library else 0,
+            summary=model.encoder.card.summary,
+            explained_in=model.encoder.card.explained_in,
         )
         if vector is None:
             return ranking
@@ -620,6 +633,11 @@ class Searcher:
         if not isinstance(query, Query):
             return lambda _: None
         return judge_beside(self.judge, query, references, self.video)
+
+
+@lru_cache(MAX_UNDERSTOOD)
+def _understand(text: str, editing: bool) -> Query:
+    return understand(text, load_tagger(), editing)
 
 
 def _is_of_run(entry: CatalogEntry) -> bool:

@@ -24,7 +24,9 @@ def shipped_embeddings(card: Card) -> Mapping[str, Embeddings]:
     There are none of another tower.
     """
     tower, embeddings = _read_shipped()
-    return embeddings if tower == tower_of(card) else {}
+    if tower == tower_of(card):
+        return embeddings
+    return {}
 
 
 def tower_of(card: Card) -> str:

@@ -247,7 +247,10 @@ def _strategy_from_outside(name: str, function: Any) -> Strategy:
     def checked_vector(parts: EmbeddedParts) -> Vector | None:
         try:
             returned = function(parts)
-            vector = None if returned is None else np.asarray(returned, np.float32)
+            if returned is None:
+                vector = None
+            else:
+                vector = np.asarray(returned, np.float32)
         except Nt2vrError:
             raise
         except Exception as error:
@@ -273,58 +276,90 @@ def _strategy_from_outside(name: str, function: Any) -> Strategy:
 
 BUILT_IN = {
     "plain": Strategy(
-        plain,
-        "the sentence as typed, negation included",
-        ("sentence",),
+        vector=plain,
+        meaning="the sentence as typed, negation included",
+        uses=("sentence",),
         by_sentence=True,
         is_cosine=True,
         offered=(),
     ),
     "boolean": Strategy(
-        boolean,
-        "the wanted part minus α times the unwanted part",
-        ("wanted", "unwanted"),
-        Strength("α", "alpha", "unwanted part's weight", DEFAULT_ALPHA, 10, (0, 1.5, 0.05)),
+        vector=boolean,
+        meaning="the wanted part minus α times the unwanted part",
+        uses=("wanted", "unwanted"),
+        strength=Strength(
+            symbol="α",
+            word="alpha",
+            meaning="unwanted part's weight",
+            default=DEFAULT_ALPHA,
+            most=10,
+            slider=(0, 1.5, 0.05),
+        ),
         offered=(None, 1),
     ),
     "rectified": Strategy(
-        rectified,
-        "the wanted part minus α times what the unwanted part exceeds a threshold by",
-        ("wanted", "unwanted"),
-        Strength("α", "beta", "excess's weight", 1.0, 10, (0, 3, 0.1), typed="alpha"),
+        vector=rectified,
+        meaning="the wanted part minus α times what the unwanted part exceeds a threshold by",
+        uses=("wanted", "unwanted"),
+        strength=Strength(
+            symbol="α",
+            word="beta",
+            meaning="excess's weight",
+            default=1.0,
+            most=10,
+            slider=(0, 3, 0.1),
+            typed="alpha",
+        ),
         exclusion=_excess,
     ),
     "anchored": Strategy(
-        anchored,
-        "the sentence minus λ times its share of the unwanted direction",
-        ("sentence", "unwanted", "anchor"),
+        vector=anchored,
+        meaning="the sentence minus λ times its share of the unwanted direction",
+        uses=("sentence", "unwanted", "anchor"),
         # As published.
-        Strength("λ", "lambda", "unwanted direction's weight", 1.9, 10, (0, 6, 0.1)),
+        strength=Strength(
+            symbol="λ",
+            word="lambda",
+            meaning="unwanted direction's weight",
+            default=1.9,
+            most=10,
+            slider=(0, 6, 0.1),
+        ),
     ),
     "spherical": Strategy(
-        spherical,
-        "directions within t of the wanted part and outside t of the unwanted part",
-        ("wanted", "unwanted"),
+        vector=spherical,
+        meaning="directions within t of the wanted part and outside t of the unwanted part",
+        uses=("wanted", "unwanted"),
         # As published.
-        Strength("t", "t", "similarity of a match", 0.95, 1, (0.8, 1, 0.005)),
+        strength=Strength(
+            symbol="t",
+            word="t",
+            meaning="similarity of a match",
+            default=0.95,
+            most=1,
+            slider=(0.8, 1, 0.005),
+        ),
     ),
     "drop": Strategy(
-        dropped,
-        "the wanted part alone; the control",
-        ("wanted",),
+        vector=dropped,
+        meaning="the wanted part alone; the control",
+        uses=("wanted",),
         is_cosine=True,
         is_control=True,
     ),
     "parts": Strategy(
-        combining("parts"),
-        "the picture plus the wanted part minus the unwanted part, with chosen weights",
-        ("sentence",),
+        vector=combining("parts"),
+        meaning="the picture plus the wanted part minus the unwanted part, with chosen weights",
+        uses=("sentence",),
         needs_picture=True,
         offered=(),
     ),
 }
 STRATEGIES = Registry(
-    "strategy", BUILT_IN, _strategy_from_outside, lambda extension: extension.strategies
+    kind="strategy",
+    built_in=BUILT_IN,
+    accept=_strategy_from_outside,
+    references=lambda extension: extension.strategies,
 )
 STRENGTHS = {
     name: strategy.strength for name, strategy in BUILT_IN.items() if strategy.strength is not None
@@ -338,7 +373,9 @@ def exclusion_of(strategy: str, parts: EmbeddedParts) -> Exclusion | None:
     """
     chosen = STRATEGIES[strategy]
     exclusion = chosen.exclusion(parts)
-    focus = parts.sentence_text if chosen.by_sentence else parts.wanted_text
+    focus = parts.wanted_text
+    if chosen.by_sentence:
+        focus = parts.sentence_text
     if focus is None:
         return exclusion
     # Without an exclusion, one that excludes nothing says how frames are weighed.
@@ -398,8 +435,8 @@ def check_strategy(system: "System", card: Card) -> None:
     """Refuse a strategy that needs parts of queries, for a model that knows whole queries only."""
     if card.capabilities.given_queries_only and system.strategy != "plain":
         raise ConfigError(
-            f"{card.name} knows whole queries only, without their parts: "
-            f"{system.name} cannot be asked."
+            f"{card.name} knows whole queries only, not their parts, so {system.name} cannot search. "
+            "Choose it without a strategy."
         )
 
 

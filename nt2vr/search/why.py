@@ -172,7 +172,9 @@ def _explain(ranking: Ranking, query: Query, video_id: str, encoder: Encoder) ->
     if isinstance(clip.gallery, Excerpt):
         return replace(why, notice=EXCERPT)
 
-    model_query = with_words(query, ranking.read_as) if ranking.read_as else query
+    model_query = query
+    if ranking.read_as:
+        model_query = with_words(query, ranking.read_as)
     roles = STRATEGIES[ranking.system.strategy].uses
     variants = list(_word_variants(model_query, roles))
     left_out = variants[:MAX_WORDS]
@@ -188,10 +190,26 @@ def _explain(ranking: Ranking, query: Query, video_id: str, encoder: Encoder) ->
     for variant, parts in zip(left_out, variant_parts, strict=True):
         score_without = _score(clip, strategy, parts)
         share = None if score_without is None else score - score_without
-        words.append(Word(variant.role, variant.place, variant.word, share))
+        words.append(
+            Word(
+                role=variant.role,
+                place=variant.place,
+                text=variant.word,
+                share=share,
+            )
+        )
     return replace(
         why,
-        parts=tuple(_parts(model_query, query_parts, strategy, vector, exclusion, clip.embedding)),
+        parts=tuple(
+            _parts(
+                model_query,
+                embedded=query_parts,
+                strategy=strategy,
+                vector=vector,
+                exclusion=exclusion,
+                clip=clip.embedding,
+            )
+        ),
         words=tuple(words),
         num_left=len(variants) - len(words),
     )
@@ -247,17 +265,32 @@ def _word_variants(query: Query, roles: Sequence[Role]) -> Iterator[_WordVariant
     """Leave out each word of the texts with these roles."""
     if "sentence" in roles:
         for word, rest in _without_each_word(query.text):
-            yield _WordVariant("sentence", 0, word, replace(query, text=rest))
+            yield _WordVariant(
+                role="sentence",
+                place=0,
+                word=word,
+                query=replace(query, text=rest),
+            )
     if "wanted" in roles:
         for word, rest in _without_each_word(" ".join(query.wanted)):
-            yield _WordVariant("wanted", 0, word, replace(query, wanted=(rest,)))
+            yield _WordVariant(
+                role="wanted",
+                place=0,
+                word=word,
+                query=replace(query, wanted=(rest,)),
+            )
     if "unwanted" in roles:
         for place, text in enumerate(query.unwanted):
             for word, rest in _without_each_word(text):
                 unwanted = [*query.unwanted]
                 unwanted[place : place + 1] = [rest] if rest else []
                 variant = replace(query, unwanted=tuple(unwanted))
-                yield _WordVariant("unwanted", place, word, variant)
+                yield _WordVariant(
+                    role="unwanted",
+                    place=place,
+                    word=word,
+                    query=variant,
+                )
 
 
 def _without_each_word(text: str) -> Iterator[tuple[str, str]]:
@@ -289,9 +322,9 @@ def _parts(
         if is_unused_anchor:
             continue
         yield Part(
-            role,
-            text,
-            similarities[number],
+            role=role,
+            text=text,
+            similarity=similarities[number],
             weight=weights.get(number),
             above=above.get(number, 0.0),
         )

@@ -4,31 +4,41 @@ from collections.abc import Callable
 from typing import Any
 
 from nt2vr.progress import Job, duration_text, percent_text
+from nt2vr.ui.view import View
 
-OWN_DATA = "data of the owner"  # where a visitor may not learn which
+# Where a visitor may not learn which.
+OWN_DATA = "data of the owner"
 
 
-def job_view(job: Job[Any] | None, word: str, redact: Callable[[str], str] = str) -> dict[str, Any]:
+def job_view(job: Job[Any] | None, word: str, redact: Callable[[str], str] = str) -> View:
     """Show a job as plain data for a template; nothing of one that finished.
 
-    `word` says what a running one does; `redact` words a message for this visitor, who may not
-    learn every path.
+    Args:
+        word: says what a running one does.
+        redact: words a message for this visitor, who may not learn every path.
     """
     if job is None or job.state == "finished":
         return {}
-    rate = f"{job.per_second:,.1f} per second" if job.per_second else ""
-    left = f"about {duration_text(job.remaining_s)} left" if job.remaining_s is not None else ""
+    state: str = job.state
+    if state in ("waiting", "running") and not job.total:
+        state = "preparing"
+    doing = job.doing
+    if job.total:
+        doing += f": {job.done:,} of {job.total:,}"
+    times = []
+    if job.per_second:
+        times.append(f"{job.per_second:,.1f} per second")
+    if job.remaining_s is not None:
+        times.append(f"about {duration_text(job.remaining_s)} left")
     return {
         "number": job.number,
-        "state": "preparing"
-        if job.state in ("waiting", "running") and not job.total
-        else job.state,
+        "state": state,
         "word": state_text(job, word),
         "subject": job.subject if redact(job.subject) == job.subject else OWN_DATA,
         "models": ", ".join(job.models),
-        "doing": f"{job.doing}: {job.done:,} of {job.total:,}" if job.total else job.doing,
+        "doing": doing,
         "current": redact(job.current),
-        "rate": " · ".join(filter(None, (rate, left))),
+        "rate": " · ".join(times),
         "share": percent_text(job.done, job.total),
         "error": redact(job.error),
         "under_way": job.is_under_way,

@@ -8,7 +8,8 @@ from typing import Any
 import gradio as gr
 
 from nt2vr.errors import Nt2vrError, RunError
-from nt2vr.ui.search.results import short_name
+from nt2vr.ui.search.formats import short_name
+from nt2vr.ui.view import View
 from nt2vr.ui.web.errors import FAILED
 from nt2vr.ui.web.inputs import Updates
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
@@ -70,7 +71,7 @@ class LaterStarts:
             self.permissions.check_cancel(waiting.session, request)
         self.runs.take_back_start()
 
-    def view(self, visitor: Visitor) -> dict[str, Any]:
+    def view(self, visitor: Visitor) -> View:
         """Return what the page says of the start that waits, or was refused; nothing if there is none."""
         waiting = self.runs.waiting
         may_train = self.permissions.may("train", visitor)
@@ -79,9 +80,9 @@ class LaterStarts:
 
         if waiting.error is not None:
             is_foreseen = isinstance(waiting.error, Nt2vrError)
-            reason = (
-                self.permissions.redactor(visitor)(str(waiting.error)) if is_foreseen else FAILED
-            )
+            reason = FAILED
+            if is_foreseen:
+                reason = self.permissions.redactor(visitor)(str(waiting.error))
             text = f"“{waiting.name}” could not start. {reason}"
             return {"text": text, "is_refused": True, "button": "close" if may_train else ""}
 
@@ -126,6 +127,6 @@ class StartChoice:
         return {self.row: gr.Row(visible=False)}
 
     @property
-    def shown(self) -> list[Any]:
+    def outputs(self) -> list[Any]:
         """The components that the updates are for."""
         return [self.row, self.question, self.stop]

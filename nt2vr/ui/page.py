@@ -18,7 +18,7 @@ from markdown_it import MarkdownIt
 from starlette.middleware import Middleware
 from starlette.requests import HTTPConnection
 from starlette.responses import FileResponse, PlainTextResponse, Response
-from starlette.routing import Mount, Route
+from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
@@ -34,10 +34,12 @@ from nt2vr.ui.library.media import FOREVER, Media
 from nt2vr.ui.library.tab import LibraryTab
 from nt2vr.ui.search.examples import status_line
 from nt2vr.ui.search.first_answer import FirstAnswer
-from nt2vr.ui.search.models import Teaching
-from nt2vr.ui.search.tab import SearchTab, built_in_stories, menu_style
+from nt2vr.ui.search.layout import built_in_stories, menu_style
+from nt2vr.ui.search.tab import SearchTab
+from nt2vr.ui.search.teaching import Teaching
 from nt2vr.ui.theme import QUIET, TEMPLATES, build_theme, head_scripts, template
 from nt2vr.ui.train.tab import TrainTab
+from nt2vr.ui.view import View
 from nt2vr.ui.web.agent_tools import build_tools
 from nt2vr.ui.web.documentation import PAPER, Documentation
 from nt2vr.ui.web.errors import show_errors
@@ -46,15 +48,17 @@ from nt2vr.ui.web.gradio_events import build_events
 from nt2vr.ui.web.gradio_files import GradioFiles
 from nt2vr.ui.web.gradio_fixes import (
     check_inputs,
-    keep_configurations,
+    keep_no_statistics,
     keep_signatures,
-    leave_skipped_outputs,
     limit_files,
     log_in_one_line,
+    postprocess_what_needs_it,
     refuse_downloads,
     send_parts_when_opened,
+    share_configurations,
     show_progress_where_seen,
     template_script,
+    wake_queue,
 )
 from nt2vr.ui.web.http_routes import build_routes
 from nt2vr.ui.web.inputs import HOUR_S, MAX_FILES, STAY_S, store_uploads, sweep_uploads
@@ -75,11 +79,13 @@ ABOUT = (
 
 logger = logging.getLogger(__name__)
 
-MAX_CONNECTIONS = 400  # open at a time; a page holds up to six
-SESSIONS = 200  # most recent visitors whose state is stored, about 0.35 MB each
-QUEUE_PAUSE_S = (
-    0.02  # between two looks at an empty queue; at Gradio's .001 an idle app took 6 % of a core
-)
+# Open at a time; a page holds up to six. Further ones are answered with 503.
+MAX_CONNECTIONS = 400
+# Most recent visitors whose state is stored, about 0.15 MB each.
+SESSIONS = 200
+# Between two updates of the start-up's progress.
+STATUS_S = 0.7
+LEAVE_REPORT = "nt2vr.leaveReport"
 
 
 class ImmutableFiles(StaticFiles):
@@ -96,200 +102,258 @@ class ReportFiles(StaticFiles):
 
     def __init__(self, folder: Path, permissions: Permissions) -> None:
         super().__init__(directory=folder, check_dir=False)
-        self.config_checked = (
-            True  # the first report creates the folder; until then all is "not found"
-        )
+        # The first report creates the folder; until then all is "not found".
+        self.config_checked = True
         self._permissions = permissions
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         response = await super().get_response(path, scope)
-        is_theirs = self._permissions.may("paths", HTTPConnection(scope))
-        if is_theirs or not isinstance(response, FileResponse) or Path(path).suffix == ".npz":
+        may_read_paths = self._permissions.may("paths", HTTPConnection(scope))
+        is_array = Path(path).suffix == ".npz"
+        if may_read_paths or is_array or not isinstance(response, FileResponse):
             return response
-        text = await to_thread.run_sync(
-            partial(Path(response.path).read_text, "utf-8", errors="replace")
-        )
-        return (
-            PlainTextResponse(WITHHELD, 403)
-            if await to_thread.run_sync(names_path, text)
-            else response
-        )
+        read_text = partial(Path(response.path).read_text, "utf-8", errors="replace")
+        text = await to_thread.run_sync(read_text)
+        if await to_thread.run_sync(names_path, text):
+            return PlainTextResponse(WITHHELD, 403)
+        return response
 
 
-def build_page(
-    services: Services,
-    media: Media,
-    clips: OwnClips,
-    permissions: Permissions,
-    requests: Requests,
-    mcp: bool,
-) -> gr.Blocks:
-    """Build the head, the tabs and the API; with `mcp`, agents are offered tools."""
-    page: gr.Blocks
-    galleries, settings, indexing = services.galleries, services.settings, Indexing(services)
-    runs = RunManager(settings.data_dir / "runs", settings.device)
-    with gr.Blocks(
-        title="nT2VR", fill_width=True, analytics_enabled=False, delete_cache=(HOUR_S, STAY_S)
-    ) as page:
-        with gr.Row(elem_id="top"):
-            head = gr.HTML(status_line(galleries), elem_id="head")
-            gr.HTML(Documentation(code_address(settings)).links(), elem_id="links")
-        if permissions.space_owner:
-            gr.LoginButton(
-                size="sm", elem_id="login"
-            )  # only on a Space: elsewhere Gradio asks the Hub for a token
-        later = LaterParts("library", "evaluate", "train", "more-models")
-        evaluate = EvaluateTab(services, requests, media, clips, permissions)
-        tab = SearchTab(
-            galleries, media, indexing, services.pictures, permissions, head, evaluate.marked, runs
-        )
-        # Where the Train tab writes what the Evaluate tab is to measure.
-        wished = gr.Textbox(visible="hidden", elem_id="evaluate-wished")
-        with gr.Tabs() as all_tabs:
-            with gr.Tab("Search", id="search") as search_tab:
-                opens_queries = tab.build(page, all_tabs, later)
-                ClosingSlide(settings.public_address).build()
-            with gr.Tab("Library", id="library") as library_tab:
-                teaching = Teaching(services.models, permissions, runs)
-                LibraryTab(media, indexing, permissions, settings.allow_roots, teaching).build(
-                    later.opened("library", library_tab, library_tab.select), opens_queries
-                )
-            with gr.Tab("Evaluate", id="evaluate") as evaluate_tab:
-                evaluate.build(
-                    later.opened("evaluate", evaluate_tab, evaluate_tab.select),
-                    wished,
-                    opens_queries,
-                    page,
-                    all_tabs,
-                    tab.results.understood.report,
-                )
-            with gr.Tab("Train", id="train") as train_tab:
-                TrainTab(runs, settings, permissions).build(
-                    later.opened("train", train_tab, train_tab.select), all_tabs, wished
-                )
-            for other in (search_tab, library_tab, train_tab):
-                other.select(None, js="nt2vr.leaveReport")
-        # Not gr.Markdown, whose scripts for formulas and source code are as large as all others.
-        gr.HTML(MarkdownIt().render(ABOUT), elem_classes="nt-about")
-        template("help", {})
-        later.never.append(build_events(requests))
-        if mcp:
-            build_tools(requests)
-        timer = gr.Timer(0.7)
+class App:
+    """The page with its tabs, routes and API.
 
-        def on_tick(gallery: str, request: gr.Request) -> tuple[str, gr.Timer]:
-            return status_line(galleries, gallery, request), gr.Timer(
-                active=not galleries.built_in.is_ready
-            )
+    Args:
+        mcp: whether agents are offered tools.
+    """
 
-        timer.tick(on_tick, tab.controls.gallery, [head, timer], queue=False, **QUIET)
-    check_inputs(page)
-    show_errors(page)
-    show_progress_where_seen(page)
-    leave_skipped_outputs(page)
-    keep_signatures(page)
-    keep_configurations(page)
-    send_parts_when_opened(page, later)
-    return page
-
-
-def first_view(services: Services, permissions: Permissions) -> dict[str, Any] | None:
-    """Return the answer that pages open with, for their script; None if the shipped one is of something else."""
-    first = FirstAnswer.shipped(services.models)
-    if first is None or services.settings.index:
-        return None
-    trains = {"trains": permissions.may_from_here("train")}
-    views = {**first.views, "understood": {**first.views["understood"], **trains}}
-    return {"link": first.link, "views": views}
-
-
-def serve(settings: Settings, mcp: bool = False) -> None:
-    """Serve the page until stopped, with tools for agents if `mcp`; models are loaded once it is shown."""
-    permissions, folder = Permissions.of(settings), settings.data_dir / "uploads"
-    refuse_downloads()
-    limit_files(MAX_FILES)
-    log_in_one_line()
-    store_uploads(folder)
-    with closing(Services(settings)) as services:
+    def __init__(self, services: Services, permissions: Permissions, mcp: bool = False) -> None:
+        settings = services.settings
         galleries = services.galleries
-        media = Media(galleries, services.libraries, services.decoder, permissions)
-        requests = Requests(galleries, services.pictures, services.evaluations, permissions)
-        clips = OwnClips(
+        self._services = services
+        self._settings = settings
+        self._permissions = permissions
+        self._mcp = mcp
+        self._documentation = Documentation(code_address(settings))
+        self._media = Media(galleries, services.libraries, services.decoder, permissions)
+        self._requests = Requests(galleries, services.pictures, services.evaluations, permissions)
+        self._clips = OwnClips(
             archive=services.evaluations.archive,
             decoder=services.decoder,
             cache=services.cache,
             permissions=permissions,
             folder=settings.data_dir / "evaluation" / "previews",
         )
-        page = build_page(services, media, clips, permissions, requests, mcp)
-        first_page = FirstPage(lambda: galleries.live.has_begun)
-        metrics = Metrics(galleries, permissions, page._queue.__len__)
-        max_upload_bytes = round(settings.max_upload_gb * 1e9)
-        checks = Middleware(
-            RequestChecks, permissions, settings.host, settings.host_names, max_upload_bytes
+        self._indexing = Indexing(services)
+        self._runs = RunManager(settings.data_dir / "runs", settings.device)
+        self.page = self._build_page()
+        self._metrics = Metrics(galleries, permissions, self.page._queue.__len__)
+        self._first_page = FirstPage(lambda: galleries.live.has_begun)
+
+    def _build_page(self) -> gr.Blocks:
+        page: gr.Blocks
+        with gr.Blocks(
+            title="nT2VR", fill_width=True, analytics_enabled=False, delete_cache=(HOUR_S, STAY_S)
+        ) as page:
+            head = self._build_head()
+            later = LaterParts("library", "evaluate", "train", "more-models")
+            gallery = self._build_tabs(page, head, later)
+            # Not gr.Markdown, whose scripts for formulas and source code are as large as all others.
+            gr.HTML(MarkdownIt().render(ABOUT), elem_classes="nt-about")
+            template("help", {})
+            later.never.append(build_events(self._requests))
+            if self._mcp:
+                build_tools(self._requests)
+            timer = gr.Timer(STATUS_S)
+            timer.tick(self.on_tick, gallery, [head, timer], queue=False, **QUIET)
+        check_inputs(page)
+        show_errors(page)
+        show_progress_where_seen(page)
+        postprocess_what_needs_it(page)
+        keep_signatures(page)
+        share_configurations(page)
+        keep_no_statistics(page)
+        wake_queue(page)
+        send_parts_when_opened(page, later)
+        return page
+
+    def _build_head(self) -> gr.HTML:
+        with gr.Row(elem_id="top"):
+            head = gr.HTML(status_line(self._services.galleries), elem_id="head")
+            gr.HTML(self._documentation.links(), elem_id="links")
+        # Elsewhere than on a Space, Gradio would ask the Hub for a token.
+        if self._permissions.space_owner:
+            gr.LoginButton(size="sm", elem_id="login")
+        return head
+
+    def _build_tabs(self, page: gr.Blocks, head: gr.HTML, later: LaterParts) -> gr.Dropdown:
+        """Lay the tabs out; return the choice of the gallery."""
+        evaluate = EvaluateTab(
+            self._services, self._requests, self._media, self._clips, self._permissions
         )
-        page._queue.sleep_when_free = QUEUE_PAUSE_S
-        host = (
-            f"[{settings.host}]" if ":" in settings.host else settings.host
-        )  # IPv6, as it stands in addresses
+        search = SearchTab(
+            self._services.galleries,
+            self._media,
+            self._indexing,
+            self._services.pictures,
+            self._permissions,
+            head=head,
+            marked=evaluate.marked,
+            runs=self._runs,
+        )
+        train = TrainTab(self._runs, self._settings, self._permissions)
+        # Where the Train tab writes what the Evaluate tab is to measure.
+        wished = gr.Textbox(visible="hidden", elem_id="evaluate-wished")
+        with gr.Tabs() as tabs:
+            with gr.Tab("Search", id="search") as tab:
+                opens_queries = search.build(page, tabs, later)
+                ClosingSlide(self._settings.public_address).build()
+                tab.select(None, js=LEAVE_REPORT)
+            with gr.Tab("Library", id="library") as tab:
+                opened = later.opened("library", tab, tab.select)
+                self._library_tab().build(opened, opens_queries)
+                tab.select(None, js=LEAVE_REPORT)
+            with gr.Tab("Evaluate", id="evaluate") as tab:
+                opened = later.opened("evaluate", tab, tab.select)
+                report = search.results.understood.report
+                evaluate.build(opened, wished, opens_queries, page, tabs, report)
+            with gr.Tab("Train", id="train") as tab:
+                opened = later.opened("train", tab, tab.select)
+                train.build(opened, tabs, wished)
+                tab.select(None, js=LEAVE_REPORT)
+        return search.controls.gallery
+
+    def _library_tab(self) -> LibraryTab:
+        teaching = Teaching(self._services.models, self._permissions, self._runs)
+        return LibraryTab(
+            self._media, self._indexing, self._permissions, self._settings.allow_roots, teaching
+        )
+
+    def on_tick(self, gallery: str, request: gr.Request) -> tuple[str, gr.Timer]:
+        """Show how far the start-up is, until it is done."""
+        line = status_line(self._services.galleries, gallery, request)
+        return line, gr.Timer(active=not self._services.galleries.built_in.is_ready)
+
+    def first_view(self) -> View | None:
+        """Return the answer that pages open with, for their script; None if the shipped one is of something else."""
+        first = FirstAnswer.shipped(self._services.models)
+        if first is None or self._settings.index:
+            return None
+        understood = {
+            **first.views["understood"],
+            "trains": self._permissions.may_from_here("train"),
+        }
+        return {"link": first.link, "views": {**first.views, "understood": understood}}
+
+    def launch(self) -> None:
+        """Start to serve the page and its routes."""
+        settings = self._settings
         # Gradio asks its own page for an answer, and no proxy may stand between them.
-        launch = without_proxies()(page.launch)
+        launch = without_proxies()(self.page.launch)
         launch(
-            server_name=host,
+            server_name=_host_in_addresses(settings),
             server_port=settings.port,
-            root_path=settings.root_path,  # not None, with which Gradio would read the environment
+            # Not None, with which Gradio would read the environment.
+            root_path=settings.root_path,
             theme=build_theme(),
             css=menu_style(),
             css_paths=[TEMPLATES / "style.css"],
             head=template_script()
-            + head_scripts(first=first_view(services, permissions), stories=built_in_stories()),
-            ssr_mode=False,  # Node would render templates without that script
+            + head_scripts(first=self.first_view(), stories=built_in_stories()),
+            # Node would render templates without the head's script.
+            ssr_mode=False,
             footer_links=[],
             run_history=False,
             enable_monitoring=False,
             show_error=True,
-            mcp_server=mcp,  # not None, with which an environment variable would decide
+            # Not None, with which an environment variable would decide.
+            mcp_server=self._mcp,
             state_session_capacity=SESSIONS,
-            app_kwargs={
-                "middleware": [
-                    Middleware(metrics.measured),
-                    Middleware(first_page.noting),
-                    checks,
-                ],
-                "routes": [
-                    GradioFiles().route(),
-                    Mount("/clips", ImmutableFiles(directory=ASSETS / "gallery" / "clips")),
-                    Mount(
-                        "/reports", ReportFiles(services.evaluations.archive.folder, permissions)
-                    ),
-                    media.route(),
-                    clips.route(),
-                    Route("/metrics", metrics.answer),
-                    Mount("/api", build_routes(requests)),
-                    *Documentation(code_address(settings)).routes(),
-                ],
-            },
+            app_kwargs={"middleware": self._middleware(), "routes": self._routes()},
             prevent_thread_lock=True,
         )
-        page.server.config.limit_concurrency = (
-            MAX_CONNECTIONS  # uvicorn answers further ones with 503
-        )
-        gc.freeze()  # the page stays: searches for garbage need not look at it
-        gc.enable()
-        if not permissions.space_owner and (page.root_path or not is_loopback(settings.host)):
-            name = socket.gethostname() if settings.host in ("0.0.0.0", "::") else host
-            address = f"http://{name}:{page.server_port}{page.root_path}/?token={permissions.token}"
-            logger.info("The owner's link: %s", address)
-        works: list[tuple[Callable[..., object], tuple[Any, ...]]] = [
-            (warm_up, (galleries.built_in, first_page)),
-            (give_back_freed_memory, ()),
-            (sweep_uploads, (folder,)),
-            (download_all, (settings.models, services.models.add)),
+        self.page.server.config.limit_concurrency = MAX_CONNECTIONS
+
+    def _middleware(self) -> list[Middleware]:
+        settings = self._settings
+        return [
+            Middleware(self._metrics.measured),
+            Middleware(self._first_page.noting),
+            Middleware(
+                RequestChecks,
+                self._permissions,
+                settings.host,
+                settings.host_names,
+                round(settings.max_upload_gb * 1e9),
+            ),
         ]
-        for work, arguments in works:
-            threading.Thread(target=work, args=arguments, daemon=True).start()
-        with galleries.built_in.watching():
-            page.block_thread()
+
+    def _routes(self) -> list[BaseRoute]:
+        reports = self._services.evaluations.archive.folder
+        return [
+            GradioFiles().route(),
+            Mount("/clips", ImmutableFiles(directory=ASSETS / "gallery" / "clips")),
+            Mount("/reports", ReportFiles(reports, self._permissions)),
+            self._media.route(),
+            self._clips.route(),
+            Route("/metrics", self._metrics.answer),
+            Mount("/api", build_routes(self._requests)),
+            *self._documentation.routes(),
+        ]
+
+    def log_owner_link(self) -> None:
+        """Log the address that makes a browser the owner's, unless all that come are, or a Space knows its owner."""
+        host = self._settings.host
+        root = self.page.root_path
+        if self._permissions.space_owner or (not root and is_loopback(host)):
+            return
+        name = _host_in_addresses(self._settings)
+        if host in ("0.0.0.0", "::"):
+            name = socket.gethostname()
+        token = self._permissions.token
+        logger.info(
+            "The owner's link: %s", f"http://{name}:{self.page.server_port}{root}/?token={token}"
+        )
+
+    def start_background_work(self, uploads: Path) -> None:
+        """Start what goes on for as long as the process lives, and what must not delay the first page."""
+        galleries = self._services.galleries
+        _in_background(warm_up, galleries.built_in, self._first_page)
+        _in_background(give_back_freed_memory)
+        _in_background(sweep_uploads, uploads)
+        _in_background(download_all, self._settings.models, self._services.models.add)
+
+
+def _host_in_addresses(settings: Settings) -> str:
+    """Return the host as it stands in addresses, where IPv6 is in brackets."""
+    return f"[{settings.host}]" if ":" in settings.host else settings.host
+
+
+def _in_background(work: Callable[..., object], *arguments: Any) -> None:
+    threading.Thread(target=work, args=arguments, daemon=True).start()
+
+
+def serve(settings: Settings, mcp: bool = False) -> None:
+    """Serve the page until stopped; models are loaded once it is shown.
+
+    Args:
+        mcp: whether agents are offered tools.
+    """
+    permissions = Permissions.of(settings)
+    uploads = settings.data_dir / "uploads"
+    refuse_downloads()
+    limit_files(MAX_FILES)
+    log_in_one_line()
+    store_uploads(uploads)
+    with closing(Services(settings)) as services:
+        app = App(services, permissions, mcp)
+        app.launch()
+        # The page stays: searches for garbage need not look at it.
+        gc.freeze()
+        gc.enable()
+        app.log_owner_link()
+        app.start_background_work(uploads)
+        with services.galleries.built_in.watching():
+            app.page.block_thread()
 
 
 def warm_up(searcher: Searcher, first_page: FirstPage) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import gradio as gr
 
 from nt2vr.settings import ASSETS
+from nt2vr.ui.view import View
 
 TEMPLATES = ASSETS / "ui"
 # scripts that the page loads once, in this order, after report-link, which makes `nt2vr`
@@ -76,21 +77,19 @@ def script(name: str, *constants: Any) -> str:
     return f"(...inputs) => nt2vr.{name}(...{json.dumps(constants)}, ...inputs)"
 
 
-def template(name: str, value: dict[str, Any], *shared: str, elem_id: str = "") -> gr.HTML:
+def template(name: str, value: View, *shared: str, elem_id: str = "") -> gr.HTML:
     """Build an HTML component from `name`.html, the `shared` scripts and `name`.js, if any; `name` is its default id.
 
     Templates insert values as {{value}}, which escapes them, never as ${value}; see
     `gradio_fixes.template_script`.
     """
-    own = TEMPLATES / f"{name}.js"
-    scripts = [
-        *(TEMPLATES / f"{script}.js" for script in shared),
-        *([own] if own.is_file() else []),
-    ]
+    scripts = list(shared)
+    if (TEMPLATES / f"{name}.js").is_file():
+        scripts.append(name)
     return gr.HTML(
         value,
         html_template=(TEMPLATES / f"{name}.html").read_text(encoding="utf-8"),
-        js_on_load="".join(script.read_text(encoding="utf-8") for script in scripts) or None,
+        js_on_load="".join(map(_read_script, scripts)) or None,
         elem_id=elem_id or name,
     )
 

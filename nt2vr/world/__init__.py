@@ -1,4 +1,5 @@
 """The built-in world: everyday things and deeds in time, their captions and their truth."""
 
-WORLD = "world"  # as configurations and benchmarks call it
+# As configurations and benchmarks call it.
+WORLD = "world"
 NAME = "built-in world"

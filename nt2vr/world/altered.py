@@ -151,7 +151,9 @@ def other_motions(deed: Deed, thing: str, place: str) -> Iterator[str]:
 
 def _has_slot_for(deed: Deed, kind: DeedKind) -> bool:
     """Return whether a deed of some kind could have the same object."""
-    return deed.object in kind.objects if deed.object else not kind.objects
+    if deed.object:
+        return deed.object in kind.objects
+    return not kind.objects
 
 
 def _looks_alike_in_frames(first: DeedKind, second: DeedKind) -> bool:
@@ -167,7 +169,9 @@ def _only_deed(figure: Figure) -> Deed | None:
     main = main_deeds(figure)
     if len(main) != 1 or isinstance(main[0].object, int):
         return None
-    return main[0] if main[0] in figure.deeds else None
+    if main[0] in figure.deeds:
+        return main[0]
+    return None
 
 
 def _alike(first_name: str, second_name: str) -> bool:

@@ -23,17 +23,28 @@ from nt2vr.world.wording import (
     persons,
 )
 
-FULL_SHARE = 0.5  # captions of the complete scene; others omit figures, looks, deeds or the place
-DETAIL = 0.35  # of looks that partial captions mention
-FULL_DETAIL = 0.9  # of looks that captions of the complete scene mention
-DOER_SHARE = 0.1  # of persons with one deed: "a drummer"
-WITH_SHARE = 0.1  # of single deeds with a thing: "a man with a guitar"
-PART_SHARE = 0.35  # of deeds in one half of the clip
-ADJECTIVE_SHARE = 0.6  # of moods: "a happy man"
-TOGETHER_SHARE = 0.6  # of pairs that do the same
-TWO_PEOPLE_SHARE = 0.4  # of those: "two people are dancing"
-THERE_SHARE = 0.3  # of captions without a verb: "there is a dog"
-FIRST_SHARE = 0.15  # of captions with a place or time, which come first
+# Captions of the complete scene; others omit figures, looks, deeds or the place.
+FULL_SHARE = 0.5
+# Of looks that partial captions mention.
+DETAIL = 0.35
+# Of looks that captions of the complete scene mention.
+FULL_DETAIL = 0.9
+# Of persons with one deed: "a drummer".
+DOER_SHARE = 0.1
+# Of single deeds with a thing: "a man with a guitar".
+WITH_SHARE = 0.1
+# Of deeds in one half of the clip.
+PART_SHARE = 0.35
+# Of moods: "a happy man".
+ADJECTIVE_SHARE = 0.6
+# Of pairs that do the same.
+TOGETHER_SHARE = 0.6
+# Of those: "two people are dancing".
+TWO_PEOPLE_SHARE = 0.4
+# Of captions without a verb: "there is a dog".
+THERE_SHARE = 0.3
+# Of captions with a place or time, which come first.
+FIRST_SHARE = 0.15
 BEHIND = "with {} in the background"
 # The form of a second verb, if not that of the first: "is eating and then | singing".
 SECOND = {"is {ing}": "{ing}"}
@@ -175,7 +186,7 @@ class _Writer:
             main = [mood]
             mood = None
         form = self.rng.choice(FORMS)
-        self._write_predicate(figure, subject, main, form, phrase.plural)
+        self._write_predicate(figure, subject, deeds=main, form=form, is_plural=phrase.plural)
         if mood:
             words, act = draw_deed(mood, self.scene.figures, self.rng)
             self.claim_act(subject, act)
@@ -189,7 +200,7 @@ class _Writer:
         adjective = ""
         if mood and rng.random() < ADJECTIVE_SHARE:
             adjective, _ = rng.choice(mood.kind.doers)
-        phrase = draw_phrase(figure, rng, self.detail, adjective)
+        phrase = draw_phrase(figure, rng, self.detail, mood=adjective)
 
         is_person = figure.kind.role == "person"
         doers = main[0].doers if is_person and len(main) == 1 else []
@@ -356,9 +367,9 @@ class _Writer:
         if setting and self.rng.random() < FIRST_SHARE:
             pieces = [f"{' '.join(setting)}, {self.pieces[0]}", *self.pieces[1:], ""]
         return SceneCaption(
-            joined(pieces),
-            claim,
-            tuple(pieces),
+            text=joined(pieces),
+            claim=claim,
+            pieces=tuple(pieces),
             verbs=tuple(self.verbs),
             with_things=tuple(self.with_things),
             behind=tuple(self.behind),

@@ -34,12 +34,15 @@ from nt2vr.world.things import (
     those,
 )
 
-NUM_ACTORS_WEIGHTS = (0.58, 0.36, 0.06)  # for 1, 2, 3 actors
-NUM_PROPS_WEIGHTS = (0.62, 0.33, 0.05)  # for 0, 1, 2 further things
+# For 1, 2, 3 actors.
+NUM_ACTORS_WEIGHTS = (0.58, 0.36, 0.06)
+# For 0, 1, 2 further things.
+NUM_PROPS_WEIGHTS = (0.62, 0.33, 0.05)
 # Of actors.
 PERSON_SHARE = 0.55
 ANIMAL_SHARE = 0.3
-PLAIN_SHARE = 0.5  # of persons: a man, a woman, a boy or a girl
+# Of persons: a man, a woman, a boy or a girl.
+PLAIN_SHARE = 0.5
 IN_SPACE = ("man astronaut", "woman astronaut", "alien", "robot")
 PLAIN = ("man", "woman", "boy", "girl")
 MOOD_SHARE = 0.2
@@ -49,9 +52,11 @@ SIZED_SHARE = 0.15
 NIGHT_SHARE = 0.2
 # Of scenes with further things: one of them is something small that is found anywhere.
 ANYWHERE_SHARE = 0.3
-COURSES = ("whole", "then", "quarter", "enter", "leave")  # how the deeds of a figure lie in time
+# How the deeds of a figure lie in time.
+COURSES = ("whole", "then", "quarter", "enter", "leave")
 COURSE_WEIGHTS = (0.6, 0.2, 0.06, 0.07, 0.07)
-TOGETHER_SHARE = 0.15  # of scenes with several actors: the second does what the first does
+# Of scenes with several actors: the second does what the first does.
+TOGETHER_SHARE = 0.15
 TRIES = 8
 
 
@@ -165,7 +170,9 @@ def with_object(
     if not kind.objects:
         return Deed(kind.verb)
     if kind.targets:
-        return Deed(kind.verb, rng.choice(targets)) if targets else None
+        if targets:
+            return Deed(kind.verb, rng.choice(targets))
+        return None
     if not objects:
         return None
     thing = rng.choice(sorted(objects))
@@ -188,7 +195,15 @@ def draw_actor(number: int, cast: Sequence[str], place: str, rng: Random) -> Fig
     wear = deeds()[WEAR]
     if name in wear.subjects and rng.random() < WEAR_SHARE:
         worn = rng.choice(sorted(wear.objects))
-        done.append(Deed(WEAR, worn, figure.enters, figure.leaves, draw_colour(worn, rng)))
+        done.append(
+            Deed(
+                verb=WEAR,
+                object=worn,
+                start=figure.enters,
+                end=figure.leaves,
+                colour=draw_colour(worn, rng),
+            )
+        )
     return replace(figure, deeds=tuple(done))
 
 
@@ -226,13 +241,18 @@ def sample_scene(rng: Random, place: Place | None = None) -> Scene:
     is_night = not place.indoors and rng.random() < NIGHT_SHARE
 
     cast = _draw_cast(place.name, rng)
-    figures = [draw_actor(number, cast, place.name, rng) for number in range(len(cast))]
+    figures = [draw_actor(number, cast, place=place.name, rng=rng) for number in range(len(cast))]
     if len(cast) > 1 and rng.random() < TOGETHER_SHARE:
         figures[1] = _like(figures[0], figures[1], place)
     for name in _draw_props(place.name, is_night, cast, rng):
         figures.append(Figure(name, draw_colour(name, rng)))
     figures = list(_varied(figures, rng))
-    return Scene(place.name, is_night, tuple(figures), rng.getrandbits(32))
+    return Scene(
+        place=place.name,
+        night=is_night,
+        figures=tuple(figures),
+        seed=rng.getrandbits(32),
+    )
 
 
 def _draw_cast(place: str, rng: Random) -> list[str]:

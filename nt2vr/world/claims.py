@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from nt2vr.world.scenes import Deed, Figure, Scene
 from nt2vr.world.things import Names, deeds, places, things
 
-MANY = 99  # "dogs" are two to MANY dogs
+# "dogs" are two to MANY dogs.
+MANY = 99
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,10 @@ class SubjectClaim:
                 yield frozenset((i,))
             return
 
-        groups: Iterable[Sequence[int]] = [fitting] if self.total else _groups(fitting)
+        if self.total:
+            groups: Iterable[Sequence[int]] = [fitting]
+        else:
+            groups = _groups(fitting)
         for group in groups:
             count = sum(visible[i].count for i in group)
             if self.least <= count <= self.most:
@@ -129,7 +133,8 @@ def _has_colour(thing: int | str | None, colour: str, wanted: "Act | SubjectClai
     return thing in wanted.looks
 
 
-ActPosition = tuple[int, int]  # number of a subject of a claim, and of its act
+# Number of a subject of a claim, and of its act.
+ActPosition = tuple[int, int]
 
 
 class ActOrder(NamedTuple):
@@ -237,7 +242,8 @@ def names_in(scene: Scene) -> set[str]:
     return {figure.thing for figure in visible_in(scene)}
 
 
-CACHED_CLAIMS = 4096  # 32 kB each for 32,000 scenes
+# 32 kB each for 32,000 scenes.
+CACHED_CLAIMS = 4096
 SceneMask = NDArray[np.bool_]
 
 

@@ -90,13 +90,23 @@ def _sightings_of(subject: SubjectClaim, scene: Scene, number: int) -> Iterator[
                 fitting.append(deed)
         # Without acts, it is unwanted all the time.
         for deed in fitting or [Deed("")]:
-            yield _Sighting(number, "", deed.start, deed.end)
+            yield _Sighting(
+                figure=number,
+                thing="",
+                start=deed.start,
+                end=deed.end,
+            )
 
     for deed in figure.deeds:
         had = (Figure(str(deed.object or ""), deed.colour), Figure(deed.kind.shows))
         for thing in had:
             if thing.thing in things() and subject.fits(thing, scene.figures):
-                yield _Sighting(number, thing.thing, deed.start, deed.end)
+                yield _Sighting(
+                    figure=number,
+                    thing=thing.thing,
+                    start=deed.start,
+                    end=deed.end,
+                )
 
 
 @cache

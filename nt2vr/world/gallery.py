@@ -31,11 +31,13 @@ from nt2vr.world.things import things
 FOLDER = Path("assets/gallery")
 SIZE = 224  # pixels
 POSTER = 168  # pixels; 2 KB
-FPS = 4  # all that is drawn: a clip has STEPS different frames
+# All that is drawn: a clip has STEPS different frames.
+FPS = 4
 OPTIONS = {"crf": "36", "b": "0", "deadline": "good", "cpu-used": "3"}
 CLIPS_PER_STORY = 8
 CLIPS_PER_THING = 2  # at least
-CANDIDATES = 3  # drawn for each clip
+# Drawn for each clip.
+CANDIDATES = 3
 CAPTIONS_PER_CLIP = 6
 SEED = 2022
 
@@ -45,7 +47,8 @@ class _GalleryScenes:
 
     def __init__(self) -> None:
         self.scenes: dict[str, Scene] = {}  # by content
-        self.counts: Counter[str] = Counter()  # of the clips that show each thing
+        # Of the clips that show each thing.
+        self.counts: Counter[str] = Counter()
 
     def add(self, stream: Iterator[Scene], count: int) -> None:
         """Add some new scenes, each the one of CANDIDATES that shows most of what is rare."""
@@ -109,7 +112,7 @@ def _write_clip(scene: Scene, folder: Path) -> Path:
     """Write a clip, and its poster, which the page shows until the clip plays."""
     frames = render(scene, SIZE, STEPS)
     draft = folder / "draft.webm"
-    write_webm(frames, draft, FPS, OPTIONS)
+    write_webm(frames, path=draft, fps=FPS, options=OPTIONS)
     video_id = hashlib.sha256(draft.read_bytes()).hexdigest()[:10]
     path = draft.rename(folder / f"{video_id}.webm")
 

@@ -88,7 +88,8 @@ MeaningKind = Literal[
     "filler",
 ]
 Words = tuple[str, ...]
-Entry = tuple[str, "Meaning"]  # of the lexicon: words and what they mean
+# Of the lexicon: words and what they mean.
+Entry = tuple[str, "Meaning"]
 
 
 class Meaning(NamedTuple):
@@ -188,11 +189,18 @@ def _totals() -> Iterator[tuple[list[str], Meaning]]:
     yield ["one", "1"], _adjective(least=1, most=MANY, total=False)
     for number, name in _COUNTED.items():
         numerals = (name, str(number))
-        yield from _total(numerals, ("at least", "no fewer than", "no less than"), number, MANY)
-        yield from _total(numerals, ("more than",), number + 1, MANY)
-        yield from _total(numerals, ("at most", "no more than", "up to"), 1, number)
-        yield from _total(numerals, ("fewer than", "less than"), 1, number - 1)
-        yield from _total(numerals, ("exactly", "only", "just"), number, number)
+        yield from _total(
+            numerals,
+            wordings=("at least", "no fewer than", "no less than"),
+            least=number,
+            most=MANY,
+        )
+        yield from _total(numerals, wordings=("more than",), least=number + 1, most=MANY)
+        yield from _total(
+            numerals, wordings=("at most", "no more than", "up to"), least=1, most=number
+        )
+        yield from _total(numerals, wordings=("fewer than", "less than"), least=1, most=number - 1)
+        yield from _total(numerals, wordings=("exactly", "only", "just"), least=number, most=number)
 
 
 def _total(
@@ -201,7 +209,10 @@ def _total(
     """Yield some wordings of a total, unless there can be none: "fewer than one"."""
     if not most:
         return
-    texts = [f"{wording} {numeral}" for wording in wordings for numeral in numerals]
+    texts = []
+    for wording in wordings:
+        for numeral in numerals:
+            texts.append(f"{wording} {numeral}")
     yield texts, _adjective(least=least, most=most, total=(least, most) != (1, MANY))
 
 
@@ -290,7 +301,10 @@ def _fallbacks() -> Iterator[Entry]:
 def _past_forms() -> Iterator[Entry]:
     for phrase in _deed_phrases():
         # Without an object there is no passive, so that the participle is of the past.
-        forms: tuple[Form, ...] = ("VBD",) if phrase.takes_object else ("VBD", "VBN")
+        if phrase.takes_object:
+            forms: tuple[Form, ...] = ("VBD",)
+        else:
+            forms = ("VBD", "VBN")
         meaning = verbs()[tokens_of(phrase.words)]
         for form in forms:
             yield inflect_phrase(phrase.words, form), meaning
@@ -333,7 +347,12 @@ def _listed(table: str) -> Iterator[Entry]:
                     yield form, Meaning("verb", frozenset(names), alone=True)
             case "group":
                 least = int(row["object"])
-                group = Meaning("noun", _things_named(names), plural=True, least=least)
+                group = Meaning(
+                    kind="noun",
+                    names=_things_named(names),
+                    plural=True,
+                    least=least,
+                )
                 yield from _in_both_numbers(word, group)
             case "thing" | "kind":
                 yield from _in_both_numbers(word, Meaning("noun", _things_named(names)))
@@ -370,7 +389,12 @@ def _near_words() -> Iterator[Entry]:
     """Yield words for sorts of what is drawn, vague nouns, and for what the world lacks."""
     for row in read_table("near_words"):
         near = tuple(row["near"].split(","))
-        sort = Meaning("noun", _things_named(near), value="sort", near=near)
+        sort = Meaning(
+            kind="noun",
+            names=_things_named(near),
+            value="sort",
+            near=near,
+        )
         for word in filter(None, row["sorts"].split(",")):
             yield from _in_both_numbers(word, sort)
         for word in filter(None, row["lacking"].split(",")):
@@ -390,8 +414,8 @@ def verbs() -> dict[Words, Meaning]:
             old = meanings_of_verbs.get(form, new)
             is_both = old.takes_object != phrase.takes_object
             meanings_of_verbs[form] = Meaning(
-                "verb",
-                old.names | {phrase.verb},
+                kind="verb",
+                names=old.names | {phrase.verb},
                 takes_object=old.takes_object or phrase.takes_object,
                 alone=old.alone or is_both or phrase.words in _ALONE,
             )

@@ -6,7 +6,8 @@ from functools import cache
 from nt2vr.negation.parse.inflect import inflect_phrase
 from nt2vr.world.things import all_nouns, deeds, places, read_table
 
-_SHORT = 2  # letters of words not worth offering
+# Letters of words not worth offering.
+_SHORT = 2
 
 
 def offered_words() -> list[str]:

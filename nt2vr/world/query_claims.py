@@ -15,7 +15,8 @@ from nt2vr.world.things import ACTING, Names, deeds, those
 from nt2vr.world.wording import meanings, persons
 from nt2vr.world.words import PhraseWord, words_in
 
-MAX_QUERIES = 64
+# Queries whose claims are kept: a search may judge by 60 others, which it could suggest.
+MAX_QUERIES = 1024
 # Cues that deny a deed of the subject, unlike "no dancing" and "nobody dances".
 _OF_SUBJECT = re.compile(
     r"\b(?:not|never|neither|nor|without|rather|instead|yet to|refus\w+|fail\w*)\b|n['\u2019]?t\b",
@@ -92,7 +93,9 @@ class PartClaim(NamedTuple):
         if done == {True} or (self.by_any and True in done):
             return True
         # A hat may be somebody else's.
-        return False if self.act.verbs and done == {False} else None
+        if self.act.verbs and done == {False}:
+            return False
+        return None
 
 
 def _does(subject: SubjectClaim, act: Act, figures: Sequence[Figure]) -> bool | None:
@@ -157,8 +160,8 @@ def _with_other_reading(text: str, part: PartClaim) -> PartClaim:
         thing = SubjectClaim(both.things)
         if thing in claim.subjects and not claim.places:
             remaining = tuple(subject for subject in claim.subjects if subject != thing)
-            there = replace(claim, subjects=remaining, places=both.places)
-            return part._replace(otherwise=there)
+            elsewhere = replace(claim, subjects=remaining, places=both.places)
+            return part._replace(otherwise=elsewhere)
         if claim.places and claim.places == word.meaning.names:
             with_thing = (*claim.subjects, thing)
             return part._replace(otherwise=replace(claim, subjects=with_thing, places=frozenset()))
@@ -317,7 +320,12 @@ def _denied_of_wanted(
         subjects = [subject for subject in acting if subject.names <= persons()]
         # It may be somebody else's hat than a dog's.
         claim = replace(claim, vague=bool(acting) and not subjects)
-    return PartClaim(claim, tuple(subjects), act, by_any=cue.text.lower() == "neither")
+    return PartClaim(
+        claim=claim,
+        subjects=tuple(subjects),
+        act=act,
+        by_any=cue.text.lower() == "neither",
+    )
 
 
 def _is_ambiguous(query: Query, number: int, claim: Claim) -> bool:

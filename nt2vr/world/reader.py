@@ -32,8 +32,10 @@ _FIRST = re.compile(r"\b(at )?first\b(?=.*\bthen\b)", re.IGNORECASE)
 _NOBODY = frozenset({"anyone", "anybody", "anything"})
 
 _ANYBODY = SubjectClaim()
-MAX_READ = 4096  # phrases remembered: a search judges many clips by the same ones
-NOTHING = Claim((SubjectClaim(least=MANY, total=True),))  # holds for no scene
+# Phrases remembered: a search judges many clips by the same ones.
+MAX_READ = 4096
+# Holds for no scene.
+NOTHING = Claim((SubjectClaim(least=MANY, total=True),))
 
 
 @lru_cache(MAX_READ)
@@ -51,7 +53,7 @@ def read_phrase(phrase: str) -> Claim | None:
     if any(_is_young(pair) for pair in pairwise(phrase.lower().split())):
         return None
 
-    words = list(words_in(phrase))
+    words = words_in(phrase)
     if has_lacking(words):
         return None if "or" in tokens else NOTHING
     meaningful = known_words(words)
@@ -74,7 +76,9 @@ def read_claim(phrase: str) -> Claim | None:
     It is with unknown words, without content, or with what the world cannot tell.
     """
     claim = read_phrase(phrase)
-    return claim if claim and not claim.vague and claim != NOTHING else None
+    if claim and not claim.vague and claim != NOTHING:
+        return claim
+    return None
 
 
 def read_asked(phrase: str) -> Claim | None:
@@ -121,7 +125,9 @@ class _Draft:
     @property
     def subject(self) -> SubjectClaim:
         """The last subject; anybody at first."""
-        return self.subjects[-1] if self.subjects else _ANYBODY
+        if self.subjects:
+            return self.subjects[-1]
+        return _ANYBODY
 
     @property
     def has_time(self) -> bool:
@@ -159,7 +165,12 @@ class _Draft:
 
     def claim(self) -> Claim | None:
         """Return what was read; None if it is nothing, or cannot be told."""
-        claim = Claim(tuple(self.subjects), self.places, self.night, tuple(self.orders))
+        claim = Claim(
+            subjects=tuple(self.subjects),
+            places=self.places,
+            night=self.night,
+            orders=tuple(self.orders),
+        )
         if claim == Claim() or any(_is_stopping(subject) for subject in self.subjects):
             return None
         return replace(claim, vague=self.is_vague)
@@ -624,7 +635,9 @@ def _verbs_with(names: Names, verbs: Names) -> Names:
     """Return what verbs mean of some things: "playing basketball" is throwing or bouncing it."""
     if verbs == {"play"} and not _taking(verbs, names):
         return frozenset(verb for verb in _GAMES if names <= deeds()[verb].objects)
-    return verbs if _taking(verbs, names) else frozenset()
+    if _taking(verbs, names):
+        return verbs
+    return frozenset()
 
 
 def _verbs_of_place(preposition: str, subject_names: Names, names: Names) -> Names:

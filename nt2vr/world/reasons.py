@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from nt2vr.errors import listed
 from nt2vr.media.gallery import Video
@@ -21,13 +22,20 @@ NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
 PREPOSITIONS = frozenset("on in at by under near inside outside behind".split())
 PEOPLE = frozenset({"man", "woman", "boy", "girl"})
 SOMETHING = "lacks something"
+MAX_REASONS = 2048
 
 
 def lacking(query: Query, video: Video) -> list[str]:
     """Say what a clip of the world lacks of what is wanted, the subject first; nothing for other clips."""
+    return [] if video.scene is None else list(_lacking(query, video))
+
+
+# A column's tiles say it, and so does its sum; columns have many clips in common.
+@lru_cache(MAX_REASONS)
+def _lacking(query: Query, video: Video) -> tuple[str, ...]:
     scene = scene_of(video)
     if scene is None:
-        return []
+        return ()
     reasons: list[str] = []
     for part, wanted in zip(query.wanted, read_query(query).wanted, strict=True):
         if wanted.claim is None:
@@ -36,7 +44,7 @@ def lacking(query: Query, video: Video) -> list[str]:
             reasons += [*_words_of_no_clip(part), *_missing_nouns(part, scene)] or [SOMETHING]
         elif wanted.shown_in(scene) is False:
             reasons += _PartReader(part, scene).lacking(wanted.claim) or [SOMETHING]
-    return list(dict.fromkeys(reasons))
+    return tuple(dict.fromkeys(reasons))
 
 
 def shown(query: Query, video: Video) -> list[str]:
@@ -74,13 +82,18 @@ def _text(word: PhraseWord) -> str:
 
 
 def _number(count: int) -> str:
-    return NUMBERS[count] if count < len(NUMBERS) else f"{count}"
+    if count < len(NUMBERS):
+        return NUMBERS[count]
+    return f"{count}"
 
 
 def _doing(word: PhraseWord) -> str:
     """Write a verb with what belongs to it in its -ing form."""
     first, *rest = word.text
-    verb = first if first.endswith("ing") else inflect(verb_of(first) or first, "VBG")
+    if first.endswith("ing"):
+        verb = first
+    else:
+        verb = inflect(verb_of(first) or first, "VBG")
     return " ".join([verb, *rest])
 
 
@@ -111,18 +124,18 @@ class _PartReader:
 
     def _lacks(self, subject: SubjectClaim) -> Iterator[str]:
         """Yield what is missing of somebody or something."""
-        named = [
-            figure for figure in self.visible if not subject.names or figure.thing in subject.names
-        ]
-        if subject.names and not named:
+        figures = []
+        for figure in self.visible:
+            if not subject.names or figure.thing in subject.names:
+                figures.append(figure)
+        if subject.names and not figures:
             yield f"no {self._noun(subject)}"
             yield from self._lacking_acts(subject)
             return
-        with_looks = [
-            figure for figure in named if replace(subject, acts=()).fits(figure, self.scene.figures)
-        ]
+        at_rest = replace(subject, acts=())
+        with_looks = [figure for figure in figures if at_rest.fits(figure, self.scene.figures)]
         if not with_looks:
-            yield self._other_looks(subject, named)
+            yield self._other_looks(subject, figures)
             return
         doer = self._noun_word(subject.names)
         if doer is not None and doer.meaning.act is not None:
@@ -149,11 +162,11 @@ class _PartReader:
             if act.objects and act.objects.isdisjoint(names):
                 yield f"no {self._object(act)}"
 
-    def _other_looks(self, subject: SubjectClaim, named: Sequence[Figure]) -> str:
+    def _other_looks(self, subject: SubjectClaim, figures: Sequence[Figure]) -> str:
         word = self._noun_word(subject.names)
         is_plural = word is not None and word.meaning.plural
         start = f"{self._noun(subject)} {'are' if is_plural else 'is'} not"
-        if subject.size and all(figure.size != subject.size for figure in named):
+        if subject.size and all(figure.size != subject.size for figure in figures):
             return f"{start} {subject.size}"
         if subject.names and subject.names <= persons():
             return f"{start} in {subject.colour}"
@@ -162,16 +175,19 @@ class _PartReader:
     def _other_number(self, subject: SubjectClaim, count: int) -> str:
         wanted = subject.least if count < subject.least else subject.most
         is_open = subject.most in (MANY, TOGETHER) and count < subject.least
-        limit = f"at least {_number(wanted)}" if is_open and subject.total else _number(wanted)
+        if is_open and subject.total:
+            limit = f"at least {_number(wanted)}"
+        else:
+            limit = _number(wanted)
         return f"{_number(count)} {self._counted_noun(subject, count)}, not {limit}"
 
-    def _other_act(self, subject: SubjectClaim, act: Act, named: Sequence[Figure]) -> str:
+    def _other_act(self, subject: SubjectClaim, act: Act, figures: Sequence[Figure]) -> str:
         """Say how what somebody does, holds or wears is another thing than what is wanted."""
         thing = self._object(act)
         if act.objects and act.objects.isdisjoint(names_in(self.scene)):
             return f"no {thing}"
         colourless = replace(act, colour="", looks=frozenset())
-        if act.colour and any(self._does(figure, colourless) for figure in named):
+        if act.colour and any(self._does(figure, colourless) for figure in figures):
             return f"{thing} is not {act.colour}"
         verb = self._verb(act)
         if act.objects and (not verb or act.verbs <= {"wear", "hold"}):
@@ -185,7 +201,10 @@ class _PartReader:
         for word in self._words("place"):
             if word.meaning.names >= claim.places and word.text[0] not in PREPOSITIONS:
                 return f"no {_text(word)}"
-        phrases = [text for place in claim.places for text in places()[place].phrases]
+        phrases = []
+        for place in claim.places:
+            for text in places()[place].phrases:
+                phrases.append(text)
         typed = {word.text for word in self._words("place")}
         matching = [text for text in phrases if tokens_of(text) in typed]
         if matching:
@@ -202,7 +221,9 @@ class _PartReader:
         if claim.places and not claim.subjects:
             return f"is {self._where()}"
         if claim.night is not None and not claim.subjects:
-            return "is at night" if claim.night else "is by day"
+            if claim.night:
+                return "is at night"
+            return "is by day"
         if len(claim.subjects) != 1:
             return f"shows {self.part}"
         (subject,) = claim.subjects
@@ -210,7 +231,9 @@ class _PartReader:
             return self._shown_act(denied, subject)
         if subject.acts and self.part.split()[0].endswith("ing"):
             return f"is {self.part}"
-        return f"shows {self.part}" if subject.acts else f"shows {self._figures(subject)}"
+        if subject.acts:
+            return f"shows {self.part}"
+        return f"shows {self._figures(subject)}"
 
     def _where(self) -> str:
         return places()[self.scene.place].phrases[0]
@@ -221,11 +244,15 @@ class _PartReader:
         if verb:
             words = self.part.split()
             is_whole = words[0].endswith("ing")
-            return f"is {self.part}" if is_whole else f"is {_doing(verb)}"
+            if is_whole:
+                return f"is {self.part}"
+            return f"is {_doing(verb)}"
         if subject.names:
             return f"shows {self._figures(subject)}"
         mood = next((self._adjective(act) for act in acts if self._adjective(act)), "")
-        return f"is {mood}" if mood else f"shows {self.part}"
+        if mood:
+            return f"is {mood}"
+        return f"shows {self.part}"
 
     def _figures(self, subject: SubjectClaim) -> str:
         """Name what fits, as it is: "a dog", "two dogs", "a red car"."""
@@ -238,7 +265,9 @@ class _PartReader:
             several = " ".join(filter(None, (_number(figure.count), looks, noun.plural)))
             single = noun.with_article(looks)
             texts.setdefault(figure.thing, several if figure.count > 1 else single)
-        return listed(*texts.values()) if texts else self.part
+        if texts:
+            return listed(*texts.values())
+        return self.part
 
     def _general_noun(self, figure: Figure) -> Noun | None:
         """Return "man" for an astronaut where men are unwanted; None where the thing's own name says more."""
@@ -259,7 +288,9 @@ class _PartReader:
         word = self._noun_word(subject.names)
         if word is not None:
             return _text(word)
-        return things()[min(subject.names)].nouns[0].word if subject.names else "somebody"
+        if subject.names:
+            return things()[min(subject.names)].nouns[0].word
+        return "somebody"
 
     def _noun_word(self, names: frozenset[str]) -> PhraseWord | None:
         nouns = self._words("noun")
@@ -280,7 +311,9 @@ class _PartReader:
         word = self._noun_word(act.objects) or self._noun_word(act.targets)
         if word is not None:
             return _text(word)
-        return things()[min(act.objects)].nouns[0].word if act.objects else ""
+        if act.objects:
+            return things()[min(act.objects)].nouns[0].word
+        return ""
 
     def _verb(self, act: Act) -> PhraseWord | None:
         matching = (word for word in self._words("verb") if _may_mean(word.meaning, act))
@@ -296,5 +329,5 @@ class _PartReader:
 
 def _may_mean(meaning: Meaning, act: Act) -> bool:
     """Return whether a verb may have led to an act, for which only some of its senses may remain."""
-    known = meaning.names & deeds().keys()
-    return bool(act.verbs) and not known.isdisjoint(act.verbs)
+    actions = meaning.names & deeds().keys()
+    return bool(act.verbs) and not actions.isdisjoint(act.verbs)

@@ -26,10 +26,14 @@ from nt2vr.world.things import (
     things,
 )
 
-ABOUT_SHARE = 0.85  # of scenes: about something that was drawn first
-STAGED_TRIES = 15  # until a scene about something succeeds
-THING_SHARE = 0.65  # of claims that are drawn: about a thing
-USED_SHARE = 0.5  # of things with a use: somebody uses it
+# Of scenes: about something that was drawn first.
+ABOUT_SHARE = 0.85
+# Until a scene about something succeeds.
+STAGED_TRIES = 15
+# Of claims that are drawn: about a thing.
+THING_SHARE = 0.65
+# Of things with a use: somebody uses it.
+USED_SHARE = 0.5
 
 
 def stream_scenes(split: SceneSplit, seed: int) -> Iterator[Scene]:
@@ -116,7 +120,9 @@ def staged(claims: Sequence[Claim], rng: Random) -> Scene | None:
     scene = replace(scene, night=_is_night(claims, scene.night), figures=tuple(figures))
     if not scene.actors or not is_valid(scene):
         return None
-    return scene if all(claim.holds(scene) for claim in claims) else None
+    if all(claim.holds(scene) for claim in claims):
+        return scene
+    return None
 
 
 def _draw_place(claims: Sequence[Claim], rng: Random) -> Place:
@@ -145,7 +151,9 @@ def _places_with(names: Names) -> Names:
         somewhere.update(place.may_have)
         if not names.isdisjoint(place.may_have):
             fitting.add(place.name)
-    return frozenset(fitting) if names <= somewhere else frozenset()
+    if names <= somewhere:
+        return frozenset(fitting)
+    return frozenset()
 
 
 @cache
@@ -204,7 +212,7 @@ def _draw_figure(
     name = rng.choice(sorted(subject.names or _names_able(acts)))
     figure = Figure(name)
     if things()[name].role in ACTING:
-        figure = draw_actor(0, (name,), place.name, rng)
+        figure = draw_actor(0, cast=(name,), place=place.name, rng=rng)
     colour = subject.colour or draw_colour(name, rng)
     figure = replace(figure, colour=colour, size=subject.size, count=subject.least)
 
@@ -219,7 +227,9 @@ def _draw_figure(
             done.append(deed)
     if not is_possible:
         return None
-    return _in_turns(figure, done) if done else figure
+    if done:
+        return _in_turns(figure, done)
+    return figure
 
 
 def _names_able(acts: Sequence[Act]) -> Names:
@@ -269,12 +279,14 @@ def _draw_deed(
         return None
     kind = rng.choice(possible)
     targets = act.targets or kind.objects
-    objects = kind.objects & act.objects if act.objects else kind.objects
+    objects = kind.objects
+    if act.objects:
+        objects = kind.objects & act.objects
     possible_targets = []
     for position, figure in enumerate(figures):
         if figure.thing in targets and position != number:
             possible_targets.append(position)
-    return with_object(kind, possible_targets, objects, rng, act.colour)
+    return with_object(kind, targets=possible_targets, objects=objects, rng=rng, colour=act.colour)
 
 
 def _kinds_of(act: Act) -> list[DeedKind]:

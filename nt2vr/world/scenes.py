@@ -83,9 +83,24 @@ class Figure:
         """Its deeds, with entering and leaving."""
         doings = list(self.deeds)
         if self.enters > 0:
-            doings.insert(0, Deed(ENTER, None, 0.0, self.enters))
+            doings.insert(
+                0,
+                Deed(
+                    verb=ENTER,
+                    object=None,
+                    start=0.0,
+                    end=self.enters,
+                ),
+            )
         if self.leaves < 1:
-            doings.append(Deed(LEAVE, None, self.leaves, 1.0))
+            doings.append(
+                Deed(
+                    verb=LEAVE,
+                    object=None,
+                    start=self.leaves,
+                    end=1.0,
+                )
+            )
         return tuple(doings)
 
     def redone(self, old: Deed, new: Deed) -> "Figure":
@@ -98,7 +113,13 @@ class Figure:
         worn, _, colour = self.kind.wears.partition(":")
         if not worn:
             return self
-        wears = Deed(WEAR, worn, self.enters, self.leaves, colour)
+        wears = Deed(
+            verb=WEAR,
+            object=worn,
+            start=self.enters,
+            end=self.leaves,
+            colour=colour,
+        )
         return replace(self, deeds=(*self.deeds, wears))
 
 
@@ -127,7 +148,12 @@ class Scene:
         for fields in data["figures"]:
             done = tuple(Deed(**deed) for deed in fields["deeds"])
             figures.append(Figure(**{**fields, "deeds": done}))
-        return cls(data["place"], data["night"], tuple(figures), data["seed"])
+        return cls(
+            place=data["place"],
+            night=data["night"],
+            figures=tuple(figures),
+            seed=data["seed"],
+        )
 
     @cached_property
     def content(self) -> str:
@@ -149,7 +175,9 @@ class Scene:
 
     def object_of(self, deed: Deed) -> str | None:
         """Return the name of what a deed is done to or with, another figure or not."""
-        return self.figures[deed.object].thing if isinstance(deed.object, int) else deed.object
+        if isinstance(deed.object, int):
+            return self.figures[deed.object].thing
+        return deed.object
 
     def swapped(self, old: Figure, new: Figure) -> "Scene":
         """Return the scene with one figure in place of another; no thing is twice in a scene."""

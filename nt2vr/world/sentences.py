@@ -50,7 +50,8 @@ from nt2vr.world.wording import (
 SceneDenialKind = Literal[
     "negated", "composed", "without", "list", "not", "except", "place", "typed", "idiom"
 ]
-TEMPLATE_SHARE = 0.5  # of "A and not B": by nT2VR's twelve templates, otherwise in free forms
+# Of "A and not B": by nT2VR's twelve templates, otherwise in free forms.
+TEMPLATE_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -147,11 +148,18 @@ def compose(phrase: NounPhrase, wanted: Done, unwanted: Done, rng: Random) -> Sc
     The six templates with a pronoun are for people.
     """
     subject = phrase.subject
-    subject = SubjectClaim(subject.names, (wanted.act,), subject.colour, subject.size)
+    subject = SubjectClaim(
+        names=subject.names,
+        acts=(wanted.act,),
+        colour=subject.colour,
+        size=subject.size,
+    )
     claim = Claim((subject,))
     if rng.random() >= TEMPLATE_SHARE:
         text = f"{phrase.text} {conjugate(wanted.phrase, rng.choice(FORMS[:3]))}"
-        return deny("composed", "deed", SceneCaption(text, claim), [unwanted], rng)
+        return deny(
+            "composed", slot="deed", wanted=SceneCaption(text, claim), denied=[unwanted], rng=rng
+        )
 
     templates: tuple[Template, ...] = WITHOUT_PRONOUN
     if phrase.pronoun in ("he", "she"):
@@ -196,13 +204,17 @@ def negate(caption: SceneCaption) -> list[SceneDenial]:
         denied = Claim((SubjectClaim(act.objects, colour=act.colour),))
         rest = _without_act(claim, act_position)
         text = f"without {words}"
-        denials.append(_denial_of_piece(caption, piece, text, words, rest, denied))
+        denials.append(
+            _denial_of_piece(caption, piece, text, unwanted=words, rest=rest, denied=denied)
+        )
     for piece, phrase, number in caption.behind:
         subjects = claim.subjects[:number] + claim.subjects[number + 1 :]
         rest = replace(claim, subjects=subjects)
         text = f"without {phrase.text} in the background"
         denied = Claim((phrase.subject,))
-        denials.append(_denial_of_piece(caption, piece, text, phrase.text, rest, denied))
+        denials.append(
+            _denial_of_piece(caption, piece, text, unwanted=phrase.text, rest=rest, denied=denied)
+        )
     return denials
 
 
@@ -252,14 +264,18 @@ def _moved_up(position: ActPosition, left_out: ActPosition) -> ActPosition:
     return position
 
 
-DEED_SHARE = 0.6  # of "not B": B is a deed, otherwise a thing
+# Of "not B": B is a deed, otherwise a thing.
+DEED_SHARE = 0.6
 # Of A: a figure alone, a whole caption; otherwise a figure with its deed.
 BARE_SHARE = 0.3
 CAPTION_SHARE = 0.3
 TWO_DEEDS_SHARE = 0.3  # of lists
-TIME_SHARE = 0.4  # of places outdoors: a time of day is denied
-NEAR_TRIES = 12  # scenes drawn to find a B that occurs together with A
-TRIES = 60  # scenes drawn to find any B
+# Of places outdoors: a time of day is denied.
+TIME_SHARE = 0.4
+# Scenes drawn to find a B that occurs together with A.
+NEAR_TRIES = 12
+# Scenes drawn to find any B.
+TRIES = 60
 
 
 class SceneDenials:
@@ -323,28 +339,30 @@ class SceneDenials:
 
     def _without(self, row: int, rng: Random) -> SceneDenial:
         wanted = self._draw_wanted(row, rng)
-        absent = self._absent_things(row, wanted.claim, rng, 1)
-        return deny("without", "thing", wanted, absent, rng)
+        absent = self._absent_things(row, wanted=wanted.claim, rng=rng, count=1)
+        return deny("without", slot="thing", wanted=wanted, denied=absent, rng=rng)
 
     def _list(self, row: int, rng: Random) -> SceneDenial:
         wanted = self._draw_wanted(row, rng)
         if rng.random() < TWO_DEEDS_SHARE:
-            deeds = self._absent_deeds(row, wanted.claim, rng, 2)
-            return deny("list", "two deeds", wanted, deeds, rng)
-        nouns = self._absent_things(row, wanted.claim, rng, 2)
-        return deny("list", "two things", wanted, nouns, rng)
+            deeds = self._absent_deeds(row, wanted=wanted.claim, rng=rng, count=2)
+            return deny("list", slot="two deeds", wanted=wanted, denied=deeds, rng=rng)
+        nouns = self._absent_things(row, wanted=wanted.claim, rng=rng, count=2)
+        return deny("list", slot="two things", wanted=wanted, denied=nouns, rng=rng)
 
     def _not(self, row: int, rng: Random) -> SceneDenial:
         nothing = SceneCaption("", Claim())
         if rng.random() < DEED_SHARE:
-            deeds = self._absent_deeds(row, Claim(), rng, 1)
-            return deny("not", "no deed", nothing, deeds, rng)
-        nouns = self._absent_things(row, Claim(), rng, 1)
-        return deny("not", "no thing", nothing, nouns, rng)
+            deeds = self._absent_deeds(row, wanted=Claim(), rng=rng, count=1)
+            return deny("not", slot="no deed", wanted=nothing, denied=deeds, rng=rng)
+        nouns = self._absent_things(row, wanted=Claim(), rng=rng, count=1)
+        return deny("not", slot="no thing", wanted=nothing, denied=nouns, rng=rng)
 
     def _typed(self, row: int, rng: Random) -> SceneDenial:
         """Word a sentence as people type it; a list excludes two unwanted parts."""
-        draw = self._composed if rng.random() < DEED_SHARE else self._without
+        draw = self._without
+        if rng.random() < DEED_SHARE:
+            draw = self._composed
         first = draw(row, rng)
         second = draw(row, rng)
         is_other = second.kind == first.kind and second.unwanted_claims != first.unwanted_claims
@@ -376,16 +394,25 @@ class SceneDenials:
         while True:
             match rng.choice(("caption", "deed", "thing")):
                 case "caption":
-                    idiom = draw_idiom(caption.text, (), (), rng)
+                    idiom = draw_idiom(caption.text, deeds=(), things=(), rng=rng)
                     claim = caption.claim
                 case "deed":
-                    idiom = draw_idiom("", ((_as_subject(phrase, actor), words),), (), rng)
+                    idiom = draw_idiom(
+                        "", deeds=((_as_subject(phrase, actor), words),), things=(), rng=rng
+                    )
                     claim = _claim_of_deed(phrase, act)
                 case _:
-                    idiom = draw_idiom("", (), (_as_thing(phrase),), rng)
+                    idiom = draw_idiom("", deeds=(), things=(_as_thing(phrase),), rng=rng)
                     claim = Claim((phrase.subject,))
             if idiom:
-                return SceneDenial("idiom", idiom.text, idiom.meaning, "", claim, ())
+                return SceneDenial(
+                    kind="idiom",
+                    text=idiom.text,
+                    wanted=idiom.meaning,
+                    unwanted="",
+                    wanted_claim=claim,
+                    unwanted_claims=(),
+                )
 
     def _draw_wanted(self, row: int, rng: Random) -> SceneCaption:
         """Draw a caption, a figure or a figure with its deed."""
@@ -412,8 +439,8 @@ class SceneDenials:
         words, act = draw_deed(rng.choice(main_deeds(figure)), scene.figures, rng)
         phrase = draw_phrase(figure, rng, 0.2)
         claim = Claim((replace(phrase.subject, acts=(act,)),))
-        (unwanted,) = self._absent_deeds(row, claim, rng, 1, figure.kind.role)
-        return compose(phrase, Done(words, act), unwanted, rng)
+        (unwanted,) = self._absent_deeds(row, wanted=claim, rng=rng, count=1, role=figure.kind.role)
+        return compose(phrase, wanted=Done(words, act), unwanted=unwanted, rng=rng)
 
     def _except(self, row: int, rng: Random) -> SceneDenial:
         """Draw "any K but N" for a kind that the scene shows and a member that it does not."""
@@ -506,11 +533,23 @@ class SceneDenials:
 
 def _as_subject(phrase: NounPhrase, actor: Figure) -> Subject:
     is_person = actor.kind.role == "person"
-    return Subject(phrase.text, "", is_plural=phrase.plural, is_human=is_person)
+    return Subject(
+        text=phrase.text,
+        pronoun="",
+        is_plural=phrase.plural,
+        is_human=is_person,
+    )
 
 
 def _as_thing(phrase: NounPhrase) -> NamedThing:
-    return NamedThing(phrase.text, phrase.text, phrase.plural, "", frozenset(), frozenset())
+    return NamedThing(
+        text=phrase.text,
+        bare=phrase.text,
+        is_plural=phrase.plural,
+        head="",
+        names=frozenset(),
+        modifiers=frozenset(),
+    )
 
 
 def _claim_of_deed(phrase: NounPhrase, act: Act) -> Claim:
@@ -541,7 +580,9 @@ def _deny_time(scene: Scene, wanted: SceneCaption, rng: Random) -> SceneDenial:
     wanted = rng.choice((wanted, at_place, SceneCaption("", Claim())))
     denied = Claim(night=not scene.night)
     slot = "time" if wanted.text else "no time"
-    return _deny_setting(slot, wanted, NIGHT if denied.night else DAY, denied, rng)
+    return _deny_setting(
+        slot, wanted, phrases=NIGHT if denied.night else DAY, denied=denied, rng=rng
+    )
 
 
 def _deny_setting(

@@ -7,9 +7,12 @@ from nt2vr.negation.parse.cues import cues
 from nt2vr.negation.parse.inflect import is_known
 from nt2vr.world.lexicon import lexicon
 
-MOST = 2  # words that are offered
-SHORTEST = 3  # letters of a word that may be misspelt
-LONG = 6  # letters of a word from which two may be wrong
+# Words that are offered.
+MOST = 2
+# Letters of a word that may be misspelt.
+SHORTEST = 3
+# Letters of a word from which two may be wrong.
+LONG = 6
 
 
 def similar_words(word: str) -> list[str]:
@@ -23,16 +26,16 @@ def similar_words(word: str) -> list[str]:
         return []
     most_edits = 2 if len(word) >= LONG else 1
     ranked = []
-    for known in _known_words():
-        if abs(len(known) - len(word)) > most_edits or known == word:
+    for candidate in _known_words():
+        if abs(len(candidate) - len(word)) > most_edits or candidate == word:
             continue
-        edits = num_edits(word, known)
+        edits = num_edits(word, candidate)
         if edits <= most_edits:
-            has_other_letters = sorted(known) != sorted(word)
-            starts_otherwise = known[0] != word[0]
-            ranked.append((edits, has_other_letters, starts_otherwise, known))
+            has_other_letters = sorted(candidate) != sorted(word)
+            starts_otherwise = candidate[0] != word[0]
+            ranked.append((edits, has_other_letters, starts_otherwise, candidate))
     ranked.sort()
-    return [known for *rank, known in ranked if rank == list(ranked[0][:3])][:MOST]
+    return [candidate for *rank, candidate in ranked if rank == list(ranked[0][:3])][:MOST]
 
 
 def num_edits(first: str, second: str) -> int:
@@ -41,9 +44,9 @@ def num_edits(first: str, second: str) -> int:
     row = list(range(len(second) + 1))
     for i, letter in enumerate(first, start=1):
         new_row = [i]
-        for j, other in enumerate(second, start=1):
-            cost = min(row[j] + 1, new_row[j - 1] + 1, row[j - 1] + (letter != other))
-            if i > 1 and j > 1 and letter == second[j - 2] and first[i - 2] == other:
+        for j, second_letter in enumerate(second, start=1):
+            cost = min(row[j] + 1, new_row[j - 1] + 1, row[j - 1] + (letter != second_letter))
+            if i > 1 and j > 1 and letter == second[j - 2] and first[i - 2] == second_letter:
                 cost = min(cost, before[j - 2] + 1)
             new_row.append(cost)
         before = row

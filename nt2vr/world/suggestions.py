@@ -21,13 +21,17 @@ from nt2vr.world.things import Names, all_nouns, places, things
 from nt2vr.world.verdicts import judge
 from nt2vr.world.words import PhraseWord, words_in
 
-FEW = 1  # clips that fit a query for which others are suggested
+# Clips that fit a query for which others are suggested.
+FEW = 1
 MOST = 2  # suggestions
-MOST_TRIED = 60  # sentences parsed for a query
-MOST_OF_TYPED = 40  # of these, with what was typed as unwanted
+# Sentences parsed for a query.
+MOST_TRIED = 60
+# Of these, with what was typed as unwanted.
+MOST_OF_TYPED = 40
 MOST_SUBJECTS = 3
 MOST_COMPANIONS = 12
-_ANYTHING = 30  # things: "an animal" says little
+# Things: "an animal" says little.
+_ANYTHING = 30
 _WHOEVER = re.compile(r"^(?:(?:any|some)(?:one|body)|people) (?=[a-z]+ing\b)", re.IGNORECASE)
 _ARTICLE = re.compile(r"^(an?|the|any) ", re.IGNORECASE)
 _BEFORE_PLACES = frozenset({"at", "behind", "in", "inside", "near", "on", "under"})
@@ -56,10 +60,14 @@ class Suggestions:
     def __init__(self, scenes: Sequence[Scene]) -> None:
         self._scenes = scenes
         self._table = SceneTable(scenes)
+        self._names = list(things())
+        # Which things are the figures of which scenes: (T, N).
+        self._is_in = np.zeros((len(self._names), len(scenes)), bool)
         # By what they are and by what they do.
         self._figures_of: defaultdict[str, list[_FigurePosition]] = defaultdict(list)
         for row, scene in enumerate(scenes):
             for number, figure in enumerate(scene.figures):
+                self._is_in[self._names.index(figure.thing), row] = True
                 names = {figure.thing, *_main_verbs(figure)}
                 for name in names:
                     self._figures_of[name].append(_FigurePosition(row, number))
@@ -67,7 +75,9 @@ class Suggestions:
     def fitting(self, query: Query) -> int | None:
         """Count the scenes that are `judge`d right; None where words of the query are unknown."""
         masks = self._masks(query)
-        return None if masks is None else int(masks.right.sum())
+        if masks is None:
+            return None
+        return int(masks.right.sum())
 
     def near(self, query: Query, understand: Understand) -> list[str]:
         """Return two other queries, the closest first, with the same exclusions if clips show these.
@@ -139,13 +149,19 @@ class Suggestions:
 
     def _companions(self, scenes: SceneMask, besides: str = "") -> list[str]:
         """Return what is most often in some scenes, or in any scene if there are none."""
-        rows = np.flatnonzero(scenes).tolist() or range(len(self._scenes))
-        known = _named(tokens_of(besides), "noun")
-        counts = Counter[str]()
-        for row in rows:
-            counts.update({figure.thing for figure in self._scenes[row].figures} - known)
-        names = [name for name, _ in counts.most_common(MOST_COMPANIONS)]
-        return [things()[name].nouns[0].with_article() for name in names]
+        is_in = self._is_in[:, scenes] if scenes.any() else self._is_in
+        counts = is_in.sum(axis=1)  # (T,)
+        # Of things that are in as many scenes, the one that comes first.
+        most_often_first = np.lexsort((is_in.argmax(axis=1), -counts))
+        nouns = _named(tokens_of(besides), "noun")
+        companions: list[str] = []
+        for row in most_often_first.tolist():
+            name = self._names[row]
+            if len(companions) == MOST_COMPANIONS or not counts[row]:
+                break
+            if name not in nouns:
+                companions.append(things()[name].nouns[0].with_article())
+        return companions
 
     # What is wanted
 
@@ -181,7 +197,9 @@ class Suggestions:
             if claim is not None:
                 claims.append(claim)
         allowed = ~self._table.holding_any(claims)
-        return self._alike(allowed, subjects, _named(words, "verb"), _named(words, "place"))
+        return self._alike(
+            allowed, subjects, verbs=_named(words, "verb"), where=_named(words, "place")
+        )
 
     def _alike(self, allowed: SceneMask, subjects: Names, verbs: Names, where: Names) -> list[str]:
         """Return what can be said of allowed scenes with such a subject or deed, best first."""
@@ -215,10 +233,16 @@ class Suggestions:
 
 def _shorter(wanted: str) -> Iterator[str]:
     """Yield the things of a phrase with one of its deeds or its place, and then each alone."""
-    words = list(words_in(wanted))
+    words = words_in(wanted)
     nouns = [word for word in words if word.meaning.kind == "noun"]
-    deeds = [_doing(word) for word in words if word.meaning.kind == "verb" and _stands_alone(word)]
-    where = [_place_phrase(word) for word in words if word.meaning.kind == "place"]
+    deeds = []
+    for word in words:
+        if word.meaning.kind == "verb" and _stands_alone(word):
+            deeds.append(_doing(word))
+    where = []
+    for word in words:
+        if word.meaning.kind == "place":
+            where.append(_place_phrase(word))
     for noun in nouns:
         for addition in (*where, *deeds):
             yield f"{_noun_text(noun)} {addition}"
@@ -231,7 +255,10 @@ def _shorter(wanted: str) -> Iterator[str]:
 def _of_same_kind(wanted: str) -> Iterator[str]:
     """Yield things of the smallest kind that those of a phrase belong to."""
     for word in words_in(wanted):
-        names = word.meaning.names if word.meaning.kind == "noun" else frozenset()
+        if word.meaning.kind == "noun":
+            names = word.meaning.names
+        else:
+            names = frozenset()
         if not names or len(names) >= _ANYTHING:
             continue
         kinds = frozenset.intersection(*(things()[name].kinds for name in names))
@@ -252,13 +279,19 @@ def _stands_alone(word: PhraseWord) -> bool:
 
 def _doing(word: PhraseWord) -> str:
     first, *rest = word.text
-    doing = first if first.endswith("ing") else inflect(verb_of(first) or first, "VBG")
+    if first.endswith("ing"):
+        doing = first
+    else:
+        doing = inflect(verb_of(first) or first, "VBG")
     return " ".join([doing, *rest])
 
 
 def _place_phrase(word: PhraseWord) -> str:
     """Write a place with its preposition, in the typed way if the world calls it so."""
-    phrases = [text for name in sorted(word.meaning.names) for text in places()[name].phrases]
+    phrases = []
+    for name in sorted(word.meaning.names):
+        for text in places()[name].phrases:
+            phrases.append(text)
     typed = [text for text in phrases if tokens_of(text) == word.text]
     return (typed or phrases)[0]
 
@@ -275,7 +308,9 @@ def _deeds_with(word: PhraseWord) -> Iterator[str]:
 
 def _noun_text(word: PhraseWord) -> str:
     text = " ".join(word.text)
-    return text if word.meaning.plural else _with_article(text)
+    if word.meaning.plural:
+        return text
+    return _with_article(text)
 
 
 def _with_article(text: str) -> str:
@@ -309,7 +344,9 @@ def _texts_about(figure: Figure) -> list[str]:
     for deed in main_deeds(figure):
         if isinstance(deed.object, int):
             continue
-        thing = things()[deed.object].nouns[0].with_article() if deed.object else ""
+        thing = ""
+        if deed.object:
+            thing = things()[deed.object].nouns[0].with_article()
         phrase = deed.kind.phrases[0].format(o=thing)
         texts.append(f"{name} {inflect_phrase(phrase, 'VBG')}")
     return texts or [name]

@@ -21,7 +21,8 @@ Names = frozenset[str]
 # Roles.
 ACTING: Names = frozenset({"person", "animal", "vehicle"})
 COLOURS = ("red", "orange", "yellow", "green", "blue", "purple", "pink", "brown", "black", "white")
-FUR = ("brown", "black", "white", "orange")  # colours of mammals
+# Colours of mammals.
+FUR = ("brown", "black", "white", "orange")
 VOWEL_SOUNDS = (*"aeiou", "SUV")
 # Their vowels sound like "you".
 SAID_WITH_YOU = ("UFO", "uni")
@@ -156,7 +157,9 @@ def kinds() -> dict[str, tuple[Noun, ...]]:
 
 def words_of_kind(kind: str) -> tuple[Noun, ...]:
     """Return the words for a kind: of one that is a thing itself, only the usual one."""
-    return things()[kind].nouns[:1] if kind in things() else kinds()[kind]
+    if kind in things():
+        return things()[kind].nouns[:1]
+    return kinds()[kind]
 
 
 @cache
@@ -233,11 +236,14 @@ def _counted(text: str) -> tuple[tuple[str, int], ...]:
 
 # A figure does one thing of each layer at a time.
 Layer = Literal["main", "mood", "worn"]
-WEAR, ENTER, LEAVE = "wear", "enter", "leave"
+WEAR = "wear"
+ENTER = "enter"
+LEAVE = "leave"
 IN_WATER: Names = frozenset(
     {"swim", "surf", "row", "fly", "chase", "look at", "sail", "fly past", "eat"}
 )
-AT_SEA: Names = frozenset({"sea", "deep"})  # tags of places without ground
+# Tags of places without ground.
+AT_SEA: Names = frozenset({"sea", "deep"})
 
 
 @dataclass(frozen=True)
@@ -279,7 +285,9 @@ class DeedKind:
         """The group of deeds of which one is done at a time."""
         if self.verb == WEAR:
             return "worn"
-        return "mood" if self.hand == "face" else "main"
+        if self.hand == "face":
+            return "mood"
+        return "main"
 
     def may(self, thing: Thing, place: Place) -> bool:
         """Return whether a thing may do it at a place."""
@@ -316,7 +324,9 @@ def deeds() -> dict[str, DeedKind]:
 
 
 def _listed(text: str) -> Names:
-    return frozenset(those(tuple(text.split(",")))) if text else frozenset()
+    if text:
+        return frozenset(those(tuple(text.split(","))))
+    return frozenset()
 
 
 def _doers(text: str) -> tuple[tuple[str, str], ...]:

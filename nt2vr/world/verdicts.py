@@ -1,6 +1,7 @@
 """Verdicts on clips of the built-in world, and what the world can say about a query."""
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import NamedTuple
 
 from nt2vr.media.gallery import Video
@@ -12,6 +13,10 @@ from nt2vr.world.query_claims import read_as_meant, read_query
 from nt2vr.world.scenes import Deed, Figure, Scene, main_deeds
 from nt2vr.world.things import ACTING, Names, plural_of, things
 from nt2vr.world.words import UNKNOWN, PhraseWord, words_in
+
+# Scenes that are kept: those of the built-in gallery, which searches judge again and again.
+MAX_SCENES = 1024
+MAX_VERDICTS = 4096
 
 
 def judge(query: Query, scene: Scene) -> Verdict | None:
@@ -38,6 +43,12 @@ def judge_video(query: Query, video: Video, reference: Video | None = None) -> V
 
     The verdict is None for any other video.
     """
+    return None if video.scene is None else _judge_clip(query, video, reference)
+
+
+# Columns of an answer have many clips in common, and visitors many queries.
+@lru_cache(MAX_VERDICTS)
+def _judge_clip(query: Query, video: Video, reference: Video | None) -> Verdict | None:
     scene = scene_of(video)
     if scene is None:
         return None
@@ -49,6 +60,11 @@ def judge_video(query: Query, video: Video, reference: Video | None = None) -> V
 
 def scene_of(video: Video) -> Scene | None:
     """Return the scene of a video, with what its pictures wear; None outside the built-in world."""
+    return None if video.scene is None else _read_scene(video)
+
+
+@lru_cache(MAX_SCENES)
+def _read_scene(video: Video) -> Scene | None:
     try:
         return Scene.from_dict(video.scene or {}).dressed
     except (KeyError, TypeError):

@@ -14,7 +14,8 @@ from nt2vr.world.things import Names, Noun, Thing, things, those, words_of_kind
 # Of mentions: by the usual name, by another name; the rest by a kind.
 USUAL_SHARE = 0.6
 OTHER_SHARE = 0.26
-BARE_PLURAL_SHARE = 0.25  # of mentions of several: "dogs" instead of "two dogs"
+# Of mentions of several: "dogs" instead of "two dogs".
+BARE_PLURAL_SHARE = 0.25
 NUMBERS = {2: "two", 3: "three"}
 SIZES = {"big": ("big", "large", "huge"), "small": ("small", "little", "tiny")}
 SHIRTS = ("in a {} shirt", "in {}", "wearing a {} shirt", "in a {} top", "dressed in {}")
@@ -107,7 +108,12 @@ def draw_phrase(figure: Figure, rng: Random, detail: float = 0.0, mood: str = ""
         return _group_phrase(figure, noun, subject, adjectives, shirt, rng)
     is_plural = noun.number == "many"
     text = noun.with_article(" ".join(adjectives)) + shirt
-    return NounPhrase(text, subject, is_plural, "they" if is_plural else thing.pronoun)
+    return NounPhrase(
+        text=text,
+        subject=subject,
+        plural=is_plural,
+        pronoun="they" if is_plural else thing.pronoun,
+    )
 
 
 def _group_phrase(
@@ -132,7 +138,8 @@ def _group_phrase(
 
 FORMS = ("is {ing}", "is {ing}", "{ing}", "{s}", "{s}")
 SEQUENCES = ("before", "after", "and then", ", then", "and afterwards")
-OBJECT_COLOUR_SHARE = 0.35  # of things held, worn or ridden whose colour is said
+# Of things held, worn or ridden whose colour is said.
+OBJECT_COLOUR_SHARE = 0.35
 
 
 @dataclass(frozen=True)
@@ -170,7 +177,9 @@ class Verb:
 def conjugate(phrase: str, form: str, plural: bool = False) -> str:
     """Put the verb that begins a phrase into "is {ing}", "{ing}" or "{s}"."""
     if form == "{s}":
-        return phrase if plural else inflect_phrase(phrase, "VBZ")
+        if plural:
+            return phrase
+        return inflect_phrase(phrase, "VBZ")
     doing = inflect_phrase(phrase, "VBG")
     if form == "{ing}":
         return doing

@@ -1,7 +1,7 @@
 """Words of a phrase with their meanings, compounds as one."""
 
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from nt2vr.negation.parse.inflect import inflect_phrase
@@ -11,6 +11,8 @@ from nt2vr.world.things import Names, all_nouns, deeds
 from nt2vr.world.wording import meanings, persons
 
 UNKNOWN = Meaning("vague", value="unknown")
+# Phrases whose words are kept: verdicts on a query's clips read its parts some 1,500 times.
+MAX_PHRASES = 1024
 
 _MEDIA = frozenset("movie movies video videos clip clips footage scene scenes".split())
 _ANYWHERE = frozenset("indoors outdoors inside outside underwater".split())
@@ -33,8 +35,13 @@ class PhraseWord(NamedTuple):
         return not self.gap.strip(" -") and self.text[0] not in emojis()
 
 
-def words_in(phrase: str) -> Iterator[PhraseWord]:
-    """Yield the longest words that have a meaning, from left to right, and words without one."""
+@lru_cache(MAX_PHRASES)
+def words_in(phrase: str) -> tuple[PhraseWord, ...]:
+    """Return the longest words that have a meaning, from left to right, and words without one."""
+    return tuple(_read_words(phrase))
+
+
+def _read_words(phrase: str) -> Iterator[PhraseWord]:
     tokens = tokens_of(phrase)
     gaps = gaps_in(phrase)
     before = Meaning("filler")

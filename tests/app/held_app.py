@@ -18,7 +18,8 @@ from nt2vr.progress import Progress, silent
 
 ROUTES = "routes.json"  # beside the data folder: [method, path] of each route
 # Files in the data folder say which kind of job has begun, and which was cancelled.
-BEGUN, CANCELLED = "begun-", "cancelled-"
+BEGUN = "begun-"
+CANCELLED = "cancelled-"
 
 
 class HeldJobs:

@@ -41,13 +41,13 @@ class RawClient:
     def events(self) -> dict[Event, dict[str, Any]]:
         """Every event that runs code of the server."""
         ids = {c["id"]: c["props"].get("elem_id") or "" for c in self.config["components"]}
-        found = {}
+        form = {}
         for dependency in self.config["dependencies"]:
             if not dependency["backend_fn"]:
                 continue
             for component, name in dependency["targets"]:
-                found[ids.get(component) or dependency["api_name"], name] = dependency
-        return found
+                form[ids.get(component) or dependency["api_name"], name] = dependency
+        return form
 
     @cached_property
     def dependencies(self) -> list[dict[str, Any]]:
@@ -75,17 +75,8 @@ class RawClient:
     ) -> dict[str, Any]:
         """Send an event as `send` does, of those in `dependencies`; the session is a new one unless given."""
         session = uuid.uuid4().hex if session is None else session
-        self.join(dependency, values, data, session)
-        with self.client.stream(
-            "GET", "gradio_api/queue/data", params={"session_hash": session}
-        ) as lines:
-            for line in lines.iter_lines():
-                message = (
-                    json.loads(line.removeprefix("data: ")) if line.startswith("data: ") else {}
-                )
-                if message.get("msg") in ("process_completed", "unexpected_error"):
-                    return dict(message)
-        raise AssertionError("the app sent no answer")
+        event_id = self.join(dependency, values, data, session)
+        return self.ends(session, [event_id])[0]
 
     def join(
         self,
@@ -93,8 +84,8 @@ class RawClient:
         values: Sequence[Any] | None,
         data: Any = None,
         session: str = "",
-    ) -> None:
-        """Send an event and do not wait for its end."""
+    ) -> str:
+        """Send an event and do not wait for its end; return its id."""
         inputs = {c["id"]: c["props"].get("value") for c in self.config["components"]}
         payload = {
             "data": list(values)
@@ -106,9 +97,26 @@ class RawClient:
         }
         content = json.dumps(payload)  # httpx refuses NaN and surrogates
         headers = {"content-type": "application/json"}
-        self.client.post(
-            "gradio_api/queue/join", content=content, headers=headers
-        ).raise_for_status()
+        answer = self.client.post("gradio_api/queue/join", content=content, headers=headers)
+        answer.raise_for_status()
+        return str(answer.json()["event_id"])
+
+    def ends(self, session: str, event_ids: Sequence[str]) -> list[dict[str, Any]]:
+        """Wait for events of a session, and return the messages that end them: one stream has them all."""
+        ends: dict[str, dict[str, Any]] = {}
+        with self.client.stream(
+            "GET", "gradio_api/queue/data", params={"session_hash": session}
+        ) as lines:
+            for line in lines.iter_lines():
+                if not line.startswith("data: "):
+                    continue
+                message = json.loads(line.removeprefix("data: "))
+                assert message["msg"] != "unexpected_error", message
+                if message["msg"] == "process_completed":
+                    ends[str(message["event_id"])] = message
+                if ends.keys() >= set(event_ids):
+                    return [ends[event_id] for event_id in event_ids]
+        raise AssertionError("the app sent no answer")
 
     def error(self, event: Event, values: Sequence[Any] | None = None, data: Any = None) -> str:
         """Send an event; return what it was refused with, or "" if it was not."""
@@ -119,6 +127,6 @@ def refusal(message: Mapping[str, Any]) -> str:
     """Return what a message that ends an event refuses, as an error or as a sentence on the page; "" if nothing."""
     if not message.get("success", True):
         return str(message["output"]["error"])
-    said = (value for value in message["output"]["data"] if isinstance(value, str))
-    alerts = (re.fullmatch('<p role="alert">(.*)</p>', value, re.DOTALL) for value in said)
+    texts = (value for value in message["output"]["data"] if isinstance(value, str))
+    alerts = (re.fullmatch('<p role="alert">(.*)</p>', value, re.DOTALL) for value in texts)
     return next((html.unescape(alert[1]) for alert in alerts if alert), "")

@@ -43,12 +43,12 @@ def ask(
             assert started.capabilities.resources is None and started.capabilities.prompts is None
             tools = (await connected.list_tools()).tools
             assert all(tool.description for tool in tools)
-            found: list[Any] = [
+            clips: list[Any] = [
                 await connected.call_tool(name, dict(arguments)) for name, arguments in calls
             ]
             return {tool.name for tool in tools}, [
-                each.content[0].text if each.isError else json.loads(each.content[0].text)
-                for each in found
+                clip.content[0].text if clip.isError else json.loads(clip.content[0].text)
+                for clip in clips
             ]
 
     return asyncio.run(session())
@@ -112,10 +112,8 @@ def test_hostile_arguments_are_refused_in_a_sentence(running_app: RunningApp) ->
 
 
 def test_malformed_messages_are_refused_and_none_fills_the_log(running_app: RunningApp) -> None:
-    url, accept = (
-        f"{running_app.url}gradio_api/mcp/",
-        {"accept": "application/json, text/event-stream"},
-    )
+    url = f"{running_app.url}gradio_api/mcp/"
+    accept = {"accept": "application/json, text/event-stream"}
     message = '{"jsonrpc": "2.0", "id": 1, "method": "%s", "params": %s}'
     bodies = ["", "nope", "[" * 50_000, "[1]", message % ("nope", "{}")]
     bodies += [

@@ -18,7 +18,7 @@ K = 8
 
 
 @pytest.mark.parametrize("query", dict.fromkeys((INTRODUCTION, FIRST_QUERY, *EXAMPLES)))
-def test_clip_returns_what_was_excluded_and_clip_neg_returns_what_was_meant(
+def test_clip_returns_what_was_excluded_and_clip_neg_does_not(
     running_app: RunningApp, query: str
 ) -> None:
     clip, neg = verdicts(running_app, query)
@@ -31,11 +31,11 @@ def test_readmes_first_query_has_the_violations_that_readme_counts(running_app: 
         "Each of CLIP's first eight clips shows a dog, boxed in red, and none of CLIP-neg's does"
         in README
     )
-    assert [each.count("violation") for each in verdicts(running_app, FIRST_QUERY)] == [8, 0]
+    assert [column.count("violation") for column in verdicts(running_app, FIRST_QUERY)] == [8, 0]
 
 
 @pytest.mark.parametrize(("clip", "text"), PICTURE_EXAMPLES)
-def test_next_to_a_picture_the_fusion_returns_more_that_is_right_and_less_that_was_excluded(
+def test_beside_a_picture_the_fusion_is_right_more_often(
     running_app: RunningApp, clip: str, text: str
 ) -> None:
     mean, fusion = verdicts(running_app, text, ["CLIP", "CLIP fusion"], references=[{"clip": clip}])
@@ -47,8 +47,7 @@ def test_next_to_a_picture_the_fusion_returns_more_that_is_right_and_less_that_w
 def verdicts(
     app: RunningApp, query: str, systems: Sequence[str] = ("CLIP", "CLIP-neg"), **others: Any
 ) -> list[list[str]]:
-    asked = {"query": query, "systems": systems, "k": K, **others}
-    answer = httpx.post(
-        app.url + "api/search", json=asked, timeout=60
-    )  # the first loads the models
+    request = {"query": query, "systems": systems, "k": K, **others}
+    # The first loads the models.
+    answer = httpx.post(app.url + "api/search", json=request, timeout=60)
     return [[hit["verdict"] for hit in system["hits"]] for system in answer.json()["systems"]]

@@ -68,7 +68,7 @@ def test_programs_learn_that_a_library_is_not_indexed(
     running_app: RunningApp, library: str
 ) -> None:
     galleries = httpx.get(f"{running_app.url}api/galleries").json()
-    assert [each["name"] for each in galleries] == ["built-in", "Media"]
+    assert [gallery["name"] for gallery in galleries] == ["built-in", "Media"]
     assert galleries[1] == {"name": "Media", "id": library, "num_clips": 4}
     for name, sentence in (
         (library, "Media is not indexed by CLIP-neg yet"),
@@ -144,8 +144,8 @@ def test_nothing_but_posters_and_previews_can_be_asked_for(
         f"/media/{library}/{key}/poster.jpg/../../library.json",
         f"/media/{library}/{key}/",
         *(
-            f"/media/{library}/{key}/frame-{each}.jpg"
-            for each in ("9-of-9", "0-of-0", "1-of-999", "-1-of-4")
+            f"/media/{library}/{key}/frame-{clip}.jpg"
+            for clip in ("9-of-9", "0-of-0", "1-of-999", "-1-of-4")
         ),
         f"/media/{library}/library.json",
         f"/media/{library}/{video.content}/poster.jpg",

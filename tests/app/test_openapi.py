@@ -16,7 +16,8 @@ pytest.importorskip("openapi_python_client", reason="needs openapi-python-client
 def test_a_generated_client_searches(
     running_app: RunningApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    document, package = tmp_path / "openapi.json", tmp_path / "generated_client"
+    document = tmp_path / "openapi.json"
+    package = tmp_path / "generated_client"
     document.write_bytes(httpx.get(f"{running_app.url}api/openapi.json").content)
     generate = [
         "-m",
@@ -27,10 +28,12 @@ def test_a_generated_client_searches(
         "--output-path",
         str(package),
     ]
-    made = subprocess.run(
+    generated = subprocess.run(
         [sys.executable, *generate, "--meta", "none"], capture_output=True, text=True
     )
-    assert made.returncode == 0 and "WARNING parsing" not in made.stdout + made.stderr, made.stdout
+    assert (
+        generated.returncode == 0 and "WARNING parsing" not in generated.stdout + generated.stderr
+    ), generated.stdout
 
     monkeypatch.syspath_prepend(tmp_path)
     client = importlib.import_module("generated_client").Client(
@@ -38,8 +41,8 @@ def test_a_generated_client_searches(
     )
     models = importlib.import_module("generated_client.models")
     search = importlib.import_module("generated_client.api.default.search_search_post").sync
-    asked = {"query": "a dog and not a cat", "systems": ["CLIP-neg"], "k": 3}
-    answer = search(client=client, body=models.SearchRequest(**asked))
+    request = {"query": "a dog and not a cat", "systems": ["CLIP-neg"], "k": 3}
+    answer = search(client=client, body=models.SearchRequest(**request))
     assert answer.query.unwanted == ["a cat"]
     assert [hit.rank for hit in answer.systems[0].hits] == [1, 2, 3]
     refused = search(client=client, body=models.SearchRequest(query=" "))

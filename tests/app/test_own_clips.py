@@ -65,10 +65,10 @@ def test_a_visitor_reads_no_file_by_way_of_a_report(
             assert (
                 httpx.get(report.url(running_app, row, kind), headers=STRANGER).status_code == 403
             )
-    listed = httpx.get(
+    listing = httpx.get(
         f"{running_app.url}reports/{report.report_id}/videos.jsonl", headers=STRANGER
     )
-    assert listed.status_code == 403 and str(report.folder) not in listed.text
+    assert listing.status_code == 403 and str(report.folder) not in listing.text
 
 
 @pytest.mark.parametrize(
@@ -91,5 +91,5 @@ def test_nothing_else_is_served(
 
 
 def test_an_unknown_report_has_no_clips(running_app: RunningApp, report: OwnReport) -> None:
-    other = report._replace(report_id="nowhere")
-    assert httpx.get(other.url(running_app, 0, "poster.jpg")).status_code == 404
+    missing_report = report._replace(report_id="nowhere")
+    assert httpx.get(missing_report.url(running_app, 0, "poster.jpg")).status_code == 404

@@ -9,9 +9,7 @@ from tests.conftest import STRANGER, RunningApp
 
 
 @pytest.mark.parametrize("button", ["evaluate-start", "library-update"])
-def test_a_tick_turns_the_timer_off_even_if_the_session_has_seen_the_end(
-    running_app: RunningApp, button: str
-) -> None:
+def test_a_late_tick_turns_the_timer_off(running_app: RunningApp, button: str) -> None:
     # The answer of an earlier tick can arrive last: it shows a job as under way, and turns the
     # timer on again.
     client = RawClient(running_app.url, STRANGER)

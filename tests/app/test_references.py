@@ -32,22 +32,22 @@ def ask(app: RunningApp, references: Any, **others: Any) -> httpx.Response:
     return httpx.post(f"{app.url}api/search", content=body, headers=headers, timeout=60)
 
 
-def test_clips_and_pictures_are_references_and_the_clips_are_not_returned(
+def test_clips_and_pictures_are_references_and_are_not_returned(
     running_app: RunningApp,
 ) -> None:
-    given = [
+    references = [
         {"clip": CLIPS[0]},
         {"clip": CLIPS[1], "wanted": False, "weight": 0.8},
         {"image": png(40, 30)},
     ]
-    answer = ask(running_app, given, query="without the dog").json()
+    answer = ask(running_app, references, query="without the dog").json()
     assert answer["query"]["unwanted"] == ["the dog"]  # as next to a reference
     for system in answer["systems"]:
         assert len(system["hits"]) == 8
         assert not {hit["video_id"] for hit in system["hits"]} & set(CLIPS[:2])
 
 
-def test_one_picture_is_the_same_as_image_or_as_a_reference(running_app: RunningApp) -> None:
+def test_an_image_is_the_same_as_a_reference(running_app: RunningApp) -> None:
     one = ask(running_app, [{"image": png(40, 30), "weight": 0.3}], query="a dog")
     image = ask(running_app, [], query="a dog", image=png(40, 30), image_weight=0.3)
     assert one.json()["systems"] == image.json()["systems"]

@@ -11,7 +11,7 @@ from tests.support.paths import ROOT
 pytestmark = pytest.mark.slow  # an app of its own
 
 
-def test_page_and_clips_are_found_below_the_prefix_that_the_proxy_passes_on(
+def test_page_and_clips_work_below_a_proxy_s_prefix(
     server: RunningApp,
 ) -> None:
     clip = next((ROOT / "assets" / "gallery" / "clips").glob("*.webm"))
@@ -34,7 +34,8 @@ def test_monitors_may_ask_with_head(server: RunningApp) -> None:
             "metrics",
             f"clips/{clip.name}",
         ):
-            by_get, by_head = client.get(path), client.head(path)
+            by_get = client.get(path)
+            by_head = client.head(path)
             assert by_head.status_code == by_get.status_code, path
             assert by_head.headers["content-type"] == by_get.headers["content-type"], path
             assert not by_head.content, path
@@ -45,7 +46,7 @@ def test_whoever_asks_is_a_stranger(server: RunningApp) -> None:
     assert refusal.startswith("Only the owner may delete runs, reports and libraries here")
 
 
-def test_a_stranger_trains_on_no_path_of_the_server_where_everyone_may_train(
+def test_strangers_train_on_no_path_of_the_server(
     server: RunningApp,
 ) -> None:
     client = RawClient(server.url, {})
@@ -57,12 +58,12 @@ def test_a_stranger_trains_on_no_path_of_the_server_where_everyone_may_train(
     inputs = [
         {**props, **(losses if props.get("elem_id") == "train-losses" else {})} for props in inputs
     ]
-    named = (
+    refusal = (
         ("train-data", "/etc"),
         ("train-base", "/root/models/mine"),
         ("train-verb_changes", "/etc/passwd"),
     )
-    for field, path in named:
+    for field, path in refusal:
         values = [path if props.get("elem_id") == field else props.get("value") for props in inputs]
         assert client.error(event, values).startswith(
             "Only the owner may name files of this machine"
@@ -80,7 +81,7 @@ def test_agents_are_answered_only_where_that_is_switched_on(server: RunningApp) 
     assert answer.status_code in (404, 405)
 
 
-def test_the_closing_slide_has_a_code_of_the_address_that_others_can_open(
+def test_the_closing_slide_has_a_code_of_the_address(
     server: RunningApp, running_app: RunningApp
 ) -> None:
     opened = {"address": "http://127.0.0.1:7860/nt2vr/"}

@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from nt2vr.ui.search.tab import built_in_stories
+from nt2vr.ui.search.layout import built_in_stories
 from tests.conftest import RunningApp
 
 STORIES = built_in_stories()
@@ -33,7 +33,7 @@ TAKEN = {  # query -> per system, the number of the line that it takes for the c
 }
 
 
-def test_there_are_seventeen_stories_each_with_two_systems_and_a_note() -> None:
+def test_seventeen_stories_have_two_systems_and_a_note() -> None:
     assert len(STORIES) == 17
     assert {story["query"] for story in STORIES if "match" not in story} == set(CLAIMS)
     assert {story["query"] for story in STORIES if "match" in story} == set(TAKEN)
@@ -43,29 +43,29 @@ def test_there_are_seventeen_stories_each_with_two_systems_and_a_note() -> None:
 
 
 @pytest.mark.parametrize(
-    "story", [each for each in STORIES if "match" in each], ids=lambda story: story["query"]
+    "story", [story for story in STORIES if "match" in story], ids=lambda story: story["query"]
 )
 def test_systems_take_the_captions_that_a_note_says(
     story: dict[str, str], running_app: RunningApp
 ) -> None:
     clip, *lines = story["match"].split("\n")
-    asked = {"clip": clip, "lines": lines, "systems": story["systems"]}
-    answer = httpx.post(running_app.url + "api/match", json=asked, timeout=60).json()
-    taken, truth = TAKEN[story["query"]]
-    assert [system["best"] for system in answer["systems"]] == taken
+    request = {"clip": clip, "lines": lines, "systems": story["systems"]}
+    answer = httpx.post(running_app.url + "api/match", json=request, timeout=60).json()
+    choices, truth = TAKEN[story["query"]]
+    assert [system["best"] for system in answer["systems"]] == choices
     assert [line["verdict"] for line in answer["lines"]] == truth
 
 
 @pytest.mark.parametrize(
-    "story", [each for each in STORIES if "match" not in each], ids=lambda story: story["query"]
+    "story", [story for story in STORIES if "match" not in story], ids=lambda story: story["query"]
 )
 def test_a_story_shows_what_its_note_claims(
     story: dict[str, object], running_app: RunningApp
 ) -> None:
-    asked = {name: story[name] for name in ("query", "systems", "k")}
-    answer = httpx.post(running_app.url + "api/search", json=asked, timeout=60).json()
+    request = {name: story[name] for name in ("query", "systems", "k")}
+    answer = httpx.post(running_app.url + "api/search", json=request, timeout=60).json()
     verdicts = [[hit["verdict"] for hit in system["hits"]] for system in answer["systems"]]
-    for found, claimed in zip(verdicts, CLAIMS[str(story["query"])], strict=True):
-        assert {verdict: found.count(verdict) for verdict in claimed} == claimed
+    for counts, claimed in zip(verdicts, CLAIMS[str(story["query"])], strict=True):
+        assert {verdict: counts.count(verdict) for verdict in claimed} == claimed
     if story["query"] == "not dancing":
         assert verdicts[0] == []  # nothing is left to search for

@@ -162,7 +162,10 @@ def test_no_route_fails_tells_a_path_or_leaves_a_file(
 ) -> None:
     routes = all_routes()
     assert len(routes) > 60 and ("POST", "/gradio_api/queue/join") in routes
-    before, count, resets, faults = files_in(running_app), 0, 0, []
+    before = files_in(running_app)
+    count = 0
+    resets = 0
+    faults = []
     for method, path, kind, body in requests(routes):
         try:
             status, text = asked(stranger, method, path, kind, body)
@@ -178,7 +181,7 @@ def test_no_route_fails_tells_a_path_or_leaves_a_file(
     assert files_in(running_app) <= before
 
 
-def test_a_component_that_a_stranger_names_as_the_trigger_stays_where_it_is_for_all(
+def test_a_trigger_named_by_a_stranger_changes_nothing_for_others(
     running_app: RunningApp, stranger: httpx.Client
 ) -> None:
     before = stranger.get(

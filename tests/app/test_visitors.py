@@ -4,7 +4,7 @@ import json
 import math
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +15,8 @@ from PIL import Image
 from nt2vr.evaluation.jobs import READY_MARK
 from tests.app.held_app import BEGUN, CANCELLED, ROUTES
 from tests.app.raw import Event, RawClient, refusal
+from tests.app.test_add_model import ADD
+from tests.app.test_add_model import values_of as values_of_box
 from tests.app.test_permissions import GUARDED, META
 from tests.conftest import STRANGER, RunningApp, run_app
 
@@ -96,12 +98,12 @@ class Place(NamedTuple):
 
 def files_in(app: RunningApp) -> dict[Path, tuple[int, int]]:
     """Return size and time of each file of the data folder, but of uploads; those of the shared cache are not here."""
-    found = {}
+    inputs = {}
     for path in app.data.rglob("*"):
         if path.is_file() and not path.is_relative_to(app.data / "uploads"):
             state = path.stat()
-            found[path] = (state.st_size, state.st_mtime_ns)
-    return found
+            inputs[path] = (state.st_size, state.st_mtime_ns)
+    return inputs
 
 
 def wait_for(condition: Callable[[], Any]) -> Any:
@@ -178,7 +180,9 @@ def place(gallery_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
         yield Place(app, owner, RawClient(app.url, STRANGER), library, run, report)
 
 
-def values_of(place: Place, dependency: dict[str, Any]) -> Iterator[tuple[list[Any], Any]]:
+def values_of(
+    place: Place, dependency: dict[str, Any], rounds: Iterable[int]
+) -> Iterator[tuple[list[Any], Any]]:
     """Yield inputs and event data for an event: the page's own, ids that the server has, and hostile ones."""
     components = {component["id"]: component for component in place.visitor.config["components"]}
     inputs = [components[number] for number in dependency["inputs"]]
@@ -187,11 +191,11 @@ def values_of(place: Place, dependency: dict[str, Any]) -> Iterator[tuple[list[A
 
     for name in (place.library, place.run, place.report, "CLIP"):
         is_text = [component["type"] in ("textbox", "browserstate") for component in inputs]
-        named = [name if text else value for text, value in zip(is_text, defaults, strict=True)]
+        values = [name if text else value for text, value in zip(is_text, defaults, strict=True)]
         data = dict.fromkeys(EVENT_FIELDS, name)
-        yield named, {**data, "link": f"report={name}&query=1", "epoch": 1}
+        yield values, {**data, "link": f"report={name}&query=1", "epoch": 1}
 
-    for number in range(ROUNDS):
+    for number in rounds:
         hostile = []
         for place_of_input, component in enumerate(inputs):
             kinds = HOSTILE.get(component["type"], ANY_TYPE)
@@ -199,25 +203,30 @@ def values_of(place: Place, dependency: dict[str, Any]) -> Iterator[tuple[list[A
         yield hostile, ANY_TYPE[number]
 
 
-def test_no_event_of_a_visitor_changes_anything(place: Place) -> None:
+@pytest.mark.parametrize("is_thorough", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_no_event_of_a_visitor_changes_anything(place: Place, is_thorough: bool) -> None:
+    """Every event gets hostile values: one set of them, which differs by event, or all sets."""
     before = files_in(place.app)
     faults = []
     for dependency in place.visitor.dependencies:
-        for values, data in values_of(place, dependency):
-            message = place.visitor.send_to(
-                dependency, values, data, session=f"visitor-{dependency['id']}"
-            )
-            now = files_in(place.app)
-            if now != before:
-                changed = [
-                    str(path)
-                    for path in now.keys() | before.keys()
-                    if now.get(path) != before.get(path)
-                ]
-                faults.append(f"{dependency['api_name']} {str(values)[:200]} {data}: {changed}")
-                before = now
+        name = dependency["api_name"]
+        session = f"visitor-{dependency['id']}"
+        rounds = range(ROUNDS) if is_thorough else [dependency["id"] % ROUNDS]
+        calls = list(values_of(place, dependency, rounds))
+        event_ids = [
+            place.visitor.join(dependency, values, data, session) for values, data in calls
+        ]
+        messages = place.visitor.ends(session, event_ids)
+        for message, (values, data) in zip(messages, calls, strict=True):
             if "log has the details" in refusal(message):
-                faults.append(f"{dependency['api_name']} {str(values)[:200]} {data}: failed")
+                faults.append(f"{name} {str(values)[:200]} {data}: failed")
+
+        now = files_in(place.app)
+        paths = now.keys() | before.keys()
+        changed = [str(path) for path in paths if now.get(path) != before.get(path)]
+        if changed:
+            faults.append(f"{name}: {changed}")
+        before = now
     assert faults == []
 
 
@@ -326,7 +335,7 @@ def start_run(client: RawClient, app: RunningApp, folder: Path, session: str) ->
     ids=["evaluation", "pictures plus texts", "indexing", "download", "training"],
 )
 @pytest.mark.parametrize("who", ["the page", "the owner"])
-def test_a_job_is_cancelled_by_the_page_that_started_it_or_by_the_owner(
+def test_its_page_or_the_owner_cancels_a_job(
     shared: RunningApp,
     tmp_path: Path,
     start: Callable[..., list[Any]],
@@ -334,39 +343,56 @@ def test_a_job_is_cancelled_by_the_page_that_started_it_or_by_the_owner(
     kind: str,
     who: str,
 ) -> None:
-    begun, cancelled = shared.data / f"{BEGUN}{kind}", shared.data / f"{CANCELLED}{kind}"
+    begun = shared.data / f"{BEGUN}{kind}"
+    cancelled = shared.data / f"{CANCELLED}{kind}"
     begun.unlink(missing_ok=True)
     cancelled.unlink(missing_ok=True)
-    visitor, owner = RawClient(shared.url, STRANGER), RawClient(shared.url, {})
+    visitor = RawClient(shared.url, STRANGER)
+    owner = RawClient(shared.url, {})
     starter = visitor if who == "the page" else owner
     session = uuid.uuid4().hex
     values = start(starter, shared, tmp_path, session)
     wait_for(begun.exists)
 
-    said = refusal(visitor.send(cancel, values, session="another"))
-    assert said.startswith("Only the page that started it, or the owner, may cancel it")
+    message = refusal(visitor.send(cancel, values, session="another"))
+    assert message.startswith("Only the page that started it, or the owner, may cancel it")
     time.sleep(0.2)
     assert not cancelled.exists()
 
     if who == "the page":
-        visitor.join(
-            visitor.events[cancel], values, session=session
-        )  # its stream may be open for the job itself
+        # Its stream may be open for the job itself.
+        visitor.join(visitor.events[cancel], values, session=session)
     else:
         assert refusal(owner.send(cancel, values, session="another")) == ""
     wait_for(cancelled.exists)
 
 
-def test_a_training_that_is_watched_is_stopped_by_its_page_or_by_the_owner(
+def test_its_page_or_the_owner_stops_a_training(
     shared: RunningApp,
 ) -> None:
     stopped = shared.data / f"{CANCELLED}training"
     stopped.unlink(missing_ok=True)
-    visitor, owner = RawClient(shared.url, STRANGER), RawClient(shared.url, {})
+    visitor = RawClient(shared.url, STRANGER)
+    owner = RawClient(shared.url, {})
     start_training(owner)
     for dependency in visitor.dependencies:
         if dependency["api_name"].startswith("on_visit"):
             visitor.send_to(dependency, session="watching")
-    said = refusal(visitor.send(("watch", "stop"), session="watching"))
-    assert said.startswith("Only the page that started it")
+    message = refusal(visitor.send(("watch", "stop"), session="watching"))
+    assert message.startswith("Only the page that started it")
     assert not stopped.exists()
+
+
+def test_visitors_who_may_import_name_no_path(shared: RunningApp, tmp_path: Path) -> None:
+    """Nor do they learn whether it exists."""
+    (tmp_path / "there.pt").touch()
+    visitor = RawClient(shared.url, STRANGER)
+    paths = [
+        tmp_path / "there.pt",
+        tmp_path / "none.pt",
+        Path("docs"),
+        Path("ViT-B-32/a/../../docs"),
+    ]
+    for path in paths:
+        refused = visitor.error(ADD, values_of_box(visitor, str(path)))
+        assert refused.startswith("Only the owner may name files")

@@ -123,12 +123,12 @@ def serious(page: Page, *rules: str) -> list[str]:
     page.evaluate(DRAWN)  # a fade begins a frame after the change that it follows
     page.wait_for_function(SETTLED)  # colours of what fades in or out are not its own
     chosen = {"runOnly": {"type": "rule", "values": rules}} if rules else {}
-    found = (
+    buttons = (
         Axe().run(page, options={"resultTypes": ["violations"], **chosen}).response["violations"]
     )
     return [
         f"{rule['id']}: {node['html'][:200]}"
-        for rule in found
+        for rule in buttons
         if rule["impact"] in ("serious", "critical")
         for node in rule["nodes"]
     ]
@@ -138,7 +138,8 @@ class Held:
     """Requests on hold."""
 
     def __init__(self, page: Page, part: str) -> None:
-        self._page, self._part = page, part
+        self._page = page
+        self._part = part
         self._routes: list[Route] = []
         self._is_released = False
 

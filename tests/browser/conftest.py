@@ -12,12 +12,13 @@ from playwright.sync_api import Browser, Error, Page, ViewportSize, expect, sync
 from tests.browser.actions import open_search
 from tests.conftest import RunningApp
 
+# The first does the least work.
 BROWSERS = (
     "chromium-headless-shell",
     "chromium",
     "chromium-browser",
     "google-chrome",
-)  # the first does the least work
+)
 FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync"
@@ -72,10 +73,10 @@ def fresh_page(
         viewport=WINDOW, reduced_motion=motion, extra_http_headers=headers
     ).new_page()
     strays: list[str] = []
-    own = url, "data:", "blob:"
+    allowed = url, "data:", "blob:"
     page.on(
         "request",
-        lambda request: None if request.url.startswith(own) else strays.append(request.url),
+        lambda request: None if request.url.startswith(allowed) else strays.append(request.url),
     )
 
     def failed(error: Error) -> None:

@@ -20,10 +20,11 @@ from tests.conftest import RunningApp
 
 pytestmark = pytest.mark.browser
 
+# Axe-core's rules; the themes differ in nothing else.
 OF_COLOURS = (
     "color-contrast",
     "link-in-text-block",
-)  # axe-core's rules; the themes differ in nothing else
+)
 
 
 def check(page: Page) -> None:
@@ -58,11 +59,10 @@ def test_axe_finds_nothing_serious_in_the_other_tabs(page: Page) -> None:
 @pytest.mark.slow
 def test_everything_can_be_done_by_keyboard_and_focus_returns(page: Page) -> None:
     follow(page, "?q=a+girl,+no+bike&systems=CLIP|CLIP-neg|CLIP-bnl")
-    keys, dialog = page.keyboard, page.get_by_role("dialog")
-    first, second = (
-        columns(page).nth(0).locator(".nt-clip"),
-        columns(page).nth(1).locator(".nt-clip"),
-    )
+    keys = page.keyboard
+    dialog = page.get_by_role("dialog")
+    first = columns(page).nth(0).locator(".nt-clip")
+    second = columns(page).nth(1).locator(".nt-clip")
     expect(first.first).to_have_accessible_name(
         page_name := first.first.get_attribute("aria-label") or ""
     )
@@ -85,18 +85,18 @@ def test_everything_can_be_done_by_keyboard_and_focus_returns(page: Page) -> Non
     assert all(
         page.evaluate("[...document.querySelectorAll('dialog video')].map((video) => video.paused)")
     )
-    shown = dialog.get_attribute("aria-label")
+    label = dialog.get_attribute("aria-label")
     dialog.get_by_role(
         "button", name="Close"
     ).focus()  # Tab may have gone on to the browser's own buttons
     keys.press("n")
-    expect(dialog).not_to_have_attribute("aria-label", shown or "")
+    expect(dialog).not_to_have_attribute("aria-label", label or "")
     keys.press("p")
-    expect(dialog).to_have_attribute("aria-label", shown or "")
+    expect(dialog).to_have_attribute("aria-label", label or "")
     dialog.get_by_role("button", name="Next clip").click()
-    expect(dialog).not_to_have_attribute("aria-label", shown or "")
+    expect(dialog).not_to_have_attribute("aria-label", label or "")
     dialog.get_by_role("button", name="Previous clip").click()
-    expect(dialog).to_have_attribute("aria-label", shown or "")
+    expect(dialog).to_have_attribute("aria-label", label or "")
     keys.press("Escape")
     expect(dialog).to_have_count(0)
     expect(second.first).to_be_focused()
@@ -116,9 +116,10 @@ def test_everything_can_be_done_by_keyboard_and_focus_returns(page: Page) -> Non
 
 
 @pytest.mark.slow
-def test_words_move_by_a_click_and_link_and_back_keep_the_correction(page: Page) -> None:
+def test_moved_words_survive_a_link_and_back(page: Page) -> None:
     follow(page, DANCING)
-    good, bad = page.locator("#parts .nt-chip.nt-good"), page.locator("#parts .nt-chip.nt-bad")
+    good = page.locator("#parts .nt-chip.nt-good")
+    bad = page.locator("#parts .nt-chip.nt-bad")
     open_menu(page, "Correct this")
     good.get_by_role("button", name="dancing").click()
     expect(bad).to_have_text(["playing the drum", "dancing"])
@@ -145,7 +146,7 @@ def test_words_move_by_a_click_and_link_and_back_keep_the_correction(page: Page)
     expect(bad).to_have_text("playing the drum")
 
 
-def test_a_link_skips_to_the_clips_and_lists_close_when_the_focus_leaves_them(page: Page) -> None:
+def test_a_skip_link_and_closing_lists_serve_the_keyboard(page: Page) -> None:
     skip = page.get_by_role("link", name="To the clips")
     skip.focus()
     expect(skip).to_be_in_viewport()

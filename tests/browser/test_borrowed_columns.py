@@ -29,7 +29,7 @@ def click_picture_example(page: Page) -> None:
     expect(page).to_have_url(re.compile("k=6"))
 
 
-def test_a_picture_example_gives_the_columns_back_to_the_next_example(page: Page) -> None:
+def test_a_picture_example_gives_its_columns_back(page: Page) -> None:
     follow(page, f"?q=a+clown+without+a+balloon&{MINE}")
     click_picture_example(page)
     page.get_by_role("button", name=SURPRISE).click()
@@ -42,7 +42,7 @@ def test_a_picture_example_gives_the_columns_back_to_the_next_example(page: Page
     expect_own_columns(page)
 
 
-def test_what_is_typed_about_a_borrowed_picture_keeps_its_columns_until_it_is_removed(
+def test_typing_about_a_borrowed_picture_keeps_its_columns(
     page: Page,
 ) -> None:
     follow(page, f"?q=a+clown+without+a+balloon&{MINE}")
@@ -54,7 +54,7 @@ def test_what_is_typed_about_a_borrowed_picture_keeps_its_columns_until_it_is_re
     expect_own_columns(page)
 
 
-def test_a_button_gives_borrowed_columns_back_and_systems_chosen_meanwhile_stay(page: Page) -> None:
+def test_a_button_gives_back_borrowed_columns_and_keeps_chosen_systems(page: Page) -> None:
     follow(page, f"?q=a+clown+without+a+balloon&{MINE}")
     page.locator("#query textarea").blur()
     page.keyboard.press("f")

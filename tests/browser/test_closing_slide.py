@@ -33,7 +33,7 @@ def open_stage(page: Page, app: RunningApp) -> None:
     page.wait_for_function("history.state?.answered", timeout=MODELS_MS)
 
 
-def test_a_talk_ends_with_the_figures_and_every_key_leads_away_again(
+def test_a_talk_ends_with_figures_and_keys_lead_away(
     own_page: Page, running_app: RunningApp
 ) -> None:
     page = own_page

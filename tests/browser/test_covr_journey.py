@@ -25,15 +25,15 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.mark.slow
-def test_an_example_is_one_click_and_a_reports_query_opens_with_its_reference_until_the_report_is_deleted(
+def test_examples_and_reported_queries_open_with_their_reference(
     page: Page, running_app: RunningApp
 ) -> None:
-    other = write_covr_file(
+    report = write_covr_file(
         running_app.data / "evaluation" / "composed", "other", created="2026-11-21T10:00:00+00:00"
     )
     archive = Archive(running_app.data / "evaluation" / "reports")
     mine = archive.add(
-        replace(archive.load(other.stem), name="mine", created="2036-11-22T10:00:00+00:00")
+        replace(archive.load(report.stem), name="mine", created="2036-11-22T10:00:00+00:00")
     )
     chips = page.locator(".nt-reference")
     try:

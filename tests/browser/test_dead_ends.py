@@ -7,7 +7,8 @@ from tests.browser.actions import columns, follow, submit
 
 pytestmark = pytest.mark.browser
 
-RIGHT, WRONG = ".nt-clip.nt-right", ".nt-clip.nt-violation"
+RIGHT = ".nt-clip.nt-right"
+WRONG = ".nt-clip.nt-violation"
 
 
 def expect_sentence(page: Page, text: str) -> None:
@@ -24,7 +25,7 @@ def test_a_misspelt_word_is_corrected_by_a_click(page: Page) -> None:
     expect(page.locator(".nt-reason")).to_have_count(0)
 
 
-def test_suggestions_keep_what_is_unwanted_and_lead_to_right_and_wrong_clips(page: Page) -> None:
+def test_suggestions_keep_the_unwanted_part_and_lead_to_clips(page: Page) -> None:
     submit(page, "three penguins in the kitchen but no polar bear")
     offers = page.locator(".nt-offers [data-query]")
     expect(offers).to_have_count(2)
@@ -47,7 +48,7 @@ def test_each_tile_says_what_it_shows_or_lacks(page: Page) -> None:
 def test_a_query_without_verdicts_says_why(page: Page) -> None:
     submit(page, "only a robot")
     expect(page.locator(".nt-reason")).to_have_text(
-        "No ✓ is possible: clips do not tell “only a robot”."
+        "No ✓ is possible: nothing says which clips show “only a robot”."
     )
     page.locator(".nt-offers [data-query]").first.click()
     expect_sentence(page, "a robot")

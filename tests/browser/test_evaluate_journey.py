@@ -18,10 +18,11 @@ from tests.conftest import RunningApp
 pytestmark = pytest.mark.browser
 
 WAIT_MS = 240_000  # the models must be loaded, and the gallery embedded
+# Of the systems offered; the others' models are loaded for the search already.
 LEFT_OUT = (
     "CLIP-con",
     "CLIP boolean",
-)  # of the systems offered; the others' models are loaded for the search already
+)
 
 
 def open_tab(page: Page) -> None:
@@ -38,7 +39,7 @@ def reports(running_app: RunningApp) -> Iterator[Path]:
 
 
 @pytest.mark.slow
-def test_evaluate_read_the_table_filter_open_a_query_in_search_find_it_all_again_and_delete_it(
+def test_evaluate_read_filter_search_return_and_delete(
     own_page: Page, chromium: Browser, running_app: RunningApp, reports: Path, tmp_path: Path
 ) -> None:
     page = own_page
@@ -52,10 +53,10 @@ def test_evaluate_read_the_table_filter_open_a_query_in_search_find_it_all_again
     first, ids = filter_the_queries(page)
     page.locator(".nt-listed a").first.click()
     expect(page.locator(".nt-question")).to_have_text(first)
-    asked = parse_qs(urlsplit(page.url).query)
+    parameters = parse_qs(urlsplit(page.url).query)
     page.get_by_role("link", name="Open in Search").click()
     expect(page.locator("#query textarea")).to_have_value(first)
-    check_the_marks(page, ids, [asked["first"][0], asked["second"][0]])
+    check_the_marks(page, ids, [parameters["first"][0], parameters["second"][0]])
 
     with fresh_page(chromium, running_app.url) as new_session:
         new_session.goto(f"{running_app.url}?systems=CLIP&k=4")
@@ -145,7 +146,8 @@ def leave_systems_out(page: Page) -> None:
 
 
 def start_cancel_and_start_again(page: Page) -> None:
-    job, start = page.locator("#evaluate-job"), page.locator("#evaluate-start")
+    job = page.locator("#evaluate-job")
+    start = page.locator("#evaluate-start")
     start.click()
     expect(job).to_contain_text("evaluating")
     expect(start).to_be_disabled()
@@ -175,9 +177,10 @@ def check_the_report(page: Page, app: RunningApp) -> None:
     expect(explained).to_contain_text("MIR: Mean inverted rank")
     page.locator(".nt-term", has_text="zero-shot").first.click()
     expect(explained).to_contain_text("zero-shot: A model as it was pre-trained")
+    # These are its card's notes.
     expect(page.locator(".nt-report .nt-meanings").last).to_contain_text(
         "CLIP-bnl: The paper finds"
-    )  # its card's notes
+    )
     href = page.get_by_role("link", name="queries.csv").get_attribute("href")
     answer = httpx.get(f"{app.url}{href}")
     assert answer.status_code == 200 and answer.text.startswith(

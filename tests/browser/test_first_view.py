@@ -34,14 +34,12 @@ def test_the_default_story_is_shown_before_it_is_searched_for(
         # Nothing says that a search is under way, since it changes nothing.
         opacity = "element => getComputedStyle(element).opacity"
         assert page.locator("#columns .html-container").evaluate(opacity) == "1"
-        shown = page.locator(".nt-clip").evaluate_all(CLIPS)
+        clips = page.locator(".nt-clip").evaluate_all(CLIPS)
     page.wait_for_function("history.state?.answered", timeout=MODELS_MS)
-    assert page.locator(".nt-clip").evaluate_all(CLIPS) == shown
+    assert page.locator(".nt-clip").evaluate_all(CLIPS) == clips
 
 
-def test_a_clip_of_the_first_view_opens_although_nothing_was_searched_for(
-    own_page: Page, running_app: RunningApp
-) -> None:
+def test_a_clip_of_the_first_view_opens(own_page: Page, running_app: RunningApp) -> None:
     page = own_page
     with held(page, EVENTS, SEARCH) as search:
         page.goto(running_app.url)
@@ -51,7 +49,7 @@ def test_a_clip_of_the_first_view_opens_although_nothing_was_searched_for(
         expect(dialog.locator("tr").first).to_contain_text("#1", timeout=MODELS_MS)
 
 
-def test_what_is_typed_before_the_first_search_is_sent_is_what_is_searched_for(
+def test_a_query_typed_before_the_first_search_is_searched(
     own_page: Page, running_app: RunningApp
 ) -> None:
     page = own_page

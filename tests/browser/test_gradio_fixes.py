@@ -10,9 +10,8 @@ from tests.conftest import free_port
 
 pytestmark = pytest.mark.browser
 
-ALONE = pytest.param(
-    False, id="Gradio alone", marks=pytest.mark.slow
-)  # fails where Gradio has changed
+# Fails where Gradio has changed.
+ALONE = pytest.param(False, id="Gradio alone", marks=pytest.mark.slow)
 COUNT_COPIES = """() => {
   window.copies = 0;
   const copy = structuredClone;
@@ -22,9 +21,7 @@ TYPED = r"${6*7} \u0041 ` <b>"
 
 
 @pytest.mark.parametrize("fixed", [ALONE, pytest.param(True, id="with the script")])
-def test_a_value_in_a_template_is_run_by_gradio_alone_and_is_text_with_the_script(
-    chromium: Browser, fixed: bool
-) -> None:
+def test_a_value_in_a_template_is_never_run_as_script(chromium: Browser, fixed: bool) -> None:
     with gr.Blocks(analytics_enabled=False) as blocks:
         gr.HTML({"typed": TYPED}, html_template='<p id="typed">{{value.typed}}</p>')
     head = template_script() if fixed else None
@@ -34,17 +31,14 @@ def test_a_value_in_a_template_is_run_by_gradio_alone_and_is_text_with_the_scrip
     try:
         with fresh_page(chromium, url) as page:
             page.goto(url)
-            expect(page.locator("#typed")).to_have_text(
-                TYPED if fixed else "42 A ` <b>"
-            )  # else remove the script
+            # If Gradio runs it as well, the script can be removed.
+            expect(page.locator("#typed")).to_have_text(TYPED if fixed else "42 A ` <b>")
     finally:
         blocks.close()
 
 
 @pytest.mark.parametrize("fixed", [ALONE, pytest.param(True, id="with the fix")])
-def test_an_event_that_can_select_a_tab_copies_nothing_of_what_lies_in_the_tabs(
-    chromium: Browser, fixed: bool
-) -> None:
+def test_selecting_a_tab_copies_nothing_inside_the_tabs(chromium: Browser, fixed: bool) -> None:
     with gr.Blocks(analytics_enabled=False) as blocks:
         with gr.Tabs() as tabs, gr.Tab("One"):
             for _ in range(20):

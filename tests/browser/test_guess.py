@@ -10,12 +10,14 @@ from tests.browser.actions import MODELS_MS, columns, open_menu
 
 pytestmark = pytest.mark.browser
 
-RIGHT, VIOLATION, MISS = "right", "violation", "miss"
+RIGHT = "right"
+VIOLATION = "violation"
+MISS = "miss"
 
 
 def column(name: str, *verdicts: str) -> dict[str, Any]:
     """A column that tells its verdicts wherever one can."""
-    told = {
+    texts = {
         "told": {"text": "leaves it out."},
         "line": {"text": "1 of 2 right"},
         "badge": {"text": "1 of 2 right"},
@@ -25,11 +27,11 @@ def column(name: str, *verdicts: str) -> dict[str, Any]:
             "id": f"{name}{i}",
             "src": "a.webm",
             "rank": i + 1,
-            "verdict": each,
-            "mark": each,
+            "verdict": verdict,
+            "mark": verdict,
             "boxes": "[[]]",
         }
-        for i, each in enumerate(verdicts)
+        for i, verdict in enumerate(verdicts)
     ]
     return {
         "name": name,
@@ -37,17 +39,17 @@ def column(name: str, *verdicts: str) -> dict[str, Any]:
         "how": "",
         "about": name,
         "said": name,
-        **told,
+        **texts,
         "hits": hits,
     }
 
 
 def after_guesses(page: Page, *rounds: tuple[list[dict[str, Any]], int | None]) -> dict[str, Any]:
     """Return what the columns show after the last of some guesses."""
-    given = [[{"columns": shown, "cue": "no", "said": ""}, guess] for shown, guess in rounds]
+    plays = [[{"columns": columns, "cue": "no", "said": ""}, guess] for columns, guess in rounds]
     run = "(given) => given.map(([value, guess]) => nt2vr.uncovered(value, guess ?? undefined)).at(-1)"
-    found: dict[str, Any] = page.evaluate(run, given)
-    return found
+    state: dict[str, Any] = page.evaluate(run, plays)
+    return state
 
 
 @pytest.fixture
@@ -59,17 +61,17 @@ def blank(chromium: Browser) -> Page:
     return page
 
 
-def test_before_the_guess_nothing_tells_the_columns_apart_but_their_clips(blank: Page) -> None:
+def test_before_the_guess_only_clips_tell_the_columns_apart(blank: Page) -> None:
     value = {
         "columns": [column("Alpha", RIGHT), column("Beta", VIOLATION)],
         "said": "Alpha: 1 of 1 right",
         "cue": "no",
     }
-    shown = blank.evaluate("(value) => nt2vr.covered(value)", value)
-    clips = [hit.pop("id") for each in shown["columns"] for hit in each["hits"]]
+    covered = blank.evaluate("(value) => nt2vr.covered(value)", value)
+    clips = [hit.pop("id") for column in covered["columns"] for hit in column["hits"]]
     assert clips == ["Alpha0", "Beta0"]
     assert not any(
-        word in str(shown) for word in ("Alpha", "Beta", "right", "violat", "[[", "leaves")
+        word in str(covered) for word in ("Alpha", "Beta", "right", "violat", "[[", "leaves")
     )
     assert (
         blank.evaluate("(value) => nt2vr.covered(value)", {"columns": [column("Alpha", RIGHT)]})
@@ -79,31 +81,29 @@ def test_before_the_guess_nothing_tells_the_columns_apart_but_their_clips(blank:
     assert blank.evaluate("(value) => nt2vr.covered(value)", unjudged) is None
 
 
-def test_the_column_with_more_right_clips_understood_then_the_one_that_violates_less(
+def test_the_column_with_more_right_clips_understood(
     blank: Page,
 ) -> None:
     loses = [column("Alpha", RIGHT, MISS), column("Beta", RIGHT, RIGHT)]
     assert after_guesses(blank, (loses, 0))["guess"]["text"] == "No, it was Beta."
     lapses = [column("Alpha", RIGHT, MISS), column("Beta", RIGHT, VIOLATION)]
-    found = after_guesses(blank, (lapses, 0))
-    assert found["guess"]["text"] == "Yes: Alpha."
-    assert [each["picked"] for each in found["columns"]] == ["your guess", ""]
-    assert found["guess"]["score"] == "You: 1 of 2"
+    state = after_guesses(blank, (lapses, 0))
+    assert state["guess"]["text"] == "Yes: Alpha."
+    assert [column["picked"] for column in state["columns"]] == ["your guess", ""]
+    assert state["guess"]["score"] == "You: 1 of 2"
 
 
 def test_draws_and_stories_that_nobody_guessed_do_not_count(blank: Page) -> None:
-    won, drawn = (
-        [column("Alpha", RIGHT), column("Beta", MISS)],
-        [column("Alpha", MISS), column("Beta", MISS)],
-    )
-    found = after_guesses(blank, (won, 0), (drawn, 0), (won, None))["guess"]
-    assert (found["text"], found["score"], found["marks"]) == (
+    won = [column("Alpha", RIGHT), column("Beta", MISS)]
+    drawn = [column("Alpha", MISS), column("Beta", MISS)]
+    guess = after_guesses(blank, (won, 0), (drawn, 0), (won, None))["guess"]
+    assert (guess["text"], guess["score"], guess["marks"]) == (
         "It was Alpha.",
         "You: 1 of 1",
         ["right"],
     )
     hands = blank.evaluate("(value) => nt2vr.uncovered(value, 1, [3, 1])", {"columns": won})
-    assert [each["picked"] for each in hands["columns"]] == ["3 hands", "1 hand"]
+    assert [column["picked"] for column in hands["columns"]] == ["3 hands", "1 hand"]
     assert hands["guess"]["score"] == "The room: 1 of 2"
 
 
@@ -117,14 +117,12 @@ def test_a_room_guesses_two_stories_and_leaves(page: Page) -> None:
     page.keyboard.press(place)
     expect(page.locator(".nt-guess")).to_contain_text("Yes: CLIP-neg.")
     expect(columns(page).nth(int(place) - 1).locator(".nt-picked")).to_have_text("your guess")
-    page.wait_for_function(
-        "document.querySelector('.nt-clip').clientWidth > 100"
-    )  # not once sizes were lost
+    # Not once sizes were lost.
+    page.wait_for_function("document.querySelector('.nt-clip').clientWidth > 100")
     page.keyboard.press("ArrowRight")
     expect(page.locator(".nt-sentence")).to_have_text("a dog but no cat")
-    columns(page).first.locator(".nt-clip").first.press(
-        "Enter"
-    )  # a guess: it would tell the verdict enlarged
+    # A guess: it would tell the verdict enlarged.
+    columns(page).first.locator(".nt-clip").first.press("Enter")
     expect(page.locator(".nt-guess")).to_contain_text(" of 2")
     expect(page.get_by_role("dialog")).to_have_count(0)
     page.keyboard.press("Escape")

@@ -10,7 +10,10 @@ from tests.conftest import RunningApp
 
 pytestmark = pytest.mark.browser
 
-WIDE, LAPTOP, TABLET, PHONE = (1440, 900), (1280, 800), (700, 900), (390, 844)
+WIDE = (1440, 900)
+LAPTOP = (1280, 800)
+TABLET = (700, 900)
+PHONE = (390, 844)
 QUERIES = (
     "a lion without a tree",
     "a robot",
@@ -49,9 +52,7 @@ def resize(page: Page, size: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize("size", [WIDE, TABLET, PHONE])
-def test_columns_and_clips_start_in_the_same_place_for_every_query(
-    page: Page, size: tuple[int, int]
-) -> None:
+def test_columns_and_clips_start_at_the_same_place(page: Page, size: tuple[int, int]) -> None:
     resize(page, size)
     page.reload()
     expect(columns(page)).to_have_count(3, timeout=MODELS_MS)
@@ -67,9 +68,10 @@ def test_columns_and_clips_start_in_the_same_place_for_every_query(
     assert page.evaluate("document.documentElement.scrollWidth") == size[0]
 
 
-def test_each_system_has_a_coloured_pill_and_one_switch_turns_the_negation_off(page: Page) -> None:
+def test_systems_have_coloured_pills_and_one_switch_drops_the_negation(page: Page) -> None:
     follow(page, "?q=an+elephant+but+not+a+lion&systems=CLIP|CLIP-neg")
-    pills, switch = page.locator(".nt-pill"), page.get_by_role("switch", name="Negation")
+    pills = page.locator(".nt-pill")
+    switch = page.get_by_role("switch", name="Negation")
     scores = columns(page).locator(".nt-badge").all_inner_texts()
     expected = [
         f"{name} {score.split()[0]}/8"
@@ -81,18 +83,18 @@ def test_each_system_has_a_coloured_pill_and_one_switch_turns_the_negation_off(p
         expect(page.get_by_role("button", name=name, exact=True)).to_be_visible()
 
     clips = [column.locator(".nt-clip") for column in columns(page).all()]
-    before = [{clip.get_attribute("data-id") for clip in each.all()} for each in clips]
+    before = [{clip.get_attribute("data-id") for clip in column.all()} for column in clips]
     expect(switch).to_be_checked()
     switch.click()
     expect(switch).not_to_be_checked()
     expect(page.locator(".nt-stayed")).to_have_count(2)
-    after = [{clip.get_attribute("data-id") for clip in each.all()} for each in clips]
+    after = [{clip.get_attribute("data-id") for clip in column.all()} for column in clips]
     stayed = [len(old & new) for old, new in zip(before, after, strict=True)]
     assert stayed[0] >= 7 and stayed[1] <= 3
     expect(pills.first).to_contain_text(f"{stayed[0]} stayed")
 
 
-def test_rows_are_full_and_clips_as_large_as_the_window_allows(page: Page) -> None:
+def test_rows_are_full_and_clips_fill_the_window(page: Page) -> None:
     for size, least in ((WIDE, 200), (LAPTOP, 160), ((1920, 1080), 240)):
         resize(page, size)
         follow(page, "?q=a+lion+without+a+tree&systems=CLIP|CLIP-neg")

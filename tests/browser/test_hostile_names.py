@@ -34,10 +34,8 @@ PAYLOADS = (
 @pytest.fixture
 def hostile(running_app: RunningApp) -> Iterator[Path]:
     """A manifest in the app's home, a report and an unreadable one, that name everything so; removed afterwards."""
-    folder, libraries = (
-        running_app.data.parent / "hostile",
-        Libraries(running_app.data / "libraries"),
-    )
+    folder = running_app.data.parent / "hostile"
+    libraries = Libraries(running_app.data / "libraries")
     folder.mkdir()
     lines = []
     for number, payload in enumerate(PAYLOADS):
@@ -49,17 +47,18 @@ def hostile(running_app: RunningApp) -> Iterator[Path]:
                 "captions": [f"a lion {payload}"],
             }
         )
-        (folder / f"{number} {payload}.mp4").write_bytes(
-            b"no film"
-        )  # is skipped, with its name in the reason
+        # It is skipped, and the reason names it.
+        (folder / f"{number} {payload}.mp4").write_bytes(b"no film")
         lines.append(
             {"video_id": f"no {payload}", "path": f"{number} {payload}.mp4", "captions": [payload]}
         )
     (folder / "all.jsonl").write_text("\n".join(map(json.dumps, lines)))
     archive = Archive(running_app.data / "evaluation" / "reports")
-    named = report_of(System("words"), System("words", "drop"), name=" ".join(PAYLOADS))
+    named_report = report_of(System("words"), System("words", "drop"), name=" ".join(PAYLOADS))
     cards = tuple(f"words: {payload}" for payload in PAYLOADS)
-    report = archive.add(replace(named, notes=cards, source={**named.source, "remarks": PAYLOADS}))
+    report = archive.add(
+        replace(named_report, notes=cards, source={**named_report.source, "remarks": PAYLOADS})
+    )
     (archive.folder / PAYLOADS[0]).mkdir()
     (archive.folder / PAYLOADS[0] / "report.json").write_text("[" * 20_000)
     for place, payload in enumerate(PAYLOADS):
@@ -86,7 +85,7 @@ def was_run(page: Page) -> bool:
 
 
 @pytest.mark.slow
-def test_a_name_that_would_be_a_script_is_shown_and_never_run(
+def test_a_script_as_a_name_is_shown_and_never_run(
     page: Page, running_app: RunningApp, hostile: Path
 ) -> None:
     open_library_tab(page)
@@ -100,23 +99,23 @@ def test_a_name_that_would_be_a_script_is_shown_and_never_run(
     assert not was_run(page)
     (info,) = Libraries(running_app.data / "libraries").infos()
     follow(page, f"?q=a+lion&gallery={info.id}")
-    shown = columns(page).first
-    expect(shown.locator("[src*='media/'], [poster*='media/']").first).to_be_visible(
+    column = columns(page).first
+    expect(column.locator("[src*='media/'], [poster*='media/']").first).to_be_visible(
         timeout=MODELS_MS
     )
-    assert "window.hacked" in shown.inner_html()
-    shown.get_by_role("button").first.click()
+    assert "window.hacked" in column.inner_html()
+    column.get_by_role("button").first.click()
     assert not was_run(page)
 
 
 @pytest.mark.slow
-def test_a_story_that_would_be_a_script_is_shown_and_never_run(
+def test_a_script_as_a_story_is_shown_and_never_run(
     own_page: Page, running_app: RunningApp
 ) -> None:
     page = own_page
     stories = [
-        {"query": f"a lion {each}", "systems": ["CLIP", each], "k": each, "note": each}
-        for each in PAYLOADS
+        {"query": f"a lion {payload}", "systems": ["CLIP", payload], "k": payload, "note": payload}
+        for payload in PAYLOADS
     ]
     link = urlsafe_b64encode(json.dumps(stories).encode()).decode()
     page.goto(f"{running_app.url}?stage=1&stories={link}")

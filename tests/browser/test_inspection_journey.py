@@ -38,9 +38,7 @@ def test_the_best_frames_of_a_clip_lie_within_its_card_and_are_large(page: Page)
 
 
 @pytest.mark.slow
-def test_ask_why_a_clip_has_its_score_and_see_it_on_the_map(
-    page: Page, running_app: RunningApp
-) -> None:
+def test_a_score_is_explained_and_shown_on_the_map(page: Page, running_app: RunningApp) -> None:
     query = "a street but not cars"
     follow(page, f"?q={query.replace(' ', '+')}&systems=CLIP|CLIP+boolean|CLIP-neg&k=4")
     columns(page).first.locator(".nt-clip").first.press("Enter")
@@ -55,9 +53,8 @@ def test_ask_why_a_clip_has_its_score_and_see_it_on_the_map(
         [re.compile(f"^{word}") for word in query.split()]
     )
     expect(why).to_be_focused()  # a second Enter does not close the clip
-    briefs = dialog.locator(
-        ".nt-brief"
-    )  # of the systems that differ most: CLIP ranks it first, CLIP-neg far behind
+    # Of the systems that differ most: CLIP ranks it first, CLIP-neg far behind.
+    briefs = dialog.locator(".nt-brief")
     expect(briefs).to_have_text(
         [re.compile(r"^“but not” added −0\.022"), re.compile(r"^“but not” added −0\.072")]
     )
@@ -111,7 +108,8 @@ def report(running_app: RunningApp) -> Iterator[str]:
         )
         for n, (cue, thing) in enumerate([("not", "a dog"), ("without", "a cat")] * 12)
     ]
-    ranks, none = np.ones(24, np.int32), np.full(24, np.nan, np.float32)
+    ranks = np.ones(24, np.int32)
+    none = np.full(24, np.nan, np.float32)
     benchmark = TextBenchmark(
         "pets",
         tuple(map(str, range(24))),
@@ -132,16 +130,15 @@ def report(running_app: RunningApp) -> Iterator[str]:
 
 
 @pytest.mark.slow
-def test_a_report_shows_how_sure_its_figures_are_and_where_systems_differ(
+def test_a_report_shows_certainty_and_where_systems_differ(
     page: Page, running_app: RunningApp, report: str
 ) -> None:
     follow_report(page, f"?report={report}")
     expect(page.locator(".nt-table td small").first).to_have_text(re.compile(r"^±\d"))
     page.get_by_text("Breakdown:").click()
     rows = page.locator("#evaluate-groups").get_by_role("row")
-    expect(rows.filter(has_text="A and not B hard pairs").first).to_contain_text(
-        "better"
-    )  # all measures at first
+    # All measures at first.
+    expect(rows.filter(has_text="A and not B hard pairs").first).to_contain_text("better")
     choose(page, "evaluate-measure", "A and not B: hard pairs")
     expect(rows.filter(has_text="not").first).to_contain_text("95.0")
     expect(rows.filter(has_text="not").first).to_contain_text("better")

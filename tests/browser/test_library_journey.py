@@ -19,11 +19,9 @@ from tests.support.tiny_models import write_tiny
 pytestmark = pytest.mark.browser
 
 ASSETS = Path(gradio.__file__).parent / "media_assets"
-LION, CHEETAH, EARTH = (
-    ASSETS / "images" / "lion.jpg",
-    ASSETS / "images" / "cheetah.jpg",
-    ASSETS / "videos" / "world.mp4",
-)
+LION = ASSETS / "images" / "lion.jpg"
+CHEETAH = ASSETS / "images" / "cheetah.jpg"
+EARTH = ASSETS / "videos" / "world.mp4"
 
 
 @pytest.fixture(autouse=True)
@@ -48,8 +46,8 @@ def films(running_app: RunningApp) -> Iterator[Path]:
     for file in captions:
         shutil.copy(file, folder)
     lines = [
-        json.dumps({"video_id": file.stem, "path": file.name, "captions": said})
-        for file, said in captions.items()
+        json.dumps({"video_id": file.stem, "path": file.name, "captions": caption})
+        for file, caption in captions.items()
     ]
     (folder / "films.jsonl").write_text("\n".join(lines))
     yield folder
@@ -62,15 +60,14 @@ def open_library_tab(page: Page) -> None:
 
 
 def wait_until_ready(page: Page, name: str) -> None:
-    listed = page.get_by_role("group", name="Libraries").get_by_role("button").filter(has_text=name)
-    expect(listed).to_contain_text("ready", timeout=MODELS_MS)
+    button = page.get_by_role("group", name="Libraries").get_by_role("button").filter(has_text=name)
+    expect(button).to_contain_text("ready", timeout=MODELS_MS)
 
 
 def add_films(page: Page, films: Path) -> None:
     open_library_tab(page)
-    expect(page.locator("#library-first-model input")).to_have_value(
-        "tiny"
-    )  # the tab lists models as it opens
+    # The tab lists models as it opens.
+    expect(page.locator("#library-first-model input")).to_have_value("tiny")
     page.get_by_label("Manifest with captions").check()
     page.locator("#library-path").get_by_role("textbox").fill(str(films / "films.jsonl"))
     page.locator("#library-name").get_by_role("textbox").fill("Films")
@@ -85,9 +82,8 @@ def test_files_are_uploaded_searched_by_their_moments_renamed_and_removed(
     open_library_tab(page)
     page.get_by_label("Upload files").check()
     page.get_by_role("button", name="Add and index").click()
-    expect(page.locator("#library-problem")).to_contain_text(
-        "No file is uploaded yet"
-    )  # and no field turns red
+    # And no field turns red.
+    expect(page.locator("#library-problem")).to_contain_text("No file is uploaded yet")
     page.locator("#library-files input[type=file]").set_input_files(
         [LION, EARTH, tmp_path / "broken.mp4"]
     )
@@ -102,9 +98,8 @@ def test_files_are_uploaded_searched_by_their_moments_renamed_and_removed(
     page.locator("#library-name").get_by_role("textbox").fill("Mine")
     page.get_by_role("button", name="Add and index").click()
     wait_until_ready(page, "Mine")
-    expect(page.get_by_role("list", name="Some of its clips").locator("img")).to_have_count(
-        2
-    )  # a film is one
+    # A long video has one picture.
+    expect(page.get_by_role("list", name="Some of its clips").locator("img")).to_have_count(2)
     page.locator(".nt-skipped summary", has_text="1 skipped").click()
     expect(page.locator(".nt-skipped")).to_contain_text("broken.mp4 is not a readable video")
 
@@ -121,7 +116,7 @@ def test_files_are_uploaded_searched_by_their_moments_renamed_and_removed(
     film = columns(page).first.locator(".nt-clip", has_text="0:00–0:30")
     expect(film).to_have_count(1)  # its three windows are one hit
     film.click()
-    moments = page.get_by_role("group", name="Where in the film").get_by_role("button")
+    moments = page.get_by_role("group", name="Where in the video").get_by_role("button")
     expect(moments).to_have_count(3)
     moments.last.click()
     expect(page.locator(".nt-film b")).to_have_text("0:20–0:30")
@@ -133,9 +128,8 @@ def test_files_are_uploaded_searched_by_their_moments_renamed_and_removed(
     choose(page, "gallery", "Built-in world")  # each gallery has a query of its own
     expect(page.locator("#query textarea")).to_have_value(DEFAULT_QUERY)
     expect(page.locator("#head")).to_contain_text("built-in world")
-    expect(page.locator(".nt-said")).to_contain_text(
-        "a dog"
-    )  # not as the library's query was understood
+    # Not as the library's query was understood.
+    expect(page.locator(".nt-said")).to_contain_text("a dog")
     expect(columns(page).first.locator(".nt-badge")).to_contain_text("0 of 8 right")
     choose(page, "gallery", "Mine")
     expect(page.locator("#query textarea")).to_have_value("the earth")
@@ -163,7 +157,7 @@ def test_files_are_uploaded_searched_by_their_moments_renamed_and_removed(
 
 
 @pytest.mark.slow
-def test_a_model_without_an_index_asks_first_and_an_evaluated_query_opens_in_its_own_gallery(
+def test_a_model_without_an_index_asks_first(
     page: Page, running_app: RunningApp, films: Path
 ) -> None:
     write_tiny(running_app.data / "models" / "tiny", "tiny")
@@ -172,9 +166,8 @@ def test_a_model_without_an_index_asks_first_and_an_evaluated_query_opens_in_its
         add_films(page, films)
         page.get_by_role("link", name="Search this library").click()
         expect(page.locator("#gallery input")).to_have_value("Films", timeout=MODELS_MS)
-        expect(columns(page)).to_have_count(
-            2, timeout=MODELS_MS
-        )  # of the one model that knows more than drawings
+        # Of the one model that knows more than drawings.
+        expect(columns(page)).to_have_count(2, timeout=MODELS_MS)
         expect(page.locator("#query textarea")).to_have_value("a cheetah is running")
         expect(page.locator("#search-index")).to_be_hidden()
         choose(page, "systems", "CLIP")

@@ -44,9 +44,7 @@ def publish(run: Path, epoch: int) -> None:
 
 
 @pytest.mark.slow
-def test_a_runs_checkpoints_appear_while_the_page_is_open_and_are_swapped_in(
-    page: Page, run: Path
-) -> None:
+def test_a_run_s_checkpoints_appear_and_are_swapped_in(page: Page, run: Path) -> None:
     publish(run, 1)
     choose(page, "systems", "night")
     page.keyboard.press("Escape")

@@ -8,19 +8,23 @@ from tests.conftest import RunningApp
 
 pytestmark = pytest.mark.browser
 
-PHONE, TABLET, MARGIN = (390, 844), (768, 1024), 16
+PHONE = (390, 844)
+TABLET = (768, 1024)
+MARGIN = 16
 
 
 def box(locator: Locator) -> FloatRect:
-    found = locator.bounding_box()
-    assert found is not None
-    return found
+    place = locator.bounding_box()
+    assert place is not None
+    return place
 
 
 def is_in_view(page: Page, locator: Locator) -> bool:
-    place, view = box(locator), page.viewport_size
+    place = box(locator)
+    view = page.viewport_size
     assert view is not None
-    right, bottom = place["x"] + place["width"], place["y"] + place["height"]
+    right = place["x"] + place["width"]
+    bottom = place["y"] + place["height"]
     return (
         place["x"] >= 0 and place["y"] >= 0 and right <= view["width"] and bottom <= view["height"]
     )
@@ -31,7 +35,7 @@ def resize(page: Page, size: tuple[int, int]) -> None:
 
 
 @pytest.mark.slow
-def test_on_a_phone_nothing_shifts_and_the_first_and_the_last_system_are_side_by_side_and_three_on_a_tablet(
+def test_a_phone_shows_two_systems_and_a_tablet_three(
     own_page: Page, running_app: RunningApp
 ) -> None:
     page = own_page
@@ -49,7 +53,8 @@ def test_on_a_phone_nothing_shifts_and_the_first_and_the_last_system_are_side_by
     tops = [box(clip)["y"] for clip in first.locator(".nt-clip").all()]
     assert len(set(tops)) == 8  # one per row
 
-    systems, options = page.locator("#systems"), page.get_by_label("Options")
+    systems = page.locator("#systems")
+    options = page.get_by_label("Options")
     expect(systems).to_be_hidden()
     options.check()
     expect(systems).to_be_visible()
@@ -73,9 +78,10 @@ def test_on_a_phone_nothing_shifts_and_the_first_and_the_last_system_are_side_by
         assert page.evaluate("document.documentElement.scrollWidth") == PHONE[0]
 
     resize(page, TABLET)
+    # At once.
     boxes = columns(page).evaluate_all(
         "all => all.map((each) => each.getBoundingClientRect().toJSON())"
-    )  # at once
-    assert len({each["y"] for each in boxes}) == 1
+    )
+    assert len({bounds["y"] for bounds in boxes}) == 1
     assert boxes[0]["x"] == MARGIN and boxes[-1]["x"] + boxes[-1]["width"] == TABLET[0] - MARGIN
     expect(systems).to_be_visible()

@@ -69,15 +69,15 @@ def report_id(running_app: RunningApp) -> Iterator[str]:
     archive = Archive(running_app.data / "evaluation" / "reports")
     added = [archive.add(report_of("CLIP", "CLIP-neg")), archive.add(report_of("CLIP", "CLIP-bnl"))]
     yield added[0]
-    for each in added:
-        archive.delete(each)
+    for report in added:
+        archive.delete(report)
 
 
 def rows(page: Page) -> Locator:
     return page.locator(".nt-asked a[data-show]")
 
 
-def test_step_through_filtered_queries_write_a_note_and_come_back_to_the_same_place(
+def test_step_through_queries_write_a_note_and_come_back(
     own_page: Page, running_app: RunningApp, report_id: str
 ) -> None:
     page = own_page
@@ -96,7 +96,8 @@ def test_step_through_filtered_queries_write_a_note_and_come_back_to_the_same_pl
     expect(page.locator("img.nt-thumb[src$='.webp']")).to_have_count(40)
 
     review = page.get_by_role("dialog", name="Review")
-    question, where = page.locator(".nt-question"), page.locator(".nt-review header b")
+    question = page.locator(".nt-question")
+    where = page.locator(".nt-review header b")
     texts = rows(page).all_inner_texts()
     rows(page).nth(9).click()
     expect(question).to_have_text(texts[9])
@@ -171,7 +172,8 @@ def test_find_queries_review_one_and_return_from_another_tab(page: Page, report_
 def click_twice_quickly(page: Page) -> None:
     """Of two clicks the newer one decides what is shown."""
     rows(page).first.click()
-    review, where = page.get_by_role("dialog", name="Review"), page.locator(".nt-review header b")
+    review = page.get_by_role("dialog", name="Review")
+    where = page.locator(".nt-review header b")
     expect(where).to_contain_text("query 1 of")
     with held(page, "**/gradio_api/queue/join*") as answers:
         page.keyboard.press("ArrowRight")

@@ -25,12 +25,11 @@ def playing_page(chromium: Browser, running_app: RunningApp) -> Iterator[Page]:
         yield page
 
 
-def test_type_a_query_see_clips_play_open_one_and_find_more_like_it(
-    playing_page: Page, running_app: RunningApp
-) -> None:
+def test_type_a_query_see_clips_and_find_more(playing_page: Page, running_app: RunningApp) -> None:
     page = playing_page
     open_search(page, running_app.url)
-    first, last = columns(page).first, columns(page).last
+    first = columns(page).first
+    last = columns(page).last
     expect(first.locator(".nt-box:visible").first).to_be_visible()  # around a dog
     expect(last.locator(".nt-box")).to_have_count(0)
     first.locator(".nt-clip").first.hover()
@@ -60,10 +59,8 @@ def test_type_a_query_see_clips_play_open_one_and_find_more_like_it(
 
 @pytest.mark.slow
 def test_clips_become_references_wanted_or_not_that_a_link_keeps(page: Page) -> None:
-    chips, status = (
-        page.get_by_role("group", name=re.compile("(More|Less) like: ")),
-        page.get_by_role("status"),
-    )
+    chips = page.get_by_role("group", name=re.compile("(More|Less) like: "))
+    status = page.get_by_role("status")
     ids = columns(page).first.locator(".nt-clip")
     follow(page, "?q=not+dancing&systems=CLIP|CLIP+drop|CLIP+boolean")
     picked = ids.first.get_attribute("data-id")  # CLIP returns dancers
@@ -76,10 +73,10 @@ def test_clips_become_references_wanted_or_not_that_a_link_keeps(page: Page) -> 
     assert picked not in [clip.get_attribute("data-id") for clip in ids.all()]
     expect(page.get_by_text("The picture shows “dancing”, which the text excludes")).to_be_visible()
 
-    other = ids.first.get_attribute("data-id")
+    video_id = ids.first.get_attribute("data-id")
     ids.first.press("Enter")
     page.get_by_role("button", name="Less like this").click()
-    expect(page).to_have_url(re.compile(f"like={picked}&unlike={other}&weight=0.5%7C0.5"))
+    expect(page).to_have_url(re.compile(f"like={picked}&unlike={video_id}&weight=0.5%7C0.5"))
     page.get_by_role("slider", name="Weight of").first.press("ArrowRight")
     expect(page).to_have_url(re.compile("weight=0.55%7C0.5"))
     reopen(page)
@@ -87,7 +84,7 @@ def test_clips_become_references_wanted_or_not_that_a_link_keeps(page: Page) -> 
     expect(chips.first).to_contain_text("55 %")
 
     chips.first.get_by_role("button", name="more like this").press("Enter")
-    expect(page).to_have_url(re.compile(f"[&]unlike={picked}%7C{other}"))
+    expect(page).to_have_url(re.compile(f"[&]unlike={picked}%7C{video_id}"))
     chips.get_by_role("button", name="Remove").first.press("Enter")
     expect(chips).to_have_count(1)
     expect(chips.get_by_role("button", name="Remove")).to_be_focused()
@@ -97,7 +94,7 @@ def test_clips_become_references_wanted_or_not_that_a_link_keeps(page: Page) -> 
 
 
 @pytest.mark.slow
-def test_a_picture_is_pasted_and_a_video_dropped_and_what_is_neither_is_refused(
+def test_pictures_are_pasted_videos_dropped_and_texts_refused(
     page: Page, write_video: Callable[..., Path]
 ) -> None:
     chips = page.locator(".nt-reference")
@@ -127,7 +124,7 @@ def test_a_picture_is_pasted_and_a_video_dropped_and_what_is_neither_is_refused(
     expect(chips).to_have_count(2)
 
 
-def test_a_link_is_restored_an_empty_query_gets_a_message_beside_the_results_and_the_next_one_is_answered(
+def test_a_link_is_restored_and_an_empty_query_refused(
     own_page: Page, running_app: RunningApp
 ) -> None:
     page = own_page
@@ -158,14 +155,14 @@ def test_a_link_is_restored_an_empty_query_gets_a_message_beside_the_results_and
 
 
 @pytest.mark.slow
-def test_a_strategy_in_use_has_a_slider_and_a_link_keeps_where_it_was_moved(page: Page) -> None:
+def test_a_strategy_s_slider_and_link_keep_its_strength(page: Page) -> None:
     follow(page, "?q=a+dog,+no+cat&systems=CLIP+anchored|CLIP+anchored+λ+1|CLIP+spherical+t+0.9")
     open_menu(page, "Correct this")
     slider = page.locator("#lambda input[type=range]")
     expect(slider).to_be_visible()
     expect(slider).to_have_value("1.1")  # as on CLIP's card
-    for other in ("#alpha", "#beta", "#t"):
-        expect(page.locator(other)).to_be_hidden()
+    for hidden_slider in ("#alpha", "#beta", "#t"):
+        expect(page.locator(hidden_slider)).to_be_hidden()
     expect(page).not_to_have_url(re.compile("lambda"))
     slider.press("ArrowRight")
     slider.dispatch_event("pointerup")
@@ -178,10 +175,9 @@ def test_a_strategy_in_use_has_a_slider_and_a_link_keeps_where_it_was_moved(page
 def test_text_from_a_link_is_never_run(own_page: Page, running_app: RunningApp) -> None:
     page = own_page
     run = "document.title='run'"
-    runs, breaks = (
-        f"<img src=x onerror={run}> ${{{run}}} `+({run})+` ${{1+1}}",
-        "\\u ${",
-    )  # the latter breaks a script
+    # the latter breaks a script
+    runs = f"<img src=x onerror={run}> ${{{run}}} `+({run})+` ${{1+1}}"
+    breaks = "\\u ${"
     for text in (runs, breaks):
         link = f"?systems=CLIP&k=4&q={quote(text)}+not+a+dog"
         if text == runs:
@@ -193,22 +189,20 @@ def test_text_from_a_link_is_never_run(own_page: Page, running_app: RunningApp) 
         expect(page).to_have_title("nT2VR")
 
 
-def test_a_click_on_the_negation_takes_it_away_a_key_puts_it_back_and_the_link_keeps_it(
+def test_the_negation_is_switched_by_click_and_by_key(
     page: Page,
 ) -> None:
-    cue, stayed, badges = (
-        page.locator(".nt-said [data-flip]"),
-        page.locator(".nt-stayed"),
-        page.locator(".nt-column .nt-badge"),
-    )
+    cue = page.locator(".nt-said [data-flip]")
+    stayed = page.locator(".nt-stayed")
+    badges = page.locator(".nt-column .nt-badge")
     expect(cue).to_have_attribute("aria-pressed", "false")
     expect(stayed).to_have_count(0)
     cue.click()
     expect(stayed).to_have_text(
         ["8 of 8 clips stayed", "8 of 8 clips stayed", "0 of 8 clips stayed"]
     )
-    said = "CLIP-bnl: 8 clips stayed, 0 are new. CLIP-neg: 0 clips stayed, 8 are new."
-    expect(page.get_by_role("status").filter(has_text=said)).to_have_count(1)
+    notice = "CLIP-bnl: 8 clips stayed, 0 are new. CLIP-neg: 0 clips stayed, 8 are new."
+    expect(page.get_by_role("status").filter(has_text=notice)).to_have_count(1)
     expect(badges).to_have_text(["8 of 8 right", "8 of 8 right", "8 of 8 right"])
     expect(page.locator(".nt-more")).to_have_count(0)  # nothing is excluded
     expect(page.locator("#query textarea")).to_have_value(DEFAULT_QUERY)

@@ -8,12 +8,13 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Page, expect
 
-from nt2vr.ui.search.tab import built_in_stories
+from nt2vr.ui.search.layout import built_in_stories
 from tests.browser.actions import MODELS_MS, columns, follow
 
 pytestmark = pytest.mark.browser
 
-OPENING, STORIES = built_in_stories()[0], len(built_in_stories())
+OPENING = built_in_stories()[0]
+STORIES = len(built_in_stories())
 ON_STAGE = "?" + urlencode(
     {"q": OPENING["query"], "systems": "|".join(OPENING["systems"]), "k": 8, "stage": 1}
 )
@@ -23,7 +24,9 @@ CLIP_BOTTOM = "Math.max(...[...document.querySelectorAll('.nt-clip')].map((c) =>
 
 def test_a_talk_by_keyboard(page: Page) -> None:
     third = built_in_stories()[2]["query"]
-    keys, sentence, place = page.keyboard, page.locator(".nt-sentence"), page.locator(".nt-place")
+    keys = page.keyboard
+    sentence = page.locator(".nt-sentence")
+    place = page.locator(".nt-place")
     page.locator("#query textarea").blur()
     keys.press("f")
     expect(page.locator("#query")).to_be_hidden()
@@ -52,14 +55,13 @@ def test_a_talk_by_keyboard(page: Page) -> None:
     expect(notes.locator("body")).to_contain_text("each of its first 8 clips shows a dog")
     expect(notes.locator("h3")).to_have_text("a dog but no cat")
     expect(notes.locator("time")).to_contain_text(f"1 of {STORIES} · 00:00:")
-    expect(page.get_by_text("each of its first 8 clips shows a dog")).to_have_count(
-        0
-    )  # not on the public screen
+    # Not on the public screen.
+    expect(page.get_by_text("each of its first 8 clips shows a dog")).to_have_count(0)
     for number in range(2, 5):
-        shown = sentence.inner_text()
+        sentence_text = sentence.inner_text()
         keys.press("ArrowRight")
         expect(place).to_have_text(f"{number} of {STORIES}")
-        expect(sentence).not_to_have_text(shown)
+        expect(sentence).not_to_have_text(sentence_text)
     expect(columns(page).nth(0)).to_be_visible()
     keys.press("ArrowLeft")
     expect(sentence).to_have_text(third)
@@ -72,12 +74,13 @@ def test_a_talk_by_keyboard(page: Page) -> None:
 
 
 @pytest.mark.slow
-def test_which_caption_fits_is_asked_on_the_stage_kept_in_the_link_and_makes_way_for_the_next_story(
+def test_the_stage_asks_which_caption_fits_and_moves_on(
     page: Page,
 ) -> None:
     follow(page, ON_STAGE)
     page.keyboard.press("m")
-    rows, box = page.locator(".nt-match tr"), page.get_by_label("Captions, one per line")
+    rows = page.locator(".nt-match tr")
+    box = page.get_by_label("Captions, one per line")
     expect(rows).to_have_count(4)  # two captions, two systems
     box.fill("a boy is dancing\na girl is reading a book\na dog")
     page.get_by_role("button", name="Compare").click()
@@ -94,17 +97,15 @@ def test_which_caption_fits_is_asked_on_the_stage_kept_in_the_link_and_makes_way
 
 
 @pytest.mark.slow
-def test_own_stories_are_opened_from_a_file_edited_shared_and_exported(
-    page: Page, tmp_path: Path
-) -> None:
-    own = tmp_path / "own.json"
+def test_own_stories_are_opened_edited_shared_and_exported(page: Page, tmp_path: Path) -> None:
+    stories_file = tmp_path / "own.json"
     stories = [{"query": "a dog, no cat", "systems": ["CLIP"], "k": 4}]
-    own.write_text(json.dumps([*stories, {"query": "x", "systems": []}]))
+    stories_file.write_text(json.dumps([*stories, {"query": "x", "systems": []}]))
     follow(page, ON_STAGE)
     dialog = page.get_by_role("dialog", name="Stories")
     page.locator("[data-do=stories]").press("Enter")
     expect(dialog.get_by_label("Query")).to_have_count(STORIES)
-    page.locator("[data-open]").set_input_files(own)
+    page.locator("[data-open]").set_input_files(stories_file)
     expect(dialog.get_by_label("Query")).to_have_count(2)
     dialog.get_by_label("Remove story 2").click()
     dialog.get_by_label("Note for the speaker").fill("<b>mine</b>")

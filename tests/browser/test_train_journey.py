@@ -112,9 +112,8 @@ def train_stop_and_resume(page: Page, url: str, runs: Path) -> None:
     state = watch.get_by_role("status")
     open_tab(page, url)
     expect(columns(page)).to_have_count(1, timeout=MODELS_MS)
-    expect(page.locator("#head")).to_contain_text(
-        "built-in world · 549 clips"
-    )  # it was loading when asked
+    # It was loading when asked.
+    expect(page.locator("#head")).to_contain_text("built-in world · 549 clips")
     start_a_run(page, runs)
     expect(watch.locator("h3")).to_contain_text("b-tiny-b", timeout=WAIT_MS)
     (config,) = runs.glob("*/config.json")
@@ -155,10 +154,12 @@ def find_it_again_stop_and_delete_it(page: Page, runs: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_run_is_started_stopped_and_resumed_and_outlives_the_app(
+def test_a_run_is_started_stopped_resumed_and_outlives_the_app(
     chromium: Browser, gallery_data: Path, tmp_path: Path
 ) -> None:
-    runs, cache, port = tmp_path / "data" / "runs", gallery_data / "cache", free_port()
+    runs = tmp_path / "data" / "runs"
+    cache = gallery_data / "cache"
+    port = free_port()
     with trainings(runs):
         with run_app(tmp_path, cache, port) as app, fresh_page(chromium, app.url) as page:
             train_stop_and_resume(page, app.url, runs)
@@ -169,9 +170,7 @@ def test_a_run_is_started_stopped_and_resumed_and_outlives_the_app(
 
 
 @pytest.mark.slow
-def test_charts_and_the_question_lie_within_their_frames_also_on_a_phone(
-    page: Page, running_app: RunningApp
-) -> None:
+def test_charts_and_the_question_fit_their_frames(page: Page, running_app: RunningApp) -> None:
     run = RunFolder(running_app.data / "runs" / "done-20261123-120000")
     run.path.mkdir(parents=True)
     try:
@@ -201,7 +200,9 @@ def test_charts_and_the_question_lie_within_their_frames_also_on_a_phone(
             assert len({(box["width"], box["height"]) for box in sizes if box}) == 1
             inner = page.locator(".nt-plot > *, #train-confirm > *").all()
             assert [
-                each.evaluate("node => node.outerHTML") for each in inner if each.evaluate(OUTSIDE)
+                element.evaluate("node => node.outerHTML")
+                for element in inner
+                if element.evaluate(OUTSIDE)
             ] == []
             page.locator("#train-keep").click()
         composed = page.locator(".nt-plot", has_text="Composed MIR")
@@ -214,9 +215,7 @@ def test_charts_and_the_question_lie_within_their_frames_also_on_a_phone(
 
 
 @pytest.mark.slow
-def test_what_a_visitor_may_not_do_is_disabled_with_the_reason(
-    chromium: Browser, running_app: RunningApp
-) -> None:
+def test_what_a_visitor_may_not_do_is_disabled(chromium: Browser, running_app: RunningApp) -> None:
     with fresh_page(chromium, running_app.url, headers=STRANGER) as page:
         open_tab(page, running_app.url)
         expect(page.locator("#train-note")).to_contain_text(
@@ -255,7 +254,7 @@ def use_its_model(page: Page) -> None:
 
 
 @pytest.mark.slow
-def test_a_run_whose_loss_became_non_finite_is_resumed_at_the_lower_rate_that_is_offered(
+def test_a_diverged_run_is_resumed_at_a_lower_rate(
     chromium: Browser, gallery_data: Path, tmp_path: Path
 ) -> None:
     runs = tmp_path / "data" / "runs"

@@ -48,7 +48,8 @@ def add_epoch(run: RunFolder, epoch: int, model: str) -> None:
 
 
 def follow_two_checkpoints(page: Page, run: RunFolder) -> None:
-    training, column = page.get_by_label("Training", exact=True).first, page.locator("[data-run]")
+    training = page.get_by_label("Training", exact=True).first
+    column = page.locator("[data-run]")
     expect(columns(page)).to_have_count(1, timeout=MODELS_MS)
     expect(training).to_contain_text("drawing sentences: 12 of 40")
     page.get_by_role("button", name="Watch it learn", exact=True).click()
@@ -111,9 +112,8 @@ def go_back(page: Page) -> None:
     expect(page.locator("[data-run] h3")).to_contain_text("epoch 1")
     slider.press("ArrowRight")
     expect(page.locator("[data-run] h3")).to_contain_text("epoch 2")
-    expect(page.locator("#systems")).not_to_contain_text(
-        "epoch", timeout=MODELS_MS
-    )  # the newest is the run itself
+    # The newest is the run itself.
+    expect(page.locator("#systems")).not_to_contain_text("epoch", timeout=MODELS_MS)
 
 
 def test_watch_a_run_learn_and_go_back_through_its_epochs(
@@ -140,7 +140,7 @@ def test_watch_a_run_learn_and_go_back_through_its_epochs(
 
 
 @pytest.mark.slow
-def test_a_recorded_run_plays_from_its_base_to_its_last_epoch_and_says_that_it_is_recorded(
+def test_a_recorded_run_plays_from_its_base_to_the_end(
     page: Page,
 ) -> None:
     follow(page, "?systems=CLIP-bnl&k=4&q=a+dog")

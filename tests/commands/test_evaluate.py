@@ -33,7 +33,7 @@ def evaluate(data_dir: Path, out: Path, systems: str, *more: str) -> int:
     return main(["evaluate", *arguments, "--data", "world"])
 
 
-def test_the_command_writes_a_report_and_its_tables_and_shows_the_table(
+def test_the_command_writes_a_report_and_shows_its_table(
     data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert evaluate(data_dir, tmp_path / "out", "TINY boolean alpha 0.25,Tiny") == 0
@@ -76,15 +76,15 @@ def test_a_task_is_evaluated_on_its_files(
     report = load_report(tmp_path / "out")
     assert report.video_ids == ("dark.avi", "light.avi")
     assert sorted(report.row(place).ranks["tiny"] for place in (0, 1))[0] == 1
-    shown = capsys.readouterr()
-    assert shown.err.startswith("1 of 3 videos cannot be read: damaged.avi (")
-    assert "They are left out, and 1 of 3 queries with them.\n" in shown.err
-    assert "NegBench retrieval R@1 |" in shown.out.splitlines()[0] and shown.out.endswith(
+    captured = capsys.readouterr()
+    assert captured.err.startswith("1 of 3 videos cannot be read: damaged.avi (")
+    assert "They are left out, and 1 of 3 queries with them.\n" in captured.err
+    assert "NegBench retrieval R@1 |" in captured.out.splitlines()[0] and captured.out.endswith(
         "\n2 queries, 2 videos.\n"
     )
 
 
-def test_an_output_folder_that_cannot_be_made_is_refused_before_anything_is_measured(
+def test_a_bad_output_folder_is_refused_before_measuring(
     data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "file").touch()

@@ -12,7 +12,7 @@ from tests.support.running import here
 from tests.support.tiny_models import tiny_model, write_tiny
 
 
-def test_a_checkpoint_is_imported_into_the_data_folder_under_a_name_that_is_free(
+def test_a_checkpoint_is_imported_under_a_free_name(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(untrusted, "run_limited", here)

@@ -28,23 +28,22 @@ def test_a_folder_is_added_checked_updated_and_removed(
         return err if status else out
 
     assert say("list") == "No libraries yet.\n"
-    said = say(
-        "add", str(tmp_path / "films"), "--name", "My films"
-    )  # not by the run, which nobody has named
+    # Not by the run, which nobody has named.
+    output = say("add", str(tmp_path / "films"), "--name", "My films")
     assert (
         "2 new (1 skipped): a.avi, text.mp4\n1 of 1 clips are indexed by Mine.\n1 file is skipped"
-        in said
+        in output
     )
     assert say("check", "my films") == "Nothing changed.\n"
     shutil.move(tmp_path / "films" / "a.avi", tmp_path / "films" / "b.avi")
     assert say("check", "My films") == "1 renamed: a.avi → b.avi\n"
-    said = say("update", "My films", "--retry")  # by the model here that knows more than drawings
+    output = say("update", "My films", "--retry")  # by the model here that knows more than drawings
     assert (
-        "1 renamed: a.avi → b.avi\n1 of 1 clips are indexed by Mine." in said
-        and "drawings" not in said
+        "1 renamed: a.avi → b.avi\n1 of 1 clips are indexed by Mine." in output
+        and "drawings" not in output
     )
-    said = say("update", "My films", "--model", "clip")
-    assert said.startswith(
+    output = say("update", "My films", "--model", "clip")
+    assert output.startswith(
         "CLIP knows only drawings. For real videos: nt2vr models add ViT-B-32/openai, then "
     )
     assert say("skipped", "My films").startswith("text.mp4\ttext.mp4 is not a readable video")
@@ -78,7 +77,8 @@ def test_a_library_is_told_where_its_files_are_now(
         return err if status else out
 
     run("add", str(tmp_path / "films"), "--name", "My films", "--model", "Mine", "--no-previews")
-    new, nothing = tmp_path / "drive", tmp_path / "data" / "models"
+    new = tmp_path / "drive"
+    nothing = tmp_path / "data" / "models"
     shutil.move(tmp_path / "films", new)
     assert "nt2vr library move 'My films' FOLDER" in run("list")
     assert "nt2vr library move 'My films' FOLDER" in run(

@@ -35,11 +35,11 @@ def test_without_another_command_the_app_is_opened(
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    shown = []
+    lines = []
     for arguments in ([command, "--help"], ["help", command]):
         assert main(arguments) == 0
-        shown.append(capsys.readouterr().out)
-    assert shown[0] == shown[1] and shown[0].startswith(f"Usage: nt2vr {command} ")
+        lines.append(capsys.readouterr().out)
+    assert lines[0] == lines[1] and lines[0].startswith(f"Usage: nt2vr {command} ")
 
 
 def test_the_version_by_every_usual_name(capsys: pytest.CaptureFixture[str]) -> None:
@@ -63,8 +63,8 @@ def test_a_misuse_is_one_line_with_a_correction(
     arguments: list[str], error: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(arguments) == 2
-    shown = capsys.readouterr().err
-    assert shown.startswith("nt2vr") and error in shown and shown.count("\n") == 1
+    message = capsys.readouterr().err
+    assert message.startswith("nt2vr") and error in message and message.count("\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -24,11 +24,11 @@ def test_a_table_per_system_marks_its_choice_and_the_truth(
         "--json",
     ]
     assert main(with_json) == 0
-    found = json.loads(capsys.readouterr().out)
+    answer = json.loads(capsys.readouterr().out)
     assert main(with_json[:-1]) == 0
     tables = capsys.readouterr().out.split("\n\n")
-    assert len(tables) == len(found["systems"]) == 2
-    for table, system in zip(tables, found["systems"], strict=True):
+    assert len(tables) == len(answer["systems"]) == 2
+    for table, system in zip(tables, answer["systems"], strict=True):
         name, *rows = table.strip("\n").split("\n")
         assert name == system["name"]
         assert [row.startswith("→") for row in rows] == [

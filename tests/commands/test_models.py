@@ -13,16 +13,16 @@ def test_models_are_listed_and_removed(tmp_path: Path, capsys: pytest.CaptureFix
     write_tiny(tmp_path / "models" / "mine", "Mine")
     flags = ["--data-dir", str(tmp_path)]
     assert main(["models", "list", *flags]) == 0
-    here, _, there = capsys.readouterr().out.partition("To download")
-    assert "CLIP-neg" in here and "shipped" in here and "Mine" in here and "added" in here
-    assert "ViT-B-32/openai" in there and "47.6 by its authors" in there and "EVA" not in there
+    local, _, remote = capsys.readouterr().out.partition("To download")
+    assert "CLIP-neg" in local and "shipped" in local and "Mine" in local and "added" in local
+    assert "ViT-B-32/openai" in remote and "47.6 by its authors" in remote and "EVA" not in remote
     assert main(["models", "list", "eva02", "l-14", *flags]) == 0
     assert "EVA02-L-14/merged2b_s4b_b131k" in capsys.readouterr().out
     assert main(["models", "list", "--json", *flags]) == 0
-    listed = json.loads(capsys.readouterr().out)
-    kinds = {model["name"]: model["kind"] for model in listed["here"]}
+    models = json.loads(capsys.readouterr().out)
+    kinds = {model["name"]: model["kind"] for model in models["here"]}
     assert kinds["Mine"] == "added" and kinds["CLIP"] == "shipped"
-    offered = {model["name"]: model for model in listed["to_download"]}
+    offered = {model["name"]: model for model in models["to_download"]}
     assert (offered["ViT-B-32/openai"]["size_mb"], offered["ViT-B-32/openai"]["speed"]) == (
         577,
         "fast",

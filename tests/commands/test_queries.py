@@ -18,9 +18,9 @@ def test_query_sets_are_written_and_counted(
     (tmp_path / "captions.txt").write_text("v#enc#0 a man plays the guitar\nw#enc#0 a dog runs\n")
     flags = ["--captions", str(tmp_path / "captions.txt"), "--out", str(tmp_path / "new" / "sets")]
     assert main(["queries", "build", *flags]) == 0
-    shown = capsys.readouterr()
-    counts = json.loads(shown.out)
-    assert counts["composed"] == 0 and "A and not B" in shown.err
+    captured = capsys.readouterr()
+    counts = json.loads(captured.out)
+    assert counts["composed"] == 0 and "A and not B" in captured.err
     assert (counts["videos"], counts["original"], counts["negated"]) == (2, 2, 2)
     assert len((tmp_path / "new" / "sets" / "negated.txt").read_text().splitlines()) == 2
 
@@ -36,7 +36,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
-def test_query_sets_are_written_by_a_user_without_a_home_folder(tmp_path: Path) -> None:
+def test_a_user_without_a_home_folder_writes_query_sets(tmp_path: Path) -> None:
     (tmp_path / "captions.txt").write_text("v#enc#0 a man plays the guitar\n")
     flags = ["--captions", str(tmp_path / "captions.txt"), "--out", str(tmp_path / "sets")]
     command = [sys.executable, "-c", HOMELESS, "queries", "build", *flags]

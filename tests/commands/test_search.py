@@ -19,7 +19,7 @@ def search(data_dir: Path, *arguments: str) -> int:
     return main(["search", *arguments, "--data-dir", str(data_dir)])
 
 
-def test_the_answer_is_a_table_per_system_below_the_query_as_understood(
+def test_the_answer_has_a_table_per_system(
     gallery_data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert (
@@ -46,20 +46,20 @@ def test_the_answer_is_a_table_per_system_below_the_query_as_understood(
 @pytest.mark.parametrize(
     ("query", "name"), [("a dog, no cat", "CLIP-neg rectified"), ("a dog", "CLIP-neg")]
 )
-def test_unless_told_otherwise_one_system_answers_and_excludes_what_is_denied(
+def test_by_default_one_system_excludes_what_is_denied(
     query: str, name: str, gallery_data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert search(gallery_data, query, "--k", "2", "--json") == 0
-    assert [each["name"] for each in json.loads(capsys.readouterr().out)["systems"]] == [name]
+    assert [system["name"] for system in json.loads(capsys.readouterr().out)["systems"]] == [name]
 
 
-def test_words_that_are_read_as_others_are_told_and_some_are_asked_for_as_typed(
+def test_replaced_words_are_named_and_kept_ones_too(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[tuple[Any, ...]] = []
+    searches: list[tuple[Any, ...]] = []
 
     def answered(*arguments: Any) -> Answer:
-        asked.append(arguments)
+        searches.append(arguments)
         return Answer(
             Query("ocean", ("ocean",), ()),
             (Ranking(System("A"), (), read_as={"ocean": "sea", "x": "y"}),),
@@ -70,7 +70,7 @@ def test_words_that_are_read_as_others_are_told_and_some_are_asked_for_as_typed(
     )
     assert search(tmp_path, "ocean", "--systems", "A", "--literal", "lake, dogs") == 0
     assert "read as:   ocean → sea; x → y" in capsys.readouterr().out.splitlines()
-    assert asked[0][-1] == ["lake", "dogs"]
+    assert searches[0][-1] == ["lake", "dogs"]
 
 
 def test_alpha_weighs_the_unwanted_part(

@@ -32,8 +32,8 @@ def test_an_address_that_cannot_be_used_is_one_sentence(
 
 
 def test_a_port_that_is_taken_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        port = str(other.getsockname()[1])
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = str(server.getsockname()[1])
         assert main(["--port", port]) == 1
     assert capsys.readouterr().err.startswith(f"Cannot listen on {port} (")
 
@@ -41,9 +41,8 @@ def test_a_port_that_is_taken_is_one_sentence(capsys: pytest.CaptureFixture[str]
 def test_agents_need_a_package_and_the_command_says_which(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv(
-        "GRADIO_TEMP_DIR", str(tmp_path)
-    )  # this and these two are restored after the page was built
+    # This and these two are restored after the page was built.
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
     for module, name in (
         (processing_utils, "async_ssrf_protected_download"),
         (route_utils, "GradioMultiPartParser"),
@@ -58,11 +57,11 @@ def test_agents_need_a_package_and_the_command_says_which(
 def test_a_variable_that_cannot_be_used_is_one_sentence(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    for module, kept in (
+    for module, expected in (
         (processing_utils, "async_ssrf_protected_download"),
         (route_utils, "GradioMultiPartParser"),
     ):
-        monkeypatch.setattr(module, kept, getattr(module, kept))
+        monkeypatch.setattr(module, expected, getattr(module, expected))
     (tmp_path / "file").touch()
     monkeypatch.setenv(name, str(tmp_path / "file" / "folder"))
     assert main(["serve", "--data-dir", str(tmp_path)]) == 1
@@ -71,7 +70,7 @@ def test_a_variable_that_cannot_be_used_is_one_sentence(
     assert error.count("\n") == 1
 
 
-def test_an_app_starts_on_ipv6_behind_any_proxy_and_beside_another_user(tmp_path: Path) -> None:
+def test_an_app_starts_on_ipv6_behind_a_proxy(tmp_path: Path) -> None:
     (tmp_path / "gradio").touch()  # in place of Gradio's folder, which another user made
     environment: dict[str, Any] = {
         "GRADIO_SERVER_NAME": "[::]",

@@ -88,7 +88,7 @@ def test_work_is_done_whatever_becomes_of_the_output(redirected: str, tmp_path: 
     assert len((sets / "negated.txt").read_text().splitlines()) == 2
 
 
-def test_a_file_that_is_opened_later_is_not_taken_for_standard_error(tmp_path: Path) -> None:
+def test_a_file_opened_later_is_not_standard_error(tmp_path: Path) -> None:
     code = """
 import os, sys
 from nt2vr.console import prepare_streams

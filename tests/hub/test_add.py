@@ -29,6 +29,8 @@ from nt2vr.models import clip_encoder, untrusted
 from nt2vr.models.acquire import Added, is_download
 from nt2vr.models.card import WEIGHTS
 from nt2vr.models.catalog import Catalog
+from nt2vr.models.clip_libraries import FrameDefaults
+from nt2vr.models.framing import LONGEST
 from nt2vr.models.options import AddOptions
 from nt2vr.settings import prepare_environment
 from tests.support.hub_server import HubServer, serve_hub, use_hub
@@ -58,7 +60,7 @@ class Backend:
 
     def __init__(self, folder: Path, *_: Any) -> None:
         self.model = SimpleNamespace(parameters=list)
-        self.defaults = {"frames": 2, "least": 2, "fps": 0.0, "size": (8, 8)}
+        self.defaults = FrameDefaults(2, 2, 0.0, (8, 8), LONGEST)
 
     def texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
         return np.ones((len(texts), 4), np.float32)
@@ -148,9 +150,8 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[HubServer]:
         use_hub(monkeypatch, server.endpoint, token=None)
         server.put("test/tiny", {WEIGHTS: save(tiny_model(3).state_dict())})
         pushed = {path.name: path.read_bytes() for path in (tmp_path / "pushed").iterdir()}
-        server.put(
-            "tester/mine", pushed | OF_TRANSFORMERS
-        )  # as many repositories of open_clip's have both
+        # As many repositories of open_clip's have both.
+        server.put("tester/mine", pushed | OF_TRANSFORMERS)
         server.put("tester/videos", OF_TRANSFORMERS)
         server.put("tester/pictures", OF_ST)
         yield server
@@ -185,7 +186,8 @@ WAYS = {"the catalog": add_by_catalog, "the command": add_by_command, "Python": 
 def test_every_kind_of_source_becomes_a_model_that_loads(
     models: Catalog, tmp_path: Path, kind: str, way: str
 ) -> None:
-    expected, add = KINDS[kind], WAYS[way]
+    expected = KINDS[kind]
+    add = WAYS[way]
     source = expected.source_in(tmp_path)
     add(models, source, model=expected.model)
     assert models.names() == sorted(
@@ -203,7 +205,7 @@ def test_every_kind_of_source_becomes_a_model_that_loads(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_name_that_exists_is_refused_unless_it_is_the_same_download(
+def test_only_the_same_download_may_reuse_a_name(
     models: Catalog, hub: HubServer, tmp_path: Path, kind: str
 ) -> None:
     expected = KINDS[kind]
@@ -214,15 +216,12 @@ def test_a_name_that_exists_is_refused_unless_it_is_the_same_download(
         assert models.add(source) == Added(expected.name, "It was here already.", was_here=True)
         assert hub.requests == []
     else:
-        with pytest.raises(
-            ConfigError, match=f"There is already a model '{expected.name}'. Choose another name."
-        ):
+        with pytest.raises(ConfigError, match=expected.name):
             models.add(source, AddOptions(model=expected.model))
-    with pytest.raises(ConfigError, match="There is already a model 'BASE'"):
+    with pytest.raises(ConfigError, match="BASE"):
         models.add(source, AddOptions("BASE", model=expected.model))
-    assert not any(
-        request.startswith("GET /cdn/") for request in hub.requests
-    )  # no weights were asked for
+    # No weights were asked for.
+    assert not any(request.startswith("GET /cdn/") for request in hub.requests)
     assert len(models.names()) == 2
 
 
@@ -255,7 +254,7 @@ def test_what_is_cancelled_or_interrupted_leaves_nothing(
         "x" * 5000,
     ],
 )
-def test_what_is_no_source_gets_one_sentence_with_an_example_of_each_form(
+def test_a_wrong_source_gets_examples_of_every_form(
     models: Catalog, hub: HubServer, source: str
 ) -> None:
     with pytest.raises(ConfigError) as caught:
@@ -275,44 +274,44 @@ def test_what_is_no_source_gets_one_sentence_with_an_example_of_each_form(
 @pytest.mark.parametrize(
     ("source", "options", "message"),
     [
-        ("/none/mine.pt", {}, "There is no file /none/mine.pt"),
-        ("/none/mine.npz", {}, "There is no file /none/mine.npz"),
-        ("mine.npz", {}, "There is no file mine.npz"),
-        ("ViT-B-32/opnai", {}, "Try ViT-B-32/openai"),
-        ("hf:none", {}, "'none' is not a repository on the Hub"),
-        ("st:../x", {}, "'../x' is not a repository on the Hub"),
+        ("/none/mine.pt", {}, "/none/mine.pt"),
+        ("/none/mine.npz", {}, "/none/mine.npz"),
+        ("mine.npz", {}, "mine.npz"),
+        ("ViT-B-32/opnai", {}, "ViT-B-32/openai"),
+        ("hf:none", {}, "none"),
+        ("st:../x", {}, "../x"),
         (
             "tiny/test",
             {"activation": "GELU"},
-            "The option activation does not apply to tiny / test",
+            "activation .*tiny / test",
         ),
-        ("hf:tester/mine", {"fps": 2.0}, "The option fps does not apply to tester/mine"),
+        ("hf:tester/mine", {"fps": 2.0}, "fps .*tester/mine"),
         (
             "st:tester/pictures",
             {"key": "ema"},
-            "The option key does not apply to st:tester/pictures",
+            "key .*st:tester/pictures",
         ),
         (
             "hf:tester/videos",
             {"dimensions": 2},
-            "instruction and dimensions do not apply to hf:tester/videos",
+            "instruction and dimensions .*hf:tester/videos",
         ),
         (
             "mine.pt",
             {"activation": "gelu"},
-            "activation cannot be 'gelu': choose one of QuickGELU, GELU",
+            "activation .*gelu.* QuickGELU, GELU",
         ),
         (
             "mine.pt",
             {"positions": "middle"},
-            "positions cannot be 'middle': choose one of centres, ends",
+            "positions .*middle.* centres, ends",
         ),
-        ("mine.pt", {"fps": -1.0}, "fps cannot be -1.0: choose 0 to 60"),
-        ("mine.pt", {"size": "8x8"}, "The size '8x8' cannot be used"),
-        ("tiny/test", {"name": "a|b"}, r"choose 1 to 60 characters without \|"),
+        ("mine.pt", {"fps": -1.0}, "fps .*-1.0.* 0 to 60"),
+        ("mine.pt", {"size": "8x8"}, "8x8"),
+        ("tiny/test", {"name": "a|b"}, r"1 to 60 .*\|"),
     ],
 )
-def test_a_source_that_cannot_be_used_is_one_sentence_and_leaves_nothing(
+def test_an_unusable_source_leaves_nothing_behind(
     models: Catalog, source: str, options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(Nt2vrError, match=message) as caught:
@@ -321,7 +320,7 @@ def test_a_source_that_cannot_be_used_is_one_sentence_and_leaves_nothing(
     assert [path.name for path in models.home.iterdir()] == ["base"]
 
 
-def test_whether_a_source_is_a_download_is_told_without_a_look_at_any_file(
+def test_downloads_are_recognised_without_looking_at_files(
     hub: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "ViT-B-32").mkdir()
@@ -396,14 +395,15 @@ def test_an_encoder_is_added_for_this_process(
 ) -> None:
     monkeypatch.setattr(api, "_ENCODERS", {})
     write_tiny(tmp_path / "other", "Outside", seed=5)
-    model, data = nt2vr.load_model(tmp_path / "other"), models.home.parent
+    model = nt2vr.load_model(tmp_path / "other")
+    data = models.home.parent
     assert models.add(model.encoder) == models.add(model.encoder) == Added("Outside")
     assert nt2vr.add_model(model, data_dir=data) == "Outside"
     assert nt2vr.load_model("Outside", data).encoder is model.encoder
     assert "Outside" not in Catalog([models.home]).names()
-    with pytest.raises(ConfigError, match="Pass it alone"):
+    with pytest.raises(ConfigError):
         nt2vr.add_model(model, "Mine", data)
-    with pytest.raises(ConfigError, match="add_model takes no frame"):
+    with pytest.raises(ConfigError, match="frame"):
         nt2vr.add_model("mine.pt", data_dir=data, frame=3)
 
 
@@ -421,7 +421,7 @@ Catalog([Path(sys.argv[2])]).add(Path(sys.argv[1]), progress=report)
 
 
 @pytest.mark.slow
-def test_a_process_that_is_killed_leaves_no_model_and_no_child(tmp_path: Path) -> None:
+def test_a_killed_process_leaves_no_model_and_no_child(tmp_path: Path) -> None:
     prepare_environment()
     home = tmp_path / "models"
     command = [sys.executable, "-c", KILLED, str(write_checkpoint_folder(tmp_path)), str(home)]

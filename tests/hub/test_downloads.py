@@ -23,9 +23,9 @@ from nt2vr.errors import AccessError, CheckpointError, ConfigError, DownloadErro
 from nt2vr.models import untrusted
 from nt2vr.models.card import WEIGHTS
 from nt2vr.models.catalog import Catalog
-from nt2vr.models.checkpoint import build_model
 from nt2vr.models.download import OFFERED, download_all
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
+from nt2vr.models.open_clip_model import build_model
 from nt2vr.models.tokenizer import TOKENIZER
 from nt2vr.progress import silent, stoppable
 from nt2vr.search.searcher import DEFAULT_SYSTEMS
@@ -69,24 +69,23 @@ def hub(monkeypatch: pytest.MonkeyPatch, offered: None) -> Iterator[HubServer]:
         yield server
 
 
-def test_a_cut_in_the_middle_is_resumed_and_a_failed_download_can_be_tried_again(
+def test_broken_downloads_resume_and_failed_ones_are_tried_again(
     tmp_path: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        huggingface_hub.constants, "DOWNLOAD_CHUNK_SIZE", 1000
-    )  # 10 MB; less than that is lost
-    models, size = (
-        Catalog([tmp_path / "models"]),
-        len(hub.repositories["models/test/tiny"].files[WEIGHTS]),
-    )
+    # 10 MB; less than that is lost.
+    monkeypatch.setattr(huggingface_hub.constants, "DOWNLOAD_CHUNK_SIZE", 1000)
+    models = Catalog([tmp_path / "models"])
+    size = len(hub.repositories["models/test/tiny"].files[WEIGHTS])
     hub.breaks = 1000
-    with pytest.raises(DownloadError, match=r"broke off .*try again"):
+    with pytest.raises(DownloadError):
         models.add("tiny/test")
-    asked = [int(match[1]) for each in hub.ranges if (match := re.fullmatch(r"bytes=(\d+)-", each))]
-    assert (
-        asked == sorted(asked) and asked[0] == size // 2 // 1000 * 1000
-    )  # each try went on from the last
-    hub.breaks, hub.ranges = 0, []
+    starts = [
+        int(match[1]) for header in hub.ranges if (match := re.fullmatch(r"bytes=(\d+)-", header))
+    ]
+    # Each try went on from the last.
+    assert starts == sorted(starts) and starts[0] == size // 2 // 1000 * 1000
+    hub.breaks = 0
+    hub.ranges = []
     assert models.add("tiny/test").name == "tiny / test"
     assert hub.ranges == [""]  # huggingface_hub 2 keeps nothing of a failed transfer
     assert [path.name for path in (tmp_path / "models").iterdir()] == ["tiny--test"]
@@ -118,7 +117,7 @@ def load(models: Catalog, name: str) -> OpenClipEncoder:
     return encoder
 
 
-def test_a_model_that_cannot_be_downloaded_at_the_start_is_one_line_and_the_next_one_comes(
+def test_one_failed_download_does_not_stop_the_next(
     tmp_path: Path, hub: HubServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     models = Catalog([tmp_path / "models"])
@@ -142,9 +141,11 @@ def test_a_download_becomes_a_checkpoint_folder(tmp_path: Path, hub: HubServer, 
     assert (len(content), len(content), "downloading tiny / test") in seen
     assert seen[-1] == (0, 0, "trying it out")
     hub.repositories.clear()
-    again = Catalog([tmp_path / "models"])
-    assert again.names() == ["tiny / test"]
-    assert again.card(again.add("tiny/test").name).visual.fingerprint == encoder.visual_fingerprint
+    catalog = Catalog([tmp_path / "models"])
+    assert catalog.names() == ["tiny / test"]
+    assert (
+        catalog.card(catalog.add("tiny/test").name).visual.fingerprint == encoder.visual_fingerprint
+    )
     assert [path.name for path in (tmp_path / "models").iterdir()] == ["tiny--test"]
     frames = np.random.default_rng(0).integers(0, 256, (3, 64, 64, 3), np.uint8)
     model = build_model(
@@ -161,25 +162,21 @@ def test_a_download_becomes_a_checkpoint_folder(tmp_path: Path, hub: HubServer, 
 def test_damaged_weights_leave_no_model(tmp_path: Path, hub: HubServer) -> None:
     hub.put("test/tiny", {WEIGHTS: b"not weights"})
     models = Catalog([tmp_path / "models"])
-    with pytest.raises(
-        CheckpointError, match=r"tiny / test was downloaded, but: .* cannot be loaded"
-    ):
+    with pytest.raises(CheckpointError, match="tiny / test"):
         models.add("tiny/test")
     assert models.names() == []
     assert not list((tmp_path / "models").iterdir())  # or the next attempt would find them again
 
 
-def test_the_space_is_told_before_the_transfer_and_a_disk_that_lacks_it_refused(
+def test_the_disk_space_of_a_download_is_checked_first(
     tmp_path: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hub.put("test/tiny", {WEIGHTS: save({"x": torch.zeros(1 << 20)})})
-    told: list[str] = []
+    messages: list[str] = []
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=205 << 20))
-    with pytest.raises(
-        ConfigError, match=r"^Downloading tiny / test needs about 222 MB, .* has 215 MB left\."
-    ):
-        Catalog([tmp_path / "models"]).add("tiny/test", announce=told.append)
-    assert told == ["tiny / test: 4 MB to download, and up to 12 MB while it is converted."]
+    with pytest.raises(ConfigError, match=r"tiny / test.* 222 MB.* 215 MB"):
+        Catalog([tmp_path / "models"]).add("tiny/test", announce=messages.append)
+    assert messages == ["tiny / test: 4 MB to download, and up to 12 MB while it is converted."]
     assert not (tmp_path / "models").exists()
 
 
@@ -205,12 +202,13 @@ def test_a_tokenizer_comes_with_its_model(
     family = FAMILIES["SigLIP"]
     monkeypatch.setitem(open_clip.factory._MODEL_CONFIGS, family.architecture, family.model_cfg)
     weights = {WEIGHTS: save(family_model(family).state_dict())}
-    models, repository = Catalog([tmp_path / "models"]), f"timm/{family.architecture}"
+    models = Catalog([tmp_path / "models"])
+    repository = f"timm/{family.architecture}"
     name = f"{family.architecture}/{family.tag}"
     hub.put(repository, weights)
     with pytest.raises(
         DownloadError,
-        match=rf"{family.architecture} / webli has no tokenizer\.json, in {repository}",
+        match=rf"{family.architecture} / webli .*tokenizer\.json.*{repository}",
     ):
         models.add(name)
     (tmp_path / "files").mkdir()
@@ -224,7 +222,7 @@ def test_a_tokenizer_comes_with_its_model(
     ]
 
 
-def test_a_library_gets_a_model_that_knows_more_than_drawings_once_it_is_asked_for(
+def test_a_library_is_offered_a_model_for_photos(
     tmp_path: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(library_indexing, "OFFERED", replace(OFFERED, name="tiny/test"))
@@ -235,13 +233,14 @@ def test_a_library_gets_a_model_that_knows_more_than_drawings_once_it_is_asked_f
     anybody = Permissions("a-token-of-the-owner", {"import": "everyone", "download": "everyone"})
     no_download = replace(anybody, rules={"import": "everyone"})
     with closing(Services(Settings.read(tmp_path / "data", "cpu"))) as services:
-        indexing, galleries = Indexing(services), services.galleries
+        indexing = Indexing(services)
+        galleries = services.galleries
         library = services.libraries.add("Films", "folder", tmp_path / "films").id
-        said = indexing.drawings(
+        notice = indexing.drawings(
             library, ["CLIP", "CLIP-neg drop"], anybody, None, is_indexed=False
         )
-        assert said["do"] == "Get tiny / test and index with it"
-        with pytest.raises(AccessError, match="Only the owner may download models here"):
+        assert notice["do"] == "Get tiny / test and index with it"
+        with pytest.raises(AccessError):
             indexing.get(library, no_download, None)
         assert galleries.default_systems(library) == ("CLIP-neg", "CLIP-neg rectified")
         assert hub.requests == []
@@ -259,8 +258,7 @@ def test_a_library_gets_a_model_that_knows_more_than_drawings_once_it_is_asked_f
             == {}
         )
 
-        asked = len(hub.requests)
-        assert (
-            indexing.get(library, no_download, None).result(120).state == "finished"
-        )  # it is here by now
-        assert len(hub.requests) == asked
+        num_requests = len(hub.requests)
+        # It is here by now.
+        assert indexing.get(library, no_download, None).result(120).state == "finished"
+        assert len(hub.requests) == num_requests

@@ -26,8 +26,8 @@ from nt2vr.models.acquire import acquire
 from nt2vr.models.card import CARD, CONFIG, WEIGHTS, read_card, write_card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_checkpoint
-from nt2vr.models.hub import push
 from nt2vr.models.options import AddOptions
+from nt2vr.models.push import push
 from nt2vr.models.tokenizer import TOKENIZER
 from nt2vr.progress import Progress, silent
 from tests.support.hub_server import HubServer, serve_hub, use_hub
@@ -35,9 +35,8 @@ from tests.support.model_families import write_family
 from tests.support.running import here
 from tests.support.tiny_models import TINY, tiny_model, write_tiny
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:Use 'content=:DeprecationWarning"
-)  # of httpx, in huggingface_hub
+# Of httpx, in huggingface_hub.
+pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
 
 
 @pytest.fixture
@@ -98,19 +97,20 @@ def test_a_pushed_model_comes_back_identical(
     size = (tmp_path / "mine" / WEIGHTS).stat().st_size
     assert (size, size) in seen
     assert hub.foreign_tokens == []  # of the CDN, which is another host
+    # No telemetry among them.
     general = {
         "GET /api/whoami-v2",
         "POST /api/repos/create",
         "POST /api/validate-yaml",
-    }  # no telemetry among them
+    }
     assert not [
-        each
-        for each in hub.requests
-        if "/api/" in each and "tester/mine" not in each and each not in general
+        sent
+        for sent in hub.requests
+        if "/api/" in sent and "tester/mine" not in sent and sent not in general
     ]
 
 
-def test_open_clip_loads_a_pushed_model_by_its_name_on_the_hub(
+def test_open_clip_loads_a_pushed_model_by_name(
     tmp_path: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_tiny(tmp_path / "mine", "mine")
@@ -179,12 +179,12 @@ def test_a_tokenizer_travels_with_its_model(tmp_path: Path, hub: HubServer) -> N
 @pytest.mark.parametrize(
     "name", ["", "mine", "../x", "a/b/c", "a/b.git", "a/b--c", "a/b?x=1", "ä/b", "a/b\nc"]
 )
-def test_a_name_that_is_no_repository_is_refused_before_anything_is_sent(
+def test_a_wrong_repository_name_is_refused_before_sending(
     tmp_path: Path, hub: HubServer, name: str
 ) -> None:
-    with pytest.raises(ConfigError, match="is not a repository on the Hub"):
+    with pytest.raises(ConfigError, match=re.escape(repr(name))):
         pull(name, tmp_path / "models")
-    with pytest.raises(ConfigError, match="is not a repository on the Hub"):
+    with pytest.raises(ConfigError, match=re.escape(repr(name))):
         push(tmp_path, name)
     assert hub.requests == []
     assert list(tmp_path.iterdir()) == []
@@ -201,12 +201,11 @@ def test_the_commands_push_and_pull(
     assert not hub.repositories["models/tester/mine"].private
 
     assert main(["pull", "tester/mine", *flags]) == 1
-    said, refusal = capsys.readouterr().err.splitlines()
-    assert said == "This command is now: nt2vr models add hf:tester/mine"
+    message, refusal = capsys.readouterr().err.splitlines()
+    assert message == "This command is now: nt2vr models add hf:tester/mine"
     assert refusal == "There is already a model 'mine'. Choose another name."
-    assert not any(
-        request.startswith("GET /cdn/") for request in hub.requests
-    )  # refused before the weights came
+    # Refused before the weights came.
+    assert not any(request.startswith("GET /cdn/") for request in hub.requests)
     assert main(["pull", "tester/mine", "--name", "mine drop", *flags]) == 1
     assert main(["pull", "tester/mine", "--name", "again", *flags]) == 0
     assert capsys.readouterr().out.endswith(f"\nagain is in {data}/models.\n")
@@ -214,9 +213,7 @@ def test_the_commands_push_and_pull(
     assert models_in(data / "models") == ["again", "mine"]
 
 
-@pytest.mark.parametrize(
-    ("token", "message"), [(None, "needs a Hugging Face token"), ("hf_bad", "answered 401")]
-)
+@pytest.mark.parametrize(("token", "message"), [(None, "token"), ("hf_bad", "401")])
 def test_a_missing_or_wrong_token_is_one_sentence(
     tmp_path: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch, token: str | None, message: str
 ) -> None:
@@ -229,11 +226,11 @@ def test_a_missing_or_wrong_token_is_one_sentence(
 
 def test_the_hub_s_refusals_are_one_sentence_each(tmp_path: Path, hub: HubServer) -> None:
     write_tiny(tmp_path / "mine")
-    with pytest.raises(DownloadError, match="answered 403 Forbidden for other/mine"):
+    with pytest.raises(DownloadError, match=r"403 .*other/mine"):
         push(tmp_path / "mine", "other/mine")
-    with pytest.raises(DownloadError, match=r"answered 40[14] .* for tester/none"):
+    with pytest.raises(DownloadError, match=r"40[14] .*tester/none"):
         pull("tester/none", tmp_path / "models")
-    for status, message in ((429, "answered 429"), (500, "answered 500")):
+    for status, message in ((429, "429"), (500, "500")):
         hub.status = status
         with pytest.raises(DownloadError, match=message):
             pull("tester/none", tmp_path / "models")
@@ -260,9 +257,9 @@ def test_an_unreachable_hub_is_one_sentence(
     if what == "has no name":
         monkeypatch.setattr(socket, "getaddrinfo", hang)
     write_tiny(tmp_path / "mine")
-    with pytest.raises(DownloadError, match="The Hub cannot be reached"):
+    with pytest.raises(DownloadError):
         pull("a/b", tmp_path / "models")
-    with pytest.raises(DownloadError, match="The Hub cannot be reached"):
+    with pytest.raises(DownloadError):
         push(tmp_path / "mine", "a/b")
     assert models_in(tmp_path / "models") == []
 
@@ -287,12 +284,12 @@ def test_a_full_disk_is_said_before_and_during_a_pull(
         if WEIGHTS in doing:
             raise OSError(28, "No space left on device")
 
-    with pytest.raises(DownloadError, match="The disk is full"):
+    with pytest.raises(DownloadError):
         pull("a/b", tmp_path / "models", progress=full)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=100 << 20))
     with pytest.raises(
         ConfigError,
-        match=r"^Downloading a/b needs about 211 MB, and the disk of .* has 105 MB left\. Free some space",
+        match=r"a/b.* 211 MB.* 105 MB",
     ):
         pull("a/b", tmp_path / "models")
     assert models_in(tmp_path / "models") == []
@@ -303,8 +300,8 @@ def test_a_file_that_is_too_large_is_refused(tmp_path: Path, hub: HubServer) -> 
     write_tiny(tmp_path / "mine")
     hub.put("a/b", contents(tmp_path / "mine"))
     for sizes, message in (
-        ({WEIGHTS: 9 << 30}, "At most 8,192 fit"),
-        ({CARD: 2 << 20}, r"nt2vr\.json of a/b has 2 MB"),
+        ({WEIGHTS: 9 << 30}, "8,192"),
+        ({CARD: 2 << 20}, r"nt2vr\.json .*a/b.* 2 MB"),
     ):
         hub.sizes = sizes
         with pytest.raises(CheckpointError, match=message):
@@ -324,43 +321,25 @@ def card_with(**changes: Any) -> Callable[[bytes], bytes]:
     return lambda card: json.dumps({**json.loads(card), **changes}).encode()
 
 
-HOSTILE: dict[str, tuple[str, bytes | Callable[[bytes], bytes], str]] = {
-    "weights that are a pickle": (WEIGHTS, b"\x80\x04cos\nsystem\n", "header"),
+HOSTILE: dict[str, tuple[str, bytes | Callable[[bytes], bytes]]] = {
+    "weights that are a pickle": (WEIGHTS, b"\x80\x04cos\nsystem\n"),
     "a header that claims 100 GB": (
         WEIGHTS,
         lambda data: (100 << 30).to_bytes(8, "little") + data[8:],
-        "header",
     ),
-    "deep JSON": (CONFIG, NESTED, "nested too deeply"),
-    "a tower from the Hub": (
-        CONFIG,
-        config_with(vision_cfg__timm_model_name="hf-hub:evil/model"),
-        "names files",
-    ),
+    "deep JSON": (CONFIG, NESTED),
+    "a tower from the Hub": (CONFIG, config_with(vision_cfg__timm_model_name="hf-hub:evil/model")),
     "a vocabulary file": (
         CONFIG,
         config_with(text_cfg__tokenizer_kwargs={"bpe_path": "/etc/passwd"}),
-        "names files",
     ),
-    "a deep card": (CARD, NESTED, "no readable nt2vr.json"),
-    "frames without end": (CARD, card_with(frames=10**9), "values that cannot be used"),
-    "another image size": (CARD, card_with(image_size=10**6), "values that cannot be used"),
-    "metrics that are text": (
-        CARD,
-        card_with(metrics={"test/MIR": "<script>"}),
-        "an invalid “metrics”",
-    ),
-    "metrics that are no numbers": (
-        CARD,
-        card_with(metrics={"MIR": float("nan")}),
-        "measures that are no numbers",
-    ),
-    "a foreign pooling": (CARD, card_with(pooling="__import__"), "an invalid “pooling”"),
-    "fingerprints of another": (
-        CARD,
-        card_with(text_fingerprint="0" * 32),
-        "do not match its card",
-    ),
+    "a deep card": (CARD, NESTED),
+    "frames without end": (CARD, card_with(frames=10**9)),
+    "another image size": (CARD, card_with(image_size=10**6)),
+    "metrics that are text": (CARD, card_with(metrics={"test/MIR": "<script>"})),
+    "metrics that are no numbers": (CARD, card_with(metrics={"MIR": float("nan")})),
+    "a foreign pooling": (CARD, card_with(pooling="__import__")),
+    "fingerprints of another": (CARD, card_with(text_fingerprint="0" * 32)),
 }
 
 
@@ -371,33 +350,28 @@ def test_a_hostile_repository_gets_one_sentence_and_leaves_nothing(
     pull_hostile(tmp_path, hub, *HOSTILE[what])
 
 
-LARGE: dict[str, tuple[str, bytes | Callable[[bytes], bytes], str]] = {
-    "weights cut off": (WEIGHTS, lambda data: data[:-1000], "cannot be loaded"),
-    "a huge model": (CONFIG, config_with(embed_dim=10**9), "cannot be loaded|memory or time"),
-    "a huge context": (
-        CONFIG,
-        config_with(text_cfg__context_length=10**6),
-        "cannot be loaded|memory or time",
-    ),
-    "endless layers": (CONFIG, config_with(text_cfg__layers=10**7), "memory or time"),
+LARGE: dict[str, tuple[str, bytes | Callable[[bytes], bytes]]] = {
+    "weights cut off": (WEIGHTS, lambda data: data[:-1000]),
+    "a huge model": (CONFIG, config_with(embed_dim=10**9)),
+    "a huge context": (CONFIG, config_with(text_cfg__context_length=10**6)),
+    "endless layers": (CONFIG, config_with(text_cfg__layers=10**7)),
 }
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("what", LARGE)
-def test_a_repository_that_would_fill_the_memory_is_tried_in_a_child(
+def test_a_repository_too_large_for_memory_is_tried_apart(
     tmp_path: Path, hub_with_child: HubServer, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
     monkeypatch.setattr(untrusted, "TIMEOUT_S", 60 if what != "endless layers" else 8)
     used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     pull_hostile(tmp_path, hub_with_child, *LARGE[what])
-    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss <= max(
-        used, 3 << 20
-    )  # KB; of any child so far
+    # KB; of any child so far.
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss <= max(used, 3 << 20)
 
 
 def pull_hostile(
-    folder: Path, hub: HubServer, file: str, change: bytes | Callable[[bytes], bytes], message: str
+    folder: Path, hub: HubServer, file: str, change: bytes | Callable[[bytes], bytes]
 ) -> None:
     """Pull a tiny model with one file changed: one sentence without paths, and nothing is left."""
     if not (folder / "mine").exists():
@@ -405,7 +379,7 @@ def pull_hostile(
     files = contents(folder / "mine")
     files[file] = change(files[file]) if callable(change) else change
     hub.put("a/b", files)
-    with pytest.raises(CheckpointError, match=message) as caught:
+    with pytest.raises(CheckpointError, match=rf"a/b|^{file}") as caught:
         pull("a/b", folder / "models")
     assert re.fullmatch(r"[^\n]{20,400}\.", str(caught.value))
     assert str(folder) not in str(caught.value)

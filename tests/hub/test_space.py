@@ -21,9 +21,8 @@ from tests.support.paths import ROOT
 COLOURS = {"red", "yellow", "green", "blue", "indigo", "purple", "pink", "gray"}
 HARDWARE = {"cpu-basic", "cpu-upgrade", "zero-a10g"}
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:Use 'content=:DeprecationWarning"
-)  # of httpx, in huggingface_hub
+# Of httpx, in huggingface_hub.
+pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
 
 
 def content(file: Path | bytes) -> bytes:
@@ -40,7 +39,7 @@ def front_matter(readme: bytes) -> dict[str, Any]:
 
 def requirements(text: bytes) -> dict[str, Requirement]:
     lines = [line for line in text.decode().splitlines() if line and not line.startswith("#")]
-    return {each.name: each for each in map(Requirement, lines)}
+    return {requirement.name: requirement for requirement in map(Requirement, lines)}
 
 
 @pytest.mark.parametrize("zero_gpu", [False, True], ids=["CPU", "ZeroGPU"])
@@ -64,7 +63,8 @@ def test_the_front_matter_agrees_with_requirements_and_project(zero_gpu: bool) -
 
 
 def test_zero_gpu_changes_only_hardware_python_and_torch() -> None:
-    plain, zero = space_files(), space_files(zero_gpu=True)
+    plain = space_files()
+    zero = space_files(zero_gpu=True)
     assert {name for name in plain if content(plain[name]) != content(zero[name])} == {
         "README.md",
         "requirements.txt",
@@ -97,7 +97,7 @@ def test_the_space_has_what_the_app_needs_and_nothing_private() -> None:
     assert not [name for name in files if name.startswith(("tests/", "runs/", "data/"))]
 
 
-def test_the_written_tree_keeps_every_binary_file_and_no_other_in_lfs(tmp_path: Path) -> None:
+def test_exactly_the_binary_files_are_stored_in_lfs(tmp_path: Path) -> None:
     folder = tmp_path / "space"
     assert main(["publish", "space", "--folder", str(folder)]) == 0
     files = space_files()
@@ -121,8 +121,10 @@ def test_the_written_tree_keeps_every_binary_file_and_no_other_in_lfs(tmp_path: 
         command, input="\0".join(written), capture_output=True, text=True, check=True
     ).stdout
     fields = answer.split("\0")
-    kept = {name for name, value in zip(fields[0::3], fields[2::3], strict=False) if value == "lfs"}
-    assert kept == {name for name, path in written.items() if b"\0" in path.read_bytes()}
+    in_lfs = {
+        name for name, value in zip(fields[0::3], fields[2::3], strict=False) if value == "lfs"
+    }
+    assert in_lfs == {name for name, path in written.items() if b"\0" in path.read_bytes()}
     assert not (ROOT / ".gitattributes").exists()  # a clone of the project works without LFS
 
     (folder / "nt2vr" / "gone.py").write_text("of an older version")
@@ -142,10 +144,11 @@ space.write_space(Path(sys.argv[1]), space.space_files())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
-def test_a_space_whose_writing_is_killed_is_not_there_and_a_clone_is_as_before(
+def test_a_killed_writing_leaves_no_space(
     tmp_path: Path,
 ) -> None:
-    clone, new = tmp_path / "clone", tmp_path / "new"
+    clone = tmp_path / "clone"
+    new = tmp_path / "new"
     (clone / ".git").mkdir(parents=True)
     (clone / "nt2vr").mkdir()
     (clone / "nt2vr" / "cli.py").write_text("of an older version")
@@ -193,9 +196,10 @@ def test_a_space_is_published_and_published_again(
         assert capsys.readouterr().out == f"{hub.endpoint}/spaces/tester/nt2vr\n"
         space = hub.repositories["spaces/tester/nt2vr"]
         assert space.private
-        sent, expected = space.files, {name: content(file) for name, file in space_files().items()}
-        whole = {name for name in sent.keys() ^ expected.keys() if name != ".gitattributes"}
-        assert all(name.startswith("assets/models/") for name in whole)
+        sent = space.files
+        expected = {name: content(file) for name, file in space_files().items()}
+        differing = {name for name in sent.keys() ^ expected.keys() if name != ".gitattributes"}
+        assert all(name.startswith("assets/models/") for name in differing)
         assert all(
             sent[name] == expected[name]
             for name in sent.keys() & expected.keys()

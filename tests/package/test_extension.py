@@ -56,18 +56,16 @@ from nt2vr.extension import extensions
 names = [extension.name for extension in extensions()]
 print(json.dumps({"names": names, "modules": list(sys.modules)}))
 """
-    listed = json.loads(run(site, "-c", code))
-    assert listed["names"] == [*(extension.name for extension in extensions()), "tiny"]
-    modules = set(listed["modules"])
+    names = json.loads(run(site, "-c", code))
+    assert names["names"] == [*(extension.name for extension in extensions()), "tiny"]
+    modules = set(names["modules"])
     assert modules.isdisjoint(HEAVY)
     assert "tiny_extension" in modules and "tiny_extension_parts" not in modules
     of_papers = {name for name in modules if name.startswith("nt2vr.papers.")}
     assert all(name.count(".") == 2 for name in of_papers)  # the descriptions alone
 
 
-def test_a_package_adds_a_loss_a_strategy_a_benchmark_and_a_command(
-    site: Path, tmp_path: Path
-) -> None:
+def test_a_package_adds_loss_strategy_benchmark_and_command(site: Path, tmp_path: Path) -> None:
     assert run(site, "-m", "nt2vr", "queries", "tiny", "a man sings").strip() == "3"
     assert "Count the words of a sentence." in run(site, "-m", "nt2vr", "queries", "--help")
     code = """
@@ -115,7 +113,7 @@ def write_sounds(folder: Path) -> None:
     (folder / "loud.json").write_text(json.dumps(sounds), encoding="utf-8")
 
 
-def test_a_package_adds_an_input_that_is_read_instead_of_frames(site: Path, tmp_path: Path) -> None:
+def test_a_package_adds_an_input_read_instead_of_frames(site: Path, tmp_path: Path) -> None:
     data = tmp_path / "data"
     write_sounds(data)
     write_tiny(tmp_path / "base", "Tiny base")
@@ -135,20 +133,19 @@ def test_a_package_adds_an_input_that_is_read_instead_of_frames(site: Path, tmp_
     config = tmp_path / "config.json"
     config.write_text(json.dumps(settings), encoding="utf-8")
     home = tmp_path / "home"
-    nt2vr = ("-m", "nt2vr")
-    run(site, *nt2vr, "train", home / "runs" / "hears", "--config", config)
+    train = ["train", str(home / "runs" / "hears"), "--config", str(config)]
+    evaluate = ["evaluate", "--data", str(data), "--systems", "hears", "--data-dir", str(home)]
+    # Both in one process, as importing torch takes most of the time.
+    code = f"from nt2vr.cli import main; assert main({train}) == main({evaluate}) == 0"
+    printed = run(site, "-c", code)
+    assert "4 videos" in printed
 
     checkpoint = home / "runs" / "hears" / "checkpoints" / "epoch_001"
     card = json.loads((checkpoint / "nt2vr.json").read_text(encoding="utf-8"))
     assert (card["sounds"], card["features"]) == ("loud", "")
-    systems = ("--systems", "hears", "--data-dir", home)
-    printed = run(site, *nt2vr, "evaluate", "--data", data, *systems)
-    assert "4 videos" in printed
 
 
-def test_an_extension_that_cannot_be_imported_is_left_out_with_a_warning(
-    site: Path, tmp_path: Path
-) -> None:
+def test_a_broken_extension_is_left_out_with_a_warning(site: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken-1.dist-info"
     broken.mkdir()
     (broken / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1\n")

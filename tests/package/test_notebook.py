@@ -29,7 +29,8 @@ def test_the_notebook_compares_two_systems(
     gallery_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("ipykernel", reason="needs ipykernel and nbclient")
-    nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+    nbformat = pytest.importorskip("nbformat")
     lines = (ROOT / "assets" / "gallery" / "gallery.jsonl").read_text("utf-8").splitlines()
     videos = [json.loads(line) for line in lines[:40]]
     rows = ["path,caption\n"]
@@ -47,8 +48,10 @@ def test_the_notebook_compares_two_systems(
     nbclient.NotebookClient(notebook, timeout=900, kernel_name="python3").execute()
 
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
-    shown = [output["data"] for output in outputs if "data" in output]
-    report, table, answer, scores = (data.get("text/html", data["text/plain"]) for data in shown)
+    displayed = [output["data"] for output in outputs if "data" in output]
+    report, table, answer, scores = (
+        data.get("text/html", data["text/plain"]) for data in displayed
+    )
     assert "all of its 40 videos are taken" in report and "CLIP drop" in report
     assert "difference" in table and "composed/hard_pairs" in table
     assert answer.count('<img src="data:image/jpeg;base64,') == 12 and "misses" in answer

@@ -53,7 +53,8 @@ def test_the_notebook_example_runs_as_documented(
     assert "['CLIP prompted', 'CLIP prompted boolean', 'CLIP']" in printed
     first, second = ast.literal_eval(next(line for line in printed if line.startswith("[['")))
     assert first == second and len(first) == 3  # the same strategy under two names
-    evaluation, comparison = notebook["evaluation"], notebook["comparison"]
+    evaluation = notebook["evaluation"]
+    comparison = notebook["comparison"]
     assert isinstance(evaluation, nt2vr.Evaluation) and isinstance(comparison, nt2vr.Comparison)
     hard_pairs = evaluation.metrics["CLIP-neg"]["composed/hard_pairs"]
     assert str(hard_pairs) in printed

@@ -60,7 +60,8 @@ def test_pyproject_names_every_package() -> None:
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build from a copy, since setuptools leaves a build folder beside what it builds."""
-    copy, out = tmp_path_factory.mktemp("checkout"), tmp_path_factory.mktemp("wheel")
+    copy = tmp_path_factory.mktemp("checkout")
+    out = tmp_path_factory.mktemp("wheel")
     for name in SOURCES:
         if (ROOT / name).is_dir():
             shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -103,7 +104,7 @@ def test_the_wheel_states_version_and_dependencies_of_their_one_source(installed
     ]
     pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     extras = pyproject["project"]["optional-dependencies"].items()
-    required += [f'{each}; extra == "{extra}"' for extra, some in extras for each in some]
+    required += [f'{name}; extra == "{extra}"' for extra, names in extras for name in names]
     stated = metadata.get_all("Requires-Dist", [])
     assert list(map(Requirement, stated)) == list(map(Requirement, required))
     assert metadata["Version"] == pyproject["project"]["version"]
@@ -166,10 +167,12 @@ def test_the_installed_commands_work_from_an_empty_folder(empty: Path) -> None:
     written = {
         path.relative_to("space").as_posix() for path in Path("space").rglob("*") if path.is_file()
     }
-    checked_out = {name for name in space_files() if name != "trainer/LOG.md"}
+    checked_out = set(space_files())
     differences = {name for name in checked_out if name.endswith("/difference.safetensors")}
-    whole = {"open_clip_model.safetensors", "tokenizer.json", "tokenizer_config.json"}
-    exported = {name.rsplit("/", 1)[0] + f"/{file}" for name in differences for file in whole}
+    exported_files = {"open_clip_model.safetensors", "tokenizer.json", "tokenizer_config.json"}
+    exported = {
+        name.rsplit("/", 1)[0] + f"/{file}" for name in differences for file in exported_files
+    }
     assert differences and written == (checked_out - differences) | exported | {".gitattributes"}
     assert Path("space/README.md").read_text() == (ROOT / "README.md").read_text()
     assert Path("space/LICENSE").read_text() == (ROOT / "LICENSE").read_text()
@@ -231,7 +234,7 @@ def test_an_installed_paper_evaluates_pictures_with_texts(empty: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_installed_app_opens_from_an_empty_folder_with_every_tab(empty: Path) -> None:
+def test_the_installed_app_opens_with_every_tab(empty: Path) -> None:
     code = """
 import gradio as gr
 from nt2vr.cli import main

@@ -31,10 +31,6 @@ ALLOWED = {
     "nt2vr/evaluation/built_in.py": (
         "Foils are captions of a changed scene, in eight folds after CC-Neg",
     ),
-    "nt2vr/search/exclusion.py": (
-        "# Temperature of the weights of frames, as in CoVR.",
-        "Source: Ventura et al.",
-    ),
     "nt2vr/evaluation/class_tasks.py": (
         "As CoN-CLIP does, every class is asked for",
         "Source: jaisidhsingh/CoN-CLIP",
@@ -43,9 +39,8 @@ ALLOWED = {
     "assets/ui/help.html": ("<dt>CLIP-bnl, CLIP-con, CLIP-neg</dt>", "<dt>CLIP-vfc</dt>"),
     "benchmarks/exclusion.py": ('MODELS = ("CLIP", "CLIP-bnl", "CLIP-con", "CLIP-neg")',),
     "nt2vr/ui/evaluate/form_panel.py": ('DEFAULT_SYSTEMS = ("CLIP-bnl", "CLIP-con"',),
-    "nt2vr/ui/search/results.py": ('"CLIP-con": "CoN-CLIP\'s loss"', '"CLIP-vfc": "taught verbs"'),
     # whose trainer wrote a checkpoint that is imported
-    "nt2vr/models/foreign_file.py": (
+    "nt2vr/models/foreign_clip.py": (
         "Recognise the trainer by its names",
         'return Form("CoN-CLIP\'s trainer")',
     ),
@@ -56,7 +51,7 @@ ALLOWED = {
     ),
     "trainer/losses/paper.py": ("W2VV++ has the same.",),
     # features in another sense: what transformers returns, those of a face, and the verb
-    "nt2vr/models/clip_encoder.py": ("features of texts and videos",),
+    "nt2vr/models/clip_libraries.py": ("features of texts and videos",),
     "nt2vr/world/drawn/busts.py": (
         "with the features of a smiley",
         "features = recoloured(",
@@ -97,12 +92,12 @@ def test_no_code_outside_a_papers_folder_knows_it(paper: str) -> None:
 
 def test_each_exception_is_needed() -> None:
     words = re.compile("|".join(WORDS.values()), re.IGNORECASE)
-    said = [(name, line) for name, line in lines_of_core() if words.search(line)]
+    mentions = [(name, line) for name, line in lines_of_core() if words.search(line)]
     allowed = [(name, part) for name, parts in ALLOWED.items() for part in parts]
     assert [
         (name, part)
         for name, part in allowed
-        if not any(n == name and part in line for n, line in said)
+        if not any(n == name and part in line for n, line in mentions)
     ] == []
 
 

@@ -191,19 +191,19 @@ class Handler(BaseHTTPRequestHandler):
         if not self._found("spaces" if kind else "models", name, write=True):
             return
         objects = []
-        for each in json.loads(body)["objects"]:
-            action: dict[str, Any] = {"href": f"{self.hub.cdn}/cdn/{each['oid']}"}
+        for blob in json.loads(body)["objects"]:
+            action: dict[str, Any] = {"href": f"{self.hub.cdn}/cdn/{blob['oid']}"}
             if chunk := self.hub.chunk_bytes:
-                numbers = range(1, -(-each["size"] // chunk) + 1)
+                numbers = range(1, -(-blob["size"] // chunk) + 1)
                 parts = {
-                    str(number): f"{self.hub.cdn}/cdn/{each['oid']}/{number}" for number in numbers
+                    str(number): f"{self.hub.cdn}/cdn/{blob['oid']}/{number}" for number in numbers
                 }
                 action = {
-                    "href": f"{self.hub.cdn}/cdn/{each['oid']}",
+                    "href": f"{self.hub.cdn}/cdn/{blob['oid']}",
                     "header": {"chunk_size": str(chunk), **parts},
                 }
-            there = each["oid"] in self.hub.blobs
-            objects.append({**each, **({} if there else {"actions": {"upload": action}})})
+            is_stored = blob["oid"] in self.hub.blobs
+            objects.append({**blob, **({} if is_stored else {"actions": {"upload": action}})})
         self._answer(200, {"objects": objects, "transfer": "basic"})
 
     def store(self, body: bytes, oid: str) -> None:
@@ -283,7 +283,8 @@ class Handler(BaseHTTPRequestHandler):
             return
         if file not in repository.files:
             return self._refuse(404, "EntryNotFound")
-        data, commit = repository.files[file], repository.sha
+        data = repository.files[file]
+        commit = repository.sha
         oid = hashlib.sha256(data).hexdigest()
         if file in repository.lfs:
             self.hub.blobs[oid] = data
@@ -311,10 +312,8 @@ class Handler(BaseHTTPRequestHandler):
             if (match := re.match(r"bytes=(\d+)-", self.headers.get("Range", "")))
             else 0
         )
-        rest, ranged = (
-            data[start:],
-            {"Content_Range": f"bytes {start}-{len(data) - 1}/{len(data)}"} if start else {},
-        )
+        rest = data[start:]
+        ranged = {"Content_Range": f"bytes {start}-{len(data) - 1}/{len(data)}"} if start else {}
         if self.hub.breaks:
             self.hub.breaks -= 1
             length = {"Content_Length": str(len(rest))}
@@ -354,12 +353,14 @@ def serve_hub() -> Iterator[HubServer]:
     hub = HubServer()
     handler = type("HubHandler", (Handler,), {"hub": hub})
     with _Server(("127.0.0.1", 0), handler) as server, _Server(("127.0.0.1", 0), handler) as cdn:
-        hub.endpoint, hub.cdn = (f"http://127.0.0.1:{each.server_port}" for each in (server, cdn))
-        for each in (server, cdn):
-            threading.Thread(target=each.serve_forever, args=(0.05,), daemon=True).start()
+        hub.endpoint, hub.cdn = (
+            f"http://127.0.0.1:{http_server.server_port}" for http_server in (server, cdn)
+        )
+        for http_server in (server, cdn):
+            threading.Thread(target=http_server.serve_forever, args=(0.05,), daemon=True).start()
         yield hub
-        for each in (server, cdn):
-            each.shutdown()
+        for http_server in (server, cdn):
+            http_server.shutdown()
 
 
 def use_hub(monkeypatch: pytest.MonkeyPatch, endpoint: str, token: str | None = TOKEN) -> None:

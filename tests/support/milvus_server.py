@@ -15,10 +15,11 @@ from nt2vr.search.index import ExactIndex, Milvus, MilvusIndex
 from nt2vr.search.index.milvus import ClipRow
 from tests.conftest import free_port
 
+# Fixtures: a file of Milvus Lite, the address of a server.
 PLACES = [
     "milvus_lite",
     "milvus_address",
-]  # fixtures: a file of Milvus Lite, the address of a server
+]
 
 
 class Server:

@@ -25,7 +25,8 @@ from tokenizers import (
 )
 
 from nt2vr.models.card import Card
-from nt2vr.models.checkpoint import build_model, write_checkpoint
+from nt2vr.models.checkpoint import write_checkpoint
+from nt2vr.models.open_clip_model import build_model
 from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG, load_tokenizer
 
 CORPUS = [
@@ -148,8 +149,8 @@ class Family:
 
     @property
     def preprocess_cfg(self) -> dict[str, Any]:
-        given = open_clip.get_pretrained_cfg(self.architecture, self.tag)
-        return {key: given[key] for key in ("mean", "std", "interpolation", "resize_mode")}
+        pretrained = open_clip.get_pretrained_cfg(self.architecture, self.tag)
+        return {key: pretrained[key] for key in ("mean", "std", "interpolation", "resize_mode")}
 
 
 FAMILIES = {
@@ -165,9 +166,8 @@ FAMILIES = {
         (),
         (1,),
     ),
-    "CLIPA": Family(
-        "ViT-L-14-CLIPA", "datacomp1b", _bert, None, 0, (2,), (0,)
-    ),  # [SEP] is replaced by 0
+    # [SEP] is replaced by 0.
+    "CLIPA": Family("ViT-L-14-CLIPA", "datacomp1b", _bert, None, 0, (2,), (0,)),
     "MetaCLIP 2": Family(
         "ViT-H-14-worldwide", "metaclip2_worldwide", _xlm, {"pad_token": "<pad>"}, 1, (0,), (2,)
     ),

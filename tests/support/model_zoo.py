@@ -13,6 +13,7 @@ from nt2vr.settings import ASSETS
 from tests.support.paths import ROOT
 
 PAGE = ROOT / "docs" / "model-zoo.md"
+# As the tables of docs/lab/results.md.
 ORDER = (
     "CLIP",
     "CLIP-bnl",
@@ -20,7 +21,7 @@ ORDER = (
     "CLIP-neg",
     "CLIP4Clip",
     "CLIP-vfc",
-)  # as the tables of docs/results.md
+)
 MEASURES = {  # name on the card -> head of the column, and its format
     "test/original/MIR": ("Original MIR", ".3f"),
     "test/composed/MIR": ("Composed MIR", ".3f"),
@@ -29,6 +30,7 @@ MEASURES = {  # name on the card -> head of the column, and its format
     "test/without/hard_pairs": ("“Without”: hard pairs", ".1f"),
     "test/not/auc": ("“Not”: AUC", ".3f"),
 }
+# Of docs/lab/results.md; has no card.
 CONTROL = (
     "*CLIP drop, the control*",
     "–",
@@ -37,7 +39,7 @@ CONTROL = (
     "11.0",
     "54.1",
     "0.5",
-)  # of docs/results.md; has no card
+)
 HEAD = """# Model zoo
 
 *Generated from the models' cards by `python -m tests.support.model_zoo --write`.*
@@ -72,9 +74,9 @@ def figures(card: Card) -> Iterator[str]:
 
 
 def model_zoo() -> str:
-    found = {card.name: card for card in map(read_card, sorted((ASSETS / "models").iterdir()))}
-    assert found.keys() == set(ORDER), "name the new model in ORDER"
-    cards = [found[name] for name in ORDER]
+    card_of = {card.name: card for card in map(read_card, sorted((ASSETS / "models").iterdir()))}
+    assert card_of.keys() == set(ORDER), "name the new model in ORDER"
+    cards = [card_of[name] for name in ORDER]
     heads = [head for head, _ in MEASURES.values()]
     text = HEAD + "\n" + row("Model", *heads) + row(":--", *["--:"] * len(heads))
     rows = [row(_escaped(card.name), *figures(card)) for card in cards]

@@ -3,6 +3,5 @@
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-SHARED = (
-    ROOT.parent / "shared"
-)  # beside a checkout of the project, not part of it: tests that use it skip without it
+# Beside a checkout of the project, not part of it: tests that use it skip without it.
+SHARED = ROOT.parent / "shared"

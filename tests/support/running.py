@@ -15,9 +15,8 @@ T = TypeVar("T")
 def here(function: Callable[..., T], *arguments: Any, progress: Progress, **_: Any) -> T:
     """Stand in for `run_limited`, without the child and its limits, which slow tests have: it would import torch."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            "huggingface_hub.constants.HF_HUB_OFFLINE", False
-        )  # the child that tries a model sets it
+        # The child that tries a model sets it.
+        patch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
         return function(*arguments, progress)
 
 

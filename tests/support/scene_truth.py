@@ -1,7 +1,19 @@
-"""The slow twin of `SceneDenials.fitting`."""
+"""The kinds of denying sentences, and the slow twin of `SceneDenials.fitting`."""
 
 from nt2vr.world.scenes import Scene
-from nt2vr.world.sentences import SceneDenial
+from nt2vr.world.sentences import SceneDenial, SceneDenialKind
+
+# All but idioms, which deny nothing.
+DENIAL_KINDS: tuple[SceneDenialKind, ...] = (
+    "negated",
+    "composed",
+    "without",
+    "list",
+    "not",
+    "except",
+    "place",
+    "typed",
+)
 
 
 def fits(sentence: SceneDenial, scene: Scene) -> bool:

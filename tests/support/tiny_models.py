@@ -18,8 +18,9 @@ from typing import Any
 import torch
 
 from nt2vr.models.card import Card
-from nt2vr.models.checkpoint import build_model, read_configs, read_model, write_checkpoint
+from nt2vr.models.checkpoint import read_configs, read_model, write_checkpoint
 from nt2vr.models.open_clip_encoder import token_embeddings
+from nt2vr.models.open_clip_model import build_model
 from tests.support.paths import ROOT
 
 TINY: dict[str, Any] = {

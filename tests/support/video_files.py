@@ -14,12 +14,10 @@ from numpy.typing import NDArray
 SPEC = find_spec("gradio")  # found, not imported, which takes 2 s
 assert SPEC is not None and SPEC.origin is not None
 FOOTAGE = Path(SPEC.origin).parent / "media_assets" / "videos"  # real videos inside the wheel
-MATRIX = struct.pack(
-    ">9i", 1 << 16, 0, 0, 0, 1 << 16, 0, 0, 0, 1 << 30
-)  # "as it is", in an MP4's track header
-QUARTER = struct.pack(
-    ">9i", 0, 1 << 16, 0, -(1 << 16), 0, 0, 0, 0, 1 << 30
-)  # a quarter turn, as phones write it
+# "as it is", in an MP4's track header.
+MATRIX = struct.pack(">9i", 1 << 16, 0, 0, 0, 1 << 16, 0, 0, 0, 1 << 30)
+# A quarter turn, as phones write it.
+QUARTER = struct.pack(">9i", 0, 1 << 16, 0, -(1 << 16), 0, 0, 0, 0, 1 << 30)
 MIRROR = struct.pack(">9i", -1 << 16, 0, 0, 0, 1 << 16, 0, 0, 0, 1 << 30)  # as QuickTime writes it
 
 

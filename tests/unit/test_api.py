@@ -41,9 +41,8 @@ def test_every_exported_name_is_there_and_typed() -> None:
         for node in ast.parse((ROOT / "nt2vr" / "__init__.py").read_text()).body
         if isinstance(node, ast.If)
     ]
-    assert (
-        ast.unparse(typed[0].body[0]) == "from nt2vr.api import *"
-    )  # what a checker of types reads
+    # What a checker of types reads.
+    assert ast.unparse(typed[0].body[0]) == "from nt2vr.api import *"
     public = ast.parse((ROOT / "nt2vr" / "api.py").read_text()).body
     names = {node.name for node in public if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     imported = [
@@ -56,7 +55,7 @@ def test_every_exported_name_is_there_and_typed() -> None:
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):
             names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
     assert {name for name in names if name[0] != "_"} | {"__version__"} == set(nt2vr.CORE)
-    with pytest.raises(AttributeError, match="'nt2vr' has no attribute 'serach'"):
+    with pytest.raises(AttributeError, match="serach"):
         nt2vr.serach  # noqa: B018
 
 
@@ -71,7 +70,7 @@ def test_a_sentence_is_understood() -> None:
     assert (query.wanted, query.unwanted) == (("a dog",), ("a cat",))
 
 
-def test_a_model_is_loaded_by_its_name_and_from_a_folder(tmp_path: Path) -> None:
+def test_a_model_is_loaded_by_name_and_from_a_folder(tmp_path: Path) -> None:
     card = write_tiny(tmp_path / "data" / "models" / "mine", "Mine")
     for name in (
         "mine",
@@ -82,7 +81,7 @@ def test_a_model_is_loaded_by_its_name_and_from_a_folder(tmp_path: Path) -> None
         model = nt2vr.load_model(name, tmp_path / "data")
         assert model.text_fingerprint == card.text.fingerprint
         assert model.encode_text(["a dog"]).shape == (1, 16)
-    with pytest.raises(ConfigError, match=r"Unknown model 'none'\. Choose one of: .*Mine"):
+    with pytest.raises(ConfigError, match=r"none.*Mine"):
         nt2vr.load_model("none", tmp_path / "data")
 
 
@@ -108,15 +107,13 @@ def test_the_gallery_is_searched_with_systems_by_name_or_not(
         assert by_file.rankings[0].hits == by_array.rankings[0].hits
         wrong: list[Any] = [green[0], green / 255, green[..., :2]]
         for image in wrong:
-            with pytest.raises(ConfigError, match=r"must be .* uint8"):
+            with pytest.raises(ConfigError, match="uint8"):
                 searcher.search("a dog", "CLIP", image=image)
         with pytest.raises(QueryError):
             searcher.search("", "CLIP")
 
 
-def test_a_library_is_searched_by_its_name_once_it_is_indexed(
-    tmp_path: Path, decoder: Decoder
-) -> None:
+def test_a_library_is_searched_by_name_once_indexed(tmp_path: Path, decoder: Decoder) -> None:
     write_tiny(tmp_path / "data" / "models" / "tiny", "tiny")
     (tmp_path / "films").mkdir()
     for colour in ("red", "green"):
@@ -142,7 +139,7 @@ def test_a_library_is_searched_by_its_name_once_it_is_indexed(
         answer = searcher.search("", "tiny", k=2, image=tmp_path / "films" / "red.png")
         assert [hit.video_id for hit in answer.rankings[0].hits] == ["red.png", "green.png"]
         assert answer.as_dict()["gallery"] == library
-    with pytest.raises(ConfigError, match=r"There is no library 'none'\. There: Colours"):
+    with pytest.raises(ConfigError, match=r"none.*Colours"):
         nt2vr.open_searcher(tmp_path / "data", library="none")
 
 

@@ -78,14 +78,14 @@ def name_of(file: Path) -> str:
 @cache
 def imports_of(file: Path) -> tuple[str, ...]:
     """List everything a file imports, at its top or inside functions: "nt2vr.ui" for `from nt2vr import ui` too."""
-    found: list[str] = []
+    imported: list[str] = []
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found += (alias.name for alias in node.names)
+            imported += (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{name_of(file)} has a relative import"
-            found += (f"{node.module}.{alias.name}" for alias in node.names)
-    return tuple(found)
+            imported += (f"{node.module}.{alias.name}" for alias in node.names)
+    return tuple(imported)
 
 
 def is_in(name: str, rooms: tuple[str, ...]) -> bool:
@@ -105,13 +105,13 @@ def test_a_package_is_imported_only_in_its_room(package: str) -> None:
 
 def layer_of(name: str) -> int:
     """Where a file stands in LAYERS: in the one that names it most closely."""
-    found = {
+    layers = {
         room: number
         for number, rooms in enumerate(LAYERS)
         for room in rooms
         if is_in(name, (room,))
     }
-    return found[max(found, key=len)] if found else 0
+    return layers[max(layers, key=len)] if layers else 0
 
 
 def own_imports() -> dict[str, set[str]]:
@@ -122,29 +122,33 @@ def own_imports() -> dict[str, set[str]]:
     }
     edges: dict[str, set[str]] = {}
     for file in FILES:
-        named = (name if name in modules else name.rpartition(".")[0] for name in imports_of(file))
-        edges[name_of(file)] = {name_of(modules[name]) for name in named if name in modules} - {
-            name_of(file)
-        }
+        modules_named = (
+            name if name in modules else name.rpartition(".")[0] for name in imports_of(file)
+        )
+        edges[name_of(file)] = {
+            name_of(modules[name]) for name in modules_named if name in modules
+        } - {name_of(file)}
     return edges
 
 
 def test_imports_run_one_way_through_the_layers() -> None:
     upward = [
-        f"{name} imports {other}"
-        for name, others in own_imports().items()
-        for other in others
-        if layer_of(other) < layer_of(name)
+        f"{name} imports {target}"
+        for name, imported in own_imports().items()
+        for target in imported
+        if layer_of(target) < layer_of(name)
     ]
     assert upward == []
 
 
-def test_whoever_trains_goes_over_the_inputs_of_losses_and_names_none() -> None:
+def test_trainers_go_over_the_inputs_and_name_none() -> None:
     """What a loss needs in a batch is known where it is made and read; what is measured on texts, by the validator."""
     naming = {
         name
-        for name, others in own_imports().items()
-        if any(is_in(other, ("trainer/inputs/",)) for other in others - {"trainer/inputs/base.py"})
+        for name, imported in own_imports().items()
+        if any(
+            is_in(target, ("trainer/inputs/",)) for target in imported - {"trainer/inputs/base.py"}
+        )
     }
     losses = {
         name
@@ -165,8 +169,8 @@ def test_no_import_cycle() -> None:
     def visit(name: str, path: tuple[str, ...]) -> None:
         assert name not in path, " -> ".join((*path[path.index(name) :], name))
         if name not in done:
-            for other in sorted(edges[name]):
-                visit(other, (*path, name))
+            for imported in sorted(edges[name]):
+                visit(imported, (*path, name))
             done.add(name)
 
     for name in edges:

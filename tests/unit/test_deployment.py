@@ -38,7 +38,7 @@ def steps() -> list[tuple[str, str]]:
 
 
 def arguments_of(instruction: str) -> list[str]:
-    return [arguments for each, arguments in steps() if each == instruction]
+    return [arguments for name, arguments in steps() if name == instruction]
 
 
 def copied() -> Iterator[tuple[Path, str]]:
@@ -50,7 +50,7 @@ def copied() -> Iterator[tuple[Path, str]]:
             yield folder, f"{target}/{folder.name}" if folder.is_file() else target
 
 
-def test_the_image_has_what_the_app_needs_and_the_context_nothing_more() -> None:
+def test_the_image_has_exactly_what_the_app_needs() -> None:
     sources = {source.relative_to(ROOT).as_posix() for source, _ in copied()}
     assert all((ROOT / source).exists() for source in sources)
     ignored = (ROOT / ".dockerignore").read_text().split()
@@ -61,9 +61,8 @@ def test_the_image_has_what_the_app_needs_and_the_context_nothing_more() -> None
 
 def test_the_container_is_not_root_and_has_a_health_check() -> None:
     names = [name for name, _ in steps()]
-    assert arguments_of("USER") == [
-        "1000:1000"
-    ]  # by number: Kubernetes cannot tell whether a name is root
+    # By number: Kubernetes cannot tell whether a name is root.
+    assert arguments_of("USER") == ["1000:1000"]
     assert names.index("USER") > max(
         index for index, name in enumerate(names) if name in ("COPY", "RUN")
     )
@@ -73,13 +72,13 @@ def test_the_container_is_not_root_and_has_a_health_check() -> None:
 
 def test_the_compose_file_fits_the_image_and_the_proxy() -> None:
     services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
-    app, proxy = services["app"], services["proxy"]
+    app = services["app"]
+    proxy = services["proxy"]
     mounted = {volume.split(":")[1] for volume in app["volumes"]}
     assert mounted == set(arguments_of("VOLUME"))
     assert "ports" not in app  # only the proxy is reachable
-    assert not {f"NT2VR_ALLOW_{action.upper()}" for action in ACTIONS} & set(
-        app["environment"]
-    )  # the owner's alone
+    # The owner's alone.
+    assert not {f"NT2VR_ALLOW_{action.upper()}" for action in ACTIONS} & set(app["environment"])
     prefix = app["environment"]["GRADIO_ROOT_PATH"]
     config = proxy["volumes"][0].split(":")[0]
     text = (ROOT / config).read_text()
@@ -92,7 +91,8 @@ def test_the_compose_file_fits_the_image_and_the_proxy() -> None:
 def test_the_steps_of_the_image_install_and_start_the_app(tmp_path: Path) -> None:
     """RUN pip install and CMD, from nothing but what COPY brings."""
     full = os.environ.get("NT2VR_FULL_INSTALL") == "1"
-    app, python = tmp_path / "app", tmp_path / "venv" / "bin" / "python"
+    app = tmp_path / "app"
+    python = tmp_path / "venv" / "bin" / "python"
     venv.create(tmp_path / "venv", with_pip=True)
     if not full:
         site = Path(sysconfig.get_path("purelib", vars={"base": str(tmp_path / "venv")}))
@@ -124,12 +124,12 @@ def test_the_steps_of_the_image_install_and_start_the_app(tmp_path: Path) -> Non
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
-    start = [each.replace(str(PORT), port) for each in json.loads(arguments_of("CMD")[0])]
+    start = [argument.replace(str(PORT), port) for argument in json.loads(arguments_of("CMD")[0])]
     health = json.loads(re.sub(r"^.*?CMD ", "", arguments_of("HEALTHCHECK")[0]))
     with (tmp_path / "log").open("w") as log:
         server = subprocess.Popen(start, cwd=app, env=environment, stdout=log, stderr=log)
     try:
-        check = [each.replace(str(PORT), port) for each in health]
+        check = [argument.replace(str(PORT), port) for argument in health]
         deadline = time.monotonic() + 180
         while subprocess.run(check, cwd=app, env=environment, capture_output=True).returncode:
             assert server.poll() is None and time.monotonic() < deadline, (

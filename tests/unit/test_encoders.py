@@ -17,6 +17,7 @@ MAY_NAME_CLASSES = (  # they define encoders, or build them
     "nt2vr/models/encoder.py",
     "nt2vr/models/open_clip_encoder.py",
     "nt2vr/models/clip_encoder.py",
+    "nt2vr/models/clip_origins.py",
     "nt2vr/models/precomputed.py",
     "nt2vr/models/outside.py",
     "nt2vr/models/catalog.py",
@@ -50,19 +51,21 @@ def encoder_classes() -> set[str]:
                 node for node in ast.walk(tree_of(file)) if isinstance(node, ast.ClassDef)
             ]
 
-    known = {INTERFACE}
+    encoders = {INTERFACE}
     for definition in definitions:
         methods = {node.name for node in definition.body if isinstance(node, ast.FunctionDef)}
         if "encode_text" in methods and methods & {"encode_video", "encode_frames", "encode_clips"}:
-            known.add(definition.name)
+            encoders.add(definition.name)
     is_growing = True
     while is_growing:
         subclasses = {
-            each.name for each in definitions if known & {ast.unparse(base) for base in each.bases}
+            definition.name
+            for definition in definitions
+            if encoders & {ast.unparse(base) for base in definition.bases}
         }
-        is_growing = not subclasses <= known
-        known |= subclasses
-    return known - {INTERFACE}
+        is_growing = not subclasses <= encoders
+        encoders |= subclasses
+    return encoders - {INTERFACE}
 
 
 CLASSES = encoder_classes()
@@ -114,12 +117,10 @@ def questions_in(tree: ast.Module) -> Iterator[ast.AST]:
             or not node.args
         ):
             continue
-        classes = {
-            name
-            for argument in node.args[1:]
-            for part in ast.walk(argument)
-            for name in names_in(part)
-        }
+        classes: set[str] = set()
+        for argument in node.args[1:]:
+            for part in ast.walk(argument):
+                classes |= names_in(part)
         is_about_class = ast.unparse(node.func) in ("isinstance", "issubclass") and classes & (
             CLASSES | {INTERFACE}
         )
@@ -160,7 +161,7 @@ def test_the_encoders_are_found() -> None:
     } <= CLASSES
 
 
-def test_a_class_of_encoders_is_named_only_where_it_is_defined_or_built() -> None:
+def test_encoder_classes_are_named_only_where_defined_or_built() -> None:
     strays = []
     for file in FILES:
         if name_of(file) not in MAY_NAME_CLASSES:
@@ -179,12 +180,14 @@ def test_no_encoder_is_asked_what_it_is() -> None:
     assert strays == []
 
 
-def test_no_card_is_asked_by_a_section_what_its_model_is() -> None:
+def test_nobody_asks_a_card_what_its_model_is() -> None:
     strays = []
     for file in FILES:
         if not name_of(file).startswith(MAY_ASK_CARDS):
             conditions = conditions_in(tree_of(file))
             strays += [
-                f"{name_of(file)}: {ast.unparse(each)}" for each in conditions if asks_card(each)
+                f"{name_of(file)}: {ast.unparse(condition)}"
+                for condition in conditions
+                if asks_card(condition)
             ]
     assert strays == []

@@ -10,7 +10,7 @@ import pytest
 from nt2vr.files import atomic_folder, atomic_write, hash_file, size_text
 
 
-def test_threads_that_write_the_same_file_share_no_half_of_it(tmp_path: Path) -> None:
+def test_threads_writing_one_file_share_no_half_of_it(tmp_path: Path) -> None:
     both = Barrier(2, timeout=20)
 
     def write(text: str) -> None:
@@ -24,13 +24,13 @@ def test_threads_that_write_the_same_file_share_no_half_of_it(tmp_path: Path) ->
     assert (tmp_path / "a.txt").read_text() in ("one", "another")
 
 
-def test_the_hash_of_a_file_is_that_of_all_its_bytes(tmp_path: Path) -> None:
+def test_a_file_s_hash_covers_all_its_bytes(tmp_path: Path) -> None:
     content = bytes(3_000_000) + b"end"
     (tmp_path / "film.mp4").write_bytes(content)
     assert hash_file(tmp_path / "film.mp4") == blake2b(content, digest_size=16).hexdigest()
 
 
-def test_a_folder_is_there_whole_or_not_at_all_and_a_second_try_is_as_the_first(
+def test_a_folder_is_written_whole_or_not_at_all(
     tmp_path: Path,
 ) -> None:
     with pytest.raises(OSError, match="full"), atomic_folder(tmp_path / "new" / "v1.5") as partial:

@@ -27,7 +27,8 @@ class Held:
     """Work that ends once it may."""
 
     def __init__(self) -> None:
-        self.begun, self.go = Event(), Event()
+        self.begun = Event()
+        self.go = Event()
 
     def __call__(self, progress: Progress) -> str:
         self.begun.set()
@@ -36,11 +37,12 @@ class Held:
         return "done"
 
 
-def test_a_busy_runner_refuses_unless_it_queues_and_runs_again_once_the_job_has_ended() -> None:
-    runner, held = Runner[str]("check"), Held()
+def test_a_busy_runner_refuses_unless_it_queues() -> None:
+    runner = Runner[str]("check")
+    held = Held()
     ended = runner.run(held, "a")
     assert held.begun.wait(LIMIT_S) and runner.jobs[0].state == "running"
-    with pytest.raises(ConfigError, match=r"Another check is running \(a\)"):
+    with pytest.raises(ConfigError, match=r"\(a\)"):
         runner.run(held, "b")
     held.go.set()
     assert (ended.result(LIMIT_S).result, runner.run(held, "b").result(LIMIT_S).number) == (
@@ -50,7 +52,8 @@ def test_a_busy_runner_refuses_unless_it_queues_and_runs_again_once_the_job_has_
 
 
 def test_waiting_jobs_run_in_order_and_equal_ones_once() -> None:
-    runner, held = Runner[str]("check", queues=True), Held()
+    runner = Runner[str]("check", queues=True)
+    held = Held()
     runner.run(held, "a")
     assert held.begun.wait(LIMIT_S)
     ended = [runner.run(held, name) for name in ("b", "c", "b")]
@@ -63,9 +66,8 @@ def test_waiting_jobs_run_in_order_and_equal_ones_once() -> None:
     runner.cancel(3)
     assert ended[1].result(LIMIT_S).state == "stopped"
     held.go.set()
-    assert (
-        ended[0].result(LIMIT_S).state == "finished"
-    )  # cancelling the first job has not stopped it
+    # Cancelling the first job has not stopped it.
+    assert ended[0].result(LIMIT_S).state == "finished"
     assert [job.state for job in runner.jobs] == ["stopped", "finished", "stopped"]
 
 
@@ -103,7 +105,7 @@ def test_rate_and_remaining_time_are_those_of_the_step(monkeypatch: pytest.Monke
     assert (job.state, job.error) == ("finished", "")
 
 
-def test_jobs_of_two_pages_that_are_equal_are_cancelled_by_neither() -> None:
+def test_equal_jobs_of_two_pages_cannot_cancel_each_other() -> None:
     runner = Runner[int]("job", queues=True)
     go = Event()
     runner.run(lambda progress: int(go.wait(LIMIT_S)), "first", session="a")

@@ -99,7 +99,7 @@ def test_a_file_without_a_version_is_read(
     assert read(tmp_path) == before
 
 
-def test_a_run_of_a_newer_version_is_listed_with_the_reason_and_not_resumed(tmp_path: Path) -> None:
+def test_a_newer_version_s_run_is_listed_and_not_resumed(tmp_path: Path) -> None:
     for name in ("config.json", "status.json"):
         folder = tmp_path / name.split(".")[0]
         folder.mkdir()
@@ -114,7 +114,7 @@ def test_a_run_of_a_newer_version_is_listed_with_the_reason_and_not_resumed(tmp_
             manager.resume(run_id)
 
 
-def test_a_report_of_a_newer_version_is_listed_as_unreadable_and_the_log_says_why(
+def test_a_newer_version_s_report_is_listed_as_unreadable(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "new").mkdir()

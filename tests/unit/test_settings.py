@@ -22,30 +22,28 @@ from nt2vr.settings import (
 )
 
 
-def test_arguments_win_over_the_environment_and_the_environment_over_the_defaults() -> None:
+def test_arguments_come_before_environment_and_defaults() -> None:
     assert Settings.read(environment={}).data_dir == Path("~/.cache/nt2vr").expanduser()
     assert Settings.read(environment={}).device == "auto"
     environment = {"NT2VR_DATA": "/data", "NT2VR_DEVICE": "cuda"}
     assert Settings.read(environment=environment) == Settings(Path("/data"), "cuda")
-    given = Settings.read("/other", "cpu", port=8000, environment=environment)
-    assert given == Settings(Path("/other"), "cpu", port=8000)
+    settings = Settings.read("/other", "cpu", port=8000, environment=environment)
+    assert settings == Settings(Path("/other"), "cpu", port=8000)
 
 
 def test_a_device_that_does_not_exist_is_refused() -> None:
     assert Settings.read(device="cuda:1").device == "cuda:1"
-    with pytest.raises(
-        ConfigError, match=r"^Unknown device 'gpu'\. Choose auto, cpu, cuda or mps\.$"
-    ):
+    with pytest.raises(ConfigError, match=r"gpu.*auto, cpu, cuda"):
         Settings.read(environment={"NT2VR_DEVICE": "gpu"})
 
 
-def test_models_to_download_at_the_start_are_listed_in_one_variable() -> None:
+def test_one_variable_lists_models_to_download_at_the_start() -> None:
     assert Settings.read(environment={}).models == ()
     environment = {"NT2VR_MODELS": " ViT-B-32/openai, ,ViT-B-16 / openai,"}
     assert Settings.read(environment=environment).models == ("ViT-B-32/openai", "ViT-B-16 / openai")
 
 
-def test_an_app_listens_to_this_machine_only_unless_told_otherwise_or_on_a_space() -> None:
+def test_by_default_only_this_machine_is_listened_to() -> None:
     assert Settings.read(environment={}).host == "127.0.0.1"
     assert Settings.read(environment={"SPACE_ID": "ada/nt2vr"}).host == "0.0.0.0"
     assert Settings.read(environment={"SYSTEM": "spaces"}).host == "0.0.0.0"
@@ -53,7 +51,7 @@ def test_an_app_listens_to_this_machine_only_unless_told_otherwise_or_on_a_space
     assert Settings.read(host="::1", environment={"GRADIO_SERVER_NAME": "10.0.0.1"}).host == "::1"
 
 
-def test_rules_come_from_the_environment_and_nobody_trains_on_zero_gpu() -> None:
+def test_permissions_come_from_the_environment_except_on_zero_gpu() -> None:
     assert Settings.read(environment={}).rules == {}
     assert Settings.read(environment={"NT2VR_ALLOW_IMPORT": "everyone"}).rules == {
         "import": "everyone"
@@ -65,26 +63,26 @@ def test_rules_come_from_the_environment_and_nobody_trains_on_zero_gpu() -> None
 @pytest.mark.parametrize(
     ("environment", "sentence"),
     [
-        ({"NT2VR_ALLOW_TRAIN": "me"}, "NT2VR_ALLOW_TRAIN is 'me': choose nobody, owner, everyone."),
+        ({"NT2VR_ALLOW_TRAIN": "me"}, "NT2VR_ALLOW_TRAIN .*me.* nobody, owner, everyone"),
         (
             {"NT2VR_OWNER_TOKEN": "hunter2"},
-            "NT2VR_OWNER_TOKEN is too short. Choose at least 16 characters.",
+            "NT2VR_OWNER_TOKEN .*16",
         ),
-        ({"NT2VR_MAX_UPLOAD_GB": "8 GB"}, "NT2VR_MAX_UPLOAD_GB is '8 GB', which is not a number."),
-        ({"NT2VR_MAX_UPLOAD_GB": "nan"}, "NT2VR_MAX_UPLOAD_GB is nan: choose a positive number."),
+        ({"NT2VR_MAX_UPLOAD_GB": "8 GB"}, "NT2VR_MAX_UPLOAD_GB .*8 GB"),
+        ({"NT2VR_MAX_UPLOAD_GB": "nan"}, "NT2VR_MAX_UPLOAD_GB .*nan"),
     ],
 )
 def test_a_setting_that_cannot_be_used_is_refused(
     environment: dict[str, str], sentence: str
 ) -> None:
-    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+    with pytest.raises(ConfigError, match=sentence):
         Settings.read(environment=environment)
 
 
 @pytest.mark.parametrize("named", ["file", "file/below", "x" * 300])
 def test_a_data_folder_that_cannot_be_made_is_refused(named: str, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(ConfigError, match=r"^The data folder .* cannot be made."):
+    with pytest.raises(ConfigError, match=named[:20]):
         Settings.read(f"{tmp_path}/{named}", environment={})
     assert (
         Settings.read(tmp_path / "new" / "data", environment={}).data_dir
@@ -94,7 +92,7 @@ def test_a_data_folder_that_cannot_be_made_is_refused(named: str, tmp_path: Path
 
 
 def test_a_data_folder_of_an_unknown_user_is_refused() -> None:
-    with pytest.raises(ConfigError, match="is in the home folder of nobody known here"):
+    with pytest.raises(ConfigError, match="nobody-here"):
         Settings.read("~nobody-here/x", environment={})
 
 
@@ -124,7 +122,7 @@ def test_without_a_home_folder_a_data_folder_must_be_named(tmp_path: Path) -> No
 
 
 @pytest.mark.usefixtures("homeless")
-def test_a_library_can_be_imported_that_insists_on_a_home_folder() -> None:
+def test_a_library_that_needs_a_home_folder_can_be_imported() -> None:
     with some_home():
         assert Path.home().is_absolute()
     assert not has_home()
@@ -152,7 +150,7 @@ def test_a_home_folder_that_is_there_stays(monkeypatch: pytest.MonkeyPatch, tmp_
         ("http://[::1]/nt2vr", "/nt2vr"),
     ],
 )
-def test_the_app_is_reached_below_a_path_or_the_path_of_an_address(named: str, path: str) -> None:
+def test_the_app_is_found_below_a_path_or_address(named: str, path: str) -> None:
     assert Settings.read(environment={"GRADIO_ROOT_PATH": named}).root_path == path
 
 
@@ -207,13 +205,13 @@ def test_a_path_below_which_nothing_can_be_reached_is_refused(named: str) -> Non
         ),
     ],
 )
-def test_others_open_the_page_at_an_address_that_is_named_or_at_the_space_s(
+def test_the_public_address_is_named_or_the_space_s(
     environment: dict[str, str], address: str
 ) -> None:
     assert Settings.read(environment=environment).public_address == address
 
 
-def test_the_names_of_an_app_are_given_by_flag_variable_and_space() -> None:
+def test_an_app_s_names_come_from_flag_variable_and_space() -> None:
     environment = {"NT2VR_ALLOW_HOST": "a.example, b.example", "SPACE_HOST": "ada-nt2vr.hf.space"}
     names = Settings.read(host_names=["c.example"], environment=environment).host_names
     assert names == ("c.example", "a.example", "b.example", "ada-nt2vr.hf.space")
@@ -278,7 +276,7 @@ def test_other_paths_stay_as_they_are() -> None:
         ),
     ],
 )
-def test_a_training_uses_the_first_visible_gpus_where_there_is_a_driver_and_otherwise_the_processor(
+def test_a_training_uses_the_first_visible_gpus(
     monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], devices: tuple[str, ...]
 ) -> None:
     monkeypatch.setattr(ctypes, "CDLL", lambda name: None)
@@ -291,7 +289,7 @@ def test_a_training_uses_the_first_visible_gpus_where_there_is_a_driver_and_othe
     assert training_devices(environment) == ("cpu",)
 
 
-def test_libraries_may_be_named_in_the_home_folder_only_while_nobody_else_can_ask(
+def test_home_folders_serve_libraries_only_without_strangers(
     tmp_path: Path,
 ) -> None:
     assert Settings.read(environment={}).allow_roots == (Path.home().resolve(),)
@@ -299,9 +297,9 @@ def test_libraries_may_be_named_in_the_home_folder_only_while_nobody_else_can_as
     (tmp_path / "films").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "films")
     environment = {"NT2VR_ALLOW_ROOT": f"{tmp_path / 'link'}:{tmp_path}"}
-    named = (tmp_path / "films").resolve(), tmp_path.resolve()
-    assert Settings.read(host="0.0.0.0", environment=environment).allow_roots == named
-    assert Settings.read(roots=[tmp_path], environment={}).allow_roots == named[1:]
+    roots = (tmp_path / "films").resolve(), tmp_path.resolve()
+    assert Settings.read(host="0.0.0.0", environment=environment).allow_roots == roots
+    assert Settings.read(roots=[tmp_path], environment={}).allow_roots == roots[1:]
     with pytest.raises(ConfigError, match="gone"):
         Settings.read(roots=[tmp_path / "gone"], environment={})
 
@@ -332,12 +330,12 @@ def test_a_chosen_device_is_the_only_one_left_to_see(
 )
 def test_a_device_that_cannot_be_trained_on_is_refused(device: str, visible: str) -> None:
     environment = {"CUDA_VISIBLE_DEVICES": visible}
-    with pytest.raises(ConfigError, match="Choose"):
+    with pytest.raises(ConfigError, match=re.escape(device)):
         use_device(device, environment)
     assert environment == {"CUDA_VISIBLE_DEVICES": visible}
 
 
-def test_an_address_may_have_brackets_and_the_port_may_come_from_the_environment() -> None:
+def test_addresses_may_have_brackets_and_the_port_a_variable() -> None:
     environment = {"GRADIO_SERVER_NAME": "[::1]", "GRADIO_SERVER_PORT": "7000"}
     settings = Settings.read(environment=environment)
     assert settings.host == "::1"
@@ -347,7 +345,7 @@ def test_an_address_may_have_brackets_and_the_port_may_come_from_the_environment
         Settings.read(environment={"GRADIO_SERVER_PORT": "tcp://10.0.0.1:80"})
 
 
-def test_proxies_are_left_out_for_a_while_or_for_this_machine() -> None:
+def test_proxies_are_left_out_for_a_while_or_here() -> None:
     environment = {"HTTP_PROXY": "http://proxy:3128", "no_proxy": "intranet"}
     before = dict(environment)
     with without_proxies(environment):

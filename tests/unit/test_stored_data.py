@@ -36,9 +36,7 @@ def cache(data_dir: Path) -> Iterator[Cache]:
         yield cache
 
 
-def test_imported_models_and_the_epochs_of_runs_are_found_and_searched_with(
-    data_dir: Path, cache: Cache
-) -> None:
+def test_stored_models_and_epochs_are_searched(data_dir: Path, cache: Cache) -> None:
     models = Catalog([data_dir / "models"], runs=data_dir / "runs")
     assert set(models.names()) >= {"imported", "drawn", "taught"}
     gallery = load_gallery(data_dir / "clips" / "captions.jsonl")
@@ -66,7 +64,7 @@ def test_runs_are_listed_with_state_config_and_metrics(data_dir: Path) -> None:
     assert [len(manager.metrics(run_id)) for run_id in ("drawn", "taught")] == [4, 10]
 
 
-def test_a_stopped_run_goes_on_to_the_numbers_of_its_uninterrupted_twin(
+def test_a_stopped_run_reaches_its_twin_s_numbers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = RunFolder(unpack_stored_data(tmp_path) / "runs" / "taught")
@@ -82,7 +80,7 @@ def test_a_stopped_run_goes_on_to_the_numbers_of_its_uninterrupted_twin(
         assert row == pytest.approx(twin, rel=1e-4, abs=1e-6)
 
 
-def test_a_report_is_listed_with_its_note_and_the_same_evaluation_has_its_metrics(
+def test_a_stored_report_is_listed_and_gives_equal_metrics(
     data_dir: Path,
 ) -> None:
     archive = Archive(data_dir / "evaluation" / "reports")
@@ -92,12 +90,11 @@ def test_a_report_is_listed_with_its_note_and_the_same_evaluation_has_its_metric
     assert archive.remarks(report_id) == {3: Remark("miss", "a note of 0.2")}
     report = archive.load(report_id)
     written = json.loads((archive.folder / report_id / "report.json").read_text(encoding="utf-8"))
-    again = nt2vr.evaluate(Data(str(data_dir / "clips"), split="all"), "imported", data_dir)
+    repeated = nt2vr.evaluate(Data(str(data_dir / "clips"), split="all"), "imported", data_dir)
     for system in written["systems"]:
-        for read, tolerance in ((report, None), (again, 1e-3)):
-            same = {
-                name: read.metrics[system["system"]][name] for name in system["metrics"]
-            }  # there are more by now
+        for read, tolerance in ((report, None), (repeated, 1e-3)):
+            # There are more by now.
+            same = {name: read.metrics[system["system"]][name] for name in system["metrics"]}
             assert same == pytest.approx(system["metrics"], abs=tolerance, nan_ok=True)
 
 
@@ -115,9 +112,7 @@ def test_a_covr_report_is_listed_with_the_others_and_opened(data_dir: Path) -> N
     )
 
 
-def test_a_library_opens_with_its_clips_and_previews_and_is_indexed_again(
-    data_dir: Path, cache: Cache
-) -> None:
+def test_a_stored_library_opens_and_is_indexed_again(data_dir: Path, cache: Cache) -> None:
     libraries = Libraries(data_dir / "libraries")
     (info,) = libraries.infos()
     assert (info.name, info.num_files, info.num_clips, info.num_skipped) == ("Films", 1, 1, 0)

@@ -12,7 +12,8 @@ from nt2vr.world import WORLD
 
 Means = Literal["base", "mean", "raw_mean", "query_scored"]
 if TYPE_CHECKING:
-    Pooling = str  # a type checker does not know the names of extensions' poolings
+    # A type checker does not know the names of extensions' poolings.
+    Pooling = str
 else:
     Pooling = Literal[(*get_args(Means), *LEARNT, *poolings())]
 

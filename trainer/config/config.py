@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from pydantic.fields import FieldInfo
 
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.extension import extensions, load, text_sides, video_inputs
+from nt2vr.extension import loaded, text_sides, video_inputs
 from nt2vr.models.capabilities import VideoInputName
 from nt2vr.models.card import MEAN, read_card
 from nt2vr.models.framing import CENTRES, Framing
@@ -20,7 +20,8 @@ from trainer.config.objective import NegationSettings, ObjectiveSettings
 from trainer.config.steps import BatchSettings, OptimizationSettings, RateSettings
 from trainer.config.validation import RunSettings, ValidationSettings
 
-KNOW_ORDER = ("seqTransf", "unit_seqTransf")  # poolings that are a `SequenceTransformer`
+# Poolings that are a `SequenceTransformer`.
+KNOW_ORDER = ("seqTransf", "unit_seqTransf")
 
 
 class TrainConfig(BaseModel):
@@ -53,7 +54,9 @@ class TrainConfig(BaseModel):
         by_section: dict[str, dict[str, Any]] = {name: {} for name in SECTIONS}
         for key, value in values.items():
             by_section[SECTION_OF[key]][key] = value
-        sections = {name: read_settings(SECTIONS[name], own) for name, own in by_section.items()}
+        sections = {}
+        for name, values_of_section in by_section.items():
+            sections[name] = read_settings(SECTIONS[name], values_of_section)
         extensions = {name: sections.pop(name) for name in EXTENSION_SECTIONS}
         super().__init__(**sections, extensions=extensions)
 
@@ -149,7 +152,9 @@ class TrainConfig(BaseModel):
         if self.frames.positions != "base":
             return self.frames.positions
         base = self.encoder.base_folder
-        return read_card(base).framing.positions if base else CENTRES
+        if base:
+            return read_card(base).framing.positions
+        return CENTRES
 
     @property
     def card_pooling(self) -> str:
@@ -157,7 +162,9 @@ class TrainConfig(BaseModel):
         if self.frames.pooling != "base":
             return self.frames.pooling
         base = self.encoder.base_folder
-        return read_card(base).pooling.name if base else MEAN
+        if base:
+            return read_card(base).pooling.name
+        return MEAN
 
     @property
     def knows_order(self) -> bool:
@@ -192,24 +199,20 @@ CORE_SECTIONS: dict[str, type[Section]] = {
     for name, field in TrainConfig.model_fields.items()
     if field.annotation and name != "extensions"
 }
-EXTENSION_SECTIONS: dict[str, type[Section]] = {
-    name: load(reference)
-    for extension in extensions()
-    for name, reference in extension.settings.items()
-}
+EXTENSION_SECTIONS: dict[str, type[Section]] = loaded(lambda extension: extension.settings)
 SECTIONS = CORE_SECTIONS | EXTENSION_SECTIONS
-SECTION_OF: dict[str, str] = {}  # flat key -> name of its section
-FIELDS: dict[str, FieldInfo] = {}  # flat key -> type, default and description
+# Flat key -> name of its section.
+SECTION_OF: dict[str, str] = {}
+# Flat key -> type, default and description.
+FIELDS: dict[str, FieldInfo] = {}
+# Flat key -> what may be chosen, where that is a list.
+CHOICES: dict[str, tuple[Any, ...]] = {}
 for _name, _section in SECTIONS.items():
     for _key, _field in _section.model_fields.items():
         SECTION_OF[_key] = _name
         FIELDS[_key] = _field
-# flat key -> what may be chosen, where that is a list
-CHOICES = {
-    key: get_args(field.annotation)
-    for key, field in FIELDS.items()
-    if get_origin(field.annotation) is Literal
-}
+        if get_origin(_field.annotation) is Literal:
+            CHOICES[_key] = get_args(_field.annotation)
 
 
 def changed(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

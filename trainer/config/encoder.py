@@ -14,9 +14,11 @@ from nt2vr.models.checkpoint import read_configs
 from nt2vr.sections import Section, Whole
 from nt2vr.settings import resolve_path
 
-TOWERS = ("all", "text", "visual", "head")  # values of `train` that need no extension
+# Values of `train` that need no extension.
+TOWERS = ("all", "text", "visual", "head")
 if TYPE_CHECKING:
-    Towers = str  # a type checker does not know the names of extensions' trainings
+    # A type checker does not know the names of extensions' trainings.
+    Towers = str
 else:
     Towers = Literal[(*TOWERS, *trainings())]
 
@@ -27,7 +29,8 @@ SMALL_MODEL: dict[str, Any] = {
     "vision_cfg": {"image_size": 112, "layers": [1, 1, 1, 1], "width": 16},
     "text_cfg": {"context_length": 40, "vocab_size": 49408, "width": 192, "heads": 4, "layers": 4},
 }
-OPEN_CLIP_LAYERS = 12  # default of a text transformer whose configuration omits the number
+# Default of a text transformer whose configuration omits the number.
+OPEN_CLIP_LAYERS = 12
 MODEL_KEYS = {"embed_dim", "vision_cfg", "text_cfg"}
 
 
@@ -116,7 +119,9 @@ class EncoderSettings(Section):
     @property
     def base_folder(self) -> Path | None:
         """The checkpoint folder to start from, "~" and shipped "assets/…" resolved; None for random weights."""
-        return resolve_path(self.base) if self.base else None
+        if self.base:
+            return resolve_path(self.base)
+        return None
 
     @cached_property
     def model_cfg(self) -> Mapping[str, Any]:

@@ -51,7 +51,8 @@ def parse_change(text: str) -> tuple[str, Any]:
     key, equals, value = text.partition("=")
     if not (key and equals):
         raise ConfigError(f"Expected KEY=VALUE, not {quoted(text)}.")
-    return key, parse_value(value)  # which may be empty: base= is random weights
+    # Which may be empty: base= is random weights.
+    return key, parse_value(value)
 
 
 def parse_value(text: str) -> Any:

@@ -18,11 +18,13 @@ from trainer.trainings import training_of
 
 # losses that must know what each clip shows, as only the built-in world tells
 OF_WORLD = frozenset({"composed", "labels", "order"})
-OF_CAPTIONS = frozenset({"distill"})  # losses that need no videos
+# Losses that need no videos.
+OF_CAPTIONS = frozenset({"distill"})
 # presets that fit data of one's own
 FOR_VIDEOS = ("own-videos", "clip-star", "clip-bnl", "paper-bnl")
 FOR_CAPTIONS = ("teach-text",)
-CAPTION_SUFFIXES = (".csv", ".json")  # of dataset files, which locate their videos
+# Of dataset files, which locate their videos.
+CAPTION_SUFFIXES = (".csv", ".json")
 
 
 def resolved(config: TrainConfig, data_dir: Path | None = None) -> TrainConfig:
@@ -108,7 +110,7 @@ def _check_data(config: TrainConfig) -> None:
     of_world = sorted(OF_WORLD & losses)
     if of_world:
         raise ConfigError(
-            f"{', '.join(of_world)} must know what each clip shows, as only the built-in world tells. "
+            f"{', '.join(of_world)} must know what each clip shows, which only the built-in world says. "
             f"For {path.name}, choose the preset {fitting_presets}, or other losses."
         )
     of_videos = sorted(losses - OF_CAPTIONS)

@@ -50,7 +50,12 @@ def epoch_batches(
     """Yield an epoch's batches from number `start` on, with the losses' prepared inputs."""
     if epoch <= config.negation.not_epochs:
         config = config.replace(sentences={"not": 1.0})
-    drawn_epoch = _Epoch(clips, config, epoch, tuple(inputs))
+    drawn_epoch = _Epoch(
+        clips=clips,
+        config=config,
+        epoch=epoch,
+        inputs=tuple(inputs),
+    )
     draws = drawn_epoch.draws()
     size = config.batches.batch_size
     for step in range(start, config.steps_per_epoch * config.batches.accumulate):
@@ -121,7 +126,12 @@ class _Epoch:
         frames = None
         if config.encoder.trains_visual:
             frames = self._frames(drawing)
-        return Batch(frames, [caption.text for caption in captions], drawing.rows, drawn)
+        return Batch(
+            frames=frames,
+            captions=[caption.text for caption in captions],
+            rows=drawing.rows,
+            drawn=drawn,
+        )
 
     def _frames(self, drawing: Drawing) -> NDArray[np.uint8]:
         stored = self.clips.frames

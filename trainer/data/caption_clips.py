@@ -63,7 +63,10 @@ def _captions_by_video(data: str) -> tuple[str, Captions, Captions]:
     if is_captions_file(path):
         captions = read_any_captions(path)
         held_out = held_out_of(captions)
-        training = {video: captions[video] for video in captions if video not in held_out}
+        training = {}
+        for video in captions:
+            if video not in held_out:
+                training[video] = captions[video]
         validation = {video: captions[video] for video in held_out}
         return path.name, training, validation
 
@@ -138,8 +141,8 @@ def world_captions(
 
     key = f"captions {split} {count} {seed} {DRAFTS}"
     with progress_bar(progress) as report:
-        rows = tracked(range(count), count, "writing captions", report)
-        captions = remembered(folder, key, rows, shortest, TEXT)
+        rows = tracked(range(count), total=count, doing="writing captions", progress=report)
+        captions = remembered(folder, key, items=rows, compute=shortest, form=TEXT)
         return list(dict.fromkeys(captions))
 
 
@@ -152,6 +155,8 @@ def denials_of(
     """
     key = "\n".join(["parsed", *captions])
     with progress_bar(progress) as report:
-        counted_captions = tracked(captions, len(captions), "parsing captions", report)
-        parsed = remembered(cache, key, counted_captions, parse_caption, PARSED)
+        counted_captions = tracked(
+            captions, total=len(captions), doing="parsing captions", progress=report
+        )
+        parsed = remembered(cache, key, items=counted_captions, compute=parse_caption, form=PARSED)
         return CaptionDenials(parsed=parsed)

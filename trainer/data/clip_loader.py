@@ -118,7 +118,7 @@ class ClipLoader:
         return caption_clips(name, captions, self.progress, self.cache)
 
     def _world_captions(self, split: TrainingSplit, count: int) -> list[str]:
-        return world_captions(split, count, self.config.run.seed, self.progress, self.cache)
+        return world_captions(split, count, self.config.run.seed, self.progress, folder=self.cache)
 
     def _dataset(self, split: TrainingSplit, count: int) -> Clips:
         data = self.config.dataset.data
@@ -128,7 +128,7 @@ class ClipLoader:
             dataset = load_dataset(data, split, with_files=has_files, progress=report)
             # What is wrong with the other split fails now, before all is decoded.
             if split == "train":
-                load_dataset(data, "validation", with_files=has_files, progress=report)
+                load_dataset(data, split="validation", with_files=has_files, progress=report)
         if split == "train":
             for remark in dataset.remarks:
                 logger.warning(remark)
@@ -145,13 +145,21 @@ class ClipLoader:
                 chosen,
                 self.config.frames.num_frames,
                 self.config.framing,
-                store,
-                report,
+                cache=store,
+                progress=report,
                 decodes=decodes,
             )
         ids = [f"{video.video_id} {video.key}" for video in videos]
-        clips = Clips(frames, self._sentences(videos), self.cache / name, dataset.name, ids=ids)
-        return self._with_queries(clips, split, dataset.videos, chosen, videos)
+        clips = Clips(
+            frames=frames,
+            sentences=self._sentences(videos),
+            path=self.cache / name,
+            name=dataset.name,
+            ids=ids,
+        )
+        return self._with_queries(
+            clips, split, dataset=dataset.videos, chosen=chosen, readable=videos
+        )
 
     def _of_vectors(
         self, dataset: Dataset, split: TrainingSplit, count: int, video_input: VideoInputName
@@ -172,7 +180,7 @@ class ClipLoader:
             vectors=np.stack([of_video[video.video_id] for video in videos]),
             ids=[video.video_id for video in videos],
         )
-        return self._with_queries(clips, split, usable, videos, videos)
+        return self._with_queries(clips, split, dataset=usable, chosen=videos, readable=videos)
 
     def _with_queries(
         self,
@@ -188,7 +196,9 @@ class ClipLoader:
         chosen_ids = {video.video_id for video in chosen}
         in_order = [video for video in dataset if video.video_id in chosen_ids]
         with progress_bar(self.progress) as report:
-            queries = evaluation_queries(in_order, readable, query_folder(self.cache), report)
+            queries = evaluation_queries(
+                in_order, clips=readable, folder=query_folder(self.cache), progress=report
+            )
         return replace(clips, queries=queries)
 
     def _sentences(self, videos: Sequence[Video]) -> CaptionSentences:
@@ -235,7 +245,12 @@ def world_clips(
             rng = random.Random(f"{seed} free {row}")
             captions.append(describe(scene, rng).text)
         denials = denials_of(captions, progress, cache)
-    return Clips(frames, WorldSentences(scenes, free, denials), file.path, NAME)
+    return Clips(
+        frames=frames,
+        sentences=WorldSentences(scenes, free, denials),
+        path=file.path,
+        name=NAME,
+    )
 
 
 def frame_cache(folder: Path) -> Cache:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.media.frames import StoredClips
-from nt2vr.models.encoder import Encoder
+from nt2vr.models.encoder import Encoder, Vectors
 from nt2vr.progress import Progress, progress_bar, silent, tracked
 from nt2vr.world.drawn.clips import ClipFile, embed_frames, embedded_once
 from nt2vr.world.drawn.shipped import embed_undrawn
@@ -37,7 +37,7 @@ class Clips:
     sentences: SentenceSource
     path: Path | None = None
     name: str = "unnamed"
-    vectors: NDArray[np.float32] | None = None
+    vectors: Vectors | None = None
     ids: Sequence[str] = ()
     queries: tuple[JudgedQuery, ...] = ()
 
@@ -56,7 +56,9 @@ class Clips:
 
     @property
     def unit(self) -> str:
-        return "clips" if self.has_videos else "captions"
+        if self.has_videos:
+            return "clips"
+        return "captions"
 
     def captions(self, seed: str) -> list[str]:
         """Draw one caption per clip; equal seeds give equal captions."""
@@ -69,7 +71,7 @@ class Clips:
                 captions.append(self.sentences.caption(row, random.Random(), number))
         return captions
 
-    def embeddings(self, encoder: Encoder, progress: Progress = silent) -> NDArray[np.float32]:
+    def embeddings(self, encoder: Encoder, progress: Progress = silent) -> Vectors:
         """Encode and pool all clips; vectors stay as they are.
 
         Returns:
@@ -81,12 +83,14 @@ class Clips:
             if isinstance(self.frames, ClipFile):
                 return embed_undrawn(self.frames, encoder, report)
             clips = (self.frames[row] for row in range(len(self)))
-            return embed_frames(encoder, tracked(clips, len(self), "embedding clips", report))
+            return embed_frames(
+                encoder, tracked(clips, total=len(self), doing="embedding clips", progress=report)
+            )
 
-    def embedded_once(self, encoder: Encoder, progress: Progress = silent) -> NDArray[np.float32]:
+    def embedded_once(self, encoder: Encoder, progress: Progress = silent) -> Vectors:
         """Encode all clips, or read the cached embeddings of this visual tower."""
         if self.path is None:
             return self.embeddings(encoder, progress)
         return embedded_once(
-            self.path, encoder, encoder.card, lambda: self.embeddings(encoder, progress)
+            self.path, encoder, encoder.card, embed=lambda: self.embeddings(encoder, progress)
         )

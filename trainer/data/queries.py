@@ -32,7 +32,7 @@ def evaluation_queries(
     if folder is None:
         sets = build_query_sets(captions, SEED, progress)
     else:
-        sets = cached_query_sets(captions, SEED, folder, progress)
+        sets = cached_query_sets(captions, seed=SEED, folder=folder, progress=progress)
     row_of = {clip.video_id: row for row, clip in enumerate(clips)}
     queries, _ = judged_queries(sets, row_of)
     return queries

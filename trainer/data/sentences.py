@@ -34,7 +34,7 @@ class DrawnCaption(NamedTuple):
     negate: Callable[[], str | None]
 
 
-class Truth(NamedTuple):
+class KnownClips(NamedTuple):
     """Which of N clips show what a denying sentence wants, and not what it denies, and which both."""
 
     fitting: NDArray[np.bool_]
@@ -87,7 +87,9 @@ class WorldSentences:
 
         def negation() -> str | None:
             negated = negate(caption)
-            return rng.choice(negated).text if negated else None
+            if negated:
+                return rng.choice(negated).text
+            return None
 
         return DrawnCaption(caption.text, negation)
 
@@ -102,10 +104,10 @@ class WorldSentences:
         (drawn_kind,) = rng.choices(kinds, [shares[kind] for kind in kinds])
         return self.grammar.draw(row, drawn_kind, rng)
 
-    def truth(self, denial: Denial) -> Truth | None:
+    def truth(self, denial: Denial) -> KnownClips | None:
         if not isinstance(denial, SceneDenial):
             return None
-        return Truth(self.grammar.fitting(denial), self.grammar.showing_both(denial))
+        return KnownClips(self.grammar.fitting(denial), self.grammar.showing_both(denial))
 
     def queries(self) -> tuple[JudgedQuery, ...]:
         return world_queries(captions_of(self, "validation"), self.grammar)
@@ -136,7 +138,9 @@ class CaptionSentences:
         return len(self.captions[row])
 
     def caption(self, row: int, rng: random.Random, number: int | None = None) -> str:
-        return rng.choice(self.captions[row]) if number is None else self.captions[row][number]
+        if number is None:
+            return rng.choice(self.captions[row])
+        return self.captions[row][number]
 
     def draw(self, row: int, rng: random.Random, number: int | None = None) -> DrawnCaption:
         """Draw a caption; its negation goes on with the same generator."""
@@ -166,7 +170,14 @@ class CaptionSentences:
             relevant = row_array((row,))
             if negation is not None:
                 position = len(originals)
-                negated.append(JudgedQuery("negated", negation, relevant, original=position))
+                negated.append(
+                    JudgedQuery(
+                        kind="negated",
+                        text=negation,
+                        relevant=relevant,
+                        original=position,
+                    )
+                )
             originals.append(JudgedQuery("original", caption.text, relevant))
         return (*originals, *negated)
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nt2vr.errors import ConfigError
+from nt2vr.models.encoder import Vectors
 from nt2vr.progress import Progress, silent
 from trainer.config import TrainConfig
 from trainer.data.clips import Clips
@@ -60,7 +61,7 @@ class Input(Generic[Drawn, Embedded]):
         """Raise a ConfigError if a config rules out the loss of this name, which has this input."""
         if self.needs_world and not config.dataset.is_world:
             raise ConfigError(
-                f"The loss {loss} must know what each clip shows, as only the built-in world tells. "
+                f"The loss {loss} must know what each clip shows, which only the built-in world says. "
                 "Set data to world, or choose other losses."
             )
         if self.needs_frozen_videos and config.encoder.trains_visual:
@@ -159,7 +160,7 @@ class Preparation:
     device: str
     progress: Progress = silent
     cache: Path | None = None
-    videos: NDArray[np.float32] | None = None
+    videos: Vectors | None = None
     shared: dict[type[Input[Any, Any]], Any] = field(default_factory=dict)
 
     @property

@@ -13,8 +13,7 @@ from nt2vr.negation.generate.denials import Denial
 from trainer import distributed
 from trainer.config import TrainConfig
 from trainer.data.clips import Clips
-from trainer.data.sentences import DrawnCaption
-from trainer.data.sentences import Truth as KnownClips
+from trainer.data.sentences import DrawnCaption, KnownClips
 from trainer.inputs.base import Draw, Drawing, EmbeddedBatch, Input, Preparation, Towers
 
 
@@ -57,7 +56,7 @@ def example_sentence(preparation: Preparation, row: int) -> Denial:
     sentences: dict[int, Denial] = preparation.shared.setdefault(Denied, {})
     if row not in sentences:
         sentences[row] = draw_sentence(
-            preparation.clips, preparation.config, row, f"{preparation.key} {row}"
+            preparation.clips, preparation.config, row, key=f"{preparation.key} {row}"
         )
     return sentences[row]
 
@@ -112,7 +111,9 @@ class Truth(Input[TruthBatch, EmbeddedTruth]):
         self, drawn: TruthBatch, texts: Tensor, batch: EmbeddedBatch, towers: Towers
     ) -> EmbeddedTruth:
         """Look up the clips of the pool, or take those of the batch."""
-        pool = towers.stored_videos(drawn.pool) if towers.stores_videos else batch.video
+        pool = batch.video
+        if towers.stores_videos:
+            pool = towers.stored_videos(drawn.pool)
         assert pool is not None, "a known truth comes with clips"
         fitting = torch.from_numpy(drawn.fitting).to(towers.device)
         both = torch.from_numpy(drawn.both).to(towers.device)

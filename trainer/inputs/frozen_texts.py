@@ -9,13 +9,13 @@ from typing import Any, Protocol
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from nt2vr.errors import reason_of
 from nt2vr.files import atomic_write
 from nt2vr.media.limits import Limit, evict, mark_used
 from nt2vr.models.checkpoint import read_model
+from nt2vr.models.encoder import Vectors
 from nt2vr.models.short_text import encode_short
 from trainer.config import TrainConfig
 
@@ -25,7 +25,7 @@ STORED_FILES = Limit(count=24)
 
 
 class TextEncoder(Protocol):
-    def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def encode_text(self, texts: Sequence[str]) -> Vectors:
         """Embed texts: (N, D), L2-normalised."""
 
 
@@ -33,7 +33,7 @@ class TextEncoder(Protocol):
 # a chunk to its longest text, and matrix products of other shapes add up in another order (with a
 # fixed shape, all of 7,544 embeddings were bit-equal). So the teacher encodes the texts of a batch
 # in one call and caches nothing: its embeddings are a function of the batch, and a resumed run
-# needs no cache. The cost is in trainer/LOG.md.
+# needs no cache. The cost is in docs/lab/log.md.
 class FrozenTexts:
     """The text tower of a model, frozen, such as the teacher of negation distillation."""
 
@@ -49,13 +49,11 @@ class FrozenTexts:
         model, tokenizer, card = read_model(config.encoder.base_folder, device)
         return cls(model, tokenizer, device, card.text_key)
 
-    def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def encode_text(self, texts: Sequence[str]) -> Vectors:
         """Embed texts in one call: (N, D), L2-normalised."""
         with torch.inference_mode():
             tokens = self._tokenizer(list(texts) or [""]).to(self._device)
-            embeddings: NDArray[np.float32] = (
-                encode_short(self._model, tokens).float().cpu().numpy()
-            )
+            embeddings: Vectors = encode_short(self._model, tokens).float().cpu().numpy()
         return embeddings[: len(texts)]
 
 
@@ -70,13 +68,13 @@ class StoredTexts:
     encoder: FrozenTexts
     folder: Path
 
-    def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def encode_text(self, texts: Sequence[str]) -> Vectors:
         """Embed texts, or read embeddings that an earlier call stored: (N, D), L2-normalised."""
         key = repr((self.encoder.text_key, list(texts)))
         digest = blake2b(key.encode(), digest_size=12).hexdigest()
         path = self.folder / f"texts-{digest}.npy"
         try:
-            stored: NDArray[np.float32] = np.load(path)
+            stored: Vectors = np.load(path)
         # They are not stored yet, or damaged.
         except (OSError, ValueError, EOFError):
             embeddings = self.encoder.encode_text(texts)
@@ -85,7 +83,7 @@ class StoredTexts:
         mark_used(path)
         return stored
 
-    def _store(self, path: Path, embeddings: NDArray[np.float32]) -> None:
+    def _store(self, path: Path, embeddings: Vectors) -> None:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             with atomic_write(path) as partial:

@@ -33,7 +33,7 @@ class LabelBatch(NamedTuple):
 
 class EmbeddedLabels(NamedTuple):
     text: Tensor  # (L, D), L2-normalised
-    shown: Tensor  # (B, L) bool, True where a clip shows what a word names
+    is_shown: Tensor  # (B, L) bool, True where a clip shows what a word names
 
 
 class Labels(Input[LabelBatch, EmbeddedLabels]):

@@ -173,7 +173,7 @@ class FrameOrders:
             second_half = sorted(rng.sample(range(num_frames), num_frames - num_frames // 2))
             frames = [(rows[0], number) for number in first_half]
             frames += [(rows[1], number) for number in second_half]
-            yield in_turn(subject, phrases[0], phrases[1], sequence), frames
+            yield in_turn(subject, first=phrases[0], second=phrases[1], joint=sequence), frames
             rows.reverse()
             phrases.reverse()
 
@@ -182,16 +182,16 @@ class FrameOrders:
         motion = rng.choice(self._motions[rng.choice(sorted(self._motions))])
         subject = _draw_noun(motion.thing, rng)
         form = rng.choice(("is {ing}", "{s}", "{ing}"))
-        what = ""
+        object_text = ""
         if motion.object:
-            what = _draw_noun(motion.object, rng)
+            object_text = _draw_noun(motion.object, rng)
 
         orders = [
             (motion.verb, list(range(num_frames))),
             (motion.other_verb, reordered(motion.verb, motion.other_verb, num_frames)),
         ]
         for verb, order in orders:
-            phrase = rng.choice(deeds()[verb].phrases).format(o=what)
+            phrase = rng.choice(deeds()[verb].phrases).format(o=object_text)
             frames = [(motion.row, number) for number in order]
             yield f"{subject} {conjugate(phrase, form)}", frames
 
@@ -227,16 +227,34 @@ def motions_of(row: int, scene: Scene) -> Iterator[Motion]:
         enters = figure.enters > 0
         leaves = figure.leaves < 1
         if enters and not leaves:
-            yield Motion(row, figure.thing, ENTER, LEAVE, object="")
+            yield Motion(
+                row=row,
+                thing=figure.thing,
+                verb=ENTER,
+                other_verb=LEAVE,
+                object="",
+            )
         if leaves and not enters:
-            yield Motion(row, figure.thing, LEAVE, ENTER, object="")
+            yield Motion(
+                row=row,
+                thing=figure.thing,
+                verb=LEAVE,
+                other_verb=ENTER,
+                object="",
+            )
 
         for action in main_deeds(figure):
             lasts = (action.start, action.end) == (0, 1)
             # To nobody, and to one thing at most.
             if lasts and (action.object is None or _is_one(action.object)):
                 for verb in other_motions(action, figure.thing, scene.place):
-                    yield Motion(row, figure.thing, action.verb, verb, str(action.object or ""))
+                    yield Motion(
+                        row=row,
+                        thing=figure.thing,
+                        verb=action.verb,
+                        other_verb=verb,
+                        object=str(action.object or ""),
+                    )
 
 
 def _is_named(figure: Figure) -> bool:

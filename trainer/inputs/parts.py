@@ -4,12 +4,11 @@ from collections.abc import Iterable, Sequence
 from copy import copy
 from typing import NamedTuple
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from nt2vr.errors import ConfigError
+from nt2vr.models.encoder import Vectors
 from nt2vr.negation.generate.denials import Denial
 from trainer import distributed
 from trainer.config import TrainConfig
@@ -92,10 +91,18 @@ class Parts(Input[TeacherTexts, PartVectors]):
         videos = preparation.videos
         if videos is None:
             videos = storing.encode_text(captions_of(clips.sentences, preparation.key, first))
-        rows = first if clips.sentences.parses_captions else range(len(clips))
+        if clips.sentences.parses_captions:
+            rows = first
+        else:
+            rows = range(len(clips))
         sentences = (example_sentence(preparation, row) for row in rows)
 
-        self.storing_teacher = Teacher(storing, sentences, videos, preparation.device)
+        self.storing_teacher = Teacher(
+            encoder=storing,
+            sentences=sentences,
+            videos=videos,
+            device=preparation.device,
+        )
         self.teacher = self.storing_teacher.with_encoder(base)
 
     def draw(self, drawing: Drawing) -> TeacherTexts:
@@ -124,12 +131,15 @@ class Teacher:
         self,
         encoder: TextEncoder,
         sentences: Iterable[Denial],
-        videos: NDArray[np.float32],
+        videos: Vectors,
         device: str,
     ) -> None:
         self.encoder = encoder
         self._device = device
-        unwanted = [sentence.unwanted for sentence in sentences if sentence.unwanted]
+        unwanted = []
+        for sentence in sentences:
+            if sentence.unwanted:
+                unwanted.append(sentence.unwanted)
         embeddings = self.embed(list(dict.fromkeys(unwanted)))
         # The mean of none is NaN: nothing is subtracted then.
         self.unwanted_mean = embeddings.mean(dim=0).nan_to_num()

@@ -68,7 +68,12 @@ def _checked(name: str, loss: Any) -> type[Any]:
     return loss
 
 
-LOSSES = Registry("loss", BUILT_IN, _checked, lambda extension: extension.losses)
+LOSSES = Registry(
+    kind="loss",
+    built_in=BUILT_IN,
+    accept=_checked,
+    references=lambda extension: extension.losses,
+)
 
 
 class Weight(Section):

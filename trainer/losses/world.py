@@ -85,7 +85,7 @@ class LabelsLoss:
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         labels = batch.of(Labels)
         scores = batch.logit_scale.detach() * given(batch.video) @ labels.text.T  # (B, L)
-        return (_ranked(scores, labels.shown) + _ranked(scores.T, labels.shown.T)) / 2
+        return (_ranked(scores, labels.is_shown) + _ranked(scores.T, labels.is_shown.T)) / 2
 
 
 def _ranked(scores: Tensor, right: Tensor) -> Tensor:

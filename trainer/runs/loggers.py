@@ -9,8 +9,10 @@ from typing import Any, Protocol
 from nt2vr.errors import ConfigError
 from trainer.config.config import TrainConfig
 
-PROJECT = "nt2vr"  # the name under which Trackio and Weights & Biases list runs
-PACKAGES = {"trackio": "Trackio", "wandb": "Weights & Biases"}  # by the config's `logger`
+# The name under which Trackio and Weights & Biases list runs.
+PROJECT = "nt2vr"
+# By the config's `logger`.
+PACKAGES = {"trackio": "Trackio", "wandb": "Weights & Biases"}
 
 
 class Logger(Protocol):

@@ -76,7 +76,9 @@ class Run:
 
     @property
     def name(self) -> str:
-        return self.config.encoder.name if self.config else self.run_id
+        if self.config:
+            return self.config.encoder.name
+        return self.run_id
 
     @property
     def is_under_way(self) -> bool:
@@ -90,14 +92,18 @@ class Run:
     @property
     def lower_rate(self) -> float | None:
         """The learning rate to resume at if the loss became non-finite; None for other runs."""
-        return self.status.lower_rate if self.can_resume else None
+        if self.can_resume:
+            return self.status.lower_rate
+        return None
 
     @property
     def num_steps(self) -> int:
         """Number of steps: the config's until the first step, as data may have fewer clips."""
         if self.status.total and (not self.status.doing or self.status.state == "finished"):
             return self.status.total
-        return self.config.total_steps if self.config else 0
+        if self.config:
+            return self.config.total_steps
+        return 0
 
 
 class _CachedMetrics(NamedTuple):
@@ -183,7 +189,12 @@ class RunManager:
         """
         with self._waiting_lock:
             self.refuse_second_wait()
-            self.waiting = WaitingStart(name, start, self.free_device, session)
+            self.waiting = WaitingStart(
+                name=name,
+                start=start,
+                check_device=self.free_device,
+                session=session,
+            )
             return self.waiting
 
     def refuse_second_wait(self) -> None:
@@ -310,7 +321,9 @@ class RunManager:
     def metrics(self, run_id: str) -> list[dict[str, float]]:
         """Return a run's metrics so far: per row, finite numbers by name."""
         run = self._run_folder(run_id)
-        changed_ns = run.metrics.stat().st_mtime_ns if run.metrics.exists() else 0
+        changed_ns = 0
+        if run.metrics.exists():
+            changed_ns = run.metrics.stat().st_mtime_ns
         cached = self._metrics.get(run_id)
         if cached is None or cached.changed_ns != changed_ns:
             cached = _CachedMetrics(changed_ns, read_metrics(run.metrics))
@@ -362,7 +375,13 @@ class RunManager:
             with suppress(ConfigError):
                 self._configs[run_id] = load_config(run.config)
         config = self._configs.get(run_id)
-        return Run(run_id, status, config, may_end_at_once, self._sessions.get(run_id, ""))
+        return Run(
+            run_id=run_id,
+            status=status,
+            config=config,
+            may_end_at_once=may_end_at_once,
+            session=self._sessions.get(run_id, ""),
+        )
 
 
 def _deletion_time(deleted_run: Path) -> str:

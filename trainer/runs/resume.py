@@ -59,7 +59,12 @@ class Position:
         epochs_without_gain = self.epoch - max(best_epoch, config.negation.not_epochs)
         is_out_of_patience = 0 < patience <= epochs_without_gain
         is_last = self.epoch == config.batches.epochs
-        return Position(self.epoch + 1, best, best_epoch, finished=is_out_of_patience or is_last)
+        return Position(
+            epoch=self.epoch + 1,
+            best=best,
+            best_epoch=best_epoch,
+            finished=is_out_of_patience or is_last,
+        )
 
 
 @dataclass(frozen=True)
@@ -90,7 +95,9 @@ class Saved:
     @property
     def steps(self) -> int:
         """Steps taken so far."""
-        return int(self.learner["steps"]) if self.learner else 0
+        if self.learner:
+            return int(self.learner["steps"])
+        return 0
 
     @property
     def last_epoch(self) -> int:
@@ -227,8 +234,8 @@ def read_state(run: RunFolder) -> Saved | None:
         ) from error
     if saved.config["data"] == WORLD and saved.look != LOOK:
         raise ConfigError(
-            f"{run.path.name} was trained on the former built-in world, whose clips and words are "
-            "gone. Its curves and checkpoints stay; start a new run to train on today's."
+            f"{run.path.name} was trained on the former built-in world, whose clips and words no "
+            "longer exist. Its curves and checkpoints stay; start a new run to train on today's."
         )
     return saved
 

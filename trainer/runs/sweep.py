@@ -394,8 +394,8 @@ def difference_note(
     finished = [rows for rows in points.values() if rows]
     if len(finished) < 2 or not columns:
         return ""
-    distinct = {tuple(_mean(rows, name) for name in columns) for rows in finished}
-    if len(distinct) == 1:
+    means = [[_mean(rows, name) for name in columns] for rows in finished]
+    if all(of_point == means[0] for of_point in means):
         return "The points do not differ in any measure: what is varied has no effect here."
     if any(len(rows) < 2 for rows in finished):
         return ""
@@ -426,7 +426,10 @@ def _largest_deviation(points: Sequence[Sequence[float]]) -> float:
 
 
 def _mean(rows: Sequence[Row], name: str) -> str:
-    values = [row[name] for row in rows if name in row]
+    values = []
+    for row in rows:
+        if name in row:
+            values.append(row[name])
     if not values:
         return UNKNOWN
     if len(values) == 1:

@@ -28,6 +28,9 @@ from nt2vr.models.card.sections import (
 from nt2vr.models.framing import CENTRES, Framing, text_settings, visual_settings
 from nt2vr.sections import check_names
 
+# Characters of a card's summary, which stands below the model's name.
+MAX_SUMMARY = 40
+
 # keys in nt2vr.json, in the order of 0.2.0's files, before, between and after those of extensions
 STORED_FIRST = (
     "name",
@@ -52,6 +55,8 @@ STORED_LAST = (
     "shifts",
     "changes",
     "notes",
+    "summary",
+    "explained_in",
     "created",
     "visual_fingerprint",
     "text_fingerprint",
@@ -108,6 +113,13 @@ class Card(BaseModel):
         description="weights of a picture and a text, chosen on validation data; see nt2vr.search.references.Weights",
     )
     notes: str = Field(default="", description="what a person must know of the model")
+    summary: Annotated[str, Field(max_length=MAX_SUMMARY)] = Field(
+        default="", description="what it learnt, in two or three words, for the page"
+    )
+    # The page links to it, so a card from elsewhere must not name another address.
+    explained_in: Annotated[str, Field(pattern=r"^(docs/[\w.#-]+)?$")] = Field(
+        default="", description="page of the documentation that explains what it learnt"
+    )
     created: str = Field(default="", description="ISO 8601, UTC")
     precision: str = Field(default="", description="derived: of the arithmetic; empty for float32")
 

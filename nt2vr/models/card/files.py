@@ -44,7 +44,8 @@ def read_card(folder: Path) -> Card:
         RecursionError,
         CheckpointError,
     ):
-        return card  # loading the model reports a configuration that cannot be used
+        # Loading the model reports a configuration that cannot be used.
+        return card
 
 
 def read_as_base(folder: Path) -> DifferenceSection:
@@ -56,8 +57,8 @@ def read_as_base(folder: Path) -> DifferenceSection:
 
 def remedy(folder: Path) -> str:
     """Return the advice for a missing checkpoint folder: how to download it if its name is that of a download."""
-    architecture, found, tag = folder.name.partition("--")
-    if folder.exists() or not found or folder.parent.name != "models":
+    architecture, separator, tag = folder.name.partition("--")
+    if folder.exists() or not separator or folder.parent.name != "models":
         return "Choose a checkpoint folder."
     flag = f"--data-dir {shlex.quote(str(folder.parent.parent))}"
     return f'Download it: nt2vr models add "{architecture}/{tag}" {flag}'

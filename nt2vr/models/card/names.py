@@ -1,18 +1,30 @@
 """Names that cards and checkpoint folders use: of poolings, and of files."""
 
-MEAN, RAW_MEAN, QUERY_SCORED = "mean", "raw_mean", "query_scored"
-SEQUENCE, UNIT_SEQUENCE, ATTENTION = "seqTransf", "unit_seqTransf", "attention"
-FIXED = (MEAN, RAW_MEAN, QUERY_SCORED)  # by the mean; for a query-scored model it finds candidates
+MEAN = "mean"
+RAW_MEAN = "raw_mean"
+QUERY_SCORED = "query_scored"
+SEQUENCE = "seqTransf"
+UNIT_SEQUENCE = "unit_seqTransf"
+ATTENTION = "attention"
+# Poolings by the mean; for a query-scored model it finds candidates.
+FIXED = (MEAN, RAW_MEAN, QUERY_SCORED)
 LEARNT = (SEQUENCE, UNIT_SEQUENCE, ATTENTION)
 POOLINGS = (*FIXED, *LEARNT)
-OF_RAW = (RAW_MEAN, SEQUENCE)  # poolings of frames as the tower returns them
+# Poolings of frames as the tower returns them.
+OF_RAW = (RAW_MEAN, SEQUENCE)
+CARD = "nt2vr.json"
+CONFIG = "open_clip_config.json"
 WEIGHTS = "open_clip_model.safetensors"
-DIFFERENCE = "difference.safetensors"  # instead of WEIGHTS: the tensors that its base does not have
-HEAD = "head.safetensors"  # weights of a pooling that learns
-MAX_HEAD = 1 << 30  # bytes: 0.2 GB for four layers at 1,024 dimensions in float32
-DRAWINGS = "built-in world"  # in `data` of models trained on drawings
-CARD, CONFIG = "nt2vr.json", "open_clip_config.json"
-IMPORTED = "imported from "  # begins the `base` of a model of which nothing else is known
+# Instead of WEIGHTS: the tensors that its base does not have.
+DIFFERENCE = "difference.safetensors"
+# Weights of a pooling that learns.
+HEAD = "head.safetensors"
+# Bytes: 0.2 GB for four layers at 1,024 dimensions in float32.
+MAX_HEAD = 1 << 30
+# In `data` of models trained on drawings.
+DRAWINGS = "built-in world"
+# Begins the `base` of a model of which nothing else is known.
+IMPORTED = "imported from "
 
 
 def extension_file(name: str) -> str:

@@ -169,8 +169,10 @@ class PoolingSection(CardSection):
 class TextSideEntry(NamedTuple):
     """About the file of a text side that an extension adds."""
 
-    name: str  # as in `Extension.text_sides`
-    stored: Mapping[str, str]  # in nt2vr.json, under that name
+    # As in `Extension.text_sides`.
+    name: str
+    # In nt2vr.json, under that name.
+    stored: Mapping[str, str]
 
     @property
     def fingerprint(self) -> str:

@@ -16,7 +16,8 @@ from nt2vr.negation.generate.content import ContentIndex, Key, NamedThing, Video
 from nt2vr.negation.generate.denials import lacking, templates_for
 from nt2vr.negation.parse.inflect import inflect_phrase, is_or_are
 
-MIN_VIDEOS = 3  # that show B, for "not B"
+# That show B, for "not B".
+MIN_VIDEOS = 3
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,10 @@ class Absences:
     def __init__(self, videos: Mapping[str, VideoContent]) -> None:
         self._videos = videos
         self._index = ContentIndex(videos)
-        self._things: dict[str, list[NamedThing]] = {}  # of each video, without repeats
-        self._by_name: dict[str, dict[str, list[NamedThing]]] = {}  # of each name, by video
+        # Of each video, without repeats.
+        self._things: dict[str, list[NamedThing]] = {}
+        # Of each name, by video.
+        self._by_name: dict[str, dict[str, list[NamedThing]]] = {}
         self._videos_of_kind: dict[str, set[str]] = defaultdict(set)
         for video_id, content in videos.items():
             self._things[video_id] = _distinct_things(content)

@@ -88,7 +88,13 @@ def _chunk(tree: "Tree", phrases: Phrases) -> Chunk:
         if phrases.word(place) != "of":
             places.append(place)
     last_noun = nouns[-1] if nouns else None
-    return Chunk(tree.label(), start, end, last_noun, tuple(places))
+    return Chunk(
+        kind=tree.label(),
+        start=start,
+        end=end,
+        last_noun=last_noun,
+        places=tuple(places),
+    )
 
 
 def _span(tree: Any) -> tuple[int, int]:
@@ -137,8 +143,18 @@ class Subject:
         return self.generic == other.generic and {self.pronoun, other.pronoun} != {"he", "she"}
 
 
-PERSON = Subject("a person", "", is_plural=False, is_human=True)
-PEOPLE = Subject("people", "they", is_plural=True, is_human=True)
+PERSON = Subject(
+    text="a person",
+    pronoun="",
+    is_plural=False,
+    is_human=True,
+)
+PEOPLE = Subject(
+    text="people",
+    pronoun="they",
+    is_plural=True,
+    is_human=True,
+)
 
 
 def subject_named(
@@ -151,19 +167,32 @@ def subject_named(
     if lemma not in listed("actors", "roles") or phrases.tag(head - 1) == "POS":
         return None
 
-    modifiers = [phrases.word(i) for i in range(start, head) if phrases.tag(i) == "NOUN"]
+    modifiers = []
+    for i in range(start, head):
+        if phrases.tag(i) == "NOUN":
+            modifiers.append(phrases.word(i))
     is_human = lemma in listed("men", "women", "he_or_she")
     # the young men: "men"
     if is_plural or is_plural_noun(phrases.word(head), head_lemma):
         noun = "people" if lemma == "person" else inflect(lemma, "NNS")
-        return Subject(" ".join([*modifiers, noun]), "they", True, is_human)
+        return Subject(
+            text=" ".join([*modifiers, noun]),
+            pronoun="they",
+            is_plural=True,
+            is_human=is_human,
+        )
 
     pronoun: Pronoun = ""
     if lemma in listed("men"):
         pronoun = "he"
     elif lemma in listed("women"):
         pronoun = "she"
-    return Subject(with_article(" ".join([*modifiers, lemma])), pronoun, False, is_human)
+    return Subject(
+        text=with_article(" ".join([*modifiers, lemma])),
+        pronoun=pronoun,
+        is_plural=False,
+        is_human=is_human,
+    )
 
 
 def also_called(lemma: str) -> frozenset[str]:
@@ -206,7 +235,8 @@ def is_third_person(phrases: Phrases, verb: int) -> bool:
 
 # These are no actions.
 _COMPOUND_NOUNS = frozenset({"food coloring", "food colouring", "zip lining", "beat boxing"})
-_MOST_WORDS = 8  # longer phrases read badly in a template
+# Longer phrases read badly in a template.
+_MOST_WORDS = 8
 
 
 @dataclass(frozen=True)
@@ -285,7 +315,7 @@ def _verb_phrase(phrases: Phrases, positions: range, is_shortened: bool) -> Verb
     if len(positions) > _MOST_WORDS:
         return None
     verb, *rest = positions
-    return _verb_phrase_of(phrases, verb, rest, is_shortened)
+    return _verb_phrase_of(phrases, start=verb, rest=rest, is_shortened=is_shortened)
 
 
 def _verb_phrase_without_adjectives(phrases: Phrases, positions: range) -> VerbPhrase | None:
@@ -296,7 +326,7 @@ def _verb_phrase_without_adjectives(phrases: Phrases, positions: range) -> VerbP
     without_adjectives = [i for i in rest if not _describes_noun(phrases, i)]
     if len(without_adjectives) == len(rest):
         return None
-    phrase = _verb_phrase_of(phrases, verb, without_adjectives, is_shortened=True)
+    phrase = _verb_phrase_of(phrases, start=verb, rest=without_adjectives, is_shortened=True)
     if phrase is None:
         return None
     return replace(phrase, text=_with_right_articles(phrase.text))
@@ -394,7 +424,9 @@ def actions(phrases: Phrases) -> list[Action]:
     chunks = chunks_of(phrases)
     subject: Subject | None = None
     for number, (chunk, following) in enumerate(zip_longest(chunks, chunks[1:])):
-        subject = _subject_after(phrases, subject, chunks[:number], chunk, following)
+        subject = _subject_after(
+            phrases, subject, earlier=chunks[:number], chunk=chunk, following=following
+        )
         if chunk.kind == "VP" and subject:
             after = following.kind if following else ""
             for phrase in verb_phrases(phrases, chunk, after):
@@ -418,7 +450,9 @@ def _subject_after(
     first_word = phrases.word(chunk.start)
     match chunk.kind:
         case "NP":
-            return _subject_of_noun(phrases, subject, earlier, chunk, following)
+            return _subject_of_noun(
+                phrases, first=subject, earlier=earlier, chunk=chunk, following=following
+            )
         case "PUNCT" | "PRON" | "OTHER" | "TO":
             return None
         case _ if first_word in {"as", "when"}:
@@ -449,7 +483,9 @@ def _subject_of_noun(
     if following and phrases.lemma(chunk.end - 1) in listed("collectives"):
         is_group = phrases.word(following.start) == "of"
     if following and is_group:
-        subject = subject_named(phrases, following.start + 1, following.end, is_plural=True)
+        subject = subject_named(
+            phrases, start=following.start + 1, end=following.end, is_plural=True
+        )
     else:
         subject = subject_named(phrases, chunk.start, chunk.end)
 
@@ -463,7 +499,9 @@ def _subject_of_noun(
 
 def _actor_at_end(phrases: Phrases, chunk: Chunk) -> Subject | None:
     """Return the actor at the end of a verb phrase: "a man talks to | a woman | holding a baby"."""
-    return subject_named(phrases, *chunk.last_noun) if chunk.last_noun else None
+    if chunk.last_noun:
+        return subject_named(phrases, *chunk.last_noun)
+    return None
 
 
 def _before_participle(

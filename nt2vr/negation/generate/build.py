@@ -43,20 +43,21 @@ WHY_NONE = {
         "captions as sentences."
     ),
     "composed": (
-        "No composed query (“A and not B”) can be made: it needs a video whose captions tell two deeds of one "
+        "No composed query (“A and not B”) can be made: it needs a video whose captions name two actions of one "
         "subject, such as “a man sings” and “a man plays the guitar”, and another that shows only the first. Give "
         "more captions per video."
     ),
     "without": (
         "No query of the kind “A without N” can be made: it needs a thing that the captions of two videos name, and a "
-        "video of the same deed without it. Give more captions per video."
+        "video of the same action without it. Give more captions per video."
     ),
     "not": (
-        "No query of the kind “not B” can be made: it needs a thing or deed of three videos, and another video "
+        "No query of the kind “not B” can be made: it needs a thing or action of three videos, and another video "
         "without it. Give more captions per video."
     ),
 }
-GENERATOR = 6  # cache version: raise it when the same captions give other queries
+# Cache version: raise it when the same captions give other queries.
+GENERATOR = 6
 ReadContents = Callable[[], Mapping[str, VideoContent]]
 
 
@@ -88,11 +89,16 @@ def build_query_sets(
 
     A function `contents` that returns `read_contents(videos)` saves reading them twice.
     """
-    captions = tracked(videos.queries, len(videos.queries), "negating captions", progress)
+    captions = tracked(
+        videos.queries, total=len(videos.queries), doing="negating captions", progress=progress
+    )
     negated = tuple(negate(captions, seed))
-    video_contents = contents() if contents else read_contents(videos, progress)
+    if contents:
+        video_contents = contents()
+    else:
+        video_contents = read_contents(videos, progress)
     queries = QueryComposer(video_contents).compose(seed)
-    composed = tuple(tracked(queries, 0, "composing queries", progress))
+    composed = tuple(tracked(queries, total=0, doing="composing queries", progress=progress))
     return QuerySets(videos.queries, negated, composed)
 
 
@@ -109,7 +115,7 @@ def cached_query_sets(
         return asdict(build_query_sets(videos, seed, progress, contents))
 
     source = [seed, list(videos.captions.items()), videos.queries]
-    sets = _cached(folder, "queries", source, build_sets)
+    sets = _cached(folder, name="queries", source=source, build_value=build_sets)
     return QuerySets(
         original=tuple(Caption(*caption) for caption in sets["original"]),
         negated=tuple(Caption(*caption) for caption in sets["negated"]),
@@ -117,9 +123,9 @@ def cached_query_sets(
     )
 
 
-def missing_kinds(kinds: Iterable[str], made: Collection[str]) -> list[str]:
+def missing_kinds(kinds: Iterable[str], drawn: Collection[str]) -> list[str]:
     """Return a sentence for each kind of queries of which captions gave none, see WHY_NONE."""
-    return [WHY_NONE[kind] for kind in kinds if kind not in made]
+    return [WHY_NONE[kind] for kind in kinds if kind not in drawn]
 
 
 def cached_absences(
@@ -131,7 +137,7 @@ def cached_absences(
         return [asdict(query) for query in Absences(contents()).write(seed)]
 
     source = ["absences", seed, list(videos.captions.items())]
-    queries = _cached(folder, "absences", source, write_queries)
+    queries = _cached(folder, name="absences", source=source, build_value=write_queries)
     return [AbsenceQuery(**_with_tuples(query)) for query in queries]
 
 
@@ -179,7 +185,9 @@ def read_contents(videos: CaptionedVideos, progress: Progress = silent) -> dict[
     contents = {}
     num_videos = len(videos.captions)
     captions_by_video = videos.captions.items()
-    for video_id, texts in tracked(captions_by_video, num_videos, "reading captions", progress):
+    for video_id, texts in tracked(
+        captions_by_video, total=num_videos, doing="reading captions", progress=progress
+    ):
         contents[video_id] = read_content(texts)
     return contents
 

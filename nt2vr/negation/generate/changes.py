@@ -21,7 +21,8 @@ from nt2vr.negation.parse.inflect import Form, inflect_phrase, is_or_are
 from nt2vr.negation.parse.phrases import Phrase, Phrases
 from nt2vr.negation.parse.tagger import load_tagger
 
-OTHERS = 60  # captions that are parsed for something to take: a tenth of a second's work
+# Captions that are parsed for something to take: a tenth of a second's work.
+OTHERS = 60
 # Forms of a verb that another one can stand for.
 _FORMS: dict[str, Form] = {"VBZ": "VBZ", "VBG": "VBG", "VBD": "VBD"}
 
@@ -113,14 +114,16 @@ CHANGES: dict[str, Callable[[Phrases, str, Sequence[Phrases]], Iterator[str]]] =
 }
 
 
-def changed(caption: str, change: str, others: Sequence[str], seed: str = "") -> str:
-    """Change a caption in one of `CHANGES`, with words of `others`; "" if that is impossible."""
+def changed(caption: str, change: str, captions: Sequence[str], seed: str = "") -> str:
+    """Change a caption in one of `CHANGES`, with words of `captions`; "" if that is impossible."""
     rng = random.Random(f"{seed} {change} {caption}")
     sample: list[str] = []
     if change != "negate":
-        sample = rng.sample(list(others), min(OTHERS, len(others)))
+        sample = rng.sample(list(captions), min(OTHERS, len(captions)))
     tagger = load_tagger()
     sources = [Phrases(tagger.tag(source)) for source in sample]
     changed_texts = CHANGES[change](Phrases(tagger.tag(caption)), caption, sources)
     candidates = [text for text in dict.fromkeys(changed_texts) if text != caption]
-    return rng.choice(candidates) if candidates else ""
+    if candidates:
+        return rng.choice(candidates)
+    return ""

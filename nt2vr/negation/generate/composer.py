@@ -123,7 +123,9 @@ class QueryComposer:
         if not relevant:
             return None
         rng = random.Random(f"{seed} {subject.text} {wanted} {unwanted}")
-        sentence = fill_template(subject, wanted_text, unwanted_text, rng, corrected=True)
+        sentence = fill_template(
+            subject, wanted=wanted_text, unwanted=unwanted_text, rng=rng, corrected=True
+        )
         violating = index.usage.shown_under_any_name(subject, unwanted)
         return ComposedQuery(
             caption=sentence.text,

@@ -86,7 +86,9 @@ def _thing(phrases: Phrases, noun: Phrase) -> NamedThing | None:
 
     bare = " ".join(phrases.words[first : noun.end]).replace(" '", "'")
     is_plural = is_plural_noun(head, lemma)
-    article = phrases.word(noun.start) if first == noun.start + 1 else ""
+    article = ""
+    if first == noun.start + 1:
+        article = phrases.word(noun.start)
     if article in _ARTICLES:
         text = f"{article} {bare}"
     elif is_plural or _needs_no_article(head, lemma):
@@ -94,7 +96,14 @@ def _thing(phrases: Phrases, noun: Phrase) -> NamedThing | None:
     else:
         return None
     modifiers = frozenset(phrases.word(i) for i in positions if i != noun.head)
-    return NamedThing(text, bare, is_plural, lemma, also_called(lemma), modifiers)
+    return NamedThing(
+        text=text,
+        bare=bare,
+        is_plural=is_plural,
+        head=lemma,
+        names=also_called(lemma),
+        modifiers=modifiers,
+    )
 
 
 def _needs_no_article(head: str, lemma: str) -> bool:
@@ -102,7 +111,8 @@ def _needs_no_article(head: str, lemma: str) -> bool:
     return not mass_nouns.isdisjoint((lemma, head))
 
 
-_MIN_CHARS = 4  # shortest stem to match: "guitar" in "guitarist", but not "car" in "card"
+# Shortest stem to match: "guitar" in "guitarist", but not "car" in "card".
+_MIN_CHARS = 4
 
 
 @lru_cache(10_000)  # Flickr8k's 40,460 captions need 3,605
@@ -122,7 +132,8 @@ def derived_from(lemma: str, vocabulary: Collection[str]) -> set[str]:
     return {word for word in vocabulary if word == lemma or (is_long and word.startswith(stem))}
 
 
-Key = tuple[str, ...]  # lemmas of an action
+# Lemmas of an action.
+Key = tuple[str, ...]
 VideoIds = dict[str, None]  # in order
 
 # Videos without the article needed to accept it: "cook rice", but not "take interview".
@@ -152,7 +163,8 @@ class _ActionUsage:
     def __init__(self) -> None:
         self.videos: VideoIds = {}
         self.texts: Counter[str] = Counter()
-        self.bare_texts: Counter[str] = Counter()  # those that lack an article
+        # Those that lack an article.
+        self.bare_texts: Counter[str] = Counter()
 
 
 class Usage:
@@ -226,8 +238,8 @@ class Usage:
 def agrees(subject: Subject, text: str) -> bool:
     """Return whether "his", "her" and "their" in a verb phrase agree with the subject."""
     possessive = {"he": "his", "she": "her"}.get(subject.pronoun, "their")
-    others = {"his", "her", "their", "my", "our", "your"} - {possessive}
-    return others.isdisjoint(text.split())
+    other_possessives = {"his", "her", "their", "my", "our", "your"} - {possessive}
+    return other_possessives.isdisjoint(text.split())
 
 
 class ContentIndex:

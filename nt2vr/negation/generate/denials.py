@@ -45,13 +45,20 @@ DenialKind = Literal[
     "negated", "composed", "without", "not", "fragment", "typed", "idiom", "typed not", "absent"
 ]
 
-DEED_SHARE = 0.6  # of "not B", typed or not: B is an action, otherwise a thing
-SAME_SUBJECT_SHARE = 0.5  # of "A and not B": B is drawn from captions of the same subject
-FULL_CAPTION_SHARE = 0.5  # of "A without N": A is the full caption
-NAMED_SHARE = 0.35  # of "absent": A is a thing
-ASKED_SHARE = 0.1  # of "typed": a request that excludes nothing
-JOINED_SHARE = 0.5  # of "A and not B": joined freely as fragments are, not by nT2VR's templates
-TRIES = 12  # captions drawn to find something the current one does not say
+# Of "not B", typed or not: B is an action, otherwise a thing.
+DEED_SHARE = 0.6
+# Of "A and not B": B is drawn from captions of the same subject.
+SAME_SUBJECT_SHARE = 0.5
+# Of "A without N": A is the full caption.
+FULL_CAPTION_SHARE = 0.5
+# Of "absent": A is a thing.
+NAMED_SHARE = 0.35
+# Of "typed": a request that excludes nothing.
+ASKED_SHARE = 0.1
+# Of "A and not B": joined freely as fragments are, not by nT2VR's templates.
+JOINED_SHARE = 0.5
+# Captions drawn to find something the current one does not say.
+TRIES = 12
 # Longer captions are not extended: models truncate texts to 77 tokens, small ones to fewer.
 MOST_WORDS = 25
 LONGEST_FRAGMENT = 4  # words
@@ -169,7 +176,9 @@ class CaptionDenials:
             return None
         match kind:
             case "negated":
-                return rng.choice(caption.denied) if caption.denied else None
+                if caption.denied:
+                    return rng.choice(caption.denied)
+                return None
             case "composed":
                 return self._composed(caption, rng)
             case "without":
@@ -196,13 +205,25 @@ class CaptionDenials:
         if unwanted is None:
             return None
 
-        sentence = fill_template(wanted.subject, wanted.text, unwanted.text, rng)
+        sentence = fill_template(
+            wanted.subject, wanted=wanted.text, unwanted=unwanted.text, rng=rng
+        )
         doing = inflect_phrase(unwanted.text, "VBG")
         if rng.random() >= JOINED_SHARE:
-            return Denial("composed", sentence.text, sentence.wanted, doing)
+            return Denial(
+                kind="composed",
+                text=sentence.text,
+                wanted=sentence.wanted,
+                unwanted=doing,
+            )
         clause = _clause(wanted, rng, may_be_finite=False)
         template = rng.choice(templates_for("joint of a deed"))
-        return Denial("composed", template.format(A=clause, F=doing), clause, doing)
+        return Denial(
+            kind="composed",
+            text=template.format(A=clause, F=doing),
+            wanted=clause,
+            unwanted=doing,
+        )
 
     def _draw_unwanted_deed(
         self, caption: _Parsed, wanted: _UsualAction, rng: random.Random
@@ -229,7 +250,12 @@ class CaptionDenials:
         thing = self._draw_thing(caption, rng)
         if not wanted or thing is None:
             return None
-        return Denial("without", lacking("freely without", thing, rng, wanted), wanted, thing.text)
+        return Denial(
+            kind="without",
+            text=lacking("freely without", thing, rng, wanted),
+            wanted=wanted,
+            unwanted=thing.text,
+        )
 
     def _absent(self, caption: _Parsed, rng: random.Random) -> Denial | None:
         """Draw "A without N" in words such as "lacking"; A may be a thing of the caption."""
@@ -241,7 +267,12 @@ class CaptionDenials:
         if not wanted or thing is None:
             return None
         text = mistyped(lacking("absent", thing, rng, wanted), rng)
-        return Denial("absent", text, wanted, thing.text)
+        return Denial(
+            kind="absent",
+            text=text,
+            wanted=wanted,
+            unwanted=thing.text,
+        )
 
     def _wanted(self, caption: _Parsed, rng: random.Random) -> str:
         """Return the full caption or one of its actions; "" if it is too long and has none."""
@@ -256,14 +287,27 @@ class CaptionDenials:
         if deed:
             doing = inflect_phrase(deed.text, "VBG")
             templates = templates_for("no deed")
-            template = rng.choice(templates) if deed.subject.is_human else templates[0]
+            if deed.subject.is_human:
+                template = rng.choice(templates)
+            else:
+                template = templates[0]
             text = template.format(B_ing=doing, B_s=inflect_phrase(deed.text, "VBZ"))
-            return Denial("not", text, "", doing)
+            return Denial(
+                kind="not",
+                text=text,
+                wanted="",
+                unwanted=doing,
+            )
 
         thing = self._draw_thing(caption, rng)
         if thing is None:
             return None
-        return Denial("not", lacking("no thing", thing, rng), "", thing.text)
+        return Denial(
+            kind="not",
+            text=lacking("no thing", thing, rng),
+            wanted="",
+            unwanted=thing.text,
+        )
 
     def _typed_not(self, caption: _Parsed, rng: random.Random) -> Denial | None:
         """Word "not B" as people type it."""
@@ -271,12 +315,22 @@ class CaptionDenials:
         if deed:
             doing = inflect_phrase(deed.text, "VBG")
             use = "of a person" if deed.subject.is_human else "of an animal"
-            return Denial("typed not", refuse(doing, use, rng), "", doing)
+            return Denial(
+                kind="typed not",
+                text=refuse(doing, use, rng),
+                wanted="",
+                unwanted=doing,
+            )
 
         thing = self._draw_thing(caption, rng)
         if thing is None:
             return None
-        return Denial("typed not", refuse(thing.text, "of a thing", rng), "", thing.text)
+        return Denial(
+            kind="typed not",
+            text=refuse(thing.text, "of a thing", rng),
+            wanted="",
+            unwanted=thing.text,
+        )
 
     def _draw_other_deed(self, caption: _Parsed, rng: random.Random) -> _UsualAction | None:
         """Draw an action that the caption does not tell of; None if a thing is to be denied."""
@@ -293,17 +347,22 @@ class CaptionDenials:
         if len(caption.words) > MOST_WORDS:
             return None
         for _ in range(TRIES):
-            other = rng.choice(self._sources)
-            start = rng.randrange(len(other.words))
+            source = rng.choice(self._sources)
+            start = rng.randrange(len(source.words))
             size = rng.randint(1, LONGEST_FRAGMENT)
-            positions = _trimmed(other, start, min(start + size, len(other.words)))
-            if not _is_new(other, positions, caption):
+            positions = _trimmed(source, start, min(start + size, len(source.words)))
+            if not _is_new(source, positions, caption):
                 continue
-            tags = [other.tags[i] for i in positions]
-            fragment = " ".join(other.words[i] for i in positions).replace(" '", "'")
+            tags = [source.tags[i] for i in positions]
+            fragment = " ".join(source.words[i] for i in positions).replace(" '", "'")
             template = rng.choice(_joints(tags))
             text = template.format(A=caption.text, F=fragment, f=bare(fragment))
-            return Denial("fragment", text, caption.text, fragment)
+            return Denial(
+                kind="fragment",
+                text=text,
+                wanted=caption.text,
+                unwanted=fragment,
+            )
         return None
 
     def _typed(self, caption: _Parsed, rng: random.Random) -> Denial | None:
@@ -315,7 +374,12 @@ class CaptionDenials:
             return None
         wanted = denial.wanted
         if rng.random() < ASKED_SHARE:
-            return Denial("typed", ask(wanted, rng), wanted, "")
+            return Denial(
+                kind="typed",
+                text=ask(wanted, rng),
+                wanted=wanted,
+                unwanted="",
+            )
 
         second = draw(caption, rng)
         further = ""
@@ -325,7 +389,12 @@ class CaptionDenials:
         unwanted = denial.unwanted
         if is_list:
             unwanted = f"{unwanted} and {further}"
-        return Denial("typed", text, wanted, unwanted)
+        return Denial(
+            kind="typed",
+            text=text,
+            wanted=wanted,
+            unwanted=unwanted,
+        )
 
     def _draw_thing(self, caption: _Parsed, rng: random.Random) -> NamedThing | None:
         """Draw a thing that the caption does not name."""
@@ -345,7 +414,12 @@ def _idiom(caption: _Parsed, rng: random.Random, wordings: Wordings) -> Denial |
     wording = draw_idiom(caption.text, deeds, caption.things, rng, wordings)
     if wording is None:
         return None
-    return Denial("idiom", wording.text, wording.meaning, "")
+    return Denial(
+        kind="idiom",
+        text=wording.text,
+        wanted=wording.meaning,
+        unwanted="",
+    )
 
 
 def templates_for(use: str) -> list[str]:
@@ -425,9 +499,16 @@ def _denied(text: str, phrases: Phrases) -> Iterator[Denial]:
         parts = []
         for unwanted, scope in zip(query.unwanted, query.scopes, strict=True):
             parts.append(_participle(unwanted, scope, denied_phrases))
-        wanted = _without_place_of_thing(wanted, denied_text, denied_phrases, query.scopes[-1])
+        wanted = _without_place_of_thing(
+            wanted, text=denied_text, phrases=denied_phrases, scope=query.scopes[-1]
+        )
         for version in denied_texts:
-            yield Denial("negated", version, wanted, " and ".join(parts))
+            yield Denial(
+                kind="negated",
+                text=version,
+                wanted=wanted,
+                unwanted=" and ".join(parts),
+            )
 
 
 def _may_go_on(phrases: Phrases, scope: Span) -> bool:
@@ -462,7 +543,9 @@ def _place_is_ambiguous(phrases: Phrases, first: int, after: int) -> bool:
     if phrases.tag(first) == "VBN" or phrases.place_phrase(place.end):
         return True
     # a player | in blue
-    noun = phrases.noun_phrase(place.object) if place.object else None
+    noun = None
+    if place.object:
+        noun = phrases.noun_phrase(place.object)
     return noun is not None and phrases.tag(noun.head) == "ADJ"
 
 
@@ -535,11 +618,11 @@ def _dangles(caption: _Parsed, i: int) -> bool:
     return caption.tags[i] == "ADJ" and not is_last and caption.tags[i + 1] in {"ADJ", "NOUN"}
 
 
-def _is_new(other: _Parsed, positions: range, caption: _Parsed) -> bool:
+def _is_new(source: _Parsed, positions: range, caption: _Parsed) -> bool:
     """Return whether a fragment of another caption says something that a caption does not."""
-    if any(other.tags[i] in _BREAKS for i in positions):
+    if any(source.tags[i] in _BREAKS for i in positions):
         return False
-    content = {other.lemmas[i] for i in positions if other.tags[i] in _CONTENT} - _HELPING
+    content = {source.lemmas[i] for i in positions if source.tags[i] in _CONTENT} - _HELPING
     return any(not also_called(lemma) & caption.names for lemma in content)
 
 

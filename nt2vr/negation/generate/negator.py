@@ -26,9 +26,11 @@ from nt2vr.negation.parse.wordlists import listed, listed_runs, renamed
 _POSITIVE = renamed(
     "somebody=nobody someone=noone some=none something=nothing both=neither and=nor"
 )
-_CLIPPED = {"ca": "can", "wo": "will", "ai": "is", "sha": "shall"}  # of can't, won't, ain't, shan't
+# Of can't, won't, ain't, shan't.
+_CLIPPED = {"ca": "can", "wo": "will", "ai": "is", "sha": "shall"}
 
-Replacements = dict[int, str]  # new texts of words by position
+# New texts of words by position.
+Replacements = dict[int, str]
 
 
 def affirm(caption: str, phrases: Phrases) -> str | None:
@@ -108,7 +110,9 @@ def _without_do(phrases: Phrases, cue: int) -> Replacements:
 
 
 def _without_any(phrases: Phrases, i: int) -> Replacements:
-    return {i: _article(phrases, i)} if phrases.word(i) == "any" else {}
+    if phrases.word(i) == "any":
+        return {i: _article(phrases, i)}
+    return {}
 
 
 def _article(phrases: Phrases, i: int) -> str:
@@ -121,13 +125,16 @@ def _article(phrases: Phrases, i: int) -> str:
     is_mass = word in listed("mass_nouns") or lemma in listed("mass_nouns")
     if is_mass or is_plural_noun(word, lemma):
         return ""
-    return "an" if phrases.word(i + 1)[0] in "aeiou" else "a"
+    if phrases.word(i + 1)[0] in "aeiou":
+        return "an"
+    return "a"
 
 
 _CONTRACTED = {"can": "can't", "will": "won't", "shall": "shan't", "am": "", "may": "", "might": ""}
 _AGENTS = ("er", "or", "ist")
 _BEFORE_NOUNS = frozenset({"DET", "ADJ", "NUM", "POS", "ADP"})
-_CACHED_CAPTIONS = 100_000  # about 100 MB
+# About 100 MB.
+_CACHED_CAPTIONS = 100_000
 
 
 class _TagAndLemma(NamedTuple):
@@ -230,7 +237,13 @@ def _added_tokens(text: str, offset: int, replaced: dict[str, Token]) -> Iterato
             lemma = old.lemma
         else:
             tag, lemma = _ADDED.get(word, _TagAndLemma("VB", word))
-        yield Token(word, tag, partial(str, lemma), offset + start, offset + end)
+        yield Token(
+            text=word,
+            tag=tag,
+            find_lemma=partial(str, lemma),
+            start=offset + start,
+            end=offset + end,
+        )
 
 
 def _denial(phrases: Phrases, i: int) -> _CaptionDenial | None:
@@ -325,7 +338,12 @@ def _denied_auxiliary(phrases: Phrases, i: int) -> _CaptionDenial | None:
         texts.append(contracted)
     is_about_video = phrases.lemma(i - 1) in listed("video_words")
     says_little = is_about_video or phrases.lemma(i + 1) in listed("uninformative", "video_words")
-    return _CaptionDenial(token.start, token.end, tuple(texts), says_little)
+    return _CaptionDenial(
+        start=token.start,
+        end=token.end,
+        texts=tuple(texts),
+        says_little=says_little,
+    )
 
 
 def _denied_verb(phrases: Phrases, i: int) -> _CaptionDenial | None:
@@ -354,7 +372,12 @@ def _denied_verb(phrases: Phrases, i: int) -> _CaptionDenial | None:
     if f"{phrases.word(first - 1)} {phrases.word(i)}" in listed_runs("compound_verbs"):
         first -= 1
     start = phrases.tokens[first].start
-    return _CaptionDenial(start, start, ("not ",), says_little)
+    return _CaptionDenial(
+        start=start,
+        end=start,
+        texts=("not ",),
+        says_little=says_little,
+    )
 
 
 def _denied_finite_verb(
@@ -367,7 +390,12 @@ def _denied_finite_verb(
     # a man dressed in red dances
     follows_noun = phrases.tag(i) == "VBD" and phrases.tag(i - 1) == "NOUN"
     if follows_noun and phrases.tag(i + 1) == "ADP" and _finite_follows(phrases, i):
-        return _CaptionDenial(start, start, ("not ",), says_little)
+        return _CaptionDenial(
+            start=start,
+            end=start,
+            texts=("not ",),
+            says_little=says_little,
+        )
 
     helper = _helper_of(phrases, i)
     base = " ".join([*phrases.words[first:i], inflect(lemma, "VB")])
@@ -382,7 +410,9 @@ def _helper_of(phrases: Phrases, verb: int) -> str:
             return "does"
         case "VBD":
             return "did"
-    return "does" if is_third_person(phrases, verb) else "do"
+    if is_third_person(phrases, verb):
+        return "does"
+    return "do"
 
 
 def _is_finite(phrases: Phrases, first: int, i: int) -> bool:

@@ -49,7 +49,8 @@ _REQUIRED = frozenset({"cap_id", "caption", "video_ids"})
 # 120,000.
 _MAX_CHARS = 1 << 20
 
-Fields = Mapping[str, Any]  # of a line that is an object
+# Of a line that is an object.
+Fields = Mapping[str, Any]
 
 
 class Caption(NamedTuple):
@@ -221,7 +222,9 @@ def _negations_of(fields: Fields) -> Iterator[Caption]:
     """Yield the negations of a training caption, numbered without empty ones."""
     number = 0
     for negation in fields.get("false", ()):
-        text = negation.get("falsesent") if isinstance(negation, dict) else None
+        text = None
+        if isinstance(negation, dict):
+            text = negation.get("falsesent")
         if isinstance(text, str) and text.strip():
             yield Caption(f"{fields.get('id')}#{number}", text.strip())
             number += 1
@@ -307,7 +310,9 @@ class _NumberedLine(NamedTuple):
 
 def _rows(path: Path) -> Iterator[_NumberedLine]:
     for number, line in _lines(path):
-        fields = _object(path, number, line) if line.startswith("{") else {}
+        fields = {}
+        if line.startswith("{"):
+            fields = _object(path, number, line)
         yield _NumberedLine(number, line, fields)
 
 
@@ -333,7 +338,9 @@ def object_of(line: str) -> dict[str, Any] | None:
             fields = parse(line)
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             continue
-        return fields if isinstance(fields, dict) else None
+        if isinstance(fields, dict):
+            return fields
+        return None
     return None
 
 
@@ -358,7 +365,12 @@ def _caption(path: Path, row: _NumberedLine) -> Caption:
     if not isinstance(unwanted, str) or not unwanted.strip():
         return Caption(cap_id, text.strip())
     wanted = _joined_pieces(fields.get("poscap"))
-    return Caption(cap_id, text.strip(), wanted, unwanted.strip())
+    return Caption(
+        cap_id=cap_id,
+        text=text.strip(),
+        wanted=wanted,
+        unwanted=unwanted.strip(),
+    )
 
 
 def _is_cap_id(value: object) -> bool:

@@ -113,7 +113,8 @@ class Wording(NamedTuple):
     meaning: str
 
 
-Wordings = Literal["trained", "unseen"]  # uses of `assets/wordings/idioms.json`
+# Uses of `assets/wordings/idioms.json`.
+Wordings = Literal["trained", "unseen"]
 
 
 def draw_idiom(
@@ -156,9 +157,9 @@ def _fields(
     if deeds:
         subject, deed = rng.choice(deeds)
         fields |= _fields_of_deed(subject, deed)
-        others = [text for other, text in deeds if other == subject and text != deed]
-        if others:
-            fields["B2_ing"] = inflect_phrase(rng.choice(others), "VBG")
+        other_deeds = [text for doer, text in deeds if doer == subject and text != deed]
+        if other_deeds:
+            fields["B2_ing"] = inflect_phrase(rng.choice(other_deeds), "VBG")
     names = list(dict.fromkeys(thing.text for thing in things))
     rng.shuffle(names)
     return fields | dict(zip(("N", "M"), names, strict=False))

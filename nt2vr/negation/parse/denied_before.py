@@ -34,13 +34,25 @@ class BackwardFinder:
         """Return the negation of "hatless"."""
         item = Phrase("noun", start=cue.start, end=cue.end, core=cue.end, head=cue.start)
         thing = LESS[self.phrases.word(cue.start)]
-        return Negation(cue, (item,), cue.start, cue.end, thing=thing)
+        return Negation(
+            cue=cue,
+            items=(item,),
+            start=cue.start,
+            end=cue.end,
+            thing=thing,
+        )
 
     def _affirmed(self, cue: Cue) -> Negation:
         """Return two negations that affirm, such as "not without", which deny nothing."""
         cue_words = self.phrases.words[max(0, cue.start - 1) : cue.end]
         means_with = not {"with", "without", "of", "lacking"}.isdisjoint(cue_words)
-        return Negation(cue, (), cue.start, cue.end, link=" with " if means_with else " ")
+        return Negation(
+            cue=cue,
+            items=(),
+            start=cue.start,
+            end=cue.end,
+            link=" with " if means_with else " ",
+        )
 
     def _free(self, cue: Cue, first: int) -> Negation | None:
         """Return the negation of "car-free"."""
@@ -57,7 +69,12 @@ class BackwardFinder:
         if phrases.word(end) in listed("frames"):
             end += 1
             start = max(first, phrases.before(start, {"DET", "ADP"}))
-        return Negation(cue._replace(end=cue.start + 1), (item,), start, end)
+        return Negation(
+            cue=cue._replace(end=cue.start + 1),
+            items=(item,),
+            start=start,
+            end=end,
+        )
 
     def _may_precede_free(self, i: int) -> bool:
         is_noun = self.phrases.tag(i) in {"NOUN", "OTHER", "NUM"}
@@ -128,7 +145,12 @@ class BackwardFinder:
         item = phrases.noun_phrase(thing)
         if item is None:
             return None
-        return Negation(cue, (item,), start, phrases.after_tail(item.end))
+        return Negation(
+            cue=cue,
+            items=(item,),
+            start=start,
+            end=phrases.after_tail(item.end),
+        )
 
     def _is_remark(self, cue: Cue, first: int) -> bool:
         """Return whether "a boy runs, hat missing" says so; not "dog missing, please help"."""
@@ -165,14 +187,24 @@ class BackwardFinder:
             return None
 
         whole_cue = Cue("absent", cue.start, after)
-        return Negation(whole_cue, (noun,), start - 1, phrases.after_tail(after))
+        return Negation(
+            cue=whole_cue,
+            items=(noun,),
+            start=start - 1,
+            end=phrases.after_tail(after),
+        )
 
     def _denied_subject(self, cue: Cue, first: int, end: int) -> Negation | None:
         subject = self._subject(cue.start, first)
         if subject is None:
             return None
         start = min(subject.start, cue.start)
-        return Negation(cue, (subject,), start, max(subject.end, end))
+        return Negation(
+            cue=cue,
+            items=(subject,),
+            start=start,
+            end=max(subject.end, end),
+        )
 
     def _subject(self, predicate: int, first: int) -> Phrase | None:
         """Return the thing before the predicate that starts at word `predicate`."""

@@ -7,8 +7,10 @@ from nt2vr.negation.parse.phrases import Phrase, Phrases, noun_of
 from nt2vr.negation.parse.tokens import FINITE_TAGS, VERB_TAGS
 from nt2vr.negation.parse.wordlists import listed, words
 
-WATCHING = words("see watch hear want need like")  # I don't want to see …
-US = words("me us")  # don't show me …
+# I don't want to see …
+WATCHING = words("see watch hear want need like")
+# Don't show me …
+US = words("me us")
 _CLAUSE_ENDS = frozenset({"", "PUNCT", "CONJ", "WH"})
 _CONTENT_TAGS = frozenset({"NOUN", "ADJ", "ADP", "NUM", "OTHER", *VERB_TAGS})
 
@@ -42,7 +44,9 @@ class DeniedPhraseFinder:
 
         verb = phrases.lemma(before)
         if cue.kind == "no":
-            return before if verb in listed("held") else None
+            if verb in listed("held"):
+                return before
+            return None
 
         is_object = cue.kind == "nobody" and phrase.start == cue.start
         has_exception = phrases.word(cue.end) in {"but", "except", "save", "other", "besides"}

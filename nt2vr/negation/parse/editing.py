@@ -26,8 +26,10 @@ _WHOEVER = (
     "everybody who",
     "anyone who",
 )
-_LAST = words("instead too")  # at the end of a clause
-_LINK = ", "  # of the wanted parts around an edit
+# At the end of a clause.
+_LAST = words("instead too")
+# Of the wanted parts around an edit.
+_LINK = ", "
 
 
 class EditFinder:
@@ -64,14 +66,18 @@ class EditFinder:
         if phrases.word(i) == "replaced" and phrases.word(i + 1) in {"by", "with"}:
             return self._unwanted(Cue("edit", i, i + 2), phrases.clause_start(i), i, i + 2)
         is_last = phrases.tag(i + 1) in CLAUSE_EDGES
-        return self._left_out(i, i + 1) if phrases.word(i) in _LAST and is_last else None
+        if phrases.word(i) in _LAST and is_last:
+            return self._left_out(i, i + 1)
+        return None
 
     def _edit_at_start(self, i: int) -> Negation | None:
         edit = self._replacement(i) or self._removal(i)
         if edit is not None:
             return edit
         length = self._reference(i) or self.phrases.longest(listed_runs("additions"), i)
-        return self._left_out(i, i + length) if length else None
+        if length:
+            return self._left_out(i, i + length)
+        return None
 
     def _reference(self, i: int) -> int:
         """Return the length in words of "like this, but"; 0 if there is none at word i."""
@@ -103,7 +109,12 @@ class EditFinder:
         if after == i or after >= self.num_words:
             return None
         if " ".join(phrases.words[after : after + 2]) not in _WHOEVER:
-            return Negation(Cue("order", i, after), (), i, after)
+            return Negation(
+                cue=Cue("order", i, after),
+                items=(),
+                start=i,
+                end=after,
+            )
 
         end = after + 2
         while end < self.num_words and phrases.tag(end) not in {"PUNCT", "CONJ"}:
@@ -119,7 +130,19 @@ class EditFinder:
             self.phrases.word(i) not in listed("referring") for i in range(start, stop)
         )
         items = (noun_of(start, stop),) if names_thing else ()
-        return Negation(cue, items, min(cue.start, start), end, link=_LINK)
+        return Negation(
+            cue=cue,
+            items=items,
+            start=min(cue.start, start),
+            end=end,
+            link=_LINK,
+        )
 
     def _left_out(self, start: int, end: int) -> Negation:
-        return Negation(Cue("edit", start, end), (), start, end, link=_LINK)
+        return Negation(
+            cue=Cue("edit", start, end),
+            items=(),
+            start=start,
+            end=end,
+            link=_LINK,
+        )

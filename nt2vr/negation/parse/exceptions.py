@@ -70,10 +70,10 @@ class ExceptionFinder:
             # an empty room except for a chair
             is_with = phrases.word(cue.start - 1) == "with"
             exception = Negation(
-                cue,
-                (),
-                cue.start,
-                cue.end,
+                cue=cue,
+                items=(),
+                start=cue.start,
+                end=cue.end,
                 link=" with " if is_with else ", ",
                 other_kinds=("anything",) if cue.start else (),
             )
@@ -92,12 +92,24 @@ class ExceptionFinder:
                 start = first_item.object
             end = max(first_item.start, denial.cue.end)
             taken_back = replace(taken_back, end=end, link=link)
-            exception = Negation(cue, (), start, cue.end, link=" ")
+            exception = Negation(
+                cue=cue,
+                items=(),
+                start=start,
+                end=cue.end,
+                link=" ",
+            )
         else:
             # no pets except | a dog
             end = max(min(denial.items[-1].core, cue.start), denial.cue.end)
             taken_back = replace(taken_back, end=end, link="")
-            exception = Negation(cue, (), cue.start, cue.end, link=link)
+            exception = Negation(
+                cue=cue,
+                items=(),
+                start=cue.start,
+                end=cue.end,
+                link=link,
+            )
         return [*negations[:-1], taken_back, exception]
 
     def _denied_kinds(self, denial: Negation, cue: Cue) -> tuple[str, ...]:

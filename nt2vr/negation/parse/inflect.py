@@ -10,7 +10,8 @@ from nt2vr.negation.parse.wordlists import listed
 # Penn tags: eat, eats, eating, ate, eaten; dogs
 Form = Literal["VB", "VBZ", "VBG", "VBD", "VBN", "NNS"]
 _VERB_FORMS: tuple[Form, ...] = ("VBG", "VBZ", "VBD")
-_NUM_WORDS = 10_000  # remembered per kind of look-up; Flickr8k's 40,460 captions need 4,700
+# Remembered per kind of look-up; Flickr8k's 40,460 captions need 4,700.
+_NUM_WORDS = 10_000
 
 
 @lru_cache(_NUM_WORDS)

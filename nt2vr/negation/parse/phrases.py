@@ -14,7 +14,8 @@ NEW_START = words("just only instead also then")
 # Forms of be, do and have.
 HELPING_WORDS = frozenset({*HELPERS, "'s", "s", "'ve", "ve", "'d", "d", "re", "m", "r"})
 
-_LETTING = words("let make help")  # let him score
+# Let him score.
+_LETTING = words("let make help")
 # Tags of what is around a clause.
 CLAUSE_EDGES = frozenset({"", "PUNCT", "CONJ"})
 _DESCRIBING = frozenset({"ADJ", "ADV", "VBN", "VBG", "NUM"})
@@ -37,7 +38,13 @@ class Phrase:
 
 def noun_of(start: int, end: int) -> Phrase:
     """Return words `start` to `end` as a noun phrase without a setting, the last word its head."""
-    return Phrase("noun", start, end, core=end, head=end - 1)
+    return Phrase(
+        kind="noun",
+        start=start,
+        end=end,
+        core=end,
+        head=end - 1,
+    )
 
 
 class Phrases:
@@ -51,13 +58,19 @@ class Phrases:
         self.words = [normalised(token.text) for token in tokens]
 
     def tag(self, i: int) -> str:
-        return self.tokens[i].tag if 0 <= i < len(self.tokens) else ""
+        if 0 <= i < len(self.tokens):
+            return self.tokens[i].tag
+        return ""
 
     def word(self, i: int) -> str:
-        return self.words[i] if 0 <= i < len(self.tokens) else ""
+        if 0 <= i < len(self.tokens):
+            return self.words[i]
+        return ""
 
     def lemma(self, i: int) -> str:
-        return self.tokens[i].lemma if 0 <= i < len(self.tokens) else ""
+        if 0 <= i < len(self.tokens):
+            return self.tokens[i].lemma
+        return ""
 
     def after(self, i: int, tags: Collection[str]) -> int:
         """Return the first word from word i on that has none of these tags."""
@@ -136,7 +149,13 @@ class Phrases:
             inner = self.noun_phrase(end + 1)
             if inner:
                 end = inner.end
-        return Phrase("noun", i, end, core=end, head=head)
+        return Phrase(
+            kind="noun",
+            start=i,
+            end=end,
+            core=end,
+            head=head,
+        )
 
     def _without_noun(self, i: int, first: int) -> Phrase | None:
         """Return determiners without a noun: "12", "the red", "the other"."""
@@ -148,7 +167,13 @@ class Phrases:
         quality = self.quality(first)
         if quality is None:
             return None
-        return Phrase("noun", i, quality.end, core=quality.end, head=quality.head)
+        return Phrase(
+            kind="noun",
+            start=i,
+            end=quality.end,
+            core=quality.end,
+            head=quality.head,
+        )
 
     def _is_noun(self, i: int) -> bool:
         """Return whether word i is a noun, or the number of a name: "Boeing | 737", "gate | 5"."""
@@ -196,7 +221,14 @@ class Phrases:
             inner = self.verb_phrase(start)
         if inner is None:
             return None
-        return Phrase("place", i, inner.end, core=inner.end, head=i, object=start)
+        return Phrase(
+            kind="place",
+            start=i,
+            end=inner.end,
+            core=inner.end,
+            head=i,
+            object=start,
+        )
 
     def quality(self, i: int) -> Phrase | None:
         """Return "red", "very happy", "far away"."""
@@ -215,7 +247,13 @@ class Phrases:
             inner = self.place_phrase(end)
         if inner:
             end = inner.end
-        return Phrase("quality", i, end, core=end, head=head)
+        return Phrase(
+            kind="quality",
+            start=i,
+            end=end,
+            core=end,
+            head=head,
+        )
 
     def is_setting(self, place: Phrase) -> bool:
         """Return whether everything happens at a place: "in a park", but not "on a phone"."""
@@ -340,8 +378,10 @@ class _VerbPhraseReader:
         lemma = phrases.lemma(verb)
         self._end = verb + 1
         self._first_object: int | None = None
-        self._setting: int | None = None  # first word of the first setting
-        self._num_objects = 2 if lemma in listed("two_objects") else 1  # that may still follow
+        # First word of the first setting.
+        self._setting: int | None = None
+        # That may still follow.
+        self._num_objects = 2 if lemma in listed("two_objects") else 1
         self._may_describe = True
         self._needs_place = lemma in listed("placed")
         self._takes_verb = lemma in listed("takes_verb")
@@ -360,7 +400,14 @@ class _VerbPhraseReader:
             core = inner.core
         if self._setting is not None:
             core = self._setting
-        return Phrase("verb", start, end, core, self._verb, self._first_object)
+        return Phrase(
+            kind="verb",
+            start=start,
+            end=end,
+            core=core,
+            head=self._verb,
+            object=self._first_object,
+        )
 
     def _take_next(self) -> bool:
         """Take an adverb, place, object, quality or particle; return whether one follows."""
@@ -422,7 +469,9 @@ class _VerbPhraseReader:
         # let him | score
         if tag in {"VB", "VBP"} and phrases.lemma(self._verb) in _LETTING:
             has_subject = self._takes_verb or phrases.tag(i - 1) == "PRON"
-            return phrases.verb_phrase(i) if has_subject else None
+            if has_subject:
+                return phrases.verb_phrase(i)
+            return None
         return None
 
     def _is_particle(self, i: int) -> bool:

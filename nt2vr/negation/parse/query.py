@@ -22,7 +22,8 @@ from nt2vr.negation.parse.wordlists import listed, words
 
 MAX_QUERY_CHARS = 1000
 MAX_PART_CHARS = 2 * MAX_QUERY_CHARS
-MAX_PARTS_CHARS = 10 * MAX_QUERY_CHARS  # of all parts: a list's items repeat their shared verb
+# Of all parts: a list's items repeat their shared verb.
+MAX_PARTS_CHARS = 10 * MAX_QUERY_CHARS
 # Marks before a part of a query, several in a row as one: "," "; and no" "-" of "-dog".
 _MARK = r"(?:[,;|&+]|\b(?:and|or|nor|no|not|without|minus)\b|(?<!\S)[-!](?=\S))"
 MARKS = re.compile(rf"{_MARK}(?:\W*{_MARK})*", re.IGNORECASE)

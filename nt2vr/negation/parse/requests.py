@@ -60,8 +60,15 @@ class _Rewriting(NamedTuple):
             end = match.start(group) if group else match.end()
             replaced = match.string[start:end]
             if pieces[index] != replaced:
-                source = Span(start, end) if replaced.strip() else first_word_span
-                yield _Replacement(start, end, pieces[index], source)
+                source = first_word_span
+                if replaced.strip():
+                    source = Span(start, end)
+                yield _Replacement(
+                    start=start,
+                    end=end,
+                    text=pieces[index],
+                    source=source,
+                )
             start = match.end(group)
 
 

@@ -131,8 +131,8 @@ class ScopeFinder:
             thing = denied_by_nobody()[" ".join(self.phrases.words[cue.start : cue.end])]
         verb = self._denied_phrases.verb_before(cue, first)
         return Negation(
-            cue,
-            tuple(items),
+            cue=cue,
+            items=tuple(items),
             start=self._absence_start(cue.start) if verb is None else verb,
             end=self._modifiers.after_filler(items[-1].end),
             verb=verb,
@@ -203,7 +203,7 @@ class ScopeFinder:
         if self.phrases.tag(end) in self._tags_of_both(negation, negations):
             return negation
 
-        starts = {other.start for other in negations}
+        starts = {one.start for one in negations}
         while end not in starts and not self._starts_part(end):
             end += 1
         return negation.ending(end=end, core=end)

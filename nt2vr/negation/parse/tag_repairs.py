@@ -9,7 +9,8 @@ from nt2vr.negation.parse.wordlists import listed
 
 # Margin for nouns in -s that HanTa's lexicon finds about as likely verbs: runs, swims, plays.
 _LIKELY_NATS = 1.0
-_UNKNOWN_NATS = -20.0  # below this HanTa guesses from the ending
+# Below this HanTa guesses from the ending.
+_UNKNOWN_NATS = -20.0
 # These may be nouns even after a noun: "an office building".
 _THINGS_IN_ING = frozenset({"building", "painting"})
 _BASE = frozenset({"VVB", "VVI", "VDB", "VDI", "VHB", "VHI"})
@@ -43,7 +44,9 @@ class MissingVerb(NamedTuple):
 
 def _at(values: Sequence[str], i: int) -> str:
     """Return the word or tag at a position; "" outside the sentence."""
-    return values[i] if 0 <= i < len(values) else ""
+    if 0 <= i < len(values):
+        return values[i]
+    return ""
 
 
 class _WordInContext:
@@ -197,10 +200,14 @@ class TagRepairs:
             is_subject = spot.before_that in VERB_TAGS | {"DET", "NUM", "ADJ"}
             if is_plural or not (spot.i == 1 or is_subject):
                 return ""
-            return "VBZ" if self._may_be_verb(word[:-1], word[:-2], word) else ""
+            if self._may_be_verb(word[:-1], word[:-2], word):
+                return "VBZ"
+            return ""
 
         agrees = is_plural or spot.after in {"DET", "PRON"} or "and" in spot.words[: spot.i]
-        return "VBP" if agrees and self._may_be_verb(word) else ""
+        if agrees and self._may_be_verb(word):
+            return "VBP"
+        return ""
 
     def _may_be_verb(self, *words: str) -> bool:
         for word in words:
@@ -221,9 +228,13 @@ def _tag_by_word(spot: _WordInContext) -> str:
     """Return the tag of a word whose neighbours alone decide it; "" for other words."""
     match spot.word:
         case "to":
-            return "TO" if spot.after in {"VB", "VBP"} else "ADP"
+            if spot.after in {"VB", "VBP"}:
+                return "TO"
+            return "ADP"
         case "that":
-            return "WH" if spot.before in {"NOUN", "PRON"} else "DET"
+            if spot.before in {"NOUN", "PRON"}:
+                return "WH"
+            return "DET"
         case "run" | "come" if spot.tag == "VBN" and spot.before not in VERB_TAGS | {""}:
             return "VBP"
         case "one" if spot.word_before == "no":
@@ -276,7 +287,9 @@ def _verb_after_all(spot: _WordInContext, chances: Mapping[str, float]) -> str:
 
     noun_chance = max(chances.get("NN1", -inf), chances.get("NN2", -inf))
     if spot.word.endswith("ing"):
-        return "VBG" if _is_participle(spot, chances, noun_chance) else ""
+        if _is_participle(spot, chances, noun_chance):
+            return "VBG"
+        return ""
     # nobody strums
     if spot.word.endswith("s") and _follows_nobody(spot):
         return "VBZ"

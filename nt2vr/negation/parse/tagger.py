@@ -22,7 +22,8 @@ from nt2vr.negation.parse.wordlists import renamed, spellings
 _MAX_COMPOUND_CHARS = 10
 # The ending tells the tag, and HanTa takes cubic time in the length of a word.
 _MAX_ANALYSED_CHARS = 12
-_NUM_WORDS = 10_000  # remembered per kind of look-up
+# Remembered per kind of look-up.
+_NUM_WORDS = 10_000
 
 _C5_FORMS = {"Z": "VBZ", "B": "VBP", "D": "VBD", "I": "VB", "G": "VBG", "N": "VBN"}
 # By full tag, otherwise by its first two letters.
@@ -32,7 +33,8 @@ _C5 = {f"V{verb}{form}": tag for verb in "BDHV" for form, tag in _C5_FORMS.items
 )
 _PENN_TO_C5 = {tag: f"VV{form}" for form, tag in _C5_FORMS.items()} | {"NN": "NN1", "NNS": "NN2"}
 _COMPOUND_TAGS = frozenset({"NN1", "NN2", "VVG", "AJ0"})
-_COMPOUND_NATS = -18.0  # log-probability of a compound that is probably an adjective
+# Log-probability of a compound that is probably an adjective.
+_COMPOUND_NATS = -18.0
 _BY_WORD = spellings("tags")
 # Datasets drop apostrophes: "it s", "we re".
 _CLITICS = {"s": "'s", "re": "'re", "m": "'m", "ll": "'ll", "ve": "'ve"}
@@ -56,7 +58,10 @@ class QuickHanta(HanoverTagger):  # type: ignore[misc]  # HanTa has no types
     def _analyze_compound(self, last: str) -> list[tuple[int, float]]:
         """Return the tags of a compound by its last part: "chocolate-|topped"."""
         tags = []
-        readings = self.cache[last] if last in self.cache else self.analyze_forward(last)
+        if last in self.cache:
+            readings = self.cache[last]
+        else:
+            readings = self.analyze_forward(last)
         for tag, log_probability in readings:
             if self.int2tag[tag] in _COMPOUND_TAGS:
                 tags.append((tag, log_probability))

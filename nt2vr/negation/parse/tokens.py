@@ -12,10 +12,12 @@ from nt2vr.negation.parse.wordlists import listed, spellings
 
 _CUES = listed("mended")
 _CONTRACTIONS = listed("contractions")
-_WORDS = listed("not_misspelt")  # a test compares them with the dictionary
+# A test compares them with the dictionary.
+_WORDS = listed("not_misspelt")
 _USUAL = spellings("usual")
 _USUAL_CONTRACTIONS = spellings("contractions")
-_SURE_CHARS = 6  # shorter words have too many neighbours: only swapped or doubled letters count
+# Shorter words have too many neighbours: only swapped or doubled letters count.
+_SURE_CHARS = 6
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -56,7 +58,9 @@ def cue_of(word: str) -> str:
     """Return the cue that a lower-case word is a misspelling of; otherwise the word."""
     if usual := _USUAL.get(word):
         return usual
-    return word if word in _WORDS else _MISSPELT.get(word, word)
+    if word in _WORDS:
+        return word
+    return _MISSPELT.get(word, word)
 
 
 @lru_cache(10_000)
@@ -105,8 +109,10 @@ _CLITIC = re.compile(r"(?:n't|'(?:s|m|d|ll|re|ve)?)$")
 _QUOTED = re.compile(r"""(?<!\S)[-!]["\u201c]([^"\u201c\u201d]+)["\u201d]""")  # -"tomato sauce"
 
 
-Lemma = Callable[[], str]  # few are needed, and one of a rare word takes HanTa 0.1 ms
-WordSpan = tuple[int, int]  # first character and end of a word
+# Few are needed, and one of a rare word takes HanTa 0.1 ms.
+Lemma = Callable[[], str]
+# First character and end of a word.
+WordSpan = tuple[int, int]
 
 
 class Token(NamedTuple):
@@ -138,7 +144,9 @@ def normalised(word: str) -> str:
 
 def as_tagged(word: str) -> str:
     """Return a word as the taggers should read it: "x" for overlong ones."""
-    return normalised(word) if len(word) <= _MAX_WORD_CHARS else "x"
+    if len(word) <= _MAX_WORD_CHARS:
+        return normalised(word)
+    return "x"
 
 
 def word_spans(text: str) -> list[WordSpan]:

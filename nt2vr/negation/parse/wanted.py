@@ -47,7 +47,14 @@ class WantedFinder:
         is_after_edit = False
         for negation in negations:
             is_opening = not stretches and not is_after_edit
-            self._add_stretch(stretches, first, negation.start, link, is_opening, negations)
+            self._add_stretch(
+                stretches,
+                first,
+                last=negation.start,
+                link=link,
+                is_opening=is_opening,
+                negations=negations,
+            )
             first = negation.end
             link = negation.link
             is_after_edit = negation.cue.kind == "edit"
@@ -55,7 +62,9 @@ class WantedFinder:
         if end is None:
             end = self.num_words
         is_opening = not stretches and not is_after_edit
-        self._add_stretch(stretches, first, end, link, is_opening, negations)
+        self._add_stretch(
+            stretches, first, last=end, link=link, is_opening=is_opening, negations=negations
+        )
         return stretches
 
     def _add_stretch(
@@ -105,7 +114,9 @@ class WantedFinder:
             start += 1
 
         # nobody in the street: the street
-        place = phrases.place_phrase(start) if is_after_negation else None
+        place = None
+        if is_after_negation:
+            place = phrases.place_phrase(start)
         if place:
             is_way = phrases.word(start) in {"over", "around", "through"}
             if is_way or phrases.is_setting(place):

@@ -17,7 +17,8 @@ from nt2vr.evaluation.tasks import Question
 from nt2vr.models.foreign_file import read_tensors
 from nt2vr.progress import Progress
 
-TEST_SIZE = 40_000  # the last rows of CC-Neg, which its authors evaluate on
+# The last rows of CC-Neg, which its authors evaluate on.
+TEST_SIZE = 40_000
 
 
 def read_cc_neg(file: Path, progress: Progress) -> list[Question]:
@@ -38,7 +39,9 @@ def read_cc_neg(file: Path, progress: Progress) -> list[Question]:
     for row in range(first_row, len(paths)):
         caption = text(annotations[row]["json"]["caption"])
         negated = text(annotations[row]["sop_data"]["negative-prompt"]).replace(",", "")
-        comma_group = "with a comma" if "," in caption else "without a comma"
+        comma_group = "without a comma"
+        if "," in caption:
+            comma_group = "with a comma"
         groups = (cue_of(negated), comma_group, pairs_group.get(row, ""))
         questions.append(Question(text(paths[row]), (caption, negated), groups))
     return questions

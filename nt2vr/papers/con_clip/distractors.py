@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nt2vr.errors import ConfigError
+from nt2vr.models.encoder import Vectors
 from nt2vr.negation.generate.actions import actions
 from nt2vr.negation.generate.content import things
 from nt2vr.negation.parse.phrases import Phrases
@@ -29,7 +30,8 @@ from trainer.config import TrainConfig
 from trainer.inputs import Drawing, EmbeddedBatch, Input, Negated, Preparation, Towers
 from trainer.inputs.frozen_texts import FrozenTexts, TextEncoder, embed_once
 
-CACHED = 100_000  # negated captions, whose parsing takes about 2 ms
+# Negated captions, whose parsing takes about 2 ms.
+CACHED = 100_000
 
 
 class DistractorRequest(NamedTuple):
@@ -96,14 +98,17 @@ class Distractors(Input[DistractorRequest, EmbeddedDistractors]):
         for caption, text, is_negatable in zip(
             drawing.captions, negated.texts, negated.negatable, strict=True
         ):
-            parts = subject_and_object(caption.text, text) if is_negatable else None
+            parts = None
+            if is_negatable:
+                parts = subject_and_object(caption.text, text)
             subject, denied_object = parts or ("", "")
             subjects.append(subject)
             objects.append(denied_object)
             has_distractor.append(parts is not None)
 
         clips = np.random.default_rng(drawing.seed(2)).permutation(len(drawing.clips))
-        num_candidates = drawing.config.negation.pool_clips or len(clips)  # 0 means all
+        # 0 means all.
+        num_candidates = drawing.config.negation.pool_clips or len(clips)
         return DistractorRequest(
             subjects=subjects,
             objects=objects,
@@ -124,7 +129,7 @@ class Distractors(Input[DistractorRequest, EmbeddedDistractors]):
 class Miner:
     """Chooses distractors among the training videos, given as L2-normalised rows of length D."""
 
-    def __init__(self, encoder: TextEncoder, videos: NDArray[np.float32], device: str) -> None:
+    def __init__(self, encoder: TextEncoder, videos: Vectors, device: str) -> None:
         self._encoder = encoder
         self._device = device
         self._videos = torch.from_numpy(videos).to(device)

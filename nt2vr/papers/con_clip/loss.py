@@ -64,7 +64,7 @@ class ConClipLoss:
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         video = given(batch.video)  # (B, D)
         if not self._has_distractors:
-            return _choice_loss(batch, video, right=batch.caption, wrong=_negated(batch))
+            return _choice_loss(batch, anchor=video, right=batch.caption, wrong=_negated(batch))
 
         # A caption without a distractor counts as one that cannot be negated.
         mined = batch.of(Distractors)
@@ -73,11 +73,11 @@ class ConClipLoss:
 
         terms: list[Tensor] = []
         if self.images:
-            terms.append(_choice_loss(batch, video, right=batch.caption, wrong=negated))
+            terms.append(_choice_loss(batch, anchor=video, right=batch.caption, wrong=negated))
         if self.captions:
-            terms.append(_choice_loss(batch, batch.caption, right=video, wrong=distractor))
+            terms.append(_choice_loss(batch, anchor=batch.caption, right=video, wrong=distractor))
         if self.distractors and len(distractor):
-            terms.append(_choice_loss(batch, distractor, right=negated, wrong=batch.caption))
+            terms.append(_choice_loss(batch, anchor=distractor, right=negated, wrong=batch.caption))
         if not terms:
             # L3 alone, in a batch without distractors: 0, with a gradient of 0 for the text tower.
             # The videos have none, since their tower is frozen.
@@ -106,8 +106,8 @@ class NegClipLoss:
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         video = given(batch.video)  # (B, D)
         no_distractors = video[:0]  # (0, D)
-        to_text = _choice_loss(batch, video, right=batch.caption, wrong=_negated(batch))
-        to_video = _choice_loss(batch, batch.caption, right=video, wrong=no_distractors)
+        to_text = _choice_loss(batch, anchor=video, right=batch.caption, wrong=_negated(batch))
+        to_video = _choice_loss(batch, anchor=batch.caption, right=video, wrong=no_distractors)
         return (to_text + to_video) / 2
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from nt2vr.extension import Command, Extension, Measure, Training
+from nt2vr.extension import Command, Extension, Measure, TrainingReference
 
 EXTENSION = Extension(
     name="covr",
@@ -12,7 +12,7 @@ EXTENSION = Extension(
     strategies={"fusion": "nt2vr.papers.covr.strategy:FUSION"},
     settings={"picture plus text": "nt2vr.papers.covr.settings:PictureSettings"},
     trainings={
-        "fusion": Training(
+        "fusion": TrainingReference(
             "nt2vr.papers.covr.training_kind:FUSION",
             measures=(
                 Measure(

@@ -8,13 +8,14 @@ embedded like a clip, all of its frames pooled.
 
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,12 +32,12 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.media.store import Cache
 from nt2vr.models.composer import Composer, PictureQuery
-from nt2vr.models.encoder import Encoder
+from nt2vr.models.encoder import Encoder, Vectors
 from nt2vr.negation.parse.query import understand
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.papers.covr.compositions import COMPOSITIONS, PARTS, CompositionWeights
 from nt2vr.papers.covr.datasets import CovrSample, CovrSet, load_covr
-from nt2vr.papers.covr.edits import WishTable, choose_families, gallery_of
+from nt2vr.papers.covr.edits import Family, WishTable, choose_families, gallery_of
 from nt2vr.papers.covr.presentation import (
     ALL,
     CIRR_MEAN,
@@ -65,10 +66,13 @@ from nt2vr.world.scenes import SceneSplit
 
 MAP_KS = (5, 10, 25, 50)
 SUBSET_KS = (1, 2, 3)
-TAKEN, TAKEN_OF_SUBSET = 50, 3  # predictions per query that CIRR's test server takes
-GIVEN = "as given"  # embeddings from elsewhere
-ROUNDS = 2  # of the search for the weights of `parts`
-Vectors = NDArray[np.float32]
+# Predictions per query that CIRR's test server takes, of recall and of its subset measure.
+TAKEN = 50
+TAKEN_OF_SUBSET = 3
+# The only system of embeddings from elsewhere.
+GIVEN = "as given"
+# Of the search for the weights of `parts`.
+ROUNDS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,27 +81,38 @@ class CovrQuery(JudgedQuery):
 
     Of the inherited fields, `relevant` are the clips that count in R@k; `violating` those that show
     what was to be removed, which is empty for other changes.
+
+    Attributes:
+        reference: row of its picture among `EmbeddedMedia.references`.
+        caption: full caption of a right clip; empty if unknown.
+        left_out: rows that are not ranked: the reference itself.
+        subset: rows to rank in a second measure, as in CIRR; empty for none.
+        labels: further groups that it is reported in.
+        matches: rows that count in mAP@k, where these are more; empty for `relevant`.
+        ranked: rows that are ranked; None for all.
     """
 
-    reference: int = 0  # row of its picture among `EmbeddedMedia.references`
-    caption: str = ""  # full caption of a right clip; empty if unknown
-    left_out: tuple[int, ...] = ()  # rows that are not ranked: the reference itself
-    subset: tuple[int, ...] = ()  # rows to rank in a second measure, as in CIRR; empty for none
-    labels: tuple[str, ...] = ()  # further groups that it is reported in
-    matches: tuple[
-        int, ...
-    ] = ()  # rows that count in mAP@k, where these are more; empty for `relevant`
-    ranked: slice | None = None  # rows that are ranked; None for all
+    reference: int = 0
+    caption: str = ""
+    left_out: tuple[int, ...] = ()
+    subset: tuple[int, ...] = ()
+    labels: tuple[str, ...] = ()
+    matches: tuple[int, ...] = ()
+    ranked: slice | None = None
 
 
 class EmbeddedMedia(NamedTuple):
-    """References (R, D), one frame or picture each, and clips (V, D), or (V, F, D); see `TextBenchmark`."""
+    """The references and clips of a benchmark under a model.
+
+    Attributes:
+        references: (R, D), one frame or picture each.
+        clips: (V, D), or (V, F, D); see `TextBenchmark`.
+        frames: embeds those of references, (R, F, D); None where each is one picture.
+    """
 
     references: Vectors
     clips: Vectors
-    frames: Callable[[], Vectors] | None = (
-        None  # embeds those (R, F, D) of references; None where each is one
-    )
+    frames: Callable[[], Vectors] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +122,8 @@ class CovrBenchmark(ModelBenchmark[EmbeddedMedia]):
     presentation: ClassVar[Presentation] = COVR
 
     queries: tuple[CovrQuery, ...]
-    clip_ids: Sequence[str] = ()  # of the clips of a dataset
+    # Of the clips of a dataset.
+    clip_ids: Sequence[str] = ()
 
     @property
     def title(self) -> str:
@@ -115,11 +131,9 @@ class CovrBenchmark(ModelBenchmark[EmbeddedMedia]):
 
     @property
     def digest(self) -> str:
-        queries = [
-            (query.kind, query.text, tuple(query.relevant.tolist())) for query in self.queries
-        ]
-        known = (self.name, sorted(self.source.items()), queries)
-        return blake2b(repr(known).encode(), digest_size=12).hexdigest()
+        truth = [(query.kind, query.text, tuple(query.relevant.tolist())) for query in self.queries]
+        identity = (self.name, sorted(self.source.items()), truth)
+        return blake2b(repr(identity).encode(), digest_size=12).hexdigest()
 
     def systems_of(self, encoder: Encoder) -> list[System]:
         """Return every composition that a model has, its controls, and the full caption where it is known."""
@@ -150,7 +164,13 @@ class CovrBenchmark(ModelBenchmark[EmbeddedMedia]):
             outcome = measure(vectors_for(embedded, system.strategy, encoder), embedded)
             table = summarise(self.queries, outcome)
             results.append(
-                covr_result(card.name, system.strategy, outcome.ranks, table, card.fingerprints)
+                covr_result(
+                    card.name,
+                    system=system.strategy,
+                    ranks=outcome.ranks,
+                    table=table,
+                    spec=card.fingerprints,
+                )
             )
         return results
 
@@ -164,15 +184,43 @@ class CovrBenchmark(ModelBenchmark[EmbeddedMedia]):
 
 
 class EmbeddedQueries(NamedTuple):
-    """The queries of a benchmark under a model: the input of every composition."""
+    """The queries of a benchmark under a model: the input of every composition.
+
+    Attributes:
+        combined: their embeddings, (Q, D) each.
+        captions: (Q, D), embeddings of the targets' captions; zeros where unknown.
+        clips: (V, D), or (V, F, D), whose frames the wanted part weighs.
+        precomputed: (Q, D), vectors of the queries from elsewhere, in place of all compositions.
+    """
 
     queries: tuple[CovrQuery, ...]
-    combined: PictureQuery  # their embeddings, (Q, D) each
-    captions: Vectors  # (Q, D), embeddings of the targets' captions; zeros where unknown
-    clips: Vectors  # (V, D), or (V, F, D), whose frames the wanted part weighs
-    given: Vectors | None = (
-        None  # (Q, D), vectors of the queries from elsewhere, in place of all compositions
-    )
+    combined: PictureQuery
+    captions: Vectors
+    clips: Vectors
+    precomputed: Vectors | None = None
+
+
+class TextVectors:
+    """The embeddings of texts, each embedded once; zeros for blank texts."""
+
+    def __init__(self, encoder: Encoder, texts: Iterable[str]) -> None:
+        written = list(dict.fromkeys(filter(str.strip, texts)))
+        self._zeros = np.zeros(encoder.embed_dim, np.float32)
+        self._vectors = dict(zip(written, encoder.encode_text(written), strict=True))
+
+    def of(self, texts: Iterable[str]) -> Vectors:
+        """Return the vectors of texts, (T, D)."""
+        return np.stack([self._vectors.get(text, self._zeros) for text in texts])
+
+    def sums_of(self, groups: Iterable[Iterable[str]]) -> Vectors:
+        """Return the sum of the vectors of each group of texts, (G, D)."""
+        sums = []
+        for texts in groups:
+            total = self._zeros
+            for text in texts:
+                total = total + self._vectors.get(text, self._zeros)
+            sums.append(total)
+        return np.stack(sums)
 
 
 def embed_queries(
@@ -187,32 +235,58 @@ def embed_queries(
     `deep` also embeds tokens and frames, for a fusion that is to get cross-attention; for one that
     has it, they are embedded anyway. `media` are as of `CovrBenchmark.embed`, and embedded if None.
     """
-    media = benchmark.embed(encoder, progress) if media is None else media
+    if media is None:
+        media = benchmark.embed(encoder, progress)
     queries = benchmark.queries
     if encoder.capabilities.given_queries_only:
-        given = encoder.encode_text([query.query_id for query in queries])
-        none = np.zeros_like(given)
-        return EmbeddedQueries(
-            queries, PictureQuery(none, none, none, none), none, media.clips, given
+        precomputed = encoder.encode_text([query.query_id for query in queries])
+        zeros = np.zeros_like(precomputed)
+        unused = PictureQuery(
+            picture=zeros,
+            sentence=zeros,
+            wanted=zeros,
+            unwanted=zeros,
         )
-    tagger, nothing = load_tagger(), np.zeros(encoder.embed_dim, np.float32)
-    texts, captions = [query.text for query in queries], [query.caption for query in queries]
-    read = [understand(text, tagger, editing=True) for text in texts]
-    wanted, unwanted = [" ".join(each.wanted) for each in read], [each.unwanted for each in read]
-    written = list(dict.fromkeys(filter(str.strip, chain(wanted, texts, captions, *unwanted))))
-    vectors = defaultdict(lambda: nothing, zip(written, encoder.encode_text(written), strict=True))
-    of_texts, of_wanted, of_captions = (
-        np.stack([vectors[one] for one in some]) for some in (texts, wanted, captions)
-    )
+        return EmbeddedQueries(
+            queries=queries,
+            combined=unused,
+            captions=zeros,
+            clips=media.clips,
+            precomputed=precomputed,
+        )
+
+    tagger = load_tagger()
+    texts = [query.text for query in queries]
+    captions = [query.caption for query in queries]
+    parsed = [understand(text, tagger, editing=True) for text in texts]
+    wanted = [" ".join(query.wanted) for query in parsed]
+    unwanted = [query.unwanted for query in parsed]
+    vectors = TextVectors(encoder, chain(wanted, texts, captions, *unwanted))
+
     references = [query.reference for query in queries]
-    left_out = np.stack([sum((vectors[text] for text in some), nothing) for some in unwanted])
-    combined = PictureQuery(media.references[references], of_texts, of_wanted, left_out)
+    combined = PictureQuery(
+        picture=media.references[references],
+        sentence=vectors.of(texts),
+        wanted=vectors.of(wanted),
+        unwanted=vectors.sums_of(unwanted),
+    )
     if deep or reads_tokens(encoder):
-        frames = media.references[:, None]
-        if media.frames is not None:
-            frames = encoder.pool(media.frames()[..., None, :])  # each frame as a clip
-        combined = replace(combined, tokens=encoder.encode_tokens(texts), frames=frames[references])
-    return EmbeddedQueries(queries, combined, of_captions, media.clips)
+        frames = _reference_frames(media, encoder)[references]
+        combined = replace(combined, tokens=encoder.encode_tokens(texts), frames=frames)
+    return EmbeddedQueries(
+        queries=queries,
+        combined=combined,
+        captions=vectors.of(captions),
+        clips=media.clips,
+    )
+
+
+def _reference_frames(media: EmbeddedMedia, encoder: Encoder) -> Vectors:
+    """Return the frames of references (R, F, D); pictures are clips of one frame."""
+    if media.frames is None:
+        return media.references[:, None]
+    # Each frame is pooled as a clip.
+    return encoder.pool(media.frames()[..., None, :])
 
 
 def vectors_of(
@@ -226,11 +300,24 @@ def vectors_of(
         return embedded.captions
     if system in COMPOSITIONS:
         return COMPOSITIONS[system](embedded.combined, weights)
-    return combine(system, embedded.combined, weights, composers)
+    return combine(system, query=embedded.combined, weights=weights, composers=composers)
+
+
+def vectors_for(embedded: EmbeddedQueries, system: str, encoder: Encoder) -> Vectors:
+    """Return the query vectors (Q, D) of one of a model's systems, with the weights that its card has."""
+    if embedded.precomputed is not None:
+        return embedded.precomputed
+    weights = CompositionWeights.of(encoder.card.composition)
+    return vectors_of(embedded, system, weights, encoder.composers)
 
 
 class Outcome(NamedTuple):
-    """The rank of each query's best right clip, (Q,) and 1 is best; and shares (Q,) by measure, NaN where none is."""
+    """What a system does for each query.
+
+    Attributes:
+        ranks: of each query's best right clip, (Q,); 1 is best.
+        shares: (Q,) by measure, NaN where a query has none.
+    """
 
     ranks: NDArray[np.int64]
     shares: Mapping[str, NDArray[np.float64]]
@@ -238,43 +325,52 @@ class Outcome(NamedTuple):
 
 def scores_of(vectors: Vectors, embedded: EmbeddedQueries) -> Vectors:
     """Score all clips for each query: (Q, V); -inf for what is not ranked, and for unreadable files (zeros)."""
-    clips, nothing = embedded.clips, np.zeros((0, vectors.shape[1]), np.float32)
-    weighing = (
-        [Exclusion(nothing, 0.0, focus=wanted) for wanted in embedded.combined.wanted]
-        if clips.ndim > 2
-        else ()
-    )
-    scores = score_table(vectors, clips, weighing, clips)
-    scores[:, ~clips.any(axis=(1, 2)[: clips.ndim - 1])] = -np.inf
-    for row, query in enumerate(embedded.queries):
-        scores[row, list(query.left_out)] = -np.inf
+    clips = embedded.clips
+    exclusions: list[Exclusion] = []
+    if clips.ndim > 2:
+        nothing = np.zeros((0, vectors.shape[1]), np.float32)
+        for wanted in embedded.combined.wanted:
+            exclusions.append(Exclusion(nothing, 0.0, focus=wanted))
+    scores = score_table(vectors, clips, exclusions, gallery=clips)
+
+    is_readable = clips.any(axis=tuple(range(1, clips.ndim)))
+    scores[:, ~is_readable] = -np.inf
+    for of_query, query in zip(scores, embedded.queries, strict=True):
+        of_query[list(query.left_out)] = -np.inf
         if query.ranked is not None:
-            scores[row, : query.ranked.start] = scores[row, query.ranked.stop :] = -np.inf
+            of_query[: query.ranked.start] = -np.inf
+            of_query[query.ranked.stop :] = -np.inf
     return scores
 
 
 def measure(vectors: Vectors, embedded: EmbeddedQueries) -> Outcome:
     """Rank all clips for each query. A tie counts against the system, so zeros, which ask for nothing, rank last."""
     scores = scores_of(vectors, embedded)
-    queries, count = embedded.queries, scores.shape[1]
+    queries = embedded.queries
+    count = scores.shape[1]
     right = mask([query.relevant for query in queries], count)
     violating = mask([query.violating for query in queries], count)
-    subset = mask([query.subset for query in queries], count)
     matches = mask([query.matches or query.relevant for query in queries], count)
+
     ranks = first_ranks(scores, right)
-    shares: dict[str, NDArray[np.float64]] = {recall(k): np.where(ranks <= k, 1.0, 0.0) for k in KS}
+    shares: dict[str, NDArray[np.float64]] = {}
+    for k in KS:
+        shares[recall(k)] = np.where(ranks <= k, 1.0, 0.0)
     violated = shares_among_first(scores, violating, FIRST)
-    shares[VIOLATIONS] = np.where(violating.any(axis=1) & vectors.any(axis=1), violated, np.nan)
+    has_violations = violating.any(axis=1) & vectors.any(axis=1)
+    shares[VIOLATIONS] = np.where(has_violations, violated, np.nan)
     shares |= average_precisions(scores, matches)
-    inside = first_ranks(np.where(subset | right, scores, -np.inf).astype(np.float32), right)
+
+    subset = mask([query.subset for query in queries], count)
+    subset_scores = np.where(subset | right, scores, -np.inf).astype(np.float32)
+    subset_ranks = first_ranks(subset_scores, right)
     for k in SUBSET_KS:
-        shares[within_subset(recall(k))] = np.where(subset.any(axis=1), inside <= k, np.nan)
+        is_first = np.where(subset.any(axis=1), subset_ranks <= k, np.nan)
+        shares[within_subset(recall(k))] = is_first
     return Outcome(ranks, shares)
 
 
-def average_precisions(
-    scores: NDArray[np.float32], right: NDArray[np.bool_]
-) -> dict[str, NDArray[np.float64]]:
+def average_precisions(scores: Vectors, right: NDArray[np.bool_]) -> dict[str, NDArray[np.float64]]:
     """AP@k for each k of MAP_KS; none where no query has several right clips, as R@k then says as much.
 
         AP@k = sum over i <= k of precision@i * right_i / min(k, number of right clips)
@@ -282,74 +378,82 @@ def average_precisions(
     Source: Baldrati et al., "Zero-Shot Composed Image Retrieval with Textual Inversion", ICCV 2023,
     CIRCO's measure.
     """
-    if not (right.sum(axis=1) > 1).any():
+    num_right = right.sum(axis=1)
+    if not (num_right > 1).any():
         return {}
-    precisions = np.full((len(MAP_KS), len(scores)), np.nan)
-    for row in np.flatnonzero(right.any(axis=1)):
-        order = np.lexsort((right[row], -scores[row]))[
-            : max(MAP_KS)
-        ]  # of tied clips, right ones come last
-        hits = right[row][order]
-        at = np.cumsum(hits) / np.arange(1, len(hits) + 1) * hits
-        precisions[:, row] = [at[:k].sum() / min(k, right[row].sum()) for k in MAP_KS]
-    return {mean_average_precision(k): each for k, each in zip(MAP_KS, precisions, strict=True)}
+    precisions = {}
+    for k in MAP_KS:
+        precisions[mean_average_precision(k)] = np.full(len(scores), np.nan)
+    for row in np.flatnonzero(num_right):
+        # Of tied clips, right ones come last.
+        order = np.lexsort((right[row], -scores[row]))
+        hits = right[row][order[: max(MAP_KS)]]
+        precision_at_hits = np.cumsum(hits) / np.arange(1, len(hits) + 1) * hits
+        for k in MAP_KS:
+            total = precision_at_hits[:k].sum()
+            precisions[mean_average_precision(k)][row] = total / min(k, num_right[row])
+    return precisions
 
 
 def summarise(queries: Sequence[CovrQuery], outcome: Outcome) -> dict[str, dict[str, float]]:
     """Aggregate to metrics in percent by kind; and, as means over the kinds, of ALL and by label, "negation" first."""
     kinds = np.array([query.kind for query in queries])
-    names = list(dict.fromkeys(kinds.tolist()))
+    table = {}
+    for kind in dict.fromkeys(kinds.tolist()):
+        table[kind] = _metrics_of(outcome, kinds == kind)
+    table[ALL] = _mean_over_kinds(outcome, kinds, np.ones(len(queries), bool))
 
-    def metrics_of(chosen: NDArray[np.bool_]) -> dict[str, float]:
-        shares = {name: each[chosen & ~np.isnan(each)] for name, each in outcome.shares.items()}
-        metrics = {name: 100 * float(each.mean()) for name, each in shares.items() if len(each)}
-        if SUBSET_R_1 in metrics:
-            metrics[CIRR_MEAN] = (metrics[recall(5)] + metrics[SUBSET_R_1]) / 2
-        return metrics
-
-    def mean_over_kinds(chosen: NDArray[np.bool_]) -> dict[str, float]:
-        rows = [metrics_of(chosen & (kinds == kind)) for kind in names]
-        known = dict.fromkeys(name for row in rows for name in row)
-        return {name: float(np.mean([row[name] for row in rows if name in row])) for name in known}
-
-    table = {kind: metrics_of(kinds == kind) for kind in names}
-    table[ALL] = mean_over_kinds(np.ones(len(queries), bool))
-    labels = {label for query in queries for label in query.labels}
-    for label in sorted(labels, key=lambda each: (each != "negation", each)):
-        table[label] = mean_over_kinds(np.array([label in query.labels for query in queries]))
+    labels: set[str] = set()
+    for query in queries:
+        labels.update(query.labels)
+    for label in sorted(labels, key=lambda label: (label != "negation", label)):
+        has_label = np.array([label in query.labels for query in queries])
+        table[label] = _mean_over_kinds(outcome, kinds, has_label)
     return table
 
 
-def vectors_for(embedded: EmbeddedQueries, system: str, encoder: Encoder) -> Vectors:
-    """Return the query vectors (Q, D) of one of a model's systems, with the weights that its card has."""
-    if embedded.given is not None:
-        return embedded.given
-    weights = CompositionWeights.of(encoder.card.composition)
-    return vectors_of(embedded, system, weights, encoder.composers)
+def _metrics_of(outcome: Outcome, chosen: NDArray[np.bool_]) -> dict[str, float]:
+    """Average the measures of the chosen queries, in percent, over those that have one."""
+    metrics = {}
+    for name, shares in outcome.shares.items():
+        measured = shares[chosen & ~np.isnan(shares)]
+        if len(measured):
+            metrics[name] = 100 * float(measured.mean())
+    if SUBSET_R_1 in metrics:
+        metrics[CIRR_MEAN] = (metrics[recall(5)] + metrics[SUBSET_R_1]) / 2
+    return metrics
 
 
-SHARES = tuple(step / 20 for step in range(1, 20))
-PART_WEIGHTS = tuple(step / 5 for step in range(1, 17))  # .2 to 3.2
+def _mean_over_kinds(
+    outcome: Outcome, kinds: NDArray[np.str_], chosen: NDArray[np.bool_]
+) -> dict[str, float]:
+    values: dict[str, list[float]] = defaultdict(list)
+    for kind in dict.fromkeys(kinds.tolist()):
+        for name, value in _metrics_of(outcome, chosen & (kinds == kind)).items():
+            values[name].append(value)
+    return {name: float(np.mean(of_kinds)) for name, of_kinds in values.items()}
+
+
+# Candidates for the weight of the text in `sum`, .05 to .95.
+SUM_WEIGHTS = tuple(step / 20 for step in range(1, 20))
+# Candidates for the weights of `parts`, .2 to 3.2.
+PART_WEIGHTS = tuple(step / 5 for step in range(1, 17))
 
 
 def choose_weights(embedded: EmbeddedQueries) -> CompositionWeights:
     """Choose the weights of the training-free compositions by mean R@1 over the kinds; use validation queries."""
 
-    def recall(system: str, weights: CompositionWeights) -> float:
-        return summarise(
-            embedded.queries, measure(vectors_of(embedded, system, weights), embedded)
-        )[ALL][R_1]
+    def mean_recall(system: str, weights: CompositionWeights) -> float:
+        outcome = measure(vectors_of(embedded, system, weights), embedded)
+        return summarise(embedded.queries, outcome)[ALL][R_1]
 
-    best = max(
-        (CompositionWeights(sum=share) for share in SHARES),
-        key=lambda weights: recall("sum", weights),
-    )
-    for _ in range(
-        ROUNDS
-    ):  # one weight at a time, which ends where both together would, in an eighth of the time
+    of_sum = [CompositionWeights(sum=weight) for weight in SUM_WEIGHTS]
+    best = max(of_sum, key=partial(mean_recall, "sum"))
+    # One weight at a time ends where both together would, in an eighth of the time.
+    for _ in range(ROUNDS):
         for name in ("wanted", "unwanted"):
-            found = (replace(best, **{name: weight}) for weight in PART_WEIGHTS)
-            best = max(found, key=lambda weights: recall("parts", weights))
+            of_part = [replace(best, **{name: weight}) for weight in PART_WEIGHTS]
+            best = max(of_part, key=partial(mean_recall, PARTS))
     return best
 
 
@@ -371,44 +475,63 @@ def write_submission(
     if not path.parent.is_dir():
         raise ConfigError(f"The folder of {path} is not there. Create it, or name another file.")
     embedded = embed_queries(benchmark, encoder, progress)
-    known = [each.strategy for each in benchmark.systems_of(encoder)]
-    system = GIVEN if GIVEN in known else system
-    if system not in known:
+    strategies = [system.strategy for system in benchmark.systems_of(encoder)]
+    if GIVEN in strategies:
+        system = GIVEN
+    elif system not in strategies:
         raise ConfigError(
-            f"{encoder.name} has no system {system!r}. Choose one of: {', '.join(known)}."
+            f"{encoder.name} has no system {system!r}. Choose one of: {', '.join(strategies)}."
         )
+
     scores = scores_of(vectors_for(embedded, system, encoder), embedded)
-    inside = np.where(
-        mask([query.subset for query in embedded.queries], scores.shape[1]), scores, -np.inf
+    in_subset = mask([query.subset for query in embedded.queries], scores.shape[1])
+    subset_scores = np.where(in_subset, scores, -np.inf)
+    subset_path = path.with_name(f"{path.stem}_subset{path.suffix}")
+    _write_predictions(benchmark, file=path, metric="recall", scores=scores, count=TAKEN)
+    _write_predictions(
+        benchmark,
+        file=subset_path,
+        metric="recall_subset",
+        scores=subset_scores,
+        count=TAKEN_OF_SUBSET,
     )
-    files = [path, path.with_name(f"{path.stem}_subset{path.suffix}")]
-    forms = (("recall", scores, TAKEN), ("recall_subset", inside, TAKEN_OF_SUBSET))
-    for file, (metric, ranked, count) in zip(files, forms, strict=True):
-        first = first_rows(ranked, np.zeros(ranked.shape, bool), count).tolist()
-        predicted = {
-            query.query_id: [benchmark.clip_ids[row] for row in rows if row >= 0]
-            for query, rows in zip(embedded.queries, first, strict=True)
-        }
-        try:
-            write_json(file, {"version": "rc2", "metric": metric, **predicted})
-        except OSError as error:
-            raise ConfigError(
-                f"{file} cannot be written ({reason_of(error)}). Name another file."
-            ) from error
-    return files
+    return [path, subset_path]
 
 
+def _write_predictions(
+    benchmark: CovrBenchmark, file: Path, metric: str, scores: Vectors, count: int
+) -> None:
+    """Write the ids of the `count` clips that score highest for each query."""
+    content: dict[str, Any] = {"version": "rc2", "metric": metric}
+    first = first_rows(scores, np.zeros(scores.shape, bool), count).tolist()
+    for query, rows in zip(benchmark.queries, first, strict=True):
+        content[query.query_id] = [benchmark.clip_ids[row] for row in rows if row >= 0]
+    try:
+        write_json(file, content)
+    except OSError as error:
+        raise ConfigError(
+            f"{file} cannot be written ({reason_of(error)}). Name another file."
+        ) from error
+
+
+# Queries per kind of change.
 PER_KIND = {"validation": 50, "test": 100}
 SEEDS = {"validation": 21, "test": 22}
 
 
 @dataclass(frozen=True)
 class CovrData(ModelData):
-    """Selection of evaluation data; a ConfigError refuses splits and numbers that the built-in world does not have."""
+    """Selection of evaluation data; a ConfigError refuses splits and numbers that the built-in world does not have.
 
-    name: str = WORLD  # or the folder of a dataset: WebVid-CoVR, CIRR, FashionIQ or CIRCO
-    split: str = "test"  # or "validation" scenes, or a dataset's split
-    per_kind: int = 0  # queries per kind of change in the built-in world; 0 for its default
+    Attributes:
+        name: the built-in world, or the folder of a dataset: WebVid-CoVR, CIRR, FashionIQ or CIRCO.
+        split: "test" or "validation" scenes, or a dataset's split.
+        per_kind: queries per kind of change in the built-in world; 0 for its default.
+    """
+
+    name: str = WORLD
+    split: str = "test"
+    per_kind: int = 0
 
     def __post_init__(self) -> None:
         if self.name == WORLD and self.split not in PER_KIND:
@@ -427,7 +550,14 @@ class CovrData(ModelData):
         return self.name != WORLD
 
     def load(self, encoder: Encoder, places: Places, progress: Progress) -> CovrBenchmark:
-        return benchmark_for(encoder, self, places.folder, places.decoder, places.cache, progress)
+        return benchmark_for(
+            encoder,
+            data=self,
+            folder=places.folder,
+            decoder=places.decoder,
+            cache=places.cache,
+            progress=progress,
+        )
 
 
 def benchmark_for(
@@ -447,132 +577,166 @@ def benchmark_for(
     encoder.card.check_frames()
     if data.name == WORLD:
         return covr_world(folder, data.split, data.per_kind)  # type: ignore[arg-type]  # checked
-    known = None if encoder.given_videos is None else encoder.given_videos.keys()
-    dataset = load_covr(
-        expanded(data.name), "val" if data.split == "validation" else data.split, known
-    )
-    unreadable: Mapping[str, str] = {}
-    if known is None:
-        unreadable = embed_files(_videos(dataset), decoder, cache)(encoder, progress).unreadable
-    if unreadable:
-        kept, num_queries = dataset.without(unreadable), len(dataset.samples)
-        remark = unreadable_remark(
-            unreadable, len(dataset.media), num_queries - len(kept.samples), num_queries
-        )
-        if not kept.samples:
-            raise DatasetError(f"{dataset.name} has no query left: {remark}")
-        dataset = replace(kept, remarks=(*dataset.remarks, remark))
+    if encoder.given_videos is None:
+        embedded_ids = None
+    else:
+        embedded_ids = encoder.given_videos.keys()
+    split = "val" if data.split == "validation" else data.split
+    dataset = load_covr(expanded(data.name), split, embedded_ids)
+    if embedded_ids is None:
+        dataset = _readable(dataset, encoder, decoder, cache, progress)
     return covr_files(dataset, decoder, cache)
+
+
+def _readable(
+    dataset: CovrSet, encoder: Encoder, decoder: Decoder, cache: Cache, progress: Progress
+) -> CovrSet:
+    """Leave out the files that cannot be read, and name them in the remarks."""
+    unreadable = embed_files(_videos(dataset), decoder, cache)(encoder, progress).unreadable
+    if not unreadable:
+        return dataset
+    readable = dataset.without(unreadable)
+    num_queries = len(dataset.samples)
+    num_lost = num_queries - len(readable.samples)
+    remark = unreadable_remark(
+        unreadable, num_videos=len(dataset.media), num_lost=num_lost, num_queries=num_queries
+    )
+    if not readable.samples:
+        raise DatasetError(f"{dataset.name} has no query left: {remark}")
+    return replace(readable, remarks=(*dataset.remarks, remark))
 
 
 def covr_world(cache: Path, split: SceneSplit, per_kind: int = 0) -> CovrBenchmark:
     """Build queries about held-out scenes: "test" for reporting, "validation" for choices."""
-    per_kind, seed = per_kind or PER_KIND[split], SEEDS[split]
-    families = choose_families(split, per_kind, seed)
-    references, clips = [family.reference for family in families], gallery_of(families)
+    per_kind = per_kind or PER_KIND[split]
+    families = choose_families(split, per_kind, SEEDS[split])
+    references = [family.reference for family in families]
+    clips = gallery_of(families)
 
     def embed(encoder: Encoder, progress: Progress) -> EmbeddedMedia:
         framing = encoder.framing
-        pictures = ClipFile.of(split, references, 1, framing, cache).embeddings(encoder, progress)
-        videos = ClipFile.of(split, clips, encoder.num_frames, framing, cache)
+        pictures = ClipFile.of(
+            split, scenes=references, num_frames=1, framing=framing, cache=cache
+        ).embeddings(encoder, progress)
+        videos = ClipFile.of(
+            split, scenes=clips, num_frames=encoder.num_frames, framing=framing, cache=cache
+        )
         return EmbeddedMedia(pictures, videos.embeddings(encoder.as_scored(), progress))
 
-    table, queries = WishTable(clips), list[CovrQuery]()
-    shown = [{"scene": scene.to_dict()} for scene in references]
+    return CovrBenchmark(
+        name=f"{WORLD}, {split}".removesuffix(", test"),
+        video_ids=_numbers(len(clips)),
+        queries=tuple(_world_queries(families, WishTable(clips))),
+        embed=embed,
+        source={
+            "data": NAME,
+            "split": split,
+            "queries per kind": per_kind,
+            "seed": SEEDS[split],
+            "look": LOOK,
+        },
+    )
+
+
+def _world_queries(families: Sequence[Family], clips: WishTable) -> Iterator[CovrQuery]:
     for row, family in enumerate(families):
+        picture = {"scene": family.reference.to_dict()}
         for edit in family.edits:
-            asked, removes = edit.modification, edit.kind.startswith("remove")
-            violating = [
-                row for row, clip in enumerate(clips) if removes and edit.wish.violated_by(clip)
-            ]
-            # the longest of a scene's captions names all of it
-            caption = max(
-                captions(edit.scene, 6, random.Random(edit.scene.seed).getrandbits(16)), key=len
-            )
-            query = CovrQuery(
+            rng = random.Random(edit.scene.seed)
+            yield CovrQuery(
                 kind=edit.kind,
-                text=asked.text,
-                relevant=row_array(table.right(edit.wish)),
-                violating=row_array(violating),
-                wanted=asked.wanted_text,
-                unwanted=asked.unwanted,
-                cue=cue_of(asked.text),
-                picture=shown[row],
+                text=edit.modification.text,
+                relevant=row_array(clips.right(edit.requirements)),
+                violating=row_array(clips.violating(edit.requirements) if edit.is_removal else ()),
+                wanted=edit.modification.wanted_text,
+                unwanted=edit.modification.unwanted,
+                cue=cue_of(edit.modification.text),
+                picture=picture,
                 reference=row,
-                caption=caption,
-                labels=((SEEN, UNSEEN)[edit.unseen],),
+                # The longest of a scene's captions names all of it.
+                caption=max(captions(edit.scene, 6, rng.getrandbits(16)), key=len),
+                labels=(UNSEEN if edit.unseen else SEEN,),
             )
-            queries.append(query)
-    source = {
-        "data": NAME,
-        "split": split,
-        "queries per kind": per_kind,
-        "seed": seed,
-        "look": LOOK,
-    }
-    name = f"{WORLD}, {split}".removesuffix(", test")
-    return CovrBenchmark(name, _numbers(len(clips)), tuple(queries), embed, source)
+
+
+class GalleryRows:
+    """The clips of a dataset's galleries, which stand one after another, by id.
+
+    Attributes:
+        ids: of all clips.
+        spans: rows of each gallery.
+    """
+
+    def __init__(self, galleries: Mapping[str, Sequence[str]]) -> None:
+        self.ids: list[str] = []
+        self.spans: dict[str, slice] = {}
+        self._rows: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for name, ids in galleries.items():
+            self.spans[name] = slice(len(self.ids), len(self.ids) + len(ids))
+            for media_id in ids:
+                self._rows[name, media_id].append(len(self.ids))
+                self.ids.append(media_id)
+
+    def of(self, gallery: str, media_ids: Iterable[str]) -> tuple[int, ...]:
+        """Return the rows of those ids that a gallery ranks."""
+        rows: list[int] = []
+        for media_id in media_ids:
+            rows += self._rows.get((gallery, media_id), ())
+        return tuple(rows)
 
 
 def covr_files(dataset: CovrSet, decoder: Decoder, cache: Cache) -> CovrBenchmark:
-    """Build a benchmark; a query ranks its own of the galleries, which stand in a row, without its own reference."""
-    rows = {media_id: row for row, media_id in enumerate(dataset.media)}
+    """Build a benchmark; a query ranks its own of the galleries, without its own reference."""
+    media_rows = {media_id: row for row, media_id in enumerate(dataset.media)}
     embed_videos = embed_files(_videos(dataset), decoder, cache)
     embed_frames = embed_files(_videos(dataset), decoder, cache, of_frames=True)
-    ids, spans, columns = list[str](), dict[str, slice](), dict[str, dict[str, list[int]]]()
-    for name, ranked in dataset.galleries.items():
-        spans[name], columns[name] = slice(len(ids), len(ids) + len(ranked)), {}
-        for column, media_id in enumerate(ranked, len(ids)):
-            columns[name].setdefault(media_id, []).append(column)
-        ids += ranked
+    clips = GalleryRows(dataset.galleries)
+    clip_rows = [media_rows[media_id] for media_id in clips.ids]
 
     def embed(encoder: Encoder, progress: Progress) -> EmbeddedMedia:
         if encoder.given_videos is None:
-            embeddings = embed_videos(encoder, progress).vectors
+            vectors = embed_videos(encoder, progress).vectors
         else:
-            nothing = np.zeros(encoder.embed_dim, np.float32)
-            embeddings = np.stack(
-                [encoder.given_videos.get(name, nothing) for name in dataset.media]
-            )
+            zeros = np.zeros(encoder.embed_dim, np.float32)
+            of_media = [encoder.given_videos.get(media_id, zeros) for media_id in dataset.media]
+            vectors = np.stack(of_media)
 
         def frames() -> Vectors:
             return embed_frames(encoder, progress).vectors
 
-        return EmbeddedMedia(averaged(embeddings), embeddings[[rows[name] for name in ids]], frames)
+        return EmbeddedMedia(averaged(vectors), vectors[clip_rows], frames)
 
     def query_of(sample: CovrSample) -> CovrQuery:
-        def at(media_ids: Iterable[str]) -> tuple[int, ...]:
-            return tuple(
-                column for each in media_ids for column in columns[sample.gallery].get(each, ())
-            )
-
-        right = [sample.target] if sample.target else sample.targets
+        rows_of = partial(clips.of, sample.gallery)
         return CovrQuery(
             kind=sample.kind,
             text=sample.text,
-            relevant=row_array(at(right)),
+            relevant=row_array(rows_of(sample.answers)),
             cue=cue_of(sample.text),
             picture={"path": str(dataset.media[sample.reference])},
-            reference=rows[sample.reference],
+            reference=media_rows[sample.reference],
             caption=sample.caption,
-            left_out=at([sample.reference]),
-            subset=at(sample.subset),
+            left_out=rows_of([sample.reference]),
+            subset=rows_of(sample.subset),
             labels=sample.labels,
-            matches=at(sample.targets),
-            ranked=spans[sample.gallery] if len(spans) > 1 else None,
+            matches=rows_of(sample.targets),
+            ranked=clips.spans[sample.gallery] if len(clips.spans) > 1 else None,
             query_id=sample.query_id,
         )
 
-    galleries = {name or "all": span.stop - span.start for name, span in spans.items()}
-    said = {"reference": "not ranked", "remarks": list(dataset.remarks)}
-    source = {"data": dataset.name, "files": len(rows), "galleries": galleries, **said}
     return CovrBenchmark(
         name=dataset.name,
-        video_ids=_numbers(len(ids)),
+        video_ids=_numbers(len(clips.ids)),
         queries=tuple(map(query_of, dataset.samples)),
         embed=embed,
-        source=source,
-        clip_ids=ids,
+        source={
+            "data": dataset.name,
+            "files": len(dataset.media),
+            "galleries": {name or "all": len(ids) for name, ids in dataset.galleries.items()},
+            "reference": "not ranked",
+            "remarks": list(dataset.remarks),
+        },
+        clip_ids=clips.ids,
     )
 
 
@@ -581,4 +745,4 @@ def _numbers(count: int) -> tuple[str, ...]:
 
 
 def _videos(dataset: CovrSet) -> list[Video]:
-    return [Video(name, path) for name, path in dataset.media.items()]
+    return [Video(media_id, path) for media_id, path in dataset.media.items()]

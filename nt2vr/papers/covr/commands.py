@@ -36,10 +36,18 @@ def covr(
     with progress_bar() as progress:
         if submit:
             files = submit_covr(
-                model, chosen, submit, system, machine.data_dir, machine.device, progress
+                model,
+                data=chosen,
+                file=submit,
+                system=system,
+                data_dir=machine.data_dir,
+                device=machine.device,
+                progress=progress,
             )
             sys.stdout.writelines(f"{printable(str(file))}\n" for file in files)
             return
-        evaluation = evaluate_covr(model, chosen, machine.data_dir, machine.device, progress)
+        evaluation = evaluate_covr(
+            model, data=chosen, data_dir=machine.data_dir, device=machine.device, progress=progress
+        )
     sys.stderr.writelines(f"{printable(remark)}\n" for remark in evaluation.remarks)
     sys.stdout.write(aligned(evaluation.table))

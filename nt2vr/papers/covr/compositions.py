@@ -10,9 +10,13 @@ from nt2vr.search.references import Weights
 
 @dataclass(frozen=True)
 class CompositionWeights(Weights):
-    """Weights of all compositions, chosen on validation data, as a model's card has them."""
+    """Weights of all compositions, chosen on validation data, as a model's card has them.
 
-    sum: float = 0.5  # of the text in `weighted_sum`, 0 to 1
+    Attributes:
+        sum: of the text in `weighted_sum`, 0 to 1.
+    """
+
+    sum: float = 0.5
 
 
 def weighted_sum(query: PictureQuery, weights: CompositionWeights) -> Vectors:
@@ -20,10 +24,12 @@ def weighted_sum(query: PictureQuery, weights: CompositionWeights) -> Vectors:
     return unit((1 - weights.sum) * query.picture + weights.sum * query.sentence)
 
 
+# The picture alone and the text alone are controls.
 COMPOSITIONS: dict[str, Callable[[PictureQuery, CompositionWeights], Vectors]] = {
-    "picture": lambda query, _: query.picture,  # alone, a control
-    "text": lambda query, _: query.sentence,  # likewise
+    "picture": lambda query, _: query.picture,
+    "text": lambda query, _: query.sentence,
     "sum": weighted_sum,
 }
-PARTS = "parts"  # composed by the search
+# Composed by the search.
+PARTS = "parts"
 TRAINING_FREE = ("sum", PARTS)

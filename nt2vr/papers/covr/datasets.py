@@ -1,10 +1,11 @@
 """Datasets of pictures plus texts (covr), as published; files are found by their ids in the dataset's folder."""
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, compress
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from nt2vr.datasets.file_remarks import unclear_remark
 from nt2vr.datasets.files import Files, expecting, read_json, read_table
@@ -14,275 +15,376 @@ from nt2vr.datasets.splits import held_out_of
 from nt2vr.errors import DatasetError
 from nt2vr.files import parse_json
 
-UNLABELED = "unlabeled2017"  # COCO's folder of the images that CIRCO ranks
+# COCO's folder of the images that CIRCO ranks.
+UNLABELED = "unlabeled2017"
 
 
 @dataclass(frozen=True)
 class CovrSample:
-    """One query: a reference and a text."""
+    """One query: a reference and a text.
+
+    Attributes:
+        targets: ids of the right clips or pictures; empty where they are not published.
+        kind: part of the dataset that it is reported in.
+        query_id: as a test server knows it, otherwise numbered from 0 in its file; FashionIQ's
+            after "dress-".
+        target: the one of several targets that counts in R@k, as in CIRCO; empty if any does.
+        subset: ids ranked in CIRR's second measure; empty elsewhere.
+        caption: of the target; empty if unknown.
+        before: caption of the reference; empty if unknown.
+        gallery: what it ranks, a key of `CovrSet.galleries`.
+        labels: further groups that it is reported in.
+    """
 
     reference: str
     text: str
-    targets: tuple[
-        str, ...
-    ]  # ids of the right clips or pictures; empty where the targets are not published
-    kind: str  # part of the dataset that it is reported in
-    query_id: str  # as a test server knows it, otherwise numbered from 0 in its file; FashionIQ's after "dress-"
-    target: str = (
-        ""  # the one of several targets that counts in R@k, as in CIRCO; empty if any does
-    )
-    subset: tuple[str, ...] = ()  # ids ranked in CIRR's second measure; empty elsewhere
-    caption: str = ""  # of the target; empty if unknown
-    before: str = ""  # caption of the reference; empty if unknown
-    gallery: str = ""  # what it ranks, a key of `CovrSet.galleries`
-    labels: tuple[str, ...] = ()  # further groups that it is reported in
+    targets: tuple[str, ...]
+    kind: str
+    query_id: str
+    target: str = ""
+    subset: tuple[str, ...] = ()
+    caption: str = ""
+    before: str = ""
+    gallery: str = ""
+    labels: tuple[str, ...] = ()
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """Ids that count in R@k; empty where they are not published."""
+        if self.target:
+            return (self.target,)
+        return self.targets
 
 
 @dataclass(frozen=True)
 class CovrSet:
-    """The queries of a dataset, and the media that they rank."""
+    """The queries of a dataset, and the media that they rank.
+
+    Attributes:
+        media: id to file, of everything that is ranked or a reference.
+        galleries: ids that are ranked, by name. That of WebVid-CoVR has one per query, so ids may
+            repeat.
+        remarks: sentences about what is missing.
+    """
 
     name: str
     samples: tuple[CovrSample, ...]
-    media: dict[str, Path]  # id to file, of everything that is ranked or a reference
-    # ids that are ranked, by name; WebVid-CoVR's has one per query, and so may repeat
+    media: dict[str, Path]
     galleries: dict[str, tuple[str, ...]]
-    remarks: tuple[str, ...] = ()  # sentences about what is missing
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def media_ids(self) -> list[str]:
+        """Ids of everything that is ranked or a reference."""
+        references = [sample.reference for sample in self.samples]
+        return list(dict.fromkeys(chain(*self.galleries.values(), references)))
 
     def without(self, lost: Collection[str]) -> "CovrSet":
         """Leave files out of what is ranked, and the queries that have nothing else as reference or answer."""
-        galleries = {
-            key: tuple(each for each in ids if each not in lost)
-            for key, ids in self.galleries.items()
-        }
-        samples = _answerable(self.samples, galleries, lambda media_id: media_id not in lost)
+        galleries = {}
+        for name, ids in self.galleries.items():
+            galleries[name] = tuple(media_id for media_id in ids if media_id not in lost)
+        with_reference = [sample for sample in self.samples if sample.reference not in lost]
+        samples = _answerable(with_reference, galleries)
         media = {media_id: path for media_id, path in self.media.items() if media_id not in lost}
         return replace(self, samples=samples, media=media, galleries=galleries)
 
 
-def load_covr(path: Path, split: str = "test", known: Collection[str] | None = None) -> CovrSet:
+def load_covr(
+    path: Path, split: str = "test", embedded_ids: Collection[str] | None = None
+) -> CovrSet:
     """Read a dataset's queries of the split "train", "val" or "test", and find its files.
 
     The test splits of CIRR and FashionIQ have no targets; of CIRCO only the validation split is
-    read. With `known`, ids with embeddings from elsewhere, no file is needed.
+    read. With `embedded_ids`, those that have embeddings from elsewhere, no file is needed.
     """
     files = Files(path)
     name = covr_name(files)
-    samples = tuple(READERS[name][1](files, split))
+    samples = tuple(READERS[name].read(files, split))
     if not samples:
         raise DatasetError(
             f"{name} in {path} has no split {split!r}. Name one whose annotations are there."
         )
-    all_ids = _rankable_ids(files, name) if known is None else known
-    listed = _galleries(files, name, split, samples, all_ids)
-    named = dict.fromkeys(
-        (*chain.from_iterable(listed.values()), *(sample.reference for sample in samples))
-    )
-    remarks: list[str] = []
-    if known is None:
-        located = files.media.locate({media_id: MediaName(media_id) for media_id in named})
-        paths = {media_id: files.folder / file for media_id, file in located.files.items()}
-        remarks += unclear_remark(located, len(named), "named files")
+    if embedded_ids is None:
+        rankable: Collection[str] = _rankable_ids(files, name)
     else:
-        paths = {media_id: files.folder / media_id for media_id in named if media_id in known}
+        rankable = embedded_ids
+    published = CovrSet(
+        name=f"{name}, {split}",
+        samples=samples,
+        media={},
+        galleries=_galleries(files, name, split, samples, rankable),
+    )
+    if embedded_ids is None:
+        dataset = _with_files(published, files, path)
+    else:
+        dataset = _with_embeddings(published, files.folder, embedded_ids)
+    return replace(dataset, remarks=(*dataset.remarks, *_loss_remarks(published, dataset)))
 
-    galleries = {
-        key: tuple(media_id for media_id in ids if media_id in paths) for key, ids in listed.items()
-    }
-    needs_reference = known is None
-    chosen = _answerable(
-        samples, galleries, lambda media_id: media_id in paths if needs_reference else True
+
+def _with_files(published: CovrSet, files: Files, path: Path) -> CovrSet:
+    """Return the queries whose files are there, with these."""
+    ids = published.media_ids
+    located = files.media.locate({media_id: MediaName(media_id) for media_id in ids})
+    remarks = unclear_remark(located, len(ids), "named files")
+    dataset = published.without(set(ids) - located.files.keys())
+    if not dataset.samples:
+        raise _nothing_left(published, f"files in {path}", remarks)
+    media = {media_id: files.folder / located.files[media_id] for media_id in dataset.media_ids}
+    return replace(dataset, media=media, remarks=tuple(remarks))
+
+
+def _with_embeddings(published: CovrSet, folder: Path, embedded_ids: Collection[str]) -> CovrSet:
+    """Return the queries that have an answer with an embedding.
+
+    A query has an embedding of its own, which its reference is part of, so that the reference needs
+    none.
+    """
+    galleries = {}
+    for name, ids in published.galleries.items():
+        galleries[name] = tuple(media_id for media_id in ids if media_id in embedded_ids)
+    samples = _answerable(published.samples, galleries)
+    if not samples:
+        raise _nothing_left(published, "embeddings in the file of embeddings")
+    dataset = replace(published, samples=samples, galleries=galleries)
+    return replace(dataset, media={media_id: folder / media_id for media_id in dataset.media_ids})
+
+
+def _nothing_left(published: CovrSet, lacking: str, remarks: Sequence[str] = ()) -> DatasetError:
+    """Return the error of a dataset without a query that can be asked."""
+    reason = (
+        f"None of the {len(published.samples)} queries of {published.name}, has its {lacking}: "
+        f"reference {published.samples[0].reference}, for example."
     )
-    if not chosen:
-        lacking, where = (
-            ("files", path) if known is None else ("embeddings", "the file of embeddings")
-        )
-        example = f"reference {samples[0].reference}, for example"
-        raise DatasetError(
-            f"None of the {len(samples)} queries of {name}, {split}, has its {lacking} in {where}: {example}."
-            + "".join(f" {remark}" for remark in remarks)
-        )
-    needed = dict.fromkeys(
-        (*chain.from_iterable(galleries.values()), *(sample.reference for sample in chosen))
-    )
-    media = {media_id: paths.get(media_id, files.folder / media_id) for media_id in needed}
-    num_lost = len(samples) - len(chosen)
+    return DatasetError(" ".join((reason, *remarks)))
+
+
+def _loss_remarks(published: CovrSet, dataset: CovrSet) -> Iterator[str]:
+    """Report the queries, and the files to rank, that a published dataset has lost."""
+    num_published = len(published.samples)
+    num_lost = num_published - len(dataset.samples)
     if num_lost:
-        remarks.append(
-            f"{num_lost} of {len(samples)} queries lack their reference or target; they are left out."
+        yield (
+            f"{num_lost} of {num_published} queries lack their reference or target; they are left out."
         )
-    num_listed = sum(len(ids) for ids in listed.values())
-    num_ranked = sum(len(ids) for ids in galleries.values())
-    if num_listed > num_ranked:
-        missing = f"{num_listed - num_ranked} of the {num_listed} files to rank are missing"
-        remarks.append(f"{missing}, which raises all figures.")
-    return CovrSet(f"{name}, {split}", chosen, media, galleries, tuple(remarks))
-
-
-def _rankable_ids(files: Files, name: str) -> list[str]:
-    """Return the ids of all files that a dataset may rank."""
-    media = files.media
-    if name == "CIRCO":  # ranks COCO's unlabeled images, beside which its training images may lie
-        unlabeled = [path for path in media.files if UNLABELED in path.split("/")[:-1]]
-        return [stem(path) for path in unlabeled] or media.stems
-    return media.stems
+    num_listed = sum(map(len, published.galleries.values()))
+    num_missing = num_listed - sum(map(len, dataset.galleries.values()))
+    if num_missing:
+        yield (
+            f"{num_missing} of the {num_listed} files to rank are missing, which raises all figures."
+        )
 
 
 def _answerable(
-    samples: Sequence[CovrSample],
-    galleries: Mapping[str, Sequence[str]],
-    there: Callable[[str], bool],
+    samples: Sequence[CovrSample], galleries: Mapping[str, Sequence[str]]
 ) -> tuple[CovrSample, ...]:
-    """Return the queries whose reference is there, and one of whose answers is ranked, if any are published."""
-    ranked, chosen = {key: frozenset(ids) for key, ids in galleries.items()}, []
+    """Return the queries one of whose answers is ranked, and those whose answers are not published."""
+    ranked = {name: frozenset(ids) for name, ids in galleries.items()}
+    answerable = []
     for sample in samples:
-        answers, ids = (sample.target,) if sample.target else sample.targets, ranked[sample.gallery]
-        if ids and there(sample.reference) and (not answers or not ids.isdisjoint(answers)):
-            chosen.append(sample)
-    return tuple(chosen)
+        ids = ranked[sample.gallery]
+        if ids and (not sample.answers or not ids.isdisjoint(sample.answers)):
+            answerable.append(sample)
+    return tuple(answerable)
 
 
 def covr_name(files: Files) -> str:
     """Return the name of the dataset in a folder; a DatasetError says if there is none."""
-    name = next((name for name, (pattern, _) in READERS.items() if files.named(pattern)), None)
-    if name is None:
-        forms = ", ".join(f"{name} ({pattern})" for name, (pattern, _) in READERS.items())
-        raise DatasetError(
-            f"{files.folder} holds no dataset of pictures plus texts (covr): {forms}."
-        )
-    return name
+    for name, reader in READERS.items():
+        if files.named(reader.pattern):
+            return name
+    forms = ", ".join(f"{name} ({reader.pattern})" for name, reader in READERS.items())
+    raise DatasetError(f"{files.folder} holds no dataset of pictures plus texts (covr): {forms}.")
+
+
+def _rankable_ids(files: Files, name: str) -> list[str]:
+    """Return the ids of all files that a dataset may rank."""
+    # CIRCO ranks COCO's unlabeled images, beside which its training images may lie.
+    if name == "CIRCO":
+        unlabeled = [path for path in files.media.files if UNLABELED in path.split("/")[:-1]]
+        if unlabeled:
+            return [stem(path) for path in unlabeled]
+    return files.media.stems
 
 
 def _galleries(
-    files: Files, name: str, split: str, samples: Sequence[CovrSample], known: Collection[str]
-) -> dict[str, list[str]]:
-    """List what a dataset ranks: the ids in its own file, of CIRCO all known ones, or else those that queries name."""
-    named: dict[str, dict[str, None]] = {}
-    for each in samples:
-        named.setdefault(each.gallery, {}).update(
-            dict.fromkeys((each.reference, *each.targets, *each.subset))
-        )
-    if (
-        name == "WebVid-CoVR"
-    ):  # a column per row, whose own reference is no candidate unless another's target
-        return {"": [sample.targets[0] for sample in samples]}
+    files: Files, name: str, split: str, samples: Sequence[CovrSample], rankable: Collection[str]
+) -> dict[str, tuple[str, ...]]:
+    """List what a dataset ranks: its published list, or what its queries name, by gallery."""
+    # A column per row, whose own reference is no candidate unless another's target.
+    if name == "WebVid-CoVR":
+        return {"": tuple(sample.targets[0] for sample in samples)}
+
+    named_ids: dict[str, list[str]] = defaultdict(list)
+    for sample in samples:
+        named_ids[sample.gallery] += (sample.reference, *sample.targets, *sample.subset)
+    galleries = {}
+    for gallery, ids in named_ids.items():
+        published_ids = _published_list(files, name, split, gallery, rankable)
+        ranked_ids = ids if published_ids is None else published_ids
+        galleries[gallery] = tuple(dict.fromkeys(ranked_ids))
+    return galleries
+
+
+def _published_list(
+    files: Files, name: str, split: str, gallery: str, rankable: Collection[str]
+) -> list[str] | None:
+    """Return the ids in a dataset's own file, or of CIRCO all images; None if there are none."""
     if name == "CIRCO":
-        named[""] = dict.fromkeys(filter(str.isdigit, known)) or named[""]
-    for key in named:
-        pattern = {"CIRR": f"split.rc2.{split}*.json", "FashionIQ": f"split.{key}.{split}.json"}
-        for file in files.named(pattern.get(name, ""))[:1]:
-            with expecting(file, "a list of ids, or an object with ids as its keys"):
-                named[key] = dict.fromkeys(map(text_of, read_json(file)))
-    return {key: list(ids) for key, ids in named.items()}
+        return list(filter(str.isdigit, rankable)) or None
+    patterns = {"CIRR": f"split.rc2.{split}*.json", "FashionIQ": f"split.{gallery}.{split}.json"}
+    if name not in patterns:
+        return None
+    for file in files.named(patterns[name]):
+        with expecting(file, "a list of ids, or an object with ids as its keys"):
+            return list(map(text_of, read_json(file)))
+    return None
 
 
-def _covr(files: Files, split: str) -> Iterator[CovrSample]:
+def _read_webvid(files: Files, split: str) -> Iterator[CovrSample]:
     """Read WebVid-CoVR: a CSV file with the paths of both videos, their captions, and the text."""
     for file in files.named(f"*covr*{split}*.csv"):
         with expecting(file, "the columns pth1, pth2, txt2 and edit"):
-            for number, (_, row) in enumerate(
-                read_table(file, ["pth1"], ["pth2"], ["txt2"], ["edit"])
-            ):
-                sample = CovrSample(
-                    row["pth1"], row["edit"], (row["pth2"],), "WebVid-CoVR", str(number)
+            table = read_table(file, ["pth1"], ["pth2"], ["txt2"], ["edit"])
+            for number, (_, row) in enumerate(table):
+                yield CovrSample(
+                    reference=row["pth1"],
+                    text=row["edit"],
+                    targets=(row["pth2"],),
+                    kind="WebVid-CoVR",
+                    query_id=str(number),
+                    caption=row["txt2"],
+                    before=row.get("txt1", ""),
                 )
-                yield replace(sample, caption=row["txt2"], before=row.get("txt1", ""))
 
 
-def _cirr(files: Files, split: str) -> Iterator[CovrSample]:
+def _target_of(entry: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    """Return the target, or nothing where the targets are not published."""
+    if key not in entry:
+        return ()
+    return (text_of(entry[key]),)
+
+
+def _read_cirr(files: Files, split: str) -> Iterator[CovrSample]:
     """Read CIRR: JSON with the ids of a set of six similar pictures per query; the test split names no targets."""
     for file in files.named(f"cap.rc2.{split}*.json"):
         with expecting(file, "a list of objects with pairid, reference, caption and img_set"):
             for entry in read_json(file):
-                reference, everything = (
-                    text_of(entry["reference"]),
-                    map(text_of, entry["img_set"]["members"]),
-                )
-                members = tuple(each for each in everything if each != reference)
-                targets = (text_of(entry["target_hard"]),) if "target_hard" in entry else ()
-                query_id = str(int(entry["pairid"]))
+                reference = text_of(entry["reference"])
+                members = map(text_of, entry["img_set"]["members"])
                 yield CovrSample(
-                    reference, text_of(entry["caption"]), targets, "CIRR", query_id, subset=members
+                    reference=reference,
+                    text=text_of(entry["caption"]),
+                    targets=_target_of(entry, "target_hard"),
+                    kind="CIRR",
+                    query_id=str(int(entry["pairid"])),
+                    subset=tuple(member for member in members if member != reference),
                 )
 
 
-def _fashion(files: Files, split: str) -> Iterator[CovrSample]:
+def _read_fashion(files: Files, split: str) -> Iterator[CovrSample]:
     """Read FashionIQ: JSON per kind of garment, two captions per query, which are joined; each kind ranks its own."""
     for kind in ("dress", "shirt", "toptee"):
         for file in files.named(f"cap.{kind}.{split}.json"):
             with expecting(file, "a list of objects with candidate and captions"):
                 for number, entry in enumerate(read_json(file)):
-                    text = " and ".join(caption.strip(" .?") for caption in entry["captions"])
-                    targets, reference = (
-                        (text_of(entry["target"]),) if "target" in entry else (),
-                        entry["candidate"],
-                    )
+                    captions = [caption.strip(" .?") for caption in entry["captions"]]
                     yield CovrSample(
-                        text_of(reference), text, targets, kind, f"{kind}-{number}", gallery=kind
+                        reference=text_of(entry["candidate"]),
+                        text=" and ".join(captions),
+                        targets=_target_of(entry, "target"),
+                        kind=kind,
+                        query_id=f"{kind}-{number}",
+                        gallery=kind,
                     )
 
 
-def _circo(files: Files, split: str) -> Iterator[CovrSample]:
+def _read_circo(files: Files, split: str) -> Iterator[CovrSample]:
     """Read CIRCO's validation split: JSON with several targets per query."""
-
-    def named(number: Any) -> str:
-        return f"{int(number):012d}"
-
-    for file in files.named("val.json") if split == "val" else ():
-        with expecting(
-            file, "a list of objects with id, reference_img_id, relative_caption and target_img_id"
-        ):
+    if split != "val":
+        return
+    form = "a list of objects with id, reference_img_id, relative_caption and target_img_id"
+    for file in files.named("val.json"):
+        with expecting(file, form):
             for entry in read_json(file):
                 yield CovrSample(
-                    named(entry["reference_img_id"]),
-                    text_of(entry["relative_caption"]),
-                    tuple(map(named, entry["gt_img_ids"])),
-                    "CIRCO",
-                    str(int(entry["id"])),
-                    target=named(entry["target_img_id"]),
+                    reference=_image_id(entry["reference_img_id"]),
+                    text=text_of(entry["relative_caption"]),
+                    targets=tuple(map(_image_id, entry["gt_img_ids"])),
+                    kind="CIRCO",
+                    query_id=str(int(entry["id"])),
+                    target=_image_id(entry["target_img_id"]),
                     labels=tuple(map(text_of, entry.get("semantic_aspects", ()))),
                 )
 
 
-def _mined(files: Files, split: str) -> Iterator[CovrSample]:
+def _image_id(number: Any) -> str:
+    """Return the name of a COCO image without its suffix."""
+    return f"{int(number):012d}"
+
+
+class _Triplet(NamedTuple):
+    reference: str
+    target: str
+    entry: Mapping[str, Any]
+
+
+def _read_mined(files: Files, split: str) -> Iterator[CovrSample]:
     """Read pairs of videos and their captions; "train" has no video of a tenth of the targets, others only these."""
     for file in files.named("*triplets*.jsonl"):
         with expecting(file, "JSON lines with reference, target, text and both captions"):
-            lines = map(parse_json, filter(str.strip, file.read_text(encoding="utf-8").split("\n")))
-            rows = [
-                (stem(text_of(each["reference"])), stem(text_of(each["target"])), each)
-                for each in lines
-            ]
-            held_out = set(held_out_of({target for _, target, _ in rows}))
-            is_training = split == "train"
-            kept = [
-                not {one, two} & held_out if is_training else two in held_out
-                for one, two, _ in rows
-            ]
-            if rows and not any(kept):
+            triplets = list(_triplets_in(file))
+            held_out = set(held_out_of({triplet.target for triplet in triplets}))
+            if triplets and not any(_is_in(split, triplet, held_out) for triplet in triplets):
                 raise DatasetError(
-                    f"of {len(rows)} triplets, none is left after a tenth of the targets is held out"
+                    f"of {len(triplets)} triplets, none is left after a tenth of the targets is held out"
                 )
-            for number, (reference, target, each) in compress(enumerate(rows), kept):
-                before, caption = map(text_of, each["captions"])
-                text = text_of(each["text"])
+            for number, triplet in enumerate(triplets):
+                if not _is_in(split, triplet, held_out):
+                    continue
+                before, caption = map(text_of, triplet.entry["captions"])
                 yield CovrSample(
-                    reference,
-                    text,
-                    (target,),
-                    "triplets",
-                    str(number),
+                    reference=triplet.reference,
+                    text=text_of(triplet.entry["text"]),
+                    targets=(triplet.target,),
+                    kind="triplets",
+                    query_id=str(number),
                     caption=caption,
                     before=before,
                 )
 
 
-READERS: dict[
-    str, tuple[str, Callable[[Files, str], Iterator[CovrSample]]]
-] = {  # pattern of annotations, reader
-    "WebVid-CoVR": ("*covr*.csv", _covr),
-    "CIRR": ("cap.rc2.*.json", _cirr),
-    "FashionIQ": ("cap.*.json", _fashion),
-    "Mined triplets": ("*triplets*.jsonl", _mined),
-    "CIRCO": ("*.json", _circo),
+def _triplets_in(file: Path) -> Iterator[_Triplet]:
+    for line in file.read_text(encoding="utf-8").split("\n"):
+        if line.strip():
+            entry = parse_json(line)
+            reference = stem(text_of(entry["reference"]))
+            yield _Triplet(reference, stem(text_of(entry["target"])), entry)
+
+
+def _is_in(split: str, triplet: _Triplet, held_out: Collection[str]) -> bool:
+    if split == "train":
+        return triplet.reference not in held_out and triplet.target not in held_out
+    return triplet.target in held_out
+
+
+class CovrReader(NamedTuple):
+    """How a dataset is recognised and read.
+
+    Attributes:
+        pattern: of its annotations.
+        read: yields the queries of a split.
+    """
+
+    pattern: str
+    read: Callable[[Files, str], Iterator[CovrSample]]
+
+
+# The first whose annotations are there is read.
+READERS = {
+    "WebVid-CoVR": CovrReader("*covr*.csv", _read_webvid),
+    "CIRR": CovrReader("cap.rc2.*.json", _read_cirr),
+    "FashionIQ": CovrReader("cap.*.json", _read_fashion),
+    "Mined triplets": CovrReader("*triplets*.jsonl", _read_mined),
+    "CIRCO": CovrReader("*.json", _read_circo),
 }

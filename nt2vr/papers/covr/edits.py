@@ -1,7 +1,7 @@
 """Changes of a scene for covr: a single figure, its deed or the place replaced, added or removed; and what matches."""
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice, product
 from random import Random
@@ -16,57 +16,60 @@ from nt2vr.world.scenes import Deed, Figure, Scene, SceneSplit, is_valid
 from nt2vr.world.things import WEAR, Names, Noun, deeds, places, things
 from nt2vr.world.wording import conjugate, draw_deed, draw_noun, meanings
 
-TRIES = 8  # deeds drawn per changed one, and new actors per kind
+# Deeds drawn per changed one, and new actors per kind.
+TRIES = 8
 
 
 @dataclass(frozen=True)
 class Change:
-    """One thing that is different; fields that do not apply are empty."""
+    """One thing that is different; fields that do not apply are empty.
 
-    kind: ChangeKind  # "remove activity" removes the actor, named by its activity
+    Attributes:
+        kind: "remove activity" removes the actor, named by its activity.
+        did: what `old` did, or wore.
+        place: the new one.
+    """
+
+    kind: ChangeKind
     before: Scene
     old: Figure | None = None
     new: Figure | None = None
-    did: Deed | None = None  # by `old`, also what it wore
+    did: Deed | None = None
     does: Deed | None = None
-    place: str = ""  # the new one
+    place: str = ""
 
     def applied(self, scene: Scene) -> Scene:
         """Return the scene with the change, and without the things that are not found at its place."""
         if self.place:
-            night = scene.night and not places()[self.place].indoors
-            found = {*anywhere(), *props_at(self.place, night)}
-            strange = [
-                figure
-                for figure in scene.figures
-                if not figure.is_actor and figure.thing not in found
-            ]
-            return _without(replace(scene, place=self.place, night=night), strange)
+            return self._moved(scene)
         if self.old and self.new:
             return scene.swapped(self.old, self.new)
-        return (
-            replace(scene, figures=(*scene.figures, self.new))
-            if self.new
-            else _without(scene, [self.old])
-        )
+        if self.new:
+            return replace(scene, figures=(*scene.figures, self.new))
+        assert self.old, "only a removal is left"
+        return _without(scene, {self.old.thing})
+
+    def _moved(self, scene: Scene) -> Scene:
+        night = scene.night and not places()[self.place].indoors
+        usual = {*anywhere(), *props_at(self.place, night)}
+        strange = set()
+        for figure in scene.figures:
+            if not figure.is_actor and figure.thing not in usual:
+                strange.add(figure.thing)
+        return _without(replace(scene, place=self.place, night=night), strange)
 
     @property
-    def shown(self) -> Claim | None:
+    def added(self) -> Claim | None:
         """Claim of the addition; None for a removal."""
         if self.place:
             return Claim(places=frozenset((self.place,)))
         if self.new is None or self.kind == "remove accessory":
             return None
-        return Claim(
-            (
-                SubjectClaim(
-                    named(self.new.thing), (_act(self.does, self.before),) if self.does else ()
-                ),
-            )
-        )
+        acts = (_act(self.does, self.before),) if self.does else ()
+        return Claim((SubjectClaim(named(self.new.thing), acts),))
 
     @property
-    def gone(self) -> Claim | None:
+    def removed(self) -> Claim | None:
         """Claim of the removal; None for an addition."""
         match self.kind:
             case "remove accessory" if self.did:
@@ -90,21 +93,23 @@ def _act(deed: Deed, scene: Scene) -> Act:
     return Act(frozenset((deed.verb,)), **{slot: objects})  # type: ignore[arg-type]
 
 
-def _without(scene: Scene, gone: Sequence[Figure | None]) -> Scene:
+def _without(scene: Scene, things_gone: Collection[str]) -> Scene:
     """Leave figures out. Who does something to one of them would do it to itself, which is never possible."""
-    things_gone = {figure.thing for figure in gone if figure}
-    left = [
-        number for number, figure in enumerate(scene.figures) if figure.thing not in things_gone
-    ]
-    moved, figures = {number: place for place, number in enumerate(left)}, []
-    for number in left:
-        done = (
-            replace(deed, object=moved.get(deed.object, moved[number]))
-            if isinstance(deed.object, int)
-            else deed
-            for deed in scene.figures[number].deeds
-        )
-        figures.append(replace(scene.figures[number], deeds=tuple(done)))
+    remaining = []
+    for number, figure in enumerate(scene.figures):
+        if figure.thing not in things_gone:
+            remaining.append(number)
+    new_numbers = {old: new for new, old in enumerate(remaining)}
+
+    figures = []
+    for itself, number in enumerate(remaining):
+        deeds = []
+        for deed in scene.figures[number].deeds:
+            if isinstance(deed.object, int):
+                deeds.append(replace(deed, object=new_numbers.get(deed.object, itself)))
+            else:
+                deeds.append(deed)
+        figures.append(replace(scene.figures[number], deeds=tuple(deeds)))
     return replace(scene, figures=tuple(figures))
 
 
@@ -124,17 +129,20 @@ def changes_of(scene: Scene, kind: ChangeKind, rng: Random) -> Iterator[Change]:
 
 
 def _is_clear(change: Change, scene: Scene) -> bool:
-    after, old = change.applied(scene), change.old
-    return (
-        possible(after)
-        and not (change.shown and change.shown.holds(scene))
-        and not (change.gone and (change.gone.holds(after) or not change.gone.holds(scene)))
-        and not (
-            old
-            and any(
-                each.thing in named(old.thing) for each in scene.figures if each.thing != old.thing
-            )
-        )
+    after = change.applied(scene)
+    if not possible(after):
+        return False
+    added = change.added
+    if added and added.holds(scene):
+        return False
+    removed = change.removed
+    if removed and (removed.holds(after) or not removed.holds(scene)):
+        return False
+    if change.old is None:
+        return True
+    names = named(change.old.thing)
+    return not any(
+        figure.thing in names for figure in scene.figures if figure.thing != change.old.thing
     )
 
 
@@ -157,42 +165,63 @@ def _replace_subject(scene: Scene, rng: Random) -> Iterator[Change]:
         if _done(old) and things()[name].role == old.kind.role:
             new = replace(old, thing=name, colour=draw_colour(name, rng))
             if _is_one(new):
-                yield Change("replace subject", scene, old, new, does=_done(new)[0])
+                yield Change(
+                    kind="replace subject",
+                    before=scene,
+                    old=old,
+                    new=new,
+                    does=_done(new)[0],
+                )
 
 
 def _replace_activity(scene: Scene, rng: Random) -> Iterator[Change]:
     cast = [figure.thing for figure in scene.figures]
-    for old, did in (
-        (each, deed) for each in _actors(scene) for deed in _done(each) for _ in range(TRIES)
-    ):
-        drawn = sample_deed("main", cast.index(old.thing), cast, scene.place, rng, did.verb)
-        if drawn:
-            does = replace(drawn, start=did.start, end=did.end)
-            yield Change("replace activity", scene, old, old.redone(did, does), did, does)
+    for old in _actors(scene):
+        for did in _done(old):
+            for _ in range(TRIES):
+                number = cast.index(old.thing)
+                drawn = sample_deed("main", number, cast, scene.place, rng, but=did.verb)
+                if drawn:
+                    does = replace(drawn, start=did.start, end=did.end)
+                    new = old.redone(did, does)
+                    yield Change(
+                        kind="replace activity",
+                        before=scene,
+                        old=old,
+                        new=new,
+                        did=did,
+                        does=does,
+                    )
 
 
 def _replace_place(scene: Scene, _rng: Random) -> Iterator[Change]:
     acting = {figure.thing for figure in scene.actors}
-    able = (
-        name for name in places() if name != scene.place and acting <= set(chain(*cast_at(name)))
-    )
-    return (Change("replace place", scene, place=name) for name in able)
+    for name in places():
+        if name != scene.place and acting <= set(chain(*cast_at(name))):
+            yield Change("replace place", scene, place=name)
 
 
 def _add_actor(scene: Scene, rng: Random) -> Iterator[Change]:
     cast = [figure.thing for figure in scene.figures]
-    for name in (
-        name for group in cast_at(scene.place) for name in rng.sample(group, min(TRIES, len(group)))
-    ):
-        new = Figure(name, draw_colour(name, rng))
-        drawn = sample_deed("main", len(cast), [*cast, name], scene.place, rng)
-        if drawn and _is_one(new):
-            yield Change("add actor", scene, new=replace(new, deeds=(drawn,)), does=drawn)
+    for group in cast_at(scene.place):
+        for name in rng.sample(group, min(TRIES, len(group))):
+            new = Figure(name, draw_colour(name, rng))
+            does = sample_deed(
+                "main", number=len(cast), cast=[*cast, name], place=scene.place, rng=rng
+            )
+            if does and _is_one(new):
+                yield Change(
+                    kind="add actor",
+                    before=scene,
+                    new=replace(new, deeds=(does,)),
+                    does=does,
+                )
 
 
 def _add_prop(scene: Scene, rng: Random) -> Iterator[Change]:
     for name in (*props_at(scene.place, scene.night), *rng.sample(anywhere(), TRIES)):
-        if things()[name].nouns[0].number != "many":  # "there is a ball", not "there are scissors"
+        # "There is a ball", not "there are scissors".
+        if things()[name].nouns[0].number != "many":
             yield Change("add prop", scene, new=Figure(name, draw_colour(name, rng)))
 
 
@@ -200,40 +229,72 @@ def _add_accessory(scene: Scene, rng: Random) -> Iterator[Change]:
     wear = deeds()[WEAR]
     for old, worn in product(_actors(scene), sorted(wear.objects)):
         if old.thing in wear.subjects and all(deed.verb != WEAR for deed in old.deeds):
-            does = Deed(WEAR, worn, old.enters, old.leaves, draw_colour(worn, rng))
+            does = Deed(
+                verb=WEAR,
+                object=worn,
+                start=old.enters,
+                end=old.leaves,
+                colour=draw_colour(worn, rng),
+            )
+            new = replace(old, deeds=(*old.deeds, does))
             yield Change(
-                "add accessory", scene, old, replace(old, deeds=(*old.deeds, does)), does=does
+                kind="add accessory",
+                before=scene,
+                old=old,
+                new=new,
+                does=does,
             )
 
 
+def _remove_actor(scene: Scene, _rng: Random) -> Iterator[Change]:
+    for old in _actors(scene):
+        yield Change("remove actor", scene, old)
+
+
 def _remove_activity(scene: Scene, _rng: Random) -> Iterator[Change]:
-    people = (old for old in _actors(scene) if old.kind.role == "person")
-    return (Change("remove activity", scene, old, did=did) for old in people for did in _done(old))
+    for old in _actors(scene):
+        if old.kind.role == "person":
+            for did in _done(old):
+                yield Change(
+                    kind="remove activity",
+                    before=scene,
+                    old=old,
+                    did=did,
+                )
 
 
 def _remove_accessory(scene: Scene, _rng: Random) -> Iterator[Change]:
-    for old, did in (
-        (each, deed) for each in _actors(scene) for deed in each.deeds if deed.verb == WEAR
-    ):
-        kept = tuple(deed for deed in old.deeds if deed != did)
-        yield Change("remove accessory", scene, old, replace(old, deeds=kept), did)
+    for old in _actors(scene):
+        for did in old.deeds:
+            if did.verb == WEAR:
+                deeds = tuple(deed for deed in old.deeds if deed != did)
+                yield Change(
+                    kind="remove accessory",
+                    before=scene,
+                    old=old,
+                    new=replace(old, deeds=deeds),
+                    did=did,
+                )
 
 
-_CHANGES: dict[ChangeKind, Callable[[Scene, Random], Iterator[Change]]] = {  # possible or not
+def _remove_prop(scene: Scene, _rng: Random) -> Iterator[Change]:
+    for old in scene.figures:
+        if not old.is_actor and old.count == 1:
+            yield Change("remove prop", scene, old)
+
+
+# Each yields changes, possible or not.
+_CHANGES: dict[ChangeKind, Callable[[Scene, Random], Iterator[Change]]] = {
     "replace subject": _replace_subject,
     "replace activity": _replace_activity,
     "replace place": _replace_place,
     "add actor": _add_actor,
     "add prop": _add_prop,
     "add accessory": _add_accessory,
-    "remove actor": lambda scene, _: (Change("remove actor", scene, old) for old in _actors(scene)),
+    "remove actor": _remove_actor,
     "remove activity": _remove_activity,
     "remove accessory": _remove_accessory,
-    "remove prop": lambda scene, _: (
-        Change("remove prop", scene, old)
-        for old in scene.figures
-        if not old.is_actor and old.count == 1
-    ),
+    "remove prop": _remove_prop,
 }
 
 
@@ -259,64 +320,91 @@ def fields_of(scene: Scene, change: Change, rng: Random) -> dict[str, str]:
 
 
 def _thing(change: Change) -> str:
-    worn, figure = change.does or change.did, change.new or change.old
+    """Return the thing that is worn, or the prop, that a change is about; "" for other changes."""
+    worn = change.does or change.did
     if change.kind.endswith("accessory") and worn:
         return str(worn.object)
-    return figure.thing if change.kind.endswith("prop") and figure else ""
+    figure = change.new or change.old
+    if change.kind.endswith("prop") and figure:
+        return figure.thing
+    return ""
 
 
 def _noun(thing: str, rng: Random) -> Noun:
     """Draw a word that names exactly what the usual one does, and is read so: "ice cube", as "ice" is a place."""
-    while read_claim((noun := draw_noun(things()[thing], rng)).word) != Claim(
-        (SubjectClaim(named(thing)),)
-    ):
-        pass
-    return noun
+    claim = Claim((SubjectClaim(named(thing)),))
+    while True:
+        noun = draw_noun(things()[thing], rng)
+        if read_claim(noun.word) == claim:
+            return noun
 
 
 def _deed(deed: Deed, scene: Scene, rng: Random) -> str:
     """Draw words for a deed, with the verb as a lemma, that claim what a change does."""
-    while (drawn := draw_deed(deed, scene.figures, rng, was_named=True))[1] != _act(deed, scene):
-        pass
-    return drawn[0]
+    while True:
+        phrase, act = draw_deed(deed, scene.figures, rng, was_named=True)
+        if act == _act(deed, scene):
+            return phrase
 
 
 TWO = "two changes"
 EDIT_KINDS = (*CHANGE_KINDS, TWO)
-COPIES = 5  # right clips per query, and twins per reference, at least
+# Right clips per query, and twins per reference, at least.
+COPIES = 5
 
 
 @dataclass(frozen=True)
-class Wish:
-    """Requirements of a changed scene: its gist, which is its place and who does what; the rest is free."""
+class Requirements:
+    """Requirements of a changed scene.
+
+    Attributes:
+        gist: its place and who does what; the rest is free.
+        added: by the changes.
+        removed: by them.
+    """
 
     gist: Hashable
-    shown: tuple[Claim, ...]  # added by the changes
-    gone: tuple[Claim, ...]  # taken away by them
+    added: tuple[Claim, ...]
+    removed: tuple[Claim, ...]
 
     @classmethod
-    def of(cls, scene: Scene, changes: Sequence[Change]) -> "Wish":
+    def of(cls, scene: Scene, changes: Sequence[Change]) -> "Requirements":
         """Return the requirements of changes that led to `scene`."""
-        shown, gone = [change.shown for change in changes], [change.gone for change in changes]
-        return cls(scene.gist, tuple(filter(None, shown)), tuple(filter(None, gone)))
+        added = tuple(filter(None, [change.added for change in changes]))
+        removed = tuple(filter(None, [change.removed for change in changes]))
+        return cls(scene.gist, added, removed)
 
     def holds(self, scene: Scene) -> bool:
-        shown = scene.gist == self.gist and all(claim.holds(scene) for claim in self.shown)
-        return shown and not self.violated_by(scene)
+        if scene.gist != self.gist or self.violated_by(scene):
+            return False
+        return all(claim.holds(scene) for claim in self.added)
 
     def violated_by(self, scene: Scene) -> bool:
         """Return whether a scene still shows something to be taken away."""
-        return any(claim.holds(scene) for claim in self.gone)
+        return any(claim.holds(scene) for claim in self.removed)
 
 
 @dataclass(frozen=True)
 class Edit:
-    kind: str  # one of EDIT_KINDS
-    changes: tuple[Change, ...]  # one or two
+    """A change of a reference, or two, in words.
+
+    Attributes:
+        kind: one of EDIT_KINDS.
+        unseen: whether its wording is not of training.
+        scene: the changed reference.
+        requirements: content of a right clip.
+    """
+
+    kind: str
+    changes: tuple[Change, ...]
     modification: Modification
-    unseen: bool  # its wording is not of training
-    scene: Scene  # the changed reference
-    wish: Wish  # content of a right clip
+    unseen: bool
+    scene: Scene
+    requirements: Requirements
+
+    @property
+    def is_removal(self) -> bool:
+        return self.kind.startswith("remove")
 
 
 @dataclass(frozen=True)
@@ -326,33 +414,42 @@ class Family:
     reference: Scene
     edits: tuple[Edit, ...]
 
+    @property
+    def edited_scenes(self) -> list[Scene]:
+        return [edit.scene for edit in self.edits]
+
 
 def stream_families(
     split: SceneSplit,
     seed: int,
     unseen_share: float = 0.0,
-    left: Mapping[str, int] = MappingProxyType({}),
+    num_missing: Mapping[str, int] = MappingProxyType({}),
 ) -> Iterator[Family]:
-    """Yield families of a split, endlessly, each with at most one edit per kind, if there are `left` to make of it.
+    """Yield families of a split, endlessly, each with at most one edit per kind.
 
-    A share of the texts is in wordings that training has not seen.
+    Kinds of which `num_missing` says 0 are left out. A share of the texts is in wordings that
+    training has not seen.
     """
     rng = Random(f"families {split}-{seed}")
     for reference in stream_scenes(split, seed):
-        kinds = (kind for kind in EDIT_KINDS if left.get(kind, 1) > 0)
-        edits = (_edit(reference, kind, split, unseen_share, rng) for kind in kinds)
+        edits = []
+        for kind in EDIT_KINDS:
+            if num_missing.get(kind, 1) > 0:
+                edits.append(_edit(reference, kind, split, unseen_share, rng))
         yield Family(reference, tuple(filter(None, edits)))
 
 
 def choose_families(split: SceneSplit, per_kind: int, seed: int) -> list[Family]:
     """Choose families with `per_kind` edits of every kind, half of them in unseen wordings."""
-    left, families = dict.fromkeys(EDIT_KINDS, per_kind), list[Family]()
-    stream = stream_families(split, seed, 0.5, left)
-    while any(left.values()):
+    num_missing = dict.fromkeys(EDIT_KINDS, per_kind)
+    stream = stream_families(split, seed, unseen_share=0.5, num_missing=num_missing)
+    families = []
+    while any(num_missing.values()):
         family = next(stream)
+        if family.edits:
+            families.append(family)
         for edit in family.edits:
-            left[edit.kind] -= 1
-        families += [family] if family.edits else []
+            num_missing[edit.kind] -= 1
     return families
 
 
@@ -364,20 +461,27 @@ def ask_for(
     scene: Scene, changes: Iterable[Change], rng: Random, unseen: bool = False
 ) -> Modification:
     """Write a text that asks for one or two changes of a scene, in wordings of training or in unseen ones."""
-    return modify(((each.kind, fields_of(scene, each, rng)) for each in changes), rng, unseen)
+    fields = ((change.kind, fields_of(scene, change, rng)) for change in changes)
+    return modify(fields, rng, unseen)
 
 
 def two_changes(scene: Scene, rng: Random) -> Iterator[tuple[Change, Change]]:
     """Yield pairs of changes of different kinds, to different things, that lead to possible scenes."""
-    kinds, found = rng.sample(CHANGE_KINDS, len(CHANGE_KINDS)), list[Change]()
-    for change in filter(None, (next(changes_of(scene, kind, rng), None) for kind in kinds)):
-        for other in found:
-            pair = (change, other) if rng.random() < 0.5 else (other, change)
+    earlier_changes: list[Change] = []
+    for kind in rng.sample(CHANGE_KINDS, len(CHANGE_KINDS)):
+        change = next(changes_of(scene, kind, rng), None)
+        if change is None:
+            continue
+        for earlier in earlier_changes:
+            if rng.random() < 0.5:
+                pair = (change, earlier)
+            else:
+                pair = (earlier, change)
+            is_same_figure = change.old is not None and change.old == earlier.old
             after = changed(scene, pair)
-            apart = change.old is None or change.old != other.old
-            if apart and possible(after) and Wish.of(after, pair).holds(after):
+            if not is_same_figure and possible(after) and Requirements.of(after, pair).holds(after):
                 yield pair
-        found.append(change)
+        earlier_changes.append(change)
 
 
 def copies(scene: Scene, count: int) -> list[Scene]:
@@ -388,45 +492,64 @@ def copies(scene: Scene, count: int) -> list[Scene]:
 
 def gallery_of(families: Sequence[Family], count: int = COPIES) -> list[Scene]:
     """Return the clips that are searched: `count` twins of each reference, and as many looks of each edit."""
-    scenes = (
-        scene
-        for family in families
-        for scene in (family.reference, *(edit.scene for edit in family.edits))
-    )
-    return [copy for scene in scenes for copy in copies(scene, count)]
+    clips = []
+    for family in families:
+        for scene in (family.reference, *family.edited_scenes):
+            clips += copies(scene, count)
+    return clips
 
 
 def changed(scene: Scene, changes: Iterable[Change]) -> Scene:
     """Return the scene with all changes; what leaves figures out comes last: it renumbers them."""
-    for change in sorted(
-        changes, key=lambda each: each.kind.startswith(("remove", "replace place"))
-    ):
+    for change in sorted(changes, key=_leaves_figures_out):
         scene = change.applied(scene)
     return scene
+
+
+def _leaves_figures_out(change: Change) -> bool:
+    return change.kind.startswith(("remove", "replace place"))
 
 
 def _edit(
     reference: Scene, kind: str, split: SceneSplit, unseen_share: float, rng: Random
 ) -> Edit | None:
     unseen = rng.random() < unseen_share
-    singles = ((change,) for change in changes_of(reference, kind, rng))  # type: ignore[arg-type]
-    for changes in two_changes(reference, rng) if kind == TWO else singles:
+    for changes in _changes_of_edit(reference, kind, rng):
         scene = replace(changed(reference, changes), seed=rng.getrandbits(32))
         if scene.split == split:
-            wish = Wish.of(scene, changes)
+            text = ask_for(reference, changes, rng, unseen)
             return Edit(
-                kind, changes, ask_for(reference, changes, rng, unseen), unseen, scene, wish
+                kind=kind,
+                changes=changes,
+                modification=text,
+                unseen=unseen,
+                scene=scene,
+                requirements=Requirements.of(scene, changes),
             )
     return None
 
 
+def _changes_of_edit(reference: Scene, kind: str, rng: Random) -> Iterator[tuple[Change, ...]]:
+    if kind == TWO:
+        yield from two_changes(reference, rng)
+        return
+    for change in changes_of(reference, kind, rng):  # type: ignore[arg-type]
+        yield (change,)
+
+
 class WishTable:
-    """`Wish.holds` for all scenes of a gallery at once."""
+    """`Requirements.holds` for all scenes of a gallery at once."""
 
     def __init__(self, scenes: Sequence[Scene]) -> None:
-        self._scenes, self._rows = scenes, defaultdict[Hashable, list[int]](list)
+        self._scenes = scenes
+        self._rows: dict[Hashable, list[int]] = defaultdict(list)
         for row, scene in enumerate(scenes):
             self._rows[scene.gist].append(row)
 
-    def right(self, wish: Wish) -> list[int]:
-        return [row for row in self._rows.get(wish.gist, ()) if wish.holds(self._scenes[row])]
+    def right(self, requirements: Requirements) -> list[int]:
+        rows = self._rows.get(requirements.gist, ())
+        return [row for row in rows if requirements.holds(self._scenes[row])]
+
+    def violating(self, requirements: Requirements) -> list[int]:
+        """Return the rows of the scenes that still show something to be taken away."""
+        return [row for row, scene in enumerate(self._scenes) if requirements.violated_by(scene)]

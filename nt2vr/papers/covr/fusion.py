@@ -12,7 +12,6 @@ from typing import ClassVar, Self
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn.functional import normalize
@@ -20,17 +19,20 @@ from torch.nn.functional import normalize
 from nt2vr.files import atomic_write
 from nt2vr.models.card import extension_file
 from nt2vr.models.composer import Composer, PictureQuery
+from nt2vr.models.encoder import Vectors
 from nt2vr.models.pooling import MAX_LAYERS
 from nt2vr.models.weights import filled
 
-Vectors = NDArray[np.float32]
 # Before the names of tensors; in the file, those of layers are without.
 LAYERS = "layers."
 CROSS = "cross."
-PARTS = "parts"  # in the file, the weights of the wanted and of the unwanted parts
-ROLES = 5  # of vectors: picture, wanted part, unwanted parts, tokens, frames
-ASKING = 3  # the first three ask
-STD = 0.02  # of new weights
+# In the file, the weights of the wanted and of the unwanted parts.
+PARTS = "parts"
+# Of vectors: picture, wanted part, unwanted parts, tokens, frames. The first three attend.
+ROLES = 5
+ATTENDING = 3
+# Of new weights.
+STD = 0.02
 
 
 class Block(nn.Module):
@@ -39,20 +41,31 @@ class Block(nn.Module):
     def __init__(self, width: int) -> None:
         super().__init__()
         heads = width // 64 if width % 64 == 0 else 1
-        self.ln_1, self.ln_2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.ln_1 = nn.LayerNorm(width)
+        self.ln_2 = nn.LayerNorm(width)
         self.attn = nn.MultiheadAttention(width, heads, batch_first=True)
-        self.c_fc, self.c_proj = nn.Linear(width, 2 * width), nn.Linear(2 * width, width)
+        self.c_fc = nn.Linear(width, 2 * width)
+        self.c_proj = nn.Linear(2 * width, width)
 
-    def forward(self, x: Tensor, given: Tensor, absent: Tensor) -> Tensor:
-        """Transform (Q, A, D), which asks itself and (Q, K, D); `absent` (Q, A + K) is what there is not."""
-        asked = self.ln_1(x)
-        keys = torch.cat([asked, self.ln_1(given)], dim=1)
-        x = x + self.attn(asked, keys, keys, key_padding_mask=absent, need_weights=False)[0]
+    def forward(self, x: Tensor, context: Tensor, is_padding: Tensor) -> Tensor:
+        """Transform x.
+
+        Args:
+            x: (Q, A, D), attends to itself and to the context.
+            context: (Q, K, D).
+            is_padding: (Q, A + K), whether there is nothing to attend to.
+        """
+        queries = self.ln_1(x)
+        keys = torch.cat([queries, self.ln_1(context)], dim=1)
+        attended, _ = self.attn(
+            queries, keys, keys, key_padding_mask=is_padding, need_weights=False
+        )
+        x = x + attended
         return x + self.c_proj(self.c_fc(self.ln_2(x)).relu())  # type: ignore[no-any-return]
 
 
 class Cross(nn.Module):
-    """The picture and both parts ask the text's tokens, the reference's frames, and each other.
+    """The picture and both parts attend to the text's tokens, the reference's frames, and each other.
 
     x = (picture, wanted, unwanted) + roles,  y = (tokens, frames) + roles
     in each block:  x += attention(norm(x), over norm(x) and norm(y)),  x += mlp(norm(x))
@@ -65,26 +78,24 @@ class Cross(nn.Module):
         self.roles = nn.Parameter(STD * torch.randn(ROLES, width))
         self.blocks = nn.ModuleList(Block(width) for _ in range(blocks))
         self.ln = nn.LayerNorm(width)
-        self.out = nn.Linear(ASKING * width, width, bias=False)
+        self.out = nn.Linear(ATTENDING * width, width, bias=False)
         nn.init.zeros_(self.out.weight)
 
-    def forward(self, asking: list[Tensor], tokens: Tensor, frames: Tensor) -> Tensor:
+    def forward(self, attending: list[Tensor], tokens: Tensor, frames: Tensor) -> Tensor:
         """Return the correction of queries (Q, D).
 
         Args:
-            asking: picture, wanted part and sum of the unwanted parts, (Q, D) each; zeros for none.
+            attending: picture, wanted part and sum of the unwanted parts, (Q, D) each; zeros for none.
             tokens: (Q, T, D), unit vectors; zeros pad, also `frames`, (Q, F, D).
         """
-        x = torch.stack(asking, dim=1) + self.roles[:ASKING]
-        given = torch.cat([tokens, frames], dim=1)
-        absent = torch.cat(
-            [torch.zeros_like(x[..., 0], dtype=torch.bool), ~given.any(dim=-1)], dim=1
-        )
-        roles = self.roles[ASKING:].repeat_interleave(
-            torch.tensor([tokens.shape[1], frames.shape[1]]), dim=0
-        )
+        x = torch.stack(attending, dim=1) + self.roles[:ATTENDING]
+        context = torch.cat([tokens, frames], dim=1)
+        never_padding = torch.zeros_like(x[..., 0], dtype=torch.bool)
+        is_padding = torch.cat([never_padding, ~context.any(dim=-1)], dim=1)
+        lengths = torch.tensor([tokens.shape[1], frames.shape[1]])
+        roles = self.roles[ATTENDING:].repeat_interleave(lengths, dim=0)
         for block in self.blocks:
-            x = block(x, given + roles, absent)
+            x = block(x, context + roles, is_padding)
         return self.out(self.ln(x).flatten(1))  # type: ignore[no-any-return]
 
 
@@ -108,8 +119,14 @@ class Fusion(nn.Module, Composer):
     ) -> None:
         """Start at `parts`: the last layer is zero, also that of `cross`."""
         super().__init__()
-        self.wanted, self.unwanted, self.hidden, self.blocks = wanted, unwanted, hidden, blocks
-        widths = [5 * width, *([hidden] if hidden else []), width]
+        self.wanted = wanted
+        self.unwanted = unwanted
+        self.hidden = hidden
+        self.blocks = blocks
+        if hidden:
+            widths = [5 * width, hidden, width]
+        else:
+            widths = [5 * width, width]
         self.layers = nn.ModuleList(nn.Linear(*pair) for pair in pairwise(widths))
         for parameter in self.layers[-1].parameters():
             nn.init.zeros_(parameter)
@@ -127,18 +144,17 @@ class Fusion(nn.Module, Composer):
 
         With `cross`, tokens and frames are needed, as it takes them.
         """
-        seen = torch.cat([picture, wanted, unwanted, picture * wanted, picture * unwanted], dim=-1)
-        correction: Tensor = self.layers[0](seen)
+        products = [picture * wanted, picture * unwanted]
+        inputs = torch.cat([picture, wanted, unwanted, *products], dim=-1)
+        correction: Tensor = self.layers[0](inputs)
         for layer in self.layers[1:]:
             correction = layer(correction.relu())
         if self.cross is not None:
-            assert tokens is not None and frames is not None, (
-                "embedded where a fusion has cross-attention"
-            )
+            is_embedded = tokens is not None and frames is not None
+            assert is_embedded, "embedded where a fusion has cross-attention"
             correction = correction + self.cross([picture, wanted, unwanted], tokens, frames)
-        return normalize(
-            picture + self.wanted * wanted - self.unwanted * unwanted + correction, dim=-1
-        )
+        parts = picture + self.wanted * wanted - self.unwanted * unwanted
+        return normalize(parts + correction, dim=-1)
 
     @classmethod
     def read(cls, weights: Mapping[str, Tensor], width: int) -> Self:
@@ -148,9 +164,18 @@ class Fusion(nn.Module, Composer):
                 tensors[name if name.startswith(CROSS) else LAYERS + name] = tensor
         wanted, unwanted = weights[PARTS].tolist()
         hidden = len(weights["0.weight"]) if "1.weight" in weights else 0
-        blocks = {name.split(".")[2] for name in weights if name.startswith(f"{CROSS}blocks.")}
+        blocks = set()
+        for name in weights:
+            if name.startswith(f"{CROSS}blocks."):
+                blocks.add(name.split(".")[2])
 
-        fusion = cls(width, wanted, unwanted, hidden, min(len(blocks), MAX_LAYERS))
+        fusion = cls(
+            width=width,
+            wanted=wanted,
+            unwanted=unwanted,
+            hidden=hidden,
+            blocks=min(len(blocks), MAX_LAYERS),
+        )
         if not weights[PARTS].isfinite().all():
             raise ValueError("a weight is not finite")
         return filled(fusion, tensors, f"embeddings of length {width}").requires_grad_(False)
@@ -183,16 +208,13 @@ class Fusion(nn.Module, Composer):
     @property
     def fingerprint(self) -> str:
         """Hash of everything that changes the vectors."""
-        of_cross = (
-            []
-            if self.cross is None
-            else [tensor for _, tensor in sorted(self.cross.state_dict().items())]
-        )
+        tensors = [self.parts, *self.layers.parameters()]
+        if self.cross is not None:
+            tensors += [tensor for _, tensor in sorted(self.cross.state_dict().items())]
         digest = blake2b(digest_size=16)
-        for tensor in (self.parts, *self.layers.parameters(), *of_cross):
-            digest.update(
-                f"{tuple(tensor.shape)}".encode() + tensor.detach().contiguous().numpy().tobytes()
-            )
+        for tensor in tensors:
+            digest.update(f"{tuple(tensor.shape)}".encode())
+            digest.update(tensor.detach().contiguous().numpy().tobytes())
         return digest.hexdigest()
 
 
@@ -201,10 +223,11 @@ FILE = extension_file(Fusion.name)
 
 def save_fusion(folder: Path, fusion: Fusion) -> None:
     """Write the fusion's file into a checkpoint folder, atomically, in half precision."""
-    tensors = {
-        name.removeprefix(LAYERS): tensor.half() for name, tensor in fusion.state_dict().items()
-    }
+    tensors = {}
+    for name, tensor in fusion.state_dict().items():
+        tensors[name.removeprefix(LAYERS)] = tensor.half()
     tensors[PARTS] = fusion.parts
     with atomic_write(folder / FILE) as partial:
         save_file(tensors, partial)
-        partial.chmod(0o644)  # safetensors writes 0600
+        # safetensors writes 0600.
+        partial.chmod(0o644)

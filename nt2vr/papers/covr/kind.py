@@ -44,13 +44,17 @@ def read_single_file(path: Path) -> Report:
         for row in data["rows"]:
             cue = cue_of(row["text"])
             query = JudgedQuery(
-                row["kind"], row["text"], row_array(()), cue=cue, picture=row["reference"]
+                kind=row["kind"],
+                text=row["text"],
+                relevant=row_array(()),
+                cue=cue,
+                picture=row["reference"],
             )
             queries.append(query)
         results = []
         for system, table in data["systems"].items():
             ranks = [row["ranks"][system] for row in data["rows"]]
-            results.append(covr_result(data["model"], system, ranks, table, {}))
+            results.append(covr_result(data["model"], system, ranks, table, spec={}))
         return Report(
             name=f"{data['name']}, {PICTURE_PLUS_TEXT}",
             digest="",

@@ -11,23 +11,29 @@ from nt2vr.papers.covr.fusion import Fusion
 from nt2vr.papers.covr.settings import FusionSettings
 from nt2vr.papers.covr.training_data import FusionData
 
-NEVER = -1e9  # logarithm of 0, with a gradient
+# Logarithm of 0, with a gradient.
+NEVER = -1e9
 
 
 def _info_nce(model: Fusion, data: FusionData, rows: Tensor, settings: FusionSettings) -> Tensor:
-    own = torch.isin(data.families, data.references[rows])
-    own[data.targets[rows]] = True
-    others = (~own).nonzero()[:, 0]
-    drawn = others[torch.randint(len(others), (settings.random_clips,))] if len(others) else others
-    candidates = torch.cat([own.nonzero()[:, 0], torch.unique(drawn)])
+    """Compare with all clips of the triplets' families, their targets and some random clips."""
+    in_batch = torch.isin(data.families, data.references[rows])  # (V,)
+    in_batch[data.targets[rows]] = True
+    negatives = (~in_batch).nonzero()[:, 0]
+    if len(negatives):
+        negatives = negatives[torch.randint(len(negatives), (settings.random_clips,))]
+    candidates = torch.cat([in_batch.nonzero()[:, 0], torch.unique(negatives)])  # (C,)
     columns = torch.full((len(data.clips),), -1)
     columns[candidates] = torch.arange(len(candidates))
     targets = columns[data.targets[rows]]
+
+    # Other right clips are no negatives.
     masked = torch.zeros(len(rows), len(candidates), dtype=torch.bool)
     for number, row in enumerate(rows.tolist()):
         right = columns[data.right[row]]
         masked[number, right[right >= 0]] = True
     masked[torch.arange(len(rows)), targets] = False
+
     queries, wanted = _queries(model, data, rows)
     clips = data.clips[candidates]
     clips[targets] = _targets(data, rows, wanted, settings)
@@ -35,29 +41,39 @@ def _info_nce(model: Fusion, data: FusionData, rows: Tensor, settings: FusionSet
 
 
 def _hn_nce(model: Fusion, data: FusionData, rows: Tensor, settings: FusionSettings) -> Tensor:
-    targets, references = data.targets[rows], data.references[rows]
-    sources = references if data.sources is None else data.sources[rows]
-    right = [set(data.right[row]) for row in rows.tolist()]
-    noisy = torch.tensor([[target in those for target in targets.tolist()] for those in right])
-    noisy.fill_diagonal_(False)
-    hard = (sources[:, None] == sources) & ~torch.eye(len(rows), dtype=torch.bool)
     queries, wanted = _queries(model, data, rows)
     scores = queries @ _targets(data, rows, wanted, settings).T
     if settings.hn_nce == "as_code":
         return hn_nce_as_code(scores, settings.temperature) / 2
+
+    sources = (data.references if data.sources is None else data.sources)[rows]
+    is_same_source = sources[:, None] == sources
+    hard = is_same_source & ~torch.eye(len(rows), dtype=torch.bool)
+    targets = data.targets[rows].tolist()
+    noisy = torch.zeros(len(rows), len(rows), dtype=torch.bool)
+    for number, row in enumerate(rows.tolist()):
+        right = set(data.right[row])
+        noisy[number] = torch.tensor([target in right for target in targets])
+    noisy.fill_diagonal_(False)
     return hn_nce(scores, hard, noisy, settings.temperature) / (2 * len(rows))
 
 
 def _queries(model: Fusion, data: FusionData, rows: Tensor) -> tuple[Tensor, Tensor]:
     """Draw one text per triplet, and return its query and its wanted part, (Q, D) each."""
-    drawn = torch.randint(data.wanted.shape[1], (len(rows),))
-    references, wanted = data.references[rows], data.wanted[rows, drawn]
-    given = data.pictures[references], wanted, data.unwanted[rows, drawn]
+    texts = torch.randint(data.wanted.shape[1], (len(rows),))
+    references = data.references[rows]
+    pictures = data.pictures[references]
+    wanted = data.wanted[rows, texts]
+    unwanted = data.unwanted[rows, texts]
     if model.cross is None:
-        return model(*given), wanted
-    assert data.tokens is not None and data.spelled is not None, "loaded where they are needed"
-    frames = data.pictures[references, None] if data.shown is None else data.shown[references]
-    return model(*given, data.tokens[data.spelled[rows, drawn]].float(), frames), wanted
+        return model(pictures, wanted, unwanted), wanted
+
+    assert data.tokens is not None and data.token_rows is not None, "loaded where they are needed"
+    tokens = data.tokens[data.token_rows[rows, texts]].float()
+    frames = pictures[:, None]
+    if data.reference_frames is not None:
+        frames = data.reference_frames[references]
+    return model(pictures, wanted, unwanted, tokens, frames), wanted
 
 
 def _targets(data: FusionData, rows: Tensor, wanted: Tensor, settings: FusionSettings) -> Tensor:
@@ -114,19 +130,20 @@ def hn_nce(
     """
     itself = torch.eye(len(scores), dtype=torch.bool, device=scores.device)
     total = scores.new_zeros(())
-    for way, extra, ignored in ((scores, hard, noisy), (scores.T, hard.T, noisy.T)):
-        logits = way / temperature
-        others = (beta * logits).masked_fill(ignored | itself, NEVER)
-        counts = (
-            (~(ignored | itself)).sum(dim=1, keepdim=True).clamp(min=1).to(scores.dtype)
-        )  # n - 1
-        weights = counts.log() + others - others.logsumexp(dim=1, keepdim=True)  # logarithms
-        weighted = torch.where(itself, logits, logits + weights).masked_fill(ignored, NEVER)
-        again = logits + math.log(alpha) if alpha else logits
-        again = again.masked_fill(~extra | ignored | itself | (not alpha), NEVER)
-        total = (
-            total + (torch.cat([weighted, again], dim=1).logsumexp(dim=1) - logits.diagonal()).sum()
-        )
+    for logits, is_hard, is_noisy in (
+        (scores / temperature, hard, noisy),
+        (scores.T / temperature, hard.T, noisy.T),
+    ):
+        is_ignored = is_noisy | itself
+        negatives = (beta * logits).masked_fill(is_ignored, NEVER)
+        num_negatives = (~is_ignored).sum(dim=1, keepdim=True).clamp(min=1).to(scores.dtype)
+        log_weights = num_negatives.log() + negatives - negatives.logsumexp(dim=1, keepdim=True)
+        weighted = torch.where(itself, logits, logits + log_weights)
+        weighted = weighted.masked_fill(is_noisy, NEVER)
+        hard_logits = logits + math.log(alpha) if alpha else logits
+        hard_logits = hard_logits.masked_fill(~is_hard | is_ignored | (not alpha), NEVER)
+        denominators = torch.cat([weighted, hard_logits], dim=1).logsumexp(dim=1)
+        total = total + (denominators - logits.diagonal()).sum()
     return total
 
 
@@ -151,14 +168,13 @@ def hn_nce_as_code(
     """
     itself = torch.eye(len(scores), dtype=torch.bool, device=scores.device)
     logits = scores / temperature
-    others = (beta * logits).masked_fill(itself, NEVER)
+    negatives = (beta * logits).masked_fill(itself, NEVER)
+    log_count = math.log(max(len(scores) - 1, 1))
     total = torch.zeros((), dtype=scores.dtype, device=scores.device)
-    for way in (1, 0):
-        weights = (
-            math.log(max(len(scores) - 1, 1)) + others - others.logsumexp(dim=way)
-        )  # (B, B), per column
-        weighted = logits + torch.where(itself, math.log(alpha), weights)
-        total = total + (weighted.logsumexp(dim=way) - logits.diagonal()).mean()
+    for dim in (1, 0):
+        log_weights = log_count + negatives - negatives.logsumexp(dim=dim)  # (B, B), per column
+        weighted = logits + torch.where(itself, math.log(alpha), log_weights)
+        total = total + (weighted.logsumexp(dim=dim) - logits.diagonal()).mean()
     return total
 
 

@@ -9,10 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.columns import (
-    Column,
-    ColumnGroup,
-)
+from nt2vr.evaluation.columns import Column, ColumnGroup
 from nt2vr.evaluation.differences import Pair
 from nt2vr.evaluation.measures import Measured
 from nt2vr.evaluation.metric_names import recall, violations
@@ -32,20 +29,27 @@ def within_subset(name: str) -> str:
     return f"subset {name}"
 
 
-PICTURE_PLUS_TEXT = "picture plus text"  # after the name of the data
+# After the name of the data.
+PICTURE_PLUS_TEXT = "picture plus text"
 KS = (1, 5, 10, 50)
 R_1 = recall(1)
 SUBSET_R_1 = within_subset(R_1)
 CIRR_MEAN = f"mean of {recall(5)} and {SUBSET_R_1}"
-FIRST = 5  # clips checked for violations
-ALL = "all kinds"  # mean over kinds, so that frequent ones do not count more
-SEEN, UNSEEN = "seen wordings", "unseen wordings"
-REMOVALS = "removals"  # mean over the kinds of change that remove something
+# Clips checked for violations.
+FIRST = 5
+# Mean over kinds, so that frequent ones do not count more.
+ALL = "all kinds"
+SEEN = "seen wordings"
+UNSEEN = "unseen wordings"
+# Mean over the kinds of change that remove something.
+REMOVALS = "removals"
 MAP = mean_average_precision(10)
 VIOLATIONS = violations(FIRST)
 FURTHER = (SUBSET_R_1, CIRR_MEAN, MAP)
-FULL_CAPTION = "caption"  # the system that searches for the target's caption, without picture
-ROLES = {  # by strategy
+# The system that searches for the target's caption, without picture.
+FULL_CAPTION = "caption"
+# By strategy.
+ROLES = {
     "picture": (BASE, "control: no text"),
     "text": (BASE, "control: no picture"),
     "fusion": ("", "trained"),
@@ -81,9 +85,14 @@ class CovrPresentation(Presentation):
 
     def row(self, report: Report, place: int) -> Row:
         model = report.results[0].spec["model"]
-        systems = (model, *(f"{model} {strategy}" for strategy in ("fusion", "parts")))
+        systems = (model, f"{model} fusion", f"{model} parts")
         ranks = report.ranks(place)
-        return Row(report.queries[place], ranks, "Ranks of all systems", search_systems=systems)
+        return Row(
+            query=report.queries[place],
+            ranks=ranks,
+            heading="Ranks of all systems",
+            search_systems=systems,
+        )
 
     def kinds(self, report: Report) -> list[str]:
         """Order kinds of change as the built-in world defines them; those of datasets stay as they come."""
@@ -101,11 +110,12 @@ class CovrPresentation(Presentation):
         """Return the best way without training, and the fusion or the full caption."""
         names = list(report.specs)
         of_strategy = {spec["strategy"]: name for name, spec in report.specs.items()}
-        free = [
-            of_strategy[strategy] for strategy in TRAINING_FREE if strategy in of_strategy
-        ] or names[:1]
-        first = max(free, key=lambda name: report.metrics[name].get(f"{ALL}/{R_1}", 0))
-        return first, of_strategy.get("fusion", names[-1])
+        free = []
+        for strategy in TRAINING_FREE:
+            if strategy in of_strategy:
+                free.append(of_strategy[strategy])
+        best = max(free or names[:1], key=lambda name: report.metrics[name].get(f"{ALL}/{R_1}", 0))
+        return best, of_strategy.get("fusion", names[-1])
 
     def pairs(self, report: Report) -> list[Pair]:
         return []
@@ -121,18 +131,19 @@ class CovrPresentation(Presentation):
     ) -> dict[str, float]:
         """Add the means over the kinds of change that remove something."""
         kinds = [kind for kind in EDIT_KINDS if f"{kind}/{VIOLATIONS}" in metrics]
-        shown = dict(metrics)
-        if kinds:
-            for name in (R_1, VIOLATIONS):
-                shown[f"{REMOVALS}/{name}"] = fmean(metrics[f"{kind}/{name}"] for kind in kinds)
-        return shown
+        if not kinds:
+            return dict(metrics)
+        means = {}
+        for name in (R_1, VIOLATIONS):
+            means[f"{REMOVALS}/{name}"] = fmean(metrics[f"{kind}/{name}"] for kind in kinds)
+        return {**metrics, **means}
 
-    def groups(self, report: Report, known: Collection[str]) -> list[tuple[ColumnGroup, ...]]:
-        return [tuple(self._groups(report, known))]
+    def groups(self, report: Report, measured: Collection[str]) -> list[tuple[ColumnGroup, ...]]:
+        return [tuple(self._groups(report, measured))]
 
-    def _groups(self, report: Report, known: Collection[str]) -> Iterator[ColumnGroup]:
+    def _groups(self, report: Report, measured: Collection[str]) -> Iterator[ColumnGroup]:
         kinds = self.kinds(report)
-        rows = dict.fromkeys(key.rpartition("/")[0] for key in known)
+        rows = dict.fromkeys(key.rpartition("/")[0] for key in measured)
         labels = [row for row in rows if row not in (*kinds, ALL, SEEN, UNSEEN, REMOVALS)]
         groups: tuple[tuple[str, Sequence[str], Sequence[str]], ...] = (
             (R_1, (ALL, SEEN, UNSEEN), (R_1,)),
@@ -141,37 +152,42 @@ class CovrPresentation(Presentation):
             (ALL, (ALL,), FURTHER),
             (f"{MAP} by aspect", labels, (MAP,)),
         )
-        for head, some, names in groups:
+        for head, rows_of_group, names in groups:
             columns = []
-            for row, name in product(some, names):
+            for row, name in product(rows_of_group, names):
+                key = f"{row}/{name}"
                 text = name if row == head else row.removesuffix(" wordings")
-                columns.append(Column(f"{row}/{name}", text, lower_is_better=name == VIOLATIONS))
-            yield ColumnGroup(head, tuple(column for column in columns if column.key in known))
+                if key in measured:
+                    columns.append(Column(key, text, lower_is_better=name == VIOLATIONS))
+            yield ColumnGroup(head, tuple(columns))
 
-    def csv_keys(self, report: Report, known: Collection[str]) -> list[str]:
-        return list(known)
+    def csv_keys(self, report: Report, measured: Collection[str]) -> list[str]:
+        return list(measured)
 
-    def meanings(self, columns: Iterable[Column], known: Collection[str]) -> list[str]:
-        return list(MEANINGS if f"{REMOVALS}/{R_1}" in known else MEANINGS[:1])
+    def meanings(self, columns: Iterable[Column], measured: Collection[str]) -> list[str]:
+        return list(MEANINGS if f"{REMOVALS}/{R_1}" in measured else MEANINGS[:1])
 
     def markdown(self, report: Report) -> str:
         """Return one table, by kind of change and system."""
-        of_system = {
-            result.spec["strategy"]: report.metrics[result.system] for result in report.results
-        }
-        keys = [key.rpartition("/") for metrics in of_system.values() for key in metrics]
-        measured = {name for _, _, name in keys}
+        kinds: dict[str, None] = {}
+        measured: set[str] = set()
+        for result in report.results:
+            for key in report.metrics[result.system]:
+                kind, _, name = key.rpartition("/")
+                kinds[kind] = None
+                measured.add(name)
         names = [name for name in (*map(recall, KS), VIOLATIONS, *FURTHER) if name in measured]
-        rows = [["kind", "system", *names]]
-        for row, (system, metrics) in product(
-            dict.fromkeys(row for row, _, _ in keys), of_system.items()
-        ):
-            values = [metrics.get(f"{row}/{name}") for name in names]
-            if any(value is not None for value in values):
-                rows.append(
-                    [row, system, *("" if value is None else f"{value:.1f}" for value in values)]
-                )
-        return f"{markdown_table(rows, 2)}\n{size_of(report)}\n"
+
+        lines = [["kind", "system", *names]]
+        for kind, result in product(kinds, report.results):
+            metrics = report.metrics[result.system]
+            cells = []
+            for name in names:
+                value = metrics.get(f"{kind}/{name}")
+                cells.append("" if value is None else f"{value:.1f}")
+            if any(cells):
+                lines.append([kind, result.spec["strategy"], *cells])
+        return f"{markdown_table(lines, 2)}\n{size_of(report)}\n"
 
     def headings(self, report: Report) -> list[str]:
         return [report.name]
@@ -188,11 +204,16 @@ def covr_result(
     spec: Mapping[str, Any],
 ) -> Result:
     """Describe a way to combine pictures and texts, with its rank per query and its metrics by kind of change."""
-    of_query = np.asarray(ranks, np.int32)
-    metrics = {
-        f"{row}/{name}": value for row, values in table.items() for name, value in values.items()
-    }
-    measured = Measured(of_query, *np.full((3, len(of_query)), np.nan, np.float32))
+    rank_array = np.asarray(ranks, np.int32)
+    measured = Measured(rank_array, *np.full((3, len(rank_array)), np.nan, np.float32))
+    metrics = {}
+    for kind, of_kind in table.items():
+        for name, value in of_kind.items():
+            metrics[f"{kind}/{name}"] = value
+    full_spec = {"model": model, **spec, "strategy": system}
     return Result(
-        f"{model} {system}", {"model": model, **spec, "strategy": system}, measured, metrics
+        system=f"{model} {system}",
+        spec=full_spec,
+        measured=measured,
+        metrics=metrics,
     )

@@ -11,7 +11,8 @@ from nt2vr.sections import Positive, Section, Whole, read_settings
 if TYPE_CHECKING:
     from trainer.config.config import TrainConfig
 
-PREFIX = "fusion/"  # of what is measured
+# Of what is measured.
+PREFIX = "fusion/"
 
 
 class FusionSettings(Section):
@@ -47,6 +48,15 @@ class FusionSettings(Section):
                 f"The loss is {self.loss}, which has no form {self.hn_nce!r}. Choose the loss hn_nce."
             )
         return self
+
+    def check_groups(self, data_name: str, num_groups: int, batch_size: int) -> None:
+        """Refuse data with fewer groups than a step draws."""
+        if num_groups >= batch_size:
+            return
+        noun = "distinct targets" if self.iterate == "targets" else self.iterate
+        raise ConfigError(
+            f"{data_name} has {num_groups} {noun}, fewer than batch_size ({batch_size}). Lower it."
+        )
 
     def fits(self, is_world: bool) -> bool:
         """Return False if the data, the built-in world or a dataset, cannot be drawn and weighed like this."""

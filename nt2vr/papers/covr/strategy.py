@@ -3,9 +3,9 @@
 from nt2vr.search.strategies import Strategy, combining
 
 FUSION = Strategy(
-    combining("fusion"),
-    "what a trained layer makes of the picture and both parts",
-    ("sentence",),
+    vector=combining("fusion"),
+    meaning="what a trained layer makes of the picture and both parts",
+    uses=("sentence",),
     needs_picture=True,
     composer="fusion",
 )

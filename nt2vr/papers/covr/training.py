@@ -48,20 +48,15 @@ def train_run(
     if world_size() > 1:
         raise ConfigError("A fusion is trained by one process. Start the run without torchrun.")
     encoder = read_checkpoint(config.encoder.base_folder, "auto")
-    data, validation, name, digests = load(encoder, config, cache, stoppable(progress, should_stop))
+    data = load(encoder, config, cache, progress=stoppable(progress, should_stop))
     settings = fusion_settings(config)
-    count = groups_of(data, settings)[1]
-    if count < config.batches.batch_size:
-        what = {"targets": "distinct targets"}.get(settings.iterate, settings.iterate)
-        raise ConfigError(
-            f"{name} has {count} {what}, fewer than batch_size ({config.batches.batch_size}). Lower it."
-        )
-    learner = FusionLearner(
-        config.replace(num_clips=count), data, benchmark.choose_weights(validation)
-    )
-    saved = read_saved(run, learner.config, digests)
-    logger.info("Training %s on %s.", config.encoder.name, name)
-    validator = partial(FusionValidator, learner, validation, name, saved.changes)
+    _, num_groups = groups_of(data.triplets, settings)
+    settings.check_groups(data.name, num_groups, config.batches.batch_size)
+    weights = benchmark.choose_weights(data.validation)
+    learner = FusionLearner(config.replace(num_clips=num_groups), data.triplets, weights)
+    saved = read_saved(run, learner.config, data.digests)
+    logger.info("Training %s on %s.", config.encoder.name, data.name)
+    validator = partial(FusionValidator, learner, data.validation, data.name, saved.changes)
     return go_on(learner, run, saved, validator, learner.draw, should_stop)
 
 
@@ -74,23 +69,28 @@ class FusionLearner(Trainable):
 
     def __init__(self, config: TrainConfig, data: FusionData, weights: CompositionWeights) -> None:
         torch.manual_seed(config.run.seed)
-        self.weights, self.settings, self._data = weights, fusion_settings(config), data
-        sizes = self.settings.hidden, self.settings.blocks
-        self._module = Fusion(data.clips.shape[1], weights.wanted, weights.unwanted, *sizes)
-        super().__init__(
-            config, {"fusion": self._module}, build_optimizer(self._module, nn.ModuleList(), config)
+        self.weights = weights
+        self.settings = fusion_settings(config)
+        self._data = data
+        self._module = Fusion(
+            width=data.clips.shape[1],
+            wanted=weights.wanted,
+            unwanted=weights.unwanted,
+            hidden=self.settings.hidden,
+            blocks=self.settings.blocks,
         )
+        optimizer = build_optimizer(self._module, nn.ModuleList(), config)
+        super().__init__(config, {"fusion": self._module}, optimizer)
 
     @property
     def fusion(self) -> Fusion:
         return self._module.rounded()
 
     def draw(self, epoch: int, done: int = 0) -> Generator[Tensor]:
-        config, seed = self.config, 1_000 * self.config.run.seed + epoch
-        drawn = batches(
-            self._data, self.settings, config.batches.batch_size, config.batches_per_epoch, seed
-        )
-        yield from islice(drawn, done, None)
+        seed = 1_000 * self.config.run.seed + epoch
+        batch_size = self.config.batches.batch_size
+        steps = self.config.batches_per_epoch
+        yield from islice(batches(self._data, self.settings, batch_size, steps, seed), done, None)
 
     def loss(self, batch: Tensor) -> tuple[Tensor, dict[str, float]]:
         loss = LOSSES[self.settings.loss](self._module, self._data, batch, self.settings)
@@ -117,30 +117,39 @@ class FusionValidator:
     def measure(self, system: str = Fusion.name) -> dict[str, float]:
         composers = {Fusion.name: self._learner.fusion}
         vectors = benchmark.vectors_of(self._validation, system, self._learner.weights, composers)
-        table = benchmark.summarise(
-            self._validation.queries, benchmark.measure(vectors, self._validation)
-        )[ALL]
-        return {f"{PREFIX}{name}": table[name] for name in TRACKED if name in table}
+        outcome = benchmark.measure(vectors, self._validation)
+        means = benchmark.summarise(self._validation.queries, outcome)[ALL]
+        return {f"{PREFIX}{name}": means[name] for name in TRACKED if name in means}
 
     def write(self, epoch: int, folder: Path, metrics: Mapping[str, float]) -> None:
-        learner, config = self._learner, self._learner.config
-        name, base = config.encoder.name, config.encoder.base_folder
+        learner = self._learner
+        base = learner.config.encoder.base_folder
         assert base, "guaranteed by the config"
-        card, created = read_card(base), datetime.now(UTC).isoformat(timespec="seconds")
+        card = read_card(base)
         card = card.replace(
-            name=name, base=card.name, epoch=epoch, created=created, changes=self._changes
+            name=learner.config.encoder.name,
+            base=card.name,
+            epoch=epoch,
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            changes=self._changes,
+            metrics={**card.metrics, **metrics},
         )
         with atomic_folder(folder) as unfinished:
             for file in base.iterdir():
                 if file.is_file() and file.name not in (CARD, FILE):
-                    try:  # files are never changed in place
-                        os.link(file.resolve(), unfinished / file.name)
-                    except OSError:  # this file system has no links
-                        shutil.copyfile(file, unfinished / file.name)
-            write_card(unfinished, card.replace(metrics={**card.metrics, **metrics}))
+                    _link(file, unfinished / file.name)
+            write_card(unfinished, card)
             add_fusion(
                 unfinished, learner.fusion, learner.weights, learner.settings, metrics, self._data
             )
+
+
+def _link(file: Path, target: Path) -> None:
+    """Link a file, which is never changed in place; copy it where the file system has no links."""
+    try:
+        os.link(file.resolve(), target)
+    except OSError:
+        shutil.copyfile(file, target)
 
 
 def add_fusion(
@@ -155,7 +164,7 @@ def add_fusion(
     entry = {
         "hidden": fusion.hidden,
         "blocks": fusion.blocks,
-        "weights": sum(each.numel() for each in fusion.parameters()),
+        "weights": sum(parameter.numel() for parameter in fusion.parameters()),
         "data": data,
         "training": settings.as_dict(),
         "metrics": {name: round(value, 4) for name, value in metrics.items()},

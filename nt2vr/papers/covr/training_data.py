@@ -5,21 +5,28 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from nt2vr.errors import DatasetError
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
-from nt2vr.models.encoder import Encoder
+from nt2vr.models.encoder import Encoder, Vectors
 from nt2vr.negation.generate.wordings import Modification
 from nt2vr.papers.covr import benchmark
-from nt2vr.papers.covr.benchmark import EmbeddedQueries
-from nt2vr.papers.covr.datasets import CovrSet, load_covr
-from nt2vr.papers.covr.edits import Family, WishTable, ask_for, copies, training_families
+from nt2vr.papers.covr.benchmark import EmbeddedQueries, TextVectors
+from nt2vr.papers.covr.datasets import CovrSample, CovrSet, load_covr
+from nt2vr.papers.covr.edits import (
+    Edit,
+    Family,
+    WishTable,
+    ask_for,
+    copies,
+    training_families,
+)
 from nt2vr.papers.covr.settings import FusionSettings, fusion_settings
 from nt2vr.progress import Progress, silent
 from nt2vr.settings import resolve_path
@@ -30,73 +37,111 @@ from trainer.config import TrainConfig
 from trainer.data.clip_loader import frame_cache
 from trainer.data.digests import Digests, digest
 
-BLOCK = 1_000  # families per file of embeddings
-FRAMES = 2  # per clip: frames of one clip are nearly alike
-WORDINGS = range(4)  # texts per triplet, of which each step draws one
+# Families per file of embeddings.
+BLOCK = 1_000
+# Per clip: frames of one clip are nearly alike.
+FRAMES = 2
+# Texts per triplet, of which each step draws one.
+NUM_WORDINGS = 4
 
 
 @dataclass(frozen=True, eq=False)
 class FusionData:
-    pictures: Tensor  # (R, D), one frame of each family's reference
-    wanted: Tensor  # (Q, K, D), embeddings of the wanted parts of K texts; zeros for none
-    unwanted: Tensor  # (Q, K, D), sums of those of their unwanted parts
-    references: Tensor  # (Q,), family of each triplet
-    targets: Tensor  # (Q,), rows of `clips`
-    clips: Tensor  # (V, D): twins and edited scenes, then the references themselves
-    families: Tensor  # (V,), family of each clip
-    right: Sequence[Sequence[int]]  # rows of `clips` that are right for each triplet
-    # (Q,), equal for triplets whose references have the same caption; None: for those of the same
-    # family
+    """Triplets of a reference, texts and a target, embedded.
+
+    Attributes:
+        pictures: (R, D), one frame of each family's reference.
+        wanted: (Q, K, D), embeddings of the wanted parts of K texts; zeros for none.
+        unwanted: (Q, K, D), sums of those of their unwanted parts.
+        references: (Q,), family of each triplet.
+        targets: (Q,), rows of `clips`.
+        clips: (V, D): twins and edited scenes, then the references themselves.
+        families: (V,), family of each clip.
+        right: rows of `clips` that are right for each triplet.
+        sources: (Q,), equal for triplets whose references have the same caption; None: for those of
+            the same family.
+        frames: (V - R, F, D), frames of the clips but the references; None unless targets are
+            weighted by frame.
+        tokens: (U, T, D) in half precision, of each different text; None unless a fusion attends to
+            them.
+        token_rows: (Q, K), rows of `tokens`.
+        reference_frames: (R, F, D); None where each reference is one picture.
+    """
+
+    pictures: Tensor
+    wanted: Tensor
+    unwanted: Tensor
+    references: Tensor
+    targets: Tensor
+    clips: Tensor
+    families: Tensor
+    right: Sequence[Sequence[int]]
     sources: Tensor | None = None
-    # (V - R, F, D), frames of the clips but the references; None unless targets are weighted by
-    # frame
     frames: Tensor | None = None
-    # (U, T, D) in half precision, of each different text; None unless a fusion attends to them
     tokens: Tensor | None = None
-    spelled: Tensor | None = None  # (Q, K), rows of `tokens`
-    shown: Tensor | None = (
-        None  # (R, F, D), frames of the references; None where each is one picture
-    )
+    token_rows: Tensor | None = None
+    reference_frames: Tensor | None = None
+
+
+class LoadedData(NamedTuple):
+    """What a run is trained on.
+
+    Attributes:
+        validation: the queries that it is validated with.
+        name: of the data, with its size.
+        digests: of a dataset's triplets; empty for the built-in world.
+    """
+
+    triplets: FusionData
+    validation: EmbeddedQueries
+    name: str
+    digests: Digests
 
 
 def load(
     encoder: Encoder, config: TrainConfig, cache: Path, progress: Progress = silent
-) -> tuple[FusionData, EmbeddedQueries, str, Digests]:
+) -> LoadedData:
     """Embed what a fusion is trained on, and the queries that it is validated with.
 
     Of a dataset, whose splits must be "train" and "val", at most `num_clips` triplets are taken, a
     random choice.
-
-    Returns:
-        The triplets, the queries, the name of the data with its size, and digests of a dataset's
-        triplets.
     """
+    if not config.dataset.is_world:
+        return _load_dataset(encoder, config, cache, progress)
     deep = fusion_settings(config).blocks > 0
-    if config.dataset.is_world:
-        validation = benchmark.embed_queries(
-            benchmark.covr_world(cache, "validation"), encoder, progress, deep
-        )
-        families = load_families(encoder, config, cache, progress=progress)
-        return families, validation, f"{NAME}, {config.dataset.num_clips} families", {}
-
-    training, held_out = (
-        load_covr(resolve_path(config.dataset.data), split) for split in ("train", "val")
+    held_out = benchmark.covr_world(cache, "validation")
+    validation = benchmark.embed_queries(held_out, encoder, progress, deep)
+    return LoadedData(
+        triplets=load_families(encoder, config, cache, progress),
+        validation=validation,
+        name=f"{NAME}, {config.dataset.num_clips} families",
+        digests={},
     )
-    if config.dataset.num_clips < (count := len(training.samples)):
-        training = _chosen(
-            training, random.Random(config.run.seed).sample(range(count), config.dataset.num_clips)
-        )
+
+
+def _load_dataset(
+    encoder: Encoder, config: TrainConfig, cache: Path, progress: Progress
+) -> LoadedData:
+    deep = fusion_settings(config).blocks > 0
+    path = resolve_path(config.dataset.data)
+    training = load_covr(path, "train")
+    held_out = load_covr(path, "val")
+    numbers = range(len(training.samples))
+    if config.dataset.num_clips < len(numbers):
+        rng = random.Random(config.run.seed)
+        training = _chosen(training, rng.sample(numbers, config.dataset.num_clips))
     with Decoder() as decoder, frame_cache(cache) as store:
-        files = (benchmark.covr_files(some, decoder, store) for some in (training, held_out))
-        asked, validation = (
-            benchmark.embed_queries(some, encoder, progress, deep) for some in files
-        )
+        training_files = benchmark.covr_files(training, decoder, store)
+        queries = benchmark.embed_queries(training_files, encoder, progress, deep)
+        held_out_files = benchmark.covr_files(held_out, decoder, store)
+        validation = benchmark.embed_queries(held_out_files, encoder, progress, deep)
         digests = {
-            "train": _digests(training, _complete(asked), store),
+            "train": _digests(training, _complete(queries), store),
             "validation": _digests(held_out, _complete(validation), store),
         }
-    triplets = triplets_of(training, asked)
-    return triplets, validation, f"{training.name}, {len(triplets.targets)} triplets", digests
+    triplets = triplets_of(training, queries)
+    name = f"{training.name}, {len(triplets.targets)} triplets"
+    return LoadedData(triplets, validation, name, digests)
 
 
 def _digests(dataset: CovrSet, rows: Iterable[int], store: Cache) -> tuple[int, ...]:
@@ -105,11 +150,25 @@ def _digests(dataset: CovrSet, rows: Iterable[int], store: Cache) -> tuple[int, 
     for row in rows:
         sample = dataset.samples[row]
         names = [sample.reference, *sample.targets]
-        contents = [
-            store.content_hash(dataset.media[name]) for name in names if name in dataset.media
-        ]
+        contents = []
+        for name in names:
+            if name in dataset.media:
+                contents.append(store.content_hash(dataset.media[name]))
         hashes.append(digest(names, contents, sample.text, sample.caption, sample.before))
     return tuple(hashes)
+
+
+class _WorldTriplet(NamedTuple):
+    """An edit of the built-in world.
+
+    Attributes:
+        family: its number.
+        target: row of the edited scene among all clips.
+    """
+
+    family: int
+    target: int
+    edit: Edit
 
 
 def load_families(
@@ -117,75 +176,100 @@ def load_families(
 ) -> FusionData:
     settings = fusion_settings(config)
     families = training_families(config.dataset.num_clips, config.run.seed)
-    references, rng = [family.reference for family in families], random.Random(config.run.seed)
+    references = [family.reference for family in families]
     pictures, clips, frames = _embedded_clips(
-        families, encoder, cache, settings.weigh_frames, progress
+        families, encoder, cache, by_frame=settings.weigh_frames, progress=progress
     )
-    edits = [
-        (number, edit) for number, family in enumerate(families) for edit in (None, *family.edits)
-    ]
-    triplets = [
-        (number, row, edit) for row, (number, edit) in enumerate(edits) if edit
-    ]  # None is the twin
-    texts = [
-        ask_for(references[number], edit.changes, rng)
-        for number, _, edit in triplets
-        for _ in WORDINGS
-    ]
+
+    triplets, clip_families = _world_triplets(families)
+    texts = _texts_of(triplets, references, random.Random(config.run.seed))
     wanted, unwanted = _embedded_parts(texts, encoder)
-    tokens, spelled = _embedded_tokens(texts, encoder) if settings.blocks else (None, None)
-    table, (numbers, targets, changes) = (
-        WishTable([*_clips_of(families), *references]),
-        zip(*triplets, strict=True),
-    )
-    return FusionData(
-        torch.from_numpy(pictures),
-        wanted,
-        unwanted,
-        torch.tensor(numbers),
-        torch.tensor(targets),
-        torch.from_numpy(np.concatenate([clips, pictures])),
-        torch.tensor([*(number for number, _ in edits), *range(len(families))]),
-        [table.right(edit.wish) for edit in changes],
+    table = WishTable([*_clips_of(families), *references])
+    data = FusionData(
+        pictures=torch.from_numpy(pictures),
+        wanted=wanted,
+        unwanted=unwanted,
+        references=torch.tensor([triplet.family for triplet in triplets]),
+        targets=torch.tensor([triplet.target for triplet in triplets]),
+        clips=torch.from_numpy(np.concatenate([clips, pictures])),
+        families=torch.tensor([*clip_families, *range(len(families))]),
+        right=[table.right(triplet.edit.requirements) for triplet in triplets],
         frames=frames,
-        tokens=tokens,
-        spelled=spelled,
     )
+    if settings.blocks:
+        tokens, token_rows = _embedded_tokens(texts, encoder)
+        data = replace(data, tokens=tokens, token_rows=token_rows)
+    return data
+
+
+def _world_triplets(families: Sequence[Family]) -> tuple[list[_WorldTriplet], list[int]]:
+    """Return a triplet per edit, and the family of each clip: a twin of the reference, then its edits."""
+    triplets = []
+    clip_families: list[int] = []
+    for number, family in enumerate(families):
+        clip_families.append(number)
+        for edit in family.edits:
+            triplets.append(_WorldTriplet(number, len(clip_families), edit))
+            clip_families.append(number)
+    return triplets, clip_families
+
+
+def _texts_of(
+    triplets: Sequence[_WorldTriplet], references: Sequence[Scene], rng: random.Random
+) -> list[Modification]:
+    """Draw NUM_WORDINGS texts for each triplet, one triplet after another."""
+    texts = []
+    for triplet in triplets:
+        for _ in range(NUM_WORDINGS):
+            texts.append(ask_for(references[triplet.family], triplet.edit.changes, rng))
+    return texts
 
 
 def _embedded_clips(
     families: Sequence[Family], encoder: Encoder, cache: Path, by_frame: bool, progress: Progress
-) -> tuple[NDArray[np.float32], NDArray[np.float32], Tensor | None]:
+) -> tuple[Vectors, Vectors, Tensor | None]:
     """Embed the references as pictures (R, D), the other clips (V - R, D) and, if `by_frame`, their frames."""
-    blocks = [
-        families[start : start + BLOCK] for start in range(0, len(families), BLOCK)
-    ]  # more reuse the first
     framing = encoder.framing
-    files = [
-        ClipFile.of("train", [each.reference for each in block], 1, framing, cache)
-        for block in blocks
-    ]
-    pictures = np.concatenate([file.embeddings(encoder, progress) for file in files])
-    files = [ClipFile.of("train", _clips_of(block), FRAMES, framing, cache) for block in blocks]
-    if not by_frame:
-        return (
-            pictures,
-            np.concatenate([file.embeddings(encoder, progress) for file in files]),
-            None,
+    # A run on more families reuses the files of the first blocks.
+    reference_files = []
+    clip_files = []
+    for start in range(0, len(families), BLOCK):
+        block = families[start : start + BLOCK]
+        references = [family.reference for family in block]
+        reference_files.append(
+            ClipFile.of("train", scenes=references, num_frames=1, framing=framing, cache=cache)
         )
-    frames = np.concatenate([file.frame_embeddings(encoder, progress) for file in files])
-    return pictures, encoder.pool(frames), torch.from_numpy(encoder.pool(frames[..., None, :]))
+        clip_files.append(
+            ClipFile.of(
+                "train", scenes=_clips_of(block), num_frames=FRAMES, framing=framing, cache=cache
+            )
+        )
+
+    pictures = np.concatenate([file.embeddings(encoder, progress) for file in reference_files])
+    if not by_frame:
+        clips = np.concatenate([file.embeddings(encoder, progress) for file in clip_files])
+        return pictures, clips, None
+    frames = np.concatenate([file.frame_embeddings(encoder, progress) for file in clip_files])
+    # Each frame is pooled as a clip.
+    pooled_frames = torch.from_numpy(encoder.pool(frames[..., None, :]))
+    return pictures, encoder.pool(frames), pooled_frames
 
 
 def _chosen(dataset: CovrSet, rows: Sequence[int]) -> CovrSet:
-    samples = tuple(replace(dataset.samples[row], gallery="", subset=()) for row in sorted(rows))
-    targets = tuple(
-        dict.fromkeys(name for each in samples for name in each.targets if name in dataset.media)
+    """Return the samples in some rows, which rank their targets."""
+    samples = []
+    targets: dict[str, None] = {}
+    for row in sorted(rows):
+        sample = replace(dataset.samples[row], gallery="", subset=())
+        samples.append(sample)
+        targets |= dict.fromkeys(name for name in sample.targets if name in dataset.media)
+    names = (*targets, *(sample.reference for sample in samples))
+    return replace(
+        dataset,
+        samples=tuple(samples),
+        media={name: dataset.media[name] for name in names},
+        galleries={"": tuple(targets)},
     )
-    media = {
-        name: dataset.media[name] for name in (*targets, *(each.reference for each in samples))
-    }
-    return replace(dataset, samples=samples, media=media, galleries={"": targets})
 
 
 def triplets_of(dataset: CovrSet, embedded: EmbeddedQueries) -> FusionData:
@@ -195,77 +279,93 @@ def triplets_of(dataset: CovrSet, embedded: EmbeddedQueries) -> FusionData:
     of CoVR's paper. The queries are `embedded` in their order; a DatasetError refuses fewer than
     two with a target and readable files.
     """
-    rows, vectors = _complete(embedded), embedded.combined
+    rows = _complete(embedded)
     if len(rows) < 2:
         raise DatasetError(
             f"{dataset.name} has {len(rows)} triplets with a target to train on. Choose other data."
         )
     samples = [dataset.samples[row] for row in rows]
     rights = [embedded.queries[row].relevant.tolist() for row in rows]
-    captions = [
-        sample.caption or number for number, sample in enumerate(samples)
-    ]  # without one, like no other
-    alike: dict[object, set[int]] = defaultdict(set)
-    for caption, right in zip(captions, rights, strict=True):
-        alike[caption].update(right)
-    sources = [sample.before or sample.reference for sample in samples]
-    numbers = {name: number for number, name in enumerate(dict.fromkeys(sources))}
-    return FusionData(
-        torch.from_numpy(vectors.picture[rows]),
-        torch.from_numpy(vectors.wanted[rows])[:, None],
-        torch.from_numpy(vectors.unwanted[rows])[:, None],
-        torch.arange(len(rows)),
-        torch.tensor([right[0] for right in rights]),
-        torch.from_numpy(embedded.clips),
-        torch.full((len(embedded.clips),), -1),
-        [sorted(alike[caption]) for caption in captions],
-        torch.tensor([*map(numbers.__getitem__, sources)]),
-        tokens=None if vectors.tokens is None else torch.from_numpy(vectors.tokens[rows]).half(),
-        spelled=torch.arange(len(rows))[:, None],
-        shown=None if vectors.frames is None else torch.from_numpy(vectors.frames[rows]),
+    vectors = embedded.combined
+    data = FusionData(
+        pictures=torch.from_numpy(vectors.picture[rows]),
+        wanted=torch.from_numpy(vectors.wanted[rows])[:, None],
+        unwanted=torch.from_numpy(vectors.unwanted[rows])[:, None],
+        references=torch.arange(len(rows)),
+        targets=torch.tensor([right[0] for right in rights]),
+        clips=torch.from_numpy(embedded.clips),
+        families=torch.full((len(embedded.clips),), -1),
+        right=_right_by_caption(samples, rights),
+        sources=_source_numbers(samples),
+        token_rows=torch.arange(len(rows))[:, None],
     )
+    if vectors.tokens is not None:
+        data = replace(data, tokens=torch.from_numpy(vectors.tokens[rows]).half())
+    if vectors.frames is not None:
+        data = replace(data, reference_frames=torch.from_numpy(vectors.frames[rows]))
+    return data
+
+
+def _right_by_caption(
+    samples: Sequence[CovrSample], rights: Sequence[Sequence[int]]
+) -> list[list[int]]:
+    """Return the right clips of each triplet, and of those whose targets have the same caption."""
+    # A target without a caption is like no other.
+    captions = [sample.caption or number for number, sample in enumerate(samples)]
+    right_of: dict[str | int, set[int]] = defaultdict(set)
+    for caption, right in zip(captions, rights, strict=True):
+        right_of[caption].update(right)
+    return [sorted(right_of[caption]) for caption in captions]
+
+
+def _source_numbers(samples: Sequence[CovrSample]) -> Tensor:
+    """Number the references, (Q,); those with the same caption have the same number."""
+    numbers: dict[str, int] = {}
+    for sample in samples:
+        numbers.setdefault(sample.before or sample.reference, len(numbers))
+    return torch.tensor([numbers[sample.before or sample.reference] for sample in samples])
 
 
 def _complete(embedded: EmbeddedQueries) -> list[int]:
     """Return the queries that have a target, and whose picture and target could be read."""
-    has_picture, has_clip = (
-        np.asarray(some.any(axis=1)) for some in (embedded.combined.picture, embedded.clips)
-    )
-    targets = [query.relevant[:1].tolist() for query in embedded.queries]
-    return [
-        row
-        for row, target in enumerate(targets)
-        if target and has_clip[target[0]] and has_picture[row]
-    ]
+    has_picture = np.asarray(embedded.combined.picture.any(axis=1))
+    has_clip = np.asarray(embedded.clips.any(axis=1))
+    rows = []
+    for row, query in enumerate(embedded.queries):
+        if has_picture[row] and len(query.relevant) and has_clip[query.relevant[0]]:
+            rows.append(row)
+    return rows
 
 
 def _clips_of(families: Sequence[Family]) -> list[Scene]:
-    return [
-        scene
-        for each in families
-        for scene in (*copies(each.reference, 1), *(edit.scene for edit in each.edits))
-    ]
+    """Return a twin of each reference, followed by its edits."""
+    clips = []
+    for family in families:
+        clips += copies(family.reference, 1)
+        clips += family.edited_scenes
+    return clips
 
 
-def _embedded_tokens(parts: Sequence[Modification], encoder: Encoder) -> tuple[Tensor, Tensor]:
+def _embedded_tokens(texts: Sequence[Modification], encoder: Encoder) -> tuple[Tensor, Tensor]:
     """Embed the tokens of each different text, in half precision; also return the row of each text."""
-    rows = {text: row for row, text in enumerate(dict.fromkeys(part.text for part in parts))}
-    spelled = torch.tensor([rows[part.text] for part in parts]).view(-1, len(WORDINGS))
-    return torch.from_numpy(encoder.encode_tokens([*rows])).half(), spelled
+    rows: dict[str, int] = {}
+    for modification in texts:
+        rows.setdefault(modification.text, len(rows))
+    token_rows = torch.tensor([rows[modification.text] for modification in texts])
+    tokens = torch.from_numpy(encoder.encode_tokens(list(rows))).half()
+    return tokens, token_rows.view(-1, NUM_WORDINGS)
 
 
-def _embedded_parts(parts: Sequence[Modification], encoder: Encoder) -> tuple[Tensor, Tensor]:
+def _embedded_parts(texts: Sequence[Modification], encoder: Encoder) -> tuple[Tensor, Tensor]:
     """Embed wanted and unwanted parts, each text once; an absent part is zeros, and several unwanted are summed."""
-    texts = list(
-        dict.fromkeys(text for part in parts for text in (part.wanted_text, *part.unwanted) if text)
-    )
-    vectors = dict(zip(texts, torch.from_numpy(encoder.encode_text(texts)), strict=True))
-    nothing, shape = torch.zeros(encoder.embed_dim), (-1, len(WORDINGS), encoder.embed_dim)
-    wanted = torch.stack([vectors.get(part.wanted_text, nothing) for part in parts])
-    unwanted = torch.stack(
-        [sum((vectors[text] for text in part.unwanted), nothing) for part in parts]
-    )
-    return wanted.view(shape), unwanted.view(shape)
+    parts: list[str] = []
+    for modification in texts:
+        parts += (modification.wanted_text, *modification.unwanted)
+    vectors = TextVectors(encoder, parts)
+    shape = (-1, NUM_WORDINGS, encoder.embed_dim)
+    wanted = vectors.of(modification.wanted_text for modification in texts)
+    unwanted = vectors.sums_of(modification.unwanted for modification in texts)
+    return torch.from_numpy(wanted).view(shape), torch.from_numpy(unwanted).view(shape)
 
 
 def batches(
@@ -280,8 +380,10 @@ def batches(
             order = torch.randperm(count, generator=generator)
         rows = torch.isin(groups, order[:batch_size]).nonzero()[:, 0]
         if settings.iterate == "targets":
-            drawn = rows[torch.randperm(len(rows), generator=generator)].tolist()
-            rows = torch.tensor(sorted({int(groups[row]): row for row in drawn}.values()))
+            # One triplet of each target: the last in a random order.
+            shuffled = rows[torch.randperm(len(rows), generator=generator)].tolist()
+            last_of_target = {int(groups[row]): row for row in shuffled}
+            rows = torch.tensor(sorted(last_of_target.values()))
         yield rows
         order = order[batch_size:]
 

@@ -11,14 +11,14 @@ from nt2vr.papers.covr.datasets import covr_name, load_covr
 from nt2vr.papers.covr.settings import fusion_settings
 from nt2vr.progress import Progress, ShouldStop
 from nt2vr.settings import resolve_path
-from trainer.trainings import Training, num_processes
+from trainer.trainings import TrainingKind, num_processes
 
 if TYPE_CHECKING:
     from trainer.config.config import TrainConfig
     from trainer.runs.run_folder import RunFolder, State
 
 
-class FusionTraining(Training):
+class FusionTraining(TrainingKind):
     """Trains what makes one vector of a reference picture and a text, over frozen towers."""
 
     links_to_base = True
@@ -47,12 +47,7 @@ class FusionTraining(Training):
         groups: Set[object] = {sample.targets[:1] for sample in training.samples}
         if settings.iterate == "triplets":
             groups = set(range(len(training.samples)))
-        if len(groups) < config.batches.batch_size:
-            what = {"targets": "distinct targets"}.get(settings.iterate, settings.iterate)
-            raise ConfigError(
-                f"{training.name} has {len(groups)} {what}, fewer than batch_size ({config.batches.batch_size}). "
-                "Lower it."
-            )
+        settings.check_groups(training.name, len(groups), config.batches.batch_size)
 
     def train(
         self,

@@ -13,13 +13,13 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nt2vr.datasets.base import such_as
 from nt2vr.datasets.files import Files, expecting
 from nt2vr.datasets.load import kind_and_path
 from nt2vr.datasets.video_inputs import Vector, VideoInput
 from nt2vr.errors import DatasetError, quoted
+from nt2vr.models.encoder import Vectors
 
 SHAPE = "shape.txt"
 IDS = "id.txt"
@@ -33,7 +33,7 @@ class BigFile:
     """Rows of numbers in a file, (N, W) and memory-mapped, and their N names."""
 
     names: list[str]
-    rows: NDArray[np.float32]
+    rows: Vectors
 
     @classmethod
     def open(cls, folder: Path) -> "BigFile":
@@ -84,9 +84,9 @@ class Features(VideoInput):
             with expecting(self._folder, FORM):
                 of_video[video_id] = _mean(file, video_id, rows)
         if not of_video:
-            known = such_as(list(video_ids))
+            examples = such_as(list(video_ids))
             raise DatasetError(
-                f"{self._folder} has no features of the {len(video_ids)} videos ({known}), but of "
+                f"{self._folder} has no features of the {len(video_ids)} videos ({examples}), but of "
                 f"{such_as(file.names)}. Name those of this dataset."
             )
         return of_video

@@ -18,8 +18,10 @@ from nt2vr.papers.sea.settings import TextSideSettings
 if TYPE_CHECKING:
     from trainer.config import TrainConfig
 
-DROPOUT = 0.2  # of projections, as in W2VV++ and SEA
-MAX_SPACES = 48  # of a file: each that it lists is built before its shapes are compared
+# Of projections, as in W2VV++ and SEA.
+DROPOUT = 0.2
+# Of a file: each that it lists is built before its shapes are compared.
+MAX_SPACES = 48
 
 
 class Space(nn.Linear):

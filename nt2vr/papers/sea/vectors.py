@@ -51,7 +51,8 @@ def ppmi_vectors(texts: Sequence[Sequence[str]], words: Sequence[str], size: int
 def _ppmi(texts: Sequence[Sequence[str]], words: Sequence[str]) -> NDArray[np.float32]:
     """Compute the positive pointwise mutual information of all pairs of V words: (V, V)."""
     row_of = {word: row for row, word in enumerate(words)}
-    counts = np.zeros((len(words), len(words)), np.float32)  # captions that two words share
+    # Captions that two words share.
+    counts = np.zeros((len(words), len(words)), np.float32)
     for text in texts:
         rows = sorted({row_of[word] for word in text if word in row_of})
         counts[np.ix_(rows, rows)] += 1

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from nt2vr.negation.parse.wordlists import listed
 
-MAX_WORDS = 200  # of a text; the rest is not read
+# Of a text; the rest is not read.
+MAX_WORDS = 200
 SEPARATORS = re.compile("[^A-Za-z0-9]+")
 
 

@@ -120,11 +120,22 @@ class Words(TextSide):
             vectors = ppmi_vectors(texts, frequent[:MAX_OWN_VECTORS], settings.vector_size)
             source = f"PPMI by SVD over {len(texts):,} captions"
 
-        vocabulary = Vocabulary(tuple(bow), tuple(frequent), tuple(vectors), source)
+        vocabulary = Vocabulary(
+            bow=tuple(bow),
+            gru=tuple(frequent),
+            vectors=tuple(vectors),
+            source=source,
+        )
         rows = torch.from_numpy(np.stack(list(vectors.values())))
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(config.run.seed)
-            return cls(vocabulary, rows, settings.states, settings.size, settings.number)
+            return cls(
+                vocabulary=vocabulary,
+                vectors=rows,
+                states=settings.states,
+                size=settings.size,
+                spaces=settings.number,
+            )
 
     @classmethod
     def read(cls, metadata: Mapping[str, str], weights: Mapping[str, Tensor]) -> Self:
@@ -137,8 +148,8 @@ class Words(TextSide):
         )
         width = weights["embedding.weight"].shape[1]
         text_side = cls(
-            vocabulary,
-            torch.empty(len(vocabulary.vectors), width),
+            vocabulary=vocabulary,
+            vectors=torch.empty(len(vocabulary.vectors), width),
             states=weights["gru.weight_hh_l0"].shape[1],
             size=len(weights["spaces.0.weight"]),
             spaces=3 if "spaces.1.weight" in weights else 1,
@@ -189,7 +200,10 @@ class Words(TextSide):
         means = self.vectors.new_zeros(len(content), self.vectors.shape[1])
         for text_row, words in enumerate(content):
             distinct = dict.fromkeys(words)
-            rows = [self._vector_rows[word] for word in distinct if word in self._vector_rows]
+            rows = []
+            for word in distinct:
+                if word in self._vector_rows:
+                    rows.append(self._vector_rows[word])
             if rows:
                 means[text_row] = self.vectors[rows].mean(dim=0)
         return means
@@ -213,9 +227,11 @@ class Words(TextSide):
     def reads(self, text: str) -> str:
         """Return what the bag of words and the word vectors read of a text; the GRU reads the rest too."""
         words = content_of(text)
-        return " ".join(
-            word for word in words if word in self._bow_rows or word in self._vector_rows
-        )
+        known_words = []
+        for word in words:
+            if word in self._bow_rows or word in self._vector_rows:
+                known_words.append(word)
+        return " ".join(known_words)
 
     def knows(self, word: str) -> bool:
         """Return True if no part of a word is unknown to all encoders; stop words are known."""

@@ -31,10 +31,10 @@ def read_svo_probes(lines: Sequence[Row], path: Path, prompts: str) -> Task:
     for line, right, wrong in zip(lines, right_rows, wrong_rows, strict=True):
         groups = [name for column, name in SVO_GROUPS.items() if line[column].lower() == "true"]
         query = JudgedQuery(
-            "picture",
-            line["sentence"],
-            row_array((right,)),
-            row_array((wrong,)),
+            kind="picture",
+            text=line["sentence"],
+            relevant=row_array((right,)),
+            hard=row_array((wrong,)),
             group="; ".join(groups),
         )
         queries.append(query)
@@ -46,4 +46,10 @@ def read_next_qa(row: Row, fold: str) -> Question:
     columns = sorted(column for column in row if column and re.fullmatch(r"a\d", column))
     answers = [f"{row['question']} {row[column]}" for column in columns]
     groups = (QUESTION_TYPES.get(row["type"][:1], ""), row["type"])
-    return Question(file_of(row), answers, groups, int(row["answer"]), "choice")
+    return Question(
+        file=file_of(row),
+        answers=answers,
+        groups=groups,
+        right=int(row["answer"]),
+        kind="choice",
+    )

@@ -18,7 +18,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import chain, zip_longest
 
-Keys = Sequence[str]  # the verb phrases of one caption, by `VerbUse.key`
+# The verb phrases of one caption, by `VerbUse.key`.
+Keys = Sequence[str]
 
 
 def calibrated(
@@ -30,14 +31,15 @@ def calibrated(
     verb phrases. So one with a verb phrase that no original caption has is never kept, and one in
     which no verb phrase was parsed always is.
     """
-    remaining = Counter(chain.from_iterable(originals))  # S - G of each verb phrase
-    kept: list[int] = []
+    # S - G of each verb phrase.
+    remaining = Counter(chain.from_iterable(originals))
+    accepted: list[int] = []
     for number in range(len(generated)) if order is None else order:
         counts = Counter(generated[number])
         if all(remaining[key] >= count for key, count in counts.items()):
             remaining.subtract(counts)
-            kept.append(number)
-    return sorted(kept)
+            accepted.append(number)
+    return sorted(accepted)
 
 
 def round_robin(videos: Sequence[int], seed: int) -> list[int]:
@@ -70,8 +72,7 @@ def imbalances(
     """
     original_counts = Counter(chain.from_iterable(originals))
     generated_counts = Counter(chain.from_iterable(generated))
-    ratios = {
-        key: batch_size - 1 + generated_counts[key] / count
-        for key, count in original_counts.items()
-    }
+    ratios = {}
+    for key, count in original_counts.items():
+        ratios[key] = batch_size - 1 + generated_counts[key] / count
     return dict(sorted(ratios.items(), key=lambda ratio: (-ratio[1], ratio[0])))

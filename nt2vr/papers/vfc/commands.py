@@ -27,7 +27,9 @@ def change_verbs(*, captions: Path, out: Path, rule: VerbSource = "rules", seed:
     videos = [video_captions for video_captions in captions_of_videos if video_captions]
     verbs: list[CaptionVerbs] = []
     with progress_bar() as progress:
-        changes = VerbChanges(tracked(videos, len(videos), "parsing verbs", progress))
+        changes = VerbChanges(
+            tracked(videos, total=len(videos), doing="parsing verbs", progress=progress)
+        )
         for row in range(len(changes)):
             verbs += changes.captions(row, rule, seed)
     num_written = write_verbs(out, verbs)

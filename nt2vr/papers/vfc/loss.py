@@ -74,7 +74,7 @@ class VfcLoss:
     def _text_to_video_term(self, scores: Tensor) -> Tensor:
         """Average what captions lose, given (B, B) scores of videos by captions: ()."""
         losses = hard_negative_nce(
-            scores.diagonal(), scores.T, _is_off_diagonal(scores), self.beta
+            scores.diagonal(), scores=scores.T, is_negative=_is_off_diagonal(scores), beta=self.beta
         )  # (B,)
         return losses.mean() / math.log(len(scores))
 
@@ -85,7 +85,9 @@ class VfcLoss:
         changed_scores = (video[:, None] * changed).sum(dim=-1) / self.temperature  # (B, K)
         all_scores = torch.cat([scores, changed_scores], dim=1)  # (B, B + K)
         is_negative = torch.cat([_is_off_diagonal(scores), is_changed], dim=1)  # (B, B + K)
-        losses = hard_negative_nce(scores.diagonal(), all_scores, is_negative, self.beta)  # (B,)
+        losses = hard_negative_nce(
+            scores.diagonal(), scores=all_scores, is_negative=is_negative, beta=self.beta
+        )  # (B,)
 
         num_answers = len(scores) + is_changed.sum(dim=1)  # (B,)
         return (losses / num_answers.to(losses).log()).mean()

@@ -39,7 +39,9 @@ class VerbSettings(Section):
         return self.verb_changes not in VERB_SOURCES
 
     def absolute_paths(self) -> dict[str, Any]:
-        return {"verb_changes": absolute(self.verb_changes)} if self.names_files else {}
+        if self.names_files:
+            return {"verb_changes": absolute(self.verb_changes)}
+        return {}
 
     def check_files(self) -> None:
         """Raise a ConfigError if a file of changed captions is missing, or cannot be read."""

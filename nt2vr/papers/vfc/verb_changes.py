@@ -7,6 +7,7 @@ with a person. Nobody has checked that the changed caption is false of the video
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from nt2vr.negation.generate.content import groups_in, related
@@ -15,7 +16,8 @@ from nt2vr.negation.parse.wordlists import listed
 from nt2vr.papers.vfc.verb_sources import VerbSource
 from nt2vr.papers.vfc.verb_uses import VerbUse, verb_uses_of
 
-MAX_CHANGED = 10  # changed captions per caption, as in the paper
+# Changed captions per caption, as in the paper.
+MAX_CHANGED = 10
 
 # Captions that must have a new verb with the object, and with the subject, or, of the source
 # "random", at all.
@@ -65,9 +67,10 @@ class VerbChanges:
                     if not use.is_bare:
                         self._verbs_with_noun[use.preposition, use.noun][use.verb] += 1
 
-        self._frequent_verbs = {
-            verb: count for verb, count in sorted(verb_counts.items()) if count >= MIN_CAPTIONS
-        }
+        self._frequent_verbs: dict[str, int] = {}
+        for verb, count in sorted(verb_counts.items()):
+            if count >= MIN_CAPTIONS:
+                self._frequent_verbs[verb] = count
 
     def __len__(self) -> int:
         return len(self._uses)
@@ -113,7 +116,8 @@ class VerbChanges:
         uniform from 0 to 1 (Efraimidis & Spirakis, "Weighted random sampling with a reservoir",
         2006). The weights of each verb use sum to 1, so that all have the same chance.
         """
-        video_verbs = {use.verb for uses in self._uses[row].values() for use in uses}
+        uses_of_video = chain.from_iterable(self._uses[row].values())
+        video_verbs = {use.verb for use in uses_of_video}
         candidates: list[tuple[float, int, str]] = []
         for number, use in enumerate(uses):
             new_verbs = self._new_verbs(use, video_verbs, source)
@@ -133,9 +137,12 @@ class VerbChanges:
         """
         if source == "antonym":
             pairs = [pair for pair in groups_in("antonyms.txt") if use.verb in pair]
-            return {verb: 1 for pair in pairs for verb in pair if verb != use.verb}
+            antonyms = chain.from_iterable(pairs)
+            return {verb: 1 for verb in antonyms if verb != use.verb}
         if source == "random":
-            return {verb: n for verb, n in self._frequent_verbs.items() if verb != use.verb}
+            counts = dict(self._frequent_verbs)
+            counts.pop(use.verb, None)
+            return counts
         return self._verbs_with_same_noun(use, video_verbs)
 
     def _verbs_with_same_noun(self, use: VerbUse, video_verbs: set[str]) -> Mapping[str, int]:

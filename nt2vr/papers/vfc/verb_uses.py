@@ -102,7 +102,7 @@ def _verb_use(phrases: Phrases, chunk: Chunk, next_kind: str) -> VerbUse | None:
     verb = verb_of(phrases.word(start))
     if form is None or not is_complete(phrases, chunk, next_kind):
         return None
-    if not _is_action(phrases, start, verb, form):
+    if not _is_action(phrases, i=start, verb=verb, form=form):
         return None
 
     preposition, after_preposition = _preposition(phrases, start + 1)
@@ -123,7 +123,9 @@ def _verb_use(phrases: Phrases, chunk: Chunk, next_kind: str) -> VerbUse | None:
         subject=_subject(phrases, start),
         is_bare=False,
     )
-    noun = phrases.noun_phrase(after_preposition) if after_preposition < chunk.end else None
+    noun = None
+    if after_preposition < chunk.end:
+        noun = phrases.noun_phrase(after_preposition)
     if noun is not None:
         return _with_noun(phrases, use, noun, start)
 
@@ -153,7 +155,10 @@ def _with_noun(phrases: Phrases, use: VerbUse, noun: Phrase, start: int) -> Verb
     if not _ends_with_noun(phrases, noun, use.verb, use.preposition):
         return None
 
-    noun_words = [phrases.word(i) for i in range(noun.start, noun.end) if phrases.tag(i) != "DET"]
+    noun_words = []
+    for i in range(noun.start, noun.end):
+        if phrases.tag(i) != "DET":
+            noun_words.append(phrases.word(i))
     is_single_word = noun.start == noun.head
     is_compound = use.form == "VBG" and is_single_word and not phrases.is_auxiliary(start - 1)
     has_no_article = is_compound or is_bare_noun(phrases, start, noun.head)
@@ -249,9 +254,13 @@ def _subject(phrases: Phrases, verb: int) -> str:
             precedes_clause = phrases.tag(i + 1) == "WH"
             if precedes_clause or not _is_object(phrases, first):
                 subject = subject_named(phrases, first, i + 1)
-                return "person" if subject and subject.is_human else phrases.lemma(i)
+                if subject and subject.is_human:
+                    return "person"
+                return phrases.lemma(i)
         i = first - 1
-    return "person" if phrases.word(i) not in {"", "it"} else ""
+    if phrases.word(i) not in {"", "it"}:
+        return "person"
+    return ""
 
 
 def _is_object(phrases: Phrases, first: int) -> bool:

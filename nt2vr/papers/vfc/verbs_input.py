@@ -37,11 +37,14 @@ from trainer.data.clips import Clips
 from trainer.data.sentences import MAX_PARSED, SentenceSource, fixed_key
 from trainer.inputs.base import Drawing, EmbeddedBatch, Input, Towers
 
-logger = logging.getLogger("trainer.vfc")  # a training shows what is logged below "trainer"
+# A training shows what is logged below "trainer".
+logger = logging.getLogger("trainer.vfc")
 
-MAX_SHIFTS = 500  # verb phrases on a card, those that captions have most often
+# Verb phrases on a card, those that captions have most often.
+MAX_SHIFTS = 500
 
-ClipCaption = tuple[int, str]  # the row of a clip, and one of its captions
+# The row of a clip, and one of its captions.
+ClipCaption = tuple[int, str]
 
 
 class GeneratedCaption(NamedTuple):
@@ -75,11 +78,11 @@ class VerbTexts:
         captions = _captions_of_clips(source, config.run.seed)
         verbs_of_clips = _verbs_of_clips(captions, config, progress)
         originals = [verbs.keys for verbs in chain.from_iterable(verbs_of_clips)]
-        kept = _calibrated(originals, _generated(verbs_of_clips), config)
+        accepted = _calibrated(originals, _generated(verbs_of_clips), config)
         return cls(
-            changed=_texts_by_caption(kept),
+            changed=_texts_by_caption(accepted),
             phrases=_phrases_by_caption(captions, verbs_of_clips),
-            shifts=_shifts(originals, kept, config.batches.batch_size),
+            shifts=_shifts(originals, accepted, config.batches.batch_size),
         )
 
     def draw(
@@ -132,8 +135,8 @@ class Verbs(Input[DrawnVerbs, EmbeddedVerbs]):
 
     def prepare(self, clips: Clips, config: TrainConfig, progress: Progress) -> None:
         """Change the verbs of the captions."""
-        with progress_bar(progress) as shown:
-            self._texts = VerbTexts.of(clips.sentences, config, shown)
+        with progress_bar(progress) as reporter:
+            self._texts = VerbTexts.of(clips.sentences, config, reporter)
         self._texts_of_clip = self._texts.by_clip()
 
     def known_texts(self, row: int) -> list[str]:
@@ -206,7 +209,9 @@ def _verbs_of_clips(
     settings = config.section(VerbSettings)
     settings.check_files()
     if not settings.names_files:
-        changes = VerbChanges(tracked(captions, len(captions), "parsing verbs", progress))
+        changes = VerbChanges(
+            tracked(captions, total=len(captions), doing="parsing verbs", progress=progress)
+        )
         source: Any = settings.verb_changes
         return [changes.captions(row, source, config.run.seed) for row in range(len(changes))]
 
@@ -265,11 +270,11 @@ def _calibrated(
 
 
 def _shifts(
-    originals: Sequence[Keys], kept: Sequence[GeneratedCaption], batch_size: int
+    originals: Sequence[Keys], accepted: Sequence[GeneratedCaption], batch_size: int
 ) -> dict[str, float]:
     """Return R / (B - 1) of the verb phrases that captions have most often, the largest first."""
     counts = Counter(chain.from_iterable(originals))
     frequent = {key for key, _ in counts.most_common(MAX_SHIFTS)}
-    ratios = imbalances(originals, [caption.keys for caption in kept], batch_size)
+    ratios = imbalances(originals, [caption.keys for caption in accepted], batch_size)
     num_others = max(1, batch_size - 1)
     return {key: round(ratio / num_others, 3) for key, ratio in ratios.items() if key in frequent}

@@ -25,7 +25,7 @@ def with_minus(figure: str) -> str:
     return " ".join(words)
 
 
-class Figure(NamedTuple):
+class MeasuredValue(NamedTuple):
     """A figure of a system, and the ends of its interval."""
 
     system: str
@@ -34,21 +34,21 @@ class Figure(NamedTuple):
     high: float
 
 
-def clearly_best(figures: Iterable[Figure], lower_is_better: bool) -> str:
+def clearly_best(figures: Iterable[MeasuredValue], lower_is_better: bool) -> str:
     """Return the system whose figure is clearly the best: its interval overlaps with no other; "" if there is none."""
     by_value = sorted(figures, key=lambda figure: figure.value, reverse=not lower_is_better)
     if len(by_value) < 2:
         return ""
 
-    best, *others = by_value
+    best, *rest = by_value
     if lower_is_better:
-        is_clear = all(best.high < other.low for other in others)
+        is_clear = all(best.high < runner_up.low for runner_up in rest)
     else:
-        is_clear = all(best.low > other.high for other in others)
+        is_clear = all(best.low > runner_up.high for runner_up in rest)
     return best.system if is_clear else ""
 
 
-def figures_of(report: Report, lines: Iterable[Line], column: Column) -> list[Figure]:
+def figures_of(report: Report, lines: Iterable[Line], column: Column) -> list[MeasuredValue]:
     """Return the figures of a column, except those of which nothing says how sure they are.
 
     A figure that all queries agree on is its own interval. A median has none, nor has a figure that
@@ -61,5 +61,12 @@ def figures_of(report: Report, lines: Iterable[Line], column: Column) -> list[Fi
         if value is None or values is None or values.statistic is not None:
             continue
         interval = interval_of(report, line, column.key) or Interval(value, value)
-        figures.append(Figure(line.name, value, interval.low, interval.high))
+        figures.append(
+            MeasuredValue(
+                system=line.name,
+                value=value,
+                low=interval.low,
+                high=interval.high,
+            )
+        )
     return figures

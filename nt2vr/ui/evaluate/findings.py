@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from nt2vr.evaluation.intervals import Interval
 from nt2vr.evaluation.measures import FIRST_PAGE
@@ -10,15 +9,17 @@ from nt2vr.evaluation.metric_names import ACCURACY, DENIED, HARD_PAIRS, recall, 
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.roles import REFERENCE
 from nt2vr.evaluation.tables import Line, interval_of, lines_of
+from nt2vr.ui.view import View
 
 MAX_FINDINGS = 3
 LONGEST_EXAMPLE = 40  # characters
-EMPHASIS = "*"  # before and after words of a sentence
+# Before and after words of a sentence.
+EMPHASIS = "*"
 TICKS = (0, 25, 50, 75, 100)
 
 
 @dataclass(frozen=True)
-class Measure:
+class ChartMeasure:
     """A measure in percent, as a sentence and as a part of the chart.
 
     Attributes:
@@ -46,9 +47,9 @@ HIGHER = "higher is better"
 LOWER = "lower is better"
 
 # Those of one topic exclude each other: of each, the first that was measured is shown.
-TOPICS: tuple[tuple[Measure, ...], ...] = (
+TOPICS: tuple[tuple[ChartMeasure, ...], ...] = (
     (
-        Measure(
+        ChartMeasure(
             names=(f"without/{HARD_PAIRS}",),
             title="Ranks the clip without it first",
             scale=f"of 100 pairs, {HIGHER}, a guess has 50",
@@ -58,7 +59,7 @@ TOPICS: tuple[tuple[Measure, ...], ...] = (
             chance=50.0,
             cue="without",
         ),
-        Measure(
+        ChartMeasure(
             names=(f"composed/{HARD_PAIRS}",),
             title="Ranks the clip without it first",
             scale=f"of 100 pairs, {HIGHER}, a guess has 50",
@@ -70,7 +71,7 @@ TOPICS: tuple[tuple[Measure, ...], ...] = (
         ),
     ),
     (
-        Measure(
+        ChartMeasure(
             names=(
                 f"without/{violations(FIRST_PAGE)}",
                 f"composed/{violations(FIRST_PAGE)}",
@@ -83,7 +84,7 @@ TOPICS: tuple[tuple[Measure, ...], ...] = (
         ),
     ),
     (
-        Measure(
+        ChartMeasure(
             names=(f"original/{recall(1)}",),
             title="Plain captions: right clip first",
             scale=f"of 100 searches, {HIGHER}",
@@ -91,7 +92,7 @@ TOPICS: tuple[tuple[Measure, ...], ...] = (
         ),
     ),
     (
-        Measure(
+        ChartMeasure(
             names=(f"retrieval/{recall(1)}",),
             title="Denying captions: right clip first",
             scale=f"of 100 searches, {HIGHER}",
@@ -100,7 +101,7 @@ TOPICS: tuple[tuple[Measure, ...], ...] = (
         ),
     ),
     (
-        Measure(
+        ChartMeasure(
             names=(f"choice/{ACCURACY}",),
             title="The right caption is chosen",
             scale=f"of 100 questions, {HIGHER}",
@@ -108,7 +109,7 @@ TOPICS: tuple[tuple[Measure, ...], ...] = (
         ),
     ),
     (
-        Measure(
+        ChartMeasure(
             names=(f"pair/{ACCURACY}",),
             title="The true caption is preferred",
             scale=f"of 100 pairs, {HIGHER}, a guess has 50",
@@ -117,7 +118,7 @@ TOPICS: tuple[tuple[Measure, ...], ...] = (
         ),
     ),
     (
-        Measure(
+        ChartMeasure(
             names=(f"picture/{ACCURACY}",),
             title="The right picture is preferred",
             scale=f"of 100 pairs, {HIGHER}, a guess has 50",
@@ -126,7 +127,7 @@ TOPICS: tuple[tuple[Measure, ...], ...] = (
         ),
     ),
     (
-        Measure(
+        ChartMeasure(
             names=(f"class/{ACCURACY}",),
             title="The right class comes first",
             scale=f"of 100 clips, {HIGHER}",
@@ -135,7 +136,7 @@ TOPICS: tuple[tuple[Measure, ...], ...] = (
         ),
     ),
     (
-        Measure(
+        ChartMeasure(
             names=(f"class/{DENIED}",),
             title="Denial of the right class first",
             scale=f"of 100 clips, {LOWER}",
@@ -151,7 +152,7 @@ TOPICS: tuple[tuple[Measure, ...], ...] = (
 class Finding:
     """A measure that a report has of the two systems which one would compare first."""
 
-    measure: Measure
+    measure: ChartMeasure
     key: str
 
 
@@ -165,7 +166,7 @@ def findings_of(report: Report) -> list[Finding]:
     return findings[:MAX_FINDINGS]
 
 
-def _first_measured(topic: tuple[Measure, ...], report: Report) -> Finding | None:
+def _first_measured(topic: tuple[ChartMeasure, ...], report: Report) -> Finding | None:
     systems = report.telling_pair
     for measure in topic:
         for key in measure.names:
@@ -174,7 +175,7 @@ def _first_measured(topic: tuple[Measure, ...], report: Report) -> Finding | Non
     return None
 
 
-def sentence_of(report: Report, finding: Finding) -> list[dict[str, Any]]:
+def sentence_of(report: Report, finding: Finding) -> list[View]:
     """Return a finding as a sentence about the two systems, in parts, of which some are emphasised."""
     first, second = report.telling_pair
     measure = finding.measure
@@ -212,13 +213,14 @@ def count_text(percentage: float, counts_failures: bool = False) -> str:
 def _example(report: Report, finding: Finding) -> str:
     """Return the shortest query with the usual negation word, in brackets; "" if there is none."""
     kind = finding.key.partition("/")[0]
-    texts = [
-        query.text
-        for query in report.queries
-        if query.kind == kind and query.cue and query.cue == finding.measure.cue
-    ]
+    texts = []
+    for query in report.queries:
+        if query.kind == kind and query.cue and query.cue == finding.measure.cue:
+            texts.append(query.text)
     example = min(texts, key=lambda text: (len(text), text), default="")
-    return f" (“{example}”)" if 0 < len(example) <= LONGEST_EXAMPLE else ""
+    if 0 < len(example) <= LONGEST_EXAMPLE:
+        return f" (“{example}”)"
+    return ""
 
 
 def _is_within_noise(report: Report, key: str) -> bool:
@@ -227,20 +229,20 @@ def _is_within_noise(report: Report, key: str) -> bool:
     return any(difference.measure == key and difference.is_noise for difference in differences)
 
 
-def chart_of(report: Report) -> list[dict[str, Any]]:
+def chart_of(report: Report) -> list[View]:
     """Return a part of the chart for each finding, with the systems that have it in the tables, in their order."""
     systems = [line for line in lines_of(report) if line.role != REFERENCE]
     return [_panel(report, finding, systems) for finding in findings_of(report)]
 
 
-def _panel(report: Report, finding: Finding, systems: Sequence[Line]) -> dict[str, Any]:
+def _panel(report: Report, finding: Finding, systems: Sequence[Line]) -> View:
     measure = finding.measure
     rows = []
     for line in systems:
         figure = line.metrics.get(finding.key)
         if figure is not None:
             place = _place_on_scale(figure, interval_of(report, line, finding.key))
-            row: dict[str, Any] = {
+            row: View = {
                 "system": line.name,
                 "role": line.role,
                 "chance": measure.chance,

@@ -18,8 +18,8 @@ from nt2vr.evaluation.sources import BUILT_IN, CLASSES, GALLERY, LIBRARY, Data
 from nt2vr.library.libraries import Libraries
 from nt2vr.progress import Job
 from nt2vr.search.searcher import Searcher
+from nt2vr.ui.evaluate.evaluation_request import EvaluationRequest
 from nt2vr.ui.evaluate.report_view import WORD
-from nt2vr.ui.evaluate.wish import Wish
 from nt2vr.ui.job_view import job_view
 from nt2vr.ui.theme import lead, menu, script, template
 from nt2vr.ui.web.errors import problem_place
@@ -33,11 +33,12 @@ CONTROLS = (
     "Two controls are added: the zero-shot base model, and the same with the negated part dropped."
 )
 WAYS = "Every way of combining a picture with a text is measured, and each of the two alone as a control."
-SIZES = (10, 25, 100)  # queries per kind of change; the results have 100
+# Queries per kind of change; the results have 100.
+SIZES = (10, 25, 100)
 SPLITS = ("test", "validation", "train", "all")
 
 
-class FormPanel:
+class EvaluationForm:
     """The form: what to measure, on which data."""
 
     def __init__(self, searcher: Searcher, libraries: Libraries, permissions: Permissions) -> None:
@@ -47,7 +48,10 @@ class FormPanel:
 
     def build(self) -> None:
         with gr.Column(visible=False, elem_id="evaluate-form") as self.column:
-            lead("Measure models", "Each answers the same queries, whose right clips are known.")
+            lead(
+                "Measure models",
+                "All answer the same queries, for which the right clips are known.",
+            )
             with gr.Row(equal_height=True):
                 self._build_data()
             self._build_systems()
@@ -67,8 +71,8 @@ class FormPanel:
     def _build_data(self) -> None:
         self.data = menu(
             "evaluate-data",
-            "Data",
-            self._data_choices(),
+            label="Data",
+            choices=self._data_choices(),
             value=GALLERY,
             info=BUILT_IN_DATA,
             allow_custom_value=True,
@@ -77,12 +81,17 @@ class FormPanel:
         )
         narrow: dict[str, Any] = {"visible": False, "scale": 1, "min_width": 120}
         self.split = menu(
-            "evaluate-split", "Split", SPLITS, value="test", info="of the data", **narrow
+            "evaluate-split",
+            label="Split",
+            choices=SPLITS,
+            value="test",
+            info="of the data",
+            **narrow,
         )
         self.per_kind = menu(
             "evaluate-per-kind",
-            "Queries",
-            SIZES,
+            label="Queries",
+            choices=SIZES,
             value=SIZES[0],
             info="per kind of change",
             **narrow,
@@ -91,14 +100,16 @@ class FormPanel:
     def _build_systems(self) -> None:
         self.systems = menu(
             "evaluate-systems",
-            "Systems",
-            self._searcher.system_names(),
+            label="Systems",
+            choices=self._searcher.system_names(),
             value=list(DEFAULT_SYSTEMS),
             multiselect=True,
             info=CONTROLS,
         )
         models = self._searcher.models.names()
-        self.model = menu("evaluate-model", "Model", models, value="CLIP", info=WAYS, visible=False)
+        self.model = menu(
+            "evaluate-model", label="Model", choices=models, value="CLIP", info=WAYS, visible=False
+        )
 
     @property
     def inputs(self) -> list[Any]:
@@ -110,13 +121,13 @@ class FormPanel:
         """The components that `fill` updates."""
         return [self.data, self.split, self.systems]
 
-    def fill(self, wish: Wish) -> Updates:
+    def fill(self, requested: EvaluationRequest) -> Updates:
         """Fill in what another tab wants to have evaluated."""
-        names = self._searcher.system_names(wish.systems)
+        names = self._searcher.system_names(requested.systems)
         return {
-            self.data: wish.data,
-            self.split: wish.split,
-            self.systems: gr.Dropdown(names, value=wish.systems, multiselect=True),
+            self.data: requested.data,
+            self.split: requested.split,
+            self.systems: gr.Dropdown(names, value=requested.systems, multiselect=True),
         }
 
     @property
@@ -199,7 +210,9 @@ def _own_data() -> str:
 def _choose_data() -> str:
     """Return the script that shows the fields which the chosen data has."""
     kinds = benchmark_kinds()
-    sized = [f"{prefix}{name}" for prefix, kind in kinds.items() for name in kind.sized]
+    sized = []
+    for prefix, kind in kinds.items():
+        sized += [f"{prefix}{name}" for name in kind.sized]
     constants = {
         "ofModels": list(kinds),
         "sized": sized,

@@ -7,9 +7,9 @@ from nt2vr.evaluation.archive import Archive
 from nt2vr.evaluation.report import Report
 from nt2vr.library.galleries import Galleries
 from nt2vr.ui.evaluate.own_clips import OwnClips
-from nt2vr.ui.evaluate.query_views import Home, Listing, ReportLink, marks_of, resolved
+from nt2vr.ui.evaluate.query_views import Home, QueryListing, ReportLink, marks_of, resolved
 from nt2vr.ui.library.media import Media
-from nt2vr.ui.search.results import Marked
+from nt2vr.ui.search.columns import Marked
 from nt2vr.ui.web.permissions import Visitor
 
 
@@ -20,12 +20,12 @@ class Listings:
     media: Media
     clips: OwnClips
 
-    def of_link(self, link: ReportLink, visitor: Visitor) -> Listing:
+    def of_link(self, link: ReportLink, visitor: Visitor) -> QueryListing:
         """List queries of a report, with the place of its videos as far as the visitor may see them."""
         report = self.archive.load(link.report)
         remarks = self.archive.remarks(link.report)
         home = self._gallery_of(report) or self.clips.home(link.report, report, visitor)
-        return Listing.of(report, resolved(link, report), remarks, home)
+        return QueryListing.of(report, link=resolved(link, report), remarks=remarks, home=home)
 
     def _gallery_of(self, report: Report) -> Home | None:
         """Return the gallery with a report's videos; None if it was removed, or there never was one."""

@@ -27,9 +27,12 @@ from nt2vr.ui.web.permissions import Permissions, Visitor
 POSTER = "poster.jpg"
 PREVIEW = "preview.webm"
 KINDS = {POSTER: "image/jpeg", PREVIEW: "video/webm"}
-HEADERS = {"Cache-Control": "private, max-age=60"}  # no proxy may hand them to somebody else
-MAKING = 4  # posters and previews made at a time
-EVICT_EVERY = 100  # files served between two looks at how much is stored
+# No proxy may hand them to somebody else.
+HEADERS = {"Cache-Control": "private, max-age=60"}
+# Posters and previews made at a time.
+MAKING = 4
+# Files served between two looks at how much is stored.
+EVICT_EVERY = 100
 ROUTE = "evaluated"
 
 
@@ -60,11 +63,16 @@ class OwnClips:
         def urls(video_id: str) -> Mapping[str, str]:
             path = videos[video_id].path
             if not path.is_file():
-                return {"gone": f"The file is gone: {path.name}"}
+                return {"gone": f"The file is no longer there: {path.name}"}
             clip = f"{ROUTE}/{report_id}/{rows[video_id]}"
             return {"src": f"{clip}/{PREVIEW}", "poster": f"{clip}/{POSTER}"}
 
-        return Home("", frozenset(videos), urls, is_gallery=False)
+        return Home(
+            key="",
+            video_ids=frozenset(videos),
+            urls=urls,
+            is_gallery=False,
+        )
 
     def route(self) -> Route:
         """Return the route of posters and previews: /evaluated/REPORT/ROW/KIND."""
@@ -99,8 +107,8 @@ class OwnClips:
 
         self._served += 1
         if self._served % EVICT_EVERY == 0:
-            others = (path for path in self._previews.folder.glob("??/*") if path != file)
-            evict(others, LIMITS["report previews"])
+            other_files = (path for path in self._previews.folder.glob("??/*") if path != file)
+            evict(other_files, LIMITS["report previews"])
         return file
 
     def _with_content(self, video: Video) -> Video:

@@ -41,15 +41,16 @@ def picture_query(
     if clip:
         return {**values, **clip}
     if decoder is None:
-        gr.Warning("The reference is in no library, so only the text is asked.")
+        gr.Warning("The reference is in no library, so only the text is searched for.")
         return values
 
     try:
         frames = decoder.reference(path)
     except Nt2vrError as error:
-        gr.Warning(f"{error} Only the text is asked.")
+        gr.Warning(f"{error} Only the text is searched for.")
         return values
-    copied = _upload_path(uuid4().hex)  # which no visitor can guess
+    # Which no visitor can guess.
+    copied = _upload_path(uuid4().hex)
     write_jpeg(frames[0], copied)
     return {**values, "upload": str(copied)}
 

@@ -10,7 +10,7 @@ from nt2vr.evaluation.intervals import LEVEL
 from nt2vr.ui.evaluate.query_views import (
     FILTERS,
     ORDERS,
-    Listing,
+    QueryListing,
     menus_of,
     queries_view,
     review_view,
@@ -43,13 +43,16 @@ class QueriesPanel:
             self._build_filters()
         label = "Breakdown: where the two systems differ by more than noise"
         with fold(label, elem_id="evaluate-breakdowns") as self.breakdown:
-            self.measure = menu("evaluate-measure", "Measure", [ALL_MEASURES], value=ALL_MEASURES)
+            self.measure = menu(
+                "evaluate-measure", label="Measure", choices=[ALL_MEASURES], value=ALL_MEASURES
+            )
             self.groups = gr.Dataframe(
                 interactive=False, wrap=True, column_widths=WIDTHS, elem_id="evaluate-groups"
             )
             gr.Markdown(BREAKDOWN)
         self.queries = template("evaluate-queries", {})
-        self.review = template("review", {})  # the query under review, in a dialog
+        # The query under review, in a dialog.
+        self.review = template("review", {})
 
     def _build_filters(self) -> None:
         self.filters: dict[str, Any] = {}
@@ -71,7 +74,7 @@ class QueriesPanel:
         """The components that `show` updates."""
         return [*self.filters.values(), self.breakdown, self.queries, self.review]
 
-    def show(self, listing: Listing, refusal: str) -> Updates:
+    def show(self, listing: QueryListing, refusal: str) -> Updates:
         """Show a place of a report, with the filters as it has them; `refusal`: why it takes no notes."""
         presentation = listing.report.presentation
         menus = menus_of(listing)
@@ -88,11 +91,11 @@ class QueriesPanel:
                 updates[component] = value
         return updates
 
-    def move(self, listing: Listing, refusal: str) -> Updates:
+    def move(self, listing: QueryListing, refusal: str) -> Updates:
         """Show another place of the same report."""
         return {self.queries: queries_view(listing), self.review: review_view(listing, refusal)}
 
-    def update_menu(self, name: str, listing: Listing) -> Updates:
+    def update_menu(self, name: str, listing: QueryListing) -> Updates:
         """List the choices of a filter anew."""
         return {self.filters[name]: gr.Dropdown(menus_of(listing)[name])}
 

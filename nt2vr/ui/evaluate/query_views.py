@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from nt2vr.errors import counted
@@ -12,23 +11,31 @@ from nt2vr.evaluation.comparison import IMPROVED, WORSENED, first_videos, positi
 from nt2vr.evaluation.queries import KIND_NAMES
 from nt2vr.evaluation.report import Report, Row
 from nt2vr.search.answers import Verdict
-from nt2vr.ui.search.results import MARKS, Marked
+from nt2vr.ui.search.columns import Marked
+from nt2vr.ui.search.verdict_texts import MARKS
+from nt2vr.ui.view import View
 
 MAX_LINK = 4_000  # characters
 PAGE = "p"  # in links; Gradio takes "page" for one of its own
-MAX_CHARS = 200  # of a value
+# Of a value.
+MAX_CHARS = 200
 ONLY = "only "
 ONLY_IMPROVED = f"{ONLY}{IMPROVED}"
 ONLY_WORSENED = f"{ONLY}{WORSENED}"
 ORDERS = (IMPROVED, WORSENED, ONLY_IMPROVED, ONLY_WORSENED)
-NOTED = "*"  # any tag or note
-FILTERS = ("first", "second", "order", "kind", "cue", "tag", "find", "fails")  # as on the page
+# Any tag or note.
+NOTED = "*"
+# As on the page.
+FILTERS = ("first", "second", "order", "kind", "cue", "tag", "find", "fails")
 
 ANY = ""  # no filter
-FIRST_KIND = "composed"  # where negation is what the query is about
+# Where negation is what the query is about.
+FIRST_KIND = "composed"
 PER_PAGE = 20
-SOME_IDS = 24  # video ids in an unfolded row
-SOME_CAPTIONS = 4  # of a video in words
+# Video ids in an unfolded row.
+SOME_IDS = 24
+# Of a video in words.
+SOME_CAPTIONS = 4
 OPENS_HERE = (
     "Click a query to review it: ← and → step through this list, and its clips open in Search."
 )
@@ -40,7 +47,8 @@ OPENS_FILES = (
     "Click a query to review it: ← and → step through this list. Its clips are read from where they were evaluated. "
     "To open them in Search, too, add their folder in the Library tab and evaluate that library."
 )
-NUM_CLIPS = 6  # per system: a dozen play at a time
+# Per system: a dozen play at a time.
+NUM_CLIPS = 6
 TAGS = (
     "wrong truth",
     "ambiguous",
@@ -72,7 +80,10 @@ class ReportLink:
     def read(cls, text: str) -> "ReportLink | None":
         """Read an address's parameters, or a report's id alone; None without a report. Wrong values are left out."""
         text = text[:MAX_LINK].removeprefix("?")
-        values = dict(parse_qsl(text, keep_blank_values=True)) if "=" in text else {"report": text}
+        if "=" in text:
+            values = dict(parse_qsl(text, keep_blank_values=True))
+        else:
+            values = {"report": text}
         if "report" not in values:
             return None
 
@@ -103,7 +114,9 @@ class ReportLink:
 
 
 def _number(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+    if text.isascii() and text.isdigit() and len(text) < 10:
+        return int(text)
+    return None
 
 
 @dataclass(frozen=True)
@@ -121,7 +134,7 @@ class Home:
 
 
 @dataclass(frozen=True, eq=False)
-class Listing:
+class QueryListing:
     """The list of queries at one place of a report."""
 
     report: Report
@@ -133,7 +146,7 @@ class Listing:
     @classmethod
     def of(
         cls, report: Report, link: ReportLink, remarks: Remarks, home: Home | None = None
-    ) -> "Listing":
+    ) -> "QueryListing":
         """List the queries that a link asks for; raises ConfigError if the report has no such system."""
         tagged = None
         if link.tag:
@@ -153,11 +166,19 @@ class Listing:
         if link.order in (WORSENED, ONLY_WORSENED):
             places.reverse()
 
-        page = places.index(link.query) // PER_PAGE if link.query in places else link.page
+        page = link.page
+        if link.query in places:
+            page = places.index(link.query) // PER_PAGE
         last_page = max(0, (len(places) - 1) // PER_PAGE)
-        return cls(report, replace(link, page=min(page, last_page)), remarks, home, places)
+        return cls(
+            report=report,
+            link=replace(link, page=min(page, last_page)),
+            remarks=remarks,
+            home=home,
+            places=places,
+        )
 
-    def clip(self, video_id: str, verdict: Verdict | None, rank: int) -> dict[str, Any]:
+    def clip(self, video_id: str, verdict: Verdict | None, rank: int) -> View:
         """Show a video: its clip where it is at hand, otherwise a caption of it, or its id."""
         captions = " · ".join(self.report.captions.get(video_id, ())[:SOME_CAPTIONS])
         urls: Mapping[str, str] = {}
@@ -197,13 +218,15 @@ def resolved(link: ReportLink, report: Report) -> ReportLink:
     names = [result.system for result in report.results]
     kinds = [kind for _, kind in kinds_of(report)]
     first, second = report.telling_pair
-    return replace(
-        link,
-        first=link.first if link.first in names else first,
-        second=link.second if link.second in names else second,
-        kind=next(kind for kind in (link.kind, FIRST_KIND, ANY) if kind in kinds),
-        query=link.query if report.presentation.has_review else None,
-    )
+    if link.first not in names:
+        link = replace(link, first=first)
+    if link.second not in names:
+        link = replace(link, second=second)
+    if link.kind not in kinds:
+        link = replace(link, kind=FIRST_KIND if FIRST_KIND in kinds else ANY)
+    if not report.presentation.has_review:
+        link = replace(link, query=None)
+    return link
 
 
 def kinds_of(report: Report) -> list[tuple[str, str]]:
@@ -212,13 +235,16 @@ def kinds_of(report: Report) -> list[tuple[str, str]]:
     return [("all kinds", ANY), *((KIND_NAMES.get(kind, kind), kind) for kind in kinds)]
 
 
-def menus_of(listing: Listing) -> dict[str, list[tuple[str, str]]]:
+def menus_of(listing: QueryListing) -> dict[str, list[tuple[str, str]]]:
     """Return the choices (label, value) of filters by their names; each has the value that the link names."""
     report = listing.report
     link = listing.link
     remarks = listing.remarks.values()
     systems = [(result.system, result.system) for result in report.results]
-    cues = [query.cue for query in report.queries if link.kind in (ANY, query.kind)]
+    cues = []
+    for query in report.queries:
+        if link.kind in (ANY, query.kind):
+            cues.append(query.cue)
     menus = {
         "first": systems,
         "second": systems,
@@ -234,7 +260,9 @@ def menus_of(listing: Listing) -> dict[str, list[tuple[str, str]]]:
 def _with_value(choices: list[tuple[str, str]], value: str) -> list[tuple[str, str]]:
     """Return choices that have a value, which a link may name although no query has it."""
     values = [choice for _, choice in choices]
-    return choices if value in values else [*choices, (value, value)]
+    if value in values:
+        return choices
+    return [*choices, (value, value)]
 
 
 def _counted(values: Iterable[str]) -> list[tuple[str, str]]:
@@ -243,7 +271,7 @@ def _counted(values: Iterable[str]) -> list[tuple[str, str]]:
     return [(f"{value} ({count:,})", value) for value, count in counts.most_common()]
 
 
-def queries_view(listing: Listing) -> dict[str, Any]:
+def queries_view(listing: QueryListing) -> View:
     link = listing.link
     places = listing.places
     alone = replace(link, query=None)
@@ -262,20 +290,24 @@ def queries_view(listing: Listing) -> dict[str, Any]:
     }
 
 
-def _opens_text(listing: Listing) -> str:
+def _opens_text(listing: QueryListing) -> str:
     if listing.report.presentation.opens:
         return listing.report.presentation.opens
     if listing.home is None:
         return OPENS_ELSEWHERE
-    return OPENS_HERE if listing.home.is_gallery else OPENS_FILES
+    if listing.home.is_gallery:
+        return OPENS_HERE
+    return OPENS_FILES
 
 
-def _row_view(listing: Listing, place: int) -> dict[str, Any]:
+def _row_view(listing: QueryListing, place: int) -> View:
     row = listing.report.row(place)
-    sides = [
-        _side(listing, place, row, system, 1)
-        for system in (listing.link.first, listing.link.second)
-    ]
+    sides = []
+    for system in (listing.link.first, listing.link.second):
+        sides.append(_side(listing, place, row, system, num_clips=1))
+    captions = []
+    for video_id, texts in list(row.captions.items())[:SOME_IDS]:
+        captions.append({"video": video_id, "text": " · ".join(texts[:SOME_CAPTIONS])})
     num_more = len(row.relevant) - SOME_IDS
     return {
         **_query(listing, place, row),
@@ -285,20 +317,18 @@ def _row_view(listing: Listing, place: int) -> dict[str, Any]:
         "right": row.heading,
         "ids": list(row.relevant[:SOME_IDS]),
         "more": f"and {num_more:,} more" if num_more > 0 else "",
-        "captions": [
-            {"video": video_id, "text": " · ".join(captions[:SOME_CAPTIONS])}
-            for video_id, captions in list(row.captions.items())[:SOME_IDS]
-        ],
+        "captions": captions,
         "ranks": [{"system": system, "rank": f"{rank:,}"} for system, rank in row.ranks.items()],
     }
 
 
-def _query(listing: Listing, place: int, row: Row) -> dict[str, Any]:
+def _query(listing: QueryListing, place: int, row: Row) -> View:
     """Show a query with its tag and note, and by how many ranks the second system is better (▲) or worse (▼)."""
     query = row.query
     remark = listing.remarks.get(place, Remark())
     better = row.ranks[listing.link.first] - row.ranks[listing.link.second]
-    if query.kind == "negated":  # whose video is wrong
+    # Whose video is wrong.
+    if query.kind == "negated":
         better = -better
     move = "="
     if better > 0:
@@ -319,14 +349,13 @@ def _query(listing: Listing, place: int, row: Row) -> dict[str, Any]:
     }
 
 
-def _side(listing: Listing, place: int, row: Row, system: str, num_clips: int) -> dict[str, Any]:
+def _side(listing: QueryListing, place: int, row: Row, system: str, num_clips: int) -> View:
     """Show what one system found: rank, first clips, and the verdicts of the first page, also as a sentence."""
     first = first_videos(listing.report, place, system)
     verdicts = [verdict for _, verdict in first]
-    clips = [
-        listing.clip(video_id, verdict, rank)
-        for rank, (video_id, verdict) in enumerate(first[:num_clips], 1)
-    ]
+    clips = []
+    for rank, (video_id, verdict) in enumerate(first[:num_clips], 1):
+        clips.append(listing.clip(video_id, verdict, rank))
     return {
         "name": system,
         "rank": f"{row.ranks[system]:,}",
@@ -364,7 +393,7 @@ def search_link(text: str, systems: Sequence[str], judged: str = "", gallery: st
     return "?" + urlencode({"q": text, "systems": "|".join(systems), **optional})
 
 
-def review_view(listing: Listing, refusal: str = "") -> dict[str, Any]:
+def review_view(listing: QueryListing, refusal: str = "") -> View:
     """Show the query that a link reviews, if any, with links to its neighbours; `refusal`: why it takes no notes."""
     report = listing.report
     link = listing.link
@@ -374,14 +403,17 @@ def review_view(listing: Listing, refusal: str = "") -> dict[str, Any]:
 
     row = report.row(place)
     systems = (link.first, link.second)
-    tags = [remark.tag for remark in listing.remarks.values() if remark.tag]
+    tags = []
+    for remark in listing.remarks.values():
+        if remark.tag:
+            tags.append(remark.tag)
     return {
         **_query(listing, place, row),
         **listing.beside(place),
         "back": replace(link, query=None).address,
         "link": link.address,
         "search": _review_search(listing, row, systems),
-        "sides": [_side(listing, place, row, system, NUM_CLIPS) for system in systems],
+        "sides": [_side(listing, place, row, system, num_clips=NUM_CLIPS) for system in systems],
         "tags": list(dict.fromkeys([*tags, *TAGS])),
         "longest_tag": MAX_TAG,
         "longest_note": MAX_NOTE,
@@ -389,10 +421,14 @@ def review_view(listing: Listing, refusal: str = "") -> dict[str, Any]:
     }
 
 
-def _review_search(listing: Listing, row: Row, systems: Sequence[str]) -> str:
+def _review_search(listing: QueryListing, row: Row, systems: Sequence[str]) -> str:
     """Return the link to the query under review in Search, where its relevant clips are marked if they are there."""
     home = listing.home
     is_there = home is not None and home.is_gallery and not home.video_ids.isdisjoint(row.relevant)
-    judged = f"{listing.link.report}:{listing.link.query}" if is_there else ""
+    judged = ""
+    if is_there:
+        judged = f"{listing.link.report}:{listing.link.query}"
     gallery = home.key if home else ""
-    return search_link(row.query.text, list(dict.fromkeys(systems)), judged, gallery)
+    return search_link(
+        row.query.text, systems=list(dict.fromkeys(systems)), judged=judged, gallery=gallery
+    )

@@ -7,6 +7,7 @@ import gradio as gr
 from nt2vr.evaluation.archive import Archive
 from nt2vr.ui.evaluate.report_view import report_view
 from nt2vr.ui.theme import Confirmation, script, template
+from nt2vr.ui.view import View
 from nt2vr.ui.web.errors import problem_place
 from nt2vr.ui.web.inputs import Updates
 
@@ -24,7 +25,10 @@ class ReportPanel:
             self.rename = gr.Button("Rename", elem_id="evaluate-rename", size="sm", min_width=90)
             self.delete = gr.Button("Delete", elem_id="evaluate-delete", size="sm", min_width=90)
         self.confirm = Confirmation(
-            "evaluate", "delete", "Delete this report permanently?", "Delete"
+            prefix="evaluate",
+            action="delete",
+            question="Delete this report permanently?",
+            answer="Delete",
         )
         with gr.Row(
             visible=False, elem_id="evaluate-naming", elem_classes="nt-confirm nt-naming"
@@ -58,8 +62,8 @@ class ReportPanel:
     def show_nothing(self) -> Updates:
         return {self.report: {}}
 
-    def _view(self, report_id: str) -> dict[str, Any]:
+    def _view(self, report_id: str) -> View:
         names = {entry.report_id: entry.name for entry in self._archive.entries()}
         report = self._archive.load(report_id)
         files = self._archive.files(report_id)
-        return report_view(report, report_id, files, names.get(report_id, ""))
+        return report_view(report, report_id, files, name=names.get(report_id, ""))

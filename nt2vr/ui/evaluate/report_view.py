@@ -26,6 +26,7 @@ from nt2vr.ui.evaluate.findings import chart_of, findings_of, sentence_of
 from nt2vr.ui.evaluate.query_views import ReportLink, kinds_of
 from nt2vr.ui.evaluate.terms import explain_column, explain_group, explain_role
 from nt2vr.ui.job_view import job_view
+from nt2vr.ui.view import View
 
 WORD = "evaluating"
 ALL_MEASURES = "all measures"
@@ -36,7 +37,7 @@ def reports_view(
     chosen: str,
     job: Job[str] | None = None,
     redact: Callable[[str], str] = str,
-) -> dict[str, Any]:
+) -> View:
     """List the reports with the open one marked, below the evaluation under way; `redact` is that of `job_view`."""
     is_under_way = job is not None and job.is_under_way
     reports = []
@@ -65,9 +66,7 @@ def day_text(created: str) -> str:
     return f"{moment.day} {moment:%b %Y, %H:%M} UTC"
 
 
-def report_view(
-    report: Report, report_id: str, files: Sequence[str], name: str = ""
-) -> dict[str, Any]:
+def report_view(report: Report, report_id: str, files: Sequence[str], name: str = "") -> View:
     """Show a report: its data, sentences, chart, tables and downloads, with the meaning of each measure once."""
     tables = tables_of(report)
     return {
@@ -76,7 +75,7 @@ def report_view(
         "created": day_text(report.created),
         "about": size_of(report),
         "remarks": remarks_of(report),
-        "sentences": [{"parts": sentence_of(report, each)} for each in findings_of(report)],
+        "sentences": [{"parts": sentence_of(report, finding)} for finding in findings_of(report)],
         "chart": chart_of(report),
         "level": LEVEL,
         "margins": report.presentation.margins,
@@ -87,12 +86,15 @@ def report_view(
 
 
 def _meanings(report: Report, tables: Sequence[Table]) -> list[str]:
-    known = set().union(*(line.metrics for table in tables for line in table.lines))
-    columns = [column for table in tables for column in table.columns]
-    return report.presentation.meanings(columns, known)
+    measured: set[str] = set()
+    columns: list[Column] = []
+    for table in tables:
+        measured.update(*(line.metrics for line in table.lines))
+        columns += table.columns
+    return report.presentation.meanings(columns, measured)
 
 
-def _table_view(report: Report, report_id: str, table: Table) -> dict[str, Any]:
+def _table_view(report: Report, report_id: str, table: Table) -> View:
     """Lay a table out, with terms explained, and with what is clearly the best of a column marked."""
     competing = [line for line in table.lines if report.presentation.competes(line.role)]
     best = {}
@@ -116,7 +118,7 @@ def _table_view(report: Report, report_id: str, table: Table) -> dict[str, Any]:
 
 def _line_view(
     report: Report, report_id: str, line: Line, columns: Sequence[Column], best: Mapping[str, str]
-) -> dict[str, Any]:
+) -> View:
     """Show a system's figures; `best` has the system that is clearly the best of each column."""
     cells = []
     for column in columns:
@@ -139,7 +141,9 @@ def _link_to_queries(report: Report, report_id: str, line: Line, column: Column)
     """Return the link to the queries behind a figure; "" for a reference, and where there is no list."""
     kind = column.key.partition("/")[0]
     has_list = kind in dict(kinds_of(report)).values() and line.role != REFERENCE
-    return ReportLink(report_id, second=line.name, kind=kind).address if has_list else ""
+    if has_list:
+        return ReportLink(report_id, second=line.name, kind=kind).address
+    return ""
 
 
 def _margin(report: Report, line: Line, column: Column) -> dict[str, str]:
@@ -163,7 +167,9 @@ def measure_choices(report: Report, first: str, second: str) -> list[tuple[str, 
         for column in group.columns:
             if all(_has_values(of_system, column.key) for of_system in values):
                 choices.append((f"{group.head}: {column.head}", column.key))
-    return [(ALL_MEASURES, ALL_MEASURES), *choices] if choices else []
+    if choices:
+        return [(ALL_MEASURES, ALL_MEASURES), *choices]
+    return []
 
 
 def _has_values(metrics: Mapping[str, Values], key: str) -> bool:
@@ -183,7 +189,10 @@ def breakdown_view(report: Report, first: str, second: str, key: str) -> pd.Data
     everything, *groups = break_down(report, first, second, key)
     rows = [_group_row("all", everything, column)]
     for group in groups:
-        name = f"{group.num_joined} others" if group.num_joined else group.name or "none"
+        if group.num_joined:
+            name = f"{group.num_joined} others"
+        else:
+            name = group.name or "none"
         rows.append(_group_row(name, group, column))
     columns = ["word", "queries", *_two_heads(first, second), "difference", ""]
     return pd.DataFrame(rows, columns=columns)
@@ -205,7 +214,9 @@ def _differences_view(report: Report, first: str, second: str) -> pd.DataFrame:
 
 def _two_heads(first: str, second: str) -> tuple[str, str]:
     """Return the heads of two columns, which must differ."""
-    return (first, second) if second != first else (first, f"{second} ")
+    if second != first:
+        return (first, second)
+    return (first, f"{second} ")
 
 
 def _group_row(name: str, group: CueGroup, column: Column) -> list[Any]:
@@ -217,5 +228,10 @@ def _group_row(name: str, group: CueGroup, column: Column) -> list[Any]:
             high = written(column, interval.high)
             figure = f"{figure} ({low} to {high})"
         figures.append(figure)
-    verdict = verdict_text(group.means[2], group.intervals[2], group.p, column.lower_is_better)
+    verdict = verdict_text(
+        group.means[2],
+        interval=group.intervals[2],
+        p=group.p,
+        lower_is_better=column.lower_is_better,
+    )
     return [name, group.num_queries, *figures, verdict]

@@ -11,17 +11,17 @@ from nt2vr.errors import ConfigError
 from nt2vr.evaluation.archive import Remark
 from nt2vr.progress import Job
 from nt2vr.services import Services
-from nt2vr.ui.evaluate.form_panel import FormPanel
+from nt2vr.ui.evaluate.evaluation_request import EvaluationRequest
+from nt2vr.ui.evaluate.form_panel import EvaluationForm
 from nt2vr.ui.evaluate.listings import Listings
 from nt2vr.ui.evaluate.own_clips import OwnClips
 from nt2vr.ui.evaluate.picture_query import picture_query
 from nt2vr.ui.evaluate.queries_panel import QueriesPanel
-from nt2vr.ui.evaluate.query_views import FILTERS, PAGE, Listing, ReportLink
+from nt2vr.ui.evaluate.query_views import FILTERS, PAGE, QueryListing, ReportLink
 from nt2vr.ui.evaluate.report_panel import ReportPanel
 from nt2vr.ui.evaluate.report_view import reports_view
-from nt2vr.ui.evaluate.wish import Wish
 from nt2vr.ui.library.media import Media
-from nt2vr.ui.search.results import Marked
+from nt2vr.ui.search.columns import Marked
 from nt2vr.ui.theme import QUIET, script, template
 from nt2vr.ui.web.errors import with_errors_shown_at
 from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value
@@ -48,14 +48,14 @@ class EvaluateTab:
         self._requests = requests
         self._permissions = permissions
         self._listings = Listings(self._archive, services.galleries, media, clips)
-        self._form = FormPanel(services.galleries.built_in, media.libraries, permissions)
+        self._form = EvaluationForm(services.galleries.built_in, media.libraries, permissions)
         self._report = ReportPanel(self._archive)
         self._queries = QueriesPanel(self._archive)
 
     def build(
         self,
         mark: gr.Textbox,
-        wished: gr.Textbox,
+        requested: gr.Textbox,
         opens: OpensQueries,
         page: gr.Blocks,
         tabs: gr.Tabs,
@@ -65,13 +65,13 @@ class EvaluateTab:
 
         Args:
             mark: changes when the tab is opened.
-            wished: holds a `Wish` when another tab opens this one to have something evaluated.
+            requested: holds an `EvaluationRequest` when another tab opens this one to have something evaluated.
             opens: opens queries in Search.
             page: this tab's.
             tabs: all of them.
             returned: the event of Back and Forward to a place in a report.
         """
-        self._wished = wished
+        self._requested = requested
         self._build_panels()
         self._wire_opening(mark, page, tabs, returned)
         self._wire_name()
@@ -117,47 +117,48 @@ class EvaluateTab:
         """Wire what opens a report or the form."""
         form = self._form
         report = self._report
-        shown = self._shown
-        asked = [self._address, self._chosen, self._wished]
+        outputs = self._shown
+        place = [self._address, self._chosen, self._requested]
         opened = mark.change(
             self.on_select,
-            asked,
-            [*shown, *form.filled, self._wished],
+            place,
+            [*outputs, *form.filled, self._requested],
             js="nt2vr.askReport",
             **QUIET,
         )
         visited = [*form.visited, report.delete]
         # Whoever wants the form does not wait for a report, whose answer would replace it.
-        new = self._new.click(self.on_new, None, [*shown, *visited], cancels=opened, **QUIET)
+        new = self._new.click(self.on_new, None, [*outputs, *visited], cancels=opened, **QUIET)
         polled = [self._chosen, self._seen]
         ticked = self._timer.tick(
-            self.on_poll, polled, shown, queue=False, trigger_mode="once", **QUIET
+            self.on_poll, polled, outputs, queue=False, trigger_mode="once", **QUIET
         )
         start = with_errors_shown_at(form.problem, self.on_start)
         events = (
             opened,
             ticked,
-            form.start.click(start, form.inputs, [*shown, form.problem], **QUIET),
-            form.cancel.click(self.on_cancel, self._chosen, shown, **QUIET),
+            form.start.click(start, form.inputs, [*outputs, form.problem], **QUIET),
+            form.cancel.click(self.on_cancel, self._chosen, outputs, **QUIET),
             new,
-            self._reports.pick(self.on_pick, None, shown, **QUIET),
-            report.confirm.yes.click(self.on_delete, self._chosen, shown, **QUIET),
+            self._reports.pick(self.on_pick, None, outputs, **QUIET),
+            report.confirm.yes.click(self.on_delete, self._chosen, outputs, **QUIET),
         )
         for event in events:
             event.success(None, inputs=self._queries.queries, js="nt2vr.followReport")
 
         opened.success(self.on_visit, None, visited, **QUIET).success(None, js="nt2vr.showPlace")
-        page.load(None, None, tabs, js="nt2vr.openReport")  # selecting the tab shows the report
+        # Selecting the tab shows the report.
+        page.load(None, None, tabs, js="nt2vr.openReport")
         returned(lambda: gr.Tabs(selected="evaluate"), None, tabs, **QUIET)
-        returned(self.on_link, None, shown, **QUIET).success(None, js="nt2vr.showPlace")
+        returned(self.on_link, None, outputs, **QUIET).success(None, js="nt2vr.showPlace")
 
     def _wire_name(self) -> None:
         """Wire what renames or deletes a report, and what takes a problem from the page."""
         report = self._report
         saved = report.wire_name(self._chosen)
         rename = with_errors_shown_at(report.problem, self.on_rename)
-        listed = [self._reports, report.report, report.problem]
-        gr.on(saved, rename, [self._chosen, report.name], listed, **QUIET)
+        outputs = [self._reports, report.report, report.problem]
+        gr.on(saved, rename, [self._chosen, report.name], outputs, **QUIET)
         report.confirm.asked_by(report.delete, self._chosen, (self._new.click, self._reports.pick))
         problems = [self._form.problem, report.problem]
         gr.on(
@@ -219,13 +220,13 @@ class EvaluateTab:
         return {**self._form.visit(request), self._report.delete: delete}
 
     def on_select(
-        self, address: str, chosen: str | None, wished: str, request: gr.Request
+        self, address: str, chosen: str | None, requested: str, request: gr.Request
     ) -> Updates:
-        """Show what was wished for, or the place that the address names, otherwise the one that was shown last."""
+        """Show what was requested, or the place that the address names, otherwise the one that was shown last."""
         self._evaluations.add_ready()
-        if wished:
-            filled = self._form.fill(Wish.read(wished))
-            return {**self._show(ReportLink(), request), **filled, self._wished: ""}
+        if requested:
+            filled = self._form.fill(EvaluationRequest.read(requested))
+            return {**self._show(ReportLink(), request), **filled, self._requested: ""}
         link = ReportLink.read(address) if "=" in address else None
         if link is None and chosen is not None:
             link = ReportLink.read(chosen)
@@ -351,7 +352,11 @@ class EvaluateTab:
         """List the reports, of which one is open, below the evaluation under way."""
         entries = self._archive.entries()
         job = self._evaluations.job
-        return {self._reports: reports_view(entries, report_id, job, self._redactor(visitor))}
+        return {
+            self._reports: reports_view(
+                entries, chosen=report_id, job=job, redact=self._redactor(visitor)
+            )
+        }
 
     def _redactor(self, visitor: Visitor) -> Callable[[str], str]:
         return self._permissions.redactor(visitor)
@@ -362,7 +367,8 @@ class EvaluateTab:
 
     def on_address(self, address: str, request: gr.Request) -> Any:
         """Show the place in the report that the address names; cues are those of its kind of queries."""
-        if not address:  # a note was saved, and the person has left the report
+        # A note was saved, and the person has left the report.
+        if not address:
             return gr.skip()
         listing = self._listings.of_link(_read(address), request)
         return {
@@ -389,12 +395,12 @@ class EvaluateTab:
         }
 
     def on_breakdown(
-        self, shown: dict[str, Any], listed: dict[str, Any], measure: str
+        self, report: dict[str, Any], queries: dict[str, Any], measure: str
     ) -> list[Any]:
         """Break the chosen metric down by negation word, or compare all if the two systems have not both."""
-        report_id = str(shown.get("id", ""))
-        first = str(listed.get("first"))
-        second = str(listed.get("second"))
+        report_id = str(report.get("id", ""))
+        first = str(queries.get("first"))
+        second = str(queries.get("second"))
         return self._queries.break_down(report_id, first, second, measure)
 
     def on_open_picture(self, event: gr.EventData, visitor: Visitor) -> Mapping[str, str]:
@@ -402,13 +408,15 @@ class EvaluateTab:
         report = self._archive.load(link.report)
         may_name_files = self._permissions.may("paths", visitor)
         decoder = self._media.decoder if may_name_files else None
-        return picture_query(report, link.query, self._media.libraries, decoder)
+        return picture_query(
+            report, place=link.query, libraries=self._media.libraries, decoder=decoder
+        )
 
     def on_open_query(self, event: gr.EventData, _: Visitor) -> Mapping[str, str]:
         return dict(parse_qsl(event_value(event, "link", str).removeprefix("?")))
 
 
-def _list_address(listing: Listing) -> str:
+def _list_address(listing: QueryListing) -> str:
     """Return the link to a list of queries, without the one under review."""
     return replace(listing.link, query=None).address
 

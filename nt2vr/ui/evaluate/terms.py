@@ -55,9 +55,9 @@ def explain_column(column: Column) -> str:
     if column.meaning:
         return column.meaning
     name = column.key.rpartition("/")[2]
-    found = RECALL.match(name)
-    if found:
-        return f"Percentage of queries with a right answer among the first {found[1]}."
+    match = RECALL.match(name)
+    if match:
+        return f"Percentage of queries with a right answer among the first {match[1]}."
     return MEASURES.get(name, "")
 
 

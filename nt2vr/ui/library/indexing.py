@@ -26,8 +26,9 @@ from nt2vr.search.embed_clips import cost_text
 from nt2vr.search.strategies import System
 from nt2vr.services import Services
 from nt2vr.ui.job_view import job_view
-from nt2vr.ui.search.results import system_choices
+from nt2vr.ui.search.formats import system_choices
 from nt2vr.ui.search.state import QUIET
+from nt2vr.ui.view import View
 from nt2vr.ui.web.inputs import Updates, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
 
@@ -50,7 +51,7 @@ def drawings_view(
     permissions: Permissions,
     visitor: Visitor,
     is_indexed: bool = False,
-) -> dict[str, Any]:
+) -> View:
     """Say which models know only drawings, and offer a better one at its cost.
 
     It is empty if all models know more. If one of them does, no other is offered.
@@ -79,7 +80,7 @@ def drawings_view(
     return {
         "text": text,
         "do": offer,
-        "cost": _cost(models.device, model, is_here, num_clips),
+        "cost": _cost(models.device, name=model, is_here=is_here, num_clips=num_clips),
         "refusal": permissions.refusal(visitor, *actions),
     }
 
@@ -102,7 +103,10 @@ def _cost(device: str, name: str, is_here: bool, num_clips: int) -> str:
     model = by_name[name]
     gflops = (num_clips or PER_CLIPS) * DEFAULT_FRAMES * model.gflops
     computing = duration_text(gflops / gflops_per_second(device))
-    clips = counted(num_clips, "clip") if num_clips else f"each {PER_CLIPS} clips"
+    if num_clips:
+        clips = counted(num_clips, "clip")
+    else:
+        clips = f"each {PER_CLIPS} clips"
     indexing = f"about {computing} of computing on this machine for {clips}"
     if is_here:
         return f"It is here already; indexing takes {indexing}."
@@ -141,7 +145,9 @@ class Indexing:
     def under_way(self, library_id: str) -> IndexJob | None:
         """Return the update of a library that runs, or otherwise waits, if any."""
         job = self.by_library.get(library_id)
-        return job if job is not None and job.is_under_way else None
+        if job is not None and job.is_under_way:
+            return job
+        return None
 
     def cost(self, model: str, num_clips: int) -> str:
         """Say how long a slow model takes to index clips, measured on one; "" for other models.
@@ -157,7 +163,9 @@ class Indexing:
             text = cost_text(encoder, num_clips or PER_CLIPS)
         except Nt2vrError as error:
             return str(error)
-        return f"{text}." if num_clips else f"Each {text}."
+        if num_clips:
+            return f"{text}."
+        return f"Each {text}."
 
     def drawings(
         self,
@@ -166,14 +174,21 @@ class Indexing:
         permissions: Permissions,
         visitor: Visitor,
         is_indexed: bool,
-    ) -> dict[str, Any]:
+    ) -> View:
         """Return the `drawings_view` of the systems that search a library; empty if key is ""."""
         if not key:
             return {}
         names = self.models.names()
         models = [System.named(system, names).model for system in systems]
         num_clips = len(self.galleries.searcher(key).gallery.videos)
-        return drawings_view(self.models, models, num_clips, permissions, visitor, is_indexed)
+        return drawings_view(
+            self.models,
+            names=models,
+            num_clips=num_clips,
+            permissions=permissions,
+            visitor=visitor,
+            is_indexed=is_indexed,
+        )
 
     def start(self, library_id: str, model: str, session: str = "") -> Future[IndexJob]:
         """Queue an update of a library under a model.
@@ -235,7 +250,7 @@ class Indexing:
                 milvus=services.milvus,
             )
 
-        return self._queue(update, info, [model], session)
+        return self._queue(update, info, models=[model], session=session)
 
     def move(
         self, library_id: str, path: str, roots: Sequence[Path], session: str = ""
@@ -255,9 +270,16 @@ class Indexing:
         libraries.moved_to(info.id, path, roots)
 
         def move(progress: Progress) -> Moved:
-            return move_library(libraries, info.id, path, self._services.cache, progress, roots)
+            return move_library(
+                libraries,
+                library_id=info.id,
+                path=path,
+                cache=self._services.cache,
+                progress=progress,
+                roots=roots,
+            )
 
-        return self._queue(move, info, [], session)
+        return self._queue(move, info, models=[], session=session)
 
     def _queue(
         self, work: Work[Updated | Moved], info: LibraryInfo, models: Sequence[str], session: str
@@ -274,7 +296,9 @@ class Indexing:
 
 def job_word(job: IndexJob | None) -> str:
     """Return what a running job of a library does: a move names no model."""
-    return "indexing" if job is None or job.models else "moving"
+    if job is None or job.models:
+        return "indexing"
+    return "moving"
 
 
 def index_view(
@@ -284,7 +308,7 @@ def index_view(
     refusal: str = "",
     redact: Callable[[str], str] = str,
     drawings: Mapping[str, Any] = MappingProxyType({}),
-) -> dict[str, Any]:
+) -> View:
     """Show what the index of a library lacks, with a button to complete it, or how far that is.
 
     Args:
@@ -303,9 +327,7 @@ def index_view(
     return view
 
 
-def _missing_view(
-    answer: Answer | None, problem: NotIndexedError | None, refusal: str
-) -> dict[str, Any]:
+def _missing_view(answer: Answer | None, problem: NotIndexedError | None, refusal: str) -> View:
     """Show what models have not indexed, with a button; empty if they have indexed everything."""
     if problem is not None:
         return {"text": str(problem), "models": "|".join(problem.models), "refusal": refusal}
@@ -391,7 +413,9 @@ class _IndexEvents:
         # The results on the page stay, and so does the reason.
         if ended.state == "failed":
             redact = self.permissions.redactor(request)
-            updates[self.panel] = index_view(None, None, ended, redact=redact, drawings=drawings)
+            updates[self.panel] = index_view(
+                None, problem=None, job=ended, redact=redact, drawings=drawings
+            )
             return updates
 
         better_systems = self._better_systems(ended)

@@ -26,7 +26,7 @@ from nt2vr.media.clip_frames import still
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.search.searcher import Searcher
-from nt2vr.ui.search.results import clock
+from nt2vr.ui.search.formats import clock
 from nt2vr.ui.web.permissions import Permissions
 
 POSTER = "poster.jpg"
@@ -111,7 +111,7 @@ class Media:
         frame = FRAME.fullmatch(kind)
         if frame is not None:
             number, num_frames = map(int, frame.groups())
-            jpeg = still(self.decoder, video, number, num_frames, FRAME_SIDE)
+            jpeg = still(self.decoder, video, number, count=num_frames, side=FRAME_SIDE)
             return Response(jpeg, media_type="image/jpeg", headers=FOREVER)
 
         previews = self.libraries.previews(self.galleries.key(library), self.decoder)

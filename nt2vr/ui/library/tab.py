@@ -14,8 +14,9 @@ from nt2vr.media.gallery import Video
 from nt2vr.ui.library.indexing import Indexing, drawings_view
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.library.view import info_view, list_view, posters_view, removal_text, skipped_view
-from nt2vr.ui.search.models import Teaching
+from nt2vr.ui.search.teaching import Teaching
 from nt2vr.ui.theme import PRIVATE, QUIET, Confirmation, lead, menu, script, template
+from nt2vr.ui.view import View
 from nt2vr.ui.web.errors import problem_place, with_errors_shown_at
 from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value, is_upload
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
@@ -70,11 +71,11 @@ class NewLibraryForm:
                 elem_id="library-files",
             )
             with gr.Row(equal_height=True):
-                self.path = _textbox("library-path", 4, label="Folder", visible=False)
+                self.path = _textbox("library-path", scale=4, label="Folder", visible=False)
                 self.split = menu(
                     "library-split",
-                    "Split",
-                    ["all", "test", "validation", "train"],
+                    label="Split",
+                    choices=["all", "test", "validation", "train"],
                     value="all",
                     scale=1,
                     min_width=120,
@@ -82,7 +83,7 @@ class NewLibraryForm:
                 )
             self.problem = problem_place("library-problem")
             with gr.Row(equal_height=True):
-                self.name = _textbox("library-name", 3, label="Name", placeholder="Holiday")
+                self.name = _textbox("library-name", scale=3, label="Name", placeholder="Holiday")
                 self.window = gr.Number(
                     WINDOW_S,
                     label="Seconds per window (0: keep videos whole)",
@@ -92,10 +93,17 @@ class NewLibraryForm:
                     elem_id="library-window",
                 )
                 self.model = menu(
-                    "library-first-model", INDEXED_BY, models, value=default, scale=3, min_width=200
+                    "library-first-model",
+                    label=INDEXED_BY,
+                    choices=models,
+                    value=default,
+                    scale=3,
+                    min_width=200,
                 )
             self.drawings = template("search-index", {}, elem_id="form-drawings")
-            self.add = _button("library-add", "Add and index", 220, scale=0, variant="primary")
+            self.add = _button(
+                "library-add", text="Add and index", min_width=220, scale=0, variant="primary"
+            )
             self.note = gr.Markdown(visible=False, elem_id="library-note")
         self.inputs = [
             self.kind,
@@ -122,19 +130,31 @@ class OpenLibraryPanel:
                     "Move…", elem_id="library-elsewhere", size="sm", min_width=76
                 )
                 self.remove = gr.Button("Remove", elem_id="library-remove", size="sm", min_width=90)
-            self.confirm = Confirmation("library", "remove", "", "Remove")
+            self.confirm = Confirmation(
+                prefix="library",
+                action="remove",
+                question="",
+                answer="Remove",
+            )
             self.problem = problem_place("open-problem")
             self.info = template("library-info", {})
             with gr.Row(equal_height=True, visible=False, elem_id="library-place") as self.place:
-                self.path = _textbox("library-new-path", 4, label=ELSEWHERE, min_width=300)
+                self.path = _textbox("library-new-path", scale=4, label=ELSEWHERE, min_width=300)
                 self.move = _button("library-move", "Find its files", 140)
             self.search = template("library-posters", {"posters": []})
             with gr.Row(equal_height=True, elem_id="library-index"):
                 self.model = menu(
-                    "library-model", INDEXED_BY, models, value=default, scale=3, min_width=200
+                    "library-model",
+                    label=INDEXED_BY,
+                    choices=models,
+                    value=default,
+                    scale=3,
+                    min_width=200,
                 )
                 self.update = _button("library-update", "Update index", 140)
-                self.cancel = _button("library-cancel", "Cancel", 100, interactive=False)
+                self.cancel = _button(
+                    "library-cancel", text="Cancel", min_width=100, interactive=False
+                )
                 self.more = gr.UploadButton(
                     "Upload more files",
                     min_width=160,
@@ -149,7 +169,11 @@ class OpenLibraryPanel:
                 self.rename = _button("library-rename", "Rename", 120)
             self.skipped = template("library-skipped", {})
             self.retry = _button(
-                "library-retry", "Read skipped files again", 220, scale=0, visible=False
+                "library-retry",
+                text="Read skipped files again",
+                min_width=220,
+                scale=0,
+                visible=False,
             )
         self.updated = [
             self.confirm.question,
@@ -352,7 +376,7 @@ class LibraryTab:
 
     def on_model(
         self, model: str | None, chosen: str = "", request: gr.Request | None = None
-    ) -> dict[str, Any]:
+    ) -> View:
         """Say that a model is slow or knows only drawings, or offer to teach it “not”."""
         # The clips of a library that is being updated are not counted yet.
         if self._indexing.under_way(chosen):
@@ -367,14 +391,18 @@ class LibraryTab:
             return warning
         return self._teaching_offer(model, chosen, request)
 
-    def _warning(self, model: str | None, num_clips: int, visitor: Visitor) -> dict[str, Any]:
+    def _warning(self, model: str | None, num_clips: int, visitor: Visitor) -> View:
         models = self._indexing.models
-        view = drawings_view(models, [model or ""], num_clips, self._permissions, visitor)
+        view = drawings_view(
+            models,
+            names=[model or ""],
+            num_clips=num_clips,
+            permissions=self._permissions,
+            visitor=visitor,
+        )
         return {"drawings": view}
 
-    def _teaching_offer(
-        self, model: str, library_id: str, request: gr.Request | None
-    ) -> dict[str, Any]:
+    def _teaching_offer(self, model: str, library_id: str, request: gr.Request | None) -> View:
         """Offer to teach a model that has indexed a library, or to compare it with the taught one."""
         if not self._indexing.galleries.is_indexed(library_id, model):
             return {}
@@ -382,7 +410,9 @@ class LibraryTab:
         if taught_name:
             state = {"gallery": library_id, "systems": f"{model}|{taught_name}"}
             return {"taught": taught_name, "id": library_id, "link": urlencode(state)}
-        return {"teach": model} if model in self._teaching.names(request) else {}
+        if model in self._teaching.names(request):
+            return {"teach": model}
+        return {}
 
     def on_poll(self, chosen: str, seen: Any, request: gr.Request) -> Any:
         """Follow the updates, and show the open library again once its update has ended.
@@ -601,7 +631,7 @@ class LibraryTab:
             return False
         return self._permissions.may_cancel(job.session, visitor)
 
-    def _posters(self, info: LibraryInfo) -> dict[str, Any]:
+    def _posters(self, info: LibraryInfo) -> View:
         return posters_view(info, self._videos(info.id), self._media.urls)
 
     def _videos(self, library_id: str) -> Sequence[Video]:

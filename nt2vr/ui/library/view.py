@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from nt2vr.errors import counted
 from nt2vr.library.changes import shares_text
@@ -13,7 +13,8 @@ from nt2vr.media.gallery import Video
 from nt2vr.progress import percent_text
 from nt2vr.ui.job_view import job_view, state_text
 from nt2vr.ui.library.indexing import job_word
-from nt2vr.ui.search.results import clock
+from nt2vr.ui.search.formats import clock
+from nt2vr.ui.view import View
 from nt2vr.ui.web.permissions import without_paths
 
 KIND_NAMES = {
@@ -33,9 +34,7 @@ GONE = "Its files are not there now. What is indexed can still be searched."
 T = TypeVar("T")
 
 
-def list_view(
-    infos: Sequence[LibraryInfo], jobs: Mapping[str, IndexJob], chosen: str
-) -> dict[str, Any]:
+def list_view(infos: Sequence[LibraryInfo], jobs: Mapping[str, IndexJob], chosen: str) -> View:
     """List the libraries with the state of each, the open one marked."""
     rows = []
     for info in infos:
@@ -68,7 +67,7 @@ def _state_view(info: LibraryInfo, job: IndexJob | None) -> dict[str, str]:
     return {"state": "finished", "word": "ready", "share": "100"}
 
 
-def info_view(info: LibraryInfo, job: IndexJob | None, names_paths: bool) -> dict[str, Any]:
+def info_view(info: LibraryInfo, job: IndexJob | None, names_paths: bool) -> View:
     """Show a library; `names_paths` says whether the visitor may know its folder on this machine."""
     source = info.source
     folder = None if names_paths else source.within or source.path
@@ -110,7 +109,9 @@ def _remark(job: IndexJob | None) -> str:
     if isinstance(job.result, Moved):
         return _moved_text(job.result)
     changes = _changes_text(job.result.changes.by_kind)
-    return f"The last update: {changes}." if changes else ""
+    if changes:
+        return f"The last update: {changes}."
+    return ""
 
 
 def _moved_text(moved: Moved) -> str:
@@ -153,7 +154,7 @@ def _redactor(folder: Path | None) -> Callable[[str], str]:
 
 def posters_view(
     info: LibraryInfo, videos: Sequence[Video], urls: Callable[[str, Video], Mapping[str, str]]
-) -> dict[str, Any]:
+) -> View:
     """Show the posters of some files, spread over the library.
 
     The poster of a long video also has those of some of its moments.
@@ -186,7 +187,7 @@ def removal_text(info: LibraryInfo) -> str:
     return "Remove this library and its index? Your own files stay where they are."
 
 
-def skipped_view(skipped: Sequence[Skipped], folder: Path | None = None) -> dict[str, Any]:
+def skipped_view(skipped: Sequence[Skipped], folder: Path | None = None) -> View:
     """List what is not in the gallery, and why.
 
     For a visitor who may not name paths, they are relative to `folder`.

@@ -9,29 +9,26 @@ from typing import Any
 
 import gradio as gr
 
-from nt2vr.errors import MAX_QUOTED, ConfigError, DeviceInUseError, RunError, quoted
+from nt2vr.errors import MAX_QUOTED, ConfigError, quoted
 from nt2vr.models.acquire import FILE_SUFFIXES, is_download
-from nt2vr.models.catalog import Catalog
 from nt2vr.models.download import OFFERED, RECOMMENDED, available, can_download
 from nt2vr.models.options import ACTIVATIONS, Activation, AddOptions
 from nt2vr.progress import stoppable
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.strategies import check_model_name
-from nt2vr.ui.later_starts import LaterStarts, StartChoice
 from nt2vr.ui.search.state import MAX_COLUMNS
+from nt2vr.ui.search.teaching import PROGRESS, Teaching
 from nt2vr.ui.theme import PRIVATE, QUIET, fold, menu, script, template
+from nt2vr.ui.view import View
 from nt2vr.ui.web.errors import problem_place, with_errors_shown_at
-from nt2vr.ui.web.inputs import Updates, event_value, is_upload
+from nt2vr.ui.web.inputs import event_value, is_upload
 from nt2vr.ui.web.later_parts import LaterParts
 from nt2vr.ui.web.permissions import Permissions, session_of
-from trainer.config import TrainConfig, resolved
-from trainer.runs.manager import Run, RunManager
-from trainer.teaching import announcement, estimate, run_of, teachable, teaching
+from trainer.runs.manager import RunManager
 
-MOST_FOUND = 24  # names listed while typing
+# Names listed while typing.
+MOST_FOUND = 24
 _available = cache(available)
-PROGRESS = gr.Progress()  # marks where Gradio passes a call's own
-HIDE = "() => ['', ...Array(3).fill({ __type__: 'update', visible: false })]"
 SOURCE = "Model to add: one of the above, or type to search all of open_clip's"
 OTHER_SOURCES = (
     "Or a file or folder on this computer (~/checkpoints/best.pt, ~/models/mine), a repository on the Hugging "
@@ -42,242 +39,143 @@ WHERE = (
 )
 
 
-class Teaching:
-    """Teaches a model “not” after saying how long that takes here: for “More models” and Library."""
+class AddModelForm:
+    """The source of a model to add, the settings of the addition, and what came of it.
 
-    def __init__(self, models: Catalog, permissions: Permissions, runs: RunManager) -> None:
-        self._models, self._permissions, self._runs = models, permissions, runs
-        self._later = LaterStarts(runs, permissions)
+    Attributes:
+        added: for the browser: the model, and what the boxes held.
+    """
 
-    def names(self, visitor: gr.Request | None) -> list[str]:
-        """List the models that a visitor may teach."""
-        return teachable(self._models) if self._permissions.may("train", visitor) else []
-
-    def build(self, panel: gr.HTML, elem_id: str) -> Sequence[Any]:
-        """Lay out below a panel what its event `teach` leads to; return the events after which a model is taught."""
-        place, self._note = problem_place(f"{elem_id}-problem"), gr.Markdown(visible=False)
-        self._choice = choice = StartChoice(f"{elem_id}-choice")
-        self._start, self._name = gr.Button(visible=False, elem_id=elem_id), gr.State("")
-        hidden = [place, self._note, self._start, choice.row]
-        shown = [place, self._note, self._start, self._name, *choice.shown]
-        panel.change(None, None, hidden, js=HIDE)
-        panel.teach(
-            with_errors_shown_at(place, self.on_teach),
-            None,
-            shown,
-            show_progress_on=panel,
-            **PRIVATE,
+    def __init__(self) -> None:
+        self.source = gr.Textbox(
+            RECOMMENDED[0].name,
+            label=SOURCE,
+            info=OTHER_SOURCES,
+            max_lines=1,
+            elem_id="model-source",
         )
-        starting = (
-            (self._start, self.on_start),
-            (choice.stop, self.on_start_instead),
-            (choice.afterwards, self.on_start_afterwards),
-        )
-        return [
-            button.click(with_errors_shown_at(place, start), self._name, shown, **QUIET)
-            for button, start in starting
-        ]
+        with gr.Row(elem_id="model-buttons"):
+            self.add = _button("model-add", "Add", variant="primary")
+            self.upload = gr.UploadButton(
+                "Upload a file",
+                file_types=list(FILE_SUFFIXES),
+                elem_id="model-upload",
+                scale=0,
+                min_width=120,
+            )
+            self.cancel = _button("model-cancel", "Cancel")
+        self.problem = problem_place("model-problem")
+        with fold("Name and settings", elem_id="model-options"):
+            self._build_options()
+        self.note = gr.Markdown(WHERE, min_height=40, elem_id="more-models-note")
+        self.added = gr.JSON(visible="hidden")
 
-    def on_teach(
-        self, event: gr.EventData, request: gr.Request, progress: gr.Progress = PROGRESS
-    ) -> Updates:
-        """Say how long teaching a model takes here, and offer to start; one that was interrupted goes on."""
-        self._permissions.check("train", request)
-        name = event_value(event, "name", str)
-        config, run = self._begun(name)
-        try:
-            self._runs.free_device()
-        except DeviceInUseError:
-            return self._offer(name, run, request)
+    def _build_options(self) -> None:
+        with gr.Row():
+            self.name = _box("model-name", "Name", "default: the source's", scale=2, min_width=150)
+            self.architecture = _box(
+                "model-architecture",
+                "Architecture",
+                "automatic; or ViT-B-32, or a model here",
+                scale=3,
+                min_width=200,
+            )
+        with gr.Row():
+            self.activation = menu(
+                "model-activation",
+                "Activation",
+                [("automatic", ""), *((name, name) for name in ACTIVATIONS)],
+                value="",
+                scale=1,
+                min_width=130,
+            )
+            # An empty box would become 0 in the browser anyway.
+            self.frames = gr.Number(
+                0,
+                label="Frames, 0: automatic",
+                elem_id="model-frames",
+                precision=0,
+                minimum=0,
+                scale=1,
+                min_width=160,
+            )
+            self.key = _box(
+                "model-key", "Key, of several models", "state_dict_ema", scale=1, min_width=160
+            )
 
-        def report(done: int, total: int, doing: str) -> None:
-            progress((done, total), desc=doing)
-
-        progress(0, desc="measuring ten steps")
-        if run is None:
-            self._runs.check(config)
-            notice = announcement(config, estimate(config, report))
-            action = "Teach"
-        else:
-            config = run.config or config
-            steps_done = run.status.step
-            notice = announcement(config, estimate(config, report, steps_done), steps_done)
-            action = "Go on teaching"
-            if run.lower_rate is not None:
-                notice += (
-                    f" As the loss became non-finite, its learning rate will be {run.lower_rate:g}."
-                )
-        start = gr.Button(f"{action} {name} “not”", visible=True)
-        note = gr.Markdown(notice, visible=True)
-        return {self._note: note, self._start: start, self._name: name, **self._choice.hidden()}
-
-    def on_start(self, name: str, request: gr.Request) -> Updates:
-        """Start to teach a model, or offer what can be done about a run that is in the way."""
-        self._permissions.check("train", request)
-        try:
-            self._teach(name, session_of(request))
-        except DeviceInUseError:
-            return self._offer(name, self._begun(name)[1], request)
-        return self._said(
-            f"{name} is being taught: the Train tab shows how far it is, stops it and resumes it."
-        )
-
-    def on_start_instead(self, name: str, request: gr.Request) -> Updates:
-        """Stop the run that is in the way, and teach a model once it has ended."""
-        return self._start_later(name, stops=True, request=request)
-
-    def on_start_afterwards(self, name: str, request: gr.Request) -> Updates:
-        """Teach a model once the run that is in the way has ended."""
-        return self._start_later(name, stops=False, request=request)
-
-    def _start_later(self, name: str, stops: bool, request: gr.Request) -> Updates:
-        self._permissions.check("train", request)
-        config, run = self._begun(name)
-        if run is None:
-            self._runs.check_config(config)
-        session = session_of(request)
-        self._later.start(config.encoder.name, lambda: self._teach(name, session), stops, request)
-        return self._said(
-            f"{name} will be taught once the device is free: the Train tab shows what it waits for."
-        )
-
-    def _offer(self, name: str, run: Run | None, request: gr.Request) -> Updates:
-        """Offer what can be done about the run in the way.
-
-        Args:
-            name: of the model to teach.
-            run: the one that teaches it; None if none has begun.
-            request: of the visitor who may take the offer.
-        """
-        run_in_the_way = self._later.run_in_the_way()
-        if run is not None and run.run_id == run_in_the_way.run_id:
-            raise RunError(f"{name} is being taught already: the Train tab shows how far it is.")
-        may_stop = self._later.may_stop(run_in_the_way, request)
-        return {
-            **self._said(""),
-            self._name: name,
-            **self._choice.offered(run_in_the_way, may_stop),
-        }
-
-    def _said(self, text: str) -> Updates:
-        """Return updates that show a sentence, if any, in place of what was offered."""
-        note = gr.Markdown(text, visible=bool(text))
-        return {self._note: note, self._start: gr.Button(visible=False), **self._choice.hidden()}
-
-    def _teach(self, name: str, session: str) -> str:
-        """Start to teach a model, or go on with it; return the id of the run."""
-        config, run = self._begun(name)
-        if run is None:
-            return self._runs.start(config, session)
-        self._runs.resume(run.run_id, run.lower_rate, session)
-        return run.run_id
-
-    def _begun(self, name: str) -> tuple[TrainConfig, Run | None]:
-        """Return the config that teaches a model, and the run that has begun to, if one was interrupted."""
-        config = resolved(teaching(self._models, name), self._runs.folder.parent)
-        folder, is_new = run_of(self._runs.folder, config)
-        return config, None if is_new else self._runs.get(folder.name)
+    @property
+    def inputs(self) -> list[Any]:
+        """What an addition depends on."""
+        return [self.source, self.name, self.architecture, self.activation, self.frames, self.key]
 
 
 @dataclass
 class MoreModels:
-    """Panel for adding models; if MAX_COLUMNS systems are chosen already, a new model replaces the last."""
+    """Panel for adding models; if MAX_COLUMNS systems are chosen already, a new model replaces the last.
+
+    Attributes:
+        started: events after which a model is being taught, or will be.
+    """
 
     searcher: Searcher
     permissions: Permissions
     runs: RunManager
-    started: Sequence[Any] = field(
-        init=False
-    )  # events after which a model is being taught, or will be
+    started: Sequence[Any] = field(init=False)
     _teaching: Teaching = field(init=False)
-    # of each model that is being added, the session of the page that started it, and what cancels
-    # it
+    # Of each model that is being added, the session of the page that started it, and what cancels
+    # it.
     _under_way: list[tuple[str, Event]] = field(default_factory=list)
     _systems: gr.Dropdown = field(init=False)
-    _note: gr.Markdown = field(init=False)
-    _added: gr.JSON = field(init=False)  # for the browser: the model, and what the boxes held
+    _recommended: gr.HTML = field(init=False)
+    _form: AddModelForm = field(init=False)
 
     def build(self, systems: gr.Dropdown, page: gr.Blocks, later: LaterParts) -> Sequence[Any]:
         """Lay the panel out; return the events after which a model has joined the chosen `systems`."""
+        models = self.searcher.models
         self._systems = systems
         offer = gr.Button(
             f"Add a real CLIP: {OFFERED.name}, {OFFERED.size_mb} MB", visible=False, elem_id="offer"
         )
         with fold("More models", elem_id="more-models") as panel:
-            recommended = template("recommended", recommended_view(self.searcher.models.names()))
-            self._teaching = Teaching(self.searcher.models, self.permissions, self.runs)
-            self.started = self._teaching.build(recommended, "teach")
-            source = gr.Textbox(
-                RECOMMENDED[0].name,
-                label=SOURCE,
-                info=OTHER_SOURCES,
-                max_lines=1,
-                elem_id="model-source",
-            )
-            with gr.Row(elem_id="model-buttons"):
-                at_left: dict[str, Any] = {"scale": 0, "min_width": 76}
-                add = gr.Button("Add", variant="primary", elem_id="model-add", **at_left)
-                upload = gr.UploadButton(
-                    "Upload a file",
-                    file_types=list(FILE_SUFFIXES),
-                    elem_id="model-upload",
-                    scale=0,
-                    min_width=120,
-                )
-                cancel = gr.Button("Cancel", elem_id="model-cancel", **at_left)
-            place = problem_place("model-problem")
-            with fold("Name and settings", elem_id="model-options"):
-                name, *options = self._build_options()
-            self._note = gr.Markdown(WHERE, min_height=40, elem_id="more-models-note")
-            self._added = gr.JSON(visible="hidden")
+            self._recommended = template("recommended", recommended_view(models.names()))
+            self._teaching = Teaching(models, self.permissions, self.runs)
+            self.started = self._teaching.build(self._recommended, "teach")
+            self._form = AddModelForm()
+        self._wire_form(offer)
+        self._wire_visits(page, later, panel, offer)
+        form = self._form
+        boxes = [systems, form.source, form.name]
+        joins = script("addModel", MAX_COLUMNS - 1)
+        return [form.added.change(None, [form.added, *boxes], boxes, js=joins)]
 
-        private: dict[str, Any] = {"api_visibility": "private", "show_progress_on": self._note}
-        recommended.choose(self.on_choose, None, [source, recommended], **QUIET)
-        source.input(self.on_find, source, recommended, trigger_mode="always_last", **QUIET)
-        cancel.click(self.on_cancel, None, self._note, **QUIET)
-        upload.upload(self.on_upload, upload, source, **private)
-        visited = [add, upload, self._note, recommended]
+    def _wire_form(self, offer: gr.Button) -> None:
+        form = self._form
+        source = form.source
+        self._recommended.choose(self.on_choose, None, [source, self._recommended], **QUIET)
+        source.input(self.on_find, source, self._recommended, trigger_mode="always_last", **QUIET)
+        form.cancel.click(self.on_cancel, None, form.note, **QUIET)
+        progress_in_note: dict[str, Any] = {**PRIVATE, "show_progress_on": form.note}
+        form.upload.upload(self.on_upload, form.upload, source, **progress_in_note)
+        inputs = [*form.inputs, self._systems]
+        outputs = [self._systems, form.note, form.added]
+        for event in (form.add.click, source.submit):
+            handler = with_errors_shown_at(form.problem, self.on_add)
+            event(handler, inputs, [form.problem, *outputs], **progress_in_note)
+        accepted = offer.click(self.on_take, self._systems, outputs, **progress_in_note)
+        accepted.success(lambda: gr.Button(visible=False), None, offer, **QUIET)
+
+    def _wire_visits(
+        self, page: gr.Blocks, later: LaterParts, panel: gr.Accordion, offer: gr.Button
+    ) -> None:
+        """Say what a visitor may do, once the panel is opened; on a Space, `offer` above it depends on it."""
+        form = self._form
+        outputs = [form.add, form.upload, form.note, self._recommended]
         if self.permissions.space_owner:
-            page.load(self.on_visit, None, visited, **QUIET)
+            page.load(self.on_visit, None, outputs, **QUIET)
             page.load(self.on_offer, None, offer, **QUIET)
-        else:  # the panel's content is needed by nothing outside of it
+        else:
             mark = later.opened("more-models", panel, panel.expand)
-            mark.change(self.on_visit, None, visited, **QUIET)
-
-        inputs = [source, name, *options, systems]
-        answered = [place, systems, self._note, self._added]
-        add.click(with_errors_shown_at(place, self.on_add), inputs, answered, **private)
-        source.submit(with_errors_shown_at(place, self.on_add), inputs, answered, **private)
-        taken = offer.click(self.on_take, systems, [systems, self._note, self._added], **private)
-        taken.success(lambda: gr.Button(visible=False), None, offer, **QUIET)
-        boxes = [systems, source, name]
-        return [
-            self._added.change(
-                None, [self._added, *boxes], boxes, js=script("addModel", MAX_COLUMNS - 1)
-            )
-        ]
-
-    def _build_options(self) -> list[Any]:
-        """Lay out the boxes of a name, an architecture, an activation, a number of frames and a key."""
-
-        def box(elem_id: str, label: str, example: str, scale: int, min_width: int) -> gr.Textbox:
-            place: dict[str, Any] = {"elem_id": elem_id, "scale": scale, "min_width": min_width}
-            return gr.Textbox(label=label, placeholder=example, max_lines=1, **place)
-
-        with gr.Row():
-            name = box("model-name", "Name", "default: the source's", 2, 150)
-            example = "automatic; or ViT-B-32, or a model here"
-            architecture = box("model-architecture", "Architecture", example, 3, 200)
-        with gr.Row():
-            choices = [("automatic", ""), *((activation, activation) for activation in ACTIVATIONS)]
-            activation = menu(
-                "model-activation", "Activation", choices, value="", scale=1, min_width=130
-            )
-            # An empty box would become 0 in the browser anyway.
-            number: dict[str, Any] = {"precision": 0, "minimum": 0, "scale": 1, "min_width": 160}
-            frames = gr.Number(0, label="Frames, 0: automatic", elem_id="model-frames", **number)
-            key = box("model-key", "Key, of several models", "state_dict_ema", 1, 160)
-        return [name, architecture, activation, frames, key]
+            mark.change(self.on_visit, None, outputs, **QUIET)
 
     def on_visit(self, request: gr.Request) -> list[Any]:
         """Disable what this visitor may not do, and say why."""
@@ -293,25 +191,27 @@ class MoreModels:
 
     def on_offer(self, request: gr.Request) -> gr.Button:
         """Offer a real CLIP on a Space that reaches the Hub, to those who may download, until it is here."""
-        is_wanted = self.permissions.space_owner and self.permissions.may("download", request)
-        is_here = OFFERED.name in (name.replace(" ", "") for name in self.searcher.models.names())
-        return gr.Button(visible=bool(is_wanted) and not is_here and can_download(OFFERED.name))
+        is_here = OFFERED.name in _names_without_spaces(self.searcher.models.names())
+        may_download = self.permissions.space_owner and self.permissions.may("download", request)
+        is_offered = may_download and not is_here and can_download(OFFERED.name)
+        return gr.Button(visible=bool(is_offered))
 
-    def _view(self, visitor: gr.Request, found: Sequence[str] = ()) -> dict[str, Any]:
-        return recommended_view(self.searcher.models.names(), found, self._teaching.names(visitor))
+    def _view(self, visitor: gr.Request, matching: Sequence[str] = ()) -> View:
+        teachable = self._teaching.names(visitor)
+        return recommended_view(self.searcher.models.names(), matching, teachable)
 
-    def on_choose(self, event: gr.EventData, request: gr.Request) -> tuple[str, dict[str, Any]]:
+    def on_choose(self, event: gr.EventData, request: gr.Request) -> tuple[str, View]:
         return event_value(event, "name", str), self._view(request)
 
-    def on_find(self, text: str, request: gr.Request) -> dict[str, Any]:
+    def on_find(self, text: str, request: gr.Request) -> View:
         """List the models of open_clip's with the typed words in their names."""
-        words = text[:MAX_QUOTED].casefold().split()  # no name is as long
-        found = [
-            name
-            for name in _available()
-            if words and all(word in name.casefold() for word in words)
-        ]
-        return self._view(request, found)
+        # No name is as long.
+        words = text[:MAX_QUOTED].casefold().split()
+        matching = []
+        for name in _available() if words else ():
+            if all(word in name.casefold() for word in words):
+                matching.append(name)
+        return self._view(request, matching)
 
     def on_cancel(self, request: gr.Request) -> str:
         if not self.permissions.may("import", request):
@@ -319,12 +219,13 @@ class MoreModels:
         under_way = list(self._under_way)
         if not under_way:
             return "No model is being added."
-        theirs = [
+        stops = [
             stop for session, stop in under_way if self.permissions.may_cancel(session, request)
         ]
-        if not theirs:
-            self.permissions.check_cancel(under_way[0][0], request)
-        for stop in theirs:
+        if not stops:
+            first_session, _ = under_way[0]
+            self.permissions.check_cancel(first_session, request)
+        for stop in stops:
             stop.set()
         return "It is being cancelled."
 
@@ -384,46 +285,37 @@ class MoreModels:
         request: gr.Request,
         progress: gr.Progress,
     ) -> dict[Any, Any]:
-        progress(
-            0, desc="looking at the file" if is_upload(source) else f"looking for {quoted(source)}"
-        )
-        download_size = ""
+        subject = "looking at the file" if is_upload(source) else f"looking for {quoted(source)}"
+        progress(0, desc=subject)
         stop = Event()
-
-        def report(done: int, total: int, doing: str) -> None:
-            description = f"{doing}. {download_size}" if download_size else doing
-            if total:
-                progress((done, total), desc=description, unit="bytes")
-            else:
-                progress(0, desc=description)  # Gradio shows no description without a share
-
-        def announce(text: str) -> None:
-            nonlocal download_size
-            download_size = text
-            progress(0, desc=text)
-
         under_way = (session_of(request), stop)
         self._under_way.append(under_way)
         models = self.searcher.models
+        download = _Download(progress)
         try:
             added = models.add(
-                source, options, stoppable(report, stop.is_set), announce, check_model_name
+                source,
+                options,
+                stoppable(download.report, stop.is_set),
+                download.announce,
+                check_model_name,
             )
         except InterruptedError:
             raise ConfigError("It was cancelled. Nothing of the model was saved.") from None
         finally:
             self._under_way.remove(under_way)
 
+        note = f"Added {added.name}. {added.remark}"
+        if added.was_here:
+            note = f"{added.name}: {added.remark}"
         # Embeddings answer their own queries in their own gallery, so they are not put next to the
         # others.
         is_embeddings = models.find(added.name).kind == "embeddings"
         return {
             self._systems: gr.Dropdown(self.searcher.system_names(chosen or ())),
-            self._note: f"{added.name}: {added.remark}"
-            if added.was_here
-            else f"Added {added.name}. {added.remark}",
+            self._form.note: note,
             # The time makes a second addition of one model a change, too.
-            self._added: {
+            self._form.added: {
                 "model": "" if is_embeddings else added.name,
                 "source": source,
                 "name": options.name,
@@ -432,21 +324,71 @@ class MoreModels:
         }
 
 
+@dataclass
+class _Download:
+    """Shows on the page how far a download is, and its size once that is known."""
+
+    progress: gr.Progress
+    size: str = ""
+
+    def announce(self, size: str) -> None:
+        self.size = size
+        self.progress(0, desc=size)
+
+    def report(self, done: int, total: int, doing: str) -> None:
+        description = f"{doing}. {self.size}" if self.size else doing
+        if total:
+            self.progress((done, total), desc=description, unit="bytes")
+        else:
+            # Gradio shows no description without a share.
+            self.progress(0, desc=description)
+
+
+def _button(elem_id: str, text: str, **options: Any) -> gr.Button:
+    return gr.Button(text, elem_id=elem_id, scale=0, min_width=76, **options)
+
+
+def _box(elem_id: str, label: str, placeholder: str, scale: int, min_width: int) -> gr.Textbox:
+    return gr.Textbox(
+        label=label,
+        placeholder=placeholder,
+        max_lines=1,
+        elem_id=elem_id,
+        scale=scale,
+        min_width=min_width,
+    )
+
+
+def _names_without_spaces(names: Iterable[str]) -> set[str]:
+    """Write names of the catalog as those of downloads are: "ViT-B-32/openai"."""
+    return {name.replace(" ", "") for name in names}
+
+
 def recommended_view(
-    here: Iterable[str], found: Sequence[str] = (), teachable: Sequence[str] = ()
-) -> dict[str, Any]:
-    """List the recommended models, marking those already `here`, models that were `found`, and those to be taught."""
-    known = {name.replace(" ", "") for name in here}
-    more, models = len(found) - MOST_FOUND, []
+    names: Iterable[str], matching: Sequence[str] = (), teachable: Sequence[str] = ()
+) -> View:
+    """List the recommended models, those that were searched for, and those to be taught.
+
+    Args:
+        names: of the models that are here.
+        matching: names with what is typed in them.
+    """
+    names_here = _names_without_spaces(names)
+    models = []
     for model in RECOMMENDED:
-        msrvtt = f"{model.msrvtt:.1f}" if model.msrvtt else ""
-        size, is_here = f"{model.size_mb:,} MB", model.name in known
         models.append(
-            {**vars(model), "size": size, "speed": model.speed, "msrvtt": msrvtt, "here": is_here}
+            {
+                **vars(model),
+                "size": f"{model.size_mb:,} MB",
+                "speed": model.speed,
+                "msrvtt": f"{model.msrvtt:.1f}" if model.msrvtt else "",
+                "here": model.name in names_here,
+            }
         )
+    num_more = len(matching) - MOST_FOUND
     return {
         "models": models,
-        "found": list(found[:MOST_FOUND]),
+        "found": list(matching[:MOST_FOUND]),
         "teachable": list(teachable),
-        "more": f"and {more:,} more: type more of the name" if more > 0 else "",
+        "more": f"and {num_more:,} more: type more of the name" if num_more > 0 else "",
     }

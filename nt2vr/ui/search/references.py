@@ -7,7 +7,6 @@ from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 from threading import BoundedSemaphore
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,20 +14,25 @@ from numpy.typing import NDArray
 from nt2vr.errors import BusyError, MediaError, Nt2vrError, listed
 from nt2vr.library.galleries import Galleries
 from nt2vr.media.decode import Decoder
+from nt2vr.media.gallery import Video
 from nt2vr.media.picture import write_jpeg
 from nt2vr.media.resize import shrunk
-from nt2vr.search.answers import Answer
+from nt2vr.negation.parse.query import Query
+from nt2vr.search.answers import Answer, Verdict
 from nt2vr.search.references import Reference, check_number
 from nt2vr.search.searcher import CONCURRENT, Searcher
 from nt2vr.search.strategies import STRATEGIES
 from nt2vr.ui.library.media import Media
-from nt2vr.ui.search.results import picture_remark
 from nt2vr.ui.search.state import Chosen
+from nt2vr.ui.view import View
 from nt2vr.ui.web.inputs import MAX_PICTURE_MB, is_too_large, is_upload
 
-AT_A_TIME = CONCURRENT // 2  # uploads that are decoded; other searches have the rest of the places
-CACHED = 8  # decoded uploads, for the next search with them; a video's frames take at most 6.5 MB
-THUMB = (96, 160)  # pixels of the short and the long side
+# Uploads that are decoded at a time; other searches have the rest of the places.
+AT_A_TIME = CONCURRENT // 2
+# Decoded uploads, for the next search with them; a video's frames take at most 6.5 MB.
+CACHED = 8
+# Pixels of the short and the long side of a chip's picture.
+THUMB = (96, 160)
 RIGHT_BESIDE = (
     "✓ next to a reference: as the text says, and its other actors do what they do there; "
     "the place is free."
@@ -39,15 +43,11 @@ Frames = tuple[NDArray[np.uint8], ...]
 
 def beside(chosen: Sequence[Chosen], gallery: str, answer: Answer) -> dict[str, str]:
     """Explain the verdicts of an answer next to wanted references, in the place of how captions judge."""
-    wanted = [each for each in chosen if each.wanted]
+    wanted = [reference for reference in chosen if reference.wanted]
     if not wanted or not answer.has_verdicts:
         return {}
-    is_known = (
-        len(wanted) == 1
-        and wanted[0].clip
-        and wanted[0].gallery == gallery
-        and not answer.judged_by
-    )
+    is_clip = len(wanted) == 1 and wanted[0].clip and wanted[0].gallery == gallery
+    is_known = is_clip and not answer.judged_by
     return {"by_captions": RIGHT_BESIDE if is_known else NONE_RIGHT}
 
 
@@ -56,20 +56,39 @@ def remark(searcher: Searcher, answer: Answer, chosen: Sequence[Chosen]) -> str:
 
     Without a wanted reference, an unwanted one cannot undo that the sentence names the thing.
     """
-    wanted = [each for each in chosen if each.wanted]
+    wanted = [reference for reference in chosen if reference.wanted]
     if chosen and not wanted:
         return _unwanted_remark(answer)
-    names = [ranking.system.name for ranking in answer.rankings]
-    whole = [
-        r.system.name for r in answer.rankings if not STRATEGIES[r.system.strategy].needs_picture
+    systems = [ranking.system for ranking in answer.rankings]
+    taking_all = [
+        system.name for system in systems if not STRATEGIES[system.strategy].needs_picture
     ]
-    if len(wanted) != 1 or not whole:
+    if len(wanted) != 1 or not taking_all:
         return ""
     try:
         verdict = searcher.judge(answer.query, searcher.video(wanted[0].clip))
-    except Nt2vrError:  # no clip of this gallery
+    except Nt2vrError:
+        # It is not a clip of this gallery.
         verdict = None
-    return picture_remark(answer.query, verdict, whole if whole != names else ())
+    return _picture_remark(
+        answer.query, verdict, taking_all if len(taking_all) < len(systems) else ()
+    )
+
+
+def _picture_remark(query: Query, verdict: Verdict | None, systems: Sequence[str]) -> str:
+    """Warn that a picture is searched for with all that it shows, unless its verdict says nothing of it is unwanted.
+
+    Args:
+        systems: names of those that do so; empty for all.
+    """
+    if not query.unwanted or verdict in ("right", "miss"):
+        return ""
+    by_systems = f" by {listed(*systems)}" if systems else ""
+    as_a_whole = f"searched for as a whole{by_systems}"
+    parts = " or ".join(f"“{part}”" for part in query.unwanted)
+    if verdict is None:
+        return f"The picture is {as_a_whole}, with {parts} if it shows that."
+    return f"The picture shows {parts}, which the text excludes: it is {as_a_whole}."
 
 
 def _unwanted_remark(answer: Answer) -> str:
@@ -77,8 +96,8 @@ def _unwanted_remark(answer: Answer) -> str:
     names = []
     for ranking in answer.rankings:
         strategy = STRATEGIES[ranking.system.strategy]
-        is_whole = ranking.system.strategy == "plain" or strategy.needs_picture
-        if is_whole and ranking.counts["violation"]:
+        searches_sentence = ranking.system.strategy == "plain" or strategy.needs_picture
+        if searches_sentence and ranking.counts["violation"]:
             names.append(ranking.system.name)
     if not names or not answer.query.unwanted:
         return ""
@@ -94,34 +113,35 @@ class References:
     """Resolves references, and shows them; the decoder reads uploads, which are untrusted."""
 
     def __init__(self, galleries: Galleries, media: Media, decoder: Decoder) -> None:
-        self._galleries, self._media, self._decoder = galleries, media, decoder
+        self._galleries = galleries
+        self._media = media
+        self._decoder = decoder
         self._decoded = lru_cache(CACHED)(self._decode)
         self._free = BoundedSemaphore(AT_A_TIME)
 
     def resolve(self, chosen: Sequence[Chosen], gallery: str) -> tuple[Reference, ...]:
         """Return references for a search of a gallery; a clip of another one becomes its middle frame."""
-        searched, decoder = self._galleries.key(gallery), self._decoder
-        found = []
-        for each in chosen:
-            if each.path:
-                found.append(Reference(self._frames(each.path), "", each.weight, each.wanted))
-                continue
-            key, frames, clip = self._galleries.key(each.gallery), Frames(), ""
-            video = self._galleries.searcher(key).video(each.clip)
-            if key == searched:
-                clip = video.video_id
-            elif key:
-                frames = (
-                    decoder.picture(self._media.libraries.previews(key, decoder).poster(video)),
-                )
-            else:
-                frames = (
-                    np.asarray(
-                        decoder.frames(video.path, 1, None, video.root).result()[0], np.uint8
-                    ),
-                )
-            found.append(Reference(frames, clip, each.weight, each.wanted))
-        return tuple(found)
+        searched = self._galleries.key(gallery)
+        return tuple(self._resolve(reference, searched) for reference in chosen)
+
+    def _resolve(self, chosen: Chosen, searched: str) -> Reference:
+        weight = chosen.weight
+        wanted = chosen.wanted
+        if chosen.path:
+            return Reference(self._frames(chosen.path), weight=weight, wanted=wanted)
+        gallery = self._galleries.key(chosen.gallery)
+        video = self._galleries.searcher(gallery).video(chosen.clip)
+        if gallery == searched:
+            return Reference(Frames(), video.video_id, weight, wanted)
+        return Reference((self._middle_frame(gallery, video),), weight=weight, wanted=wanted)
+
+    def _middle_frame(self, gallery: str, video: Video) -> NDArray[np.uint8]:
+        """Return the middle frame of a clip; of a library, it is the clip's poster."""
+        if gallery:
+            previews = self._media.libraries.previews(gallery, self._decoder)
+            return self._decoder.picture(previews.poster(video))
+        frames = self._decoder.frames(video.path, 1, None, video.root).result()
+        return np.asarray(frames[0], np.uint8)
 
     def _frames(self, path: str) -> Frames:
         if not is_upload(path):
@@ -147,40 +167,41 @@ class References:
         """Add uploaded files; a MediaError if one of them is neither a picture nor a video."""
         check_number(len(chosen) + len(paths))
         for path in paths:
-            if not path:  # the browser could not upload it
+            # The browser could not upload it.
+            if not path:
                 raise MediaError(
                     f"A picture or video may have {MAX_PICTURE_MB} MB: this could not be uploaded."
                 )
             self._frames(path)
         return (*chosen, *(Chosen(path=path) for path in paths))
 
-    def view(self, chosen: Sequence[Chosen]) -> dict[str, Any]:
+    def view(self, chosen: Sequence[Chosen]) -> View:
         """Show references as chips, each with a picture and a name."""
-        chips = []
-        for each in chosen:
-            if each.path:
-                frames, thumb, name = self._frames(each.path), io.BytesIO(), Path(each.path).name
-                write_jpeg(shrunk(frames[len(frames) // 2], THUMB), thumb)
-                poster = f"data:image/jpeg;base64,{base64.b64encode(thumb.getvalue()).decode()}"
-            else:
-                video = self._galleries.searcher(each.gallery).video(each.clip)
-                name = next(iter(video.captions), "") or video.path.name
-                poster = self._media.urls(each.gallery, video)["poster"]
-            chips.append(
-                {
-                    **asdict(each),
-                    "percent": round(100 * each.weight),
-                    "name": name,
-                    "poster": poster,
-                }
-            )
-        return {"references": chips}
+        return {"references": [self._chip(reference) for reference in chosen]}
 
-    def known(self, chosen: Sequence[Chosen]) -> tuple[Chosen, ...]:
+    def _chip(self, chosen: Chosen) -> View:
+        if chosen.path:
+            name = Path(chosen.path).name
+            poster = self._thumbnail(chosen.path)
+        else:
+            video = self._galleries.searcher(chosen.gallery).video(chosen.clip)
+            name = next(iter(video.captions), "") or video.path.name
+            poster = self._media.urls(chosen.gallery, video)["poster"]
+        percent = round(100 * chosen.weight)
+        return {**asdict(chosen), "percent": percent, "name": name, "poster": poster}
+
+    def _thumbnail(self, path: str) -> str:
+        """Return the middle frame of an upload as a small picture's data address."""
+        frames = self._frames(path)
+        jpeg = io.BytesIO()
+        write_jpeg(shrunk(frames[len(frames) // 2], THUMB), jpeg)
+        return f"data:image/jpeg;base64,{base64.b64encode(jpeg.getvalue()).decode()}"
+
+    def existing(self, chosen: Sequence[Chosen]) -> tuple[Chosen, ...]:
         """Leave out clips that no longer exist, as those of an old link may not."""
-        return tuple(each for each in chosen if self._is_known(each))
+        return tuple(reference for reference in chosen if self._exists(reference))
 
-    def _is_known(self, chosen: Chosen) -> bool:
+    def _exists(self, chosen: Chosen) -> bool:
         try:
             self._galleries.searcher(chosen.gallery).video(chosen.clip)
         except Nt2vrError:

@@ -20,44 +20,50 @@ from nt2vr.search.references import DEFAULT_WEIGHT, MAX_REFERENCES, check_number
 from nt2vr.search.searcher import CONCURRENT, DEFAULT_K, DEFAULT_SYSTEMS, MAX_K
 from nt2vr.search.strategies import STRENGTHS
 
-# options of events that search: as many run at a time as searches do
+# Options of events that search: as many run at a time as searches do.
 PRIVATE: dict[str, Any] = {"api_visibility": "private", "concurrency_limit": CONCURRENT}
 QUIET: dict[str, Any] = {"show_progress": "hidden", **PRIVATE}
 DEFAULT_QUERY = "a person without a dog"
-K_CHOICES = (
-    4,
-    6,
-    8,
-    12,
-    16,
-    24,
-)  # with four columns of 24 about a hundred clips: more playing at once tires a laptop
+# Four columns of 24 are about a hundred clips: more playing at once tires a laptop.
+K_CHOICES = (4, 6, 8, 12, 16, 24)
 MAX_COLUMNS = 4
+# Parameters of the address: those of strengths, by strategy, and further texts.
 WORDS = {strategy: strength.word for strategy, strength in STRENGTHS.items()}
 TEXTS = ("judged", "literal", "parts", "flip", "replay")
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """A reference as the browser names it."""
+    """A reference as the browser names it.
 
-    clip: StrictStr = ""  # id of a clip; empty for an upload
-    gallery: StrictStr = ""  # key of the clip's gallery
-    path: StrictStr = ""  # of an upload
-    weight: Annotated[StrictFloat, Field(ge=0, le=1)] = DEFAULT_WEIGHT  # 0 to 1
-    wanted: StrictBool = True  # False for "less like this"
+    Attributes:
+        clip: id of a clip; empty for an upload.
+        gallery: key of the clip's gallery.
+        path: of an upload.
+        weight: 0 to 1.
+        wanted: False for "less like this".
+    """
+
+    clip: StrictStr = ""
+    gallery: StrictStr = ""
+    path: StrictStr = ""
+    weight: Annotated[StrictFloat, Field(ge=0, le=1)] = DEFAULT_WEIGHT
+    wanted: StrictBool = True
 
 
 @dataclass(frozen=True)
 class Request:
-    """A search as the browser asks for it, see assets/ui/search.js."""
+    """A search as the browser asks for it, see assets/ui/search.js.
+
+    Attributes:
+        opened: whether the inputs are to show the link; it is what they hold otherwise.
+        references: None if they are the link's.
+    """
 
     number: StrictInt = 0
     link: dict[StrictStr, StrictStr] = field(default_factory=dict)
-    opened: StrictBool = (
-        False  # whether the inputs are to show the link; it is what they hold otherwise
-    )
-    references: list[Chosen] | None = None  # None if they are the link's
+    opened: StrictBool = False
+    references: list[Chosen] | None = None
 
     @classmethod
     def of(cls, text: str) -> "Request":
@@ -70,58 +76,77 @@ class Request:
         return request
 
 
-_REQUEST, _SENT = TypeAdapter(Request), TypeAdapter(list[Chosen])
+_REQUEST = TypeAdapter(Request)
+_REFERENCES = TypeAdapter(list[Chosen])
 
 
 @dataclass(frozen=True)
 class SearchState:
-    """What a search is asked with."""
+    """What a search is asked with.
 
-    q: str = DEFAULT_QUERY  # the sentence
-    gallery: str = ""  # key of a library; empty for the built-in gallery
-    systems: Sequence[str] = DEFAULT_SYSTEMS  # names, one per column
-    k: int = DEFAULT_K  # results per system
-    references: tuple[Chosen, ...] = ()  # pictures, videos and clips to search by
-    strengths: Mapping[str, float] = field(
-        default_factory=dict
-    )  # by strategy, of the sliders that were moved
-    judged: str = ""  # query of an evaluation report, by its name in links
-    literal: str = ""  # words to search for as typed, separated by "|"
-    parts: str = ""  # wanted and unwanted part as the person corrected them, see `write_parts`; empty as understood
-    flip: str = ""  # "1" if the negation is taken away: what the sentence excludes is wanted, too
-    replay: str = ""  # "1" if a recorded training of the sentence is replayed
+    Attributes:
+        q: the sentence.
+        gallery: key of a library; empty for the built-in gallery.
+        systems: names, one per column.
+        k: results per system.
+        references: pictures, videos and clips to search by.
+        strengths: by strategy, of the sliders that were moved.
+        judged: query of an evaluation report, by its name in links.
+        literal: words to search for as typed, separated by "|".
+        parts: wanted and unwanted part as the person corrected them, see `write_parts`; empty as
+            understood.
+        flip: "1" if the negation is taken away: what the sentence excludes is wanted, too.
+        replay: "1" if a recorded training of the sentence is replayed.
+    """
+
+    q: str = DEFAULT_QUERY
+    gallery: str = ""
+    systems: Sequence[str] = DEFAULT_SYSTEMS
+    k: int = DEFAULT_K
+    references: tuple[Chosen, ...] = ()
+    strengths: Mapping[str, float] = field(default_factory=dict)
+    judged: str = ""
+    literal: str = ""
+    parts: str = ""
+    flip: str = ""
+    replay: str = ""
 
     @classmethod
     def of_link(cls, link: Mapping[str, str], query: str = DEFAULT_QUERY) -> "SearchState":
         """Read the address's parameters, lists separated by "|"; what they lack or get wrong keeps its default.
 
-        `query` is that of a link without one.
+        Args:
+            query: that of a link without one.
         """
-        gallery, k = link.get("gallery", ""), _number(link.get("k", ""), 1, MAX_K, DEFAULT_K)
-        strengths = {
-            name: _number(link.get(word, ""), *STRENGTHS[name].slider[:2])
-            for name, word in WORDS.items()
-        }
+        gallery = link.get("gallery", "")
+        k = _number(link.get("k", ""), 1, MAX_K, DEFAULT_K)
+        strengths = {}
+        for strategy, word in WORDS.items():
+            low, high, _ = STRENGTHS[strategy].slider
+            strength = _number(link.get(word, ""), low, high)
+            if strength is not None:
+                strengths[strategy] = strength
         return cls(
-            link.get("q", query),
-            gallery,
-            [name for name in link.get("systems", "").split("|") if name],
-            min(K_CHOICES, key=lambda count: abs(count - k)),
-            _read_references(link, gallery),
-            {name: strength for name, strength in strengths.items() if strength is not None},
+            q=link.get("q", query),
+            gallery=gallery,
+            systems=[name for name in link.get("systems", "").split("|") if name],
+            k=min(K_CHOICES, key=lambda count: abs(count - k)),
+            references=_read_references(link, gallery),
+            strengths=strengths,
             **{name: link.get(name, "") for name in TEXTS},
         )
 
     @property
     def link(self) -> dict[str, Any]:
         """The parameters of the address, without those unused; references are the clips of this gallery."""
-        values = {
-            **{WORDS[name]: str(strength) for name, strength in self.strengths.items()},
-            **{name: getattr(self, name) for name in ("gallery", *TEXTS)},
-            **_written(
-                [each for each in self.references if each.clip and each.gallery == self.gallery]
-            ),
-        }
+        values: dict[str, str] = {}
+        for strategy, strength in self.strengths.items():
+            values[WORDS[strategy]] = str(strength)
+        for name in ("gallery", *TEXTS):
+            values[name] = getattr(self, name)
+        values |= _write_references(
+            [reference for reference in self.references if reference.gallery == self.gallery]
+        )
         used = {name: value for name, value in values.items() if value}
         return {"q": self.q, "systems": "|".join(self.systems), "k": str(self.k), **used}
 
@@ -130,46 +155,61 @@ class SearchState:
         """The state with the negation taken away, or put back."""
         return replace(self, flip="" if self.flip else "1")
 
-    def shown_of(self, names: Sequence[str], default: Sequence[str]) -> tuple["SearchState", str]:
-        """Keep the systems that the page can show, by default those given, and say which of them it cannot."""
-        known = [name for name in self.systems if name in names]
-        shown = known[:MAX_COLUMNS] or [name for name in default if name in names]
-        unknown, said = [name for name in self.systems if name not in names], []
-        too_many = f"at most {MAX_COLUMNS} columns fit side by side."
-        for left, reason in (
-            (unknown, "there is no such system here."),
-            (known[MAX_COLUMNS:], too_many),
-        ):
-            if left:
-                others = " and others" * (len(left) > MAX_COLUMNS)
-                said.append(
-                    f"{', '.join(map(quoted, left[:MAX_COLUMNS]))}{others} cannot be shown: {reason}"
-                )
-        return replace(self, systems=shown), " ".join(said)
+    def with_existing(
+        self, names: Sequence[str], default: Sequence[str]
+    ) -> tuple["SearchState", str]:
+        """Keep the systems that the page can show, otherwise the default ones, and say which of them it cannot.
+
+        Args:
+            names: of all systems.
+        """
+        existing = [name for name in self.systems if name in names]
+        missing = [name for name in self.systems if name not in names]
+        systems = existing[:MAX_COLUMNS]
+        if not systems:
+            systems = [name for name in default if name in names]
+        sentences = []
+        if missing:
+            sentences.append(f"{_cannot_be_shown(missing)}: there is no such system here.")
+        if len(existing) > MAX_COLUMNS:
+            too_many = _cannot_be_shown(existing[MAX_COLUMNS:])
+            sentences.append(f"{too_many}: at most {MAX_COLUMNS} columns fit side by side.")
+        return replace(self, systems=systems), " ".join(sentences)
+
+
+def _cannot_be_shown(names: Sequence[str]) -> str:
+    """Begin a sentence on systems, of which the first few are named."""
+    text = ", ".join(map(quoted, names[:MAX_COLUMNS]))
+    if len(names) > MAX_COLUMNS:
+        text += " and others"
+    return f"{text} cannot be shown"
 
 
 def _read_references(link: Mapping[str, str], gallery: str) -> tuple[Chosen, ...]:
     """Read clips from "a|b" and their weights from "0.5|0.3", the unwanted ones last, at most MAX_REFERENCES."""
-
-    def listed(name: str) -> list[str]:
-        return link.get(name, "").split("|", MAX_REFERENCES)[:MAX_REFERENCES]
-
-    clips = [(clip, name == "like") for name in ("like", "unlike") for clip in listed(name) if clip]
-    weights = [*listed("weight"), *[""] * MAX_REFERENCES]
-    return tuple(
-        Chosen(clip, gallery, weight=_number(weight, 0, 1, DEFAULT_WEIGHT), wanted=wanted)
-        for (clip, wanted), weight in zip(clips[:MAX_REFERENCES], weights, strict=False)
-    )
+    clips = [(clip, True) for clip in _read_list(link, "like") if clip]
+    clips += [(clip, False) for clip in _read_list(link, "unlike") if clip]
+    weights = _read_list(link, "weight") + [""] * MAX_REFERENCES
+    references = []
+    for (clip, wanted), weight in zip(clips[:MAX_REFERENCES], weights, strict=False):
+        number = _number(weight, 0, 1, DEFAULT_WEIGHT)
+        references.append(Chosen(clip, gallery, weight=number, wanted=wanted))
+    return tuple(references)
 
 
-def _written(clips: Sequence[Chosen]) -> dict[str, str]:
-    """Write references as `_read_references` reads them."""
-    liked, unliked = ([each for each in clips if each.wanted is wanted] for wanted in (True, False))
-    like, unlike = ("|".join(each.clip for each in kind) for kind in (liked, unliked))
+def _read_list(link: Mapping[str, str], name: str) -> list[str]:
+    """Read a list of at most MAX_REFERENCES, however long the text is."""
+    return link.get(name, "").split("|", MAX_REFERENCES)[:MAX_REFERENCES]
+
+
+def _write_references(references: Sequence[Chosen]) -> dict[str, str]:
+    """Write the clips among references as `_read_references` reads them."""
+    liked = [reference for reference in references if reference.clip and reference.wanted]
+    unliked = [reference for reference in references if reference.clip and not reference.wanted]
     return {
-        "like": like,
-        "unlike": unlike,
-        "weight": "|".join(f"{each.weight:g}" for each in liked + unliked),
+        "like": "|".join(reference.clip for reference in liked),
+        "unlike": "|".join(reference.clip for reference in unliked),
+        "weight": "|".join(f"{reference.weight:g}" for reference in liked + unliked),
     }
 
 
@@ -178,7 +218,9 @@ def _number(text: str, low: float, high: float, default: Any = None) -> Any:
         number = float(text)
     except ValueError:
         return default
-    return default if math.isnan(number) else min(max(number, low), high)
+    if math.isnan(number):
+        return default
+    return min(max(number, low), high)
 
 
 def write_parts(wanted: str, unwanted: str) -> str:
@@ -188,12 +230,9 @@ def write_parts(wanted: str, unwanted: str) -> str:
 
 def read_chosen(value: Any) -> tuple[Chosen, ...]:
     """Read the references that the browser shows; a ConfigError if they are of another form, or too many."""
+    sent = value.get("references", []) if isinstance(value, Mapping) else None
     try:
-        chosen = tuple(
-            _SENT.validate_python(
-                value.get("references", []) if isinstance(value, Mapping) else None
-            )
-        )
+        chosen = tuple(_REFERENCES.validate_python(sent))
     except ValidationError:
         raise ConfigError(
             "The request was refused: its references are not of the page's form."
@@ -205,7 +244,7 @@ def read_chosen(value: Any) -> tuple[Chosen, ...]:
 def check_chosen(chosen: Sequence[Chosen]) -> None:
     """Refuse too many references, and one that is both a clip and an upload, or neither."""
     check_number(len(chosen))
-    if any(bool(each.clip) == bool(each.path) for each in chosen):
+    if any(bool(reference.clip) == bool(reference.path) for reference in chosen):
         raise ConfigError("The request was refused: a reference is either a clip or an upload.")
 
 
@@ -213,11 +252,14 @@ def with_clip(
     chosen: Sequence[Chosen], clip: str, gallery: str, wanted: bool
 ) -> tuple[Chosen, ...]:
     """Add a clip; one that is a reference already becomes wanted or unwanted."""
-    place = clip, gallery
-    if any((each.clip, each.gallery) == place for each in chosen):
-        return tuple(
-            replace(each, wanted=wanted) if (each.clip, each.gallery) == place else each
-            for each in chosen
-        )
-    check_number(len(chosen) + 1)
-    return (*chosen, Chosen(clip, gallery, wanted=wanted))
+    references = []
+    is_new = True
+    for reference in chosen:
+        if (reference.clip, reference.gallery) == (clip, gallery):
+            is_new = False
+            reference = replace(reference, wanted=wanted)
+        references.append(reference)
+    if is_new:
+        check_number(len(chosen) + 1)
+        references.append(Chosen(clip, gallery, wanted=wanted))
+    return tuple(references)

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
 
 from nt2vr.errors import listed
 from nt2vr.media.gallery import Video
@@ -11,23 +10,24 @@ from nt2vr.negation.parse.foreign import notice_of
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer
 from nt2vr.search.embed_query import with_words
+from nt2vr.ui.search.headline import VideoOf
 from nt2vr.ui.search.references import NONE_RIGHT
+from nt2vr.ui.view import View
 from nt2vr.world.query_claims import read_query
 from nt2vr.world.scenes import Scene
 from nt2vr.world.spelling import similar_words
 from nt2vr.world.suggestions import FEW, Suggestions
 from nt2vr.world.verdicts import UnknownWord, unknown_words
 
-MOST_UNKNOWN = 4  # words named
-
+# Unknown words that are named.
+MOST_UNKNOWN = 4
 
 Understand = Callable[[str], Query]
-VideoOf = Callable[[str], Video]
 
 
 def way_out_view(
     answer: Answer, videos: tuple[Video, ...], understand: Understand, video_of: VideoOf
-) -> dict[str, Any]:
+) -> View:
     """Say why a query has no verdicts or fits, and offer other words and queries.
 
     Args:
@@ -42,19 +42,22 @@ def way_out_view(
     unknown = unknown_words(typed)[:MOST_UNKNOWN]
     # Words of another language are not misspelt.
     spellings = {} if notice_of(typed.text) else _spellings(unknown)
-    has_right = any(ranking.counts["right"] for ranking in answer.rankings)
+    num_right = max((ranking.counts["right"] for ranking in answer.rankings), default=0)
+    reason = "" if num_right else _reason(typed, unknown)
     view = {
         "meant": _meant_view(typed.text, spellings),
-        "lacking": [_lacking_view(typed.text, each) for each in unknown if each.near],
-        "reason": ("" if has_right else _reason(typed, unknown)) or _unmarked_reason(answer),
+        "lacking": [_lacking_view(typed.text, word) for word in unknown if word.near],
+        "reason": reason or _unmarked_reason(answer),
     }
-    if answer.denied or any(ranking.counts["right"] > FEW for ranking in answer.rankings):
+    suggestions = None
+    if not answer.denied and num_right <= FEW:
+        suggestions = _suggestions_of(videos)
+    if suggestions is None:
         return view
 
     query = with_words(answer.query, answer.read_as)
-    suggestions = _suggestions_of(videos)
-    count = suggestions.fitting(query) if suggestions else None
-    if suggestions is None or (count is not None and count > FEW):
+    count = suggestions.fitting(query)
+    if count is not None and count > FEW:
         return view
     if spellings:
         query = understand(_with_all(query.text, spellings))
@@ -77,9 +80,13 @@ def _meant_view(text: str, spellings: dict[str, list[str]]) -> list[dict[str, st
     """Offer the words of one misspelt word, or the sentence with all words corrected."""
     if len(spellings) == 1:
         ((word, similar),) = spellings.items()
-        return [{"text": other, "query": with_word(text, word, other)} for other in similar]
+        return [
+            {"text": spelling, "query": with_word(text, word, spelling)} for spelling in similar
+        ]
+    if not spellings:
+        return []
     corrected = _with_all(text, spellings)
-    return [{"text": corrected, "query": corrected}] if spellings else []
+    return [{"text": corrected, "query": corrected}]
 
 
 def _with_all(text: str, spellings: dict[str, list[str]]) -> str:
@@ -88,26 +95,24 @@ def _with_all(text: str, spellings: dict[str, list[str]]) -> str:
     return text
 
 
-def _lacking_view(text: str, unknown: UnknownWord) -> dict[str, Any]:
-    near = [
-        {"word": other, "query": with_word(text, unknown.word, other)} for other in unknown.near
-    ]
+def _lacking_view(text: str, unknown: UnknownWord) -> View:
+    near = [{"word": word, "query": with_word(text, unknown.word, word)} for word in unknown.near]
     return {"word": unknown.word, "near": near}
 
 
-def with_word(text: str, word: str, other: str) -> str:
+def with_word(text: str, word: str, replacement: str) -> str:
     """Return a text with another word in the place of one, and the article that this needs."""
-    article = "an" if other[0] in "aeiou" else "a"
+    article = "an" if replacement[0] in "aeiou" else "a"
 
     def replaced(match: re.Match[str]) -> str:
-        return f"{article} {other}" if match[1] else other
+        return f"{article} {replacement}" if match[1] else replacement
 
     return re.sub(rf"(\ban? )?\b{re.escape(word)}\b", replaced, text, flags=re.IGNORECASE)
 
 
 def _reason(query: Query, unknown: list[UnknownWord]) -> str:
     """Say in a sentence why no clip can be called right; empty if clips can."""
-    names = [f"“{each.word}”" for each in unknown if not each.near]
+    names = [f"“{word.word}”" for word in unknown if not word.near]
     if names:
         return f"No ✓ is possible: the world does not know {listed(*names, joint='or')}."
     claims = read_query(query)
@@ -115,7 +120,7 @@ def _reason(query: Query, unknown: list[UnknownWord]) -> str:
     texts = (*query.wanted, *query.unwanted, *query.others)
     for part, text in zip(parts, texts, strict=False):
         if part.claim is None or part.claim.vague:
-            return f"No ✓ is possible: clips do not tell “{text}”."
+            return f"No ✓ is possible: nothing says which clips show “{text}”."
     return "" if parts else "No ✓ is possible: the query names nothing that clips show."
 
 

@@ -1,4 +1,4 @@
-"""The Search tab: its components, and what their events do.
+"""The Search tab: what its events do.
 
 Whatever asks for a search, the browser writes down all of it as one request, see
 assets/ui/search.js. Its answer fills in the inputs that nobody has changed since.
@@ -6,9 +6,8 @@ assets/ui/search.js. Its answer fills in the inputs that nobody has changed sinc
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -20,488 +19,471 @@ from nt2vr.media.decode import Decoder
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer
 from nt2vr.search.epochs import Recording
-from nt2vr.search.searcher import MAX_K, SearchPlan
-from nt2vr.search.strategies import STRATEGIES, STRENGTHS
+from nt2vr.search.searcher import MAX_K
 from nt2vr.settings import ASSETS
-from nt2vr.ui.library.indexing import Indexing, index_view, wire_indexing
+from nt2vr.ui.library.indexing import Indexing, wire_indexing
 from nt2vr.ui.library.media import Media
+from nt2vr.ui.search.answer_view import Answered, AnswerView, Searched
 from nt2vr.ui.search.clip import ClipPanel
-from nt2vr.ui.search.examples import (
-    examples_view,
-    lay_out_picture_examples,
-    own_examples,
-    status_line,
-)
+from nt2vr.ui.search.columns import Marked
+from nt2vr.ui.search.corrections import parts_view, with_corrections
+from nt2vr.ui.search.downloads import downloads
+from nt2vr.ui.search.examples import examples_view, own_examples, status_line
+from nt2vr.ui.search.formats import system_choices
+from nt2vr.ui.search.layout import Controls, Results, gallery_choices
 from nt2vr.ui.search.models import MoreModels
-from nt2vr.ui.search.references import References, beside, remark
-from nt2vr.ui.search.results import (
-    Marked,
-    columns_view,
-    downloads,
-    folded,
-    headline,
-    legends_view,
-    part_texts,
-    parts_view,
-    sliders_view,
-    system_choices,
-    understood_view,
-    with_corrections,
-)
+from nt2vr.ui.search.near_duplicates import folded
+from nt2vr.ui.search.references import References
 from nt2vr.ui.search.state import (
     DEFAULT_QUERY,
-    K_CHOICES,
-    MAX_COLUMNS,
     PRIVATE,
     QUIET,
+    Chosen,
     Request,
     SearchState,
     read_chosen,
     with_clip,
 )
-from nt2vr.ui.search.suggest import way_out_view
-from nt2vr.ui.search.watch import Watch, key_of
-from nt2vr.ui.theme import TEMPLATES, fold, menu, script, template
+from nt2vr.ui.search.watch import Watch
+from nt2vr.ui.theme import script
+from nt2vr.ui.view import View
 from nt2vr.ui.web.errors import problem, warn
 from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value
 from nt2vr.ui.web.later_parts import LaterParts
-from nt2vr.ui.web.permissions import Permissions
-from nt2vr.world.offers import offered_words
+from nt2vr.ui.web.permissions import Permissions, Visitor
 from trainer.runs.manager import RunManager
 
-MENU_BUTTON = (
-    '<button type="button" popovertarget="menu" aria-label="More"'
-    ' title="Downloads, keys, models …">⋯</button>'
-)
 JS_ONLY: dict[str, Any] = {"api_visibility": "private"}
 TO_SEARCH = "() => ({ __type__: 'update', selected: 'search' })"
 
 
-def gallery_choices(galleries: Galleries) -> list[tuple[str, str]]:
-    return [("Built-in world", ""), *((info.name, info.id) for info in galleries.libraries.infos())]
-
-
-def menu_style() -> str:
-    """Group the menu of systems by model, and describe each strategy in it."""
-    others = "".join(
-        f'#systems li[aria-label*=" {name}"]::after {{ content: "{strategy.meaning}"; }}'
-        f'#systems li[aria-label*=" {name}"] {{ padding-left: 30px; border-top: 0; font-weight: 400; }}'
-        for name, strategy in STRATEGIES.items()
-        if name != "plain"
-    )
-    return f'#systems li::after {{ content: "{STRATEGIES["plain"].meaning}"; }}{others}'
-
-
-def built_in_stories() -> list[dict[str, Any]]:
-    """Read the shipped stories for talks: `query`, `systems`, `k`, and a `note` for the speaker."""
-    stories: list[dict[str, Any]] = json.loads(
-        (TEMPLATES / "stories.json").read_text(encoding="utf-8")
-    )
-    return stories
-
-
-class Controls:
-    """Inputs above the results: query, references, examples, and the choice of gallery and systems."""
-
-    def __init__(self, galleries: Galleries, media: Media) -> None:
-        start, bare = SearchState(), dict[str, Any](container=False)
-        with gr.Row(equal_height=True, elem_id="ask"):
-            choices, place = gallery_choices(galleries), {"min_width": 150, "scale": 0, **bare}
-            self.gallery = menu("gallery", "Gallery", choices, value="", **place)
-            example = "Describe what clips should show, and what not: a man playing the guitar and not singing"
-            place = {"elem_id": "query", "scale": 10, **bare}
-            self.query = gr.Textbox(
-                start.q, label="Query", max_lines=3, placeholder=example, **place
-            )
-            # chips; takes what is pasted or dropped, too
-            self.reference = template("reference", {"references": []})
-            self.with_picture = gr.Button(
-                "+ picture", elem_id="with-picture", min_width=110, scale=0
-            )
-            # whether a phone shows what else can be chosen; wider pages always do
-            gr.Checkbox(
-                False, label="Options", elem_id="options", min_width=100, scale=1, container=False
-            )
-            self.find = gr.Button("Search", variant="primary", elem_id="search-button", scale=0)
-            gr.HTML(MENU_BUTTON, elem_id="menu-button")
-        template("words", {"words": offered_words()})
-        with gr.Row(elem_id="choices"):
-            self.examples = template("examples", examples_view(galleries.built_in))
-            self.picture_examples = lay_out_picture_examples(galleries.built_in, media)
-            names = system_choices(galleries.built_in.system_names(folds=True))
-            label = "Systems to compare, one per column; the first is the baseline"
-            several: dict[str, Any] = {
-                "multiselect": True,
-                "max_choices": MAX_COLUMNS,
-                "min_width": 100,
-                **bare,
-            }
-            self.systems = menu("systems", label, names, value=list(start.systems), **several)
-            counts = [(f"top {count}", count) for count in K_CHOICES]
-            self.k = menu("k", "Results", counts, value=start.k, min_width=90, scale=0, **bare)
-        # a change of it starts a search: a number, or a link to be opened; a State is not in the
-        # browser
-        self.ask = gr.Textbox(visible="hidden")
-        self.request = gr.Textbox(
-            visible="hidden", elem_id="request"
-        )  # as the browser asks, see `Request`
-
-
-class Results:
-    """The answer, and the panels that correct it and add models."""
-
-    def __init__(
-        self, more_models: MoreModels, systems: gr.Dropdown, page: gr.Blocks, later: LaterParts
-    ) -> None:
-        self.problem = gr.HTML(elem_id="problem")  # why there is no new answer; what is shown stays
-        self.understood = template("understood", {})
-        with gr.Column(elem_id="menu"):  # what is seldom needed
-            self.menu = template("menu", {}, elem_id="menu-links")
-            with fold("Correct this, or change the weights", elem_id="correct"):
-                self.parts = template("parts", {})  # whose words move by a click or a drag
-                with gr.Row():
-                    label, example = "Unwanted, separated by commas", "the guitar, a dog"
-                    self.wanted = gr.Textbox(
-                        label="Wanted", elem_id="wanted", placeholder="a man singing"
-                    )
-                    self.unwanted = gr.Textbox(label=label, elem_id="unwanted", placeholder=example)
-                self.sliders = []  # one per strategy, for the systems whose name does not fix it
-                for name, each in STRENGTHS.items():
-                    label, (low, high, step) = (
-                        f"{each.symbol}, {each.meaning} in “{name}”",
-                        each.slider,
-                    )
-                    hidden: dict[str, Any] = {
-                        "elem_id": each.word,
-                        "label": label,
-                        "visible": "hidden",
-                    }
-                    self.sliders.append(gr.Slider(low, high, each.default, step=step, **hidden))
-            self.systems_added = more_models.build(
-                systems, page, later
-            )  # events after which a model has joined them
-        self.index = template(
-            "search-index", {}
-        )  # what a library lacks of its index, and how far that has come
-        self.columns = template(
-            "columns", {"columns": [], "waiting": True}, "pick", "flights", "epochs"
-        )
-        self.detail = template("detail", {})
-        self.stage = template("stage", {})
-        self.answer = gr.State()  # the Answer on display
-        self.indexing = gr.Timer(
-            1.0, active=False
-        )  # ticks while a library is being indexed for a search
-        # what the browser is to fill in
-        self.answered = gr.HTML({}, html_template="", visible="hidden")
-
-
 @dataclass
 class SearchTab:
-    """Search tab over the galleries."""
+    """Search tab over the galleries.
+
+    Attributes:
+        decoder: decodes uploads, which are untrusted.
+        head: the page's head, which names the gallery.
+        marked: returns the relevant clips of a judged query, given its name in links, its text and
+            the gallery.
+        runs: trains models.
+        controls: laid out by `build`, as `results` are.
+    """
 
     galleries: Galleries
     media: Media
     indexing: Indexing
-    decoder: Decoder  # decodes uploads, which are untrusted
+    decoder: Decoder
     permissions: Permissions
-    head: gr.HTML  # the page's head, which names the gallery
-    # returns the relevant clips of a judged query, given its name in links, its text and the
-    # gallery
+    head: gr.HTML
     marked: Callable[[str, str, str], Marked]
-    runs: RunManager  # trains models
+    runs: RunManager
+    controls: Controls = field(init=False)
+    results: Results = field(init=False)
     _watch: Watch = field(init=False)
     _references: References = field(init=False)
-    controls: Controls = field(init=False)  # laid out by `build`, as `results` are
-    results: Results = field(init=False)
 
     def build(self, page: gr.Blocks, tabs: gr.Tabs, later: LaterParts) -> OpensQueries:
         """Lay the tab out inside the open page and wire it; return what lets another tab's event open a query here.
 
-        What is seldom opened is one of the parts that are sent `later`.
+        Args:
+            later: parts that are sent when they are opened; what is seldom opened is one of them.
         """
-        self._references = References(self.galleries, self.media, self.decoder)
-        self.controls = c = Controls(self.galleries, self.media)
-        clips = [video.video_id for video in self.galleries.built_in.gallery.videos]
+        built_in = self.galleries.built_in
+        clips = [video.video_id for video in built_in.gallery.videos]
         recording = Recording.of_gallery(ASSETS / "recording.json", clips)
+        self._references = References(self.galleries, self.media, self.decoder)
+        self.controls = Controls(self.galleries, self.media)
         self._watch = Watch(self.galleries, self.permissions, self.runs, recording)
         self._watch.build()
-        more_models = MoreModels(self.galleries.built_in, self.permissions, self.runs)
-        self.results = r = Results(more_models, c.systems, page, later)
-        self._wire(page)
-        visits = page.load, tabs.select, *(event.success for event in more_models.started)
-        self._watch.wire(visits, c.query, c.systems, c.ask, r.columns, r.answer)
-        wire_indexing(
-            self.indexing, self.permissions, c.gallery, c.systems, r.index, r.indexing, c.ask
-        )
-        r.understood.back(None, None, tabs, js=TO_SEARCH, **JS_ONLY)
+        more_models = MoreModels(built_in, self.permissions, self.runs)
+        self.results = Results(more_models, self.controls.systems, page, later)
+
+        self._wire_searches(page)
+        self._wire_inputs()
+        self._wire_clips()
+        self._wire_choices()
+        self._wire_runs(page, tabs, more_models)
+        self._wire_library()
+        self.results.understood.back(None, None, tabs, js=TO_SEARCH, **JS_ONLY)
+        opens_queries = self._opens_queries(tabs)
+        opens_queries(self._watch.panel.replay, self._watch.replay_link)
+        return opens_queries
+
+    def _opens_queries(self, tabs: gr.Tabs) -> OpensQueries:
+        """Return what lets an event open a query here, given the event and what returns the query's link."""
+        ask = self.controls.ask
 
         def opens(event: Any, link_of: Callable[..., Mapping[str, str]]) -> None:
             def on_open(data: gr.EventData, request: gr.Request) -> Updates:
-                link = {
-                    **link_of(data, request),
-                    "at": f"{time.monotonic()}",
-                }  # the same one may be opened again
-                return {c.ask: f"?{urlencode(link)}", tabs: gr.Tabs(selected="search")}
+                # The time lets one link be opened twice in a row.
+                link = {**link_of(data, request), "at": f"{time.monotonic()}"}
+                return {ask: f"?{urlencode(link)}", tabs: gr.Tabs(selected="search")}
 
-            event(on_open, None, [c.ask, tabs], **PRIVATE)
+            event(on_open, None, [ask, tabs], **PRIVATE)
 
-        opens(self._watch.panel.replay, self._watch.replay_link)
         return opens
 
-    def _wire(self, page: gr.Blocks) -> None:
-        """Have all that asks for a search write one request, and answer the newest; let inputs and clips be chosen."""
-        c, r = self.controls, self.results
-        inputs = [c.query, c.gallery, c.systems, c.k, c.reference, r.wanted, r.unwanted]
-        asking = (
-            *(
-                c.ask.change,
-                c.find.click,
-                c.query.submit,
-                r.wanted.submit,
-                r.unwanted.submit,
-            ),
-            *(c.systems.input, c.k.input, c.examples.ask, c.picture_examples.ask, c.reference.ask),
-            *(r.understood.ask, r.parts.ask, r.stage.ask, r.columns.ask),
-        )
-        sent = [
-            c.request,
-            c.query,
-            r.problem,
-        ]  # the problem is not cleared by an answer, which may be an older one
-        for event in asking:
-            event(None, [c.ask, *inputs], sent, js="nt2vr.send", **JS_ONLY)
-        page.load(None, [c.ask, *inputs], sent, js="nt2vr.sendFirst", **JS_ONLY)
-        found = [
-            r.answer,
-            r.answered,
-            r.problem,
-            r.understood,
-            r.parts,
-            r.menu,
-            r.columns,
-            r.index,
-            r.indexing,
+    @property
+    def _inputs(self) -> list[Any]:
+        """What a browser's request is made of, in the order of search.js."""
+        controls = self.controls
+        results = self.results
+        return [
+            controls.query,
+            controls.gallery,
+            controls.systems,
+            controls.k,
+            controls.reference,
+            results.wanted,
+            results.unwanted,
         ]
-        found += [self._watch.timer, c.gallery, c.systems, c.examples, self.head]
-        newest: dict[str, Any] = {
-            "trigger_mode": "always_last",
-            "show_progress": "minimal",
+
+    def _wire_searches(self, page: gr.Blocks) -> None:
+        """Have all that asks for a search write one request, and answer the newest."""
+        controls = self.controls
+        results = self.results
+        asking = [
+            controls.ask.change,
+            controls.find.click,
+            controls.query.submit,
+            results.wanted.submit,
+            results.unwanted.submit,
+            controls.systems.input,
+            controls.k.input,
+            controls.examples.ask,
+            controls.picture_examples.ask,
+            controls.reference.ask,
+            results.understood.ask,
+            results.parts.ask,
+            results.stage.ask,
+            results.columns.ask,
+        ]
+        # A problem is cleared here, as an answer may be an older one.
+        sent = [controls.request, controls.query, results.problem]
+        for event in asking:
+            event(None, [controls.ask, *self._inputs], sent, js="nt2vr.send", **JS_ONLY)
+        page.load(None, [controls.ask, *self._inputs], sent, js="nt2vr.sendFirst", **JS_ONLY)
+
+        answered = controls.request.change(
+            self.on_search,
+            [controls.request, results.answer],
+            self._answer_outputs,
+            show_progress_on=results.columns,
+            trigger_mode="always_last",
+            show_progress="minimal",
             **PRIVATE,
-        }
-        asked = [c.request, r.answer]
-        answered = c.request.change(
-            self.on_search, asked, found, show_progress_on=r.columns, **newest
         )
-        shown = [*inputs, *r.sliders]
-        answered.success(None, [r.answered, *shown], shown, js="nt2vr.settle", **JS_ONLY)
-        c.with_picture.click(None, js="nt2vr.chooseFiles")
-        c.gallery.input(None, [c.gallery, c.query, c.k, c.ask], c.ask, js="nt2vr.enter", **JS_ONLY)
-        added = c.reference.added(
-            self.on_added, c.reference, [c.reference, r.problem, c.ask], **PRIVATE
+        filled_in = [*self._inputs, *results.sliders]
+        answered.success(
+            None, [results.answered, *filled_in], filled_in, js="nt2vr.settle", **JS_ONLY
+        )
+
+    @property
+    def _answer_outputs(self) -> list[Any]:
+        """The components that an answer may update."""
+        results = self.results
+        return [
+            results.answer,
+            results.answered,
+            results.problem,
+            results.understood,
+            results.parts,
+            results.menu,
+            results.columns,
+            results.index,
+            results.indexing,
+            self._watch.timer,
+            self.controls.gallery,
+            self.controls.systems,
+            self.controls.examples,
+            self.head,
+        ]
+
+    def _wire_inputs(self) -> None:
+        """Let references be added, another gallery be entered, and sliders be moved."""
+        controls = self.controls
+        results = self.results
+        ask = controls.ask
+        controls.with_picture.click(None, js="nt2vr.chooseFiles")
+        controls.gallery.input(
+            None,
+            [controls.gallery, controls.query, controls.k, ask],
+            ask,
+            js="nt2vr.enter",
+            **JS_ONLY,
+        )
+        reference = controls.reference
+        added = reference.added(
+            self.on_added, reference, [reference, results.problem, ask], **PRIVATE
         )
         added.then(None, js="nt2vr.pictureRead")
-        liked = r.detail.like(
-            self.on_like, [r.answer, c.reference], [c.reference, r.detail], **PRIVATE
+        liked = results.detail.like(
+            self.on_like, [results.answer, reference], [reference, results.detail], **PRIVATE
         )
-        for event in (liked, *r.systems_added):
-            event.success(None, outputs=c.ask, js="nt2vr.ask", **JS_ONLY)
-        for slider in r.sliders:
-            slider.release(None, slider, c.ask, js=script("moved", slider.elem_id), **JS_ONLY)
+        for event in (liked, *results.systems_added):
+            event.success(None, outputs=ask, js="nt2vr.ask", **JS_ONLY)
+        for slider in results.sliders:
+            slider.release(None, slider, ask, js=script("moved", slider.elem_id), **JS_ONLY)
+
+    def _wire_clips(self) -> None:
+        """Let a clip be chosen, explained and closed."""
+        answer = self.results.answer
+        detail = self.results.detail
         panel = ClipPanel(self.galleries, self.media, self.permissions, self.first_answer)
-        for clips in (r.columns, r.detail):
-            clips.pick(panel.on_pick, r.answer, r.detail, **QUIET)
-        r.detail.why(panel.on_why, r.answer, r.detail, **QUIET)
-        r.detail.match(panel.on_match, r.answer, r.detail, **QUIET)
-        r.detail.backwards(panel.on_backwards, r.answer, r.detail, **QUIET)
-        r.detail.close(dict, None, r.detail, **QUIET)
+        for clips in (self.results.columns, detail):
+            clips.pick(panel.on_pick, answer, detail, **QUIET)
+        detail.why(panel.on_why, answer, detail, **QUIET)
+        detail.match(panel.on_match, answer, detail, **QUIET)
+        detail.backwards(panel.on_backwards, answer, detail, **QUIET)
+        detail.close(dict, None, detail, **QUIET)
 
-        def on_systems(chosen: list[str], request: gr.Request) -> tuple[gr.Dropdown, Any]:
-            names = self.galleries.built_in.system_names(chosen, folds=True)
-            return gr.Dropdown(system_choices(names)), self._watch.run_notes(request)
+    def _wire_choices(self) -> None:
+        """Offer new models and libraries without a restart."""
+        systems = self.controls.systems
+        gallery = self.controls.gallery
+        outputs = [systems, self._watch.notes]
+        systems.focus(self.on_systems, systems, outputs, queue=False, **QUIET)
+        gallery.focus(self.on_galleries, None, gallery, queue=False, **QUIET)
 
-        # new models and libraries appear without a restart
-        listed = [c.systems, self._watch.notes]
-        c.systems.focus(on_systems, c.systems, listed, queue=False, **QUIET)
-        c.gallery.focus(
-            lambda: gr.Dropdown(gallery_choices(self.galleries)),
-            None,
-            c.gallery,
-            queue=False,
-            **QUIET,
+    def _wire_runs(self, page: gr.Blocks, tabs: gr.Tabs, more_models: MoreModels) -> None:
+        """Follow the run that is training from each visit on, and from the start of a model's teaching."""
+        visits = [page.load, tabs.select]
+        visits += [event.success for event in more_models.started]
+        controls = self.controls
+        self._watch.wire(
+            visits,
+            controls.query,
+            controls.systems,
+            controls.ask,
+            self.results.columns,
+            self.results.answer,
         )
 
-    def first_views(self) -> dict[str, Any]:
+    def _wire_library(self) -> None:
+        """Let the library that is searched be indexed."""
+        controls = self.controls
+        wire_indexing(
+            self.indexing,
+            self.permissions,
+            controls.gallery,
+            controls.systems,
+            self.results.index,
+            self.results.indexing,
+            controls.ask,
+        )
+
+    def on_systems(self, chosen: list[str], request: gr.Request) -> tuple[gr.Dropdown, Any]:
+        """List the systems that there are by now, and what is to be said of runs among them."""
+        names = self.galleries.built_in.system_names(chosen, folds=True)
+        return gr.Dropdown(system_choices(names)), self._watch.run_notes(request)
+
+    def on_galleries(self) -> gr.Dropdown:
+        return gr.Dropdown(gallery_choices(self.galleries))
+
+    def first_views(self) -> View:
         """Return what the panels show for the default query, whoever asks, by their elem_id."""
-        shown, _ = self._answered(SearchState(), None, None)
-        understood = shown[self.results.understood]
-        views = {
-            # Whether to offer a training depends on who asks.
-            "understood": {name: understood[name] for name in understood if name != "trains"},
-            "columns": shown[self.results.columns],
-        }
-        plain: dict[str, Any] = json.loads(json.dumps(views))
-        return plain
+        updates, _ = self._answer(SearchState(), None, None)
+        understood = dict(updates[self.results.understood])
+        # Whether to offer a training depends on who asks.
+        del understood["trains"]
+        views = {"understood": understood, "columns": updates[self.results.columns]}
+        as_json: dict[str, Any] = json.loads(json.dumps(views))
+        return as_json
 
     def first_answer(self) -> Answer:
         """Return the answer that pages open with."""
         state = SearchState()
         query = self.galleries.searcher(state.gallery).understand(state.q)
-        return self._search(state, query)[0]
+        return self._search(state, query).answer
 
     def on_search(self, sent: str, previous: Answer | None, visitor: gr.Request) -> Updates:
         """Search, after opening the request's link; if that fails, what is shown stays."""
-        r, shown = self.results, Updates()
+        results = self.results
+        updates = Updates()
         try:
-            asked = Request.of(sent)
-            state, filled = SearchState.of_link(asked.link), dict[str, Any]()
-            if asked.opened:
-                state, shown = self._opened(asked, visitor)
-                filled = {
+            request = Request.of(sent)
+            state = SearchState.of_link(request.link)
+            inputs: dict[str, Any] = {}
+            if request.opened:
+                state, updates = self._open(request, visitor)
+                inputs = {
                     "q": state.q,
                     "gallery": state.gallery,
                     "systems": state.systems,
                     "k": state.k,
                 }
-            if asked.references is not None:
-                state = replace(state, references=tuple(asked.references))
-            if asked.opened:
-                filled["references"] = self._references.view(state.references)
-            shown[r.answered] = {"number": asked.number, "inputs": filled}
-            found, settled = self._answered(state, previous, visitor)
-        except Nt2vrError as error:
-            return {**shown, r.problem: problem(error)}
-        settled["inputs"] |= filled
-        return {**shown, **found, r.answered: {"number": asked.number, **settled}}
+            if request.references is not None:
+                state = replace(state, references=tuple(request.references))
+            if request.opened:
+                inputs["references"] = self._references.view(state.references)
+            # A link is open even if its search fails.
+            updates[results.answered] = {"number": request.number, "inputs": inputs}
 
-    def _opened(self, asked: Request, visitor: gr.Request) -> tuple[SearchState, Updates]:
-        """Read a link as far as its gallery, systems and clips still exist, and return what the page says of these."""
-        c, link = self.controls, asked.link
-        try:
-            gallery = self.galleries.key(link.get("gallery", ""))
+            answer_updates, for_browser = self._answer(state, previous, visitor)
         except Nt2vrError as error:
-            gallery = ""
-            warn(error)
+            return {**updates, results.problem: problem(error)}
+        for_browser["inputs"] |= inputs
+        return {
+            **updates,
+            **answer_updates,
+            results.answered: {"number": request.number, **for_browser},
+        }
+
+    def _open(self, request: Request, visitor: Visitor) -> tuple[SearchState, Updates]:
+        """Read a link as far as its gallery, systems and clips still exist, and return what the page says of these."""
+        link = request.link
+        gallery = self._gallery_of(link)
         searcher = self.galleries.searcher(gallery)
-        query = own_examples(searcher.gallery)[0] if gallery and "q" not in link else DEFAULT_QUERY
-        state = SearchState.of_link({**link, "gallery": gallery}, query)
+        default_query = DEFAULT_QUERY
+        if gallery and "q" not in link:
+            default_query = own_examples(searcher.gallery)[0]
+        state = SearchState.of_link({**link, "gallery": gallery}, default_query)
         names = self.galleries.built_in.system_names(state.systems, folds=True)
-        state, dropped = state.shown_of(names, self.galleries.default_systems(gallery))
+        state, dropped = state.with_existing(names, self.galleries.default_systems(gallery))
         if dropped:
             warn(ConfigError(dropped))
-        known = self._references.known(state.references)
-        if len(known) < len(state.references):
-            gr.Warning("A clip that the link refers to is not in this gallery.")
-        if upload := link.get("upload"):  # the reference of a report's query
-            try:
-                known = self._references.with_uploads(known, [upload])
-            except Nt2vrError as error:
-                warn(error)
-        return replace(state, references=known), {
-            c.gallery: gr.Dropdown(gallery_choices(self.galleries)),
-            c.systems: gr.Dropdown(system_choices(names)),
-            c.examples: examples_view(searcher),
+        references = self._references_of(link, state.references)
+        return replace(state, references=references), {
+            self.controls.gallery: gr.Dropdown(gallery_choices(self.galleries)),
+            self.controls.systems: gr.Dropdown(system_choices(names)),
+            self.controls.examples: examples_view(searcher),
             self.head: status_line(self.galleries, gallery, visitor),
         }
 
-    def _answered(
+    def _gallery_of(self, link: Mapping[str, str]) -> str:
+        """Return the key of a link's gallery; of the built-in one if there is no such gallery."""
+        try:
+            return self.galleries.key(link.get("gallery", ""))
+        except Nt2vrError as error:
+            warn(error)
+            return ""
+
+    def _references_of(
+        self, link: Mapping[str, str], references: Sequence[Chosen]
+    ) -> tuple[Chosen, ...]:
+        """Return those of a link's references that exist, with the uploaded one of a report's query."""
+        existing = self._references.existing(references)
+        if len(existing) < len(references):
+            gr.Warning("A clip that the link refers to is not in this gallery.")
+        upload = link.get("upload")
+        if not upload:
+            return existing
+        try:
+            return self._references.with_uploads(existing, [upload])
+        except Nt2vrError as error:
+            warn(error)
+            return existing
+
+    def _answer(
         self, state: SearchState, previous: Answer | None, visitor: gr.Request | None
-    ) -> tuple[Updates, dict[str, Any]]:
+    ) -> tuple[Updates, View]:
         """Search; return what shows the answer, and what the browser fills in."""
         searcher = self.galleries.searcher(state.gallery)
         state, query, parsed = with_corrections(state, searcher.understand)
         if state.flip or not self._watch.replays(state.q, state.gallery):
             state = replace(state, replay="")
-        answer, panel, lacking = self._search(state, query)
-        was_flipped = previous is not None and previous.denied == query
-        flips = bool(state.flip or (query.unwanted and was_flipped and not state.replay))
-        other = self._search(state.turned, query)[0] if flips else None
-        state, marked = self._marked(state)
-        videos = () if state.references or searcher.is_library else searcher.gallery.videos
-        said = remark(searcher, answer, state.references)
-        urls = partial(self.media.urls, state.gallery)
-        view_of = partial(
-            columns_view, video_of=searcher.video, urls=urls, marked=marked, other=other
+        searched = self._search(state, query)
+        flipped = None
+        if _is_flipped(state, query, previous):
+            flipped = self._search(state.turned, query).answer
+        state, marked = self._mark(state)
+        answered = Answered(state, query, parsed, searched, flipped, marked)
+        view = AnswerView(
+            answered,
+            searcher,
+            self.media,
+            self.indexing,
+            self._watch,
+            self.permissions,
+            visitor,
         )
-        view = view_of(answer) | beside(state.references, state.gallery, answer)
-        view["flies"] = key_of(state.q, state.gallery, state.references)
-        key = key_of(replace(state, systems=()))
-        columns = self._watch.columns(
-            view, answer, key, searcher, panel, view_of, bool(state.replay)
-        )
-        understood = understood_view(answer, state, parsed, said, headline(columns["columns"]))
-        columns["cue"] = next((each["cue"] for each in understood["said"] if "cue" in each), "")
-        r, job = self.results, self.indexing.under_way(state.gallery)
-        drawings = self.indexing.drawings(
-            state.gallery, state.systems, self.permissions, visitor, is_indexed=not lacking
-        )
-        trainings = self._watch.offers(visitor, state.q, state.gallery)
-        found = {
-            r.answer: answer,
-            r.parts: parts_view(answer, parsed),
-            r.menu: downloads(answer),
-            r.understood: understood
-            | way_out_view(
-                answer, videos, lambda text: searcher.understand(text, False), searcher.video
-            )
-            | trainings
-            | legends_view(columns),
-            r.columns: columns,
-            **self._watch.awake(),
-            r.index: index_view(
-                answer, lacking, job, self.permissions.refusal(visitor, "import"), drawings=drawings
-            ),
-            r.indexing: gr.Timer(active=True)
-            if job
-            else gr.skip(),  # it stops by itself when the job has ended
-            self.head: status_line(
-                self.galleries, state.gallery, visitor
-            ),  # models may have loaded meanwhile
-        }
-        boxes = dict(zip(("wanted", "unwanted"), part_texts(query), strict=True))
-        return found, {"link": state.link, "inputs": boxes, "sliders": sliders_view(answer, state)}
+        return self._show(view), view.for_browser()
 
-    def _marked(self, state: SearchState) -> tuple[SearchState, Marked]:
+    def _show(self, view: AnswerView) -> Updates:
+        """Return the updates of the panels of an answer."""
+        results = self.results
+        state = view.answered.state
+        columns = view.columns()
+        understood = view.understood(columns)
+        cues = [piece["cue"] for piece in understood["said"] if "cue" in piece]
+        columns["cue"] = cues[0] if cues else ""
+        job = self.indexing.under_way(state.gallery)
+        updates = {
+            results.answer: view.answer,
+            results.parts: parts_view(view.answer, view.answered.parsed),
+            results.menu: downloads(view.answer),
+            results.understood: understood,
+            results.columns: columns,
+            **self._watch.awake(),
+            results.index: view.index(job),
+            # Models may have been loaded meanwhile.
+            self.head: status_line(self.galleries, state.gallery, view.visitor),
+        }
+        if job:
+            # The timer stops by itself when the job has ended.
+            updates[results.indexing] = gr.Timer(active=True)
+        return updates
+
+    def _mark(self, state: SearchState) -> tuple[SearchState, Marked]:
         """Return the relevant clips of a judged query, which is one until the sentence changes."""
         if state.flip:
             return state, Marked()
         marked = self.marked(state.judged, state.q, state.gallery)
-        return state if marked.video_ids else replace(state, judged=""), marked
+        if not marked.video_ids:
+            state = replace(state, judged="")
+        return state, marked
 
-    def _search(
-        self, state: SearchState, query: Query
-    ) -> tuple[Answer, SearchPlan | None, NotIndexedError | None]:
-        """Search; return also what it was asked with, or why the answer has no columns."""
-        searcher, literal = self.galleries.searcher(state.gallery), state.literal.split("|")
-        given = self._references.resolve(state.references, state.gallery)
-        asked, denied = (query.affirmed, query) if state.flip else (query, None)
+    def _search(self, state: SearchState, query: Query) -> Searched:
+        """Search for a query, or for what it is without its negation."""
+        searcher = self.galleries.searcher(state.gallery)
+        references = self._references.resolve(state.references, state.gallery)
+        denied = query if state.flip else None
+        if state.flip:
+            query = query.affirmed
+        # What is folded makes room for others.
+        k = MAX_K if searcher.is_library else state.k
         try:
-            checked = searcher.checked(asked, given)
-            k = MAX_K if searcher.is_library else state.k  # what is folded makes room for others
-            panel = searcher.plan(state.systems, k, given, state.strengths, literal)
-        except NotIndexedError as error:
-            return Answer(asked, (), gallery=state.gallery, denied=denied), None, error
-        answer = replace(searcher.answer(checked, panel), denied=denied)
-        if searcher.is_library:
-            answer = replace(
-                answer, rankings=tuple(folded(each, state.k) for each in answer.rankings)
+            checked = searcher.checked(query, references)
+            plan = searcher.plan(
+                state.systems, k, references, state.strengths, state.literal.split("|")
             )
-        return answer, replace(panel, k=state.k), None
+        except NotIndexedError as error:
+            answer = Answer(query, (), gallery=state.gallery, denied=denied)
+            return Searched(answer, not_indexed=error)
+
+        answer = replace(searcher.answer(checked, plan), denied=denied)
+        if searcher.is_library:
+            rankings = tuple(folded(ranking, state.k) for ranking in answer.rankings)
+            answer = replace(answer, rankings=rankings)
+        return Searched(answer, replace(plan, k=state.k))
 
     def on_like(
-        self, answer: Answer | None, references: dict[str, Any], event: gr.EventData
+        self, answer: Answer | None, references: View, event: gr.EventData
     ) -> tuple[Any, Any]:
-        clip, wanted = event_value(event, "id", str), event_value(event, "wanted", int)
-        chosen = with_clip(
-            read_chosen(references), clip, answer.gallery if answer else "", bool(wanted)
-        )
+        """Make the enlarged clip a reference, wanted or not, and close it."""
+        clip = event_value(event, "id", str)
+        wanted = event_value(event, "wanted", int)
+        gallery = answer.gallery if answer else ""
+        chosen = with_clip(read_chosen(references), clip, gallery, bool(wanted))
         return self._references.view(chosen), {}
 
-    def on_added(self, references: dict[str, Any], event: gr.EventData) -> Updates:
+    def on_added(self, references: View, event: gr.EventData) -> Updates:
         """Make uploaded pictures and videos references, and search; what is shown stays if one cannot be read."""
-        c, paths = self.controls, event_value(event, "paths", str).split("\n")
+        paths = event_value(event, "paths", str).split("\n")
         try:
             chosen = self._references.with_uploads(read_chosen(references), paths)
         except Nt2vrError as error:
             return {self.results.problem: problem(error)}
-        return {c.reference: self._references.view(chosen), c.ask: f"{time.monotonic()}"}
+        return {
+            self.controls.reference: self._references.view(chosen),
+            self.controls.ask: f"{time.monotonic()}",
+        }
+
+
+def _is_flipped(state: SearchState, query: Query, previous: Answer | None) -> bool:
+    """Return True if the negation is taken away, or has just been put back."""
+    if state.flip:
+        return True
+    was_flipped = previous is not None and previous.denied == query
+    return bool(query.unwanted) and was_flipped and not state.replay

@@ -13,11 +13,17 @@ FEWEST_COLUMNS = 2
 
 @dataclass(frozen=True)
 class Twin:
-    """An earlier column with the same clips, or all but one."""
+    """An earlier column with the same clips, or all but one.
 
-    place: int  # of the earlier column
-    num_shared: int  # clips
-    is_exact: bool  # whether a model's strategies give the same ranking
+    Attributes:
+        place: of the earlier column.
+        num_shared: clips that both show.
+        is_exact: whether a model's strategies give the same ranking.
+    """
+
+    place: int
+    num_shared: int
+    is_exact: bool
 
 
 def find_twins(rankings: Sequence[Ranking]) -> list[Twin | None]:
@@ -34,12 +40,25 @@ def find_twins(rankings: Sequence[Ranking]) -> list[Twin | None]:
 
 def _fold(rankings: Sequence[Ranking], only_exact: bool) -> list[Twin | None]:
     twins: list[Twin | None] = []
-    for place, ranking in enumerate(rankings):
-        earlier = [other for other in range(place) if twins[other] is None]
-        candidates = (_compare(rankings[other], ranking, other) for other in earlier)
-        matching = (twin for twin in candidates if twin and (twin.is_exact or not only_exact))
-        twins.append(next(matching, None))
+    for ranking in rankings:
+        twins.append(_twin_among(rankings, twins, ranking, only_exact))
     return twins
+
+
+def _twin_among(
+    rankings: Sequence[Ranking], twins: Sequence[Twin | None], ranking: Ranking, only_exact: bool
+) -> Twin | None:
+    """Return how a ranking repeats an earlier one that does not fold; None if it repeats none.
+
+    Args:
+        twins: of the earlier rankings.
+    """
+    for place, earlier_twin in enumerate(twins):
+        if earlier_twin is None:
+            twin = _compare(rankings[place], ranking, place)
+            if twin is not None and (twin.is_exact or not only_exact):
+                return twin
+    return None
 
 
 def _compare(first: Ranking, second: Ranking, place: int) -> Twin | None:

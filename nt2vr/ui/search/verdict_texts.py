@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from nt2vr.errors import listed
 from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import Query
+from nt2vr.notebook import SPOKEN
 from nt2vr.search.answers import Answer, Verdict
 from nt2vr.world.reasons import lacking, shown
 
 RIGHT = "✓"
+MARKS = {**SPOKEN, "right": RIGHT}
 MAX_PART_CHARS = 24
 MEANINGS = {
     "right": "Right: shows the wanted part and nothing unwanted",
@@ -20,12 +22,19 @@ MEANINGS = {
 
 @dataclass(frozen=True)
 class VerdictText:
-    """A verdict in words; all are empty where the verdict is unknown."""
+    """A verdict in words; all are empty where the verdict is unknown.
 
-    mark: str = ""  # on the tile
-    lacks: str = ""  # on the tile of a violation, which lacks something wanted as well
-    meaning: str = ""  # at length
-    spoken: str = ""  # for screen readers
+    Attributes:
+        mark: on the tile.
+        lacks: on the tile of a violation, which lacks something wanted as well.
+        meaning: at length.
+        spoken: for screen readers.
+    """
+
+    mark: str = ""
+    lacks: str = ""
+    meaning: str = ""
+    spoken: str = ""
 
 
 def shows_it(count: int) -> str:

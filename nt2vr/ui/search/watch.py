@@ -1,11 +1,9 @@
-"""Training on the Search tab: a column searches again at every checkpoint, or is replayed."""
+"""Training on the Search tab: the panel of the run under way, and the columns of runs."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from hashlib import blake2b
-from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 import gradio as gr
 
@@ -13,25 +11,18 @@ from nt2vr.errors import ConfigError, DeviceInUseError, quoted
 from nt2vr.library.galleries import Galleries
 from nt2vr.models.card import read_card
 from nt2vr.models.catalog import Catalog
-from nt2vr.negation.parse.query import Query
 from nt2vr.presets import PRESETS
-from nt2vr.progress import duration_text
-from nt2vr.search.answers import Answer, Ranking
-from nt2vr.search.epochs import (
-    Entries,
-    KeptRankings,
-    Recording,
-    RunEpochs,
-    epoch_of,
-    judged_by_parts,
-)
+from nt2vr.search.answers import Answer
+from nt2vr.search.epochs import KeptRankings, Recording, RunEpochs
 from nt2vr.search.searcher import Searcher, SearchPlan
 from nt2vr.search.strategies import System
 from nt2vr.ui.later_starts import LaterStarts
-from nt2vr.ui.search.results import how_text, short_name, system_choices
+from nt2vr.ui.search.formats import short_name, system_choices
+from nt2vr.ui.search.run_columns import RunColumns, ViewOf, replayed, with_epoch
 from nt2vr.ui.search.state import MAX_COLUMNS, QUIET
 from nt2vr.ui.theme import template
 from nt2vr.ui.train.view import run_view
+from nt2vr.ui.view import View
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
 from trainer.config import TrainConfig, load_config
@@ -39,194 +30,13 @@ from trainer.runs.manager import Run, RunManager
 from trainer.teaching import teaching
 
 PRESET = PRESETS / "stage.json"
-MAX_BASE = 40  # characters of the base's name in a run's
+# Characters of the base's name in a run's.
+MAX_BASE = 40
 POLL_S = 1.0
-REST = 10  # polls after the end of a run, within which its last checkpoint is served
-LATEST = 4  # counts told besides the first
-WAITING = "(waiting)"  # in place of the id of a run that has not started
-ViewOf = Callable[[Answer], Mapping[str, Any]]  # what `columns_view` returns
-
-
-def with_epoch(systems: Sequence[str], run: str, epoch: int, entries: Entries) -> list[str]:
-    """Return the systems with a run's replaced by those of one of its epochs."""
-    wanted = RunEpochs.of(run, entries)
-    if wanted is None or wanted.run != run:
-        raise ConfigError(f"There is no run {quoted(run)}.")
-    found: list[str] = []
-    for name in systems:
-        system = System.named(name, list(entries))
-        own = RunEpochs.of(system.model, entries)
-        found.append(wanted.system(epoch, system).name if own == wanted else name)
-    return list(dict.fromkeys(found))
-
-
-def key_of(*values: object) -> str:
-    """Identify a query by the values that its columns depend on, in 32 characters however long these are."""
-    return blake2b(repr(values).encode(), digest_size=16).hexdigest()
-
-
-def story(
-    rankings: Mapping[int, Ranking], epoch: int, answer: Answer, newest: int
-) -> dict[str, Any]:
-    """Tell how many of the first clips show the unwanted part, up to an epoch, and in words if it lost the wanted one.
-
-    Nothing without a negation and complete verdicts, or such as captions or parts give, which is
-    said. Of the `rankings` by epoch, 0 is the base; what an epoch before the `newest` so far misses
-    is missed "for now".
-    """
-    told = [
-        rankings[number] for number in sorted(rankings) if number <= epoch and rankings[number].hits
-    ]
-    verdicts = [hit.verdict for each in told for hit in each.hits]
-    if not (answer.query.unwanted and any(verdicts) and (answer.judged_by or all(verdicts))):
-        return {}
-    by = f" by {answer.judged_by}" if answer.judged_by else ""
-    counts = [each.counts["violation"] for each in told]
-    first, *later = [count for count, _ in groupby(counts)]
-    return {
-        "first": f"{first} of {len(told[0].hits)} show “{' or '.join(answer.query.unwanted)}”{by}",
-        "gap": len(later) > LATEST,
-        "later": later[-LATEST:],
-        "kind": "good"
-        if counts[-1] < first and 4 * told[-1].counts["right"] >= 3 * len(told[-1].hits)
-        else "",
-        "words": _lost(told[-1], answer.query, epoch < newest),
-    }
-
-
-def _lost(now: Ranking, query: Query, goes_on: bool) -> str:
-    """Say that more of the clips lack what is wanted than are right; empty if they do not."""
-    misses = now.counts["miss"]
-    if not query.wanted or misses <= now.counts["right"]:
-        return ""
-    return f"{misses} of {len(now.hits)} miss “{' '.join(query.wanted)}”{' for now' if goes_on else ''}"
-
-
-@dataclass(frozen=True)
-class Learner:
-    """A model that learns, with its results for one query."""
-
-    id: str  # of the run
-    title: str
-    epochs: Sequence[int]  # those offered, oldest first
-    rankings: Mapping[int, Ranking]  # by epoch, as far as they are known; 0 is the base
-    more: Mapping[str, Any]  # further values of its `run` in the template
-    by_parts: Mapping[int, Ranking] = field(
-        default_factory=dict
-    )  # the rankings with verdicts, where they have none
-
-    def column(
-        self, column: Mapping[str, Any], epoch: int, answer: Answer, view_of: ViewOf
-    ) -> dict[str, Any]:
-        """Return a column with a frame for each epoch that is known, of which it shows one."""
-        known = [
-            number
-            for number in self.epochs
-            if number in self.rankings and self.rankings[number].hits
-        ]
-        found = replace(
-            answer, rankings=(answer.rankings[0], *(self.rankings[number] for number in known))
-        )
-        columns = zip(known, view_of(found)["columns"][1:], strict=True)
-        frames = {number: self._frame(number, frame, answer) for number, frame in columns}
-        last = len(self.epochs) - 1
-        run = {
-            "id": self.id,
-            "epochs": ",".join(map(str, self.epochs)),
-            "place": self.epochs.index(epoch) if epoch in self.epochs else last,
-            "last": last,
-            "newest": self.epochs[-1],
-            "frames": [frames.get(number) for number in self.epochs],
-            **self.more,
-        }
-        meaning = f"{short_name(self.id)}: {column['meaning']}" if column.get("meaning") else ""
-        return {
-            **column,
-            "name": self.title,
-            "meaning": meaning,
-            **frames.get(epoch, {}),
-            "run": run,
-        }
-
-    def _frame(self, epoch: int, frame: Mapping[str, Any], answer: Answer) -> dict[str, Any]:
-        asked = replace(answer, judged_by="the parts") if self.by_parts else answer
-        told = story(self.by_parts or self.rankings, epoch, asked, self.epochs[-1])
-        if told and self.by_parts:
-            told["why"] = (
-                f"As the parts say: without captions, {self.rankings[0].system.model} judges each part alone."
-            )
-        badge = {**frame["badge"], "more": ""} if told else dict(frame["badge"])
-        for each in (badge, line := dict(frame["line"])):
-            if told and each.get("kind") == "bad":  # it is still learning: no verdict yet
-                each["kind"] = "neutral"
-        system = self.rankings[epoch].system
-        how = f"· {found}" if (found := how_text(system, epoch)) else ""
-        kept = {name: frame[name] for name in ("note", "told", "hits")}
-        return {"epoch": epoch, "how": how, "badge": badge, "line": line, "story": told, **kept}
-
-
-def run_columns(
-    view: Mapping[str, Any],
-    answer: Answer,
-    key: str,  # identifies the query, with everything but its systems; see `key_of`
-    entries: Entries,
-    base_of: Callable[[str], str],  # returns the name of a run's base, whose ranking is epoch 0
-    kept: KeptRankings,  # rankings of earlier searches
-    view_of: ViewOf,
-    searcher: Searcher,
-    panel: SearchPlan | None,  # what the answer was asked with; None if it has no columns
-) -> list[Mapping[str, Any]]:
-    """Add to a run's columns of `columns_view` its epochs; those missing are searched in the background."""
-    kept.keep_to({name for name, entry in entries.items() if entry.kind == "run"})
-    owns = [RunEpochs.of(ranking.system.model, entries) for ranking in answer.rankings]
-
-    def of_run(column: Mapping[str, Any], ranking: Ranking, own: RunEpochs) -> dict[str, Any]:
-        epoch, base, system = epoch_of(ranking), base_of(own.run), ranking.system
-        of_query = own.run, key_of(key, system.strategy, system.strength)
-        bases = [other for other in answer.rankings if other.system == replace(system, model=base)]
-        rankings = kept.add(of_query, dict(zip((0,), bases, strict=False)) | {epoch: ranking})
-        missing = own.missing(searcher.models, base, rankings) if panel else []
-        if panel and missing:
-            query = answer.query
-            kept.complete(
-                of_query,
-                missing,
-                lambda epoch: own.rank(searcher, query, panel, epoch, base, system),
-            )
-        waits = {"waits": bool(missing)}
-        learner = Learner(own.run, short_name(own.run), own.epochs, rankings, waits)
-        is_known = not answer.judged_by or any(
-            hit.verdict for each in rankings.values() for hit in each.hits
-        )
-        if (
-            panel
-            and answer.query.unwanted
-            and not is_known
-            and base in entries
-            and 0 in rankings
-            and rankings[0].hits
-        ):
-            learner = replace(
-                learner, by_parts=judged_by_parts(rankings, base, answer.query, searcher, panel)
-            )
-        return learner.column(column, epoch, answer, view_of)
-
-    columns = zip(view["columns"], answer.rankings, owns, strict=True)
-    return [of_run(column, ranking, own) if own else column for column, ranking, own in columns]
-
-
-def replayed(
-    recording: Recording, rankings: Mapping[int, Ranking], answer: Answer, view_of: ViewOf
-) -> dict[str, Any]:
-    """Return the column of a recorded run, which plays from its base to its last epoch."""
-    last, minutes = len(rankings) - 1, duration_text(recording.seconds[-1])
-    note = (
-        f"{last} epochs of the preset “{recording.preset}” took {minutes}. Nothing is trained now."
-    )
-    shares = [f"{share:.0f} %" for share in recording.hard_pairs]
-    more = {"recorded": recording.date, "note": note, "plays": True, "shares": shares}
-    learner = Learner("recorded", f"{recording.base}, learning", range(last + 1), rankings, more)
-    return learner.column({"system": f"{recording.base}, recorded"}, last, answer, view_of)
+# Polls after the end of a run, within which its last checkpoint is served.
+REST = 10
+# In place of the id of a run that has not started.
+WAITING = "(waiting)"
 
 
 def short_run(models: Catalog, name: str) -> TrainConfig:
@@ -234,44 +44,62 @@ def short_run(models: Catalog, name: str) -> TrainConfig:
     if not models.knows_only_drawings(name):
         return teaching(models, name)
     base = models.folder(name)
+    # A card that cannot be read is reported before the run starts.
     read_card(base)
-    return load_config(
-        PRESET, {"base": str(base.resolve()), "name": f"{name[:MAX_BASE].strip()} learns not"}
-    )
+    run_name = f"{name[:MAX_BASE].strip()} learns not"
+    return load_config(PRESET, {"base": str(base.resolve()), "name": run_name})
 
 
 @dataclass(frozen=True)
 class WatchedRun:
-    """What a page remembers of the run that it watches."""
+    """What a page remembers of the run that it watches.
 
-    run: str = ""  # its id; "" for none
-    asked: Mapping[str, int] = field(default_factory=dict)  # the epochs last searched for, by model
-    polls: int = 0  # number of polls left once it has ended
-    view: Mapping[str, Any] = field(default_factory=dict)  # the panel
+    Attributes:
+        run: its id; "" for none.
+        searched: the epochs last searched for, by model.
+        polls: number of polls left once it has ended.
+        view: the panel.
+    """
+
+    run: str = ""
+    searched: Mapping[str, int] = field(default_factory=dict)
+    polls: int = 0
+    view: Mapping[str, Any] = field(default_factory=dict)
+
+
+class _Showing(NamedTuple):
+    """New values of the panel, the timer, and what the page remembers."""
+
+    panel: Any
+    timer: gr.Timer
+    watched: WatchedRun
 
 
 @dataclass
 class Watch:
-    """Panel of the run that is training, and the columns of runs."""
+    """Panel of the run that is training, and the columns of runs.
+
+    Attributes:
+        recording: a training to replay; None if there is none of this gallery.
+        panel: of the run that is training; its event `replay` asks for the recorded one.
+        notes: on the runs in the list of systems.
+        timer: ticks while a run is under way.
+    """
 
     galleries: Galleries
     permissions: Permissions
     runs: RunManager
-    recording: Recording | None = (
-        None  # a training to replay; None if there is none of this gallery
-    )
-    kept: KeptRankings = field(default_factory=KeptRankings)
-    panel: gr.HTML = field(
-        init=False
-    )  # of the run that is training; its event `replay` asks for the recorded one
-    notes: gr.HTML = field(init=False)  # on the runs in the list of systems
-    timer: gr.Timer = field(init=False)  # ticks while a run is under way
-    _watched: gr.State = field(init=False)  # of ticks, of which one under way may overwrite it
-    # id of the run whose column is to join the others with its first checkpoint, or WAITING
+    recording: Recording | None = None
+    cache: KeptRankings = field(default_factory=KeptRankings)
+    panel: gr.HTML = field(init=False)
+    notes: gr.HTML = field(init=False)
+    timer: gr.Timer = field(init=False)
+    # Written by the timer; a slow tick may overwrite a newer value.
+    _watched: gr.State = field(init=False)
+    # Id of the run whose column is to join the others with its first checkpoint, or WAITING.
     _joins: gr.State = field(init=False)
-    _wished: gr.State = field(
-        init=False
-    )  # name of the model to train that a run is in the way of; "" for none
+    # Name of the model to train that a run is in the way of; "" for none.
+    _wished: gr.State = field(init=False)
 
     def build(self) -> None:
         """Lay out the panel, empty until a run is under way."""
@@ -289,32 +117,37 @@ class Watch:
         moved = columns.epoch(self.on_epoch, systems, systems, **QUIET)
         moved.success(None, outputs=ask, js="nt2vr.ask")
         panel = [self.panel, self.timer, self._watched]
-        started = [*panel, self._joins, self._wished]
-        waits = [systems, self._watched, self._wished]
-        looked = [query, systems, answer, self._watched, self._joins, self._wished]
+        panel_and_start = [*panel, self._joins, self._wished]
+        watched = [systems, self._watched]
+        wished = [*watched, self._wished]
         for event in visits:
             event(self.on_visit, systems, panel, **QUIET)
-        self.panel.start(self.on_start, systems, started, **QUIET)
-        self.panel.instead(self.on_instead, waits, started, **QUIET)
-        self.panel.afterwards(self.on_afterwards, waits, started, **QUIET)
-        self.panel.dismiss(self.on_dismiss, waits, started, **QUIET)
-        self.panel.withdraw(self.on_withdraw, waits, panel, **QUIET)
-        self.panel.stop(self.on_stop, [systems, self._watched], panel, **QUIET)
-        self.panel.join(self.on_join, [systems, self._watched], [*panel, self._joins], **QUIET)
+        self.panel.start(self.on_start, systems, panel_and_start, **QUIET)
+        self.panel.instead(self.on_instead, wished, panel_and_start, **QUIET)
+        self.panel.afterwards(self.on_afterwards, wished, panel_and_start, **QUIET)
+        self.panel.dismiss(self.on_dismiss, wished, panel_and_start, **QUIET)
+        self.panel.withdraw(self.on_withdraw, wished, panel, **QUIET)
+        self.panel.stop(self.on_stop, watched, panel, **QUIET)
+        self.panel.join(self.on_join, watched, [*panel, self._joins], **QUIET)
         self.timer.tick(
             self.on_tick,
-            looked,
-            [*started, systems, ask],
+            [query, systems, answer, self._watched, self._joins, self._wished],
+            [*panel_and_start, systems, ask],
             queue=False,
             trigger_mode="once",
             **QUIET,
         )
 
-    def offers(self, request: gr.Request | None, text: str, gallery: str) -> dict[str, Any]:
+    def offers(self, visitor: Visitor, text: str, gallery: str) -> View:
         """Say whether to offer this visitor a training, and a recorded one; if it is of another query, of which."""
-        other = self._replayed(text) if self.recording and not gallery else ""
-        offered = {"replays": bool(other), "replay_of": "" if other == text else other}
-        return {"trains": self.permissions.may("train", request), **offered}
+        recorded = ""
+        if self.recording is not None and not gallery:
+            recorded = _recorded_query(self.recording, text)
+        return {
+            "replays": bool(recorded),
+            "replay_of": "" if recorded == text else recorded,
+            "trains": self.permissions.may("train", visitor),
+        }
 
     def columns(
         self,
@@ -322,21 +155,23 @@ class Watch:
         answer: Answer,
         key: str,
         searcher: Searcher,
-        panel: SearchPlan | None,
+        plan: SearchPlan | None,
         view_of: ViewOf,
         is_replayed: bool,
-    ) -> dict[str, Any]:
-        """Add to a view what `run_columns` does, and the recorded run if it is to be replayed."""
+    ) -> View:
+        """Return a view of columns with the epochs of runs, and the recorded run if it is to be replayed."""
         entries = self._models.entries()
-        of_query = (
+        run_columns = RunColumns(
             answer,
             key,
             entries,
-            lambda run: self._models.card(run, entries).base,
-            self.kept,
-            view_of,
+            base_of=lambda run: self._models.card(run, entries).base,
+            cache=self.cache,
+            view_of=view_of,
+            searcher=searcher,
+            plan=plan,
         )
-        columns = run_columns(view, *of_query, searcher, panel)
+        columns = run_columns.with_epochs(view["columns"])
         if is_replayed and self.recording is not None:
             rankings = self.recording.rankings(answer.query, searcher.judge, searcher.video)
             columns.insert(1, replayed(self.recording, rankings, answer, view_of))
@@ -346,22 +181,18 @@ class Watch:
         """Return the link of the recorded run for the query on display, or for the first that was recorded."""
         if self.recording is None:
             raise ConfigError("There is no recorded training of this gallery.")
-        query = self._replayed(event_value(event, "query", str))
+        query = _recorded_query(self.recording, event_value(event, "query", str))
         return {"q": query, "systems": self.recording.base, "k": "8", "replay": "1"}
 
-    def _replayed(self, text: str) -> str:
-        queries = self.recording.queries if self.recording else {text: ()}
-        return text if text in queries else next(iter(queries))
-
     def replays(self, text: str, gallery: str) -> bool:
-        """Whether there is a recording of a sentence in a gallery."""
+        """Return True if there is a recording of a sentence in a gallery."""
         return self.recording is not None and not gallery and text in self.recording.queries
 
     def awake(self) -> dict[Any, Any]:
         """Keep the panel up to date if a run is under way or is to start, along with a search's answer."""
-        return (
-            {self.timer: gr.Timer(active=True)} if self.runs.under_way() or self._is_waiting else {}
-        )
+        if self.runs.under_way() or self._is_waiting:
+            return {self.timer: gr.Timer(active=True)}
+        return {}
 
     def on_visit(self, systems: list[str], request: gr.Request) -> tuple[Any, ...]:
         """Show the run that is under way, if any, and the start that waits, whoever asked for them."""
@@ -385,15 +216,13 @@ class Watch:
         self, systems: list[str], watched: WatchedRun, wished: str, request: gr.Request
     ) -> tuple[Any, ...]:
         """Stop the run that is in the way, and train the model that was wished for once it has ended."""
-        self._start_later(wished, stops=True, request=request)
-        return *self._showing(watched, WAITING, systems, request), WAITING, ""
+        return self._start_later(systems, watched, wished, request, stops=True)
 
     def on_afterwards(
         self, systems: list[str], watched: WatchedRun, wished: str, request: gr.Request
     ) -> tuple[Any, ...]:
         """Train the model that was wished for once the run that is in the way has ended."""
-        self._start_later(wished, stops=False, request=request)
-        return *self._showing(watched, WAITING, systems, request), WAITING, ""
+        return self._start_later(systems, watched, wished, request, stops=False)
 
     def on_dismiss(
         self, systems: list[str], watched: WatchedRun, wished: str, request: gr.Request
@@ -408,13 +237,21 @@ class Watch:
         self._later.take_back(request)
         return self._showing(watched, "", systems, request, wished)
 
-    def _start_later(self, model: str, stops: bool, request: gr.Request) -> None:
+    def _start_later(
+        self,
+        systems: list[str],
+        watched: WatchedRun,
+        wished: str,
+        request: gr.Request,
+        stops: bool,
+    ) -> tuple[Any, ...]:
         self.permissions.check("train", request)
-        config = self.runs.check_config(short_run(self._models, model))
+        config = self.runs.check_config(short_run(self._models, wished))
         session = session_of(request)
         self._later.start(
             config.encoder.name, lambda: self.runs.start(config, session), stops, request
         )
+        return *self._showing(watched, WAITING, systems, request), WAITING, ""
 
     def _model_to_train(self, systems: list[str]) -> str:
         """Return the model of the first column; a ConfigError if it cannot be trained."""
@@ -458,32 +295,28 @@ class Watch:
         under_way = self.runs.under_way()
         watched = replace(watched, run=under_way or watched.run)
         joins = self._run_to_join(joins, request)
-        wishes: Any = gr.skip()
+        new_wished: Any = gr.skip()
         if not under_way:
             # Nothing is in the way any more.
             wished = ""
-            wishes = ""
-        if joins and joins == watched.run and (model := self._model_of(joins)):
-            shown = systems or []
-            joined = (
-                shown if model in shown else [*shown[:1], model, *shown[1:]][:MAX_COLUMNS]
-            )  # next to the baseline
-            panel = self._showing(watched, "", joined, request, wished)
-            return *panel, "", wishes, self._chosen(joined), f"{time.monotonic()}"
-        newer = (
-            self._newer(answer) if answer and answer.sentence == text else {}
-        )  # not while a query is being typed
-        asks = f"{time.monotonic()}" if newer and newer != watched.asked else gr.skip()
-        watched = replace(watched, asked=newer or watched.asked)
-        return (
-            *self._showing(watched, joins, systems, request, wished),
-            gr.skip(),
-            wishes,
-            gr.skip(),
-            asks,
-        )
+            new_wished = ""
 
-    def run_notes(self, request: gr.Request) -> dict[str, Any]:
+        model = self._model_of(joins) if joins and joins == watched.run else ""
+        if model:
+            joined = _with_column(systems or [], model)
+            showing = self._showing(watched, "", joined, request, wished)
+            return *showing, "", new_wished, self._chosen(joined), f"{time.monotonic()}"
+
+        asks: Any = gr.skip()
+        newer = self._newer_epochs(answer, text)
+        if newer:
+            if newer != watched.searched:
+                asks = f"{time.monotonic()}"
+            watched = replace(watched, searched=newer)
+        showing = self._showing(watched, joins, systems, request, wished)
+        return *showing, gr.skip(), new_wished, gr.skip(), asks
+
+    def run_notes(self, request: gr.Request) -> View:
         """Say of each run, for the list of systems, whose it is and how far it has come."""
         notes = []
         for run in self.runs.runs():
@@ -502,7 +335,8 @@ class Watch:
 
     def on_epoch(self, systems: list[str], event: gr.EventData) -> Any:
         """Replace a run's system by that of one of its epochs."""
-        run, epoch = event_value(event, "run", str), event_value(event, "epoch", int)
+        run = event_value(event, "run", str)
+        epoch = event_value(event, "epoch", int)
         return self._chosen(with_epoch(systems or [], run, epoch, self._models.entries()))
 
     @property
@@ -522,33 +356,34 @@ class Watch:
         if joins != WAITING:
             return joins
         waiting = self.runs.waiting
-        return (
-            waiting.run_id if waiting is not None and waiting.session == session_of(request) else ""
-        )
+        if waiting is None or waiting.session != session_of(request):
+            return ""
+        return waiting.run_id
 
     def _model_of(self, run: str) -> str:
         """Return the name of the model that a run has become; "" as long as it has no checkpoint."""
         entries = self._models.entries()
-        names = (run, f"{run} (run)")  # as the catalog calls it where a model has its name
-        return next((name for name in names if name in entries and entries[name].kind == "run"), "")
+        # The catalog calls it "(run)" where a model has its name.
+        for name in (run, f"{run} (run)"):
+            if name in entries and entries[name].kind == "run":
+                return name
+        return ""
 
     def _chosen(self, systems: Sequence[str]) -> gr.Dropdown:
         names = self.galleries.built_in.system_names(systems)
         return gr.Dropdown(system_choices(names), value=list(systems), multiselect=True)
 
-    def _newer(self, answer: Answer) -> dict[str, int]:
-        """Return the epochs that are served by now, where others answered."""
-        live = self.galleries.built_in.live
-        served = {
-            r.system.model: (r.epoch, live.epoch(r.system.model))
-            for r in answer.rankings
-            if r.epoch
-        }
-        return {
-            model: now
-            for model, (answered, now) in served.items()
-            if now is not None and now != answered
-        }
+    def _newer_epochs(self, answer: Answer | None, text: str) -> dict[str, int]:
+        """Return the epochs that are served by now, where others answered; none while a query is being typed."""
+        newer: dict[str, int] = {}
+        if answer is None or answer.sentence != text:
+            return newer
+        for ranking in answer.rankings:
+            model = ranking.system.model
+            served = self.galleries.built_in.live.epoch(model) if ranking.epoch else None
+            if served is not None and served != ranking.epoch:
+                newer[model] = served
+        return newer
 
     def _showing(
         self,
@@ -557,22 +392,30 @@ class Watch:
         systems: Sequence[str],
         request: gr.Request,
         wished: str = "",
-    ) -> tuple[Any, ...]:
+    ) -> _Showing:
         """Return the panel, if it has changed, the timer, and what to remember."""
-        try:
-            run = self.runs.get(watched.run) if watched.run else None
-        except ConfigError:  # deleted
-            run = None
+        run = self._existing_run(watched.run)
         training = run_view(run) if run else None
         is_under_way = training is not None and training["under_way"]
         polls = REST if is_under_way or self._is_waiting else watched.polls - 1
-        view = self._view(training, run, joins, systems, request) if training and run else {}
-        if waiting := self._later.view(request):
+
+        view: View = {}
+        if training and run:
+            view = self._view(training, run, joins, systems, request)
+        waiting = self._later.view(request)
+        if waiting:
             view["waiting"] = waiting
         if wished and is_under_way and not self._is_waiting:
             view["wish"] = wished
         panel = gr.skip() if view == watched.view else view
-        return panel, gr.Timer(active=polls > 0), replace(watched, polls=polls, view=view)
+        return _Showing(panel, gr.Timer(active=polls > 0), replace(watched, polls=polls, view=view))
+
+    def _existing_run(self, run: str) -> Run | None:
+        """Return a run by its id; None for "", or if it was deleted."""
+        try:
+            return self.runs.get(run) if run else None
+        except ConfigError:
+            return None
 
     def _view(
         self,
@@ -581,7 +424,7 @@ class Watch:
         joins: str,
         systems: Sequence[str],
         request: gr.Request,
-    ) -> dict[str, Any]:
+    ) -> View:
         """Show a run that is under way, or why it failed; nothing of one that ended otherwise."""
         under_way = training["under_way"]
         if not under_way and not training["error"]:
@@ -597,7 +440,25 @@ class Watch:
         }
 
     def _is_shown(self, run: str, systems: Sequence[str]) -> bool:
-        """Whether a column shows an epoch of a run."""
-        entries, model = self._models.entries(), self._model_of(run)
-        shown = (RunEpochs.of(System.named(name, list(entries)).model, entries) for name in systems)
-        return bool(model) and any(own.run == model for own in shown if own is not None)
+        """Return True if a column shows an epoch of a run."""
+        entries = self._models.entries()
+        model = self._model_of(run)
+        if not model:
+            return False
+        for name in systems:
+            epochs = RunEpochs.of(System.named(name, list(entries)).model, entries)
+            if epochs is not None and epochs.run == model:
+                return True
+        return False
+
+
+def _recorded_query(recording: Recording, text: str) -> str:
+    """Return a query if it was recorded, otherwise the first that was."""
+    return text if text in recording.queries else next(iter(recording.queries))
+
+
+def _with_column(systems: Sequence[str], model: str) -> list[str]:
+    """Put a model next to the baseline, unless it has a column already."""
+    if model in systems:
+        return list(systems)
+    return [*systems[:1], model, *systems[1:]][:MAX_COLUMNS]

@@ -15,12 +15,16 @@ from nt2vr.models.device import gflops_per_second, resolve_device
 from nt2vr.presets import preset_files
 from nt2vr.progress import duration_text
 from nt2vr.settings import ASSETS, resolve_path
+from nt2vr.ui.view import View
 from trainer.config import CHOICES, FIELDS, TrainConfig
 from trainer.teaching import changes_by_depth
 
-TEACHING = "teach-text"  # the preset whose settings depend on the depth of its base
-BENCHMARKED = 70.0  # GFLOP per second of the two cores on which steps were timed
-OWN_DATA = "path/to"  # begins the data of presets that need one's own
+# The preset whose settings depend on the depth of its base.
+TEACHING = "teach-text"
+# GFLOP per second of the two cores on which steps were timed.
+BENCHMARKED = 70.0
+# Begins the data of presets that need one's own.
+OWN_DATA = "path/to"
 
 
 class PresetCard(NamedTuple):
@@ -34,33 +38,33 @@ class PresetCard(NamedTuple):
 
 FIRST = {  # presets to begin with
     "stage": PresetCard(
-        "Watch it learn",
-        "The built-in CLIP learns “not” in minutes, and Search shows each of its checkpoints.",
+        title="Watch it learn",
+        about="The built-in CLIP learns “not” in minutes, and Search shows each of its checkpoints.",
         on_cpu_s=0.38,
         # It was not run on a GPU: CLIP-neg's steps, which do more.
         on_gpu_s=0.3,
     ),
     "teach-text": PresetCard(
-        "Teach it “not”",
-        "Any CLIP learns negation from sentences alone; ViT-B/32 takes about half an hour on two cores.",
+        title="Teach it “not”",
+        about="Any CLIP learns negation from sentences alone; ViT-B/32 takes about half an hour on two cores.",
         on_cpu_s=0.3,
         on_gpu_s=0.1,
     ),
     "own-videos": PresetCard(
-        "Your own videos",
-        "A CLIP learns what captioned videos or pictures show, and “not”. Enter their folder as data.",
+        title="Your own videos",
+        about="A CLIP learns what captioned videos or pictures show, and “not”. Enter their folder as data.",
         on_cpu_s=0.5,
         on_gpu_s=0.1,
     ),
     "clip-bnl": PresetCard(
-        "The paper's CLIP-bnl",
-        "The loss of the paper, on the built-in world.",
+        title="The paper's CLIP-bnl",
+        about="The loss of the paper, on the built-in world.",
         on_cpu_s=0.7,
         on_gpu_s=0.1,
     ),
     "clip-neg": PresetCard(
-        "Strongest: CLIP-neg",
-        "Learns on the built-in world what each sentence excludes.",
+        title="Strongest: CLIP-neg",
+        about="Learns on the built-in world what each sentence excludes.",
         on_cpu_s=2.4,
         on_gpu_s=0.3,
     ),
@@ -81,15 +85,24 @@ class Field:
         """The help's first clause, then as Markdown's strong text all of it, which style.css shows at use."""
         text = in_words(self.help)
         first = re.split("[.;,] ", text, maxsplit=1)[0]
-        return text if first == text else f"{first} **{text}**"
+        if first == text:
+            return text
+        return f"{first} **{text}**"
 
 
 def config_fields() -> list[Field]:
     """Return the settings of a config by flat key, section by section."""
-    return [
-        Field(key, info.default, info.description or "", CHOICES.get(key, ()))
-        for key, info in FIELDS.items()
-    ]
+    fields = []
+    for key, info in FIELDS.items():
+        fields.append(
+            Field(
+                key=key,
+                default=info.default,
+                help=info.description or "",
+                choices=CHOICES.get(key, ()),
+            )
+        )
+    return fields
 
 
 def in_words(sentence: str) -> str:
@@ -107,9 +120,9 @@ def label_of(key: str) -> str:
 
 def presets() -> dict[str, dict[str, Any]]:
     """Return the shipped configs by model name, as form values: `FIRST`, then those that need no data of one's own."""
-    configs = {
-        name: json.loads(path.read_text(encoding="utf-8")) for name, path in preset_files().items()
-    }
+    configs = {}
+    for name, path in preset_files().items():
+        configs[name] = json.loads(path.read_text(encoding="utf-8"))
     teaching = configs[TEACHING]
     teaching |= changes_by_depth(resolve_path(teaching["base"]))
     rest = sorted(
@@ -121,16 +134,14 @@ def presets() -> dict[str, dict[str, Any]]:
     return {configs[stem]["name"]: defaults | configs[stem] for stem in order}
 
 
-def presets_view(
-    known: Mapping[str, Mapping[str, Any]], chosen: str, device: str = ""
-) -> dict[str, Any]:
+def presets_view(presets: Mapping[str, Mapping[str, Any]], chosen: str, device: str = "") -> View:
     """Show the presets to begin with, one perhaps chosen, with estimated times if there is a `device`.
 
-    The time rests on the seconds per step of docs/benchmarks.md: on a GPU as they are, on a CPU
+    The time rests on the seconds per step of docs/lab/benchmarks.md: on a GPU as they are, on a CPU
     scaled by its speed.
     """
     cards = []
-    for (name, config), card in zip(known.items(), FIRST.values(), strict=False):
+    for (name, config), card in zip(presets.items(), FIRST.values(), strict=False):
         cards.append(
             {
                 "name": name,
@@ -162,14 +173,14 @@ def _time_text(config: Mapping[str, Any], card: PresetCard, device: str) -> str:
 def bases(folders: Iterable[Path]) -> dict[str, str]:
     """Return the models that training can start from: display name to folder, as written in a config."""
     choices = {"random weights": ""}
-    cards = [card for parent in folders for card in sorted(parent.glob(f"*/{CARD}"))]
-    for folder in [card.parent for card in cards]:
-        try:
-            card = read_card(folder)
-        except CheckpointError:
-            continue
-        if card.capabilities.has_text_tower:
-            choices[_base_label(folder, card)] = _as_in_config(folder)
+    for parent in folders:
+        for file in sorted(parent.glob(f"*/{CARD}")):
+            try:
+                card = read_card(file.parent)
+            except CheckpointError:
+                continue
+            if card.capabilities.has_text_tower:
+                choices[_base_label(file.parent, card)] = _as_in_config(file.parent)
     return choices
 
 
@@ -208,7 +219,8 @@ def read_form(values: Mapping[str, Any], losses: Mapping[str, Any]) -> TrainConf
             read[key] = int(value)
     config = TrainConfig(**{**read, "losses": _read_losses(losses)})
     if config.encoder.trains_towers:
-        losses_of(config)  # refuses what cannot be built
+        # Refuses what cannot be built.
+        losses_of(config)
     return config
 
 
@@ -222,26 +234,33 @@ def loss_fields() -> dict[str, tuple[str, list[Field]]]:
     for name, kind in LOSSES.items():
         helps = help_of(kind)
         hints = get_type_hints(kind)
-        own = []
+        settings = []
         for field in fields(kind):
             choices = [choice for choice in get_args(hints[field.name]) if isinstance(choice, str)]
-            own.append(Field(field.name, field.default, helps[field.name], tuple(choices)))
+            settings.append(
+                Field(
+                    key=field.name,
+                    default=field.default,
+                    help=helps[field.name],
+                    choices=tuple(choices),
+                )
+            )
         purpose = (inspect.getdoc(kind) or "").partition("\n")[0]
-        described[name] = (purpose, [weight, *own])
+        described[name] = (purpose, [weight, *settings])
     return described
 
 
-def losses_view(losses: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def losses_view(losses: Mapping[str, Mapping[str, Any]]) -> View:
     """Return the table of all losses, with those of a config selected and filled in, of which it may have none."""
     rows = []
-    for name, (purpose, own) in loss_fields().items():
-        values = {field.key: field.default for field in own} | dict(losses.get(name, {}))
-        cells = [_cell(field, values[field.key]) for field in own]
+    for name, (purpose, settings) in loss_fields().items():
+        values = {field.key: field.default for field in settings} | dict(losses.get(name, {}))
+        cells = [_cell(field, values[field.key]) for field in settings]
         rows.append({"name": name, "help": purpose, "on": name in losses, "fields": cells})
     return {"losses": rows, "has_none": not losses}
 
 
-def _cell(field: Field, value: Any) -> dict[str, Any]:
+def _cell(field: Field, value: Any) -> View:
     """Return one input of the table: a switch, a choice or a number."""
     cell = {"key": field.key, "label": field.key.replace("_", " "), "help": field.help}
     if isinstance(field.default, bool):

@@ -35,7 +35,7 @@ from trainer.teaching import BY_DEPTH, PRESET, changes_by_depth
 FIRST = ("name", "base", "data", "train", "epochs", "batch_size", "learning_rate", "num_clips")
 
 
-class FormPanel:
+class RunForm:
     """The form of a new run, with the first preset's values; a run may start from those in the folder `runs`."""
 
     def __init__(self, runs: Path, settings: Settings, permissions: Permissions) -> None:
@@ -54,7 +54,9 @@ class FormPanel:
             self.presets = template("train-presets", cards, "pick")
             with gr.Row(equal_height=True):
                 more = list(self._presets)[len(FIRST_PRESETS) :]
-                self.preset = menu("train-preset", "More presets", more, value=None, scale=4)
+                self.preset = menu(
+                    "train-preset", label="More presets", choices=more, value=None, scale=4
+                )
                 self.start = gr.Button(
                     "Start training",
                     elem_id="train-start",

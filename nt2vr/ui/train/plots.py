@@ -3,9 +3,10 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import chain
 
 from nt2vr.ui.train.view import CONTROLS, VALIDATION, Points, Rows, run_names, series
+from nt2vr.ui.view import View
 from trainer.runs.manager import Run
 from trainer.trainings import loss_names
 
@@ -17,10 +18,14 @@ RIGHT = 312.0
 TOP = 10.0
 BOTTOM = 150.0
 MAX_EPOCH_LABELS = 10
-NUM_LEVELS = 4  # about as many horizontal lines
-LEVEL_COLOUR = 5  # number of the first colour after those of runs
-MAX_DOTS = 60  # of a line; more would hide it
-STEPS = (1.0, 2.0, 5.0, 10.0)  # between two lines of the grid, times a power of ten
+# About as many horizontal lines.
+NUM_LEVELS = 4
+# Number of the first colour after those of runs.
+LEVEL_COLOUR = 5
+# Of a line; more would hide it.
+MAX_DOTS = 60
+# Between two lines of the grid, times a power of ten.
+STEPS = (1.0, 2.0, 5.0, 10.0)
 MEANINGS = {
     "base": "the model before this training",
     "drop": "the base, with the unwanted part left out of queries",
@@ -37,7 +42,9 @@ class RunMetrics:
 
     @property
     def epochs(self) -> int:
-        return self.run.config.batches.epochs if self.run.config else 1
+        if self.run.config:
+            return self.run.config.batches.epochs
+        return 1
 
     def by_epoch(self, metric: str) -> Points:
         """Return a metric of validation by the number of the epoch."""
@@ -56,7 +63,7 @@ def _finite(points: Points) -> Points:
 
 
 @dataclass(frozen=True)
-class Line:
+class PlotLine:
     """A line of a plot: its name, its points (epoch, value), and the number of its colour."""
 
     name: str
@@ -70,32 +77,40 @@ class Line:
 class Plot:
     title: str
     note: str
-    lines: Sequence[Line]
+    lines: Sequence[PlotLine]
 
 
-def plots_view(run: RunMetrics, others: Sequence[RunMetrics] = ()) -> dict[str, Any]:
+def plots_view(run: RunMetrics, compared: Sequence[RunMetrics] = ()) -> View:
     """Show the curves of a run, with those of others, and a legend that all plots share."""
     if run.run.config is None:
         return {}
 
-    runs = [run, *others]
-    names = run_names([each.run for each in runs])
-    last_epoch = max(each.epochs for each in runs)
+    runs = [run, *compared]
+    names = run_names([curves.run for curves in runs])
+    last_epoch = max(curves.epochs for curves in runs)
     plots = plots_of(runs, names, last_epoch)
-    views = [
-        {"number": number, **_plot_view(plot, last_epoch)} for number, plot in enumerate(plots)
-    ]
+    views = []
+    for number, plot in enumerate(plots):
+        views.append({"number": number, **_plot_view(plot, last_epoch)})
     return {"legend": _legend(plots), "plots": views}
 
 
-def _legend(plots: Sequence[Plot]) -> list[dict[str, Any]]:
+def _legend(plots: Sequence[Plot]) -> list[View]:
     """List the lines of all plots once, in the order of their colours."""
-    drawn = {line.colour: line for plot in plots for line in plot.lines}
+    line_of_colour = {}
+    for plot in plots:
+        for drawn in plot.lines:
+            line_of_colour[drawn.colour] = drawn
     legend = []
-    for _, line in sorted(drawn.items()):
+    for _, line in sorted(line_of_colour.items()):
         about = MEANINGS.get(line.name, "") if line.is_level else ""
         legend.append(
-            {"name": line.name, "colour": line.colour, "level": line.is_level, "about": about}
+            {
+                "name": line.name,
+                "colour": line.colour,
+                "level": line.is_level,
+                "about": about,
+            }
         )
     return legend
 
@@ -116,16 +131,16 @@ def plots_of(runs: Sequence[RunMetrics], names: Sequence[str], last_epoch: int) 
     return [plot for plot in plots if plot.lines][:MAX_PLOTS]
 
 
-def _run_lines(names: Sequence[str], curves: Sequence[Points], has_dots: bool) -> list[Line]:
+def _run_lines(names: Sequence[str], curves: Sequence[Points], has_dots: bool) -> list[PlotLine]:
     """Return the line of each run that has points, in the colour of its place."""
     lines = []
     for colour, (name, points) in enumerate(zip(names, curves, strict=True)):
         if points:
-            lines.append(Line(name, points, colour, has_dots=has_dots))
+            lines.append(PlotLine(name, points, colour, has_dots=has_dots))
     return lines
 
 
-def _levels(run: RunMetrics, metric: str, last_epoch: int) -> list[Line]:
+def _levels(run: RunMetrics, metric: str, last_epoch: int) -> list[PlotLine]:
     """Return what a run is compared with, as level lines: its base, and the control."""
     levels = []
     for colour, prefix in enumerate(CONTROLS, LEVEL_COLOUR):
@@ -133,46 +148,66 @@ def _levels(run: RunMetrics, metric: str, last_epoch: int) -> list[Line]:
         if points:
             value = points[-1][1]
             level = [(0.0, value), (float(last_epoch), value)]
-            levels.append(Line(prefix, level, colour, is_level=True))
+            levels.append(
+                PlotLine(
+                    name=prefix,
+                    points=level,
+                    colour=colour,
+                    is_level=True,
+                )
+            )
     return levels
 
 
-def _plot_view(plot: Plot, last_epoch: int) -> dict[str, Any]:
+def _plot_view(plot: Plot, last_epoch: int) -> View:
     """Draw a plot: the grid, the lines, and their last values in words."""
-    levels = grid_levels(value for line in plot.lines for _, value in line.points)
+    points = chain.from_iterable(line.points for line in plot.lines)
+    levels = grid_levels(value for _, value in points)
     scale = Scale(last_epoch, low=levels[0], high=levels[-1])
     digits = _digits(levels)
-    latest = ", ".join(f"{line.name} {_short(line.points[-1][1])}" for line in plot.lines)
+    lines = []
+    latest = []
+    for line in plot.lines:
+        lines.append(_line_view(line, scale))
+        latest.append(f"{line.name} {_short(line.points[-1][1])}")
+    epoch_labels = []
+    for epoch, label in epoch_marks(last_epoch):
+        epoch_labels.append({"x": scale.x(epoch), "label": label})
+    level_labels = []
+    for level in levels:
+        label = f"{level:.{digits}f}".replace("-", MINUS)
+        level_labels.append({"y": scale.y(level), "label": label})
     return {
         "title": plot.title,
         "note": plot.note,
-        "latest": latest,
-        "lines": [_line_view(line, scale) for line in plot.lines],
-        "epochs": [
-            {"x": scale.x(epoch), "label": label} for epoch, label in epoch_marks(last_epoch)
-        ],
-        "levels": [
-            {"y": scale.y(level), "label": f"{level:.{digits}f}".replace("-", MINUS)}
-            for level in levels
-        ],
+        "latest": ", ".join(latest),
+        "lines": lines,
+        "epochs": epoch_labels,
+        "levels": level_labels,
         "last_epoch": last_epoch,
     }
 
 
-def _line_view(line: Line, scale: "Scale") -> dict[str, Any]:
-    places = [f"{scale.x(epoch)},{scale.y(value)}" for epoch, value in line.points]
+def _line_view(line: PlotLine, scale: "Scale") -> View:
+    places = []
+    values = []
     dots = []
+    for epoch, value in line.points:
+        x = scale.x(epoch)
+        y = scale.y(value)
+        places.append(f"{x},{y}")
+        values.append([epoch, _short(value)])
+        dots.append({"x": x, "y": y})
     # A line of one point would not be seen.
-    if len(line.points) == 1 or (line.has_dots and len(line.points) <= MAX_DOTS):
-        dots = [{"x": scale.x(epoch), "y": scale.y(value)} for epoch, value in line.points]
+    needs_dots = len(dots) == 1 or (line.has_dots and len(dots) <= MAX_DOTS)
     return {
         "name": line.name,
         "colour": line.colour,
         "level": line.is_level,
         "path": " ".join(places),
-        "dots": dots,
-        # for the values under the pointer
-        "points": [[epoch, _short(value)] for epoch, value in line.points],
+        "dots": dots if needs_dots else [],
+        # For the values under the pointer.
+        "points": values,
     }
 
 
@@ -200,9 +235,11 @@ def grid_levels(values: Iterable[float]) -> list[float]:
         low -= abs(low) / 10 or 0.5
         high += abs(high) / 10 or 0.5
 
-    least = (high - low) / NUM_LEVELS * (1 - 1e-9)  # rounding must not make it the next larger step
+    # Rounding must not make it the next larger step.
+    least = (high - low) / NUM_LEVELS * (1 - 1e-9)
     power = 10.0 ** math.floor(math.log10(least))
-    step = next(power * factor for factor in STEPS if power * factor >= least)
+    steps = [power * factor for factor in STEPS]
+    step = min(step for step in steps if step >= least)
     first = math.floor(low / step + 1e-9)
     last = math.ceil(high / step - 1e-9)
     return [number * step for number in range(first, last + 1)]
@@ -213,19 +250,26 @@ def _digits(levels: Sequence[float]) -> int:
     return max(0, -math.floor(math.log10(levels[1] - levels[0]) + 1e-9))
 
 
+def _epochs_between_labels(last_epoch: int) -> int:
+    power = 1
+    while True:
+        for step in (power, 2 * power, 5 * power):
+            if last_epoch / step <= MAX_EPOCH_LABELS:
+                return step
+        power *= 10
+
+
 def epoch_marks(last_epoch: int) -> list[tuple[int, str]]:
     """Return each epoch with its label, or, of very many, some; labels that would touch are empty."""
-    between = next(
-        step
-        for power in (1, 10, 100, 1000, 10_000)
-        for step in (power, 2 * power, 5 * power)
-        if last_epoch / step <= MAX_EPOCH_LABELS
-    )
+    between = _epochs_between_labels(last_epoch)
     marked = 1 if last_epoch <= MAX_DOTS else between
-    return [
-        (epoch, str(epoch) if epoch % between == 0 else "")
-        for epoch in range(0, last_epoch + 1, marked)
-    ]
+    marks = []
+    for epoch in range(0, last_epoch + 1, marked):
+        label = ""
+        if epoch % between == 0:
+            label = str(epoch)
+        marks.append((epoch, label))
+    return marks
 
 
 def _short(value: float) -> str:

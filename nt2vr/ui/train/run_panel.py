@@ -10,12 +10,14 @@ from nt2vr.settings import Settings
 from nt2vr.ui.theme import Confirmation, menu, template
 from nt2vr.ui.train.plots import RunMetrics, plots_view
 from nt2vr.ui.train.view import comparable, lower_rate_label, run_view
+from nt2vr.ui.view import View
 from nt2vr.ui.web.errors import problem_place
 from nt2vr.ui.web.inputs import Updates
 from nt2vr.ui.web.permissions import Permissions, Visitor
 from trainer.runs.manager import Run, RunManager
 
-MAX_BESIDE = 4  # runs in the plots of another: more lines are hard to tell apart
+# Runs in the plots of another: more lines are hard to tell apart.
+MAX_BESIDE = 4
 
 
 class RunPanel:
@@ -33,7 +35,12 @@ class RunPanel:
                 self.resume = gr.Button("Resume", elem_id="train-resume", size="sm", min_width=90)
                 self.delete = gr.Button("Delete", elem_id="train-delete", size="sm", min_width=90)
             question = "Move this run, with all its checkpoints, to the trash?"
-            self.confirm = Confirmation("train", "delete", question, "Move to trash")
+            self.confirm = Confirmation(
+                prefix="train",
+                action="delete",
+                question=question,
+                answer="Move to trash",
+            )
             self.problem = problem_place("run-problem")
             self.run = template("train-run", {}, "pick")
             self.resume_lower = gr.Button(
@@ -45,8 +52,8 @@ class RunPanel:
             )
             self.beside = menu(
                 "train-beside",
-                "Compare its curves with",
-                [],
+                label="Compare its curves with",
+                choices=[],
                 value=[],
                 multiselect=True,
                 max_choices=MAX_BESIDE,
@@ -70,10 +77,12 @@ class RunPanel:
     def show_nothing(self) -> Updates:
         return {self.run: {}, self._plots: {}, self._log: {}}
 
-    def show(self, run: Run, others: Sequence[Run], visitor: Visitor) -> Updates:
+    def show(self, run: Run, compared: Sequence[Run], visitor: Visitor) -> Updates:
         """Show what changes during a run; the curves of `others` are laid over its own."""
         metrics = RunMetrics(run, self._manager.metrics(run.run_id))
-        beside = [RunMetrics(other, self._manager.metrics(other.run_id)) for other in others]
+        beside = []
+        for other_run in compared:
+            beside.append(RunMetrics(other_run, self._manager.metrics(other_run.run_id)))
         # The log names files.
         may_train = self._permissions.may("train", visitor)
         log = self._manager.log_tail(run.run_id) if may_train else ""
@@ -100,7 +109,7 @@ class RunPanel:
             self.delete: gr.Button(interactive=may_delete and not run.is_under_way),
         }
 
-    def _view(self, metrics: RunMetrics, visitor: Visitor) -> dict[str, Any]:
+    def _view(self, metrics: RunMetrics, visitor: Visitor) -> View:
         run = metrics.run
         catalog = Catalog.of(self._settings)
         return run_view(

@@ -12,10 +12,10 @@ from nt2vr.errors import DeviceInUseError
 from nt2vr.evaluation.sources import WORDS
 from nt2vr.models.catalog import Catalog
 from nt2vr.settings import Settings
-from nt2vr.ui.evaluate.wish import Wish
+from nt2vr.ui.evaluate.evaluation_request import EvaluationRequest
 from nt2vr.ui.later_starts import LaterStarts
 from nt2vr.ui.theme import PRIVATE, QUIET
-from nt2vr.ui.train.form_panel import FormPanel, fields_in_words
+from nt2vr.ui.train.form_panel import RunForm, fields_in_words
 from nt2vr.ui.train.run_list import RunList
 from nt2vr.ui.train.run_panel import MAX_BESIDE, RunPanel
 from nt2vr.ui.web.errors import with_errors_shown_at
@@ -37,20 +37,20 @@ class TrainTab:
         self._permissions = permissions
         self._later = LaterStarts(manager, permissions)
         self._list = RunList(manager)
-        self._form = FormPanel(manager.folder, settings, permissions)
+        self._form = RunForm(manager.folder, settings, permissions)
         self._run = RunPanel(manager, settings, permissions)
 
-    def build(self, mark: gr.Textbox, tabs: gr.Tabs, wished: gr.Textbox) -> None:
+    def build(self, mark: gr.Textbox, tabs: gr.Tabs, requested: gr.Textbox) -> None:
         """Lay the tab out and wire it.
 
-        `mark` changes when the tab is opened; the Evaluate tab of `tabs` reads in `wished` what to
+        `mark` changes when the tab is opened; the Evaluate tab of `tabs` reads in `requested` what to
         measure.
         """
         self._build_panels()
         self._wire_opening(mark)
         self._wire_form()
         self._wire_list()
-        self._wire_run(tabs, wished)
+        self._wire_run(tabs, requested)
 
     def _build_panels(self) -> None:
         self._note = gr.Markdown(visible=False, elem_id="train-note")
@@ -108,7 +108,7 @@ class TrainTab:
         form.base.input(self.on_base, [form.presets, form.base], form.boxes_by_depth, **QUIET)
         form.preset.input(self.on_preset, form.preset, form.shown, **QUIET)
         form.presets.pick(self.on_pick_preset, None, form.shown, **QUIET)
-        shown = [*self._shown, form.problem, *form.choice.shown]
+        outputs = [*self._shown, form.problem, *form.choice.outputs]
         starting = (
             (form.start, self.on_start),
             (form.choice.stop, self.on_start_instead),
@@ -118,7 +118,7 @@ class TrainTab:
             button.click(
                 with_errors_shown_at(form.problem, start),
                 form.filled,
-                shown,
+                outputs,
                 show_progress_on=form.start,
                 **PRIVATE,
             )
@@ -131,10 +131,10 @@ class TrainTab:
         panel.runs.withdraw(self.on_withdraw, self._chosen, self._shown, **QUIET)
         panel.empty.click(self.on_empty_trash, self._chosen, self._shown, **QUIET)
 
-    def _wire_run(self, tabs: gr.Tabs, wished: gr.Textbox) -> None:
+    def _wire_run(self, tabs: gr.Tabs, requested: gr.Textbox) -> None:
         """Wire the buttons of the open run."""
         panel = self._run
-        shown = [*self._shown, panel.problem]
+        outputs = [*self._shown, panel.problem]
         clicked = (
             (panel.stop, self.on_stop),
             (panel.resume, self.on_resume),
@@ -142,12 +142,14 @@ class TrainTab:
             (panel.confirm.yes, self.on_delete),
         )
         for button, handler in clicked:
-            button.click(with_errors_shown_at(panel.problem, handler), self._chosen, shown, **QUIET)
+            button.click(
+                with_errors_shown_at(panel.problem, handler), self._chosen, outputs, **QUIET
+            )
         self._chosen.change(None, None, panel.problem, js="() => ''")
         panel.confirm.asked_by(
             panel.delete, self._chosen, (self._list.new.click, self._list.runs.pick)
         )
-        panel.run.pick(self.on_evaluate, self._chosen, [tabs, wished], **QUIET)
+        panel.run.pick(self.on_evaluate, self._chosen, [tabs, requested], **QUIET)
 
     def on_opened(
         self, cards: Mapping[str, Any], losses: Mapping[str, Any], request: gr.Request
@@ -162,11 +164,14 @@ class TrainTab:
         runs = self._manager.runs()
         run = next((run for run in runs if run.run_id == chosen), None)
         wanted = beside or []
-        others = [other for other in runs if other.run_id in wanted and other != run]
-        others = others[:MAX_BESIDE]
-        if self._stamp(runs, run, others, request) == seen:
+        compared = []
+        for candidate in runs:
+            if candidate.run_id in wanted and candidate != run:
+                compared.append(candidate)
+        compared = compared[:MAX_BESIDE]
+        if self._stamp(runs, run, compared, visitor=request) == seen:
             return gr.skip()
-        return self._watch(runs, run, others, request)
+        return self._watch(runs, run, compared, visitor=request)
 
     def on_preset(self, name: str) -> list[Any]:
         return self._form.show_preset(name)
@@ -223,9 +228,9 @@ class TrainTab:
 
     def _free_name(self, name: str) -> str:
         """Return a name, with a number if a run of that name is here."""
-        taken = {run.name for run in self._manager.runs()}
+        used_names = {run.name for run in self._manager.runs()}
         names = chain([name], (f"{name} {number}" for number in count(2)))
-        return next(free for free in names if free not in taken)
+        return next(free for free in names if free not in used_names)
 
     def on_withdraw(self, chosen: str | None, request: gr.Request) -> Updates:
         """Take back the start that waits, or close the message that it was refused."""
@@ -261,7 +266,8 @@ class TrainTab:
         """Open the form of a new evaluation, of a run's model on what was held out of its data."""
         config = self._manager.get(run_id).config
         data = config.dataset.data if config else WORLD
-        split = "test"  # of the built-in world, which has no other
+        # Of the built-in world, which has no other.
+        split = "test"
         if data != WORLD:
             self._permissions.check("paths", request)
             split = "validation"
@@ -269,7 +275,7 @@ class TrainTab:
                 data = f"{WORDS}{data}"
         catalog = Catalog.of(self._settings)
         system = catalog.name_of_run(self._manager.folder / run_id)
-        return [gr.Tabs(selected="evaluate"), Wish(data, split, [system]).write()]
+        return [gr.Tabs(selected="evaluate"), EvaluationRequest(data, split, [system]).write()]
 
     def on_delete(self, run_id: str, request: gr.Request) -> Updates:
         self._permissions.check("delete", request)
@@ -294,29 +300,30 @@ class TrainTab:
             self._form.column: gr.Column(visible=run is None),
             **self._run.open(runs, run),
             **self._list.show_trash(),
-            **self._watch(runs, run, [], request),
+            **self._watch(runs, run, compared=[], visitor=request),
         }
 
     def _watch(
-        self, runs: Sequence[Run], run: Run | None, others: Sequence[Run], visitor: Visitor
+        self, runs: Sequence[Run], run: Run | None, compared: Sequence[Run], visitor: Visitor
     ) -> Updates:
         """Return updates for everything that changes during a run."""
         updates = {
-            self._seen: self._stamp(runs, run, others, visitor),
+            self._seen: self._stamp(runs, run, compared, visitor),
             **self._list.show_runs(runs, run, self._later.view(visitor)),
         }
         if run is None:
             return {**updates, **self._run.show_nothing()}
-        return {**updates, **self._run.show(run, others, visitor)}
+        return {**updates, **self._run.show(run, compared, visitor)}
 
     def _stamp(
-        self, runs: Sequence[Run], run: Run | None, others: Sequence[Run], visitor: Visitor
+        self, runs: Sequence[Run], run: Run | None, compared: Sequence[Run], visitor: Visitor
     ) -> str:
         """Hash the displayed state; the page needs no update while the hash stays the same."""
         state: list[Any] = [self._later.view(visitor)]
-        state += [(each.run_id, each.status, each.may_end_at_once) for each in runs]
+        for listed_run in runs:
+            state.append((listed_run.run_id, listed_run.status, listed_run.may_end_at_once))
         if run is not None:
             state.append(self._manager.log_tail(run.run_id))
-            for shown in (run, *others):
-                state.append((shown.run_id, len(self._manager.metrics(shown.run_id))))
+            for shown_run in (run, *compared):
+                state.append((shown_run.run_id, len(self._manager.metrics(shown_run.run_id))))
         return blake2b(repr(state).encode(), digest_size=8).hexdigest()

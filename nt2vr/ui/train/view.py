@@ -21,7 +21,8 @@ from nt2vr.extension import trainings
 from nt2vr.media.limits import LIMITS
 from nt2vr.models.card import read_card
 from nt2vr.progress import duration_text, percent_text
-from nt2vr.ui.search.results import short_name
+from nt2vr.ui.search.formats import short_name
+from nt2vr.ui.view import View
 from nt2vr.world import NAME
 from trainer.config import TrainConfig
 from trainer.runs.manager import Run
@@ -29,7 +30,8 @@ from trainer.trainings import loss_names
 
 Points = list[tuple[float, float]]
 Rows = Sequence[Mapping[str, float]]
-MAX_POINTS = 300  # per line; more would not be visible
+# Per line; more would not be visible.
+MAX_POINTS = 300
 VALIDATION = (  # metric, title, explanation
     (COMPOSED_HARD_PAIRS, "Hard pairs", "“A and not B” ranks A without B above A with B, in %"),
     (ORIGINAL_MIR, "Original MIR", "how well captions find their clips"),
@@ -57,7 +59,7 @@ WORDS = {
 }  # for states that say it otherwise
 
 
-def runs_view(runs: Sequence[Run], chosen: Run | None) -> dict[str, Any]:
+def runs_view(runs: Sequence[Run], chosen: Run | None) -> View:
     return {"runs": [{**_summary(run), "chosen": run == chosen} for run in runs]}
 
 
@@ -68,7 +70,7 @@ def run_view(
     system: str = "",
     base: str = "",
     may_evaluate: bool = False,
-) -> dict[str, Any]:
+) -> View:
     """Return one run: its progress, what it is trained on, and where its model is used.
 
     Args:
@@ -143,29 +145,29 @@ class BestEpoch(NamedTuple):
 
 def _best_epoch(config: TrainConfig, rows: Rows) -> BestEpoch | None:
     """Return the best epoch so far; None before the first has been measured."""
-    measured = [
-        BestEpoch(number, value)
-        for number, value in series(rows, config.validation.monitor, "epoch")
-        if number > 0
-    ]
+    measured = []
+    for number, value in series(rows, config.validation.monitor, "epoch"):
+        if number > 0:
+            measured.append(BestEpoch(number, value))
     return max(measured, key=lambda epoch: epoch.value, default=None)
 
 
 def facts(config: TrainConfig, rows: Rows) -> list[dict[str, str]]:
     """Return what a run is trained on and with, and its best epoch so far, as terms and texts without any path."""
-    named = {
+    losses = []
+    for name in loss_names(config):
+        losses.append(_loss_text(name, config.objective.losses.get(name, {})))
+    text_of = {
         "Data": NAME if config.dataset.is_world else Path(config.dataset.data).name,
         "Base": base_name(config),
-        "Losses": ", ".join(
-            _loss_text(name, config.objective.losses.get(name, {})) for name in loss_names(config)
-        ),
+        "Losses": ", ".join(losses),
         "Seed": str(config.run.seed),
     }
     best = _best_epoch(config, rows)
     if best is not None:
         monitor = _title_of(config.validation.monitor)
-        named["Best epoch"] = f"{best.number:.0f} ({monitor} {best.value:.3g})"
-    return [{"term": term, "text": text} for term, text in named.items()]
+        text_of["Best epoch"] = f"{best.number:.0f} ({monitor} {best.value:.3g})"
+    return [{"term": term, "text": text} for term, text in text_of.items()]
 
 
 def _title_of(metric: str) -> str:
@@ -189,32 +191,55 @@ def base_name(config: TrainConfig) -> str:
 
 def _loss_text(name: str, settings: Mapping[str, Any]) -> str:
     """Return a loss with its weight and its own settings: "distill 5 (alpha 0.8, keep 1)"."""
-    own = ", ".join(f"{key} {_short(value)}" for key, value in settings.items() if key != "weight")
-    weight = f" {_short(settings['weight'])}" if "weight" in settings else ""
-    return f"{name}{weight} ({own})" if own else f"{name}{weight}"
+    text = name
+    if "weight" in settings:
+        text += f" {_short(settings['weight'])}"
+    own_settings = []
+    for key, value in settings.items():
+        if key != "weight":
+            own_settings.append(f"{key} {_short(value)}")
+    if own_settings:
+        text += f" ({', '.join(own_settings)})"
+    return text
 
 
 def _short(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value).lower()
+    if isinstance(value, float):
+        return f"{value:g}"
+    return str(value).lower()
 
 
-def _summary(run: Run) -> dict[str, Any]:
-    status, share = run.status, percent_text(run.status.step, run.num_steps)
-    if status.state in ("finished", "preparing"):
-        share = "100" if status.state == "finished" else percent_text(status.done, status.total)
-    word = WORDS.get(status.state, status.state)
-    name = short_name(run.run_id)
-    return {"id": run.run_id, "name": name, "state": status.state, "word": word, "share": share}
+def _summary(run: Run) -> View:
+    status = run.status
+    if status.state == "finished":
+        share = "100"
+    elif status.state == "preparing":
+        share = percent_text(status.done, status.total)
+    else:
+        share = percent_text(status.step, run.num_steps)
+    return {
+        "id": run.run_id,
+        "name": short_name(run.run_id),
+        "state": status.state,
+        "word": WORDS.get(status.state, status.state),
+        "share": share,
+    }
 
 
 def lower_rate_label(run: Run) -> str:
     """Return what the button says that resumes a run at a lower learning rate."""
-    return "Resume" if run.lower_rate is None else f"Resume at learning rate {run.lower_rate:g}"
+    if run.lower_rate is None:
+        return "Resume"
+    return f"Resume at learning rate {run.lower_rate:g}"
 
 
 def series(rows: Rows, key: str, along: str) -> Points:
     """Return a metric's values in order, at most MAX_POINTS and the last; of one measured again, the last counts."""
-    points = sorted({row[along]: row[key] for row in rows if key in row and along in row}.items())
+    value_at = {}
+    for row in rows:
+        if key in row and along in row:
+            value_at[row[along]] = row[key]
+    points = sorted(value_at.items())
     return points[:: -math.ceil(len(points) / MAX_POINTS) or -1][::-1]
 
 
@@ -223,24 +248,27 @@ def comparable(runs: Sequence[Run], run: Run | None) -> list[tuple[str, str]]:
     if run is None:
         return []
     choices = []
-    for name, other in zip(run_names(runs), runs, strict=True):
-        if other.run_id != run.run_id and other.config is not None:
-            choices.append((name, other.run_id))
+    for name, candidate in zip(run_names(runs), runs, strict=True):
+        if candidate.run_id != run.run_id and candidate.config is not None:
+            choices.append((name, candidate.run_id))
     return choices
 
 
 def run_names(runs: Sequence[Run]) -> list[str]:
     """Name runs as Search and Evaluate list their models; those of one name by their ids."""
     names = [short_name(run.run_id) for run in runs]
-    return [
-        run.run_id if names.count(name) > 1 else name for name, run in zip(names, runs, strict=True)
-    ]
+    unique_names = []
+    for name, run in zip(names, runs, strict=True):
+        if names.count(name) > 1:
+            name = run.run_id
+        unique_names.append(name)
+    return unique_names
 
 
 def trash_text(num_bytes: int) -> str:
     if not num_bytes:
         return ""
-    size = (
-        f"{num_bytes / 1e9:.1f} GB" if num_bytes >= 1e9 else f"{max(1, round(num_bytes / 1e6))} MB"
-    )
+    size = f"{max(1, round(num_bytes / 1e6))} MB"
+    if num_bytes >= 1e9:
+        size = f"{num_bytes / 1e9:.1f} GB"
     return f"Trash: {size}, deleted {LIMITS['trash'].days} days after each run."

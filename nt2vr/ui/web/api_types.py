@@ -102,11 +102,11 @@ class QueryParts(Complete):
     unwanted: list[str]
     notice: str = Field("", description="if the query is hardly English")
     read_as: dict[str, str] = Field(
-        {}, description="words that a model does not know, and what it was asked for"
+        {}, description="words that a model does not know, each with the word searched for instead"
     )
 
 
-class Span(Complete):
+class FoundMoment(Complete):
     """A window of a long video, in seconds."""
 
     start: float
@@ -115,7 +115,7 @@ class Span(Complete):
 
 
 class FoundClip(Complete):
-    """A clip, or adjacent windows of one film, which alone have the fields from `film` on."""
+    """A clip, or adjacent windows of one long video, which alone have the fields from `film` on."""
 
     video_id: str
     rank: int
@@ -124,7 +124,7 @@ class FoundClip(Complete):
     film: str = ""
     start: float = 0.0
     end: float | None = None
-    moments: list[Span] = []
+    moments: list[FoundMoment] = []
 
 
 class SystemAnswer(Complete):

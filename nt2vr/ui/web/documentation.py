@@ -30,6 +30,9 @@ PAPER = "https://doi.org/10.1145/3503161.3547968"
 START = "app.md"
 # The folder of papers in the repository.
 PAPERS = "nt2vr/papers"
+# The folder of all measurements, and what the names of its pages begin with where they are served.
+LAB = "lab"
+LAB_PREFIX = "lab-"
 # The attribute that has the address, by type of token.
 ADDRESSES = {"link_open": "href", "image": "src"}
 MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
@@ -41,7 +44,7 @@ class Documentation:
 
     Attributes:
         code: address of the code, where links to its files lead; without one they are plain text.
-        folder: the pages, with their pictures; it may be missing.
+        folder: the pages and their pictures, also those in its folder `lab`; it may be missing.
         papers: a folder per paper, each with a README.md.
     """
 
@@ -53,6 +56,8 @@ class Documentation:
     def files(self) -> dict[str, Path]:
         """The files by the names under which they are served."""
         files = {path.name: path for path in self.folder.glob("[!.]*") if path.is_file()}
+        for path in self.folder.glob(f"{LAB}/[!.]*"):
+            files[f"{LAB_PREFIX}{path.name}"] = path
         for page in self.papers.glob("*/README.md"):
             files[f"paper-{page.parent.name}.md"] = page
         files["style.css"] = TEMPLATES / "style.css"
@@ -68,18 +73,23 @@ class Documentation:
         path = self.files[name]
         if path.is_relative_to(self.papers):
             return f"{PAPERS}/{path.relative_to(self.papers).as_posix()}"
+        if name.startswith(LAB_PREFIX):
+            return f"docs/{LAB}/{path.name}"
         return f"docs/{name}"
 
     @cached_property
     def titles(self) -> dict[str, str]:
-        """The pages' titles by their names, the first page first."""
+        """The pages' titles by their names: the first page first, those of the lab last."""
         titles = {}
         for name, path in self.files.items():
             if path.suffix == ".md":
                 first_line = path.read_text("utf-8").partition("\n")[0]
                 titles[name] = first_line.lstrip("# ")
-        names = sorted(titles, key=lambda name: (name != START, titles[name].lower()))
-        return {name: titles[name] for name in names}
+
+        def position(name: str) -> tuple[bool, bool, str]:
+            return name != START, name.startswith(LAB_PREFIX), titles[name].lower()
+
+        return {name: titles[name] for name in sorted(titles, key=position)}
 
     def routes(self) -> list[Route]:
         # Links are relative to the folder.
@@ -102,6 +112,9 @@ class Documentation:
             return HTMLResponse(_page(self, name))
         if name in self.files:
             return FileResponse(self.files[name])
+        # The pages of the lab were once beside the others.
+        if f"{LAB_PREFIX}{name}" in self.titles:
+            return RedirectResponse(f"{LAB_PREFIX}{name}")
         return PlainTextResponse("The documentation has no such page.", 404)
 
 
@@ -155,7 +168,9 @@ def _address(link: str, docs: Documentation, page: str) -> str | None:
     target = normpath(f"{dirname(docs.repository_path(page))}/{path}")
     if target in docs.names:
         return f"{docs.names[target]}{mark}{anchor}"
-    return f"{docs.code}/blob/main/{target}{mark}{anchor}" if docs.code else None
+    if docs.code:
+        return f"{docs.code}/blob/main/{target}{mark}{anchor}"
+    return None
 
 
 def _navigation(docs: Documentation, current: str) -> str:

@@ -19,7 +19,8 @@ from starlette.types import Receive, Scope, Send
 
 from nt2vr.ui.library.media import FOREVER
 
-QUALITY = 4  # of brotli, as Gradio has it: 6 takes three times as long for 5 % less
+# Of brotli, as Gradio has it: 6 takes three times as long for 5 % less.
+QUALITY = 4
 SMALLEST = 400  # bytes that are worth compressing
 COMPRESSED = {".js", ".css", ".svg"}
 
@@ -60,5 +61,6 @@ class GradioFiles:
             headers["Content-Encoding"] = "br"
         media_type = mimetypes.guess_type(name)[0] or "application/octet-stream"
         if path.suffix == ".js":
-            media_type = "text/javascript"  # whatever the machine's registry says
+            # Whatever the machine's registry says.
+            media_type = "text/javascript"
         return Response(content, media_type=media_type, headers=headers)

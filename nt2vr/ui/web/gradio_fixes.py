@@ -5,11 +5,12 @@ Each was last needed with Gradio 6.31. `tests/unit/ui/web/test_gradio_fixes.py` 
 Gradio makes the fix unnecessary: delete it then.
 """
 
+import asyncio
 import inspect
 import logging
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from copy import copy
 from pathlib import Path
@@ -21,6 +22,7 @@ from gradio.blocks import Block, BlockContext, BlocksConfig
 from gradio.mcp import GradioMCPServer
 from gradio.renderable import Renderable
 from gradio.route_utils import GradioMultiPartParser
+from gradio.state_holder import SessionState
 from starlette.types import Scope
 
 from nt2vr.errors import MAX_QUOTED, quoted, reason_of
@@ -28,6 +30,12 @@ from nt2vr.ui.theme import TEMPLATES
 from nt2vr.ui.web.later_parts import FirstView, LaterParts
 
 logger = logging.getLogger(__name__)
+
+# Components whose values never are files.
+WITHOUT_FILES = (gr.HTML, gr.State, gr.Textbox, gr.Dropdown, gr.Slider, gr.Timer)
+# Between two looks of the queue for events, and for their progress.
+QUEUE_PAUSE_S = 1.0
+PROGRESS_PAUSE_S = 0.1
 
 
 def template_script() -> str:
@@ -121,7 +129,9 @@ def unopened_picture(**options: Any) -> gr.Image:
     picture = gr.Image(type="filepath", **options)
 
     def path_of(payload: Any) -> str | None:
-        return None if payload is None else payload.path or ""
+        if payload is None:
+            return None
+        return payload.path or ""
 
     # A subclass would write a .pyi next to its source.
     picture.preprocess = path_of  # type: ignore[method-assign]
@@ -144,7 +154,10 @@ def check_inputs(page: gr.Blocks) -> None:
             is_of_this_app = isinstance(error, gr.Error) and not error.print_exception
             if is_of_this_app:
                 raise
-            reason = str(error.message) if isinstance(error, gr.Error) else reason_of(error)
+            if isinstance(error, gr.Error):
+                reason = str(error.message)
+            else:
+                reason = reason_of(error)
             raise _refused(reason[:MAX_QUOTED]) from error
         blocks = block_fn.inputs
         return [_checked(block, value) for block, value in zip(blocks, values, strict=True)]
@@ -160,13 +173,17 @@ def _checked(block: Any, value: Any) -> Any:
     """Return a component's value, empty if it is null; an error if the component cannot have it."""
     if not _can_hold(block, value):
         raise _refused(f"{_name_of(block)} holds no {type(value).__name__}.")
-    return _empty_value(block) if value is None else value
+    if value is None:
+        return _empty_value(block)
+    return value
 
 
 def _empty_value(block: Any) -> Any:
     if isinstance(block, gr.Textbox):
         return ""
-    return [] if isinstance(block, gr.Dropdown) and block.multiselect else None
+    if isinstance(block, gr.Dropdown) and block.multiselect:
+        return []
+    return None
 
 
 def _can_hold(block: Any, value: Any) -> bool:
@@ -210,14 +227,17 @@ def log_in_one_line() -> None:
         module.traceback = _OneLine()  # type: ignore[attr-defined]
 
 
-def keep_configurations(page: gr.Blocks) -> None:
-    """Compute once how the page's components are described to browsers.
+def share_configurations(page: gr.Blocks) -> None:
+    """Compute once how the page's components are described to browsers, for all visitors.
 
-    Gradio does so for each visitor, while all others wait: 70 ms for 320 components.
+    Gradio does so for each visitor, while all others wait: 70 ms for 320 components. It also writes
+    all values that a visitor sees into a copy, from which it would make a deep link. The page
+    offers none.
     """
     for number, block in page.blocks.items():
         block.stored_configuration = _configuration(number, [], block)  # type: ignore[union-attr]
     BlocksConfig.config_for_block = staticmethod(_stored_configuration)  # type: ignore[assignment]
+    SessionState._update_value_in_config = _forget_value  # type: ignore[method-assign,assignment]
 
 
 _configuration = BlocksConfig.config_for_block
@@ -226,36 +246,74 @@ _configuration = BlocksConfig.config_for_block
 def _stored_configuration(
     number: int, rendered: list[int], block: Block, renderable: Renderable | None = None
 ) -> dict[str, Any]:
-    stored = vars(block).get("stored_configuration")
+    stored: dict[str, Any] | None = vars(block).get("stored_configuration")
     if stored is None or renderable is not None:
         return _configuration(number, rendered, block, renderable)
-    # A session writes values into its own properties.
-    return {**stored, "props": {**stored["props"]}}
+    return stored
 
 
-def leave_skipped_outputs(page: gr.Blocks) -> None:
-    """Leave outputs alone that a handler's dict does not name; Gradio builds each again (1.5 ms)."""
+def _forget_value(session: SessionState, number: int, value: Any) -> None:
+    """Stand in for the method that writes a component's value into a session's configuration."""
+
+
+def keep_no_statistics(page: gr.Blocks) -> None:
+    """Keep no statistics of events.
+
+    After each event, Gradio makes a pandas table of up to 10,000 earlier ones, for its page of
+    statistics, which is not served.
+    """
+    page._queue.ANALYTICS_MAX_EVENTS = 0
+
+
+def postprocess_what_needs_it(page: gr.Blocks) -> None:
+    """Leave outputs alone that a handler's dict does not name, and what `gr.HTML` shows.
+
+    Gradio builds each skipped output again (1.5 ms). In a template's value it looks for files in
+    every text, three times.
+    """
     postprocess = page.postprocess_data
+    process = page.process_api
 
-    async def postprocess_named(block_fn: Any, predictions: Any, state: Any) -> list[Any]:
+    async def postprocess_rest(block_fn: Any, predictions: Any, state: Any) -> list[Any]:
         if not _is_by_block(predictions):
             return await postprocess(block_fn, predictions, state)
 
         outputs = block_fn.outputs
-        updated = [block for block in outputs if predictions.get(block, gr.skip()) != gr.skip()]
-        if not updated:
-            return [gr.skip()] * len(outputs)
-        event_of_updated = copy(block_fn)
-        event_of_updated.outputs = updated
-        values = [predictions[block] for block in updated]
-        # Gradio takes the value of a single output without a list.
-        processed = await postprocess(
-            event_of_updated, values[0] if len(values) == 1 else values, state
-        )
-        by_block = dict(zip(updated, processed, strict=True))
-        return [by_block.get(block, gr.skip()) for block in outputs]
+        sent = {}
+        rest = []
+        for block in outputs:
+            value = predictions.get(block, gr.skip())
+            if _is_content(block, value):
+                sent[block] = value
+            elif value != gr.skip():
+                rest.append(block)
+        if rest:
+            event_of_rest = copy(block_fn)
+            event_of_rest.outputs = rest
+            values = [predictions[block] for block in rest]
+            # Gradio takes the value of a single output without a list.
+            processed = await postprocess(
+                event_of_rest, values[0] if len(values) == 1 else values, state
+            )
+            sent |= zip(rest, processed, strict=True)
+        return [sent.get(block, gr.skip()) for block in outputs]
 
-    page.postprocess_data = postprocess_named  # type: ignore[method-assign]
+    async def process_without_addresses(block_fn: Any, *args: Any, **options: Any) -> Any:
+        event = page.fns[block_fn] if isinstance(block_fn, int) else block_fn
+        if all(isinstance(block, WITHOUT_FILES) for block in event.outputs):
+            # No address of a file is completed by it.
+            options["root_path"] = None
+        return await process(block_fn, *args, **options)
+
+    page.postprocess_data = postprocess_rest  # type: ignore[method-assign]
+    page.process_api = process_without_addresses  # type: ignore[method-assign]
+
+
+def _is_content(block: Block, value: Any) -> bool:
+    """Return whether a value is what `gr.HTML` shows, and neither an update nor a skip."""
+    if not isinstance(block, gr.HTML):
+        return False
+    return isinstance(value, str) or (isinstance(value, dict) and "__type__" not in value)
 
 
 def _is_by_block(predictions: Any) -> bool:
@@ -264,13 +322,69 @@ def _is_by_block(predictions: Any) -> bool:
     return all(isinstance(key, Block) for key in predictions)
 
 
+def wake_queue(page: gr.Blocks) -> None:
+    """Have the queue start an event as it arrives or a worker is free, and look for progress less often.
+
+    Gradio looks for events every millisecond, which takes 6 % of a core of an idle app, and for
+    progress every hundredth of a second.
+    """
+    queue = page._queue
+    pause = _Pause(QUEUE_PAUSE_S)
+    queue.push = _waking(queue.push, pause)  # type: ignore[method-assign]
+    queue.process_events = _waking(queue.process_events, pause)  # type: ignore[method-assign]
+    queue.sleep_when_free = pause
+    queue.progress_update_sleep_when_free = PROGRESS_PAUSE_S
+    queueing.asyncio = _Asyncio()  # type: ignore[assignment, attr-defined]
+
+
+class _Pause(float):
+    """The seconds that a queue would sleep; `wake` ends them."""
+
+    def __init__(self, seconds: float) -> None:
+        self._is_over = asyncio.Event()
+
+    async def wait(self) -> None:
+        self._is_over.clear()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._is_over.wait(), self)
+
+    def wake(self) -> None:
+        self._is_over.set()
+
+
+def _waking(function: Callable[..., Awaitable[Any]], pause: _Pause) -> Any:
+    """Return a function that ends a pause when it is done."""
+
+    async def do_and_wake(*args: Any, **options: Any) -> Any:
+        try:
+            return await function(*args, **options)
+        finally:
+            pause.wake()
+
+    return do_and_wake
+
+
+class _Asyncio:
+    """Stands in for the module `asyncio` in Gradio's queue, whose pauses can be ended."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(asyncio, name)
+
+    @staticmethod
+    async def sleep(seconds: float) -> None:
+        await (seconds.wait() if isinstance(seconds, _Pause) else asyncio.sleep(seconds))
+
+
 def keep_signatures(page: gr.Blocks) -> None:
     """Compute the signatures of the components' constructors once.
 
     Gradio does so for each component that an event updates. `inspect.signature` returns what a
     function has in `__signature__`.
     """
-    classes = {ancestor for block in page.blocks.values() for ancestor in type(block).__mro__}
+    classes = set()
+    for block in page.blocks.values():
+        for ancestor in type(block).__mro__:
+            classes.add(ancestor)
     for component in classes:
         constructor = vars(component).get("__init__")
         while inspect.isfunction(constructor):

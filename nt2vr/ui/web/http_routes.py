@@ -161,15 +161,21 @@ class _PostRoutes:
         add_route(route)
 
     def _limiter(self, request: SystemsRequest) -> CapacityLimiter:
-        references = request.references if isinstance(request, SearchRequest) else []
+        references = []
+        if isinstance(request, SearchRequest):
+            references = request.references
         has_picture = bool(request.image) or any(reference.image for reference in references)
-        return self._of_pictures if has_picture else self._of_texts
+        if has_picture:
+            return self._of_pictures
+        return self._of_texts
 
 
 def _status_of(error: Exception) -> int:
     if isinstance(error, BusyError):
         return 503
-    return 400 if isinstance(error, Nt2vrError) else 500
+    if isinstance(error, Nt2vrError):
+        return 400
+    return 500
 
 
 async def _read(request: Request, kind: type[AnyRequest]) -> AnyRequest:

@@ -57,33 +57,33 @@ class FirstView:
         self._config = config
         self.components = _with_interactivity(config)
         page = config["page"][""]
-        self._layouts = {
-            node["id"]: node
-            for node in _nodes(page["layout"])
-            if node["id"] in {part._id for part in parts}
-        }
-        self._part_of = {
-            node["id"]: number
-            for number, layout in self._layouts.items()
-            for child in layout.get("children", ())
-            for node in _nodes(child)
-        }
+        part_ids = {part._id for part in parts}
+        self._layouts: dict[int, Mapping[str, Any]] = {}
+        for node in _nodes(page["layout"]):
+            if node["id"] in part_ids:
+                self._layouts[node["id"]] = node
+        self._part_of: dict[int, int] = {}
+        for number, layout in self._layouts.items():
+            # The part itself comes first.
+            for node in list(_nodes(layout))[1:]:
+                self._part_of[node["id"]] = number
         self._events = {event["id"]: event for event in config["dependencies"]}
         self._part_of_event: dict[int, int] = {}
         for number, event in self._events.items():
-            if (part := self._part_touched_by(event)) is not None:
+            part = self._part_touched_by(event)
+            if part is not None:
                 self._part_of_event[number] = part
 
     @property
     def page(self) -> dict[str, Any]:
         """The first view, as Gradio describes a page."""
         components = [block["id"] for block in self.components]
+        of_page = [number for number in components if number not in self._part_of]
+        events_of_page = [number for number in self._events if number not in self._part_of_event]
         return {
             "layout": self._without_content(self._config["page"][""]["layout"]),
-            "components": [number for number in components if number not in self._part_of],
-            "dependencies": [
-                number for number in self._events if number not in self._part_of_event
-            ],
+            "components": of_page,
+            "dependencies": events_of_page,
         }
 
     def content_of(self, part: BlockContext, loaded_by: int) -> dict[str, Any]:
@@ -130,7 +130,10 @@ class FirstView:
         """Return the part whose content an event, or one that it follows, has to do with."""
         touched = {number for number, _ in event["targets"]}
         touched.update(event["inputs"], event["outputs"], event["show_progress_on"] or ())
-        parts = {self._part_of[number] for number in touched if number in self._part_of}
+        parts = set()
+        for number in touched:
+            if number in self._part_of:
+                parts.add(self._part_of[number])
         before = event.get("trigger_after")
         if before in self._part_of_event:
             parts.add(self._part_of_event[before])
@@ -147,8 +150,14 @@ def _with_interactivity(config: Mapping[str, Any]) -> list[dict[str, Any]]:
 
     Where none says so, a browser decides by all events of the page, as is done here.
     """
-    inputs = {number for event in config["dependencies"] for number in event["inputs"]}
-    outputs = {number for event in config["dependencies"] for number in event["outputs"]}
+    inputs = set()
+    for event in config["dependencies"]:
+        for number in event["inputs"]:
+            inputs.add(number)
+    outputs = set()
+    for event in config["dependencies"]:
+        for number in event["outputs"]:
+            outputs.add(number)
     components = []
     for block in config["components"]:
         props = block["props"]

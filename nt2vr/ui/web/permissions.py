@@ -71,7 +71,12 @@ class Permissions:
     def of(cls, settings: Settings) -> "Permissions":
         """Build the permissions of an app, and a token for its data folder if it has none."""
         token = settings.owner_token or _stored_token(settings.data_dir)
-        return cls(token, settings.rules, is_loopback(settings.host), settings.space_owner)
+        return cls(
+            token=token,
+            rules=settings.rules,
+            bound_to_loopback=is_loopback(settings.host),
+            space_owner=settings.space_owner,
+        )
 
     @property
     def cookie(self) -> str:
@@ -146,7 +151,9 @@ class Permissions:
 
         It is `WITHHELD` if it has a path that the visitor may not name.
         """
-        return str if self.may("paths", visitor) else without_paths
+        if self.may("paths", visitor):
+            return str
+        return without_paths
 
     def is_token(self, text: str) -> bool:
         """Return whether a text is the owner's token, in a time that tells nothing of it."""
@@ -189,7 +196,9 @@ def _is_proxied(connection: HTTPConnection) -> bool:
 
 def session_of(visitor: Visitor) -> str:
     """Return the session of the page that sends an event; "" for other requests."""
-    return (visitor.session_hash or "") if isinstance(visitor, gr.Request) else ""
+    if isinstance(visitor, gr.Request):
+        return visitor.session_hash or ""
+    return ""
 
 
 def as_visitor_may_read(text: str, visitor: Visitor) -> str:
@@ -221,12 +230,14 @@ def without_paths(text: str) -> str:
     """
     if not names_path(text):
         return text
-    logger.warning("A visitor was not told: %s", text)
+    logger.warning("Withheld from a visitor: %s", text)
     return WITHHELD
 
 
 def _connection(visitor: Visitor) -> HTTPConnection | None:
-    return visitor.request if isinstance(visitor, gr.Request) else visitor
+    if isinstance(visitor, gr.Request):
+        return visitor.request
+    return visitor
 
 
 def _stored_token(data_dir: Path) -> str:

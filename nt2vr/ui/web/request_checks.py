@@ -184,7 +184,10 @@ class RequestChecks:
             return PlainTextResponse(
                 "This token is not the app's. Open the link that it printed at its start.", 403
             )
-        rest = [(key, value) for key, value in request.query_params.multi_items() if key != "token"]
+        rest = []
+        for key, value in request.query_params.multi_items():
+            if key != "token":
+                rest.append((key, value))
         answer = RedirectResponse(URL(f"?{urlencode(rest)}" if rest else "."), 303)
         answer.set_cookie(
             self.permissions.cookie,

@@ -60,7 +60,12 @@ def placed_at(individual: Individual, stand: Stand, step: int, led: Deed | None 
     position = _on_track(deed, step)
     if led and not position.track:
         position = _on_track(led, step)
-        deed = deed or Deed("walk", None, led.start, led.end)
+        deed = deed or Deed(
+            verb="walk",
+            object=None,
+            start=led.start,
+            end=led.end,
+        )
     track, spot, _ = position
     if not track or deed is None:
         return AtStep(stand.place, deed, spot)
@@ -70,7 +75,10 @@ def placed_at(individual: Individual, stand: Stand, step: int, led: Deed | None 
 
     place = _moved(individual, stand, position)
     turn = spot.turn
-    pivot = 36.0 if individual.look else individual.figure.kind.size * ADULT / 2
+    if individual.look:
+        pivot = 36.0
+    else:
+        pivot = individual.figure.kind.size * ADULT / 2
     if track == "wheel" and deed.kind.posture == "stand":
         place = replace(place, facing=place.facing * (-1) ** step)
         turn = 0
@@ -221,7 +229,7 @@ def _paint_prop_of_animal(
     else:
         at = (size.width / 2 + 9, longest / 2.4)
     flip = prop.thing is None or prop.thing.name not in LOOKING_RIGHT
-    paint_centred(place, canvas, prop.svg, at, longest, 0, flip)
+    paint_centred(place, canvas, prop.svg, at, longest, angle=0, flip=flip)
 
 
 class _Gait(NamedTuple):

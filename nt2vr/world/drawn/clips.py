@@ -32,8 +32,10 @@ from nt2vr.world.scenes import Scene, SceneSplit
 logger = logging.getLogger(__name__)
 
 Embeddings = NDArray[np.float32]
-LOOK = 2  # cache version: raise it when scenes are drawn differently
-CHUNK = 64  # clips per task of a process, and encoded at once: 10 MB of frames
+# Cache version: raise it when scenes are drawn differently.
+LOOK = 2
+# Clips per task of a process, and encoded at once: 10 MB of frames.
+CHUNK = 64
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,7 @@ class ClipFile:
         The frames are not kept.
         """
         embed = partial(self._embed, encoder, progress, pools=False)
-        return embedded_once(self.path, encoder, encoder.card.unpooled, embed)
+        return embedded_once(self.path, encoder, card=encoder.card.unpooled, embed=embed)
 
     def _embed(
         self,
@@ -130,7 +132,9 @@ class ClipFile:
         else:
             clips = self._drawn()
             activity = "drawing clips"
-        return embed_frames(encoder, tracked(clips, len(self), activity, progress), pools)
+        return embed_frames(
+            encoder, tracked(clips, total=len(self), doing=activity, progress=progress), pools
+        )
 
     def _draw(self, progress: Progress) -> None:
         # The processes take seconds to start.
@@ -140,7 +144,9 @@ class ClipFile:
         with atomic_write(self.path) as partial_path, partial_path.open("wb") as file:
             header = {"descr": "|u1", "fortran_order": False, "shape": self.shape}
             np.lib.format.write_array_header_1_0(file, header)
-            for clip in tracked(self._drawn(), len(self), "drawing clips", progress):
+            for clip in tracked(
+                self._drawn(), total=len(self), doing="drawing clips", progress=progress
+            ):
                 file.write(np.ascontiguousarray(clip).data)
 
     def _drawn(self) -> Iterator[NDArray[np.uint8]]:
@@ -211,7 +217,10 @@ def embedded_once(
     embeddings = _stored(path)
     if embeddings is None:
         of_frames = _stored(_embeddings_of(frames, card.unpooled))
-        embeddings = embed() if of_frames is None else encoder.pool(of_frames)
+        if of_frames is None:
+            embeddings = embed()
+        else:
+            embeddings = encoder.pool(of_frames)
         _store(embeddings, path)
     mark_used(path)
     return np.asarray(embeddings, np.float32)

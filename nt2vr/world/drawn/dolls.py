@@ -12,11 +12,15 @@ from nt2vr.world.things import read_toml
 
 # In units.
 THIGH = 10.4  # and shin
-ARM = 11.5  # upper arm and forearm, each
-TRUNK = 23.0  # from hip to neck
-SHOULDER = 7.5  # from the middle, as HIP
+# Upper arm and forearm, each.
+ARM = 11.5
+# From hip to neck.
+TRUNK = 23.0
+# From the middle, as HIP.
+SHOULDER = 7.5
 HIP = 4.5
-HEAD = 36.0  # from the chin to the top of the hair, for `head_size` 1
+# From the chin to the top of the hair, for `head_size` 1.
+HEAD = 36.0
 SHOES = "#3A3A46"
 
 Side = Literal[0, 1]
@@ -42,10 +46,11 @@ def with_body(head: str, colour: str, legs: str, biped: bool) -> str:
         body_width = 40
         tail = '<path d="M61 40Q69 38 67 28" fill="none"/>'
 
-    drawn_legs = [
-        f'<rect x="{x}" y="50" width="{leg_width}" height="15" rx="2" fill="{legs}"/>'
-        for x in leg_xs
-    ]
+    drawn_legs = []
+    for x in leg_xs:
+        drawn_legs.append(
+            f'<rect x="{x}" y="50" width="{leg_width}" height="15" rx="2" fill="{legs}"/>'
+        )
     body = f'<rect x="26" y="35" width="{body_width}" height="21" rx="10" fill="{colour}"/>'
     return (
         f'<g stroke="#000" stroke-width="2">{tail}{"".join(drawn_legs)}{body}</g>'
@@ -242,7 +247,9 @@ def grip_of(name: str, by: Literal["held", "hands", ""] = "") -> Grip | None:
     table = read_toml("poses")
     if by:
         name = table[by].get(name, "")
-    return Grip(**_fields(table["grips"][name])) if name else None
+    if name:
+        return Grip(**_fields(table["grips"][name]))
+    return None
 
 
 def reaching(pose: Pose, grip: Grip, step: int) -> Pose:
@@ -335,7 +342,7 @@ class _Doll:
         x, y = pose.pelvis
         hip = self._leaning((x + (-HIP, HIP)[side], y - 1))
         foot_x, foot_y = pose.feet[side]
-        leg = bent(hip, (foot_x, foot_y + 3), THIGH, pose.knees[side])
+        leg = bent(hip, target=(foot_x, foot_y + 3), length=THIGH, bend=pose.knees[side])
         self._line((hip, *leg), 5.5, self.look.trousers)
         ankle_x, ankle_y = leg.end
         self._line((leg.end, (ankle_x + 3.5, ankle_y - 0.5)), 4.5, SHOES)
@@ -344,7 +351,7 @@ class _Doll:
         pose = self.pose
         x, y = pose.pelvis
         shoulder = self._leaning((x + (-SHOULDER, SHOULDER)[side], y + TRUNK - 5))
-        arm = bent(shoulder, pose.hands[side], ARM, pose.elbows)
+        arm = bent(shoulder, target=pose.hands[side], length=ARM, bend=pose.elbows)
         self._line((shoulder, *arm), 4.5, self.look.shirt)
         self._line((arm.end, arm.end), 5, self.look.skin)
 
@@ -360,7 +367,9 @@ class _Doll:
         x, y = self.pose.pelvis
         foot_x, foot_y = self.pose.feet[side]
         hip = (x + out * HIP, y - 1)
-        knee_x, knee_y = bent(hip, (foot_x, foot_y + 3), THIGH, self.pose.knees[side]).joint
+        knee_x, knee_y = bent(
+            hip, target=(foot_x, foot_y + 3), length=THIGH, bend=self.pose.knees[side]
+        ).joint
         # A raised knee carries little of the skirt.
         width = 1 if knee_y < y - 4 else 0.3
         return knee_x + 5 * out * width, knee_y - 1

@@ -16,17 +16,21 @@ from nt2vr.world.drawn.sizes import ADULT, COLOURS, SIZES, Individual, Stand, ah
 from nt2vr.world.scenes import Deed, Figure, Scene
 from nt2vr.world.things import Thing
 
-SIZE = 224  # layouts are in pixels of a frame this large
+# Layouts are in pixels of a frame this large.
+SIZE = 224
 MARGIN = 5.0
 ROOM = SIZE - 2 * MARGIN  # across
 # Height of the tallest figure, of the frame.
 TALLEST = 0.74
 LEAST = 0.4
 TRIES = 36  # arrangements
-SHRINK = 0.98  # every other one is smaller by this
-HIDDEN = 0.08  # until no more than this is hidden
+# Every other one is smaller by this.
+SHRINK = 0.98
+# Until no more than this is hidden.
+HIDDEN = 0.08
 LARGEST = 2.4  # pixels per unit
-SMALL = 0.5  # of an adult: lower figures may stand before others
+# Of an adult: lower figures may stand before others.
+SMALL = 0.5
 HIGHEST_IN_SKY = 54  # pixels
 HIGHEST_ON_ROAD = 74  # pixels
 SHIRTS = ("red", "orange", "yellow", "green", "blue", "purple", "pink")
@@ -34,7 +38,8 @@ TROUSERS = ("#3D4C77", "#5A4A42", "#44505C", "#6B7A8F")
 SWEEPING = frozenset({"drive past", "start", "stop", "turn"})
 
 RowName = Literal["back", "front", "road", "sky"]
-Rows = dict[RowName, list[int]]  # numbers of figures
+# Numbers of figures.
+Rows = dict[RowName, list[int]]
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,12 @@ def lay_out(scene: Scene) -> list[Placed]:
     least_hidden = 2.0
     for attempt in range(TRIES):
         shrink = SHRINK ** (attempt // 2)
-        arrangement = _Arrangement(scene, everybody, shrink, Random(scene.seed + attempt))
+        arrangement = _Arrangement(
+            scene=scene,
+            everybody=everybody,
+            shrink=shrink,
+            rng=Random(scene.seed + attempt),
+        )
         everybody_placed = arrangement.arrange()
         hidden = most_hidden(everybody_placed)
         if hidden < least_hidden:
@@ -89,7 +99,12 @@ def _individuals(scene: Scene, rng: Random) -> Iterator[Individual]:
     for number, figure in enumerate(scene.figures):
         for _ in range(figure.count):
             person_look = _draw_look(figure, rng)
-            yield Individual(figure, number, person_look, phase=rng.randrange(4))
+            yield Individual(
+                figure=figure,
+                number=number,
+                look=person_look,
+                phase=rng.randrange(4),
+            )
 
 
 def _draw_look(figure: Figure, rng: Random) -> Look | None:
@@ -153,7 +168,7 @@ def _in_line(numbers: Sequence[int], scene: Scene) -> _FigureLine:
     for number in numbers:
         for deed in scene.figures[number].deeds:
             if isinstance(deed.object, int) and deed.object in line.numbers:
-                _move_next_to_target(line, number, deed.object, deed.kind.motion)
+                _move_next_to_target(line, number, target=deed.object, motion=deed.kind.motion)
                 break
     return line
 
@@ -183,7 +198,8 @@ class _Arrangement:
         self.rng = rng
         self.placed: list[Placed] = []
         self.unit = 1.3  # pixels per unit in the back
-        self.height_in_front = 0.36 * SIZE  # up to the lowest face
+        # Up to the lowest face.
+        self.height_in_front = 0.36 * SIZE
 
     def arrange(self) -> list[Placed]:
         """Return everybody in the order of painting."""
@@ -211,7 +227,7 @@ class _Arrangement:
             self._note_lowest_face()
         elif row == "sky":
             scale = min(self.unit, fitting_scale)
-            self._place_side_by_side(individuals, scale, 0.2, highest=HIGHEST_IN_SKY)
+            self._place_side_by_side(individuals, scale, ground=0.2, highest=HIGHEST_IN_SKY)
         else:
             room = self.height_in_front if row == "front" else HIGHEST_ON_ROAD
             scale = min(1.15 * self.unit, fitting_scale, room / height)
@@ -231,7 +247,10 @@ class _Arrangement:
 
     def _note_lowest_face(self) -> None:
         front = self.ground["front"] * SIZE
-        heights = [front - who.box.bottom for who in self.placed if who.individual.look]
+        heights = []
+        for who in self.placed:
+            if who.individual.look:
+                heights.append(front - who.box.bottom)
         if heights:
             self.height_in_front = min(heights)
 
@@ -259,7 +278,12 @@ class _Arrangement:
                 y += room.height * individual_scale / 2 + self.rng.uniform(-4, 4)
             elif _flies(individual.figure):
                 y = SIZE * 0.66
-            place = Placement(x, y, individual_scale, facing)
+            place = Placement(
+                x=x,
+                y=y,
+                scale=individual_scale,
+                facing=facing,
+            )
             row.append(_placed(individual, place, spacing.share))
         self.placed += [replace(placed, stand=_in_step(placed, row)) for placed in row]
 
@@ -412,17 +436,22 @@ def _boxes(individual: Individual, place: Placement) -> tuple[Box, tuple[Box, ..
 
 
 def _box_around(place: Placement, top: float, half_width: float) -> Box:
-    return Box(place.x - half_width, top, place.x + half_width, place.y)
+    return Box(
+        left=place.x - half_width,
+        top=top,
+        right=place.x + half_width,
+        bottom=place.y,
+    )
 
 
 def _box_ahead(place: Placement, middle: float) -> Box:
     """Return the box of what somebody holds, rides or moves."""
     tip = place.x + place.facing * middle * place.scale
     return Box(
-        min(place.x, tip),
-        place.y - 50 * place.scale,
-        max(place.x, tip),
-        place.y - 15 * place.scale,
+        left=min(place.x, tip),
+        top=place.y - 50 * place.scale,
+        right=max(place.x, tip),
+        bottom=place.y - 15 * place.scale,
     )
 
 
@@ -432,4 +461,9 @@ def _face_box(individual: Individual, place: Placement, top: float) -> Box:
     size = place.scale * thing.size
     chin = top + HEAD * head * size
     half_width = 12 * head * size
-    return Box(place.x - half_width, chin - 26 * head * size, place.x + half_width, chin)
+    return Box(
+        left=place.x - half_width,
+        top=chin - 26 * head * size,
+        right=place.x + half_width,
+        bottom=chin,
+    )

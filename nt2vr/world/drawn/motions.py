@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-STEPS = 8  # of a clip; it is shown in STEPS frames or in a divisor of them
+# Of a clip; it is shown in STEPS frames or in a divisor of them.
+STEPS = 8
 
 
 def _onward(count: int) -> list[int]:
@@ -99,7 +100,9 @@ MOTIONS: dict[str, tuple[str, str]] = {
 
 def track_of(motion: str) -> str:
     """Return the name of the track of a motion; "" for none."""
-    return MOTIONS[motion][0] if motion in MOTIONS else ""
+    if motion in MOTIONS:
+        return MOTIONS[motion][0]
+    return ""
 
 
 def order_of(motion: str, count: int) -> list[int]:

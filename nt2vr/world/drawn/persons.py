@@ -183,7 +183,7 @@ class PersonPainter:
         if track in ("air", "ground"):
             longest *= 0.8
             at = flying(self.spot, track, longest)
-            paint_centred(self.place, self.canvas, self.prop.svg, at, longest, 0, flip)
+            paint_centred(self.place, self.canvas, self.prop.svg, at, longest, angle=0, flip=flip)
             return
 
         x, y = grip.at[self.beat % len(grip.at)]
@@ -199,17 +199,27 @@ class PersonPainter:
         else:
             x = x * OUTWARD + self.pose.pelvis[0]
             y = y + self.pose.pelvis[1] - 24
-        paint_centred(self.place, self.canvas, self.prop.svg, (x, y), longest, grip.angle, flip)
+        paint_centred(
+            self.place,
+            self.canvas,
+            self.prop.svg,
+            at=(x, y),
+            longest=longest,
+            angle=grip.angle,
+            flip=flip,
+        )
 
         if kind.shows and isinstance(deed.object, str):
             svg = drawing(things()[kind.shows].picture)
-            paint_centred(self.place, self.canvas, svg, (x + 2, y + 12), 20, 0, flip)
+            paint_centred(
+                self.place, self.canvas, svg, at=(x + 2, y + 12), longest=20, angle=0, flip=flip
+            )
 
     def _paint_juggled_balls(self) -> None:
         for ball in range(3):
             phase = (2 * self.step + 3 * ball) % 9
             at = (6 * phase - 24, 50 + 2.4 * phase * (9 - phase))
-            paint_centred(self.place, self.canvas, drawing(BALL), at, 12)
+            paint_centred(self.place, self.canvas, svg=drawing(BALL), at=at, longest=12)
 
     def _paint_worn(self, deed: Deed) -> None:
         thing = things()[str(deed.object)]
@@ -221,7 +231,9 @@ class PersonPainter:
             height = 24 + 0.5 * box.height / max(box.width, box.height) * longest
         x, y = dolls.head_of(self.pose)
         size = head_size(self.is_child)
-        paint_centred(self.place, self.canvas, svg, (x, y + height * size), longest * size)
+        paint_centred(
+            self.place, self.canvas, svg, at=(x, y + height * size), longest=longest * size
+        )
 
 
 def _ridden(deed: Deed | None, prop: Prop) -> Thing | None:

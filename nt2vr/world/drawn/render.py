@@ -19,8 +19,10 @@ from nt2vr.world.drawn.sizes import active, extent
 from nt2vr.world.scenes import Deed, Scene
 from nt2vr.world.things import read_toml
 
-HORIZON = 134  # y of the ground's far edge
-VARIANTS = 4  # mirrored or not, shifted to the left or to the right
+# Y of the ground's far edge.
+HORIZON = 134
+# Mirrored or not, shifted to the left or to the right.
+VARIANTS = 4
 NIGHT_SKY = ("#0E1B46", "#41598F")
 NIGHT_GLASS = "#22346B"
 SOFT_INK = "#6B5B4E"
@@ -123,7 +125,9 @@ def _scenery(table: Mapping[str, Any], night: bool, variant: int) -> str:
         far = far.replace('fill="#BFE0F5"', f'fill="{NIGHT_GLASS}"')
     pieces = "".join(_piece(*piece) for piece in table["pieces"])
     shift = (-6, 6)[variant // 2]
-    mirrored = f'transform="translate({SIZE} 0) scale(-1 1)"' if variant % 2 else ""
+    mirrored = ""
+    if variant % 2:
+        mirrored = f'transform="translate({SIZE} 0) scale(-1 1)"'
     return (
         f'<g {mirrored}><g transform="translate({shift} 0)">'
         f'{far}<g filter="url(#haze)">{pieces}</g></g>{table.get("near", "")}</g>'
@@ -140,7 +144,8 @@ def backdrop(place: str, night: bool, variant: int, size: int) -> Image:
     return draw_svg(backdrop_svg(place, night, variant), size, size)[..., :3].copy()
 
 
-FINER = 2  # frames are painted larger, then reduced, which smooths lines
+# Frames are painted larger, then reduced, which smooths lines.
+FINER = 2
 # Motions of which those to whom it is done go along.
 ALONG = {motion for motion, (track, _) in MOTIONS.items() if track == "lane"}
 
@@ -213,5 +218,5 @@ def _collar(everybody: Sequence[Placed], deed: Deed, step: int) -> Point:
     """Return where the leash of a pet ends that is led by a deed."""
     pet = next(placed for placed in everybody if placed.individual.number == deed.object)
     _, front, height = extent(pet.individual.figure)
-    place = placed_at(pet.individual, pet.stand, step, deed).place
+    place = placed_at(pet.individual, pet.stand, step, led=deed).place
     return place.at((0.55 * front, 0.6 * height))

@@ -28,7 +28,8 @@ from nt2vr.world.scenes import Scene, SceneSplit
 
 FILE = ASSETS / "world" / "embeddings.npz"
 BASE = ASSETS / "models" / "clip"
-SHIPPED: dict[SceneSplit, int] = {"train": 4096, "validation": 1000}  # the first scenes of seed 0
+# The first scenes of seed 0.
+SHIPPED: dict[SceneSplit, int] = {"train": 4096, "validation": 1000}
 
 
 class _Shipped(NamedTuple):
@@ -56,7 +57,13 @@ def embed_undrawn(
             missing.append(scene)
     drawn: Iterator[NDArray[np.float32]] = iter(())
     if missing:
-        rest = ClipFile.of("train", missing, file.num_frames, file.framing, file.path.parent)
+        rest = ClipFile.of(
+            "train",
+            scenes=missing,
+            num_frames=file.num_frames,
+            framing=file.framing,
+            cache=file.path.parent,
+        )
         drawn = iter(rest.embeddings(encoder, progress))
 
     embeddings = []
@@ -98,7 +105,9 @@ def main() -> None:
     for split, count in SHIPPED.items():
         scenes += sample_scenes(split, count, 0)
     with TemporaryDirectory() as folder:
-        drawn = ClipFile.of("train", scenes, encoder.num_frames, encoder.framing, Path(folder))
+        drawn = ClipFile.of(
+            "train", scenes, encoder.num_frames, encoder.framing, cache=Path(folder)
+        )
         embeddings = drawn.embeddings(encoder).astype(np.float16)
     FILE.parent.mkdir(exist_ok=True)
     with atomic_write(FILE) as partial, partial.open("wb") as file:

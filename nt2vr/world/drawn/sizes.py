@@ -115,7 +115,9 @@ def prop_of(deed: Deed | None) -> Prop:
     """Return what is seen with a deed, if anything is."""
     if deed is None:
         return Prop()
-    name = deed.object if isinstance(deed.object, str) else deed.kind.shows
+    name = deed.kind.shows
+    if isinstance(deed.object, str):
+        name = deed.object
     if name:
         return Prop(things()[name], picture(things()[name], deed.colour))
     if deed.kind.hand == "at face":

@@ -50,7 +50,7 @@ def write_cc_neg(path: Path) -> None:
     torch.save(content, path)
 
 
-def test_cc_negs_own_file_is_read_by_comma_cue_and_number_of_pairs(
+def test_cc_neg_is_read_by_comma_cue_and_pairs(
     tmp_path: Path,
     write_video: Callable[..., Path],
     decoder: Decoder,

@@ -22,17 +22,20 @@ def test_distractors_are_those_of_a_plain_loop_without_ones_own() -> None:
     videos, subjects, objects = (
         normalize(torch.randn(n, 6, generator=generator), dim=-1) for n in (11, 11, 11)
     )
-    own = torch.tensor([-1, *range(10)])
+    own_rows = torch.tensor([-1, *range(10)])
     expected = []
     for i in range(11):
         scores = [
-            float(videos[x] @ subjects[i]) - float(videos[x] @ objects[i]) if x != own[i] else -9.0
+            float(videos[x] @ subjects[i]) - float(videos[x] @ objects[i])
+            if x != own_rows[i]
+            else -9.0
             for x in range(11)
         ]
         expected.append(scores.index(max(scores)))
     places = torch.arange(11)
     assert (
-        choose_distractors(videos, subjects, objects, places == own[:, None]).tolist() == expected
+        choose_distractors(videos, subjects, objects, places == own_rows[:, None]).tolist()
+        == expected
     )
     best = torch.tensor(expected)
     assert not (

@@ -60,9 +60,7 @@ def config(tmp_path: Path) -> TrainConfig:
     )
 
 
-def test_an_epoch_of_the_preset_has_the_losses_that_it_had_before_it_was_an_extension(
-    config: TrainConfig, tmp_path: Path
-) -> None:
+def test_an_epoch_of_the_preset_has_its_former_losses(config: TrainConfig, tmp_path: Path) -> None:
     run = run_training(config, tmp_path / "run")
     steps = [json.loads(line) for line in run.metrics.read_text().splitlines()]
     losses = [step["con"] for step in steps if "con" in step]
@@ -71,7 +69,7 @@ def test_an_epoch_of_the_preset_has_the_losses_that_it_had_before_it_was_an_exte
     )
 
 
-def test_captions_whose_parts_are_not_clear_have_no_distractor_though_they_are_negated(
+def test_unclear_captions_have_no_distractor_though_they_are_negated(
     config: TrainConfig, tmp_path: Path
 ) -> None:
     inputs = losses_of(config).inputs
@@ -79,7 +77,8 @@ def test_captions_whose_parts_are_not_clear_have_no_distractor_though_they_are_n
     batches = list(epoch_batches(clips, config, 1, inputs=inputs))
     assert [sum(batch.of(Distractors).has_distractor) for batch in batches] == [4, 6, 5, 5, 8]
     for batch in batches:
-        negated, request = batch.of(Negated), batch.of(Distractors)
+        negated = batch.of(Negated)
+        request = batch.of(Distractors)
         assert request.caption_clips.tolist() == list(batch.rows if batch.rows is not None else ())
         assert len(request.candidates) == 20
         for row, caption in enumerate(batch.captions):
@@ -93,9 +92,7 @@ def test_captions_whose_parts_are_not_clear_have_no_distractor_though_they_are_n
             )
 
 
-def test_distractors_come_after_what_the_core_has_and_are_left_out_where_no_term_needs_them() -> (
-    None
-):
+def test_distractors_come_last_and_only_where_needed() -> None:
     every = build_losses({"con": {}, "bnl": {}, "composed": {}}).inputs
     assert [
         type(loss_input).__name__ for loss_input in every

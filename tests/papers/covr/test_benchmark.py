@@ -38,15 +38,13 @@ def outcome_of(query: CovrQuery, scores: list[float]) -> Outcome:
     return measure(np.array([scores], np.float32), asked(query))
 
 
-def test_the_rank_is_that_of_the_best_right_clip_without_the_reference_and_ties_count_against_the_system() -> (
-    None
-):
+def test_ranks_leave_the_reference_out_and_count_ties_against() -> None:
     assert outcome_of(query("add", (1, 2)), [0.9, 0.1, 0.8, 0.2]).ranks == [2]
     assert outcome_of(query("add", (2,), left_out=(0,)), [0.9, 0.1, 0.8, 0.2]).ranks == [1]
     assert outcome_of(query("add", (0,)), [0, 0, 0, 0]).ranks == [4]
 
 
-def test_violations_are_counted_among_the_first_five_and_only_where_something_is_removed() -> None:
+def test_violations_count_in_the_first_five_of_removals() -> None:
     removed = query("remove", (1,), violating=row_array((0, 2)))
     assert outcome_of(removed, [0.9, 0.1, 0.8, 0.2]).shares["violations@5"] == [0.5]  # of all four
     assert np.isnan(outcome_of(query("add", (1,)), [0.9, 0.1, 0.8, 0.2]).shares["violations@5"])

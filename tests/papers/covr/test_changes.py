@@ -1,4 +1,4 @@
-"""Changes of scenes of the built-in world: what they lead to, what they leave alone, and what is wished then."""
+"""Changes of scenes of the built-in world: what they lead to, what they leave alone, and what they require then."""
 
 import random
 from collections import Counter
@@ -11,7 +11,7 @@ from nt2vr.negation.generate.wordings import CHANGE_KINDS, ChangeKind
 from nt2vr.negation.parse.query import Query
 from nt2vr.papers.covr.edits import (
     Change,
-    Wish,
+    Requirements,
     changed,
     changes_of,
     possible,
@@ -24,11 +24,9 @@ from nt2vr.world.verdicts import judge_edit
 
 HAT = Deed("wear", "hat", colour="red")
 MAN = Figure("man", "blue", deeds=(Deed("feed", 2), HAT))
-BALL, DOG, GIRL = (
-    Figure("basketball"),
-    Figure("dog", "brown", deeds=(Deed("run"),)),
-    Figure("girl", "red"),
-)
+BALL = Figure("basketball")
+DOG = Figure("dog", "brown", deeds=(Deed("run"),))
+GIRL = Figure("girl", "red")
 SCENE = Scene("park", False, (BALL, MAN, DOG))
 SCENES = sample_scenes("train", 100, seed=3)
 READER = replace(GIRL, deeds=(Deed("read", "book"),))
@@ -46,31 +44,33 @@ def changed_thing(change: Change) -> str:
 def after(scene: Scene, kind: ChangeKind, thing: str) -> Scene | None:
     """Return the scene without a thing; None if the change is not clear."""
     return next(
-        (each.applied(scene) for each in all_changes(scene, kind) if changed_thing(each) == thing),
+        (
+            change.applied(scene)
+            for change in all_changes(scene, kind)
+            if changed_thing(change) == thing
+        ),
         None,
     )
 
 
 @pytest.mark.parametrize("kind", CHANGE_KINDS)
-def test_every_change_leads_to_a_possible_scene_that_is_right_while_the_reference_is_not(
+def test_every_change_leads_to_a_possible_right_scene(
     kind: ChangeKind,
 ) -> None:
-    found = 0
+    num_changes = 0
     for scene in SCENES:
         for change in all_changes(scene, kind)[:5]:
             changed_scene = change.applied(scene)
-            wish = Wish.of(changed_scene, (change,))
+            requirements = Requirements.of(changed_scene, (change,))
             assert possible(changed_scene) and is_valid(changed_scene)
-            assert wish.holds(changed_scene) and not wish.holds(scene)
-            found += 1
-    assert found > 10
+            assert requirements.holds(changed_scene) and not requirements.holds(scene)
+            num_changes += 1
+    assert num_changes > 10
 
 
-def test_a_removal_keeps_who_does_what_to_whom_and_nobody_is_removed_whom_another_one_needs() -> (
-    None
-):
-    left = after(SCENE, "remove prop", "basketball")
-    assert left == replace(SCENE, figures=(replace(MAN, deeds=(Deed("feed", 1), HAT)), DOG))
+def test_a_removal_keeps_all_other_actions() -> None:
+    remaining = after(SCENE, "remove prop", "basketball")
+    assert remaining == replace(SCENE, figures=(replace(MAN, deeds=(Deed("feed", 1), HAT)), DOG))
     assert after(SCENE, "remove actor", "dog") is None  # whom the man feeds
     assert after(SCENE, "remove actor", "man") == replace(SCENE, figures=(BALL, DOG))
 
@@ -85,9 +85,8 @@ def test_what_is_still_seen_is_not_removed() -> None:
         )
         is None
     )
-    assert (
-        after(Scene("park", False, (Figure("tree"), DOG)), "remove prop", "tree") is None
-    )  # of the backdrop
+    # Of the backdrop.
+    assert after(Scene("park", False, (Figure("tree"), DOG)), "remove prop", "tree") is None
 
 
 def test_the_man_is_not_said_where_an_old_man_is() -> None:
@@ -96,9 +95,9 @@ def test_the_man_is_not_said_where_an_old_man_is() -> None:
     assert after(both, "remove actor", "man") is None
     assert after(both, "remove actor", "old man") is not None
     assert not [
-        each
-        for each in all_changes(SCENE, "replace subject")
-        if each.applied(SCENE).figures[1].thing == "old man"
+        change
+        for change in all_changes(SCENE, "replace subject")
+        if change.applied(SCENE).figures[1].thing == "old man"
     ]
 
 
@@ -106,28 +105,31 @@ def test_groups_are_left_alone() -> None:
     dogs = replace(SCENE, figures=(MAN, replace(DOG, count=2), BALL))
     dogs = replace(dogs, figures=(replace(MAN, deeds=(HAT, Deed("dance"))), *dogs.figures[1:]))
     assert after(dogs, "remove actor", "dog") is None
-    assert {changed_thing(each) for each in all_changes(dogs, "replace activity")} == {"man"}
+    assert {changed_thing(change) for change in all_changes(dogs, "replace activity")} == {"man"}
 
 
 def test_another_place_has_its_own_things_and_no_night_indoors() -> None:
     night = Scene("park", True, (Figure("fountain"), replace(GIRL, deeds=(Deed("dance"),))))
-    there = {
+    places = {
         scene.place: scene
-        for scene in (each.applied(night) for each in all_changes(night, "replace place"))
+        for scene in (change.applied(night) for change in all_changes(night, "replace place"))
     }
-    assert not there["kitchen"].night and there["street"].night
-    assert [figure.thing for figure in there["kitchen"].figures] == ["girl"]
-    assert "park" not in there and "moon" not in there  # where only astronauts are
+    assert not places["kitchen"].night and places["street"].night
+    assert [figure.thing for figure in places["kitchen"].figures] == ["girl"]
+    assert "park" not in places and "moon" not in places  # where only astronauts are
 
 
 def test_what_is_not_mentioned_is_free() -> None:
     change = next(
-        each for each in all_changes(SCENE, "remove prop") if changed_thing(each) == "basketball"
+        change
+        for change in all_changes(SCENE, "remove prop")
+        if changed_thing(change) == "basketball"
     )
-    wish = Wish.of(change.applied(SCENE), (change,))
-    bare, bag = replace(MAN, colour="red", deeds=(Deed("feed", 1),)), Figure("backpack", "red")
+    requirements = Requirements.of(change.applied(SCENE), (change,))
+    bare = replace(MAN, colour="red", deeds=(Deed("feed", 1),))
+    bag = Figure("backpack", "red")
     right = Scene("park", False, (bare, replace(DOG, size="big"), bag), seed=9)
-    assert wish.holds(right)
+    assert requirements.holds(right)
     for wrong in (
         replace(right, place="zoo"),
         replace(right, night=True),
@@ -136,11 +138,12 @@ def test_what_is_not_mentioned_is_free() -> None:
         replace(right, figures=(bare, DOG, READER)),
         replace(right, figures=(replace(bare, deeds=(Deed("pet", 1),)), DOG)),
     ):
-        assert not wish.holds(wrong), wrong
+        assert not requirements.holds(wrong), wrong
 
 
 def test_the_order_of_deeds_counts_and_their_quarters_do_not() -> None:
-    first, then = Deed("dance", end=0.5), Deed("sing", start=0.5)
+    first = Deed("dance", end=0.5)
+    then = Deed("sing", start=0.5)
     scene = Scene("park", False, (replace(GIRL, deeds=(first, then)),))
     swapped = (replace(then, start=0.0, end=0.5), replace(first, start=0.5, end=1.0))
     later = (replace(first, end=0.25), then)
@@ -148,20 +151,21 @@ def test_the_order_of_deeds_counts_and_their_quarters_do_not() -> None:
     assert scene.gist != replace(scene, figures=(replace(GIRL, deeds=swapped),)).gist
 
 
-def test_two_changes_concern_different_things_and_hold_together_in_either_order() -> None:
-    rng, pairs = random.Random(1), 0
+def test_two_changes_hold_together_in_either_order() -> None:
+    rng = random.Random(1)
+    pairs = 0
     for scene in sample_scenes("train", 40, seed=4):
-        for one, other in islice(two_changes(scene, rng), 10):
-            both = changed(scene, (one, other))
-            wish = Wish.of(both, (one, other))
-            assert one.kind != other.kind and (one.old is None or one.old != other.old)
-            assert wish.holds(both) and not wish.holds(scene) and is_valid(both)
-            assert both.content == changed(scene, (other, one)).content
+        for first, second in islice(two_changes(scene, rng), 10):
+            both = changed(scene, (first, second))
+            requirements = Requirements.of(both, (first, second))
+            assert first.kind != second.kind and (first.old is None or first.old != second.old)
+            assert requirements.holds(both) and not requirements.holds(scene) and is_valid(both)
+            assert both.content == changed(scene, (second, first)).content
             pairs += 1
     assert pairs > 100
 
 
-def test_the_judge_finds_every_edited_scene_right_if_it_knows_the_words() -> None:
+def test_the_judge_finds_every_edited_scene_right() -> None:
     verdicts: Counter[str | None] = Counter()
     for family in training_families(40, 11):
         for edit in family.edits:

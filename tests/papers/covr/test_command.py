@@ -35,7 +35,7 @@ def test_the_table_has_every_kind_and_system(
     }
 
 
-def test_a_submission_is_written_and_a_split_without_targets_is_not_measured(
+def test_a_submission_is_written_without_being_measured(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_tiny(tmp_path / "model")

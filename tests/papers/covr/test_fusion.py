@@ -54,87 +54,100 @@ def some_vectors() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("hidden", [0, 7])
 def test_the_vector_is_parts_plus_the_layers(hidden: int) -> None:
-    fusion, (picture, wanted, unwanted) = some_fusion(hidden), some_vectors()
+    fusion = some_fusion(hidden)
+    (picture, wanted, unwanted) = some_vectors()
     for row, (p, w, u) in enumerate(zip(picture, wanted, unwanted, strict=True)):
         correction = np.array([*p, *w, *u, *(p * w), *(p * u)])
         for number, layer in enumerate(fusion.layers):
-            matrix, bias = (each.numpy() for each in layer.parameters())
+            matrix, bias = (parameter.numpy() for parameter in layer.parameters())
             correction = matrix @ (correction.clip(0) if number else correction) + bias
         vector = p + 1.5 * w - 1.25 * u + correction
-        found = composed(fusion, (picture, wanted, unwanted))[row]
-        np.testing.assert_allclose(found, vector / np.linalg.norm(vector), rtol=1e-4, atol=1e-5)
+        composed_vector = composed(fusion, (picture, wanted, unwanted))[row]
+        np.testing.assert_allclose(
+            composed_vector, vector / np.linalg.norm(vector), rtol=1e-4, atol=1e-5
+        )
 
 
-def slow_cross(
-    weights: dict[str, np.ndarray],
-    asking: list[np.ndarray],
-    tokens: np.ndarray,
-    frames: np.ndarray,
-    heads: int,
-) -> np.ndarray:
-    """Its formula for one query, one head and one key at a time, in float64."""
+class SlowCross:
+    """Cross-attention for one query, one head and one key at a time, in float64."""
 
-    def norm(x: np.ndarray, name: str) -> np.ndarray:
-        scaled = (x - x.mean()) / math.sqrt(((x - x.mean()) ** 2).mean() + 1e-5)
-        return np.asarray(scaled * weights[f"{name}.weight"] + weights[f"{name}.bias"])
+    def __init__(self, weights: dict[str, np.ndarray], heads: int) -> None:
+        self._weights = weights
+        self._heads = heads
 
-    roles, width = weights["roles"], len(asking[0])
-    x = [vector + role for vector, role in zip(asking, roles[:3], strict=True)]
-    given = [vector + roles[3] for vector in tokens if vector.any()]
-    given += [vector + roles[4] for vector in frames if vector.any()]
-    for number in range(2):
-        block = f"blocks.{number}"
-        q, k, v = np.split(weights[f"{block}.attn.in_proj_weight"], 3)
-        bq, bk, bv = np.split(weights[f"{block}.attn.in_proj_bias"], 3)
-        asked = [norm(each, f"{block}.ln_1") for each in x]
-        keys = asked + [norm(each, f"{block}.ln_1") for each in given]
-        for row, one in enumerate(asked):
-            found = np.zeros(width)
-            for head in range(heads):
-                part = slice(head * width // heads, (head + 1) * width // heads)
-                scores = [
-                    (q @ one + bq)[part] @ (k @ key + bk)[part] / math.sqrt(width // heads)
-                    for key in keys
-                ]
-                shares = np.exp(scores) / np.exp(scores).sum()
-                found[part] = sum(
-                    share * (v @ key + bv)[part] for share, key in zip(shares, keys, strict=True)
-                )
-            x[row] = (
-                x[row]
-                + weights[f"{block}.attn.out_proj.weight"] @ found
-                + weights[f"{block}.attn.out_proj.bias"]
-            )
-            hidden = (
-                weights[f"{block}.c_fc.weight"] @ norm(x[row], f"{block}.ln_2")
-                + weights[f"{block}.c_fc.bias"]
-            )
-            x[row] = (
-                x[row]
-                + weights[f"{block}.c_proj.weight"] @ hidden.clip(0)
-                + weights[f"{block}.c_proj.bias"]
-            )
-    return np.asarray(weights["out.weight"] @ np.concatenate([norm(each, "ln") for each in x]))
+    def __call__(
+        self, asking: list[np.ndarray], tokens: np.ndarray, frames: np.ndarray
+    ) -> np.ndarray:
+        roles = self._weights["roles"]
+        x = [vector + role for vector, role in zip(asking, roles[:3], strict=True)]
+        memory = [vector + roles[3] for vector in tokens if vector.any()]
+        memory += [vector + roles[4] for vector in frames if vector.any()]
+        for number in range(2):
+            x = self._block(f"blocks.{number}", x, memory)
+        joined = np.concatenate([self._norm("ln", vector) for vector in x])
+        return np.asarray(self._weights["out.weight"] @ joined)
+
+    def _block(self, block: str, x: list[np.ndarray], memory: list[np.ndarray]) -> list[np.ndarray]:
+        queries = [self._norm(f"{block}.ln_1", vector) for vector in x]
+        keys = queries + [self._norm(f"{block}.ln_1", vector) for vector in memory]
+        results = []
+        for vector, query in zip(x, queries, strict=True):
+            attended = self._attend(f"{block}.attn", query, keys)
+            vector = vector + self._linear(f"{block}.attn.out_proj", attended)
+            hidden = self._linear(f"{block}.c_fc", self._norm(f"{block}.ln_2", vector))
+            results.append(vector + self._linear(f"{block}.c_proj", hidden.clip(0)))
+        return results
+
+    def _attend(self, name: str, query: np.ndarray, keys: list[np.ndarray]) -> np.ndarray:
+        to_query, to_key, to_value = np.split(self._weights[f"{name}.in_proj_weight"], 3)
+        query_bias, key_bias, value_bias = np.split(self._weights[f"{name}.in_proj_bias"], 3)
+        width = len(query)
+        attended = np.zeros(width)
+        for head in range(self._heads):
+            part = slice(head * width // self._heads, (head + 1) * width // self._heads)
+            asked = (to_query @ query + query_bias)[part] / math.sqrt(width // self._heads)
+            scores = [asked @ (to_key @ key + key_bias)[part] for key in keys]
+            shares = np.exp(scores) / np.exp(scores).sum()
+            for share, key in zip(shares, keys, strict=True):
+                attended[part] += share * (to_value @ key + value_bias)[part]
+        return attended
+
+    def _linear(self, name: str, x: np.ndarray) -> np.ndarray:
+        return np.asarray(self._weights[f"{name}.weight"] @ x + self._weights[f"{name}.bias"])
+
+    def _norm(self, name: str, x: np.ndarray) -> np.ndarray:
+        centred = x - x.mean()
+        scaled = centred / math.sqrt((centred**2).mean() + 1e-5)
+        return np.asarray(scaled * self._weights[f"{name}.weight"] + self._weights[f"{name}.bias"])
 
 
 @pytest.mark.parametrize(("dim", "heads"), [(DIM, 1), (128, 2)])
 def test_cross_attention_is_added_by_its_formula_whatever_pads(dim: int, heads: int) -> None:
-    rng, fusion = np.random.default_rng(5), some_fusion(blocks=2, dim=dim)
+    rng = np.random.default_rng(5)
+    fusion = some_fusion(blocks=2, dim=dim)
     asking = rng.normal(size=(3, 4, dim)).astype(np.float32)
-    tokens, frames = (rng.normal(size=(4, count, dim)).astype(np.float32) for count in (5, 2))
-    tokens[0, 3:] = tokens[1] = frames[2] = tokens[3] = frames[3] = 0
-    found = composed(fusion, list(asking), tokens, frames)
+    tokens = rng.normal(size=(4, 5, dim)).astype(np.float32)
+    frames = rng.normal(size=(4, 2, dim)).astype(np.float32)
+    # Zeros are padding: of some tokens, of all tokens, of all frames, of both.
+    tokens[0, 3:] = 0
+    tokens[1] = 0
+    frames[2] = 0
+    tokens[3] = 0
+    frames[3] = 0
+    vectors = composed(fusion, list(asking), tokens, frames)
+
     assert fusion.cross
-    known = {
-        name: tensor.numpy().astype(float) for name, tensor in fusion.cross.state_dict().items()
-    }
-    matrix, bias = (each.numpy() for each in fusion.layers.parameters())
+    weights = fusion.cross.state_dict().items()
+    slow_cross = SlowCross({name: tensor.numpy().astype(float) for name, tensor in weights}, heads)
+    matrix, bias = (parameter.numpy() for parameter in fusion.layers.parameters())
     for row, (p, w, u) in enumerate(asking.swapaxes(0, 1).astype(float)):
-        vector = p + 1.5 * w - 1.25 * u + matrix @ np.array([*p, *w, *u, *(p * w), *(p * u)]) + bias
-        vector += slow_cross(known, [p, w, u], tokens[row], frames[row], heads)
-        np.testing.assert_allclose(found[row], vector / np.linalg.norm(vector), atol=1e-5)
-    one = composed(fusion, list(asking[:, 0]), tokens[0, :3], frames[0])
-    np.testing.assert_allclose(one, found[0], atol=1e-5)
+        linear = matrix @ np.concatenate([p, w, u, p * w, p * u]) + bias
+        cross = slow_cross([p, w, u], tokens[row], frames[row])
+        vector = p + 1.5 * w - 1.25 * u + linear + cross
+        np.testing.assert_allclose(vectors[row], vector / np.linalg.norm(vector), atol=1e-5)
+
+    unpadded = composed(fusion, list(asking[:, 0]), tokens[0, :3], frames[0])
+    np.testing.assert_allclose(unpadded, vectors[0], atol=1e-5)
 
 
 def test_without_a_correction_it_is_parts() -> None:
@@ -146,7 +159,8 @@ def test_without_a_correction_it_is_parts() -> None:
 
 @pytest.mark.parametrize(("hidden", "blocks"), [(0, 0), (7, 0), (0, 2)])
 def test_a_saved_fusion_answers_as_before(tmp_path: Path, hidden: int, blocks: int) -> None:
-    fusion, parts = some_fusion(hidden, blocks=blocks), some_vectors()
+    fusion = some_fusion(hidden, blocks=blocks)
+    parts = some_vectors()
     tokens, frames = (
         np.random.default_rng(7).normal(size=(4, count, DIM)).astype(np.float32) for count in (3, 1)
     )
@@ -161,28 +175,30 @@ def test_a_saved_fusion_answers_as_before(tmp_path: Path, hidden: int, blocks: i
 
 def test_a_damaged_or_foreign_fusion_is_refused_in_one_sentence(tmp_path: Path) -> None:
     save_fusion(tmp_path, some_fusion())
-    whole = (tmp_path / FILE).read_bytes()
-    with pytest.raises(CheckpointError, match="length 32"):
+    content = (tmp_path / FILE).read_bytes()
+    with pytest.raises(CheckpointError, match="32"):
         read_composers(tmp_path, 32)
-    (tmp_path / FILE).write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(CheckpointError, match=r"fusion.safetensors cannot be loaded"):
+    (tmp_path / FILE).write_bytes(content[: len(content) // 2])
+    with pytest.raises(CheckpointError, match=r"fusion\.safetensors"):
         read_composers(tmp_path, DIM)
     infinite = some_fusion()
     infinite.get_parameter("layers.0.bias")[0] = torch.inf
     for fusion in (infinite, some_fusion(unwanted=math.inf)):
         save_fusion(tmp_path, fusion)
-        with pytest.raises(CheckpointError, match="not finite"):
+        with pytest.raises(CheckpointError):
             read_composers(tmp_path, DIM)
     with (tmp_path / FILE).open("wb") as file:
         file.truncate(MAX_HEAD + 1)  # sparse
-    with pytest.raises(CheckpointError, match="more than 1 GB"):
+    with pytest.raises(CheckpointError, match="1 GB"):
         read_composers(tmp_path, DIM)
 
 
 def test_a_fusion_added_to_a_checkpoint_is_swapped_in(tmp_path: Path) -> None:
     folder = tmp_path / "CLIP"
     write_tiny(folder, "CLIP")
-    index, none, rows = ExactIndex(16), np.zeros((0, 16), np.float32), np.zeros(0, np.int64)
+    index = ExactIndex(16)
+    none = np.zeros((0, 16), np.float32)
+    rows = np.zeros(0, np.int64)
     empty = EmbeddedGallery(
         Gallery("none", ()), none, index, (), np.zeros((0, 2, 16), np.float32), rows
     )
@@ -191,7 +207,8 @@ def test_a_fusion_added_to_a_checkpoint_is_swapped_in(tmp_path: Path) -> None:
         def embedded(self, encoder: Encoder) -> EmbeddedGallery:
             return empty
 
-    live, viewer = LiveModels(Catalog([tmp_path])), Nothing()
+    live = LiveModels(Catalog([tmp_path]))
+    viewer = Nothing()
     live.get("CLIP").view(viewer)
     assert live.get("CLIP").encoder.composers == {}
     save_fusion(folder, Fusion(16, 1, 1))

@@ -25,7 +25,7 @@ def test_data_is_selected_by_its_prefix() -> None:
 
 def test_shipped_data_is_listed_and_has_no_training_split() -> None:
     assert [name for _, name in shipped_data()] == ["covr:world"]
-    with pytest.raises(ConfigError, match="the splits validation and test"):
+    with pytest.raises(ConfigError, match="validation and test"):
         select_data("covr:world", "train")
 
 

@@ -13,11 +13,12 @@ from tests.support.paper_references import papers_reference
 
 def test_info_nce_by_hand() -> None:
     scores = torch.tensor([[0.9, 0.5, 0.1]])
-    nothing, second = torch.tensor([[False] * 3]), torch.tensor([[False, True, False]])
-    whole = -math.log(math.exp(1.8) / (math.exp(1.8) + math.exp(1) + math.exp(0.2)))
+    nothing = torch.tensor([[False] * 3])
+    second = torch.tensor([[False, True, False]])
+    negative_log = -math.log(math.exp(1.8) / (math.exp(1.8) + math.exp(1) + math.exp(0.2)))
     without = -math.log(math.exp(1.8) / (math.exp(1.8) + math.exp(0.2)))
     targets = torch.tensor([0])
-    assert info_nce(scores, targets, nothing, 0.5).item() == pytest.approx(whole, abs=1e-6)
+    assert info_nce(scores, targets, nothing, 0.5).item() == pytest.approx(negative_log, abs=1e-6)
     assert info_nce(scores, targets, second, 0.5).item() == pytest.approx(without, abs=1e-6)
 
 
@@ -25,15 +26,16 @@ def plain_hn_nce(
     scores: Tensor, hard: Tensor, noisy: Tensor, tau: float, alpha: float, beta: float
 ) -> float:
     """The formula, term by term."""
-    total, size = 0.0, len(scores)
+    total = 0.0
+    size = len(scores)
     for way, is_hard, is_noisy in ((scores, hard, noisy), (scores.T, hard.T, noisy.T)):
         for i in range(size):
             e = [math.exp(way[i, j].item() / tau) for j in range(size)]
-            others = [j for j in range(size) if j != i and not is_noisy[i, j]]
-            sum_of_betas = sum(e[j] ** beta for j in others)
+            columns = [j for j in range(size) if j != i and not is_noisy[i, j]]
+            sum_of_betas = sum(e[j] ** beta for j in columns)
             below = e[i]
-            below += sum(len(others) * e[j] ** beta / sum_of_betas * e[j] for j in others)
-            below += alpha * sum(e[j] for j in others if is_hard[i, j])
+            below += sum(len(columns) * e[j] ** beta / sum_of_betas * e[j] for j in columns)
+            below += alpha * sum(e[j] for j in columns if is_hard[i, j])
             total -= math.log(e[i] / below)
     return total
 
@@ -55,33 +57,33 @@ def test_hn_nce_is_its_formula(alpha: float, beta: float) -> None:
 
 
 @pytest.mark.parametrize(("alpha", "beta"), [(1.0, 0.0), (1.0, 0.5), (0.5, 0.5)])
-def test_hn_nce_as_code_divides_columns_by_the_sums_of_rows(alpha: float, beta: float) -> None:
+def test_hn_nce_as_code_divides_columns_by_row_sums(alpha: float, beta: float) -> None:
     scores = (
         torch.rand(5, 5, dtype=torch.float64, generator=torch.Generator().manual_seed(2)) * 2 - 1
     )
     s = (scores / 0.07).tolist()
     expected = 0.0
     for i in range(5):
-        others = [j for j in range(5) if j != i]
+        columns = [j for j in range(5) if j != i]
         rows = {j: sum(math.exp(beta * s[j][k]) for k in range(5) if k != j) for j in range(5)}
-        below = sum(4 * math.exp(beta * s[i][j]) / rows[j] * math.exp(s[i][j]) for j in others)
-        column = sum(math.exp(beta * s[k][i]) for k in others)
-        above = sum(4 * math.exp(beta * s[k][i]) / column * math.exp(s[k][i]) for k in others)
+        below = sum(4 * math.exp(beta * s[i][j]) / rows[j] * math.exp(s[i][j]) for j in columns)
+        column = sum(math.exp(beta * s[k][i]) for k in columns)
+        above = sum(4 * math.exp(beta * s[k][i]) / column * math.exp(s[k][i]) for k in columns)
         right = alpha * math.exp(s[i][i])
         expected += (math.log(right + below) + math.log(right + above) - 2 * s[i][i]) / 5
     assert hn_nce_as_code(scores, 0.07, alpha, beta).item() == pytest.approx(expected, abs=1e-9)
 
 
 def test_hn_nce_equals_reference_numbers_of_paper_and_code() -> None:
-    known = {name: torch.from_numpy(array) for name, array in papers_reference("covr_").items()}
-    scores = known["covr_queries"] @ known["covr_targets"].T
+    reference = {name: torch.from_numpy(array) for name, array in papers_reference("covr_").items()}
+    scores = reference["covr_queries"] @ reference["covr_targets"].T
     for alpha, beta in ((0.0, 0.0), (1.0, 0.5), (0.3, 0.1)):
-        found = hn_nce(scores, known["covr_hard"], known["covr_noisy"], 0.07, alpha, beta)
-        assert found.item() == pytest.approx(
-            known[f"covr_paper_alpha{alpha}_beta{beta}"].item(), abs=1e-9
+        loss = hn_nce(scores, reference["covr_hard"], reference["covr_noisy"], 0.07, alpha, beta)
+        assert loss.item() == pytest.approx(
+            reference[f"covr_paper_alpha{alpha}_beta{beta}"].item(), abs=1e-9
         )
     for alpha, beta in ((1.0, 0.0), (1.0, 0.5), (0.5, 0.5)):
-        of_code = known[f"covr_hnnce_code_alpha{alpha}_beta{beta}"].item()  # in float32
+        of_code = reference[f"covr_hnnce_code_alpha{alpha}_beta{beta}"].item()  # in float32
         assert hn_nce_as_code(scores, 0.07, alpha, beta).item() == pytest.approx(of_code, abs=2e-5)
 
 

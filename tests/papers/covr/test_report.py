@@ -40,9 +40,7 @@ def measured(tmp_path: Path) -> Report:
     return benchmark.report(benchmark.measure(encoder, benchmark.systems_of(encoder)))
 
 
-def test_a_measured_report_is_listed_and_read_as_it_was_stored(
-    tmp_path: Path, archive: Archive
-) -> None:
+def test_a_report_is_read_as_it_was_stored(tmp_path: Path, archive: Archive) -> None:
     report = measured(tmp_path)
     report_id = archive.add(report)
     assert archive.add(report) == report_id  # the same evaluation replaces its report
@@ -60,7 +58,7 @@ def test_a_measured_report_is_listed_and_read_as_it_was_stored(
     }
 
 
-def test_a_file_of_0_2_becomes_a_report_like_the_others_and_an_unreadable_one_stays(
+def test_a_report_of_version_0_2_is_converted(
     tmp_path: Path,
 ) -> None:
     path = write_covr_file(tmp_path / "composed")
@@ -77,7 +75,7 @@ def test_a_file_of_0_2_becomes_a_report_like_the_others_and_an_unreadable_one_st
     assert report.metrics["CLIP fusion"]["remove actor/R@1"] == 60
     archive.annotate(path.stem, 0, Remark("x"))
     assert [file.name for file in path.parent.iterdir()] == ["list.json"]
-    assert [each.report_id for each in Archive(tmp_path / "reports").entries()] == [path.stem]
+    assert [entry.report_id for entry in Archive(tmp_path / "reports").entries()] == [path.stem]
     archive.delete(path.stem)
     assert archive.entries() == []
 

@@ -55,18 +55,19 @@ def rows_of(run: RunFolder) -> list[dict[str, float]]:
     return read_metrics(run.metrics)
 
 
-def test_a_run_trains_the_fusion_of_a_base_that_search_then_has(
-    config: TrainConfig, tmp_path: Path
-) -> None:
+def test_a_run_trains_the_fusion_that_search_then_has(config: TrainConfig, tmp_path: Path) -> None:
     run = run_training(config, tmp_path / "runs" / "mine")
-    rows, folder, base = rows_of(run), run.checkpoint(3), config.encoder.base_folder
+    rows = rows_of(run)
+    folder = run.checkpoint(3)
+    base = config.encoder.base_folder
     assert base
     assert "parts/fusion/R@1" in rows[0]
     epochs = [row for row in rows if row["epoch"] > 0 and "fusion/R@1" in row]
     assert [row["epoch"] for row in epochs] == [1, 2, 3]
     steps = [row for row in rows if "hn_nce" in row]
     assert steps[-1]["hn_nce"] < steps[0]["hn_nce"]
-    card, before = read_card(folder), read_card(base)
+    card = read_card(folder)
+    before = read_card(base)
     assert (card.name, card.base, card.training.epoch) == (config.encoder.name, "tiny", 3)
     assert card.metrics["validation/fusion/R@5"] == epochs[-1]["fusion/R@5"]
     assert (card.visual.fingerprint, card.text.fingerprint) == (
@@ -86,12 +87,11 @@ def test_a_run_trains_the_fusion_of_a_base_that_search_then_has(
 
 
 @pytest.mark.parametrize("blocks", [0, 2])
-def test_a_run_on_families_of_the_world_learns_from_all_their_queries(
+def test_a_run_on_families_learns_from_all_their_queries(
     config: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, blocks: int
 ) -> None:
-    monkeypatch.setattr(
-        benchmark, "covr_world", partial(covr_world, per_kind=1)
-    )  # few clips to draw
+    # Few clips to draw.
+    monkeypatch.setattr(benchmark, "covr_world", partial(covr_world, per_kind=1))
     settings = {"loss": "info_nce", "temperature": 0.02, "random_clips": 8, "blocks": blocks}
     config = config.replace(data="world", num_clips=4, batch_size=2, epochs=1, fusion=settings)
     run = run_training(config, tmp_path / "run")
@@ -103,7 +103,7 @@ def test_a_run_on_families_of_the_world_learns_from_all_their_queries(
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "problem"),
     [
         ({"batch_size": 64}, "has 36 distinct targets, fewer than batch_size (64). Lower it."),
         ({"data": "empty"}, "empty holds no dataset of pictures plus texts (covr)"),
@@ -112,60 +112,59 @@ def test_a_run_on_families_of_the_world_learns_from_all_their_queries(
     ],
 )
 def test_what_cannot_be_trained_on_fails_in_one_sentence(
-    config: TrainConfig, tmp_path: Path, changes: dict[str, Any], said: str
+    config: TrainConfig, tmp_path: Path, changes: dict[str, Any], problem: str
 ) -> None:
     line = {"reference": "a", "target": "b", "text": "a cat", "captions": ["a dog", "a cat"]}
     for name, content in (("empty", None), ("one", json.dumps(line)), ("torn", '{"reference": ')):
         (tmp_path / name).mkdir()
-        for each in "ab":
-            Image.fromarray(np.zeros((8, 8, 3), np.uint8)).save(tmp_path / name / f"{each}.png")
+        for folder in "ab":
+            Image.fromarray(np.zeros((8, 8, 3), np.uint8)).save(tmp_path / name / f"{folder}.png")
         if content is not None:
             (tmp_path / name / "triplets.jsonl").write_text(content)
     if "data" in changes:
         changes = {"data": str(tmp_path / changes["data"])}
     run = run_training(config.replace(**changes), tmp_path / "run", expected="failed")
     status = run.status()
-    assert status and status.error and said in status.error and "\n" not in status.error
+    assert status and status.error and problem in status.error and "\n" not in status.error
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "problem"),
     [
-        ({"fusion": {}}, "fusion needs train fusion"),
-        ({"train": "text", "monitor": "original/R@1"}, "fusion needs train fusion"),
-        ({"losses": {"contrastive": {}}}, "no other losses"),
-        ({"monitor": "original/R@1"}, "monitor is original/R@1, but of a fusion"),
-        ({"base": ""}, "train is fusion, which needs a base whose other towers can be frozen"),
-        ({"fusion": {"steps": 3}}, "no setting 'steps' of the fusion"),
+        ({"fusion": {}}, "train fusion"),
+        ({"train": "text", "monitor": "original/R@1"}, "train fusion"),
+        ({"losses": {"contrastive": {}}}, "losses"),
+        ({"monitor": "original/R@1"}, "original/R@1"),
+        ({"base": ""}, "base"),
+        ({"fusion": {"steps": 3}}, "steps"),
         (
             {"fusion": {"loss": "bnl"}},
-            "loss of the fusion must be 'info_nce' or 'hn_nce', not 'bnl'",
+            "info_nce.*hn_nce.*bnl",
         ),
-        ({"fusion": {"iterate": "families"}}, "fusion.iterate is families for the built-in world"),
+        ({"fusion": {"iterate": "families"}}, "fusion.iterate"),
         (
             {"data": "world", "fusion": {"iterate": "targets"}},
-            "fusion.iterate is families for the built-in world",
+            "fusion.iterate",
         ),
     ],
 )
 def test_settings_that_cannot_go_together_are_one_sentence(
-    config: TrainConfig, changes: dict[str, Any], said: str
+    config: TrainConfig, changes: dict[str, Any], problem: str
 ) -> None:
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=problem):
         config.replace(**changes)
-    with pytest.raises(
-        ConfigError, match="monitor is fusion/R@1, but of a fusion, and of it alone"
-    ):
+    with pytest.raises(ConfigError, match="fusion/R@1"):
         TrainConfig(monitor="fusion/R@1")
 
 
-def test_a_run_with_cross_attention_sees_tokens_and_frames_as_search_does(
+def test_cross_attention_sees_the_same_in_training_and_search(
     config: TrainConfig, tmp_path: Path
 ) -> None:
     settings = {"loss": "hn_nce", "temperature": 0.1, "blocks": 2}
     config = config.replace(fusion=settings, epochs=2, learning_rate=1e-3)
     run = run_training(config, tmp_path / "runs" / "deep")
-    card, encoder = read_card(run.checkpoint(2)), read_checkpoint(run.checkpoint(2), verify=True)
+    card = read_card(run.checkpoint(2))
+    encoder = read_checkpoint(run.checkpoint(2), verify=True)
     entry = card.composers.entries["fusion"]
     assert fusion_of(encoder).cross and entry["blocks"] == 2 and entry["weights"] > 0
     dataset = load_covr(Path(config.dataset.data), "val")
@@ -177,19 +176,16 @@ def test_a_run_with_cross_attention_sees_tokens_and_frames_as_search_does(
         embedded, "fusion", CompositionWeights.of(card.composition), encoder.composers
     )
     for row, sample in enumerate(dataset.samples[:3]):
-        query, reference = (
-            understand(sample.text, load_tagger(), editing=True),
-            Reference(video_id=sample.reference),
-        )
+        query = understand(sample.text, load_tagger(), editing=True)
+        reference = Reference(video_id=sample.reference)
         parts = embed_query(encoder, query, [reference], gallery)
         assert parts.combined
         np.testing.assert_allclose(parts.combined("fusion"), vectors[row], atol=1e-4)
         frame = decoder_frame(dataset.media[sample.reference])
-        shown = embed_query(encoder, query, [Reference(frames=(frame,))], gallery)
-        assert shown.combined
-        np.testing.assert_allclose(
-            shown.combined("fusion"), vectors[row], atol=2e-2
-        )  # once instead of twice
+        picture_query = embed_query(encoder, query, [Reference(frames=(frame,))], gallery)
+        assert picture_query.combined
+        # Once instead of twice.
+        np.testing.assert_allclose(picture_query.combined("fusion"), vectors[row], atol=2e-2)
         assert not np.allclose(parts.combined("fusion"), parts.combined("parts"), atol=1e-3)
 
 

@@ -26,7 +26,9 @@ from tests.papers.covr.triplets import write_triplets
 from tests.support.tiny_models import write_tiny
 from trainer.config import TrainConfig
 
-DIM, FAMILIES, EDITS = 12, 40, 3
+DIM = 12
+FAMILIES = 40
+EDITS = 3
 WEIGHTS = CompositionWeights(wanted=1, unwanted=1)
 # reference, target, reference's caption, target's caption; clips c and e show the same
 TRIPLETS = [
@@ -86,7 +88,8 @@ def toy_data(seed: int = 0) -> FusionData:
     edited = normalize(pictures[owners] + wanted[:, 0] @ hidden, dim=-1)
     rows = [[row] for row in range(FAMILIES * EDITS)]
     families = torch.cat([owners, torch.arange(FAMILIES)])
-    targets, clips = torch.arange(FAMILIES * EDITS), torch.cat([edited, pictures])
+    targets = torch.arange(FAMILIES * EDITS)
+    clips = torch.cat([edited, pictures])
     return FusionData(
         pictures, wanted, torch.zeros_like(wanted), owners, targets, clips, families, rows
     )
@@ -108,14 +111,15 @@ def test_a_fusion_learns_what_parts_cannot_know(loss: str, hidden: int) -> None:
 
 @pytest.mark.parametrize("loss", sorted(LOSSES))
 def test_targets_weighted_by_frame_are_what_it_learns(loss: str) -> None:
-    data, settings = toy_data(), {"loss": loss, "weigh_frames": True}
+    data = toy_data()
+    settings = {"loss": loss, "weigh_frames": True}
     one = data.clips[: len(data.targets), None]
     plain, _ = trained(data, config_of(4, {"loss": loss}))
     alone, _ = trained(replace(data, frames=one), config_of(4, settings))
     two = torch.cat([one, data.wanted], dim=1)  # the second frame is what the text asks for
     weighted, _ = trained(replace(data, frames=two), config_of(4, settings))
     own, other, expected = (
-        each.get_parameter("layers.0.weight") for each in (alone, weighted, plain)
+        model.get_parameter("layers.0.weight") for model in (alone, weighted, plain)
     )
     torch.testing.assert_close(own, expected, rtol=0, atol=1e-3)
     assert (other - expected).abs().max() > 1e-2
@@ -140,21 +144,21 @@ def test_cross_attention_learns_what_only_the_tokens_tell(loss: str) -> None:
     )
     clips = data.clips.clone()
     clips[data.targets] = normalize(data.pictures[data.references] + 2 * tokens[:, 1], dim=-1)
-    spelled, nothing = torch.arange(len(tokens))[:, None], torch.zeros_like(data.wanted)
-    data = replace(data, clips=clips, wanted=nothing, tokens=tokens.half(), spelled=spelled)
+    token_rows, nothing = torch.arange(len(tokens))[:, None], torch.zeros_like(data.wanted)
+    data = replace(data, clips=clips, wanted=nothing, tokens=tokens.half(), token_rows=token_rows)
     data.tokens[:, 1, 0] += 3  # type: ignore[index]  # by which it can be told from the others
     fusion, losses = trained(data, config_of(200, {"loss": loss, "blocks": 2}, learning_rate=3e-3))
     assert losses[-1] < losses[0] / 2
     assert fusion.cross and data.tokens is not None
-    given = (
+    inputs = (
         data.pictures[data.references],
         data.wanted[:, 0],
         data.unwanted[:, 0],
         data.tokens.float(),
     )
     frames = data.pictures[data.references, None]
-    found = fusion(*given, frames)
-    right = (found @ data.clips.T).argmax(dim=1).eq(data.targets).float().mean()
+    vectors = fusion(*inputs, frames)
+    right = (vectors @ data.clips.T).argmax(dim=1).eq(data.targets).float().mean()
     linear, _ = trained(data, config_of(200, {"loss": loss}, learning_rate=3e-3))
     assert right > recall(linear, data) + 0.3
 
@@ -171,23 +175,24 @@ def test_a_checkpoint_with_an_added_fusion_is_read_with_it(tmp_path: Path) -> No
     fusion = Fusion(16, 2, 1).rounded()
     weights = CompositionWeights(sum=0.4, wanted=2, unwanted=1)
     add_fusion(folder, fusion, weights, FusionSettings(), {}, "toys")
-    card, encoder = read_card(folder), read_checkpoint(folder, verify=True)
+    card = read_card(folder)
+    encoder = read_checkpoint(folder, verify=True)
     assert card.composition == {"sum": 0.4, "wanted": 2, "unwanted": 1}
     assert card.composers.entries["fusion"]["fingerprint"] == fusion.fingerprint
     assert card.composers.entries["fusion"]["weights"] == 5 * 16 * 16 + 16
-    found = encoder.composers["fusion"]
-    assert isinstance(found, Fusion)
-    assert found.fingerprint == fusion.fingerprint
+    trained_fusion = encoder.composers["fusion"]
+    assert isinstance(trained_fusion, Fusion)
+    assert trained_fusion.fingerprint == fusion.fingerprint
 
 
 def test_families_are_embedded_with_every_triplet_among_its_right_clips(tmp_path: Path) -> None:
     write_tiny(tmp_path / "model")
-    encoder, config = read_checkpoint(tmp_path / "model"), config_of(num_clips=3, batch_size=3)
+    encoder = read_checkpoint(tmp_path / "model")
+    config = config_of(num_clips=3, batch_size=3)
     data = load_families(encoder, config, tmp_path)
     assert len(data.pictures) == 3
-    assert (
-        len(data.clips) == len(data.families) == len(data.targets) + 3 + 3
-    )  # twins, and the references
+    # Twins, and the references.
+    assert len(data.clips) == len(data.families) == len(data.targets) + 3 + 3
     assert all(
         target in right for target, right in zip(data.targets.tolist(), data.right, strict=True)
     )
@@ -207,7 +212,7 @@ def data_of(triplets: list[tuple[str, str, str, str]] = TRIPLETS, missing: str =
     rng = np.random.default_rng(0)
     clips = rng.normal(size=(len(CLIPS), 8)).astype(np.float32)
     clips /= np.linalg.norm(clips, axis=1, keepdims=True)
-    clips[[CLIPS.index(each) for each in missing]] = 0
+    clips[[CLIPS.index(clip) for clip in missing]] = 0
     samples = tuple(
         CovrSample(one, "x", (two,), "triplets", str(row), caption=after, before=before)
         for row, (one, two, before, after) in enumerate(triplets)
@@ -227,23 +232,21 @@ def data_of(triplets: list[tuple[str, str, str, str]] = TRIPLETS, missing: str =
 def test_neither_video_of_a_training_triplet_is_held_out(tmp_path: Path) -> None:
     write_triplets(tmp_path / "data")
     training, held_out = (load_covr(tmp_path / "data", split) for split in ("train", "val"))
-    taken = {sample.targets[0] for sample in held_out.samples}
-    assert len(taken) == 4  # a tenth
+    targets = {sample.targets[0] for sample in held_out.samples}
+    assert len(targets) == 4  # a tenth
     assert len(held_out.samples) == 8
-    assert not taken & {
+    assert not targets & {
         name for sample in training.samples for name in (sample.reference, *sample.targets)
     }
     first = training.samples[0]
     assert (first.reference, first.targets, first.before) == ("v0", ("v1",), "a 0")
     assert load_covr(tmp_path / "data", "test").samples == held_out.samples
     (tmp_path / "data" / "my-triplets.jsonl").write_text('{"reference": "v0", "target": "v1"}')
-    with pytest.raises(
-        DatasetError, match="Expected JSON lines with reference, target, text and both captions"
-    ):
+    with pytest.raises(DatasetError, match="reference, target, text"):
         load_covr(tmp_path / "data", "val")
 
 
-def test_right_is_what_has_the_targets_caption_and_hard_what_shares_the_references() -> None:
+def test_right_clips_share_the_caption_and_hard_ones_the_reference() -> None:
     data = data_of()
     assert [list(rows) for rows in data.right] == [[1], [2, 4], [2, 4], [2, 4], [1]]
     assert data.sources is not None
@@ -251,13 +254,15 @@ def test_right_is_what_has_the_targets_caption_and_hard_what_shares_the_referenc
     assert data.targets.tolist() == [1, 2, 4, 2, 1]
     lost = data_of(missing="c")
     assert len(lost.targets) == 3  # two triplets lead to it
-    with pytest.raises(DatasetError, match="toy has 1 triplets with a target"):
+    with pytest.raises(DatasetError, match=r"toy .*1 "):
         data_of(TRIPLETS[:1])
 
 
 def test_the_loss_is_that_of_the_papers_sets() -> None:
-    data, settings = data_of(), FusionSettings(loss="hn_nce", iterate="triplets", temperature=0.1)
-    model, rows = Fusion(8, 1, 1), torch.arange(5)
+    data = data_of()
+    settings = FusionSettings(loss="hn_nce", iterate="triplets", temperature=0.1)
+    model = Fusion(8, 1, 1)
+    rows = torch.arange(5)
     noisy, hard = torch.zeros(2, 5, 5, dtype=torch.bool)
     for i, (_, _, before, after) in enumerate(TRIPLETS):
         for j, (_, _, other_before, other_after) in enumerate(TRIPLETS):
@@ -273,10 +278,13 @@ def test_a_step_draws_triplets_or_one_of_each_distinct_target() -> None:
     drawn = [rows.tolist() for rows in batches(data, FusionSettings(iterate="targets"), 3, 40, 1)]
     assert all(sorted(data.targets[rows].tolist()) == [1, 2, 4] for rows in drawn)
     assert {row for rows in drawn for row in rows} == set(range(5))
-    each = [rows.tolist() for rows in batches(data, FusionSettings(iterate="triplets"), 2, 40, 1)]
-    assert all(len(rows) == 2 for rows in each)
+    epoch_rows = [
+        rows.tolist() for rows in batches(data, FusionSettings(iterate="triplets"), 2, 40, 1)
+    ]
+    assert all(len(rows) == 2 for rows in epoch_rows)
     for start in range(0, 40, 2):
-        assert len({*each[start], *each[start + 1]}) == 4  # none twice before all were drawn
+        # None twice before all were drawn.
+        assert len({*epoch_rows[start], *epoch_rows[start + 1]}) == 4
 
 
 @pytest.mark.parametrize("loss", sorted(LOSSES))
@@ -287,7 +295,7 @@ def test_triplets_are_learnt(loss: str) -> None:
     )
     assert losses[-1] < losses[0] / 2
     data = data_of()
-    found = fusion(data.pictures, data.wanted[:, 0], data.unwanted[:, 0]) @ data.clips.T
+    scores = fusion(data.pictures, data.wanted[:, 0], data.unwanted[:, 0]) @ data.clips.T
     assert all(
-        best in right for best, right in zip(found.argmax(dim=1).tolist(), data.right, strict=True)
+        best in right for best, right in zip(scores.argmax(dim=1).tolist(), data.right, strict=True)
     )

@@ -45,7 +45,7 @@ def test_the_paper_s_setting_is_the_paper_s() -> None:
 
 
 @pytest.mark.parametrize("name", ["star", "snl", "bnl"])
-def test_a_preset_as_code_differs_from_the_paper_s_where_the_code_does(name: str) -> None:
+def test_presets_as_code_differ_where_the_code_does(name: str) -> None:
     """GradScaler's scale, pooling, positions, and at most 10 epochs."""
     paper, code = (load_config(preset_files()[f"paper-{name}{end}"]) for end in ("", "-as-code"))
     differing = {"loss_scale": 2.0**16, "pooling": "raw_mean", "positions": "ends", "epochs": 10}

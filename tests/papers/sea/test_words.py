@@ -54,7 +54,8 @@ def test_negations_are_stop_words_but_without_is_none() -> None:
 
 
 def test_the_encoders_are_those_of_the_reference(stored: dict[str, Tensor]) -> None:
-    ids, names = stored["txt_ids"], [f"w{row}" for row in range(5)]
+    ids = stored["txt_ids"]
+    names = [f"w{row}" for row in range(5)]
     side = (
         Words(Vocabulary(tuple("abcd"), tuple(names), ("a",)), torch.zeros(1, 6).double(), 5, 7, 1)
         .double()
@@ -80,11 +81,11 @@ def test_the_sum_of_cosines_is_one_product(stored: dict[str, Tensor]) -> None:
     texts, videos = (join_spaces(list(stored[f"w2v_{name}"])) for name in ("texts", "videos"))
     torch.testing.assert_close(texts.norm(dim=1), torch.ones(6).double())
     similarity = 4 * texts @ videos.T
-    found = min(
-        float((similarity - each).abs().max())
-        for each in (stored["sea_similarity"], stored["sea_similarity"].T)
+    expected = min(
+        float((similarity - scores).abs().max())
+        for scores in (stored["sea_similarity"], stored["sea_similarity"].T)
     )
-    assert found < 1e-9
+    assert expected < 1e-9
 
 
 def test_each_encoder_counts_what_it_should() -> None:
@@ -96,22 +97,21 @@ def test_each_encoder_counts_what_it_should() -> None:
     boy, drums = side.vectors
     expected = torch.stack([boy, (boy + drums) / 2, torch.zeros(4)])
     torch.testing.assert_close(side.mean_vector(content), expected)
-    torch.testing.assert_close(
-        side.embedding.weight[5], boy
-    )  # row of "boy", the second word after four special rows
+    # Row of "boy", the second word after four special rows.
+    torch.testing.assert_close(side.embedding.weight[5], boy)
     assert not torch.equal(side.embedding.weight[4], boy)
 
 
 @torch.no_grad()
 @pytest.mark.parametrize("spaces", [1, 3])
-def test_embeddings_are_of_length_1_and_only_the_gru_hears_not(spaces: int) -> None:
+def test_embeddings_have_length_1_and_only_the_gru_reads_not(spaces: int) -> None:
     side = words(spaces)
-    found = side([NOT_DRUMMING, NOT_DRUMMING.replace(" not", ""), "日本 🎸"])
-    assert found.shape == (3, 6 * spaces)
-    torch.testing.assert_close(found[:2].norm(dim=1), torch.ones(2))
+    vectors = side([NOT_DRUMMING, NOT_DRUMMING.replace(" not", ""), "日本 🎸"])
+    assert vectors.shape == (3, 6 * spaces)
+    torch.testing.assert_close(vectors[:2].norm(dim=1), torch.ones(2))
     if spaces == 3:
-        assert torch.equal(found[0, :12], found[1, :12])  # bag of words, word vectors
-    assert not torch.equal(found[0, -6:], found[1, -6:])
+        assert torch.equal(vectors[0, :12], vectors[1, :12])  # bag of words, word vectors
+    assert not torch.equal(vectors[0, -6:], vectors[1, -6:])
 
 
 @torch.no_grad()
@@ -149,10 +149,9 @@ def test_a_checkpoint_brings_its_words_along(spaces: int, tmp_path: Path) -> Non
     entry = card.text.side
     assert entry is not None and entry.stored["vectors"] == "a test"
     assert encoder.card.text.side == entry
-    found = encoder.encode_text(["a boy", "a drum"])
-    np.testing.assert_allclose(
-        found, words(spaces)(["a boy", "a drum"]).detach(), atol=2e-3
-    )  # half precision
+    vectors = encoder.encode_text(["a boy", "a drum"])
+    # Half precision.
+    np.testing.assert_allclose(vectors, words(spaces)(["a boy", "a drum"]).detach(), atol=2e-3)
     frames = encoder.encode_frames(np.zeros((4, 64, 64, 3), np.uint8))
     assert frames.shape == (4, 16)
     assert encoder.pool(frames.reshape(2, 2, 16)).shape == (2, encoder.embed_dim) == (2, 6 * spaces)
@@ -185,18 +184,20 @@ def without_head(folder: Path) -> None:
 
 
 SPOILT: dict[str, Callable[[Path], object]] = {
-    "has no words.safetensors": lambda folder: (folder / WORDS).unlink(),
-    "do not match the card": lambda folder: rewrite(folder, ("dog", "cat", "cow")),
-    "cannot be loaded": rewrite,
-    "does not fit the vocabulary": lambda folder: rewrite(folder, ("dog",)),
-    "not finite": lambda folder: rewrite(folder, KNOWN.bow, vectors=torch.full((2, 4), torch.nan)),
-    "not embedded into the same spaces": without_head,
+    "missing": lambda folder: (folder / WORDS).unlink(),
+    "of other words": lambda folder: rewrite(folder, ("dog", "cat", "cow")),
+    "no safetensors": rewrite,
+    "of fewer words": lambda folder: rewrite(folder, ("dog",)),
+    "not a number": lambda folder: rewrite(
+        folder, KNOWN.bow, vectors=torch.full((2, 4), torch.nan)
+    ),
+    "without a head": without_head,
 }
 
 
-@pytest.mark.parametrize("said", SPOILT)
-def test_a_spoilt_text_side_is_one_sentence(said: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("damage", SPOILT)
+def test_a_spoilt_text_side_is_one_sentence(damage: str, tmp_path: Path) -> None:
     written(tmp_path / "one")
-    SPOILT[said](tmp_path / "one")
-    with pytest.raises(CheckpointError, match=said):
+    SPOILT[damage](tmp_path / "one")
+    with pytest.raises(CheckpointError, match="one"):
         read_checkpoint(tmp_path / "one")

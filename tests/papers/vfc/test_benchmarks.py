@@ -59,7 +59,7 @@ def test_svo_probes_asks_for_the_right_one_of_two_pictures(read: Read, tmp_path:
         ("picture", [1], [2], "subject"),
         ("picture", [1], [3], "subject"),
     ]
-    shown = TextBenchmark(
+    text_benchmark = TextBenchmark(
         "svo",
         ("1", "2", "3"),
         benchmark.queries[:2],
@@ -67,7 +67,7 @@ def test_svo_probes_asks_for_the_right_one_of_two_pictures(read: Read, tmp_path:
         {},
     )
     models: Any = WordModels()
-    report = evaluate(shown, [System("words")], models)
+    report = evaluate(text_benchmark, [System("words")], models)
     assert report.metrics["words"] == {
         "picture/accuracy": 50,
         "picture/accuracy subject": 50,
@@ -94,14 +94,14 @@ dark,what is it,0,1,DO,night,day,noon,dusk,dawn
     benchmark = read(tmp_path / "next_qa.csv")
     first, second = benchmark.queries
     assert (first.kind, first.text, first.group) == ("choice", "why did he jump joy", "causal; CW")
-    assert [benchmark.texts[other] for other in first.others] == [
+    assert [benchmark.texts[foil] for foil in first.others] == [
         f"why did he jump {answer}" for answer in ("fear", "rain", "no reason", "a dog")
     ]
     assert (second.text, second.group) == ("what is it night", "descriptive; DO")
     assert benchmark.video_ids == ("light", "dark")
 
 
-def test_kinetics_verb_is_a_part_of_its_data_set_and_none_of_the_mean() -> None:
+def test_kinetics_verb_is_outside_the_mean() -> None:
     verbs = EXTENSION.class_groups[KINETICS_VERB].read_text(encoding="utf-8").splitlines()
     assert len(verbs) == len(set(verbs)) == 97
     questions = class_task(
@@ -115,9 +115,10 @@ def test_kinetics_verb_is_a_part_of_its_data_set_and_none_of_the_mean() -> None:
     ranks = np.ones(len(questions), np.int32)
     ranks[[1, 99]] = 2  # a verb of Kinetics, and one of the two of x
     nothing = np.zeros(len(questions), np.float32)
-    found = averages_of(metric_values(questions, Measured(ranks, nothing, nothing, nothing)))
-    assert found[f"class/accuracy {KINETICS_VERB}"] == pytest.approx(100 * 96 / 97)
-    assert found["class/mean accuracy"] == pytest.approx((100 * 97 / 98 + 50) / 2)
+    averages = averages_of(metric_values(questions, Measured(ranks, nothing, nothing, nothing)))
+    assert averages[f"class/accuracy {KINETICS_VERB}"] == pytest.approx(100 * 96 / 97)
+    assert averages["class/mean accuracy"] == pytest.approx((100 * 97 / 98 + 50) / 2)
 
-    others = class_task((), [(name, "") for name in verbs[1:]], Prompts()).queries
-    assert {question.group for question in others} == {""}  # another list that shares most names
+    class_questions = class_task((), [(name, "") for name in verbs[1:]], Prompts()).queries
+    # Another list that shares most names.
+    assert {question.group for question in class_questions} == {""}

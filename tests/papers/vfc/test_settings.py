@@ -11,7 +11,7 @@ from trainer.config import TrainConfig, names_files, resolved, save_config
 from trainer.runs.manager import RunManager
 
 
-def test_a_start_without_its_file_of_verbs_is_refused_and_leaves_nothing(
+def test_a_start_without_its_verb_file_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config = SMALL.replace(verb_changes=str(tmp_path / "no.jsonl"), losses={"vfc": {}})
@@ -28,15 +28,18 @@ def test_a_start_without_its_file_of_verbs_is_refused_and_leaves_nothing(
     assert not (tmp_path / "runs").exists()
 
 
-def test_a_relative_path_is_that_of_the_folder_in_which_a_run_was_made(
+def test_a_relative_path_starts_at_the_run_s_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     config = resolved(TrainConfig(verb_changes="verbs.jsonl"))
     assert config.flat()["verb_changes"] == str(tmp_path / "verbs.jsonl")
     assert resolved(config) == config
-    for kept in (TrainConfig(verb_changes="~/verbs.jsonl"), TrainConfig(verb_changes="random")):
-        assert resolved(kept) == kept
+    for unchanged in (
+        TrainConfig(verb_changes="~/verbs.jsonl"),
+        TrainConfig(verb_changes="random"),
+    ):
+        assert resolved(unchanged) == unchanged
 
 
 @pytest.mark.parametrize(

@@ -40,9 +40,8 @@ def test_changed_verbs_are_calibrated_and_repeat_and_the_loss_falls(
     tmp_path: Path, config: TrainConfig, capsys: pytest.CaptureFixture[str]
 ) -> None:
     vfc = config.replace(losses={"vfc": {"temperature": 0.05}}, epochs=3, verb_negatives=3)
-    vfc = vfc.replace(
-        num_clips=400, batch_size=40
-    )  # a verb is taken from captions with the same object
+    # A verb is taken from captions with the same object.
+    vfc = vfc.replace(num_clips=400, batch_size=40)
     run = run_training(vfc, tmp_path / "run")
     log = capsys.readouterr().err
     assert "captions with another verb, for 400 captions." in log
@@ -52,8 +51,8 @@ def test_changed_verbs_are_calibrated_and_repeat_and_the_loss_falls(
     inputs = losses_of(vfc).inputs
     clips = ClipLoader(vfc, tmp_path / "cache").load("train")
     inputs.of(Verbs).prepare(clips, vfc, silent)
-    first, again = (next(epoch_batches(clips, vfc, 1, inputs=inputs)) for _ in range(2))
-    assert first.of(Verbs) == again.of(Verbs)
+    first, second = (next(epoch_batches(clips, vfc, 1, inputs=inputs)) for _ in range(2))
+    assert first.of(Verbs) == second.of(Verbs)
     changed = first.of(Verbs).changed
     assert any(changed) and max(map(len, changed)) <= 3
     later = next(epoch_batches(clips, vfc, 2, inputs=inputs))
@@ -72,10 +71,8 @@ def test_each_caption_meets_its_own_changed_captions(config: TrainConfig, tmp_pa
     vfc = config.replace(losses={"vfc": {}}, verb_negatives=2)
     learner = Learner(vfc)
     learner.use_videos(np.eye(3, learner.model.text_projection.shape[1], dtype=np.float32))
-    changed, phrases = (
-        [["a man runs"], [], ["a dog sings", "a cat sings"]],
-        ["running", "", "singing"],
-    )
+    changed = [["a man runs"], [], ["a dog sings", "a cat sings"]]
+    phrases = ["running", "", "singing"]
     batch = Batch(None, ["a", "b", "c"], np.arange(3), {Verbs: DrawnVerbs(changed, phrases)})
     with torch.no_grad():
         verbs = learner._embed(batch).of(Verbs)

@@ -3,6 +3,7 @@
 import json
 import random
 from collections import Counter
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -24,21 +25,20 @@ CAPTIONS = [
 
 def keys_of(verbs: VerbTexts) -> Counter[str]:
     """Count the verb phrases of all changed captions."""
-    drawn = (
-        text
-        for row, captions in enumerate(CAPTIONS)
-        for caption in captions
-        for text in verbs.draw(row, caption, 10, random.Random(0))[0]
-    )
-    return Counter(use.key for text in drawn for use in verb_uses_of(text))
+    changed: list[str] = []
+    for row, captions in enumerate(CAPTIONS):
+        for caption in captions:
+            changed += verbs.draw(row, caption, 10, random.Random(0))[0]
+    return Counter(use.key for text in changed for use in verb_uses_of(text))
 
 
 @pytest.mark.parametrize("rule", ["rules", "random"])
-def test_calibration_leaves_no_verb_phrase_more_often_than_captions_have_it(rule: str) -> None:
+def test_calibration_leaves_no_phrase_more_often_than_captions(rule: str) -> None:
     source = CaptionSentences(CAPTIONS)
-    seen = Counter(use.key for some in CAPTIONS for text in some for use in verb_uses_of(text))
-    kept = keys_of(VerbTexts.of(source, TrainConfig(verb_changes=rule)))
-    assert kept and all(kept[key] <= seen[key] for key in kept)
+    captions = chain.from_iterable(CAPTIONS)
+    seen = Counter(use.key for caption in captions for use in verb_uses_of(caption))
+    keys = keys_of(VerbTexts.of(source, TrainConfig(verb_changes=rule)))
+    assert keys and all(keys[key] <= seen[key] for key in keys)
     everything = keys_of(VerbTexts.of(source, TrainConfig(verb_changes=rule, calibrate=False)))
     assert any(everything[key] > seen[key] for key in everything)
 
@@ -62,7 +62,7 @@ def test_a_file_says_what_captions_become(tmp_path: Path) -> None:
     assert texts_of[0] == CAPTIONS[0]
     none = VerbTexts.of(source, TrainConfig(verb_changes=str(path)))  # no caption has "swim"
     assert none.draw(3, "a girl sings", 5, random.Random(0)) == ([], "loud singing")
-    with pytest.raises(ConfigError, match="Set verb_changes to rules, antonym, random or a file"):
+    with pytest.raises(ConfigError, match=r"verb_changes .*rules, antonym, random"):
         VerbTexts.of(source, TrainConfig(verb_changes="rulse"))
 
 
@@ -81,9 +81,10 @@ def test_shifts_count_negatives_per_positive(tmp_path: Path) -> None:
     source = CaptionSentences([["a girl sings"], ["a boy dances", "a boy dances twice"]])
     config = TrainConfig(verb_changes=str(path), calibrate=False, batch_size=5)
     shifts = VerbTexts.of(source, config).shifts
+    # One change has "dance stage", another phrase.
     assert shifts == {
         "sing": 1,
         "dance": (4 + 1 / 2) / 4,
-    }  # one change has "dance stage", another phrase
+    }
     calibrated = VerbTexts.of(source, config.replace(calibrate=True))
     assert calibrated.shifts == shifts  # "dance" is kept, as captions have it

@@ -42,10 +42,10 @@ def test_paths_may_be_in_the_home_folder(tmp_path: Path, monkeypatch: pytest.Mon
 def test_a_folder_without_splits_is_evaluated_as_a_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(
-        STRATEGIES, "backwards", lambda parts: None
-    )  # which is undone after the test
-    folder, calls = tmp_path / "own", list[Any]()
+    # The test undoes this at its end.
+    monkeypatch.setitem(STRATEGIES, "backwards", lambda parts: None)
+    folder = tmp_path / "own"
+    calls = list[Any]()
     folder.mkdir()
     for name in CAPTIONS:
         Image.new("RGB", (32, 32), name).save(folder / f"{name}.png")
@@ -91,8 +91,8 @@ def evaluation(tmp_path: Path) -> nt2vr.Evaluation:
 def test_two_systems_are_compared_with_intervals_and_tests(evaluation: nt2vr.Evaluation) -> None:
     comparison = evaluation.compare("colours", nt2vr.System("Colours", "boolean", 1))
     assert (comparison.first, comparison.second) == ("Colours", "Colours boolean α 1")
-    named = evaluation.compare()
-    assert (named.first, named.second) == ("Colours", "Colours boolean α 1")
+    default = evaluation.compare()
+    assert (default.first, default.second) == ("Colours", "Colours boolean α 1")
 
     difference = comparison["negated/delta_MIR"]
     assert difference.num_queries == 3
@@ -110,7 +110,7 @@ def test_two_systems_are_compared_with_intervals_and_tests(evaluation: nt2vr.Eva
         comparison["composed/MIR"]
 
 
-def test_a_printed_evaluation_is_a_table_and_its_repr_is_short(
+def test_an_evaluation_prints_as_a_table_and_a_short_repr(
     evaluation: nt2vr.Evaluation,
 ) -> None:
     text = str(evaluation)
@@ -129,8 +129,8 @@ def test_intervals_are_in_the_data_frame() -> None:
 
 def test_a_saved_report_is_read_again(evaluation: nt2vr.Evaluation, tmp_path: Path) -> None:
     evaluation.save(tmp_path / "report")
-    again = nt2vr.load_report(tmp_path / "report")
-    assert again.metrics == evaluation.metrics and again.table == evaluation.table
-    assert again.compare().differences == evaluation.compare().differences
+    reloaded = nt2vr.load_report(tmp_path / "report")
+    assert reloaded.metrics == evaluation.metrics and reloaded.table == evaluation.table
+    assert reloaded.compare().differences == evaluation.compare().differences
     with pytest.raises(ConfigError):
         nt2vr.load_report(tmp_path)

@@ -18,9 +18,8 @@ from tests.support.colour_model import ColourModel
 def test_embeddings_are_arrays_or_tensors_of_equal_values(
     tmp_path: Path, decoder: Decoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        "nt2vr.api.Decoder", lambda: nullcontext(decoder)
-    )  # each call would start its own
+    # Each call would start its own.
+    monkeypatch.setattr("nt2vr.api.Decoder", lambda: nullcontext(decoder))
     model = nt2vr.Model(ColourModel())
     for name, colour in (("red", (255, 0, 0)), ("blue", (0, 0, 255))):
         Image.new("RGB", (20, 10), colour).save(tmp_path / f"{name}.png")
@@ -33,7 +32,8 @@ def test_embeddings_are_arrays_or_tensors_of_equal_values(
     }
     for name, argument in calls.items():
         encode = getattr(model, name)
-        array, tensor = encode(argument), encode(argument, convert_to="torch")
+        array = encode(argument)
+        tensor = encode(argument, convert_to="torch")
         assert isinstance(array, np.ndarray) and isinstance(tensor, torch.Tensor)
         assert array.shape == (2, 4) and torch.equal(torch.from_numpy(array), tensor)
     assert model.encode_videos(files) == pytest.approx(model.encode_text(["red", "blue"]), abs=1e-3)

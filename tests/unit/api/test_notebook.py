@@ -29,29 +29,35 @@ class Tags(HTMLParser):
 
 def answer(video_id: str = "a", hits: int = 3) -> Answer:
     verdicts = ("right", "violation", "miss")
-    found = tuple(Hit(f"{video_id}{n}", n + 1, 0.5, verdicts[n % 3]) for n in range(hits))  # type: ignore[arg-type]
+    clip_hits = tuple(Hit(f"{video_id}{n}", n + 1, 0.5, verdicts[n % 3]) for n in range(hits))  # type: ignore[arg-type]
     query = nt2vr.Query(EVIL, (EVIL,), (EVIL,))
-    return Answer(query, (Ranking(nt2vr.System("CLIP"), found), Ranking(nt2vr.System(EVIL), found)))
+    return Answer(
+        query, (Ranking(nt2vr.System("CLIP"), clip_hits), Ranking(nt2vr.System(EVIL), clip_hits))
+    )
 
 
 def test_text_from_outside_is_no_markup() -> None:
-    shown = answer(EVIL).with_thumbnails(lambda _: b"jpeg")
-    for html in (shown._repr_html_(), shown.rankings[1]._repr_html_()):
+    with_pictures = answer(EVIL).with_thumbnails(lambda _: b"jpeg")
+    for html in (with_pictures._repr_html_(), with_pictures.rankings[1]._repr_html_()):
         tags = Tags(html)
         assert {tag for tag, _ in tags.tags} <= {
             *"div p b span table caption thead tbody tr th td img".split()
         }
         assert not any(name.startswith("on") for _, attributes in tags.tags for name in attributes)
         assert EVIL in tags.text
-    pictures = [attributes for tag, attributes in Tags(shown._repr_html_()).tags if tag == "img"]
+    pictures = [
+        attributes for tag, attributes in Tags(with_pictures._repr_html_()).tags if tag == "img"
+    ]
     assert len(pictures) == 6 and pictures[0]["alt"] == f"{EVIL}0"
-    assert all(str(each["src"]).startswith("data:image/jpeg;base64,anBlZw==") for each in pictures)
+    assert all(
+        str(picture["src"]).startswith("data:image/jpeg;base64,anBlZw==") for picture in pictures
+    )
 
 
 def test_verdicts_have_their_colours() -> None:
     html = answer().rankings[0]._repr_html_()
-    for name, said in (("right", "✓ right"), ("violation", "violates"), ("miss", "misses")):
-        assert re.search(rf"<span style=.color:{COLOURS[name]}[^>]*>{said}</span>", html)
+    for name, label in (("right", "✓ right"), ("violation", "violates"), ("miss", "misses")):
+        assert re.search(rf"<span style=.color:{COLOURS[name]}[^>]*>{label}</span>", html)
 
 
 def test_an_answer_stays_small() -> None:

@@ -29,9 +29,9 @@ def searcher(colours: Path) -> Iterator[nt2vr.GallerySearcher]:
 
 @pytest.fixture(scope="module")
 def answer(searcher: nt2vr.GallerySearcher) -> Answer:
-    found = searcher.search(QUERY, SYSTEMS, k=2)
-    assert isinstance(found, Answer)
-    return found
+    answer = searcher.search(QUERY, SYSTEMS, k=2)
+    assert isinstance(answer, Answer)
+    return answer
 
 
 def pickled(thing: Any) -> Any:
@@ -84,19 +84,21 @@ def test_a_pickle_has_the_embeddings_of_the_hits_alone(answer: Answer) -> None:
     for before, after in zip(answer.rankings, pickled(answer).rankings, strict=True):
         assert before.gallery is not None
         assert after.gallery is not None
-        kept = {video.video_id for video in after.gallery.gallery.videos}
+        video_ids = {video.video_id for video in after.gallery.gallery.videos}
         assert (
-            kept
+            video_ids
             == {hit.video_id for ranking in answer.rankings for hit in ranking.hits}
             != set(before.gallery.row_of)
         )
         for hit in before.hits:
-            own, other = before.gallery.row_of[hit.video_id], after.gallery.row_of[hit.video_id]
+            row_before = before.gallery.row_of[hit.video_id]
+            row_after = after.gallery.row_of[hit.video_id]
             np.testing.assert_array_equal(
-                after.gallery.embeddings[other], before.gallery.embeddings[own]
+                after.gallery.embeddings[row_after], before.gallery.embeddings[row_before]
             )
             np.testing.assert_array_equal(
-                after.gallery.frame_embeddings(other), before.gallery.frame_embeddings(own)
+                after.gallery.frame_embeddings(row_after),
+                before.gallery.frame_embeddings(row_before),
             )
 
 

@@ -40,7 +40,7 @@ def unregistered() -> Iterator[None]:
             del registry[name]
 
 
-def test_a_loss_of_ones_own_is_built_from_settings_and_summed() -> None:
+def test_a_registered_loss_is_built_from_settings_and_summed() -> None:
     nt2vr.register_loss("pull", Pull)
     losses = build_losses({"pull": {"weight": 0.5, "strength": 4.0}})
     assert [type(loss_input) for loss_input in losses.inputs] == [Video]
@@ -86,22 +86,24 @@ def metrics_of(run: RunFolder) -> list[str]:
     return run.metrics.read_text().splitlines()
 
 
-def test_a_loss_with_an_input_of_ones_own_trains_and_resumes(
+def test_a_loss_with_its_own_input_trains_and_resumes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nt2vr.register_loss("word-order", WordOrderLoss)
     config = SMALL.replace(losses={"contrastive": {}, "word-order": {"weight": 0.5}})
-    whole = run_training(config, tmp_path / "whole")
+    uninterrupted = run_training(config, tmp_path / "whole")
     assert all(
-        json.loads(line)["word-order"] > 0 for line in metrics_of(whole) if "contrastive" in line
+        json.loads(line)["word-order"] > 0
+        for line in metrics_of(uninterrupted)
+        if "contrastive" in line
     )
 
     stop_at(monkeypatch, step=3)
     cut = run_training(config, tmp_path / "cut", "stopped")
-    assert metrics_of(go_on(cut)) == metrics_of(whole)
+    assert metrics_of(go_on(cut)) == metrics_of(uninterrupted)
 
 
-def test_built_in_inputs_come_first_each_once_with_what_they_use() -> None:
+def test_built_in_inputs_come_first_and_once() -> None:
     nt2vr.register_loss("word-order", WordOrderLoss)
     losses = build_losses({"distill": {}, "composed": {}, "bnl": {}})
     with_own = build_losses({"word-order": {}, "composed": {}, "bnl": {}, "distill": {"keep": 0.0}})

@@ -19,7 +19,10 @@ from nt2vr.search.answers import Answer
 from nt2vr.search.strategies import STRATEGIES, EmbeddedParts
 from tests.support.colour_model import ColourModel
 
-RED, BLUE, GREEN, YELLOW = "<i>red.png", "blue.png", "green.png", "yellow.png"
+RED = "<i>red.png"
+BLUE = "blue.png"
+GREEN = "green.png"
+YELLOW = "yellow.png"
 
 
 @pytest.fixture(scope="module")
@@ -52,10 +55,9 @@ def test_a_model_that_replaces_another_of_its_name_answers(searcher: nt2vr.Galle
         for gain in (1.0, 0.0)
     ]
     assert scores[0].index(max(scores[0])) == searcher.video_ids.index(RED)
-    assert scores[1] == pytest.approx(
-        [scores[1][0]] * 3 + [scores[1][3]]
-    )  # only the constant is left
-    with pytest.raises(ConfigError, match="There is a model 'CLIP' already"):
+    # Only the constant is left.
+    assert scores[1] == pytest.approx([scores[1][0]] * 3 + [scores[1][3]])
+    with pytest.raises(ConfigError, match="CLIP"):
         searcher.search("red", ColourModel("CLIP"))
 
 
@@ -69,27 +71,32 @@ def test_several_queries_are_answered_as_single_ones_are(searcher: nt2vr.Gallery
         "x" * 5000,
         "blue and not red",
     ]
-    found = searcher.search(queries, [model, "Colours boolean"], k=2)
-    assert [isinstance(each, Answer) for each in found] == [True, False, True, False, False, True]
-    assert all(isinstance(found[place], QueryError) for place in (1, 3, 4))
-    assert "not 5" in str(found[3]) and "5,000 characters" in str(found[4])
-    for query, answer in zip(queries, found, strict=True):
+    answers = searcher.search(queries, [model, "Colours boolean"], k=2)
+    assert [isinstance(answer, Answer) for answer in answers] == [
+        True,
+        False,
+        True,
+        False,
+        False,
+        True,
+    ]
+    assert all(isinstance(answers[place], QueryError) for place in (1, 3, 4))
+    assert "not 5" in str(answers[3]) and "5,000 characters" in str(answers[4])
+    for query, answer in zip(queries, answers, strict=True):
         if isinstance(answer, Answer):
             assert answer == searcher.search(query, [model, "Colours boolean"], k=2)
     assert searcher.search([], model) == []
 
 
-def test_unless_told_otherwise_the_model_of_the_gallery_answers_and_excludes_what_a_query_denies(
+def test_by_default_the_gallery_s_model_excludes_what_is_denied(
     searcher: nt2vr.GallerySearcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     searcher.search("red", ColourModel())
     galleries = searcher._services.galleries
     monkeypatch.setattr(type(galleries), "default_model", lambda self, key: "Colours")
-    one, many = (
-        searcher.search("red and not green", k=4),
-        searcher.search(["red", "red and not green", ""], k=4),
-    )
-    names = [each.rankings[0].system.name for each in (one, *many[:2])]
+    one = searcher.search("red and not green", k=4)
+    many = searcher.search(["red", "red and not green", ""], k=4)
+    names = [answer.rankings[0].system.name for answer in (one, *many[:2])]
     assert names == ["Colours rectified", "Colours", "Colours rectified"]
     assert ids(one)[0] == RED and isinstance(many[2], QueryError)
     with pytest.raises(QueryError):
@@ -105,9 +112,9 @@ def test_a_query_vector_is_searched_as_it_is(searcher: nt2vr.GallerySearcher, fo
     answer = searcher.search(red, model, k=None)
     assert ids(answer) == ids(searcher.search("red", model, k=None)) and len(ids(answer)) == 4
     assert [hit.verdict for hit in answer.rankings[0].hits] == [None] * 4
-    assert [ids(each)[0] for each in searcher.search(vectors, model)] == [RED, BLUE]
+    assert [ids(answer)[0] for answer in searcher.search(vectors, model)] == [RED, BLUE]
     assert searcher.explain(answer, RED)[0].parts == ()
-    with pytest.raises(ConfigError, match="no parts: search with Colours, not with Colours drop"):
+    with pytest.raises(ConfigError, match="Colours drop"):
         searcher.search(red, "Colours drop")
     for wrong in (
         np.ones(3, np.float32),
@@ -142,8 +149,9 @@ def test_scores_are_a_matrix_per_system(searcher: nt2vr.GallerySearcher) -> None
     assert np.isnan(found).tolist() == [[False] * 4, [True] * 4]
 
 
-def test_a_searcher_goes_on_with_its_clips_while_its_library_grows(tmp_path: Path) -> None:
-    models, films = (ColourModel("One", "one"), ColourModel("Two", "two")), tmp_path / "films"
+def test_a_searcher_keeps_its_clips_while_the_library_grows(tmp_path: Path) -> None:
+    models = (ColourModel("One", "one"), ColourModel("Two", "two"))
+    films = tmp_path / "films"
     films.mkdir()
     Image.new("RGB", (32, 32), (0, 255, 0)).save(films / "green.png")
     libraries = Libraries(tmp_path / "data" / "libraries")
@@ -166,12 +174,11 @@ def test_a_searcher_goes_on_with_its_clips_while_its_library_grows(tmp_path: Pat
         assert ids(searcher.search("red", models[1])) == ["red.png", "green.png"]
 
 
-def test_a_strategy_of_one_s_own_is_searched_with_and_its_mistakes_are_sentences(
+def test_a_registered_strategy_searches_and_its_mistakes_are_explained(
     searcher: nt2vr.GallerySearcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(
-        STRATEGIES, "opposite", lambda parts: parts.wanted
-    )  # which is undone after the test
+    # The test undoes this at its end.
+    monkeypatch.setitem(STRATEGIES, "opposite", lambda parts: parts.wanted)
 
     def opposite(parts: EmbeddedParts) -> Any:
         return parts.unwanted[0] if len(parts.unwanted) else parts.wanted
@@ -180,9 +187,8 @@ def test_a_strategy_of_one_s_own_is_searched_with_and_its_mistakes_are_sentences
     searcher.search("red", ColourModel())
     assert ids(searcher.search("red and not blue", "Colours opposite"))[0] == BLUE
     assert "Colours opposite" in searcher.system_names
-    nt2vr.register_strategy(
-        "opposite", lambda parts: parts.wanted
-    )  # as in a notebook's cell that is run again
+    # As in a notebook's cell that is run again.
+    nt2vr.register_strategy("opposite", lambda parts: parts.wanted)
     assert ids(searcher.search("red and not blue", "Colours opposite"))[0] == RED
     mistakes: dict[str, Any] = {
         "failed: division by zero": lambda parts: 1 / 0,
@@ -208,9 +214,9 @@ def test_a_strategy_of_one_s_own_is_searched_with_and_its_mistakes_are_sentences
 @pytest.mark.parametrize(
     "change",
     [
-        *({"query": each} for each in (5, b"red", {"a": 1})),
-        *({"systems": each} for each in (5, None, [None])),
-        *({"image": each} for each in (5, "nowhere.png", np.zeros((2, 2)))),
+        *({"query": query} for query in (5, b"red", {"a": 1})),
+        *({"systems": systems} for systems in (5, None, [None])),
+        *({"image": image} for image in (5, "nowhere.png", np.zeros((2, 2)))),
         *({"k": 0}, {"alpha": float("nan")}, {"literal": "red"}),
     ],
 )
@@ -224,9 +230,9 @@ def test_a_wrong_argument_is_one_sentence(
 
 
 def test_names_that_are_not_there_are_one_sentence() -> None:
-    with pytest.raises(Nt2vrError, match="Unknown device 'nope'"):
+    with pytest.raises(Nt2vrError, match="nope"):
         nt2vr.open_searcher(device="nope")
-    with pytest.raises(Nt2vrError, match=r"frames must be \(N, 8, 8, 3\) uint8"):
+    with pytest.raises(Nt2vrError, match=r"\(N, 8, 8, 3\)"):
         nt2vr.Model(ColourModel()).encode_frames(np.zeros((1, 8, 8)))  # type: ignore[arg-type]
 
 
@@ -234,11 +240,11 @@ class Unhashable(ColourModel):
     __hash__ = None  # type: ignore[assignment]  # as of an ordinary dataclass
 
 
-def test_a_model_that_is_not_hashable_is_told_that_it_has_not_indexed_the_library(
+def test_an_unhashable_model_is_not_indexed_yet(
     searcher: nt2vr.GallerySearcher,
 ) -> None:
     assert len(ids(searcher.search("red", Unhashable()))) == 4
-    with pytest.raises(NotIndexedError, match="Colours is not indexed by New yet: 4 clips, about"):
+    with pytest.raises(NotIndexedError, match=r"Colours .*New.* 4 "):
         searcher.search("red", Unhashable("New", "colours-2"))
 
 
@@ -259,11 +265,11 @@ class Double(ColourModel):
 @pytest.mark.parametrize(
     ("model", "sentence"),
     [
-        (ColourModel("Colours", ""), "visual_fingerprint of ColourModel is ''"),
-        (Long(), "not of length 1"),
-        (Double(), r"must return float32 \(1, 4\)"),
-        (Lacking(), "lacks pool"),
-        (ColourModel("Colours drop"), "cannot be called"),
+        (ColourModel("Colours", ""), "visual_fingerprint .*ColourModel"),
+        (Long(), "length 1"),
+        (Double(), r"float32 \(1, 4\)"),
+        (Lacking(), "pool"),
+        (ColourModel("Colours drop"), "Colours drop"),
     ],
 )
 def test_a_model_that_is_none_is_refused_before_it_searches(

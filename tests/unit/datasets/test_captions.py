@@ -219,7 +219,7 @@ def test_names_are_the_same_in_every_unicode_form(folder: Path) -> None:
             "line 1 .* 0 answers",
         ),
         ("c.parquet", b"PAR1", "c.parquet"),
-        ("notes.txt", b"x", "no captions"),
+        ("notes.txt", b"x", "captions"),
     ],
 )
 def test_what_cannot_be_read_is_one_sentence_naming_the_place(

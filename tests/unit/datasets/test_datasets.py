@@ -123,9 +123,8 @@ def test_msrvtt_with_jsfusions_split(
         "video3": ["a person is connecting something to system"]
     }
     assert len(captions_of(load_dataset(tmp_path, "train"))[parts["train"][0]]) == 2
-    assert splits(Path(f"msrvtt3k:{tmp_path}"))["validation"] == [
-        "video2"
-    ]  # the other split, asked for by name
+    # The other split, asked for by name.
+    assert splits(Path(f"msrvtt3k:{tmp_path}"))["validation"] == ["video2"]
 
 
 def vatex(ids: str) -> list[dict[str, Any]]:
@@ -143,18 +142,18 @@ def test_vatex_without_videos_deleted_from_youtube(write: Write, tmp_path: Path)
     }.items():
         write(f"annotations/vatex_{part}.json", vatex(ids))
     write("vatex_private_test_without_annotations.json", [{"videoID": "x_000001_000011"}])
-    named = {i: f"{i * 11}_000001_000011" for i in "abcdef"}
+    names = {i: f"{i * 11}_000001_000011" for i in "abcdef"}
     for i in "abef":
-        write(f"videos/{named[i]}.mp4")
+        write(f"videos/{names[i]}.mp4")
     assert splits(tmp_path) == {
-        "train": [named["a"], named["b"]],
-        "validation": [named["e"]],
-        "test": [named["f"]],
+        "train": [names["a"], names["b"]],
+        "validation": [names["e"]],
+        "test": [names["f"]],
     }
     dataset = load_dataset(tmp_path, "train")
-    assert captions_of(dataset)[named["a"]] == ["a one", "a two"]
+    assert captions_of(dataset)[names["a"]] == ["a one", "a two"]
     assert dataset.remarks == (
-        f"2 of 6 described videos have no file under {tmp_path} ({named['c']}, {named['d']}); they are left out.",
+        f"2 of 6 described videos have no file under {tmp_path} ({names['c']}, {names['d']}); they are left out.",
     )
 
 
@@ -202,9 +201,8 @@ def test_the_msrvtt_file_of_2017_beside_those_of_2016(write: Write, tmp_path: Pa
         "validation": ["video2"],
         "test": ["video3"],
     }
-    assert {len(texts) for texts in captions_of(load_dataset(tmp_path, "all")).values()} == {
-        2
-    }  # none twice
+    # None twice.
+    assert {len(texts) for texts in captions_of(load_dataset(tmp_path, "all")).values()} == {2}
 
 
 TOKEN = "".join(
@@ -266,9 +264,8 @@ def test_coco_pictures_by_the_names_of_2017(write: Write, tmp_path: Path) -> Non
         }
         images.append({**of_file, "split": split, "sentids": [n], "sentences": sentences})
     write("dataset_coco.json", {"images": images, "dataset": "coco"})
-    for n, folder in enumerate(
-        ["train2017", "train2017", "val2017"]
-    ):  # the splits of 2017 are others
+    # The splits of 2017 are others.
+    for n, folder in enumerate(["train2017", "train2017", "val2017"]):
         write(f"{folder}/{n:012d}.jpg")
     assert [len(ids) for ids in splits(tmp_path).values()] == [1, 1, 1]
     assert load_dataset(tmp_path, "test").videos[0].path == tmp_path / "val2017/000000000002.jpg"
@@ -391,7 +388,7 @@ def test_all_of_a_dataset_without_splits_is_its_test_split(write: Write) -> None
     )
     assert [len(load_dataset(path, part).videos) for part in ("train", "validation")] == [18, 2]
     path.write_text("video_id,caption,split\nv0,a,train\nv1,b,val\n", encoding="utf-8")
-    with pytest.raises(DatasetError, match="test split"):
+    with pytest.raises(DatasetError, match="test"):
         load_dataset(path, "test")
 
 

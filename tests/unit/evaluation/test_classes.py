@@ -40,7 +40,7 @@ def test_the_delta_of_negated_prompts_by_hand() -> None:
     assert texts[:2] == ("this is a photo of a cat", "this is a photo of a dog")
     assert texts[5] == "this is not a photo of a golden dog"
     assert [query.text for query in questions[:4]] == [*texts[:3], texts[0]]
-    assert [[texts[other] for other in query.others] for query in questions[5:6]] == [
+    assert [[texts[foil] for foil in query.others] for query in questions[5:6]] == [
         [texts[3], texts[5]]
     ]
     # the first video shows none of the three: all tie, as "dog" and "golden dog" do for two others.
@@ -60,7 +60,7 @@ def test_the_delta_of_negated_prompts_by_hand() -> None:
     )
 
 
-def test_the_fifth_class_counts_for_top_5_and_the_sixth_does_not() -> None:
+def test_top_5_counts_five_classes() -> None:
     questions = asked([(f"thing {number}", "") for number in range(8)]).queries
     ranks = np.array([1, 2, 5, 6, 1, 1, 8, 1, *(1 for _ in range(8))], np.int32)
     nothing = np.zeros(16, np.float32)
@@ -84,7 +84,7 @@ def test_several_prompts_are_averaged_and_normalised() -> None:
     assert averaged == {"dog": ("dog", "dancing dog"), "cat": ("cat", "dancing cat")}
 
 
-def test_data_sets_have_classes_of_their_own_and_count_equally_in_the_mean() -> None:
+def test_data_sets_count_equally_in_the_mean() -> None:
     labels = [
         ("dog", "pets"),
         ("cat", "pets"),
@@ -94,7 +94,7 @@ def test_data_sets_have_classes_of_their_own_and_count_equally_in_the_mean() -> 
         ("dog", "wild"),
     ]
     _, questions, texts, *_ = asked(labels)
-    assert [[texts[other] for other in query.others] for query in questions[:1]] == [
+    assert [[texts[foil] for foil in query.others] for query in questions[:1]] == [
         ["this is a photo of a cat"]
     ]
     ranks = np.array([1, 1, 1, 2, 7, 2, *(2 for _ in range(6))], np.int32)
@@ -107,7 +107,7 @@ def test_data_sets_have_classes_of_their_own_and_count_equally_in_the_mean() -> 
     assert (metrics["class/negated"], metrics["class/mean delta"]) == (0, 62.5)
 
 
-def test_prompts_are_read_and_those_that_deny_are_told_by_their_negation(tmp_path: Path) -> None:
+def test_prompts_with_a_negation_are_recognised(tmp_path: Path) -> None:
     assert read_prompts("", tmp_path) == Prompts()
     assert read_prompts("{}", tmp_path) == Prompts(("{}",), ())
     (tmp_path / "prompts.txt").write_text(
@@ -168,17 +168,16 @@ def test_folders_per_class_are_read(folder: Path, tmp_path: Path, decoder: Decod
 def test_questions_about_the_world_have_one_true_answer(tmp_path: Path) -> None:
     benchmark = shown_benchmark(tmp_path, 40, 3)
     scenes = sample_scenes("test", 40, 3)
-    claims = {
-        text: (claim, denies)
-        for some in shown_classes().values()
-        for plain, denied, claim in some
-        for text, denies in ((plain, False), (denied, True))
-    }
+    claims = {}
+    for names in shown_classes().values():
+        for plain, denied, claim in names:
+            claims[plain] = (claim, False)
+            claims[denied] = (claim, True)
     assert {query.group for query in benchmark.queries} == {"subject", "deed", "place"}
     for query in benchmark.queries:
         scene = scenes[query.relevant[0]]
         claim, denies = claims[query.text]
         assert claim.holds(scene) and denies == (query.kind == "negated class")
         assert len(query.others) and not any(
-            claims[benchmark.texts[other]][0].holds(scene) for other in query.others
+            claims[benchmark.texts[foil]][0].holds(scene) for foil in query.others
         )

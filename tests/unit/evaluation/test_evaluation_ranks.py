@@ -15,13 +15,18 @@ from nt2vr.evaluation.scoring import (
     shares_among_first,
 )
 
-YES, NO = True, False
+YES = True
+NO = False
 RNG = np.random.default_rng(0)
 TIED: Any = RNG.integers(0, 5, (60, 25)).astype(np.float32)  # many ties
 DISTINCT: Any = RNG.random((60, 25), np.float32)
 SOME: NDArray[np.bool_] = RNG.random((60, 25)) < 0.2
 OTHER: NDArray[np.bool_] = ~SOME & (RNG.random((60, 25)) < 0.3)
-SOME[:, 0], OTHER[:, 0], OTHER[:, 1], SOME[:, 1] = True, False, True, False  # each query has both
+# each query has both
+SOME[:, 0] = True
+OTHER[:, 0] = False
+OTHER[:, 1] = True
+SOME[:, 1] = False
 
 
 @pytest.mark.parametrize("count", [1, 2, 5, 17, 33, 400])
@@ -48,28 +53,29 @@ def test_shares_among_first_match_the_sorted_list(scores: Any, k: int) -> None:
 @pytest.mark.parametrize("score", [0.5, math.nan], ids=["constant", "not a number"])
 def test_a_constant_model_gets_no_credit(score: float) -> None:
     scores = np.full((1, 4), score, np.float32)
-    right, wrong = np.array([[YES, NO, NO, NO]]), np.array([[NO, YES, YES, NO]])
+    right = np.array([[YES, NO, NO, NO]])
+    wrong = np.array([[NO, YES, YES, NO]])
     assert first_ranks(scores, right).tolist() == [4]
     assert ordered_shares(scores, right, wrong)[0].tolist() == [0]
     assert shares_among_first(scores, wrong, 2).tolist() == [1]
 
 
 @pytest.mark.parametrize("scores", [TIED, DISTINCT], ids=["ties", "no ties"])
-def test_the_first_videos_match_the_sorted_list_with_relevant_ones_last_in_ties(
+def test_tied_relevant_videos_come_last_in_the_first_page(
     scores: Any,
 ) -> None:
-    found = first_rows(scores, SOME, 10)
-    for row, right, first in zip(scores.tolist(), SOME.tolist(), found.tolist(), strict=True):
+    rows = first_rows(scores, SOME, 10)
+    for row, right, first in zip(scores.tolist(), SOME.tolist(), rows.tolist(), strict=True):
         keys = [(-row[video], right[video]) for video in range(len(row))]
         assert [keys[video] for video in first] == sorted(keys)[:10] and len(set(first)) == 10
 
 
-def test_clips_that_differ_in_the_order_of_frames_tie_in_hard_pairs_and_violations_but_not_in_ranks() -> (
-    None
-):
+def test_clips_of_equal_frames_tie_in_hard_pairs_alone() -> None:
     frames = np.random.default_rng(5).normal(size=(300, 8, 64)).astype(np.float32)
-    both = [each.mean(axis=1) for each in (frames, np.ascontiguousarray(frames[:, ::-1]))]
-    played, reversed_ = (each / np.linalg.norm(each, axis=1, keepdims=True) for each in both)
+    both = [
+        clip_frames.mean(axis=1) for clip_frames in (frames, np.ascontiguousarray(frames[:, ::-1]))
+    ]
+    played, reversed_ = (summed / np.linalg.norm(summed, axis=1, keepdims=True) for summed in both)
     query = played.mean(axis=0, keepdims=True) / np.linalg.norm(played.mean(axis=0))
     scores = np.stack(
         [inner_products(query, played)[0], inner_products(query, reversed_)[0]], axis=1

@@ -20,7 +20,8 @@ def test_foils_are_false_as_they_are_read() -> None:
     texts, questions = fold_questions(scenes, captions_of(scenes))
     read = 0
     for query in questions:
-        scene, foil = scenes[query.relevant[0]], texts[query.others[0]]
+        scene = scenes[query.relevant[0]]
+        foil = texts[query.others[0]]
         true = read_claim(query.text)
         assert true is None or true.holds(scene)
         if query.group != "negated" and (claim := read_claim(foil)) is not None:
@@ -38,10 +39,10 @@ def test_every_fold_has_pairs_that_differ_in_one_thing() -> None:
         assert query.text != foil and bool(query.cue) == (query.group == "negated")
         if query.group != "negated":
             assert one_change(query.text, foil, query.group)
-    fewer, captions = scenes[:80], captions_of(scenes[:80])
-    assert (
-        fold_questions(fewer, captions, 2)[0] == fold_questions(fewer, captions, 2)[0]
-    )  # drawn by seeds alone
+    fewer = scenes[:80]
+    captions = captions_of(scenes[:80])
+    # Drawn by seeds alone.
+    assert fold_questions(fewer, captions, 2)[0] == fold_questions(fewer, captions, 2)[0]
 
 
 def test_pairs_stand_beside_hard_pairs_in_one_report() -> None:

@@ -16,8 +16,8 @@ from nt2vr.evaluation.queries import JudgedQuery, row_array
 
 def interval(values: list[float], units: list[int] | None = None) -> Interval | None:
     numbers = np.array(units if units is not None else range(len(values)), np.int64)
-    (found,) = intervals_of_means(np.array(values, np.float64)[:, None], numbers)
-    return found
+    (computed,) = intervals_of_means(np.array(values, np.float64)[:, None], numbers)
+    return computed
 
 
 @pytest.mark.parametrize(
@@ -33,12 +33,14 @@ def test_intervals_of_a_few_queries_by_hand(values: list[float], low: float, hig
     assert interval(values) == Interval(low, high)
 
 
-def test_an_interval_of_many_queries_is_the_mean_with_two_standard_errors() -> None:
+def test_a_large_interval_is_two_standard_errors_wide() -> None:
     values = np.tile([0.0, 100.0], 800)  # standard error 50 / 40
-    found = interval(values.tolist())
-    assert found is not None
-    assert (found.low, found.high) == pytest.approx((50 - 1.96 * 1.25, 50 + 1.96 * 1.25), abs=0.2)
-    assert found.half == pytest.approx(1.96 * 1.25, abs=0.2)
+    computed = interval(values.tolist())
+    assert computed is not None
+    assert (computed.low, computed.high) == pytest.approx(
+        (50 - 1.96 * 1.25, 50 + 1.96 * 1.25), abs=0.2
+    )
+    assert computed.half == pytest.approx(1.96 * 1.25, abs=0.2)
 
 
 def test_queries_of_one_unit_are_one_observation() -> None:
@@ -51,10 +53,10 @@ def test_queries_of_one_unit_are_one_observation() -> None:
     assert alone is not None and alone.half < interval(videos).half / 4  # type: ignore[union-attr]
 
 
-def test_queries_with_the_same_relevant_videos_are_a_unit_that_weighs_as_many_as_it_has() -> None:
+def test_queries_of_the_same_videos_are_one_weighted_unit() -> None:
     relevant = ([3], [1, 2], [3], [2, 1], [1])
     queries = [
-        JudgedQuery("composed", str(place), row_array(some)) for place, some in enumerate(relevant)
+        JudgedQuery("composed", str(place), row_array(rows)) for place, rows in enumerate(relevant)
     ]
     assert units_of(queries).tolist() == [0, 1, 0, 1, 2]
     # of two units, one of three queries and one of a single: the means are 0, 30 / 4 and 30
@@ -79,9 +81,8 @@ def test_the_sign_flip_test_of_a_few_queries_by_hand(differences: list[float], p
 
 def test_random_signs_agree_with_all_signs() -> None:
     rng = np.random.default_rng(3)
-    differences = np.append(
-        rng.normal(0.5, 1, EXACT_UP_TO), 1e-6
-    )  # one more than are tried in full
+    # One more than are tried in full.
+    differences = np.append(rng.normal(0.5, 1, EXACT_UP_TO), 1e-6)
     exact = sign_flip_p(differences[:-1], np.arange(EXACT_UP_TO))
     sampled = sign_flip_p(differences, np.arange(EXACT_UP_TO + 1))
     assert sampled == pytest.approx(exact, abs=0.04)

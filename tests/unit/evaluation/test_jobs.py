@@ -28,15 +28,15 @@ def evaluations(tmp_path: Path, decoder: Decoder) -> Iterator[Evaluations]:
         yield Evaluations(Catalog([tmp_path / "models"]), decoder, cache, tmp_path / "evaluation")
 
 
-def test_an_evaluation_reports_its_controls_and_repeating_it_gives_the_same_report(
+def test_a_repeated_evaluation_gives_the_same_report(
     evaluations: Evaluations,
 ) -> None:
     job = evaluations.start(SMALL, ["TINY boolean"]).result(WAIT_S)
     assert (job.state, job.models) == ("finished", ("tiny", "tiny drop", "tiny boolean"))
     assert list(evaluations.archive.load(job.result or "").metrics) == list(job.models)
     assert evaluations.job == job and job.total == 0 and not job.is_under_way
-    again = evaluations.start(SMALL, ["tiny boolean"]).result(WAIT_S)
-    assert (again.number, again.result) == (2, job.result)
+    second_report = evaluations.start(SMALL, ["tiny boolean"]).result(WAIT_S)
+    assert (second_report.number, second_report.result) == (2, job.result)
     assert len(evaluations.archive.entries()) == 1
 
 
@@ -58,7 +58,7 @@ def slow_data(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     return begun
 
 
-def test_only_one_evaluation_runs_at_a_time_and_it_can_be_cancelled(
+def test_only_one_evaluation_runs_and_it_can_be_cancelled(
     evaluations: Evaluations, slow_data: threading.Event
 ) -> None:
     ended = evaluations.start(SMALL, ["tiny"])
@@ -70,7 +70,7 @@ def test_only_one_evaluation_runs_at_a_time_and_it_can_be_cancelled(
         3,
         8,
     )
-    with pytest.raises(ConfigError, match="Another evaluation is running"):
+    with pytest.raises(ConfigError):
         evaluations.start(SMALL, ["tiny"])
     evaluations.cancel(job.number)
     assert (ended.result(WAIT_S).state, evaluations.archive.entries()) == ("stopped", [])
@@ -81,11 +81,11 @@ def test_only_one_evaluation_runs_at_a_time_and_it_can_be_cancelled(
 @pytest.mark.parametrize(
     ("systems", "sentence"),
     [
-        ([], "No system is chosen"),
-        (["huge"], "Unknown model 'huge'"),
+        ([], "system"),
+        (["huge"], "huge"),
         (
             [f"tiny boolean α 0.{n}" for n in range(1, 34)],
-            "Cannot evaluate 33 systems at once: choose at most 32",
+            "33 .*32",
         ),
     ],
     ids=["none", "an unknown one", "too many"],
@@ -102,11 +102,11 @@ def test_pictures_plus_texts_share_the_job_and_the_archive(
     evaluations: Evaluations, slow_data: threading.Event, tmp_path: Path
 ) -> None:
     ended = evaluations.start(SMALL, ["tiny"])
-    with pytest.raises(ConfigError, match="Another evaluation is running"):
+    with pytest.raises(ConfigError):
         evaluations.start(CovrData(), ["tiny"])
     evaluations.cancel(1)
     ended.result(WAIT_S)
-    with pytest.raises(ConfigError, match="Unknown model 'huge'"):
+    with pytest.raises(ConfigError, match="huge"):
         evaluations.start(CovrData(), ["huge"])
     job = evaluations.start(CovrData(str(tmp_path / "nothing")), ["tiny"]).result(WAIT_S)
     assert (job.state, job.subject) == (

@@ -2,8 +2,9 @@
 
 import math
 import statistics
+from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -47,7 +48,7 @@ def test_the_table_by_hand() -> None:
         query("not"),
         query("not"),
     ]
-    found = summarise(
+    metrics = summarise(
         queries,
         measured(
             [4, 1, 2, 1, 20, 5, 3, 3],
@@ -56,7 +57,7 @@ def test_the_table_by_hand() -> None:
             [NAN, NAN, NAN, 0.1, 0.3, 0.0, 0.5, NAN],
         ),
     )
-    assert found == pytest.approx(
+    assert metrics == pytest.approx(
         {
             "original/R@1": 50,
             "original/R@5": 100,
@@ -134,47 +135,72 @@ def measure(vectors: Any, videos: Any, queries: list[JudgedQuery]) -> Measured:
     return benchmark.measure(encoder, [System("numbered")])[0].measured
 
 
+class Walk(NamedTuple):
+    """What one query measures, by a walk through its sorted list.
+
+    Attributes:
+        rank: of the first right video, with ties against it.
+        better: pairs in which the right video scores above the hard one.
+        equal: pairs that tie.
+        pairs: all pairs of a right and a hard video.
+        violations: share of the first ten that violate, with ties against them.
+    """
+
+    rank: int
+    better: int
+    equal: int
+    pairs: int
+    violations: float
+
+
+def walk(query_: JudgedQuery, vector: Any, videos: Any) -> Walk:
+    scores = [float(sum(a * b for a, b in zip(vector, video, strict=True))) for video in videos]
+    right = set(query_.relevant.tolist())
+    hard = set(query_.hard.tolist())
+    violating = set(query_.violating.tolist())
+
+    order = sorted(range(len(scores)), key=lambda video: (-scores[video], video in right))
+    rank = 1 + next(place for place, video in enumerate(order) if video in right)
+    pairs = [(scores[a], scores[b]) for a in right for b in hard]
+    better = sum(a > b for a, b in pairs)
+    equal = sum(a == b for a, b in pairs)
+    page = sorted(range(len(scores)), key=lambda video: (-scores[video], video not in violating))
+    violations = sum(video in violating for video in page[:10]) / 10
+    return Walk(rank, better, equal, len(pairs), violations)
+
+
 def test_metrics_match_a_walk_through_the_sorted_lists() -> None:
     queries, vectors, videos = random_benchmark(50, 30)
-    ranks, shares, pages = [], [], []
+    walks: dict[str, list[Walk]] = defaultdict(list)
     for query_, vector in zip(queries, vectors, strict=True):
-        scores = [float(sum(a * b for a, b in zip(vector, video, strict=True))) for video in videos]
-        right, hard, shown = (
-            set(some.tolist()) for some in (query_.relevant, query_.hard, query_.violating)
-        )
-        order = sorted(range(30), key=lambda video: (-scores[video], video in right))
-        ranks.append(1 + next(place for place, video in enumerate(order) if video in right))
-        pairs = [(scores[a], scores[b]) for a in right for b in hard]
-        shares.append([sum(a > b for a, b in pairs), sum(a == b for a, b in pairs), len(pairs)])
-        page = sorted(range(30), key=lambda video: (-scores[video], video not in shown))[:10]
-        pages.append(sum(video in shown for video in page) / 10)
-    found = summarise(queries, measure(vectors, videos, queries))
-
-    def of(kind: str, values: list[Any]) -> list[Any]:
-        return [value for query_, value in zip(queries, values, strict=True) if query_.kind == kind]
-
+        walks[query_.kind].append(walk(query_, vector, videos))
     slow = {}
+
     for kind in ("original", "composed", "without"):
+        ranks = [one.rank for one in walks[kind]]
         for k in (1, 5, 10):
-            slow[f"{kind}/R@{k}"] = 100 * sum(rank <= k for rank in of(kind, ranks)) / 10
-        slow[f"{kind}/MIR"] = sum(1 / rank for rank in of(kind, ranks)) / 10
-    before, after = of("original", ranks), of("negated", ranks)
-    slow |= {"original/MedR": statistics.median(before), "original/MeanR": sum(before) / 10}
+            slow[f"{kind}/R@{k}"] = 100 * sum(rank <= k for rank in ranks) / 10
+        slow[f"{kind}/MIR"] = sum(1 / rank for rank in ranks) / 10
+
+    before = [one.rank for one in walks["original"]]
+    after = [one.rank for one in walks["negated"]]
+    slow["original/MedR"] = statistics.median(before)
+    slow["original/MeanR"] = sum(before) / 10
     for k in (1, 5, 10):
-        slow[f"negated/delta_R@{k}"] = 10 * sum(
-            (a <= k) - (b <= k) for a, b in zip(before, after, strict=True)
-        )
+        changes = [(a <= k) - (b <= k) for a, b in zip(before, after, strict=True)]
+        slow[f"negated/delta_R@{k}"] = 10 * sum(changes)
     slow["negated/delta_MIR"] = sum(1 / a - 1 / b for a, b in zip(before, after, strict=True)) / 10
+
     for kind in ("composed", "without"):
-        slow[f"{kind}/hard_pairs"] = (
-            100 * sum(more / pairs for more, _, pairs in of(kind, shares)) / 10
-        )
-    slow["not/auc"] = sum((more + same / 2) / pairs for more, same, pairs in of("not", shares)) / 10
+        shares = [one.better / one.pairs for one in walks[kind]]
+        slow[f"{kind}/hard_pairs"] = 100 * sum(shares) / 10
+    slow["not/auc"] = sum((one.better + one.equal / 2) / one.pairs for one in walks["not"]) / 10
     for kind in ("composed", "without", "not"):
-        slow[f"{kind}/violations@10"] = 100 * sum(of(kind, pages)) / 10
-    assert {key: value for key, value in found.items() if key[:6] != "video/"} == pytest.approx(
-        slow, rel=1e-5
-    )
+        slow[f"{kind}/violations@10"] = 100 * sum(one.violations for one in walks[kind]) / 10
+
+    metrics = summarise(queries, measure(vectors, videos, queries))
+    of_texts = {key: value for key, value in metrics.items() if not key.startswith("video/")}
+    assert of_texts == pytest.approx(slow, rel=1e-5)
 
 
 @pytest.mark.parametrize("block", [1, 7, 50])
@@ -182,32 +208,33 @@ def test_metrics_do_not_depend_on_the_block_size(
     monkeypatch: pytest.MonkeyPatch, block: int
 ) -> None:
     queries, vectors, videos = random_benchmark(50, 30)
-    whole = measure(vectors, videos, queries)
+    expected = measure(vectors, videos, queries)
     monkeypatch.setattr(text_benchmark, "BLOCK", block)
     for name, values in vars(measure(vectors, videos, queries)).items():
-        np.testing.assert_array_equal(values, getattr(whole, name))
+        np.testing.assert_array_equal(values, getattr(expected, name))
 
 
 @pytest.mark.parametrize("block", [1, 5, 300])
 @pytest.mark.parametrize("own", ["itself", "another row"])
-def test_a_video_ties_with_its_equal_whatever_row_stands_for_it(own: str, block: int) -> None:
+def test_equal_videos_tie_in_any_row(own: str, block: int) -> None:
     rng = np.random.default_rng(1)
     videos = rng.normal(size=(300, 384)).astype(np.float32)
     vectors = videos + rng.normal(scale=0.02, size=videos.shape).astype(np.float32)
-    videos = np.concatenate(
-        [videos, videos, videos]
-    )  # 600, two of each, and the rows that stand for them
+    # 600, two of each, and the rows that stand for them.
+    videos = np.concatenate([videos, videos, videos])
     instead = [{row: row if own == "itself" else 600 + row} for row in range(300)]
     queries = [
         JudgedQuery("original", "", row_array([row]), instead=instead[row]) for row in range(300)
     ]
     for start in range(0, 100, block):
-        some = slice(start, start + block)
-        assert (measure_block(vectors[some], videos, queries[some], 600).ranks == 2).all()
+        block_rows = slice(start, start + block)
+        assert (
+            measure_block(vectors[block_rows], videos, queries[block_rows], 600).ranks == 2
+        ).all()
 
 
-def test_a_system_with_nothing_to_search_for_has_no_first_page_and_the_last_rank() -> None:
+def test_an_empty_query_has_no_first_page() -> None:
     queries = [JudgedQuery("not", "0", row_array([0]), row_array([1]), row_array([1]))]
-    found = measure([[0, 0, 0]], np.eye(3), queries)
-    assert found.ranks.tolist() == [3]
-    assert summarise(queries, found) == {"not/auc": 0.5}
+    measured = measure([[0, 0, 0]], np.eye(3), queries)
+    assert measured.ranks.tolist() == [3]
+    assert summarise(queries, measured) == {"not/auc": 0.5}

@@ -16,14 +16,12 @@ from nt2vr.progress import silent
 from tests.support.mean_pooling import Brightness
 
 
-def test_an_unreadable_file_gets_zeros_and_if_all_are_unreadable_an_error(
+def test_an_unreadable_file_is_all_zeros(
     tmp_path: Path, write_video: Callable[..., Path], decoder: Decoder
 ) -> None:
     (tmp_path / "bad.avi").write_text("no video")
-    bad, good = (
-        Video("bad", tmp_path / "bad.avi", ("a",)),
-        Video("good", write_video("good.avi", [200] * 3), ("a",)),
-    )
+    bad = Video("bad", tmp_path / "bad.avi", ("a",))
+    good = Video("good", write_video("good.avi", [200] * 3), ("a",))
     encoder: Any = Brightness()
     with Cache(tmp_path / "cache") as cache:
         embeddings, unreadable = embed_files([bad, good], decoder, cache)(encoder, silent)
@@ -32,7 +30,5 @@ def test_an_unreadable_file_gets_zeros_and_if_all_are_unreadable_an_error(
         np.testing.assert_allclose(
             embeddings[1], np.array([200, 100]) / np.hypot(200, 100), atol=0.01
         )
-        with pytest.raises(
-            DatasetError, match=r"None of the 1 videos can be read. The first: bad.avi"
-        ):
+        with pytest.raises(DatasetError, match=r"1 .*bad.avi"):
             embed_files([bad], decoder, cache)(encoder, silent)

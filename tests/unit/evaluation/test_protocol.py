@@ -14,12 +14,12 @@ from nt2vr.progress import silent, stoppable
 from nt2vr.search.strategies import System
 from tests.unit.evaluation.words import QUERIES, VIDEOS, WordModels, embedded, word_benchmark
 
-PLAIN, DROP, BNL = System("words"), System("words", "drop"), System("words-bnl")
+PLAIN = System("words")
+DROP = System("words", "drop")
+BNL = System("words-bnl")
 
 
-def test_the_base_model_followed_back_as_far_as_available_is_always_in_the_table_plain_and_with_drop() -> (
-    None
-):
+def test_the_table_always_has_the_base_and_its_control() -> None:
     models: Any = WordModels()
     assert with_controls([BNL], models) == [PLAIN, DROP, BNL]
     assert with_controls([System("words", "boolean", 1), DROP], models) == [
@@ -51,11 +51,12 @@ def test_metrics_of_systems_with_and_without_negation_by_hand() -> None:
         0,
         50,
     )
+    # Both sing: a tie.
     assert (drop["composed/MIR"], drop["composed/hard_pairs"], drop["not/auc"]) == (
         1 / 2,
         0,
         0.5,
-    )  # both sing: a tie
+    )
     assert (boolean["composed/MIR"], boolean["composed/hard_pairs"], boolean["not/auc"]) == (
         1,
         100,
@@ -67,7 +68,7 @@ def test_metrics_of_systems_with_and_without_negation_by_hand() -> None:
     assert boolean["negated/delta_MIR"] == pytest.approx(1 / 2 - 1 / 4)
 
 
-def test_videos_that_cannot_be_read_are_left_out_of_gallery_and_queries_and_named(
+def test_unreadable_videos_are_named_and_left_out(
     tmp_path: Path,
 ) -> None:
     models: Any = WordModels()
@@ -78,19 +79,21 @@ def test_videos_that_cannot_be_read_are_left_out_of_gallery_and_queries_and_name
     )
     report = evaluate(benchmark, [PLAIN, DROP], models, ResultStore(tmp_path))
     assert report.video_ids == tuple(VIDEOS[1:])
-    kept = [query for query in QUERIES if set(query.relevant.tolist()) - {0}]
-    kept = [query for query in kept if query.original is None or QUERIES[query.original] in kept]
-    assert [query.text for query in report.queries] == [query.text for query in kept]
+    readable = [query for query in QUERIES if set(query.relevant.tolist()) - {0}]
+    readable = [
+        query for query in readable if query.original is None or QUERIES[query.original] in readable
+    ]
+    assert [query.text for query in report.queries] == [query.text for query in readable]
     assert report.source["remarks"] == [
         f"1 of 4 videos cannot be read: {lost} (It is cut off. Export it again). They are left out, and "
-        f"{len(QUERIES) - len(kept)} of 5 queries with them."
+        f"{len(QUERIES) - len(readable)} of 5 queries with them."
     ]
-    for query, before in zip(report.queries, kept, strict=True):
+    for query, before in zip(report.queries, readable, strict=True):
         assert [VIDEOS[1:][row] for row in query.relevant] == [
             VIDEOS[row] for row in before.relevant if row
         ]
-    again = evaluate(benchmark, [PLAIN, DROP], models, ResultStore(tmp_path))
-    assert again.metrics == report.metrics
+    repeated = evaluate(benchmark, [PLAIN, DROP], models, ResultStore(tmp_path))
+    assert repeated.metrics == report.metrics
 
 
 def test_nothing_is_measured_twice(tmp_path: Path) -> None:
@@ -98,9 +101,9 @@ def test_nothing_is_measured_twice(tmp_path: Path) -> None:
     store = ResultStore(tmp_path)
     first = evaluate(word_benchmark(), [PLAIN, DROP], models, store)
     assert models.loaded == ["words"]
-    again = evaluate(word_benchmark(), [DROP, PLAIN], models, store)
+    repeated = evaluate(word_benchmark(), [DROP, PLAIN], models, store)
     assert models.loaded == ["words"]
-    assert again.metrics == {name: first.metrics[name] for name in ("words drop", "words")}
+    assert repeated.metrics == {name: first.metrics[name] for name in ("words drop", "words")}
 
     models.cards["other name"] = Card(
         "other name", notes="Weak.", visual_fingerprint="v", text_fingerprint="t"

@@ -22,7 +22,9 @@ def test_it_is_added_once_fits_the_gallery_and_stays_deleted(tmp_path: Path) -> 
         (entry,) = evaluations.archive.entries()
         assert entry.systems == ("CLIP", "CLIP drop", "CLIP-bnl", "CLIP-neg")
         report = load_report(evaluations.archive.folder / entry.report_id)
-        hard_pairs = {name: each["composed/hard_pairs"] for name, each in report.metrics.items()}
+        hard_pairs = {
+            name: metrics["composed/hard_pairs"] for name, metrics in report.metrics.items()
+        }
         assert hard_pairs["CLIP"] < 50 < 75 < hard_pairs["CLIP-neg"]
 
         benchmark = load_benchmark(
@@ -35,7 +37,7 @@ def test_it_is_added_once_fits_the_gallery_and_stays_deleted(tmp_path: Path) -> 
         assert evaluations.archive.entries() == []
 
 
-def test_a_data_folder_that_cannot_be_written_to_is_no_obstacle(
+def test_a_read_only_data_folder_is_no_obstacle(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "evaluation").write_text("not a folder")

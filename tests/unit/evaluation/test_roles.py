@@ -71,7 +71,7 @@ def test_a_model_that_is_its_own_base_ends_the_search() -> None:
     assert baseline_of("one", specs) == "two"
 
 
-def test_each_system_is_compared_with_its_base_after_the_telling_pair() -> None:
+def test_systems_are_compared_with_their_base() -> None:
     systems = ("CLIP", "CLIP drop", "A", "B", "far")
     pairs = pairs_to_compare(specs_of(*systems), ["A", "B", "far"], metrics_of(*systems))
     assert pairs == [("CLIP", "A"), ("CLIP", "B"), ("CLIP", "far")]

@@ -31,14 +31,16 @@ def searched(
 
 
 def test_strategies_use_the_known_parts_of_a_query() -> None:
-    whole, wanted, unwanted = embedded(COMPOSED.text), embedded("sings"), embedded("dancing")
-    assert (searched("plain", queries=[COMPOSED]) == whole).all()
+    vector = embedded(COMPOSED.text)
+    wanted = embedded("sings")
+    unwanted = embedded("dancing")
+    assert (searched("plain", queries=[COMPOSED]) == vector).all()
     assert (searched("drop", queries=[COMPOSED]) == wanted).all()
     assert (searched("boolean", 0.25, [COMPOSED]) == wanted - 0.25 * unwanted).all()
     assert (
         searched("boolean", queries=[COMPOSED]) == wanted - 0.5 * unwanted
     ).all()  # the page's default
-    assert searched("anchored", 2, queries=[COMPOSED]) == pytest.approx(whole - 2 * unwanted)
+    assert searched("anchored", 2, queries=[COMPOSED]) == pytest.approx(vector - 2 * unwanted)
 
 
 def test_unknown_parts_are_parsed_as_in_search() -> None:
@@ -46,15 +48,15 @@ def test_unknown_parts_are_parsed_as_in_search() -> None:
         assert text == UNREAD.text
         return Query(text, ("someone who sings",), ("dancing", "a dog"))
 
-    found = searched("boolean", 1, [UNREAD], read)
-    assert (found == embedded("sings") - embedded("dancing") - embedded("dog")).all()
+    vectors = searched("boolean", 1, [UNREAD], read)
+    assert (vectors == embedded("sings") - embedded("dancing") - embedded("dog")).all()
 
 
-def test_each_text_is_encoded_once_for_all_systems_of_a_model() -> None:
+def test_texts_are_encoded_once_per_model() -> None:
     encoder: Any = WordEncoder()
     systems = [System("words"), System("words", "drop"), System("words", "boolean", 1.0)]
-    asked = search_vectors(encoder, systems, [*QUERIES, *QUERIES], never_parsed)
-    plain, drop, boolean = (each.vectors for each in asked)
+    searches = search_vectors(encoder, systems, [*QUERIES, *QUERIES], never_parsed)
+    plain, drop, boolean = (searched_texts.vectors for searched_texts in searches)
     assert len(encoder.encoded) == len(set(encoder.encoded))
     np.testing.assert_array_equal(plain[:5], plain[5:])
     assert not (drop == boolean).all()

@@ -84,7 +84,7 @@ MODELS: Any = Models()
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("words") / "mine.txt"
     lines = [
-        f"{name}#enc#{n} {text}" for name, some in CAPTIONS.items() for n, text in enumerate(some)
+        f"{name}#enc#{n} {text}" for name, texts in CAPTIONS.items() for n, text in enumerate(texts)
     ]
     path.write_text("\n".join(lines), encoding="utf-8")
     return path
@@ -102,12 +102,12 @@ def measured(benchmark: TextBenchmark, strategy: str = "plain") -> Measured:
 
 def slow_scores(query: JudgedQuery, benchmark: TextBenchmark) -> NDArray[np.float32]:
     """Score every video by its captions other than the query's, embedded for this query alone."""
-    own = query if query.original is None else benchmark.queries[query.original]
-    left_out = key_of(own.text) if query.kind in ("original", "negated") else None
+    original = query if query.original is None else benchmark.queries[query.original]
+    left_out = key_of(original.text) if query.kind in ("original", "negated") else None
     scores = []
     for name in benchmark.video_ids:
-        left = [text for text in CAPTIONS[name] if key_of(text) != left_out]
-        mean = Letters().encode_text(left).mean(axis=0) if left else None
+        texts = [text for text in CAPTIONS[name] if key_of(text) != left_out]
+        mean = Letters().encode_text(texts).mean(axis=0) if texts else None
         vector = Letters().encode_text([query.text])[0]
         scores.append(-np.inf if mean is None else float(vector @ mean / np.linalg.norm(mean)))
     return np.array(scores, np.float32)
@@ -122,46 +122,48 @@ def test_ranks_pairs_and_violations_are_those_of_a_slow_twin(file: Path, tmp_pat
         "without",
         "not",
     }
-    found = measured(benchmark)
+    metrics = measured(benchmark)
     for row, query in enumerate(benchmark.queries):
         scores = slow_scores(query, benchmark)
         best = max(scores[query.relevant])
-        others = [video for video in range(len(scores)) if video not in query.relevant]
-        assert found.ranks[row] == 1 + sum(scores[others] >= best - 1e-6), query.text
+        wrong_videos = [video for video in range(len(scores)) if video not in query.relevant]
+        assert metrics.ranks[row] == 1 + sum(scores[wrong_videos] >= best - 1e-6), query.text
         pairs = [scores[a] > scores[b] for a in query.relevant for b in query.hard]
-        assert found.ordered[row] == pytest.approx(
+        assert metrics.ordered[row] == pytest.approx(
             np.mean(pairs) if pairs else np.nan, nan_ok=True
         ), query.text
         first = np.argsort(-scores)[:10]
-        shown = float(np.isin(first, query.violating).mean()) if len(query.violating) else np.nan
-        assert found.violations[row] == pytest.approx(shown, nan_ok=True)
+        violations = (
+            float(np.isin(first, query.violating).mean()) if len(query.violating) else np.nan
+        )
+        assert metrics.violations[row] == pytest.approx(violations, nan_ok=True)
 
 
 def test_a_query_finds_none_of_its_own_duplicates(file: Path, tmp_path: Path) -> None:
     """Were it left in anywhere, that video would score highest, as an identical caption is in no other."""
     benchmark = read(f"words:{file}", tmp_path)
-    (query, *_) = (each for each in benchmark.queries if each.text == "a man plays the guitar")
+    (query, *_) = (
+        candidate for candidate in benchmark.queries if candidate.text == "a man plays the guitar"
+    )
     assert sorted(NAMES[video] for video in query.instead) == ["bike", "both", "guitar"]
     assert not [
-        each
-        for each in benchmark.queries
-        if "cat" in each.text and each.kind in ("original", "negated")
+        candidate
+        for candidate in benchmark.queries
+        if "cat" in candidate.text and candidate.kind in ("original", "negated")
     ]
     (_, remark) = benchmark.source["remarks"]
     assert remark == "2 queries are their video's only caption, or deny it; they are left out."
     assert benchmark.captions["same"] == ("a cat sleeps", "A cat  sleeps .")  # still in the gallery
 
 
-def test_rows_of_a_saved_report_have_the_captions_of_their_videos(
-    file: Path, tmp_path: Path
-) -> None:
+def test_a_saved_report_s_rows_have_their_captions(file: Path, tmp_path: Path) -> None:
     report = evaluate(read(f"words:{file}", tmp_path), [System("letters")], MODELS)
     report.save(tmp_path / "report")
-    again = load_report(tmp_path / "report")
-    place = next(place for place, query in enumerate(again.queries) if query.kind == "composed")
-    row = again.row(place)
+    reloaded = load_report(tmp_path / "report")
+    place = next(place for place, query in enumerate(reloaded.queries) if query.kind == "composed")
+    row = reloaded.row(place)
     assert row.captions == {name: tuple(CAPTIONS[name]) for name in row.relevant}
-    assert report.metrics == again.metrics
+    assert report.metrics == reloaded.metrics
 
 
 def test_kinds_of_queries_that_words_do_not_give_are_named(tmp_path: Path) -> None:
@@ -180,10 +182,10 @@ def test_kinds_of_queries_that_words_do_not_give_are_named(tmp_path: Path) -> No
 
 def test_captions_of_a_dataset_need_no_videos(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
-    lines = [f"{name},{text},test" for name, some in CAPTIONS.items() for text in some]
+    lines = [f"{name},{text},test" for name, texts in CAPTIONS.items() for text in texts]
     (tmp_path / "mine" / "captions.csv").write_text("\n".join(["video_id,caption,split", *lines]))
     assert read(f"words:{tmp_path / 'mine'}", tmp_path).video_ids == NAMES
-    with pytest.raises(DatasetError, match="is not there"):
+    with pytest.raises(DatasetError, match=r"nothing.txt"):
         read(f"words:{tmp_path / 'mine' / 'nothing.txt'}", tmp_path)
 
 
@@ -202,8 +204,8 @@ def test_lines_that_name_their_split_are_chosen_by_it(tmp_path: Path) -> None:
     assert [*read_words(str(file), "train").captions] == ["bike", "dog"]  # as in a dataset
     assert sorted(read_words(str(file), "all").captions) == sorted(NAMES)
     file.write_text(json.dumps({"video_id": "a", "captions": ["a dog"], "split": "train"}))
-    with pytest.raises(DatasetError, match=r"has no test split here \(there: train\)"):
+    with pytest.raises(DatasetError, match=r"test .*train"):
         read_words(str(file), "test")
     file.write_text(json.dumps({"video_id": "a", "captions": ["a dog"], "split": "tset"}))
-    with pytest.raises(DatasetError, match=r"mine\.jsonl cannot be used \(unknown split 'tset'"):
+    with pytest.raises(DatasetError, match=r"mine.jsonl .*tset"):
         read_words(str(file), "test")

@@ -56,9 +56,7 @@ def queries() -> tuple[JudgedQuery, ...]:
     )
 
 
-def test_each_scene_has_an_original_query_and_a_negated_one_where_its_caption_can_be_denied() -> (
-    None
-):
+def test_scenes_have_an_original_query_and_perhaps_a_negated_one() -> None:
     negated = {query.original: query for query in queries() if query.kind == "negated"}
     for row, original in enumerate(queries()[:80]):
         caption = describe(scenes()[row], random.Random(f"validation {row}"))
@@ -112,17 +110,17 @@ def test_the_oracle_guesses_among_matching_clips() -> None:
 def test_a_gallery_is_searched_for_its_known_scenes(
     tmp_path: Path, write_video: Callable[..., Path], decoder: Decoder
 ) -> None:
-    known = [
+    names = [
         Video(f"v{row}", write_video(f"{row}.avi", [row]), (), scene.to_dict())
         for row, scene in enumerate(scenes())
     ]
-    gallery = Gallery("mixed", (Video("own", tmp_path / "own.avi"), *known))
+    gallery = Gallery("mixed", (Video("own", tmp_path / "own.avi"), *names))
     with Cache(tmp_path / "cache") as cache:
         benchmark = gallery_benchmark(gallery, decoder, cache)
         assert benchmark.video_ids[0] == "v0" and len(benchmark.video_ids) == 80
         for mine, theirs in zip(benchmark.queries, queries(), strict=True):
             assert (mine.text, mine.relevant.tolist()) == (theirs.text, theirs.relevant.tolist())
-        with pytest.raises(ConfigError, match="no queries or no videos"):
+        with pytest.raises(ConfigError):
             gallery_benchmark(Gallery("own", gallery.videos[:1]), decoder, cache)
         write_video("0.avi", [200])
         assert gallery_benchmark(gallery, decoder, cache).digest != benchmark.digest

@@ -113,7 +113,8 @@ def word_benchmark(queries: Sequence[JudgedQuery] = QUERIES, **changed: Any) -> 
     )
 
 
-FIRST, SECOND = "words", "words boolean α 1"
+FIRST = "words"
+SECOND = "words boolean α 1"
 SYSTEMS = (
     System("words"),
     System("words", "drop"),

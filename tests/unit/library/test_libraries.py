@@ -103,7 +103,7 @@ def test_a_library_under_update_is_neither_removed_nor_updated_twice(
 
 
 @pytest.mark.parametrize(
-    ("kind", "path", "window_s", "named"),
+    ("kind", "path", "window_s", "value"),
     [
         ("folder", "", None, None),
         ("folder", "gone", None, "gone"),
@@ -123,11 +123,11 @@ def test_what_cannot_be_a_library_is_refused_and_leaves_nothing(
     kind: str,
     path: str,
     window_s: float | None,
-    named: str | None,
+    value: str | None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ConfigError, match=named):
+    with pytest.raises(ConfigError, match=value):
         libraries.add("Films", kind, path, window_s=window_s)  # type: ignore[arg-type]
     assert libraries.infos() == []
 

@@ -143,12 +143,13 @@ def test_renamed_copies_with_new_times_are_recognised(place: Place, tmp_path: Pa
         4, {"b.png": "x/renamed.png"}, ("sub/d.png",), ("sub/c.png",), ("e.png",), place.folder
     )
     assert moved.num_recognised == 2
+    # Until the next update.
     assert set(place.files) == {
         "a.png",
         "x/renamed.png",
         "sub/c.png",
         "sub/d.png",
-    }  # until the next update
+    }
     expected = Changes(new=("e.png",), changed=("sub/d.png",), removed=("sub/c.png",))
     assert place.libraries.check("films") == expected
     assert place.update().changes == expected
@@ -322,9 +323,8 @@ def test_a_captions_file_moves_with_its_folder(empty: Place, tmp_path: Path, kin
     assert empty.update() == Updated(Changes(), 4, 4, 0) and empty.encoder.num_clips == 0
     shutil.copytree(second, one)
     (one / "a.png").unlink()
-    assert empty.move(one / "captions.jsonl").missing == (
-        "a",
-    )  # though the file of captions names it
+    # Though the file of captions names it.
+    assert empty.move(one / "captions.jsonl").missing == ("a",)
 
 
 def test_a_moved_dataset_keeps_its_kind_and_follows_links(empty: Place, tmp_path: Path) -> None:

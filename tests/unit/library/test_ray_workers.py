@@ -197,7 +197,7 @@ def test_a_kill_costs_the_batches_under_way(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("load", "error", "named"),
+    ("load", "error", "value"),
     [
         (Other, ConfigError, ", other"),
         (_fatal, GalleryError, "start"),
@@ -209,8 +209,8 @@ def test_the_error_names_what_workers_cannot_do(
     index: Callable[..., BrightnessEncoder],
     load: Any,
     error: type[Nt2vrError],
-    named: str,
+    value: str,
 ) -> None:
-    with pytest.raises(error, match=named) as raised:
+    with pytest.raises(error, match=value) as raised:
         index(cluster, load)
     assert "\n" not in str(raised.value)

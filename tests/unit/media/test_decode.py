@@ -102,9 +102,9 @@ def test_a_crash_or_a_hang_affects_that_file_alone(write_video: WriteVideo) -> N
         crash = decoder._start(Path("crash.mp4"), os.abort)
         hang = decoder._start(Path("hang.mp4"), time.sleep, 60)
         after = decoder.frames(good, 2, Framing(16))
-        with pytest.raises(MediaError, match=r"^crash.mp4 crashed"):
+        with pytest.raises(MediaError, match=r"^crash\.mp4 "):
             crash.result()
-        with pytest.raises(MediaError, match=r"^hang.mp4 takes too long"):
+        with pytest.raises(MediaError, match=r"^hang\.mp4 "):
             hang.result()
         assert levels(after.result()) == [100] * 2
 

@@ -138,9 +138,8 @@ def test_a_full_or_read_only_disk_stops_only_required_frames(
     small_batches: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(
-        frames_module, "free_bytes", lambda _: 10**9
-    )  # as it was before others wrote
+    # As it was before others wrote.
+    monkeypatch.setattr(frames_module, "free_bytes", lambda _: 10**9)
     disk = tmp_path / "disk"
     disk.mkdir()
     with mounted(disk, options):

@@ -36,7 +36,7 @@ def encoder() -> Encoder:
 @pytest.fixture(scope="module")
 def pictures() -> list[NDArray[np.uint8]]:
     """A film of the built-in gallery, whose left and right differ."""
-    (clip,) = (each for each in load_gallery(ASSETS / "gallery" / "gallery.jsonl").videos[:1])
+    (clip,) = (video for video in load_gallery(ASSETS / "gallery" / "gallery.jsonl").videos[:1])
     return list(sample_frames(clip.path, 20))
 
 
@@ -113,9 +113,8 @@ def joined(tmp_path: Path) -> Path:
         shades = [np.full((32, 32, 3), 80 * number + 8 * step, np.uint8) for step in range(10)]
         path = tmp_path / f"{number}.ts"
         parts.append(write_pictures(path, shades, seconds, rate=1, options={"g": "2"}).read_bytes())
-    (tmp_path / "joined.ts").write_bytes(
-        parts[0] + parts[2] + parts[1]
-    )  # time jumps forwards, then backwards
+    # Time jumps forwards, then backwards.
+    (tmp_path / "joined.ts").write_bytes(parts[0] + parts[2] + parts[1])
     return tmp_path / "joined.ts"
 
 

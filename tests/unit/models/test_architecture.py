@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from nt2vr.errors import ConfigError
-from nt2vr.models.checkpoint import build_model
-from nt2vr.models.foreign import infer
+from nt2vr.models.foreign_architecture import infer
+from nt2vr.models.open_clip_model import build_model
 from tests.support.tiny_models import RESNET
 
 OF_OPEN_CLIP_4 = {  # a model of sound, and one of frames of any size
@@ -59,8 +59,8 @@ def test_an_unknown_architecture_is_inferred_from_its_shapes(vision: dict[str, A
     assert (name, inferred) == ("", config)
 
 
-def test_a_known_model_determines_the_heads_of_others_with_its_shapes() -> None:
-    with pytest.raises(ConfigError, match=r"text tower of width 16\. Name the model"):
+def test_a_known_model_determines_the_heads_of_others() -> None:
+    with pytest.raises(ConfigError, match="width 16"):
         infer(weights_of(RESNET), KNOWN)
     assert infer(weights_of(RESNET), {**KNOWN, "mine": RESNET}) == ("mine", RESNET)
 
@@ -75,16 +75,13 @@ def test_a_model_that_is_not_a_clip_is_one_sentence() -> None:
         rest = {key: tensor for key, tensor in weights.items() if key != name}
         with pytest.raises(ConfigError, match=name.split(".0.")[0].rsplit(".", 1)[-1]):
             infer(rest, KNOWN)
-    with pytest.raises(ConfigError, match="square grid of positions"):
-        infer(
-            {**weights, "visual.positional_embedding": torch.empty(14, 64)}, KNOWN
-        )  # 13 places are no square
+    with pytest.raises(ConfigError, match="positions"):
+        # 13 places do not make a square.
+        infer({**weights, "visual.positional_embedding": torch.empty(14, 64)}, KNOWN)
 
 
 @pytest.mark.parametrize("layers", [20_000, [3, 4, 6, 20_000]])
-def test_a_model_of_20_000_layers_is_refused_by_their_number(layers: Any) -> None:
+def test_a_model_of_20_000_layers_is_refused(layers: Any) -> None:
     vision = {"image_size": 32, "layers": layers, "width": 64, "patch_size": 16}
-    with pytest.raises(
-        ConfigError, match=r"vision_cfg has 20,\d\d\d layers, and at most 500 are built"
-    ):
+    with pytest.raises(ConfigError, match=r"vision_cfg .*20,\d\d\d .*500"):
         build_model({"embed_dim": 16, "vision_cfg": vision, "text_cfg": {"layers": 2}}, {})

@@ -107,14 +107,15 @@ def test_a_card_of_0_2_0_is_read_into_sections(tmp_path: Path) -> None:
     assert card.input_framing == Framing(224, positions="ends")
 
 
-def test_what_0_2_0_wrote_is_written_again_in_its_order(tmp_path: Path) -> None:
+def test_a_card_of_0_2_0_is_written_back_unchanged(tmp_path: Path) -> None:
     before = json.loads(OF_0_2_0)
     after = json.loads(written(tmp_path, read(tmp_path, OF_0_2_0)))
     assert [key for key in after if key in before] == list(before)
     assert {key: after[key] for key in before} == before
     added = {key: value for key, value in after.items() if key not in before}
     nothing: dict[str, Any] = {"head": {}, "words": {}, "clip": {}, "difference": {}, "shifts": {}}
-    assert added == {**nothing, "features": "", "changes": []}
+    texts = {"features": "", "summary": "", "explained_in": ""}
+    assert added == {**nothing, **texts, "changes": []}
 
 
 @pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.parent.name)
@@ -231,7 +232,7 @@ def test_keys_and_entries_of_results_are_those_stored_before(
     ],
     ids=["one hash", "several", "whole clips", "no fingerprint"],
 )
-def test_folders_and_files_are_named_by_parts_of_a_visual_key(
+def test_folders_and_files_are_named_after_the_visual_key(
     key: str, names: tuple[str, str, str]
 ) -> None:
     stored = StoredNames.of(key)
@@ -251,14 +252,14 @@ def test_frame_embeddings_have_one_key_whatever_pools_them() -> None:
     )
 
 
-def test_models_embed_alike_whatever_the_device_but_not_whatever_the_frames() -> None:
+def test_embeddings_depend_on_frames_and_not_on_the_device() -> None:
     card = Card("m", visual_fingerprint="v", text_fingerprint="t")
     assert card.embeds_like(card.replace(name="other", precision="bf16"))
     for change in ({"frames": 3}, {"text_fingerprint": "u"}, {"pooling": "raw_mean"}):
         assert not card.embeds_like(card.replace(**change))
 
 
-def test_a_card_is_changed_by_flat_key_and_keeps_what_was_given() -> None:
+def test_changing_a_card_keeps_the_keys_that_were_given() -> None:
     clip = {"loader": "transformers", "fps": 2}
     card = Card("m", clip=clip, metrics={"a": 0.5}).replace(frames=4).replace(name="n")
     assert (card.name, card.framing.frames, card.metrics) == ("n", 4, {"a": 0.5})
@@ -267,7 +268,7 @@ def test_a_card_is_changed_by_flat_key_and_keeps_what_was_given() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "named"),
+    ("values", "field"),
     [
         ({"frames": 0}, "“frames”"),
         ({"pooling": "max"}, "“pooling”"),
@@ -277,16 +278,18 @@ def test_a_card_is_changed_by_flat_key_and_keeps_what_was_given() -> None:
         ({"head": {"fingerprint": "a b"}}, "“head”"),
         ({"clip": {"loader": "transformers", "unknown": 1}}, "“clip”"),
         ({"difference": {"model": 3}}, "“difference”"),
+        ({"summary": "x" * 41}, "“summary”"),
+        ({"explained_in": "javascript:alert(1)"}, "“explained_in”"),
         ({"name": ""}, "“name”"),
         ({"nmae": "x"}, "'nmae'"),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )
-def test_an_invalid_field_is_named(values: dict[str, Any], named: str, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=named):
+def test_an_invalid_field_is_named(values: dict[str, Any], field: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=field):
         Card(**{"name": "m", **values})
     if next(iter(values)) in stored_keys():
-        with pytest.raises(CheckpointError, match=named):
+        with pytest.raises(CheckpointError, match=field):
             read(tmp_path, json.dumps({"name": "m", **values}))
 
 

@@ -13,7 +13,7 @@ from nt2vr.models.catalog import BEST, Catalog, CatalogEntry
 from tests.support.tiny_models import write_tiny
 
 
-def test_models_are_listed_by_name_in_the_order_of_the_folders_and_new_ones_appear(
+def test_models_are_listed_by_name_and_new_ones_appear(
     tmp_path: Path,
 ) -> None:
     models = Catalog([tmp_path / "built-in", tmp_path / "mine"])
@@ -22,11 +22,11 @@ def test_models_are_listed_by_name_in_the_order_of_the_folders_and_new_ones_appe
     write_tiny(tmp_path / "built-in" / "clip", "CLIP")
     assert models.names() == ["CLIP", "Mine"]
     assert models.card("Mine").framing.frames == 2
-    with pytest.raises(ConfigError, match=r"Unknown model 'BLIP'\. Choose one of: CLIP, Mine\."):
+    with pytest.raises(ConfigError, match=r"BLIP.*CLIP, Mine"):
         models.find("BLIP")
 
 
-def test_a_model_is_found_in_any_letter_case_and_with_any_spaces_but_first_by_its_exact_name(
+def test_a_model_s_name_ignores_case_and_spaces(
     tmp_path: Path,
 ) -> None:
     for folder, name in (("a", "ViT-B-32 / openai"), ("b", "Mine"), ("c", "mine")):
@@ -36,7 +36,7 @@ def test_a_model_is_found_in_any_letter_case_and_with_any_spaces_but_first_by_it
         assert models.folder(typed) == tmp_path / folder
     names = [models.named(typed) for typed in ("vit-b-32/OpenAI", "mine", "", "yours")]
     assert names == ["ViT-B-32 / openai", "mine", None, None]
-    with pytest.raises(ConfigError, match="Unknown model None"):
+    with pytest.raises(ConfigError, match="None"):
         models.find(None)  # type: ignore[arg-type]  # of an empty drop-down
 
 
@@ -59,8 +59,8 @@ def test_a_broken_folder_does_not_affect_the_others(
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("ViT-B-32/opnai", "no pre-trained model 'ViT-B-32/opnai'. Try ViT-B-32/openai"),
-        ("ViT-B-33/openai", r"'ViT-B-33/openai' is no source of a model\. .*hf:OWNER/NAME"),
+        ("ViT-B-32/opnai", "ViT-B-32/opnai.*ViT-B-32/openai"),
+        ("ViT-B-33/openai", "ViT-B-33/openai.*hf:OWNER/NAME"),
     ],
 )
 def test_an_unsupported_model_is_refused_before_any_download(
@@ -101,9 +101,8 @@ def test_only_models_whose_bases_saw_drawings_alone_know_only_drawings(tmp_path:
     write_card(
         tmp_path / "models" / "taught", Card("real taught", data="my videos, 8 clips", base="real")
     )
-    assert (
-        "real taught" in models.real_models()
-    )  # but what a run has added to the models is a model
+    # But what a run has added to the models is a model.
+    assert "real taught" in models.real_models()
     assert not models.knows_only_drawings("no such model")
 
 
@@ -116,7 +115,7 @@ def test_only_what_was_added_is_removed(tmp_path: Path) -> None:
     assert models.names() == ["CLIP", "neg", "neg · epoch 1"]
     assert not list((tmp_path / "mine").iterdir())
     for name in models.names():
-        with pytest.raises(ConfigError, match="was not downloaded or imported"):
+        with pytest.raises(ConfigError):
             models.remove(name)
     assert models.names() == ["CLIP", "neg", "neg · epoch 1"]
 
@@ -126,7 +125,7 @@ def write_epochs(runs: Path, run: str, *epochs: int) -> None:
         (runs / run / "checkpoints" / f"epoch_{epoch:03d}").mkdir(parents=True)
 
 
-def test_runs_are_found_by_their_epochs_and_the_newest_also_by_the_runs_own_name(
+def test_runs_are_named_by_epoch_and_the_newest_by_run(
     tmp_path: Path,
 ) -> None:
     write_tiny(tmp_path / "models" / "clip", "CLIP")
@@ -164,7 +163,7 @@ def test_runs_are_found_by_their_epochs_and_the_newest_also_by_the_runs_own_name
     assert models.names() == ["CLIP", "clip (run)", "clip (run) · epoch 1"]
 
 
-def test_the_best_epoch_of_a_run_has_a_name_which_moves_with_it(tmp_path: Path) -> None:
+def test_the_best_epoch_has_a_name_that_moves(tmp_path: Path) -> None:
     models = Catalog([tmp_path / "models"], runs=tmp_path / "runs")
     write_epochs(tmp_path / "runs", "neg", 1, 2, 3)
     checkpoints = tmp_path / "runs" / "neg" / "checkpoints"

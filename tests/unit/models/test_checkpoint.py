@@ -52,7 +52,7 @@ def test_open_clip_alone_loads_it_without_network(
     assert read_checkpoint(folder).embed_dim == 16
 
 
-def test_fingerprints_distinguish_the_towers_and_ignore_the_precision_of_the_file(
+def test_fingerprints_tell_towers_apart_and_not_precisions(
     tmp_path: Path,
 ) -> None:
     cards = {}
@@ -68,7 +68,9 @@ def test_fingerprints_distinguish_the_towers_and_ignore_the_precision_of_the_fil
                 model.get_parameter(weight).view(-1)[0] += 1
         cards[name] = write_checkpoint(tmp_path / name, model, TINY, {}, Card("tiny"), fp16=False)
     first = write_anew(tmp_path / "fp16")
-    same, text, visual = cards["same"], cards["text"], cards["visual"]
+    same = cards["same"]
+    text = cards["text"]
+    visual = cards["visual"]
     assert (same.visual.fingerprint, same.text.fingerprint) == (
         first.visual.fingerprint,
         first.text.fingerprint,
@@ -113,22 +115,21 @@ def test_equal_weights_used_differently_do_not_share_embeddings(tmp_path: Path) 
     assert len({json.dumps(system_spec(System("tiny"), card)) for card in cards}) == len(cards)
 
 
-def test_a_card_with_the_fingerprints_of_other_weights_is_found_out_when_asked(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_a_card_with_wrong_fingerprints_is_detected(folder: Path, tmp_path: Path) -> None:
     assert (
         read_checkpoint(folder, verify=True).visual_fingerprint
         == read_card(folder).visual.fingerprint
     )
     write_card(folder, write_anew(tmp_path / "other", seed=1))
-    with pytest.raises(CheckpointError, match="do not match its card"):
+    with pytest.raises(CheckpointError):
         read_checkpoint(folder, verify=True)
 
 
-def test_a_card_keeps_what_was_measured_and_bears_keys_of_later_versions(folder: Path) -> None:
-    losses, metrics = {"contrastive": {"weight": 1.0}}, {"test/original/MIR": 0.7}
-    told: dict[str, Any] = {"exclusion": {"t": 0.9, "anchor": ["a"]}, "shifts": {"anchor": 1.0}}
-    card = Card("CLIP", frames=4, losses=losses, metrics=metrics, notes="Weak.", **told)
+def test_a_card_keeps_measurements_and_later_versions_keys(folder: Path) -> None:
+    losses = {"contrastive": {"weight": 1.0}}
+    metrics = {"test/original/MIR": 0.7}
+    choices: dict[str, Any] = {"exclusion": {"t": 0.9, "anchor": ["a"]}, "shifts": {"anchor": 1.0}}
+    card = Card("CLIP", frames=4, losses=losses, metrics=metrics, notes="Weak.", **choices)
     write_card(folder, card)
     data = json.loads((folder / CARD).read_text())
     (folder / CARD).write_text(json.dumps({**data, "colour": "blue"}))
@@ -203,7 +204,7 @@ def test_a_failed_write_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.Mon
 def test_neither_an_existing_folder_is_overwritten_nor_infinite_weights_written(
     folder: Path,
 ) -> None:
-    with pytest.raises(CheckpointError, match="already exists"):
+    with pytest.raises(CheckpointError, match=folder.name):
         write_anew(folder)
     model = tiny_model()
     with torch.no_grad():

@@ -88,15 +88,13 @@ def test_usual_models_are_let_in(tmp_path: Path) -> None:
         ("config.json", "[" * 100_000),
     ],
 )
-def test_a_folder_names_no_code_no_kernels_and_no_endless_layers(
-    tmp_path: Path, file: str, content: Any
-) -> None:
+def test_a_folder_names_no_code_and_few_layers(tmp_path: Path, file: str, content: Any) -> None:
     with pytest.raises(CheckpointError, match="mine"):
         check_model_files(write(tmp_path, {**GOOD, file: content}), "mine")
 
 
 def test_layers_under_any_name_are_counted_while_they_are_built() -> None:
-    with pytest.raises(CheckpointError, match="mine has over 50,000 parts"), limited_layers("mine"):
+    with pytest.raises(CheckpointError, match=r"mine .*50,000"), limited_layers("mine"):
         torch.nn.ModuleList(torch.nn.Identity() for _ in range(MAX_MODULES + 1))
     with limited_layers("mine"):
         torch.nn.ModuleList(torch.nn.Identity() for _ in range(1_000))

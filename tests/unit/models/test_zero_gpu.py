@@ -21,7 +21,8 @@ class FakeEncoder:
     """Knows where it is; cannot be pickled."""
 
     def __init__(self, name: str) -> None:
-        self.name, self.device = name, "cpu"
+        self.name = name
+        self.device = "cpu"
 
     def move_to(self, device: str) -> None:
         self.device = device
@@ -86,7 +87,7 @@ def test_elsewhere_the_function_is_itself() -> None:
     assert on_gpu(describe) is describe
 
 
-def test_a_call_runs_in_the_borrowed_process_with_the_model_on_its_gpu(spaces: FakeSpaces) -> None:
+def test_a_call_runs_on_the_borrowed_process_s_gpu(spaces: FakeSpaces) -> None:
     model = encoder("a")
     name, device, process, text = on_gpu(describe)(model, "x", times=2)
     assert (name, device, text) == ("a", "borrowed", "xx")
@@ -94,8 +95,10 @@ def test_a_call_runs_in_the_borrowed_process_with_the_model_on_its_gpu(spaces: F
     assert cast(Any, model).device == "cpu"  # in this process
 
 
-def test_a_model_that_is_younger_than_the_borrowed_process_runs_here(spaces: FakeSpaces) -> None:
-    lent, first, second = on_gpu(describe), encoder("a"), encoder("b")
+def test_a_younger_model_runs_in_this_process(spaces: FakeSpaces) -> None:
+    lent = on_gpu(describe)
+    first = encoder("a")
+    second = encoder("b")
     lent(first, "x")
     assert lent(second, "x") == ("b", "cpu", os.getpid(), "x")
     assert lent(first, "x")[:2] == ("a", "borrowed")
@@ -110,7 +113,7 @@ def test_without_a_gpu_the_call_runs_here(
 
 
 @pytest.mark.slow
-def test_spaces_is_imported_before_torch_and_knows_the_search_before_the_app_starts(
+def test_spaces_is_imported_before_torch_and_knows_the_search(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "spaces.py").write_text(

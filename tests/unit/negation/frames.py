@@ -6,7 +6,7 @@ wording, of which about twenty sentences are made. Words are compared by stem.
 
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from nltk.stem import PorterStemmer
@@ -170,45 +170,58 @@ def framed() -> Iterator[Framed]:
     """Make about 1,050 sentences, always the same."""
     for kind, frames in FRAMES.items():
         for frame, wanted, unwanted in frames:
-            made: dict[str, Framed] = {}
+            framed_by_text: dict[str, Framed] = {}
             for number in range(4 * PER_FRAME):
-                rng = random.Random(f"{frame} {number}")
-                drawn = {name: _draw(words, rng) for name, words in FILLERS.items()}
-                fields = {
-                    f"{name}{i + 1}": word
-                    for name, some in drawn.items()
-                    for i, word in enumerate(some)
-                }
-                fields |= {name: some[0] for name, some in drawn.items()}
-                text, said, denied = (part.format(**fields) for part in (frame, wanted, unwanted))
-                words = said.split()
-                kept, banned = (
-                    [w.strip("!") for w in words if w.startswith("!") == bad]
-                    for bad in (False, True)
-                )
-                made.setdefault(
-                    text, Framed(kind, text, tuple(kept), tuple(denied.split()), tuple(banned))
-                )
-            yield from list(made.values())[:PER_FRAME]
+                fields = _fields(random.Random(f"{frame} {number}"))
+                sentence = _filled(kind, frame, wanted, unwanted, fields)
+                framed_by_text.setdefault(sentence.text, sentence)
+            yield from list(framed_by_text.values())[:PER_FRAME]
+
+
+def _fields(rng: random.Random) -> dict[str, str]:
+    """Draw fillers: "thing1", "thing2", … and, for the first of each kind, "thing"."""
+    fields = {}
+    for name, words in FILLERS.items():
+        drawn = _draw(words, rng)
+        fields[name] = drawn[0]
+        for number, word in enumerate(drawn, 1):
+            fields[f"{name}{number}"] = word
+    return fields
+
+
+def _filled(kind: str, frame: str, wanted: str, unwanted: str, fields: Mapping[str, str]) -> Framed:
+    """Fill a frame; words of the wanted part with "!" may not be in it."""
+    required = []
+    banned = []
+    for word in wanted.format(**fields).split():
+        if word.startswith("!"):
+            banned.append(word.strip("!"))
+        else:
+            required.append(word.strip("!"))
+    denied = unwanted.format(**fields).split()
+    return Framed(kind, frame.format(**fields), tuple(required), tuple(denied), tuple(banned))
 
 
 def _draw(words: str, rng: random.Random) -> list[str]:
-    some = words.split("|" if "|" in words else " ")
-    return rng.sample(some, min(3, len(some)))
+    alternatives = words.split("|" if "|" in words else " ")
+    return rng.sample(alternatives, min(3, len(alternatives)))
 
 
 def stems(texts: Sequence[str]) -> set[str]:
     """Return the stems of words, without articles."""
-    found = re.findall(r"\w+(?:'\w+)?", " ".join(texts).lower())
+    tokens = re.findall(r"\w+(?:'\w+)?", " ".join(texts).lower())
     return {
-        "child" if word == "children" else _STEM(word.removesuffix("'s")) for word in found
+        "child" if word == "children" else _STEM(word.removesuffix("'s")) for word in tokens
     } - _SMALL
 
 
 def judge(row: Framed, wanted: Sequence[str], unwanted: Sequence[str]) -> tuple[bool, bool]:
     """Return whether a sentence is split right, and whether it is turned around: a word is on the wrong side."""
-    has, out = stems(wanted), stems(unwanted)
-    keep, deny, banned = stems(row.wanted), stems(row.unwanted), stems(row.banned)
+    has = stems(wanted)
+    out = stems(unwanted)
+    keep = stems(row.wanted)
+    deny = stems(row.unwanted)
+    banned = stems(row.banned)
     turned = bool((keep - deny) & out or (deny - keep) & has)
     spurious = bool(unwanted) and not deny
     return keep <= has and deny <= out and not (turned or spurious or banned & has), turned

@@ -12,7 +12,7 @@ from nt2vr.search.answers import Answer, Ranking, Seen
 from nt2vr.search.exclusion import Exclusion, focused
 from nt2vr.search.strategies import System
 from nt2vr.search.why import scored_backwards
-from nt2vr.ui.search.clip import backwards_view
+from nt2vr.ui.search.clip_view import backwards_view
 
 FRAMES = np.array([[[0, 1], [1, 0]], [[1, 0], [0.6, 0.8]]], np.float32)  # of "other" and of "clip"
 WANTED = np.array([1, 0], np.float32)
@@ -46,7 +46,7 @@ def scored(
     return score
 
 
-def test_the_last_frame_backwards_is_the_first_one_and_a_mean_stays() -> None:
+def test_the_last_frame_backwards_is_the_first() -> None:
     assert scored(last) == 1.0  # forwards 0.6
     assert scored(mean) == pytest.approx(float(mean(FRAMES[[1]])[0] @ WANTED), abs=1e-4)
 

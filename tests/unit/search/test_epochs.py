@@ -48,7 +48,8 @@ class Models:
 class Searcher:
     """Answers each question with the model that it was asked of."""
 
-    models, key = Models(), ""
+    models = Models()
+    key = ""
     live = SimpleNamespace(encoder=lambda name: f"<{name}>")
 
     def embedded(self, encoder: str) -> str:
@@ -69,21 +70,22 @@ def ranked(epoch: int, like: System) -> Ranking:
     return OWN.rank(searcher, Query("a dog"), PLAN, epoch, "CLIP", like)
 
 
-def test_epochs_are_missing_that_are_not_kept_and_see_clips_as_the_newest_does() -> None:
+def test_deleted_epochs_are_missing_and_the_others_see_clips_alike() -> None:
     models: Any = Models()
     assert OWN.missing(models, "CLIP", {3: None}) == [0, 1]
     assert OWN.missing(models, "a base that is gone", {1: None}) == [3]
 
 
-def test_an_epoch_is_asked_by_its_checkpoint_and_the_base_as_it_is_loaded_with_the_strategy_of_the_column() -> (
-    None
-):
-    found = [ranked(epoch, System("run", "boolean", 0.5)) for epoch in (1, 0)]
-    assert [each.hits[0].video_id for each in found] == ["run · epoch 1", "<CLIP>"]
-    assert found[0].system == System("run · epoch 1", "boolean", 0.5)
+def test_an_epoch_is_searched_by_its_checkpoint_and_strategy() -> None:
+    rankings = [ranked(epoch, System("run", "boolean", 0.5)) for epoch in (1, 0)]
+    assert [epoch_ranking.hits[0].video_id for epoch_ranking in rankings] == [
+        "run · epoch 1",
+        "<CLIP>",
+    ]
+    assert rankings[0].system == System("run · epoch 1", "boolean", 0.5)
 
 
-def test_an_epoch_that_cannot_be_read_has_no_hits_and_stops_nobody(
+def test_an_unreadable_epoch_has_no_hits_and_stops_nothing(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     assert ranked(3, System("run")).hits == ()
@@ -91,25 +93,24 @@ def test_an_epoch_that_cannot_be_read_has_no_hits_and_stops_nobody(
 
 
 def test_only_the_latest_queries_are_kept_and_only_their_hits() -> None:
-    kept, ranking = (
-        KeptRankings(),
-        Ranking(System("run"), (Hit("a", 1, 0.5, None),), ranks={"a": 1}),
-    )
-    kept.add(("run", "first"), {1: ranking})
+    rankings = KeptRankings()
+    ranking = Ranking(System("run"), (Hit("a", 1, 0.5, None),), ranks={"a": 1})
+    rankings.add(("run", "first"), {1: ranking})
     for number in range(MAX_QUERIES):
-        kept.add(("run", f"{number}"), {1: ranking})
-    assert list(kept.add(("run", "first"), {2: ranking})) == [2]
-    assert kept.add(("run", "9"), {})[1].ranks == {}
+        rankings.add(("run", f"{number}"), {1: ranking})
+    assert list(rankings.add(("run", "first"), {2: ranking})) == [2]
+    assert rankings.add(("run", "9"), {})[1].ranks == {}
 
 
 def test_the_parts_alone_tell_roughly_what_clips_show(gallery_data: Path) -> None:
     with closing(Services(Settings(data_dir=gallery_data))) as services:
         searcher = services.galleries.built_in
         for text in ("a person without a dog", "a singer without a guitar", "not a dog"):
-            query, plan = searcher.understand(text), searcher.plan(["CLIP", "CLIP-neg"], 8)
+            query = searcher.understand(text)
+            plan = searcher.plan(["CLIP", "CLIP-neg"], 8)
             true = dict(enumerate(searcher.answer(query, plan).rankings))
             judged = judged_by_parts(true, "CLIP", query, searcher, plan).values()
-            counts = [each.counts["violation"] for each in judged]
+            counts = [judged_ranking.counts["violation"] for judged_ranking in judged]
             assert (
                 counts[1] == true[1].counts["violation"] == 0
                 and 0 <= counts[0] - true[0].counts["violation"] <= 2

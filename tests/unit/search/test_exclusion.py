@@ -32,20 +32,24 @@ def clips(count: int, dim: int = 3, seed: int = 0) -> Vectors:
 
 def test_only_the_largest_excess_over_tau_is_taken() -> None:
     exclusion = Exclusion(np.stack([Y, Z]), 2.0, 0.5)
-    shown = np.array([[1, 0, 0], [0.5, 0.4, 0.5], [0.6, 0.7, 0.6], [0, 0.6, 0.9]], np.float32)
-    assert scores_of(shown, X, exclusion) == pytest.approx([1, 0.5, 0.6 - 2 * 0.2, -2 * 0.4])
-    assert scores_of(shown[2], X, exclusion) == pytest.approx(0.2)  # one clip
-    assert scores_of(shown, X, None) == pytest.approx([1, 0.5, 0.6, 0])
+    wanted_scores = np.array(
+        [[1, 0, 0], [0.5, 0.4, 0.5], [0.6, 0.7, 0.6], [0, 0.6, 0.9]], np.float32
+    )
+    assert scores_of(wanted_scores, X, exclusion) == pytest.approx(
+        [1, 0.5, 0.6 - 2 * 0.2, -2 * 0.4]
+    )
+    assert scores_of(wanted_scores[2], X, exclusion) == pytest.approx(0.2)  # one clip
+    assert scores_of(wanted_scores, X, None) == pytest.approx([1, 0.5, 0.6, 0])
 
 
-def test_without_a_known_tau_it_is_half_a_deviation_above_the_gallerys_mean_for_each_part() -> None:
-    shown = np.array([[0, 1, 0], [0, 0, 0], [0, 1, 0.5], [0, 0, 0.5]], np.float32)
-    exclusion = Exclusion(np.stack([Y, Z]), 1.0).within(shown)
+def test_the_default_tau_is_half_a_deviation_above_the_mean() -> None:
+    expected = np.array([[0, 1, 0], [0, 0, 0], [0, 1, 0.5], [0, 0, 0.5]], np.float32)
+    exclusion = Exclusion(np.stack([Y, Z]), 1.0).within(expected)
     assert exclusion.tau == pytest.approx([0.5 + 0.5 * 0.5, 0.25 + 0.5 * 0.25])
-    assert scores_of(shown, X, exclusion) == pytest.approx([-0.25, 0, -0.25, -0.125])
+    assert scores_of(expected, X, exclusion) == pytest.approx([-0.25, 0, -0.25, -0.125])
     assert (
-        exclusion.within(shown[:1]) is exclusion
-        and Exclusion(Y[None], 1.0, 0.3).within(shown).tau == 0.3
+        exclusion.within(expected[:1]) is exclusion
+        and Exclusion(Y[None], 1.0, 0.3).within(expected).tau == 0.3
     )
 
 
@@ -69,10 +73,11 @@ def best_of(vectors: Vectors, vector: Vectors, exclusion: Exclusion, k: int) -> 
     return sorted(range(len(vectors)), key=lambda row: (-round(scores[row], 5), row))[:k]
 
 
-def test_a_search_is_exact_and_an_approximate_index_gives_the_clips_to_score(
+def test_an_approximate_index_gives_the_clips_to_score_exactly(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    vectors, (wanted, *unwanted) = clips(300, 8), clips(3, 8, seed=1)
+    vectors = clips(300, 8)
+    (wanted, *unwanted) = clips(3, 8, seed=1)
     exclusion = Exclusion(np.stack(unwanted), 2.0).within(vectors)
     expected = best_of(vectors, wanted, exclusion, 20)
     scores, rows = gallery_of(vectors).search(wanted, 20, exclusion)
@@ -93,14 +98,14 @@ def test_a_search_is_exact_and_an_approximate_index_gives_the_clips_to_score(
     hard = Exclusion(wanted[None], 3.0, 0.2)  # the nearest clips lose most, so that all are scored
     assert two_stages.search(wanted, 20, hard)[1].tolist() == best_of(vectors, wanted, hard, 20)
 
-    known = np.argsort(-(vectors @ wanted))[:40]
-    some = ExactIndex(8)  # if more than the shortlist were scored, others would be found
-    some.add(contents[known], vectors[known])
+    nearest = np.argsort(-(vectors @ wanted))[:40]
+    index = ExactIndex(8)  # if more than the shortlist were scored, others would be found
+    index.add(contents[nearest], vectors[nearest])
     monkeypatch.setattr(embedded_module, "SHORTLIST", 40)
     weak = replace(exclusion, weight=0.01)
     scored = vectors.copy()
-    scored[np.setdiff1d(np.arange(300), known)] = wanted
-    assert gallery_of(scored, some, contents).search(wanted, 5, weak)[1].tolist() == best_of(
+    scored[np.setdiff1d(np.arange(300), nearest)] = wanted
+    assert gallery_of(scored, index, contents).search(wanted, 5, weak)[1].tolist() == best_of(
         vectors, wanted, weak, 5
     )
 
@@ -108,7 +113,8 @@ def test_a_search_is_exact_and_an_approximate_index_gives_the_clips_to_score(
 def test_evaluation_ranks_by_the_same_scores_and_equal_clips_tie() -> None:
     vectors = clips(60, 5)
     vectors = np.concatenate([vectors, vectors[:7]])
-    wanted, unwanted = clips(2, 5, seed=2), clips(4, 5, seed=3)
+    wanted = clips(2, 5, seed=2)
+    unwanted = clips(4, 5, seed=3)
     exclusions = [Exclusion(unwanted[:1], 1.5, 0.1), None]
     queries = [JudgedQuery("composed", "x", row_array([row])) for row in (0, 5)]
     measured = measure_block(wanted, vectors, queries, exclusions=exclusions)
@@ -120,21 +126,21 @@ def test_evaluation_ranks_by_the_same_scores_and_equal_clips_tie() -> None:
             for row, right in zip(scores, (0, 5), strict=True)
         ]
     )
-    taken: Any = losses(exclusions, vectors, vectors)
-    assert (taken[:, :7] == taken[:, 60:]).all() and not taken[1].any()
+    penalties: Any = losses(exclusions, vectors, vectors)
+    assert (penalties[:, :7] == penalties[:, 60:]).all() and not penalties[1].any()
     assert losses([None], vectors, vectors) == losses((), vectors, vectors) == 0
 
 
 def test_judged_queries_exclude_by_their_known_parts() -> None:
     encoder: Any = WordEncoder()
     queries = [QUERIES[0], COMPOSED, PURE]
-    found: Any
-    (found,) = search_vectors(
+    hits: Any
+    (hits,) = search_vectors(
         encoder, [System("words", "rectified")], queries, lambda text: Query(text)
     )
-    caption, composed, pure = found.exclusions
+    caption, composed, pure = hits.exclusions
     assert caption is None and pure is None
     assert (composed.unwanted == embedded("dancing")).all() and composed.tau is None
-    assert (found.vectors[1] == embedded("sings")).all() and (
-        found.vectors[2] == -embedded("dancing")
+    assert (hits.vectors[1] == embedded("sings")).all() and (
+        hits.vectors[2] == -embedded("dancing")
     ).all()

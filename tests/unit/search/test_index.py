@@ -110,9 +110,8 @@ class TestContract(Contract):
 @pytest.mark.parametrize("num_queries", [1, 30])
 def test_exact_search_equals_its_slow_twin(k: int, num_queries: int) -> None:
     rng = np.random.default_rng(0)
-    vectors = rng.integers(-2, 3, (200, 6)).astype(
-        np.float32
-    )  # whole numbers: exact sums, and many ties
+    # Whole numbers: exact sums, and many ties.
+    vectors = rng.integers(-2, 3, (200, 6)).astype(np.float32)
     queries = rng.integers(-2, 3, (num_queries, 6)).astype(np.float32)
     ids = some_ids(200)
     scores, result_ids = filled("exact", ids, vectors).search(queries, k)

@@ -30,27 +30,28 @@ def searcher(gallery_data: Path) -> Iterator[GallerySearcher]:
         yield searcher
 
 
-def test_each_line_is_scored_as_a_search_for_it_scores_the_clip(searcher: GallerySearcher) -> None:
-    clip, lines = searcher.video_ids[7], ["a dog and not a cat", "a man is singing", "not a dog"]
-    found = searcher.match(clip, lines, SYSTEMS)
+def test_lines_are_scored_as_searches_score_the_clip(searcher: GallerySearcher) -> None:
+    clip = searcher.video_ids[7]
+    lines = ["a dog and not a cat", "a man is singing", "not a dog"]
+    answer = searcher.match(clip, lines, SYSTEMS)
     expected = searcher.scores(lines, SYSTEMS)
-    for each in found.systems:
-        wanted = expected[each.system.name][:, 7]
-        assert [np.nan if score is None else score for score in each.scores] == pytest.approx(
+    for system in answer.systems:
+        wanted = expected[system.system.name][:, 7]
+        assert [np.nan if score is None else score for score in system.scores] == pytest.approx(
             wanted, abs=1e-4, nan_ok=True
         )
-        assert each.best == int(np.nanargmax(wanted))
-    assert found.systems[-1].scores[2] is None  # nothing is left of "not a dog" to search for
+        assert system.best == int(np.nanargmax(wanted))
+    assert answer.systems[-1].scores[2] is None  # nothing is left of "not a dog" to search for
 
 
-def test_the_true_line_of_a_clip_is_known_and_a_picture_has_none(
+def test_clips_have_a_true_line_and_pictures_have_none(
     searcher: GallerySearcher, tmp_path: Path
 ) -> None:
     clip = searcher.video_ids[0]
     caption = searcher.video(clip).captions[0]
-    found = searcher.match(clip, [caption, "an elephant without a dog"], "CLIP")
-    assert found.verdicts == ("right", "miss")
-    assert found.as_dict()["lines"][0] == {"text": caption, "verdict": "right"}
+    answer = searcher.match(clip, [caption, "an elephant without a dog"], "CLIP")
+    assert answer.verdicts == ("right", "miss")
+    assert answer.as_dict()["lines"][0] == {"text": caption, "verdict": "right"}
     Image.new("RGB", (32, 32), "green").save(tmp_path / "green.png")
     by_file = searcher.match(tmp_path / "green.png", ["a dog", "a cat"], "CLIP")
     by_array = searcher.match(
@@ -62,19 +63,17 @@ def test_the_true_line_of_a_clip_is_known_and_a_picture_has_none(
 def test_what_cannot_be_matched_is_refused_in_one_sentence(searcher: GallerySearcher) -> None:
     clip = searcher.video_ids[0]
     for count in (0, 1, MAX_LINES + 1):
-        with pytest.raises(ConfigError, match=f"Give 2 to 8 captions to choose among, not {count}"):
+        with pytest.raises(ConfigError, match=f"2 to 8 .*{count}"):
             searcher.match(clip, ["a dog"] * count, "CLIP")
-    with pytest.raises(QueryError, match=r"^Line 2: Type what"):
+    with pytest.raises(QueryError, match=r"^Line 2: "):
         searcher.match(clip, ["a dog", "  "], "CLIP")
     with pytest.raises(QueryError, match=r"^Line 1: "):
         searcher.match(clip, ["dog " * 10_000, "a cat"], "CLIP")
-    with pytest.raises(
-        ConfigError, match="'no such clip' is neither a clip of this gallery nor a file"
-    ):
+    with pytest.raises(ConfigError, match="no such clip"):
         searcher.match("no such clip", ["a dog", "a cat"], "CLIP")
     with pytest.raises(MediaError):
         searcher.match(__file__, ["a dog", "a cat"], "CLIP")
-    with pytest.raises(ConfigError, match="lines must be a list"):
+    with pytest.raises(ConfigError, match="lines"):
         searcher.match(clip, "a dog", "CLIP")
 
 
@@ -97,7 +96,8 @@ def ask(gallery_data: Path) -> Iterator[Callable[[Any], httpx.Response]]:
 def test_the_route_answers_what_python_does_as_it_is_described(
     ask: Callable[[Any], httpx.Response], searcher: GallerySearcher, tmp_path: Path
 ) -> None:
-    clip, lines = searcher.video_ids[3], ["a dog and not a cat", "not a dog"]
+    clip = searcher.video_ids[3]
+    lines = ["a dog and not a cat", "not a dog"]
     answer = ask({"clip": clip, "lines": lines, "systems": SYSTEMS, "alpha": 0.3})
     assert answer.status_code == 200
     assert answer.json() == searcher.match(clip, lines, SYSTEMS, alpha=0.3).as_dict()

@@ -87,7 +87,8 @@ class Room:
             name for name in self.milvus.request("list_collections") if name.endswith("_mean")
         )
         return sum(
-            len(self.milvus.pages(each, filter="", output_fields=["id"])) for each in collections
+            len(self.milvus.pages(collection, filter="", output_fields=["id"]))
+            for collection in collections
         )
 
 
@@ -127,9 +128,8 @@ def test_a_library_is_indexed_searched_changed_and_removed(
         )
         assert sorted(room.found("one")) == sorted(COLOURS) and room.found("one")[0] == "red.png"
         assert room.num_rows == 6
-        for name in room.milvus.request(
-            "list_collections"
-        ):  # as a new process finds them in a file
+        # As a new process finds them in a file.
+        for name in room.milvus.request("list_collections"):
             room.milvus.request("release_collection", name)
         opened = room.opened("one")
         assert len(opened.search(RED, 10)[1]) == 3 and opened.notice == ""

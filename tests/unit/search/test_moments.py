@@ -31,11 +31,12 @@ def found(*videos: Video) -> list[tuple[Video, float]]:
     ("names", "k", "expected"),
     [
         ("a3 b4 a2 a7", 4, ["a@3 a@2", "b@4", "a@7"]),  # the best of them comes first
+        # Joined by the one between, which makes room for another.
         (
             "a1 a3 a2 b0 c0",
             2,
             ["a@1 a@2 a@3", "b@0"],
-        ),  # joined by the one between, which makes room for another
+        ),
     ],
 )
 def test_adjacent_windows_of_one_film_are_one_hit(names: str, k: int, expected: list[str]) -> None:
@@ -53,7 +54,7 @@ def test_windows_that_overlap_or_almost_touch_are_adjacent() -> None:
 
 
 @pytest.mark.parametrize("k", [1, 2, 5])
-def test_no_more_hits_than_asked_for_in_the_order_of_their_scores(k: int) -> None:
+def test_hits_are_limited_and_sorted_by_score(k: int) -> None:
     clips = found(*(window(film, 5 * number) for number in range(3) for film in "ab"))
     assert ids(merge_windows(clips, k)) == [[video.video_id] for video, _ in clips[:k]]
 
@@ -68,7 +69,7 @@ def test_moments_are_in_the_order_of_time_with_their_scores() -> None:
     assert second == Hit("v", 2, 0.5, None)
 
 
-def test_a_verdict_is_that_of_the_hit_also_for_its_other_windows() -> None:
+def test_other_windows_do_not_change_a_hit_s_verdict() -> None:
     moments = (Moment("a@2", 20.0, 30.0, 0.9), Moment("a@3", 30.0, 40.0, 1.0))
     answer = Answer(
         Query("a"), (Ranking(System("CLIP"), (Hit("a@3", 1, 1.0, "violation", "a", moments),)),)
@@ -80,12 +81,12 @@ def test_a_verdict_is_that_of_the_hit_also_for_its_other_windows() -> None:
     ]
 
 
-def test_the_api_says_where_a_hit_lies_and_nothing_more_of_whole_videos() -> None:
+def test_the_api_gives_moments_of_long_videos_alone() -> None:
     moments = (Moment("a@2", 20.0, 30.0, 0.9), Moment("a@3", 30.0, None, 1.0))
-    said = Hit("a@3", 1, 1.0, None, "a", moments).as_dict()
-    assert (said["film"], said["start"], said["end"]) == ("a", 30.0, None)
-    assert [moment["start"] for moment in said["moments"]] == [20.0, 30.0]
-    assert json.loads(json.dumps(said)) == said
+    fields = Hit("a@3", 1, 1.0, None, "a", moments).as_dict()
+    assert (fields["film"], fields["start"], fields["end"]) == ("a", 30.0, None)
+    assert [moment["start"] for moment in fields["moments"]] == [20.0, 30.0]
+    assert json.loads(json.dumps(fields)) == fields
     assert Hit("v", 1, 1.0, "right").as_dict() == {
         "video_id": "v",
         "rank": 1,

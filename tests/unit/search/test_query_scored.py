@@ -42,8 +42,8 @@ def units(*shape: int, seed: int = 0) -> NDArray[np.float32]:
 def test_the_weights_are_those_of_the_reference() -> None:
     stored = papers_reference("covr_")
     frames, texts, pooled = (stored[f"covr_{name}"] for name in ("frames", "texts", "pooled"))
-    found = [focused(some, text) for some, text in zip(frames, texts, strict=True)]
-    np.testing.assert_allclose(found, pooled, atol=1e-6)
+    expected = [focused(clip_frames, text) for clip_frames, text in zip(frames, texts, strict=True)]
+    np.testing.assert_allclose(expected, pooled, atol=1e-6)
 
 
 def by_hand(frames: NDArray[np.float32], focus: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -54,7 +54,8 @@ def by_hand(frames: NDArray[np.float32], focus: NDArray[np.float32]) -> NDArray[
 
 def gallery_of(frames: NDArray[np.float32]) -> EmbeddedGallery:
     """Return a gallery whose rows in the file are in the reverse order."""
-    clips, count = averaged(frames), len(frames)
+    clips = averaged(frames)
+    count = len(frames)
     index = ExactIndex(DIM)
     index.add(np.arange(count), clips)
     videos = tuple(Video(str(number), Path(str(number))) for number in range(count))
@@ -63,7 +64,7 @@ def gallery_of(frames: NDArray[np.float32]) -> EmbeddedGallery:
     )
 
 
-def test_a_deed_in_one_frame_of_four_is_found_before_what_is_always_a_little_like_it() -> None:
+def test_a_brief_action_beats_what_is_always_slightly_similar() -> None:
     x, y = np.eye(DIM, dtype=np.float32)[:2]
     little = np.asarray(0.5 * x + np.sqrt(0.75) * y, np.float32)
     embedded = gallery_of(np.stack([np.stack([little] * 4), np.stack([x, y, y, y])]))
@@ -71,12 +72,14 @@ def test_a_deed_in_one_frame_of_four_is_found_before_what_is_always_a_little_lik
     assert embedded.search(x, 2, Exclusion(NONE, 0.0, focus=x))[1].tolist() == [1, 0]
 
 
-def test_up_to_a_number_of_clips_a_search_is_exact_and_then_in_two_stages(
+def test_small_galleries_are_searched_exactly_and_large_in_two_stages(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    frames, (vector, unwanted) = units(50, 4, DIM), units(2, DIM, seed=1)
-    embedded, exclusion = gallery_of(frames), Exclusion(unwanted[None], 0.5, 0.1, focus=vector)
-    clips = [by_hand(each, vector) for each in frames]
+    frames = units(50, 4, DIM)
+    (vector, unwanted) = units(2, DIM, seed=1)
+    embedded = gallery_of(frames)
+    exclusion = Exclusion(unwanted[None], 0.5, 0.1, focus=vector)
+    clips = [by_hand(clip_frames, vector) for clip_frames in frames]
     expected = [
         float(clip @ vector) - 0.5 * max(0.0, float(clip @ unwanted) - 0.1) for clip in clips
     ]
@@ -86,13 +89,15 @@ def test_up_to_a_number_of_clips_a_search_is_exact_and_then_in_two_stages(
     monkeypatch.setattr(embedded_module, "FOCUSED", 49)
     monkeypatch.setattr(embedded_module, "SHORTLIST", 20)
     nearest = set(np.argsort(-(embedded.embeddings @ vector))[:20].tolist())
-    scores, found = embedded.search(vector, 5, exclusion)
-    assert found.tolist() == [row for row in rows.tolist() if row in nearest][:5]
-    np.testing.assert_allclose(scores, np.array(expected)[found], atol=1e-6)
+    scores, best_rows = embedded.search(vector, 5, exclusion)
+    assert best_rows.tolist() == [row for row in rows.tolist() if row in nearest][:5]
+    np.testing.assert_allclose(scores, np.array(expected)[best_rows], atol=1e-6)
 
 
 def test_measures_are_those_of_a_plain_loop() -> None:
-    frames, texts, away = units(7, 4, DIM), units(5, DIM, seed=1), units(5, DIM, seed=2)
+    frames = units(7, 4, DIM)
+    texts = units(5, DIM, seed=1)
+    away = units(5, DIM, seed=2)
     frames[6] = 0  # unreadable
     exclusions = [Exclusion(away[row][None], 0.5, 0.1, focus=texts[row]) for row in range(3)]
     exclusions += [Exclusion(NONE, 0.0, focus=texts[row]) for row in range(3, 5)]
@@ -100,8 +105,8 @@ def test_measures_are_those_of_a_plain_loop() -> None:
     for row in range(5):
         for column in range(6):
             clip = by_hand(frames[column], texts[row])
-            taken = 0.5 * max(0.0, float(clip @ away[row]) - 0.1) if row < 3 else 0
-            table[row, column] = float(clip @ texts[row]) - taken
+            penalty = 0.5 * max(0.0, float(clip @ away[row]) - 0.1) if row < 3 else 0
+            table[row, column] = float(clip @ texts[row]) - penalty
     queries = [JudgedQuery("original", f"text {row}", row_array((row,))) for row in range(5)]
     measured = measure_block(texts, frames, queries, exclusions=exclusions)
     assert measured.ranks.tolist() == [
@@ -145,7 +150,7 @@ def test_a_search_its_explanation_all_scores_and_the_match_agree(
     table, _ = searcher.score_all([text], plan)
     fits = searcher.match(Reference(video_id="3"), [text, "rain"], SYSTEMS)
     encoder = plan.encoders["tiny"]
-    whole, wanted = encoder.encode_text([text, text.removesuffix(" and not dancing")])
+    sentence, wanted = encoder.encode_text([text, text.removesuffix(" and not dancing")])
     frames = answer.rankings[0].gallery.frame_embeddings(3)  # type: ignore[union-attr]
     for ranking, why, scored in zip(
         answer.rankings, explain(answer, "3", lambda _: encoder), fits.systems, strict=True
@@ -161,7 +166,7 @@ def test_a_search_its_explanation_all_scores_and_the_match_agree(
     plain, drop = (
         next(h.score for h in answer.rankings[n].hits if h.video_id == "3") for n in (0, 3)
     )
-    assert plain == pytest.approx(float(by_hand(frames, whole) @ whole), abs=1e-4)
+    assert plain == pytest.approx(float(by_hand(frames, sentence) @ sentence), abs=1e-4)
     assert drop == pytest.approx(float(by_hand(frames, wanted) @ wanted), abs=1e-4)
 
 

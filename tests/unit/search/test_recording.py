@@ -22,17 +22,17 @@ def read(path: Path, data: Any, *clips: str) -> Recording | None:
     return Recording.of_gallery(path, clips)
 
 
-def test_it_is_read_as_it_was_written_but_for_one_of_another_gallery(
+def test_a_recording_is_read_only_for_its_own_gallery(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    found = read(tmp_path / "recording.json", asdict(RECORDING), "a", "b", "c")
-    assert found is not None and json.dumps(asdict(found)) == json.dumps(asdict(RECORDING))
+    read_back = read(tmp_path / "recording.json", asdict(RECORDING), "a", "b", "c")
+    assert read_back is not None and json.dumps(asdict(read_back)) == json.dumps(asdict(RECORDING))
     assert Recording.of_gallery(tmp_path / "none.json", []) is None
     assert read(tmp_path / "recording.json", asdict(RECORDING), "a") is None
     assert "another gallery" in caplog.text
 
 
-def test_the_shipped_one_is_of_the_shipped_gallery_small_and_shows_what_it_is_for() -> None:
+def test_the_shipped_recording_is_small_and_fits_the_gallery() -> None:
     path = ROOT / "assets" / "recording.json"
     gallery = load_gallery(ROOT / "assets" / "gallery" / "gallery.jsonl")
     recording = Recording.of_gallery(path, [video.video_id for video in gallery.videos])

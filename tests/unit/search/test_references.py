@@ -76,16 +76,16 @@ def test_references_combine_to_values_by_hand(
     picture: list[float] | None,
     away: list[float] | None,
 ) -> None:
-    asked = [
+    requests = [
         Reference(video_id="x", weight=weight, wanted=wanted) for _, weight, wanted in references
     ]
-    for found, expected in zip(
-        merge_references([v for v, _, _ in references], asked), (picture, away), strict=True
+    for query, expected in zip(
+        merge_references([v for v, _, _ in references], requests), (picture, away), strict=True
     ):
         assert (
-            found is None
+            query is None
             if expected is None
-            else found == pytest.approx(np.array(expected), abs=1e-4)
+            else query == pytest.approx(np.array(expected), abs=1e-4)
         )
 
 
@@ -100,15 +100,15 @@ def test_every_strategy_but_the_control_searches_away_from_unwanted_references()
     none = np.zeros((0, 3), np.float32)
     parts = EmbeddedParts(EAST, NORTH, none, 0.5, away=0.2 * UP)
     for name in STRATEGIES:
-        found, _ = vector_and_exclusion(name, parts, none)
-        assert found is not None
-        assert found[2] == 0 if name == "drop" else found[2] == pytest.approx(-0.19612, abs=1e-4)
+        vector, _ = vector_and_exclusion(name, parts, none)
+        assert vector is not None
+        assert vector[2] == 0 if name == "drop" else vector[2] == pytest.approx(-0.19612, abs=1e-4)
 
 
-def test_too_many_references_and_impossible_weights_are_refused_in_a_sentence() -> None:
+def test_too_many_references_and_impossible_weights_are_refused() -> None:
     check_number(MAX_REFERENCES)
-    with pytest.raises(ConfigError, match="can have 4 references, not 1,000"):
+    with pytest.raises(ConfigError, match=r"4 .*1,000"):
         check_number(1000)
     for weight in (float("nan"), float("inf"), -1.0, 1e300):
-        with pytest.raises(ConfigError, match="choose 0 to 1"):
+        with pytest.raises(ConfigError, match="0 to 1"):
             Reference(video_id="x", weight=weight)

@@ -59,8 +59,8 @@ def unit(vector: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def embed(text: str) -> NDArray[np.float32]:
     """Return the normalised sum of the one-hot keywords in a text; like CLIP, it is deaf to "not"."""
-    found = [word in re.findall(r"[a-z]+", text) for word in KEYWORDS[:-1]]
-    return unit(np.array([*found, not any(found)], np.float32))
+    has_word = [word in re.findall(r"[a-z]+", text) for word in KEYWORDS[:-1]]
+    return unit(np.array([*has_word, not any(has_word)], np.float32))
 
 
 class KeywordEncoder(FrameEncoder):
@@ -202,9 +202,11 @@ def test_boolean_is_wanted_minus_alpha_times_unwanted(searcher: Searcher, alpha:
 
 def test_rectified_ranks_by_the_wanted_part_less_what_exceeds_tau(searcher: Searcher) -> None:
     (ranking,) = searcher.search(NOT_SINGING, ["CLIP rectified α 2"], 5).rankings
-    shown = searcher.search("sing", ["CLIP"], 5).rankings[0]
+    shown_ranking = searcher.search("sing", ["CLIP"], 5).rankings[0]
     alone = searcher.search(NOT_SINGING, ["CLIP drop"], 5).rankings[0]
-    loss, before = ({hit.video_id: hit.score for hit in each.hits} for each in (shown, alone))
+    loss, before = (
+        {hit.video_id: hit.score for hit in ranking.hits} for ranking in (shown_ranking, alone)
+    )
     values = np.array(list(loss.values()))
     tau = values.mean() + 0.5 * values.std()
     assert {hit.video_id: hit.score for hit in ranking.hits} == pytest.approx(
@@ -214,7 +216,7 @@ def test_rectified_ranks_by_the_wanted_part_less_what_exceeds_tau(searcher: Sear
     assert (ranking.strength, seen.score) == (2, ranking.hits[-1].score) and seen.rank == 5
 
 
-def test_next_to_a_picture_parts_take_away_what_a_text_removes(searcher: Searcher) -> None:
+def test_parts_take_away_what_a_text_removes_from_pictures(searcher: Searcher) -> None:
     query = searcher.understand("remove the guitar", editing=True)
     systems = ["CLIP parts", "CLIP fusion", "CLIP", "CLIP drop"]
     duet = beside(grey(50))  # guitar and singing
@@ -246,18 +248,20 @@ def test_a_picture_joins_by_its_weight(
 ) -> None:
     query = Query("a man with a guitar", ("a man with a guitar",))
     for system in ("CLIP", "CLIP boolean", "CLIP anchored λ 1", "CLIP drop"):
-        found = scores(searcher.search(query, [system], 5, beside(grey(150), weight)))
-        assert (found["dog"], found["guitar"]) == pytest.approx((dog, guitar), abs=1e-4)
+        system_scores = scores(searcher.search(query, [system], 5, beside(grey(150), weight)))
+        assert (system_scores["dog"], system_scores["guitar"]) == pytest.approx(
+            (dog, guitar), abs=1e-4
+        )
 
 
 @pytest.mark.parametrize("text", ["", "  \n"])
-def test_a_picture_alone_is_enough_and_nothing_at_all_is_not(searcher: Searcher, text: str) -> None:
+def test_a_picture_alone_is_enough_and_nothing_is_not(searcher: Searcher, text: str) -> None:
     for system in ("CLIP", "CLIP boolean", "CLIP anchored λ 1", "CLIP drop"):
         for weight in (0.0, 0.5, 1.0):  # the weight has nothing to weigh against
             assert scores(searcher.search(Query(text), [system], 5, beside(grey(150), weight)))[
                 "dog"
             ] == pytest.approx(1, abs=1e-4)
-    with pytest.raises(QueryError, match="Type what the clip should show"):
+    with pytest.raises(QueryError):
         searcher.search(Query(text), ["CLIP"], 5)
 
 
@@ -268,13 +272,14 @@ def test_k_hits_or_all_there_are(searcher: Searcher, k: int, num_hits: int) -> N
     assert [hit.score for hit in ranking.hits] == sorted(
         (hit.score for hit in ranking.hits), reverse=True
     )
+    # Also of those that are not shown: for the movements.
     assert sorted(ranking.ranks.values()) == [
         1,
         2,
         3,
         4,
         5,
-    ]  # also of those that are not shown: for the movements
+    ]
     assert all(ranking.ranks[hit.video_id] == hit.rank for hit in ranking.hits)
 
 
@@ -299,21 +304,21 @@ def test_an_edited_query_that_cannot_be_encoded_is_refused(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"k": 0}, "Cannot show 0 results: choose 1 to"),
-        ({"k": 10**4000}, "Cannot show 1000.*…"),
-        ({"k": MAX_K + 1}, f"choose 1 to {MAX_K}"),
-        ({"systems": []}, "Cannot compare 0 systems"),
-        ({"systems": ["CLIP"] * 9}, "Cannot compare 9 systems"),
+        ({"k": 0}, " 0 .*1 to"),
+        ({"k": 10**4000}, "1000.*…"),
+        ({"k": MAX_K + 1}, f"1 to {MAX_K}"),
+        ({"systems": []}, " 0 "),
+        ({"systems": ["CLIP"] * 9}, " 9 "),
         (
             {"systems": ["CLAP"]},
-            r"Unknown model 'CLAP'. Choose one of: CLIP, ViT-B-32 / openai, run 3\.",
+            "CLAP.*CLIP, ViT-B-32 / openai, run 3",
         ),
-        ({"strengths": {"boolean": -0.1}}, r"α is -0\.1: choose 0 to"),
-        ({"strengths": {"boolean": float("nan")}}, "α is nan"),
-        ({"strengths": {"spherical": 1.01}}, r"t is 1\.01: choose 0 to 1\."),
-        ({"strengths": {"drop": 1}}, "Unknown strategy with a number 'drop'"),
-        ({"systems": ["CLIP boolean α " + "9" * 80]}, f"choose 0 to {STRENGTHS['boolean'].most}"),
-        ({"systems": ["CLIP spherical t 2"]}, "t is 2: choose 0 to 1"),
+        ({"strengths": {"boolean": -0.1}}, r"α .*-0\.1.* 0 to"),
+        ({"strengths": {"boolean": float("nan")}}, "α .*nan"),
+        ({"strengths": {"spherical": 1.01}}, r"t .*1\.01.* 0 to 1"),
+        ({"strengths": {"drop": 1}}, "drop"),
+        ({"systems": ["CLIP boolean α " + "9" * 80]}, f"0 to {STRENGTHS['boolean'].most}"),
+        ({"systems": ["CLIP spherical t 2"]}, "t .*2.* 0 to 1"),
     ],
 )
 def test_an_invalid_value_is_one_sentence(
@@ -343,7 +348,7 @@ def test_a_systems_name_is_parsed(name: str, system: System) -> None:
     assert System.named(name, (*MODELS, "run", "run · epoch 3")) == system
 
 
-def test_systems_of_a_link_join_the_offered_ones_if_they_are_systems(searcher: Searcher) -> None:
+def test_a_link_s_systems_join_those_on_offer(searcher: Searcher) -> None:
     offered = searcher.system_names()
     also = [
         *(
@@ -376,7 +381,7 @@ def test_an_invalid_systems_name_is_one_sentence(name: str) -> None:
     str(caught.value).encode()  # fails for a lone surrogate
 
 
-def test_hits_carry_the_verdict_of_their_scene_and_none_without_one(searcher: Searcher) -> None:
+def test_hits_carry_the_verdict_of_their_scene(searcher: Searcher) -> None:
     (ranking,) = searcher.search(PLAYING, ["CLIP drop"], 5).rankings
     verdicts = {hit.video_id: hit.verdict for hit in ranking.hits}
     assert verdicts == {
@@ -395,25 +400,25 @@ def test_the_answer_is_the_apis_dict(searcher: Searcher) -> None:
         {"video_id": "guitar", "rank": 1, "score": 1.0, "verdict": "right"},
         {"video_id": "duet", "rank": 2, "score": 0.8165, "verdict": "violation"},
     ]
-    asked = {"text": PLAYING.text, "wanted": ["a man playing the guitar"], "unwanted": ["singing"]}
-    assert answer == {"query": asked, "systems": [{"name": "CLIP drop", "hits": hits}]}
+    parts = {"text": PLAYING.text, "wanted": ["a man playing the guitar"], "unwanted": ["singing"]}
+    assert answer == {"query": parts, "systems": [{"name": "CLIP drop", "hits": hits}]}
     assert json.loads(json.dumps(answer, allow_nan=False)) == answer
 
 
 @pytest.mark.parametrize(
     ("word", "moments"), [("dog", [0.125, 0.375, 0.625]), ("woman", [0.125, 0.625, 0.875])]
 )
-def test_a_clip_is_seen_by_every_system_with_its_best_moments_in_their_order(
+def test_a_clip_is_seen_by_every_system_with_moments(
     searcher: Searcher, word: str, moments: list[float]
 ) -> None:
     """`both` shows the dog in frames 1 and 2 of 4, the woman in 3 and 4; it is not among the k shown."""
     answer = searcher.search(Query(word, (word,)), ["CLIP", "CLIP boolean α 1"], 1)
     seen = answer.see("both")
-    assert [each.system.name for each in seen] == ["CLIP", "CLIP boolean α 1"]
-    for each in seen:
-        assert each.rank is not None and each.rank <= 2
-        assert each.score == pytest.approx(1 / sqrt(2), abs=1e-4)
-        assert list(each.moments) == moments
+    assert [seen_by.system.name for seen_by in seen] == ["CLIP", "CLIP boolean α 1"]
+    for seen_by in seen:
+        assert seen_by.rank is not None and seen_by.rank <= 2
+        assert seen_by.score == pytest.approx(1 / sqrt(2), abs=1e-4)
+        assert list(seen_by.moments) == moments
 
 
 QUOKKA = Query(
@@ -445,7 +450,7 @@ def test_search_follows_the_query_as_read_and_verdicts_as_typed(searcher: Search
     assert data["query"]["wanted"] == ["a man is playing a quokka"]
 
 
-def test_the_gallery_is_embedded_once_per_visual_tower_by_concurrent_searches(
+def test_concurrent_searches_embed_the_gallery_once_per_tower(
     gallery: Gallery, decoder: Decoder, tmp_path: Path
 ) -> None:
     searcher = Searcher(KeywordModels(), gallery, decoder, Cache(tmp_path))  # type: ignore[arg-type]
@@ -458,9 +463,9 @@ def test_the_gallery_is_embedded_once_per_visual_tower_by_concurrent_searches(
     with ThreadPoolExecutor(6) as pool:
         answers = list(pool.map(ask, (*MODELS, *MODELS)))
     assert len({answer.rankings[0].hits for answer in answers}) == 1
-    first, second, other = (searcher.live.get(name).encoder for name in MODELS)
-    assert (first.num_batches, other.num_batches) == (1, 1)  # type: ignore[attr-defined]
-    assert searcher.embedded(first) is searcher.embedded(second) is not searcher.embedded(other)
+    first, second, third = (searcher.live.get(name).encoder for name in MODELS)
+    assert (first.num_batches, third.num_batches) == (1, 1)  # type: ignore[attr-defined]
+    assert searcher.embedded(first) is searcher.embedded(second) is not searcher.embedded(third)
 
 
 @pytest.mark.parametrize(
@@ -472,27 +477,25 @@ def test_the_gallery_is_embedded_once_per_visual_tower_by_concurrent_searches(
         ("CLIP boolean", "a woman with a guitar", False),  # no cosine: it has no lowest good score
     ],
 )
-def test_a_match_is_low_if_its_cosine_is_below_the_models_floor(
+def test_a_match_below_the_model_s_floor_is_low(
     searcher: Searcher, system: str, text: str, low: bool
 ) -> None:
     query = Query(text, (text,))
     assert searcher.search(query, [system], 5).rankings[0].low is low
-    assert (
-        not searcher.search(query, [system], 5, beside(grey(100))).rankings[0].low
-    )  # a mixed query has other scores
+    # A mixed query has other scores.
+    assert not searcher.search(query, [system], 5, beside(grey(100))).rankings[0].low
     negated = Query(f"{text}, no quokka", (text,), ("quokka",))
-    assert (
-        not searcher.search(negated, [system], 5).rankings[0].low
-    )  # theirs do not tell whether a clip fits
+    # Theirs do not tell whether a clip fits.
+    assert not searcher.search(negated, [system], 5).rankings[0].low
 
 
 @pytest.mark.parametrize("name", ["mine boolean", "mine drop α 0.5", "mine Spherical"])
 def test_a_model_may_not_be_named_like_a_system(name: str) -> None:
-    with pytest.raises(ConfigError, match="not ending in plain, boolean"):
+    with pytest.raises(ConfigError, match="plain, boolean"):
         check_model_name(name)
 
 
-def test_a_clip_of_the_gallery_is_a_reference_without_being_encoded_again_and_is_left_out(
+def test_a_reference_clip_is_not_encoded_again_or_returned(
     searcher: Searcher,
 ) -> None:
     encoder = searcher.live.get("CLIP").encoder
@@ -503,8 +506,11 @@ def test_a_clip_of_the_gallery_is_a_reference_without_being_encoded_again_and_is
     )
     assert encoder.num_batches == before  # type: ignore[attr-defined]
     for column in (0, 1):
-        found = scores(answer, column)
-        assert "dog" not in found and max(found, key=lambda name: found[name]) == "both"
+        column_scores = scores(answer, column)
+        assert (
+            "dog" not in column_scores
+            and max(column_scores, key=lambda name: column_scores[name]) == "both"
+        )
 
 
 def test_less_like_a_clip_ranks_what_resembles_it_lower(searcher: Searcher) -> None:

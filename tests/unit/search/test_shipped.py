@@ -11,15 +11,17 @@ from nt2vr.search.shipped_embeddings import shipped_embeddings
 from nt2vr.settings import ASSETS
 
 
-def test_every_clip_of_the_gallery_ships_as_the_model_embeds_it() -> None:
+def test_shipped_clips_are_embedded_as_by_the_model() -> None:
     encoder = read_checkpoint(ASSETS / "models" / "clip")
     shipped = shipped_embeddings(encoder.card)
     videos = load_gallery(ASSETS / "gallery" / "gallery.jsonl").videos
     assert {hash_file(video.path) for video in videos} == shipped.keys()
     for video in videos[::200]:
-        own = encoder.encode_frames(sample_frames(video.path, encoder.num_frames, encoder.framing))
+        frames = encoder.encode_frames(
+            sample_frames(video.path, encoder.num_frames, encoder.framing)
+        )
         np.testing.assert_allclose(
-            shipped[hash_file(video.path)], own, atol=2e-3 * np.abs(own).max()
+            shipped[hash_file(video.path)], frames, atol=2e-3 * np.abs(frames).max()
         )
 
 

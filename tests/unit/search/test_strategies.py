@@ -32,12 +32,13 @@ def angle(vector: Any) -> float:
 def test_anchored_against_the_published_formula() -> None:
     rng = np.random.default_rng(0)
     e, n, a = (rng.standard_normal(16).astype(np.float32) for _ in range(3))
-    e, n = e / np.linalg.norm(e), n / np.linalg.norm(n)
+    e = e / np.linalg.norm(e)
+    n = n / np.linalg.norm(n)
     published = e - 1.9 * ((e @ n) / (n @ n) * n - a)
     assert anchored(EmbeddedParts(e, None, n[None], 1.9, a)) == pytest.approx(published, abs=1e-6)
 
 
-def test_anchored_with_one_unwanted_part_twice_or_nearly_parallel_ones_stays_bounded() -> None:
+def test_anchored_stays_bounded_for_nearly_parallel_parts() -> None:
     rng = np.random.default_rng(0)
     sentence, n = (unit(rng.standard_normal(16)) for _ in range(2))
     once = anchored(EmbeddedParts(sentence, None, n[None], 1.9))
@@ -45,19 +46,21 @@ def test_anchored_with_one_unwanted_part_twice_or_nearly_parallel_ones_stays_bou
         once, abs=1e-5
     )
     nearly = unit(n + 1e-4 * rng.standard_normal(16))
-    found = anchored(EmbeddedParts(sentence, None, np.stack([n, nearly]), 1.9))
-    assert found is not None and np.linalg.norm(found) <= 1.0 + 1e-5  # e - 1.9 of a projection of e
+    vector = anchored(EmbeddedParts(sentence, None, np.stack([n, nearly]), 1.9))
+    # A vector minus 1.9 times a projection of it is not longer than it was.
+    assert vector is not None and np.linalg.norm(vector) <= 1.0 + 1e-5
 
 
 @pytest.mark.parametrize("theta", [1.0, 20.0, 36.0, 45.0, 90.0, 135.0, 179.0])
 @pytest.mark.parametrize("t", [0.5, 0.9, 0.95, 1.0])
 def test_spherical_has_the_published_direction(theta: float, t: float) -> None:
     """Eq. 8, which divides by sin(theta); the length does not matter to a ranking."""
-    phi, half = acos(t), np.radians(theta) / 2
+    phi = acos(t)
+    half = np.radians(theta) / 2
     n = at(theta)[0]
     published = (sin(phi + half) * X + sin(phi - half) * n) / sin(2 * half)
-    found = spherical(parts(n[None], t))
-    assert found == pytest.approx(published / np.linalg.norm(published), abs=2e-5)
+    vector = spherical(parts(n[None], t))
+    assert vector == pytest.approx(published / np.linalg.norm(published), abs=2e-5)
 
 
 def test_spherical_by_hand() -> None:
@@ -68,10 +71,11 @@ def test_spherical_by_hand() -> None:
 
 
 def test_spherical_leaves_every_unwanted_part_in_any_order() -> None:
-    wanted, others = np.eye(3, dtype=np.float32)[0], np.eye(3, dtype=np.float32)[1:]
-    found = spherical(EmbeddedParts(None, wanted, others, 1.0))
-    assert found == pytest.approx(np.array([1, -1, -1]) / sqrt(3))
-    assert spherical(EmbeddedParts(None, wanted, others[::-1], 1.0)) == pytest.approx(found)
+    wanted = np.eye(3, dtype=np.float32)[0]
+    unwanted = np.eye(3, dtype=np.float32)[1:]
+    vector = spherical(EmbeddedParts(None, wanted, unwanted, 1.0))
+    assert vector == pytest.approx(np.array([1, -1, -1]) / sqrt(3))
+    assert spherical(EmbeddedParts(None, wanted, unwanted[::-1], 1.0)) == pytest.approx(vector)
 
 
 def test_without_a_wanted_part_the_unwanted_is_avoided() -> None:
@@ -79,8 +83,9 @@ def test_without_a_wanted_part_the_unwanted_is_avoided() -> None:
     assert anchored(parts(X[None], 1.9, wanted=None)) == pytest.approx(-0.9 * X, abs=1e-6)
 
 
-def test_a_strength_is_the_systems_then_the_searchs_then_the_models_then_the_default() -> None:
-    card, chosen = Card("x", exclusion={"lambda": 2.1, "t": 0.98}), {"spherical": 0.9}
+def test_a_strength_comes_from_system_search_model_or_default() -> None:
+    card = Card("x", exclusion={"lambda": 2.1, "t": 0.98})
+    chosen = {"spherical": 0.9}
     assert System("x", "spherical", 0.95).strength_for(card, chosen) == 0.95
     assert System("x", "spherical").strength_for(card, chosen) == 0.9
     assert System("x", "anchored").strength_for(card, chosen) == 2.1
@@ -90,7 +95,7 @@ def test_a_strength_is_the_systems_then_the_searchs_then_the_models_then_the_def
     assert defaults == {"boolean": 0.5, "rectified": 1.0, "anchored": 1.9, "spherical": 0.95}
 
 
-def test_the_anchor_is_the_mean_of_the_texts_on_the_card() -> None:
+def test_the_anchor_is_the_mean_of_the_card_s_texts() -> None:
     neutral = WordEncoder()
     neutral.card = neutral.card.replace(exclusion={"anchor": ["dog", "cat sings"]})
     assert anchor_of(neutral) == pytest.approx(embedded("dog", "cat sings").mean(axis=0))

@@ -35,8 +35,8 @@ def read(
 ) -> dict[str, tuple[Query, dict[str, str]]]:
     """Return by model the query as asked, and the words replaced."""
     encoders: dict[str, Any] = models or {"small": Reader(CAPTIONS)}
-    found = substitutes(query, encoders, SYNONYMS, literal)
-    return {name: (with_words(query, words), words) for name, words in found.items()}
+    replaced = substitutes(query, encoders, SYNONYMS, literal)
+    return {name: (with_words(query, words), words) for name, words in replaced.items()}
 
 
 @pytest.mark.parametrize(
@@ -52,9 +52,7 @@ def read(
         ("qwxz", None),
     ],
 )
-def test_an_unknown_word_becomes_a_known_form_or_else_a_known_synonym(
-    word: str, substitute: str | None
-) -> None:
+def test_an_unknown_word_becomes_a_known_form_or_synonym(word: str, substitute: str | None) -> None:
     assert known_substitute(word, set(CAPTIONS.split()).__contains__, SYNONYMS) == substitute
 
 
@@ -62,30 +60,30 @@ def test_the_sentence_and_its_parts_are_read_alike() -> None:
     query = Query(
         "kids dance, no dogs", ("kids dance",), ("dogs",), (Span(12, 14),), (Span(15, 19),)
     )
-    asked, read_as = read(query)["small"]
-    assert asked == Query("boy or girl dancing, no dog", ("boy or girl dancing",), ("dog",))
-    assert read_as == {"kids": "boy or girl", "dance": "dancing", "dogs": "dog"}
+    model_query, replacements = read(query)["small"]
+    assert model_query == Query("boy or girl dancing, no dog", ("boy or girl dancing",), ("dog",))
+    assert replacements == {"kids": "boy or girl", "dance": "dancing", "dogs": "dog"}
 
 
-def test_models_that_do_not_know_a_word_are_asked_for_the_same_one() -> None:
+def test_models_without_a_word_get_the_same_replacement() -> None:
     """Columns would otherwise differ because of the words, not because of the models."""
     query = Query("danced", ("danced",))
     readings = read(query, one=Reader("dances dancing"), other=Reader("dances"))
-    assert [asked.text for asked, _ in readings.values()] == ["dances", "dances"]
+    assert [model_query.text for model_query, _ in readings.values()] == ["dances", "dances"]
     readings = read(query, one=Reader("dances"), other=Reader("dancing"))
     assert [words for _, words in readings.values()] == [{}, {}]
 
 
 def test_literal_words_are_left_as_typed() -> None:
-    asked, read_as = read(Query("dogs and kids", ("dogs and kids",)), literal=["Kids", "red"])[
-        "small"
-    ]
-    assert (asked.text, read_as) == ("dog and kids", {"dogs": "dog"})
+    model_query, replacements = read(
+        Query("dogs and kids", ("dogs and kids",)), literal=["Kids", "red"]
+    )["small"]
+    assert (model_query.text, replacements) == ("dog and kids", {"dogs": "dog"})
 
 
 def test_negation_words_and_words_outside_the_parts_stay() -> None:
-    asked, _ = read(Query("there are not dogs", (), ("dogs",)))["small"]
-    assert asked == Query("there are not dog", (), ("dog",))
+    model_query, _ = read(Query("there are not dogs", (), ("dogs",)))["small"]
+    assert model_query == Query("there are not dog", (), ("dog",))
 
 
 @pytest.mark.parametrize(
@@ -112,9 +110,9 @@ def test_whole_words_are_replaced_with_their_article(
         ("🐶🐶", "dog dog"),
     ],
 )
-def test_emoji_are_read_as_words_apart_from_what_is_beside_them(text: str, expected: str) -> None:
+def test_emoji_are_read_as_words_of_their_own(text: str, expected: str) -> None:
     encoders: dict[str, Any] = {"small": Reader("dog cat no a on")}
     emoji = {"🐶": "dog", "🐱": "cat", "🚫": "no"}
     query = Query(text, (text,))
-    asked = with_words(query, substitutes(query, encoders, emoji)["small"])
-    assert (asked.text, asked.wanted) == (expected, (expected,))
+    model_query = with_words(query, substitutes(query, encoders, emoji)["small"])
+    assert (model_query.text, model_query.wanted) == (expected, (expected,))

@@ -94,29 +94,28 @@ def why(system: System, query: Query = QUERY, encoder: Any = None, **changed: An
         strength=system.strength_for(encoder.card),
     )
     answer = Answer(query, (replace(ranking, **changed),))
-    (found,) = explain(answer, "clip 0", lambda _: encoder)
-    return found
+    (explanation,) = explain(answer, "clip 0", lambda _: encoder)
+    return explanation
 
 
-def shares(found: Why) -> dict[tuple[str, str], float | None]:
-    return {(word.role, word.text): word.share for word in found.words}
+def shares(explanation: Why) -> dict[tuple[str, str], float | None]:
+    return {(word.role, word.text): word.share for word in explanation.words}
 
 
-def test_frames_have_their_own_scores_whose_mean_is_not_the_clips() -> None:
-    found = why(System("CLIP"))
-    assert found.frames == pytest.approx((2 / sqrt(6), 1 / sqrt(3)))
-    assert found.score == pytest.approx((1 + H) / sqrt(3))
-    assert np.mean(found.frames) < (found.score or 0) - 0.2
-    assert np.mean(found.frames) / H == pytest.approx(
-        found.score
-    )  # scaled by the length of the mean
+def test_frames_have_their_own_scores() -> None:
+    explanation = why(System("CLIP"))
+    assert explanation.frames == pytest.approx((2 / sqrt(6), 1 / sqrt(3)))
+    assert explanation.score == pytest.approx((1 + H) / sqrt(3))
+    assert np.mean(explanation.frames) < (explanation.score or 0) - 0.2
+    # Scaled by the length of the mean.
+    assert np.mean(explanation.frames) / H == pytest.approx(explanation.score)
 
 
-def test_the_share_of_a_word_is_the_score_less_the_score_without_it() -> None:
-    found = why(System("CLIP"))
+def test_a_word_s_share_is_the_loss_without_it() -> None:
+    explanation = why(System("CLIP"))
     score = (1 + H) / sqrt(3)
-    assert [word.text for word in found.words] == QUERY.text.split()
-    assert shares(found) == pytest.approx(
+    assert [word.text for word in explanation.words] == QUERY.text.split()
+    assert shares(explanation) == pytest.approx(
         dict.fromkeys((("sentence", word) for word in QUERY.text.split()), 0)
         | {("sentence", word): score - (0.5 + H) / sqrt(2) for word in ("man", "guitar")}
         | {("sentence", "sing"): score - H},
@@ -124,11 +123,11 @@ def test_the_share_of_a_word_is_the_score_less_the_score_without_it() -> None:
     )
 
 
-def test_the_parts_of_boolean_add_up_and_the_sentence_stands_beside_them() -> None:
-    found = why(System("CLIP", "boolean", 0.5))
-    assert [part.text for part in found.parts] == [QUERY.text, *QUERY.wanted, *QUERY.unwanted]
-    assert [part.role for part in found.parts] == ["sentence", "wanted", "unwanted"]
-    sentence, wanted, unwanted = found.parts
+def test_the_parts_of_boolean_add_up() -> None:
+    explanation = why(System("CLIP", "boolean", 0.5))
+    assert [part.text for part in explanation.parts] == [QUERY.text, *QUERY.wanted, *QUERY.unwanted]
+    assert [part.role for part in explanation.parts] == ["sentence", "wanted", "unwanted"]
+    sentence, wanted, unwanted = explanation.parts
     assert (sentence.weight, sentence.contribution) == (None, None)
     assert (wanted.similarity, wanted.weight, wanted.contribution) == pytest.approx((H, 1, H))
     assert (unwanted.similarity, unwanted.weight, unwanted.contribution) == pytest.approx(
@@ -136,13 +135,12 @@ def test_the_parts_of_boolean_add_up_and_the_sentence_stands_beside_them() -> No
     )
 
 
-def test_anchored_takes_the_sentences_share_of_the_unwanted_part_and_adds_the_anchor() -> None:
+def test_anchored_splits_the_sentence_and_adds_the_anchor() -> None:
     encoder = KeywordEncoder(Card("keywords", exclusion={"lambda": 2.0, "anchor": ["man", "dog"]}))
     sentence, wanted, unwanted, anchor = why(System("CLIP", "anchored"), encoder=encoder).parts
     assert sentence.weight == pytest.approx(1) and wanted.weight is None
-    assert unwanted.weight == pytest.approx(
-        -2 / sqrt(3)
-    )  # the sentence's cosine with "sing" is 1/√3
+    # The sentence's cosine with "sing" is 1/√3.
+    assert unwanted.weight == pytest.approx(-2 / sqrt(3))
     assert anchor.role == "anchor" and (anchor.weight, anchor.similarity) == pytest.approx(
         (2, 0.25)
     )
@@ -158,33 +156,34 @@ def test_anchored_takes_the_sentences_share_of_the_unwanted_part_and_adds_the_an
         Query("a man who does not sing or sing", ("a man",), ("sing", "sing")),
     ],
 )
-def test_the_parts_that_a_system_uses_add_up_to_the_score(strategy: str, query: Query) -> None:
+def test_the_parts_of_a_system_add_up(strategy: str, query: Query) -> None:
     strength = STRENGTHS[strategy].default if strategy in STRENGTHS else None
-    found = why(System("CLIP", strategy, strength), query)
-    assert not found.notice
-    assert sum(part.contribution or 0 for part in found.parts) == pytest.approx(
-        found.score, abs=1e-5
+    explanation = why(System("CLIP", strategy, strength), query)
+    assert not explanation.notice
+    assert sum(part.contribution or 0 for part in explanation.parts) == pytest.approx(
+        explanation.score, abs=1e-5
     )
-    assert {part.role for part in found.parts if part.weight is not None} <= {
+    assert {part.role for part in explanation.parts if part.weight is not None} <= {
         *STRATEGIES[strategy].uses
     }
 
 
 def test_words_are_those_that_the_model_was_asked() -> None:
     typed = Query("a dude singing", ("a dude singing",))
-    asked = Query("a man singing", ("a man singing",))
+    model_query = Query("a man singing", ("a man singing",))
     encoder = KeywordEncoder()
-    vector = vector_of(asked, System("CLIP"), encoder)
-    found = why(System("CLIP"), typed, encoder, vector=vector, read_as={"dude": "man"})
-    assert [word.text for word in found.words] == ["a", "man", "singing"]
+    vector = vector_of(model_query, System("CLIP"), encoder)
+    explanation = why(System("CLIP"), typed, encoder, vector=vector, read_as={"dude": "man"})
+    assert [word.text for word in explanation.words] == ["a", "man", "singing"]
 
 
-def test_a_clip_that_is_not_in_the_gallery_or_a_system_without_a_query_has_no_score() -> None:
+def test_a_clip_outside_the_gallery_has_no_score() -> None:
     none = why(System("CLIP"), vector=None)
     assert (none.score, none.notice) == (None, NOT_SEARCHED)
     answer = Answer(
         QUERY, (Ranking(System("CLIP"), (), gallery=GALLERY, vector=np.ones(4, np.float32)),) * 3
     )
     assert [
-        each.score for each in explain(answer, "nowhere", lambda _: KeywordEncoder(), [0, 2])
+        explanation.score
+        for explanation in explain(answer, "nowhere", lambda _: KeywordEncoder(), [0, 2])
     ] == [None, None]

@@ -24,14 +24,16 @@ def test_strengths_and_the_low_score_are_chosen_on_validation_clips(
     benchmark = calibrate.validation_queries(tmp_path, 60)
     before = read_card(tmp_path / "tiny")
     calibrate.calibrate(tmp_path / "tiny", benchmark, calibrate.typed_queries(60))
-    card, encoder = read_card(tmp_path / "tiny"), read_checkpoint(tmp_path / "tiny")
+    card = read_card(tmp_path / "tiny")
+    encoder = read_checkpoint(tmp_path / "tiny")
     assert card.exclusion.keys() == {"lambda", "t", "beta", "tau"} and before.exclusion == {}
     media = benchmark.embed(encoder, silent)
     scores = []
     for strength in (0.0, 1.0, 4.0):
         (result,) = benchmark.measure(encoder, [System(encoder.name, "anchored", strength)], media)
         metrics = summarise(benchmark.queries, result.measured)
-        mir, pairs = metrics["composed/MIR"], metrics["composed/hard_pairs"] / 100
+        mir = metrics["composed/MIR"]
+        pairs = metrics["composed/hard_pairs"] / 100
         scores.append(2 * mir * pairs / (mir + pairs))
     assert card.exclusion["lambda"] == (0.0, 1.0, 4.0)[int(np.argmax(scores))]
     captions = [query.text for query in benchmark.queries if query.kind == "original"]

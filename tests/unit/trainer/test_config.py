@@ -62,55 +62,53 @@ def test_a_base_needs_no_copy_of_its_model(tmp_path: Path, monkeypatch: pytest.M
     assert TrainConfig(base="~/base").encoder.base_folder == tmp_path / "base"
     assert TrainConfig(base="~/base", model=SMALL_MODEL).encoder.image_size == 112
     assert TrainConfig().encoder.model_cfg == SMALL_MODEL
-    with pytest.raises(
-        ConfigError, match=r"The base ~/gone cannot be read .* Choose a checkpoint folder"
-    ):
+    with pytest.raises(ConfigError, match="~/gone"):
         _ = TrainConfig(base="~/gone").encoder.image_size
 
 
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ({"epoch": 3}, "no setting 'epoch'. Choose among: accumulate"),
-        ({"epochs": True}, "epochs must be a whole number, not True"),
-        ({"epochs": 2.5}, "epochs must be a whole number, not 2.5"),
-        ({"epochs": 0}, "epochs must be at least 1, not 0"),
-        ({"flip": 1}, "flip must be true or false, not 1"),
-        ({"batch_size": 1}, "batch_size must be from 2 to the number of clips"),
+        ({"epoch": 3}, "epoch.* accumulate"),
+        ({"epochs": True}, "epochs .*True"),
+        ({"epochs": 2.5}, "epochs .*2.5"),
+        ({"epochs": 0}, "epochs .*1.* 0"),
+        ({"flip": 1}, "flip .*1"),
+        ({"batch_size": 1}, "batch_size .*2 "),
         (
             {"batch_size": 64, "num_clips": 32},
-            r"batch_size must be from 2 to the number of clips or captions \(32\)",
+            r"batch_size .*2 .*\(32\)",
         ),
         ({"frames_per_step": 5}, "frames_per_step"),
-        ({"learning_rate": 0}, "learning_rate must be above 0"),
-        ({"decay": float("inf")}, "decay must be a finite number"),
-        ({"keep_share": 2.0}, "keep_share must be at most 1"),
-        ({"precision": "fp8"}, "precision must be 'auto', 'fp32' or 'bf16', not 'fp8'"),
-        ({"train": "text"}, "needs a base whose other towers"),
-        ({"keep_tokens": True}, "needs a base whose tokens"),
+        ({"learning_rate": 0}, "learning_rate .*0"),
+        ({"decay": float("inf")}, "decay "),
+        ({"keep_share": 2.0}, "keep_share .*1"),
+        ({"precision": "fp8"}, "precision .*auto.*fp32.*bf16.*fp8"),
+        ({"train": "text"}, "train .*base|text .*base"),
+        ({"keep_tokens": True}, "keep_tokens .*base"),
         (
             {"keep_head": True, "base": "x", "train": "head"},
-            "needs a base whose pooling can be frozen while",
+            "keep_head .*base",
         ),
-        ({"data": ""}, "Enter world, or the path"),
-        ({"num_captions": 40_000}, "num_captions is for datasets and at least batch_size"),
-        ({"sentences": {"fragment": 1, "not": 0}}, "grammar makes no fragments. Add another kind"),
+        ({"data": ""}, "world"),
+        ({"num_captions": 40_000}, "num_captions .*batch_size"),
+        ({"sentences": {"fragment": 1, "not": 0}}, "fragment"),
         (
             {"num_clips": 100, "batch_size": 20, "accumulate": 6},
-            r"accumulate \(6\) must not exceed .* \(5\)",
+            r"accumulate \(6\) .*\(5\)",
         ),
-        ({"monitor": "loss"}, "monitor must be 'original/MIR', .*, not 'loss'"),
-        ({"sentences": {"never": 1}}, "sentences.never must be 'negated', 'composed'"),
-        ({"sentences": {"not": "1"}}, "sentences.not must be a number"),
-        ({"sentences": {"not": 0}}, "At least one of the shares of sentences"),
+        ({"monitor": "loss"}, "monitor .*original/MIR.* 'loss'"),
+        ({"sentences": {"never": 1}}, "sentences.never .*'negated', 'composed'"),
+        ({"sentences": {"not": "1"}}, "sentences.not "),
+        ({"sentences": {"not": 0}}, "sentences"),
         (
             {"not_epochs": 1, "sentences": {"composed": 1}},
-            'not_epochs needs sentences of the kind "not"',
+            'not_epochs .*"not"',
         ),
-        ({"losses": {"bnl": 3}}, "losses.bnl must be a mapping such as"),
-        ({"model": {"embed_dim": 8}}, "must have embed_dim, vision_cfg and text_cfg"),
-        ({"name": " "}, "must have 1 to 100 printable characters"),
-        ([], "one JSON object"),
+        ({"losses": {"bnl": 3}}, "losses.bnl"),
+        ({"model": {"embed_dim": 8}}, "embed_dim, vision_cfg and text_cfg"),
+        ({"name": " "}, "1 to 100"),
+        ([], "JSON"),
     ],
 )
 def test_what_cannot_be_used_is_refused_in_one_sentence(
@@ -145,16 +143,16 @@ for preset in {("clip", "clip-neg", *FOR_VIDEOS)!r}:
         print(error)
 assert "torch" not in sys.modules
 """
-    said = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout
-    clip, neg, *others = said.splitlines()
+    clip, neg, *other_lines = output.splitlines()
     for sentence in (clip, neg):
         assert (
-            "as only the built-in world tells. For data, choose the preset own-videos or clip-star"
+            "which only the built-in world says. For data, choose the preset own-videos or clip-star"
             in sentence
         )
-    assert others == ["fits"] * len(FOR_VIDEOS)
+    assert other_lines == ["fits"] * len(FOR_VIDEOS)
 
 
 def test_captions_alone_fit_the_preset_that_is_named(tmp_path: Path) -> None:
@@ -163,14 +161,12 @@ def test_captions_alone_fit_the_preset_that_is_named(tmp_path: Path) -> None:
     config = TrainConfig(
         base=str(tmp_path / "base"), train="text", data=str(tmp_path / "captions.txt")
     )
-    with pytest.raises(
-        ConfigError, match=r"which contrastive cannot do without. Choose the preset teach-text"
-    ):
+    with pytest.raises(ConfigError, match=r"contrastive.*teach-text"):
         resolved(config)
     resolved(config.replace(losses=load_config(preset_files()[FOR_CAPTIONS[0]]).objective.losses))
 
 
-def test_relative_paths_are_those_of_the_folder_in_which_a_run_was_made(
+def test_relative_paths_start_at_the_run_s_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -179,19 +175,19 @@ def test_relative_paths_are_those_of_the_folder_in_which_a_run_was_made(
     config = resolved(TrainConfig(base="mine/epoch_001"))
     assert config.encoder.base == str(tmp_path / "mine" / "epoch_001")
     assert resolved(config) == config
-    for kept in (TrainConfig(base="assets/models/clip"), TrainConfig()):
-        assert resolved(kept) == kept
+    for unchanged in (TrainConfig(base="assets/models/clip"), TrainConfig()):
+        assert resolved(unchanged) == unchanged
     for typed in ("vit-b-32/openai", "ViT-B-32 / openai"):  # the name of a model
         base = resolved(TrainConfig(base=typed), tmp_path / "data").encoder.base
         assert base == str(tmp_path / "data" / "models" / "ViT-B-32--openai")
     assert resolved(TrainConfig(base="clip"), tmp_path / "data").encoder.base == str(
         ASSETS / "models" / "clip"
     )
-    with pytest.raises(ConfigError, match="No model or checkpoint folder is called 'CLIP-neq'"):
+    with pytest.raises(ConfigError, match="CLIP-neq"):
         resolved(TrainConfig(base="CLIP-neq"), tmp_path / "data")
     (tmp_path / "clip-neg").mkdir()  # hides no preset
     assert preset_or_file(Path("clip-neg")) == preset_files()["clip-neg"]
-    with pytest.raises(ConfigError, match=r"'clip-bln' is neither .* one of: clip, clip-bnl, "):
+    with pytest.raises(ConfigError, match=r"clip-bln.*clip, clip-bnl, "):
         preset_or_file(Path("clip-bln"))
 
 
@@ -200,7 +196,7 @@ def test_monitors_are_measures_of_a_report() -> None:
     assert columns.issuperset({*OF_VIDEOS, *OF_DENYING})
 
 
-def test_a_part_of_a_value_is_changed_and_its_other_parts_stay(tmp_path: Path) -> None:
+def test_changing_one_part_of_a_value_keeps_the_others(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text('{"losses": {"retrieval": {}, "bnl": {"m1": 0.5}}}')
     config = load_config(tmp_path / "config.json", {"losses.bnl.m4": -0.1, "sentences.idiom": 0.2})
     assert config.objective.losses == {"retrieval": {}, "bnl": {"m1": 0.5, "m4": -0.1}}
@@ -230,9 +226,9 @@ def test_a_config_cannot_be_changed_from_outside() -> None:
     config = TrainConfig()
     config.flat()["losses"]["bnl"] = {}
     assert config.objective.losses == {"contrastive": {"weight": 1.0}}
-    with pytest.raises(ValidationError, match="frozen"):
+    with pytest.raises(ValidationError):
         config.rate.learning_rate = 1.0
-    with pytest.raises(ConfigError, match="epochs must be at least 1"):
+    with pytest.raises(ConfigError, match=r"epochs .*1"):
         config.replace(epochs=0)
 
 
@@ -242,5 +238,5 @@ def test_a_config_cannot_be_changed_from_outside() -> None:
 def test_a_file_that_is_no_config_is_refused(tmp_path: Path, text: str | None) -> None:
     if text is not None:
         (tmp_path / "config.json").write_bytes(text.encode(errors="surrogateescape"))
-    with pytest.raises(ConfigError, match="cannot be read as JSON"):
+    with pytest.raises(ConfigError, match=r"config.json"):
         load_config(tmp_path / "config.json")

@@ -49,9 +49,8 @@ VIT = {
     "vision_cfg": {"image_size": 64, "patch_size": 32, "width": 16, "head_width": 8, "layers": 1},
 }
 LOSSES = ("contrastive", "retrieval", "bnl", "composed")
-multiprocessing.set_forkserver_preload(
-    ["trainer.loop", "tests.support.tiny_models"]
-)  # imports torch once for both
+# Imports torch once for both.
+multiprocessing.set_forkserver_preload(["trainer.loop", "tests.support.tiny_models"])
 KINDS = ("text", "visual", "all", "accumulated")
 KEPT = {"4 kept": 0.5, "2 kept": 0.25}  # share of the 8 captions of a batch
 HEADS: dict[str, Towers] = {"head": "head", "head and all": "all"}
@@ -96,10 +95,12 @@ def gradients(folder: Path) -> dict[str, dict[str, Any]]:
     for kind in ("text", *KEPT):
         learners[kind].use_videos(videos)
     learners["head"].use_videos(np.stack([videos, videos[::-1]], axis=1))
-    start, found = deepcopy(learners["text"].model.state_dict()), {}
+    start = deepcopy(learners["text"].model.state_dict())
+    gradients_by_name = {}
     heads = {kind: deepcopy(learner.pooling.state_dict()) for kind, learner in learners.items()}
     for kind, loss in CASES:
-        learner, config = learners[kind], learners[kind].config
+        learner = learners[kind]
+        config = learners[kind].config
         learner.losses = build_losses({loss: {"detach_video": False} if loss == "bnl" else {}})
         learner.model.load_state_dict(start)
         learner.pooling.load_state_dict(heads[kind])
@@ -111,10 +112,10 @@ def gradients(folder: Path) -> dict[str, dict[str, Any]]:
         learner.start_epoch()
         batches = epoch_batches(clips, config, 1, inputs=learner.losses.inputs)
         values = learner.step(islice(batches, config.batches.accumulate))
-        named = (*learner.model.named_parameters(), *learner.pooling.named_parameters("head"))
-        grads = {name: p.grad.clone() for name, p in named if p.grad is not None}
-        found[f"{kind} {loss}"] = {"loss": torch.tensor(values[loss]), **grads}
-    return found
+        parameters = (*learner.model.named_parameters(), *learner.pooling.named_parameters("head"))
+        grads = {name: p.grad.clone() for name, p in parameters if p.grad is not None}
+        gradients_by_name[f"{kind} {loss}"] = {"loss": torch.tensor(values[loss]), **grads}
+    return gradients_by_name
 
 
 def perturb(learner: Learner) -> None:
@@ -129,7 +130,9 @@ class Counted:
     """Frames that count what is read of them."""
 
     def __init__(self, frames: NDArray[np.uint8]) -> None:
-        self.frames, self.shape, self.read = frames, frames.shape, 0
+        self.frames = frames
+        self.shape = frames.shape
+        self.read = 0
 
     def __len__(self) -> int:
         return len(self.frames)
@@ -144,7 +147,8 @@ def read_in_an_epoch(folder: Path) -> dict[str, Any]:
     """Learn an epoch of "some captions cannot be negated"; return what this process read, and the losses."""
     clips = world_clips("train", 24, 2, Framing(64), 0, folder / "frames")
     captions = [["a dog runs", "kites"] if row % 3 else ["kites"] for row in range(24)]
-    counted, source = Counted(np.asarray(clips.frames)), CaptionSentences(captions)
+    counted = Counted(np.asarray(clips.frames))
+    source = CaptionSentences(captions)
     clips = replace(clips, frames=cast(NDArray[np.uint8], counted), sentences=source)
     config = config_of("all", folder / "base").replace(losses={"bnl": {"detach_video": False}})
     learner = Learner(config)
@@ -181,7 +185,8 @@ def one_of_two(rank: int, folder: Path) -> None:
         Learner(TrainConfig(model=TINY, batch_size=7))
     except ConfigError as error:
         facts["refused"] = str(error)
-    read, tokens = read_in_an_epoch(folder), tokens_of(folder)
+    read = read_in_an_epoch(folder)
+    tokens = tokens_of(folder)
     torch.save(
         {"found": gradients(folder), "facts": facts, "read": read, "tokens": tokens},
         folder / f"{rank}.pt",
@@ -206,7 +211,7 @@ def loss_of_rows(scores: Tensor) -> Tensor:
     return (scores @ scores.T).logsumexp(dim=0).sum()
 
 
-def test_averaged_gradients_of_two_processes_are_those_of_one_with_all_rows(tmp_path: Path) -> None:
+def test_averaged_gradients_of_two_processes_equal_one(tmp_path: Path) -> None:
     start_processes(average, (tmp_path,), nprocs=2, start_method="forkserver")  # type: ignore[no-untyped-call]
     weight = torch.tensor([[2.0, -1.0]], requires_grad=True)
     loss_of_rows(ROWS @ weight.T).backward()  # type: ignore[no-untyped-call]

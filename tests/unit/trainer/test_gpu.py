@@ -44,19 +44,20 @@ def losses_of(run: RunFolder) -> list[float]:
 
 
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
-def test_a_run_that_was_stopped_goes_on_to_the_losses_of_one_that_was_not(
+def test_a_stopped_run_reaches_the_same_losses(
     tmp_path: Path, clips: tuple[Clips, Clips], precision: str
 ) -> None:
     config = CONFIG.replace(precision=precision)
-    whole, cut = RunFolder(tmp_path / "whole"), RunFolder(tmp_path / "cut")
-    for run in (whole, cut):
+    uninterrupted = RunFolder(tmp_path / "whole")
+    cut = RunFolder(tmp_path / "cut")
+    for run in (uninterrupted, cut):
         run.path.mkdir()
-    assert train(Learner(config), whole, *clips) == "finished"
+    assert train(Learner(config), uninterrupted, *clips) == "finished"
     polls = count(1)
     assert train(Learner(config), cut, *clips, should_stop=lambda: next(polls) == 3) == "stopped"
     assert train(Learner(config), cut, *clips) == "finished"
-    assert len(losses_of(whole)) == 8
-    assert losses_of(cut) == pytest.approx(losses_of(whole), rel=SAME)
+    assert len(losses_of(uninterrupted)) == 8
+    assert losses_of(cut) == pytest.approx(losses_of(uninterrupted), rel=SAME)
 
 
 def test_bf16_learns_what_fp32_does(tmp_path: Path, clips: tuple[Clips, Clips]) -> None:
@@ -70,7 +71,7 @@ def test_bf16_learns_what_fp32_does(tmp_path: Path, clips: tuple[Clips, Clips]) 
     assert ends[1] == pytest.approx(ends[0], rel=0.2)
 
 
-def test_prefetched_batches_are_pinned_and_give_the_losses_of_a_cpu(
+def test_prefetched_batches_are_pinned_and_give_equal_losses(
     clips: tuple[Clips, Clips], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", False)

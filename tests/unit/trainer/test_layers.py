@@ -8,7 +8,8 @@ import torch
 from safetensors.torch import load_file
 
 from nt2vr.models.card import WEIGHTS, Card
-from nt2vr.models.checkpoint import build_model, read_checkpoint, read_configs, write_checkpoint
+from nt2vr.models.checkpoint import read_checkpoint, read_configs, write_checkpoint
+from nt2vr.models.open_clip_model import build_model
 from nt2vr.models.tokenizer import load_tokenizer
 from tests.support.tiny_models import TINY
 from tests.support.trainings import run_training
@@ -52,19 +53,21 @@ def config(tmp_path: Path) -> TrainConfig:
     ("added", "old"),  # resulting positions of the base's two layers
     [(1, [0, 1]), (2, [0, 2]), (3, [0, 2]), (4, [0, 3])],
 )
-def test_added_layers_stand_evenly_among_the_base_s_and_change_no_embedding(
+def test_added_layers_stand_evenly_and_change_no_embedding(
     model_cfg: dict[str, Any], added: int, old: list[int]
 ) -> None:
     torch.manual_seed(1)
-    base, tokenizer = build_model(model_cfg, {}), load_tokenizer(None, model_cfg["text_cfg"])
+    base = build_model(model_cfg, {})
+    tokenizer = load_tokenizer(None, model_cfg["text_cfg"])
     model = build_model(deeper(model_cfg, added), {})
-    weights, random = base.state_dict(), model.state_dict()
+    weights = base.state_dict()
+    random = model.state_dict()
     model.load_state_dict(deepened(weights, random))
     tokens = tokenizer(TEXTS)
     torch.testing.assert_close(model.encode_text(tokens), base.encode_text(tokens), rtol=0, atol=0)
 
     prefix = "text." if "custom_text" in model_cfg else ""
-    found = [
+    positions = [
         place
         for place in range(2 + added)
         for layer in range(2)
@@ -73,7 +76,7 @@ def test_added_layers_stand_evenly_among_the_base_s_and_change_no_embedding(
             weights[f"{prefix}transformer.resblocks.{layer}.mlp.c_fc.weight"],
         )
     ]
-    assert found == old
+    assert positions == old
 
 
 def test_added_layers_learn_and_their_checkpoint_has_them(

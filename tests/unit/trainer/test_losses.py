@@ -73,7 +73,7 @@ def with_negatable(batch: EmbeddedBatch, *negatable: bool) -> EmbeddedBatch:
     return replace(batch, inputs={**batch.inputs, Negated: negated})
 
 
-def test_order_compares_each_sentence_and_clip_with_those_of_the_other_order_alone() -> None:
+def test_order_compares_only_sentences_of_the_other_order() -> None:
     generator = torch.Generator().manual_seed(2)
     text, video = (
         normalize(torch.randn(4, 3, generator=generator, dtype=torch.float64), dim=-1)
@@ -82,9 +82,9 @@ def test_order_compares_each_sentence_and_clip_with_those_of_the_other_order_alo
     batch = EmbeddedBatch(video, video, torch.tensor(5.0), {Order: EmbeddedOrder(text, video)})
     scores = (5 * text @ video.T).tolist()
     costs = [
-        math.log(1 + math.exp(scores[one][other] - scores[own][own]))
-        for own in range(4)
-        for one, other in ((own, own ^ 1), (own ^ 1, own))
+        math.log(1 + math.exp(scores[first][second] - scores[row][row]))
+        for row in range(4)
+        for first, second in ((row, row ^ 1), (row ^ 1, row))
     ]
     assert OrderLoss()(batch).item() == pytest.approx(sum(costs) / len(costs), abs=1e-9)
 
@@ -96,8 +96,8 @@ def test_labels_are_ranked_as_in_plain_loops() -> None:
         normalize(torch.randn(3, 4, generator=generator, dtype=torch.float64), dim=-1)
         for _ in range(2)
     )
-    shown = torch.tensor([[1, 1, 1], [0, 1, 1], [0, 0, 1]], dtype=torch.bool)
-    batch = EmbeddedBatch(video, video, torch.tensor(5.0), {Labels: EmbeddedLabels(text, shown)})
+    is_shown = torch.tensor([[1, 1, 1], [0, 1, 1], [0, 0, 1]], dtype=torch.bool)
+    batch = EmbeddedBatch(video, video, torch.tensor(5.0), {Labels: EmbeddedLabels(text, is_shown)})
     scores = (5 * video @ text.T).tolist()
 
     def cost(right: float, wrong: list[float]) -> float:
@@ -148,7 +148,7 @@ def test_contrastive_is_the_mean_of_both_directions() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(BUILT_IN))
-def test_every_loss_is_a_finite_scalar_with_gradients_for_all_text_it_sees(name: str) -> None:
+def test_every_loss_is_finite_and_reaches_all_texts(name: str) -> None:
     batch = random_batch()
     kind = LOSSES[name]
     loss: Tensor = kind()(batch)
@@ -158,10 +158,11 @@ def test_every_loss_is_a_finite_scalar_with_gradients_for_all_text_it_sees(name:
         "caption": (batch.caption, name not in ("composed", "labels", "order")),
         "negated": (batch.of(Negated).text, Negated in inputs),
         "denied": (batch.of(Denied), Denied in inputs),
+        # The other losses detach or do not use it.
         "video": (
             given(batch.video),
             name in ("contrastive", "retrieval", "labels"),
-        ),  # the other losses detach or do not use it
+        ),
         "labels": (batch.of(Labels).text, Labels in inputs),
         "order": (batch.of(Order).text, Order in inputs),
     }
@@ -201,14 +202,14 @@ def test_bnl_is_the_distance_from_its_bands_by_hand(gap: float, video: float, qu
 
 
 @pytest.mark.parametrize("kind", [SoftNegativeLoss, BidirectionalLoss])
-def test_captions_that_cannot_be_negated_count_nothing_and_the_others_more(kind: Any) -> None:
-    one, four = cosines(0.6, 0.6, 0.6), cosines(0.6, 0.6, 0.6, size=4)
+def test_captions_that_cannot_be_negated_count_nothing(kind: Any) -> None:
+    one = cosines(0.6, 0.6, 0.6)
+    four = cosines(0.6, 0.6, 0.6, size=4)
     masked = with_negatable(four, True, False, False, False)
     single = kind()(one).item()
     assert single > 0
-    assert kind()(masked).item() == pytest.approx(
-        4 * single
-    )  # the same sum as if all four were negatable
+    # The same sum as if all four were negatable.
+    assert kind()(masked).item() == pytest.approx(4 * single)
     assert kind(rescale=False)(masked).item() == pytest.approx(single)
     for rescale in (True, False):  # the mean is over the captions that could be
         assert kind(reduction="mean", rescale=rescale)(masked).item() == pytest.approx(single)
@@ -226,9 +227,7 @@ def denied_scores(scores: list[float], fitting: list[bool], both: list[bool]) ->
 @pytest.mark.parametrize(
     ("fitting", "both"), [([False, False], [True, False]), ([True, True], [False, False])]
 )
-def test_composed_has_nothing_to_learn_where_no_clip_fits_or_all_do(
-    fitting: list[bool], both: list[bool]
-) -> None:
+def test_composed_needs_both_fitting_and_other_clips(fitting: list[bool], both: list[bool]) -> None:
     batch = denied_scores([0.5, 0.9], fitting, both)
     loss = ComposedLoss()(batch)
     loss.backward()  # type: ignore[no-untyped-call]
@@ -242,11 +241,15 @@ def test_composed_is_that_of_a_plain_loop() -> None:
     pool, text = (normalize(torch.randn(n, 8, generator=generator), dim=-1) for n in (9, 4))
     fitting = torch.rand(4, 9, generator=generator) < 0.4
     both = ~fitting & (torch.rand(4, 9, generator=generator) < 0.3)
-    fitting[3], both[2] = False, False  # one sentence fits nothing, one has no hard clips
+    # one sentence fits nothing, one has no hard clips
+    fitting[3] = False
+    both[2] = False
     s = (7 * text @ pool.T).tolist()
-    contrasts, hards = [], []
+    contrasts = []
+    hards = []
     for i in range(3):
-        right, hard = fitting[i].nonzero()[:, 0].tolist(), both[i].nonzero()[:, 0].tolist()
+        right = fitting[i].nonzero()[:, 0].tolist()
+        hard = both[i].nonzero()[:, 0].tolist()
         wrong = sum(math.exp(s[i][j]) for j in range(9) if j not in right)
         contrasts.append(
             sum(math.log((math.exp(s[i][a]) + wrong) / math.exp(s[i][a])) for a in right)
@@ -285,25 +288,22 @@ def test_distillation_by_hand() -> None:
     batch = EmbeddedBatch(None, torch.stack((x, x)), torch.tensor(1.0), inputs)
     lost = (1 - 1 / math.sqrt(2) + 1 - 2 / math.sqrt(5)) / 2
     assert DistillLoss(keep=0)(batch).item() == pytest.approx(lost, rel=1e-5)
-    assert DistillLoss(keep=3)(batch).item() == pytest.approx(
-        lost + 3 * 0.5, rel=1e-5
-    )  # one caption has moved
+    # One caption has moved.
+    assert DistillLoss(keep=3)(batch).item() == pytest.approx(lost + 3 * 0.5, rel=1e-5)
     assert DistillLoss(alpha=0, keep=0)(batch).item() == pytest.approx(
         (1 - 2 / math.sqrt(5)) / 2, rel=1e-5
     )
 
 
-def test_losses_that_only_the_world_or_captions_alone_serve_are_those_that_the_config_knows() -> (
-    None
-):
+def test_losses_for_one_kind_of_data_match_the_config() -> None:
     inputs = {name: inputs_of(kind().inputs) for name, kind in LOSSES.items()}
     assert {
-        name for name, some in inputs.items() if any(one.needs_world for one in some)
+        name for name, loss_inputs in inputs.items() if any(one.needs_world for one in loss_inputs)
     } == OF_WORLD
-    assert {name for name, some in inputs.items() if Video not in some} == OF_CAPTIONS
+    assert {name for name, loss_inputs in inputs.items() if Video not in loss_inputs} == OF_CAPTIONS
 
 
-def test_a_batch_without_an_input_that_a_loss_reads_is_refused() -> None:
+def test_a_batch_without_a_needed_input_is_refused() -> None:
     bare = replace(random_batch(), inputs={})
     with pytest.raises(ValueError, match="Labels"):
         LabelsLoss()(bare)
@@ -319,25 +319,25 @@ def test_losses_add_up_by_their_weights_and_are_told_without() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"contrastiv": {}}, "Unknown loss 'contrastiv'. Choose one of: bnl, composed, "),
-        ({"bnl": {"video_pivot": False, "query_pivot": False}}, "Both halves of bnl are off"),
-        ({"bnl": {"m1": 0.7}}, "m1 not above m2"),
-        ({"bnl": {"m2": "0.6"}}, "m2 of the loss bnl must be a number, not '0.6'"),
+        ({"contrastiv": {}}, "contrastiv.* bnl, composed, "),
+        ({"bnl": {"video_pivot": False, "query_pivot": False}}, "bnl"),
+        ({"bnl": {"m1": 0.7}}, "m1 .*m2"),
+        ({"bnl": {"m2": "0.6"}}, "m2 .*bnl .*0.6"),
         (
             {"snl": {"pivot": "text"}},
-            "pivot of the loss snl must be 'video' or 'query', not 'text'",
+            "pivot .*snl .*video.*query.*text",
         ),
-        ({"contrastive": {"margin": 0.2}}, "no setting 'margin' of the loss contrastive"),
+        ({"contrastive": {"margin": 0.2}}, "margin.* contrastive"),
         (
             {"contrastive": {"weight": math.nan}},
-            "weight of the loss contrastive must be a finite number",
+            "weight .*contrastive",
         ),
         (
             {"contrastive": {"weight": -1}},
-            "weight of the loss contrastive must be at least 0, not -1",
+            "weight .*contrastive .*0.*-1",
         ),
-        ({"contrastive": {"weight": 0}}, "no loss to minimise"),
-        ({}, "no loss to minimise"),
+        ({"contrastive": {"weight": 0}}, "loss"),
+        ({}, "loss"),
     ],
 )
 def test_losses_that_make_no_sense_are_refused(settings: dict[str, Any], message: str) -> None:

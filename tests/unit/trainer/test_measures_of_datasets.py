@@ -39,9 +39,7 @@ def losses_of(run: RunFolder) -> list[float]:
     return [row["contrastive"] for row in read_metrics(run.metrics) if "contrastive" in row]
 
 
-def test_the_last_epoch_is_measured_as_evaluation_measures_it_with_its_control(
-    config: TrainConfig, tmp_path: Path
-) -> None:
+def test_the_last_epoch_is_measured_as_evaluation_does(config: TrainConfig, tmp_path: Path) -> None:
     run = run_training(config.replace(monitor="composed/hard_pairs"), tmp_path / "runs" / "mine")
     last = epochs_of(run)[-1]
     data = Data(config.dataset.data, split="validation")
@@ -68,10 +66,10 @@ def test_the_last_epoch_is_measured_as_evaluation_measures_it_with_its_control(
     }
 
 
-def test_a_run_saved_before_composed_queries_goes_on_and_gains_columns(
+def test_an_older_run_continues_and_gains_columns(
     config: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = run_training(config, tmp_path / "runs" / "whole")
+    uninterrupted = run_training(config, tmp_path / "runs" / "whole")
     with monkeypatch.context() as patch:
         stop_at(patch, 3)
         run = run_training(config, tmp_path / "runs" / "stopped", "stopped")
@@ -79,15 +77,14 @@ def test_a_run_saved_before_composed_queries_goes_on_and_gains_columns(
     del state["asks_as_evaluation"]
     torch.save(state, run.resume)
     go_on(run)
-    assert losses_of(run) == losses_of(whole)
+    assert losses_of(run) == losses_of(uninterrupted)
     last = epochs_of(run)[-1]
-    assert last["composed/MIR"] == epochs_of(whole)[-1]["composed/MIR"]
-    assert (
-        last["original/MIR"] != epochs_of(whole)[-1]["original/MIR"]
-    )  # still one caption per clip
+    assert last["composed/MIR"] == epochs_of(uninterrupted)[-1]["composed/MIR"]
+    # Still one caption per clip.
+    assert last["original/MIR"] != epochs_of(uninterrupted)[-1]["original/MIR"]
 
 
-def test_the_preset_for_own_videos_trains_on_captioned_pictures_and_keeps_the_epoch_with_most_hard_pairs(
+def test_own_videos_train_and_keep_the_best_epoch(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_tiny(tmp_path / "models" / "tiny", "Tiny base")

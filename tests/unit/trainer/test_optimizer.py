@@ -53,7 +53,7 @@ def gradients() -> dict[str, torch.Tensor]:
 
 
 @pytest.mark.parametrize("scale", [1.0, 16.0, 65536.0])
-def test_a_step_is_rmsprop_s_on_gradients_that_are_clipped_while_scaled(scale: float) -> None:
+def test_a_step_is_rmsprop_s_on_clipped_gradients(scale: float) -> None:
     of_loss = gradients()
     norm = torch.stack([gradient.norm() for gradient in of_loss.values()]).norm()
     assert norm > 2 / 16  # clipped at both larger scales
@@ -61,22 +61,22 @@ def test_a_step_is_rmsprop_s_on_gradients_that_are_clipped_while_scaled(scale: f
     clip = min(1.0, 2.0 / float(scale * norm))
     for name, gradient in of_loss.items():
         clipped = clip * gradient
-        expected = (
-            -1e-3 * clipped / ((0.01 * clipped**2).sqrt() + 1e-8)
-        )  # RMSProp's first step, alpha .99
+        # RMSProp's first step, alpha .99.
+        expected = -1e-3 * clipped / ((0.01 * clipped**2).sqrt() + 1e-8)
         torch.testing.assert_close(
             after[name] - before[name], expected, rtol=1e-3, atol=2e-7, msg=name
         )
 
 
-def test_activations_computed_again_give_the_same_gradients_from_fewer_stored_ones() -> None:
+def test_recomputed_activations_give_equal_gradients_and_save_memory() -> None:
     """The text tower's attention takes another path on a CPU, which must be the same in both passes."""
     frames = np.random.default_rng(0).integers(256, size=(4, 1, 224, 224, 3)).astype(np.uint8)
-    found, stored = [], []
-    for again in (False, True):
+    runs = []
+    stored = []
+    for recomputes in (False, True):
         sizes: list[int] = []
         learner = Learner(
-            CONFIG.replace(model=SMALL_VIT, max_grad_norm=1e9, gradient_checkpointing=again)
+            CONFIG.replace(model=SMALL_VIT, max_grad_norm=1e9, gradient_checkpointing=recomputes)
         )
         learner.start_epoch()
         with torch.autograd.graph.saved_tensors_hooks(
@@ -84,13 +84,13 @@ def test_activations_computed_again_give_the_same_gradients_from_fewer_stored_on
             lambda t: t,
         ):
             learner.step([replace(BATCH, frames=frames)])
-        found.append(
+        runs.append(
             {name: p.grad for name, p in learner.model.named_parameters() if p.grad is not None}
         )
         stored.append(sum(sizes))
     assert stored[1] < 0.7 * stored[0]
-    for name, gradient in found[0].items():
-        torch.testing.assert_close(found[1][name], gradient, rtol=1e-4, atol=1e-6, msg=name)
+    for name, gradient in runs[0].items():
+        torch.testing.assert_close(runs[1][name], gradient, rtol=1e-4, atol=1e-6, msg=name)
 
 
 class Line(torch.nn.Module):
@@ -104,13 +104,13 @@ class Line(torch.nn.Module):
 
 class LineFit(Trainable):
     def loss(self, batch: Any) -> tuple[torch.Tensor, dict[str, float]]:
-        slope, own = batch
+        slope, offset = batch
         module = self.modules["line"]
-        loss = (slope * module.matrix).sum() + own * module.bias.sum()  # type: ignore[operator]
+        loss = (slope * module.matrix).sum() + offset * module.bias.sum()  # type: ignore[operator]
         return loss, {"line": loss.item()}
 
 
-def test_three_steps_of_adam_by_hand_with_weight_decay_on_matrices_alone() -> None:
+def test_three_adam_steps_decay_matrices_alone() -> None:
     """β₁ .9, β₂ .98 and ε 1e-8, warm-up over two steps, then a cosine over the other two."""
     config = CONFIG.replace(
         optimizer="adamw",
@@ -122,16 +122,19 @@ def test_three_steps_of_adam_by_hand_with_weight_decay_on_matrices_alone() -> No
     )
     line = Line()
     steps = LineFit(config, {"line": line}, build_optimizer(line, torch.nn.ModuleList(), config))
-    expected, moments = {"matrix": 1.0, "bias": 1.0}, {"matrix": (0.0, 0.0), "bias": (0.0, 0.0)}
+    expected = {"matrix": 1.0, "bias": 1.0}
+    moments = {"matrix": (0.0, 0.0), "bias": (0.0, 0.0)}
     slopes = [(0.3, 0.4), (-0.2, 0.1), (0.5, 0.25)]
     for number, (slope, rate) in enumerate(zip(slopes, (0.05, 0.1, 0.1), strict=True), 1):
         assert steps.state["learning_rate"] == pytest.approx(rate)
         steps.step([slope])
         for name, gradient, decay in (("matrix", slope[0], 0.5), ("bias", slope[1], 0.0)):
             first, second = moments[name]
-            first, second = 0.9 * first + 0.1 * gradient, 0.98 * second + 0.02 * gradient**2
+            first = 0.9 * first + 0.1 * gradient
+            second = 0.98 * second + 0.02 * gradient**2
             moments[name] = first, second
-            mean, spread = first / (1 - 0.9**number), (second / (1 - 0.98**number)) ** 0.5
+            mean = first / (1 - 0.9**number)
+            spread = (second / (1 - 0.98**number)) ** 0.5
             expected[name] = expected[name] * (1 - rate * decay) - rate * mean / (spread + 1e-8)
         assert line.matrix.item() == pytest.approx(expected["matrix"], abs=1e-9)
         assert line.bias.item() == pytest.approx(expected["bias"], abs=1e-9)
@@ -146,7 +149,7 @@ def test_gradients_of_accumulated_batches_are_averaged() -> None:
     assert (line.matrix.grad, line.bias.grad) == (torch.tensor([[1.5]]), torch.tensor([1.5]))
 
 
-def test_the_rate_rises_in_a_line_and_falls_as_a_cosine_or_by_a_factor_per_epoch() -> None:
+def test_the_rate_rises_linearly_and_falls_by_its_schedule() -> None:
     cosine = CONFIG.replace(num_clips=40, epochs=1, warmup_steps=2)  # 10 steps
     rates = [rate_at(step, cosine) for step in (0, 1, 2, 6, 9, 10, 99)]
     assert rates == pytest.approx(

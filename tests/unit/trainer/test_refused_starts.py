@@ -99,7 +99,7 @@ REFUSED: dict[str, Callable[[Path], Changes]] = {
 
 
 @pytest.mark.parametrize("kind", REFUSED)
-def test_a_refused_start_leaves_nothing_whether_a_command_or_the_page_starts_it(
+def test_a_refused_start_leaves_nothing(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config = SMALL.replace(**REFUSED[kind](tmp_path))
@@ -114,7 +114,7 @@ def test_a_refused_start_leaves_nothing_whether_a_command_or_the_page_starts_it(
     assert not (tmp_path / "runs").exists()
 
 
-def test_a_start_beside_another_run_leaves_no_folder_and_the_name_starts_once_it_may(
+def test_a_start_refused_beside_another_run_frees_its_name(
     tmp_path: Path,
 ) -> None:
     save_config(SMALL.replace(epochs=1), tmp_path / "tiny.json")
@@ -140,7 +140,7 @@ def test_a_refused_sweep_starts_no_run(tmp_path: Path, capsys: pytest.CaptureFix
     assert not (tmp_path / "runs").exists()
 
 
-def test_what_cannot_be_taught_is_refused_before_a_time_is_measured(
+def test_an_impossible_teaching_is_refused_before_timing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("trainer.__main__.estimate", lambda *_: pytest.fail("measured"))

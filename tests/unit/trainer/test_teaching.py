@@ -9,7 +9,8 @@ from nt2vr.cli import main
 from nt2vr.errors import ConfigError
 from nt2vr.models.card import Card, read_card, write_card
 from nt2vr.models.catalog import Catalog
-from nt2vr.models.checkpoint import build_model, read_checkpoint, write_checkpoint
+from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
+from nt2vr.models.open_clip_model import build_model
 from nt2vr.settings import Settings
 from tests.support.tiny_models import TINY, write_tiny
 from trainer import __main__ as command_line
@@ -45,14 +46,13 @@ def data_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_command_teaches_a_model_without_data_goes_on_when_repeated_and_leaves_a_model_that_sees_alike(
+def test_a_command_teaches_without_data_and_continues_when_repeated(
     data_dir: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     command = ["teach", "tiny/random", "--data-dir", str(data_dir)]
     measured = TextMeasures.__call__
-    with (
-        monkeypatch.context() as killed
-    ):  # as if in the second epoch's validation, after both measures of the base
+    # As if in the second epoch's validation, after both measures of the base.
+    with monkeypatch.context() as killed:
         killed.setattr(TextMeasures, "__call__", lambda self, encoder: fails(self, encoder))
         calls = 0
 
@@ -64,11 +64,11 @@ def test_a_command_teaches_a_model_without_data_goes_on_when_repeated_and_leaves
             return {**measured(measures, encoder), "text/kept": 1.0}  # type: ignore[arg-type]
 
         assert main(command) == 1
-    said = capsys.readouterr().out
-    assert said.startswith(
+    output = capsys.readouterr().out
+    assert output.startswith(
         "The text tower has 1 layer; four are added, which changes no embedding before training."
     )
-    assert "Tiny / random taught: 12 steps, about" in said
+    assert "Tiny / random taught: 12 steps, about" in output
     monkeypatch.setattr(
         TextMeasures,
         "__call__",
@@ -77,8 +77,10 @@ def test_a_command_teaches_a_model_without_data_goes_on_when_repeated_and_leaves
     assert main(command) == 0
     assert "Tiny / random taught: 6 of 12 steps are left, about" in capsys.readouterr().out
     catalog = Catalog.of(Settings.read(data_dir))
-    folder, base = catalog.folder("Tiny / random taught"), data_dir / "models" / "tiny"
-    before, after = read_card(base), read_card(folder)
+    folder = catalog.folder("Tiny / random taught")
+    base = data_dir / "models" / "tiny"
+    before = read_card(base)
+    after = read_card(folder)
     assert after.difference is not None and after.difference.model == "Tiny / random"
     assert after.visual.fingerprint == before.visual.fingerprint
     assert after.text.fingerprint == read_checkpoint(folder, verify=True).card.text.fingerprint
@@ -105,21 +107,20 @@ def test_the_number_of_epochs_is_chosen_at_the_start_only(
     assert main([*command, "3"]) == 0
 
 
-def test_a_command_goes_on_only_with_a_run_of_its_model_and_data(data_dir: Path) -> None:
-    runs, config = (
-        data_dir / "runs",
-        teaching.teaching(Catalog.of(Settings.read(data_dir)), "tiny/random"),
-    )
-    cat, dog = config.replace(name="кот taught"), config.replace(name="пёс taught")
+def test_a_command_continues_only_its_own_run(data_dir: Path) -> None:
+    runs = data_dir / "runs"
+    config = teaching.teaching(Catalog.of(Settings.read(data_dir)), "tiny/random")
+    cat = config.replace(name="кот taught")
+    dog = config.replace(name="пёс taught")
     assert teaching.run_of(runs, cat) == (runs / "taught", True)
     (runs / "taught").mkdir(parents=True)
     save_config(cat, runs / "taught" / "config.json")
     assert teaching.run_of(runs, cat) == (runs / "taught", False)
-    for other in (dog, cat.replace(data="/captions.txt")):
-        assert teaching.run_of(runs, other) == (runs / "taught-2", True)
+    for other_config in (dog, cat.replace(data="/captions.txt")):
+        assert teaching.run_of(runs, other_config) == (runs / "taught-2", True)
 
 
-def test_no_model_is_left_whose_captions_have_changed_and_a_second_of_a_name_gets_a_number(
+def test_a_stale_model_is_dropped_and_equal_names_numbered(
     data_dir: Path,
 ) -> None:
     run = RunFolder(data_dir / "runs" / "a")
@@ -135,12 +136,12 @@ def test_no_model_is_left_whose_captions_have_changed_and_a_second_of_a_name_get
 
 
 def test_own_captions_are_filled_up_with_those_of_the_world(tmp_path: Path) -> None:
-    own = [
+    own_runs = [
         f"a {colour} {thing}"
         for colour in ("red", "blue", "green")
         for thing in ("car", "boat", "hat", "kite")
     ]
-    (tmp_path / "captions.txt").write_text("\n".join(own))
+    (tmp_path / "captions.txt").write_text("\n".join(own_runs))
     small = TrainConfig(losses={"distill": {}}, num_clips=48, batch_size=8).replace(
         data=str(tmp_path / "captions.txt")
     )
@@ -150,7 +151,7 @@ def test_own_captions_are_filled_up_with_those_of_the_world(tmp_path: Path) -> N
         .captions("x")
         for adds in (False, True)
     )
-    assert set(alone) < set(own) and filled[: len(alone)] == alone and len(filled) == 48
+    assert set(alone) < set(own_runs) and filled[: len(alone)] == alone and len(filled) == 48
     world = world_captions("train", 48, small.run.seed)
     assert set(filled[len(alone) :]) <= set(world) and len(set(world)) == len(world)
     assert (

@@ -73,19 +73,17 @@ def config(base: Path) -> TrainConfig:
     )
 
 
-def test_a_text_run_changes_the_text_tower_and_not_one_bit_of_the_visual_one(
+def test_a_text_run_changes_the_text_tower_alone(
     tmp_path: Path, base: Path, config: TrainConfig
 ) -> None:
     run = run_training(config, tmp_path / "run")
-    before, after = load_file(base / WEIGHTS), load_file(run.checkpoint(2) / WEIGHTS)
+    before = load_file(base / WEIGHTS)
+    after = load_file(run.checkpoint(2) / WEIGHTS)
     changed = {name for name in before if not torch.equal(before[name], after[name])}
-    assert changed and not any(
-        name.startswith("visual.") for name in changed
-    )  # including BatchNorm's counters
-    start, end = (
-        read_checkpoint(base, verify=True).card,
-        read_checkpoint(run.checkpoint(2), verify=True).card,
-    )
+    # Including BatchNorm's counters.
+    assert changed and not any(name.startswith("visual.") for name in changed)
+    start = read_checkpoint(base, verify=True).card
+    end = read_checkpoint(run.checkpoint(2), verify=True).card
     assert start.visual.fingerprint == end.visual.fingerprint
     assert start.text.fingerprint != end.text.fingerprint
     assert (end.base, end.name, end.training.data) == (
@@ -95,7 +93,8 @@ def test_a_text_run_changes_the_text_tower_and_not_one_bit_of_the_visual_one(
     )
 
     lines = [json.loads(line) for line in run.metrics.read_text().splitlines()]
-    controls, epochs = lines[0], [line for line in lines if "original/MIR" in line]
+    controls = lines[0]
+    epochs = [line for line in lines if "original/MIR" in line]
     assert controls["epoch"] == 0
     of_videos = {name for name in METRICS if not name.startswith(("text/", "fusion/"))}
     assert of_videos == set(epochs[-1]) - {"epoch", "step"}
@@ -111,7 +110,7 @@ def test_a_text_run_changes_the_text_tower_and_not_one_bit_of_the_visual_one(
     assert end.metrics["validation/drop/composed/MIR"] == controls["drop/composed/MIR"]
 
 
-def test_words_new_to_a_base_start_small_and_no_other_row_is_touched(config: TrainConfig) -> None:
+def test_new_words_start_small_and_change_no_other_row(config: TrainConfig) -> None:
     learner = Learner(config)
     table = token_embeddings(learner.model)
     before = table.detach().clone()
@@ -126,22 +125,19 @@ def test_words_new_to_a_base_start_small_and_no_other_row_is_touched(config: Tra
     assert table[sorted(new)].std().item() == pytest.approx(0.02, rel=0.3)
 
 
-def test_tokens_that_a_base_has_learnt_are_kept_while_new_ones_and_all_layers_learn(
-    tmp_path: Path, config: TrainConfig
-) -> None:
+def test_learnt_tokens_are_kept_while_new_ones_learn(tmp_path: Path, config: TrainConfig) -> None:
     learner = Learner(config.replace(keep_tokens=True, losses={"contrastive": {}}))
     table = token_embeddings(learner.model)
-    known = table.any(dim=1)
+    is_known = table.any(dim=1)
     clips = world_clips("train", 40, 2, Framing(64), 0, tmp_path)
     prepare(learner, clips, lambda: False)
-    new = table.any(dim=1) & ~known
+    new = table.any(dim=1) & ~is_known
     before = {name: weights.detach().clone() for name, weights in learner.model.named_parameters()}
     learner.start_epoch()
     learner.step(epoch_batches(clips, learner.config.replace(batch_size=40), 1))
     changed = (table != before["token_embedding.weight"]).any(dim=1)
-    assert (
-        known.sum() > 4 and changed.any() and not changed[~new].any()
-    )  # known rows are not decayed either
+    # Known rows are not decayed either.
+    assert is_known.sum() > 4 and changed.any() and not changed[~new].any()
     layers = {
         name
         for name, weights in learner.model.named_parameters()
@@ -150,7 +146,8 @@ def test_tokens_that_a_base_has_learnt_are_kept_while_new_ones_and_all_layers_le
     assert {"positional_embedding", "ln_final.weight", "text_projection"} < layers
 
 
-CLIPS_END, COMMA = 49407, 267
+CLIPS_END = 49407
+COMMA = 267
 
 
 @pytest.mark.parametrize(
@@ -171,15 +168,17 @@ def test_sentences_without_their_padding_are_embedded_alike_and_teach_alike(
     ]
     texts = [f"{text} ," for text in texts]
     learner = Learner(TrainConfig(model={**RESNET, "text_cfg": {**RESNET["text_cfg"], **pooling}}))
-    tokens, model = learner.tokenizer(texts), learner.model
-    full, short = model.encode_text(tokens, normalize=True), short_text.encode_short(model, tokens)
+    tokens = learner.tokenizer(texts)
+    model = learner.model
+    full = model.encode_text(tokens, normalize=True)
+    short = short_text.encode_short(model, tokens)
     torch.testing.assert_close(short, full, rtol=1e-4, atol=1e-6)
     gradients = [
-        torch.autograd.grad(some[:, 0].sum(), list(model.transformer.parameters()))
-        for some in (full, short)
+        torch.autograd.grad(step_sentences[:, 0].sum(), list(model.transformer.parameters()))
+        for step_sentences in (full, short)
     ]
-    for one, other in zip(*gradients, strict=True):
-        torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-6)
+    for first, second in zip(*gradients, strict=True):
+        torch.testing.assert_close(first, second, rtol=1e-3, atol=1e-6)
 
 
 class Lengths:
@@ -193,7 +192,7 @@ class Lengths:
         return np.array([[len(text), 1] for text in texts], np.float32).reshape(-1, 2)
 
 
-def test_the_teacher_embeds_the_parts_of_a_batch_and_each_phrase_once() -> None:
+def test_the_teacher_embeds_parts_and_phrases_once() -> None:
     one = SceneDenial("composed", "x", "sings", "dances", Claim(), (Claim(),))
     pure = SceneDenial("not", "x", "", "dog", Claim(), (Claim(),))
     encoder: Any = Lengths()
@@ -226,10 +225,10 @@ def test_the_teacher_embeds_a_batch_alike_whatever_it_embedded_before(base: Path
         for _ in range(2)
     ]
     teachers[0].parts(batches[0], captions[:40])
-    one, other = (teacher.parts(batches[1], captions[20:]) for teacher in teachers)
-    assert torch.equal(one.wanted, other.wanted) and torch.equal(one.unwanted, other.unwanted)
+    first, second = (teacher.parts(batches[1], captions[20:]) for teacher in teachers)
+    assert torch.equal(first.wanted, second.wanted) and torch.equal(first.unwanted, second.unwanted)
     assert (
-        one.caption is not None
-        and other.caption is not None
-        and torch.equal(one.caption, other.caption)
+        first.caption is not None
+        and second.caption is not None
+        and torch.equal(first.caption, second.caption)
     )

@@ -42,15 +42,17 @@ def colours(count: int) -> Clips:
 
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
 def test_a_learner_learns(precision: Any) -> None:
-    clips, learner = colours(4), Learner(CONFIG.replace(precision=precision, epochs=10))
+    clips = colours(4)
+    learner = Learner(CONFIG.replace(precision=precision, epochs=10))
     batch = Batch(np.array(clips.frames), clips.captions("a"))  # one clip of each colour
     losses = [learner.step([batch])["contrastive"] for _ in range(16)]
     assert losses[-1] < 0.5 * losses[0]
     assert learner.model.logit_scale.dtype == torch.float32
 
 
-def test_rows_of_tokens_that_no_caption_has_are_zero_from_start_to_end(tmp_path: Path) -> None:
-    clips, learner = colours(8), Learner(CONFIG)
+def test_tokens_without_a_caption_stay_zero(tmp_path: Path) -> None:
+    clips = colours(8)
+    learner = Learner(CONFIG)
     assert token_embeddings(learner.model).any(dim=1).all()
     train(learner, RunFolder(tmp_path), clips, colours(4))
     used = {
@@ -64,10 +66,9 @@ def test_rows_of_tokens_that_no_caption_has_are_zero_from_start_to_end(tmp_path:
     assert encoder.unseen_words("not a red dog picture!") == ("not", "dog")
 
 
-def test_a_config_that_names_none_of_the_later_keys_trains_as_it_did_before_there_were_any() -> (
-    None
-):
-    clips, learner = colours(8), Learner(CONFIG.replace(model=RESNET, precision="fp32"))
+def test_a_config_without_later_keys_trains_as_before() -> None:
+    clips = colours(8)
+    learner = Learner(CONFIG.replace(model=RESNET, precision="fp32"))
     learner.prepare_tokens(clips.captions("0 tokens"))
     learner.start_epoch()
     losses = [
@@ -75,17 +76,19 @@ def test_a_config_that_names_none_of_the_later_keys_trains_as_it_did_before_ther
         for epoch in (1, 2)
         for batch in epoch_batches(clips, learner.config, epoch, inputs=learner.losses.inputs)
     ]
+    # By the earlier code.
     before = [
         2.8070154190063477,
         2.842266798019409,
         2.185828447341919,
         1.3823707103729248,
-    ]  # by the earlier code
+    ]
     assert losses == pytest.approx(before, rel=1e-3)
 
 
-def test_each_epoch_leaves_a_checkpoint_that_measures_what_its_card_says(tmp_path: Path) -> None:
-    run, validation = RunFolder(tmp_path), colours(4)
+def test_epochs_leave_checkpoints_that_measure_what_they_say(tmp_path: Path) -> None:
+    run = RunFolder(tmp_path)
+    validation = colours(4)
     assert train(Learner(CONFIG), run, colours(8), validation) == "finished"
     lines = [json.loads(line) for line in run.metrics.read_text().splitlines()]
     assert [line["step"] for line in lines if "contrastive" in line] == [1, 2, 3, 4]
@@ -99,10 +102,11 @@ def test_each_epoch_leaves_a_checkpoint_that_measures_what_its_card_says(tmp_pat
 
 
 @pytest.mark.parametrize(("count", "left"), [(0, {1, 2, 3, 4}), (2, {3, 4})])
-def test_the_newest_checkpoints_and_the_best_are_kept_and_the_best_is_noted(
+def test_the_newest_and_best_checkpoints_are_kept(
     tmp_path: Path, count: int, left: set[int]
 ) -> None:
-    run, learner = RunFolder(tmp_path), Learner(CONFIG.replace(epochs=4, keep_checkpoints=count))
+    run = RunFolder(tmp_path)
+    learner = Learner(CONFIG.replace(epochs=4, keep_checkpoints=count))
     train(learner, run, colours(8), colours(4))
     measured = [
         json.loads(line) for line in run.metrics.read_text().splitlines() if "original/MIR" in line
@@ -119,20 +123,19 @@ def test_a_run_as_a_person_starts_it(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main([str(run.path), "--config", str(tmp_path / "tiny.json"), "--json"]) == 0
     status = run.status()
     assert status == RunStatus("finished", os.getpid(), 2, 4, total=4)
-    shown = capsys.readouterr()  # no terminal
-    epochs = [line for line in shown.err.splitlines() if line.startswith("epoch ")]
+    captured = capsys.readouterr()  # no terminal
+    epochs = [line for line in captured.err.splitlines() if line.startswith("epoch ")]
     assert [line.partition(":")[0] for line in epochs] == ["epoch 1 of 2", "epoch 2 of 2"]
-    assert all(
-        line.endswith(" held-out clips)") for line in epochs
-    )  # R@1 of one clip is always 0 or 100
-    outcome = json.loads(shown.out)
+    # R@1 of one clip is always 0 or 100.
+    assert all(line.endswith(" held-out clips)") for line in epochs)
+    outcome = json.loads(captured.out)
     assert (outcome["state"], outcome["epoch"], outcome["error"]) == ("finished", 2, None)
     assert outcome["checkpoint"] == str(run.checkpoint(2))
     assert outcome["metrics"] == dict(read_card(run.checkpoint(2)).metrics)
     names = "checkpoints config.json lock metrics.jsonl resume.pt status.json train.log"
     assert sorted(path.name for path in run.path.iterdir()) == names.split()
     assert "epoch 2 of 2: original/R@1" in run.log.read_text()
-    last = shown.err.splitlines()[-1]
+    last = captured.err.splitlines()[-1]
     assert "“first · best”" in last
     command = shlex.split(last.partition("”: ")[2])
     assert command[:2] == ["nt2vr", "search"] and command[-4:] == [
@@ -146,7 +149,7 @@ def test_a_run_as_a_person_starts_it(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "nothing left to train" in capsys.readouterr().err
 
 
-def test_a_run_outside_of_a_data_folder_ends_with_the_folder_of_its_model(
+def test_a_run_elsewhere_ends_with_its_model_s_folder(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     save_config(CONFIG.replace(epochs=1), tmp_path / "tiny.json")
@@ -155,19 +158,20 @@ def test_a_run_outside_of_a_data_folder_ends_with_the_folder_of_its_model(
     assert command[:2] == ["nt2vr", "export"] and read_card(Path(command[2])).training.epoch == 1
 
 
-def test_a_run_that_cannot_be_done_says_why_in_one_sentence(
+def test_an_impossible_run_says_why_in_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = RunFolder(tmp_path / "run")
     run.path.mkdir()
     run.config.write_text(json.dumps({"model": TINY, "losses": {"triplet": {}}}))
     assert main([str(run.path)]) == 1
-    status, shown = run.status(), capsys.readouterr().err
+    status = run.status()
+    message = capsys.readouterr().err
     assert (
         status
         and status.state == "failed"
         and str(status.error).startswith("Unknown loss 'triplet'. Choose one")
     )
     assert not (tmp_path / ".frames").exists()  # nothing was rendered
-    assert shown.splitlines()[-1] == status.error and "Traceback" not in shown
+    assert message.splitlines()[-1] == status.error and "Traceback" not in message
     assert "Traceback" in run.log.read_text()

@@ -59,14 +59,13 @@ def measured(right: float, both: float) -> dict[str, float]:
     return validate(encoder, world(), VIDEOS)
 
 
-def test_one_who_knows_the_truth_is_perfect_and_one_who_ignores_what_is_denied_is_not() -> None:
+def test_knowing_the_truth_is_perfect_and_ignoring_denials_not() -> None:
     perfect = measured(1, 0)
     for name in ("original/R@1", "composed/hard_pairs", "without/hard_pairs"):
         assert perfect[name] == 100
     assert (perfect["composed/MIR"], perfect["without/MIR"], perfect["not/auc"]) == (1, 1, 1)
-    assert perfect["negated/delta_MIR"] == pytest.approx(
-        1 - 1 / 60
-    )  # the caption's own clip ranks last
+    # The caption's own clip ranks last.
+    assert perfect["negated/delta_MIR"] == pytest.approx(1 - 1 / 60)
     deaf = measured(1, 1)
     assert (deaf["composed/hard_pairs"], deaf["without/hard_pairs"], deaf["not/auc"]) == (0, 0, 0.5)
     assert deaf["composed/MIR"] < 0.6
@@ -74,7 +73,7 @@ def test_one_who_knows_the_truth_is_perfect_and_one_who_ignores_what_is_denied_i
     assert (reverse["composed/hard_pairs"], reverse["not/auc"]) == (0, 0)
 
 
-def test_clips_without_truth_are_measured_by_their_captions_and_those_that_can_be_negated(
+def test_clips_without_truth_are_measured_by_captions(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     class Marked(TextEncoder):
@@ -125,7 +124,7 @@ def test_all_captions_are_searched_with_where_the_epochs_take_all(
     ]
 
 
-def test_controls_are_measured_beside_the_base_and_search_captions_as_it_does(
+def test_controls_are_measured_beside_the_base(
     tmp_path: Path,
 ) -> None:
     write_tiny(tmp_path / "tiny")

@@ -67,9 +67,7 @@ def test_an_address_that_others_cannot_open_has_no_code(address: str) -> None:
         ("", "http://127.0.0.1:7860/", None),
     ],
 )
-def test_the_address_is_the_one_that_was_opened_otherwise_the_settings_one(
-    named: str, opened: str, shown: str | None
-) -> None:
+def test_the_address_is_the_one_opened_or_set(named: str, opened: str, shown: str | None) -> None:
     view = ClosingSlide(named).on_show({"score": "4 of 5"}, event_with(address=opened))
     assert (view.get("address"), view["score"]) == (shown, "4 of 5")
 
@@ -78,7 +76,7 @@ def event_with(**values: Any) -> gr.EventData:
     return gr.EventData(None, values)
 
 
-def test_the_figures_are_those_of_the_report_that_comes_with_the_app() -> None:
+def test_the_figures_are_those_of_the_shipped_report() -> None:
     report = ready_report()
     view = figures_view(report)
     figures = {row["system"]: [cell["text"] for cell in row["cells"]] for row in view["rows"]}

@@ -29,7 +29,7 @@ def test_progress_has_rate_remaining_time_and_current_file() -> None:
     )
 
 
-def test_a_job_without_a_known_end_is_preparing_and_a_finished_one_is_not_shown() -> None:
+def test_an_unknown_end_prepares_and_a_finished_job_hides() -> None:
     assert (
         job_view(replace(RUNNING, total=0, done=0, per_second=0, remaining_s=None), "")["state"]
         == "preparing"

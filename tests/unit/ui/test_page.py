@@ -11,7 +11,7 @@ from nt2vr.ui.web.permissions import Permissions
 
 
 @pytest.mark.parametrize(("rule", "status"), [("owner", 403), ("everyone", 200)])
-def test_files_of_reports_that_name_folders_are_for_who_may_name_them(
+def test_report_files_with_folder_names_need_permission(
     tmp_path: Path, rule: str, status: int
 ) -> None:
     for name, place in (("queries.jsonl", "/usr/my pictures/a.jpg"), ("table.csv", "a.jpg")):

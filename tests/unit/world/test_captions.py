@@ -47,7 +47,7 @@ def test_no_caption_has_what_it_must_not_have(texts: list[str], wrong: str) -> N
     assert [text for text in texts if re.search(wrong, text)] == []
 
 
-def test_words_that_a_model_is_taught_by_have_the_right_article() -> None:
+def test_taught_words_have_the_right_article() -> None:
     texts = [text for label in labels() for text in label.texts]
     assert {"an SUV", "a UFO", "an archer", "a unicorn"} <= {*texts}
     assert [text for text in texts if re.search(r"\ba [aeio]", text)] == []
@@ -58,9 +58,10 @@ def test_a_caption_claims_no_more_than_it_says() -> None:
     scene = Scene("beach", False, (MAN, DOG, Figure("sun")))
     rng = random.Random(3)
     for _ in range(200):
-        text, claim = (caption := describe(scene, rng)).text, caption.claim
-        named = [who.names for who in claim.subjects]
-        assert any(names == {"sun"} for names in named) <= ("sun" in text)
+        text = (caption := describe(scene, rng)).text
+        claim = caption.claim
+        subject_names = [who.names for who in claim.subjects]
+        assert any(names == {"sun"} for names in subject_names) <= ("sun" in text)
         assert any(who.colour == "red" for who in claim.subjects) == ("red" in text)
         assert any(act.objects for who in claim.subjects for act in who.acts) == bool(
             re.search(r"\b(cap|hat|clothing|garment)\b", text)

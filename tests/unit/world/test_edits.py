@@ -19,7 +19,9 @@ def doing(thing: str, verb: str, what: str | None = None, *more: Deed) -> Figure
     return Figure(thing, colour, deeds=(Deed(verb, what), *more))
 
 
-DANCER, DOG, READER = doing("boy", "dance"), doing("dog", "run"), doing("woman", "read", "book")
+DANCER = doing("boy", "dance")
+DOG = doing("dog", "run")
+READER = doing("woman", "read", "book")
 HAT = Deed("wear", "top hat")
 REFERENCE = Scene("park", False, (DANCER, DOG))
 
@@ -51,7 +53,7 @@ def tagger() -> Tagger:
         ("without the zeppelin", (DANCER, DOG), None),
     ],
 )
-def test_a_clip_is_right_with_the_change_and_what_is_left_alone(
+def test_a_right_clip_has_the_change_and_the_rest(
     tagger: Tagger, text: str, figures: tuple[Figure, ...], verdict: str | None
 ) -> None:
     query = understand(text, tagger, True)
@@ -72,11 +74,11 @@ def test_a_scene_of_another_world_gets_no_verdict(tagger: Tagger) -> None:
         for scene in (REFERENCE.to_dict(), {"place": "park", "actors": []}, None)
     )
     assert judge_video(query, ours) == judge_video(query, ours, ours) == "violation"
-    for other in (theirs, none):
+    for wrong_scene in (theirs, none):
         assert (
-            judge_video(query, other)
-            is judge_video(query, ours, other)
-            is judge_video(query, other, ours)
+            judge_video(query, wrong_scene)
+            is judge_video(query, ours, wrong_scene)
+            is judge_video(query, wrong_scene, ours)
             is None
         )
 

@@ -49,9 +49,9 @@ def test_the_manifest_lists_the_files(gallery: Gallery) -> None:
     )
     for path in sorted(clips)[::100]:  # a poster is its clip's first frame
         first = sample_frames(path, STEPS)[0]
-        shown = shrunk(read_picture(path.with_suffix(".webp")), (112, 112))
+        picture = shrunk(read_picture(path.with_suffix(".webp")), (112, 112))
         first = shrunk(first, (112, 112))
-        assert np.abs(shown.astype(int) - first.astype(int)).mean() < 6
+        assert np.abs(picture.astype(int) - first.astype(int)).mean() < 6
 
 
 def test_clips_are_small_and_named_by_their_content(gallery: Gallery) -> None:
@@ -87,15 +87,16 @@ def test_a_clip_has_the_captions_of_its_scene(gallery: Gallery, scenes: list[Sce
 def test_scenes_are_distinct_test_scenes_that_show_everything(scenes: list[Scene]) -> None:
     assert {scene.split for scene in scenes} == {"test"}
     assert len({scene.content for scene in scenes}) == len(scenes)
-    shown = Counter(
-        name for scene in scenes for name in {figure.thing for figure in visible_in(scene)}
-    )
-    assert {name for name in things() if shown[name] < CLIPS_PER_THING} == set()
+    counts: Counter[str] = Counter()
+    for scene in scenes:
+        counts.update({figure.thing for figure in visible_in(scene)})
+    assert {name for name in things() if counts[name] < CLIPS_PER_THING} == set()
 
 
 def test_half_of_a_storys_clips_show_the_unwanted_part(gallery: Gallery) -> None:
     for number, (wanted, unwanted) in enumerate(stories()):
-        query, first = Query("", (wanted,), (unwanted,)), number * CLIPS_PER_STORY
+        query = Query("", (wanted,), (unwanted,))
+        first = number * CLIPS_PER_STORY
         videos = gallery.videos[first : first + CLIPS_PER_STORY]
         assert Counter(judge_video(query, video) for video in videos) == {
             "right": 4,

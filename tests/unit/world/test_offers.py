@@ -18,5 +18,5 @@ def test_synonyms_are_words_of_captions_which_can_be_read() -> None:
     for word, phrase in synonyms().items():
         if phrase == "no":
             continue
-        assert {each for each in phrase.split() if len(each) > 2} <= words, word
+        assert {token for token in phrase.split() if len(token) > 2} <= words, word
         assert read_claim(phrase) is not None

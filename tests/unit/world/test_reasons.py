@@ -78,5 +78,5 @@ def test_a_clip_says_what_it_shows_of_the_unwanted(
 
 def test_other_clips_have_no_reasons() -> None:
     query = understand("a man without a dog", load_tagger())
-    other = Video("v", Path("v"), ("a man and a dog",))
-    assert lacking(query, other) == shown(query, other) == []
+    without_scene = Video("v", Path("v"), ("a man and a dog",))
+    assert lacking(query, without_scene) == shown(query, without_scene) == []

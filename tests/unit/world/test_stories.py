@@ -18,15 +18,15 @@ GIRL = Figure("girl", "blue", deeds=(Deed("ride", "bike", colour="red"),))
 DOG = Figure("dog", "brown", deeds=(Deed("run"),))
 
 
-def test_the_sixty_stories_are_distinct_and_their_queries_are_read_as_they_are_meant() -> None:
+def test_sixty_stories_are_distinct_and_read_as_meant() -> None:
     assert len(set(stories())) == 60
     for (wanted, unwanted), text in zip(stories(), story_queries(), strict=True):
         query = understand(text)
-        asked, denied = (
+        wanted_claim, denied = (
             [read_claim(part) for part in parts] for parts in (query.wanted, query.unwanted)
         )
-        assert (asked, denied) == ([read_claim(wanted)], [read_claim(unwanted)]), text
-        assert None not in asked + denied
+        assert (wanted_claim, denied) == ([read_claim(wanted)], [read_claim(unwanted)]), text
+        assert None not in wanted_claim + denied
 
 
 @pytest.mark.parametrize(
@@ -82,16 +82,16 @@ def test_who_else_is_there_counts(query: str, verdict: str | None) -> None:
     assert judge(understand(query), Scene("park", False, (GIRL, DOG))) == verdict
 
 
-def test_the_built_in_clip_ranks_many_violations_high_and_boolean_fewer(gallery_data: Path) -> None:
+def test_clip_ranks_many_violations_high_and_boolean_fewer(gallery_data: Path) -> None:
     queries = [f"{wanted} and not {unwanted}" for wanted, unwanted in stories()]
     with nt2vr.open_searcher(gallery_data) as searcher:
         answers = searcher.search(queries, ["CLIP", "CLIP boolean"])
-    found = [
+    first_clips = [
         [ranking.counts["violation"] for ranking in answer.rankings]
         for answer in answers
         if isinstance(answer, Answer)
     ]
-    assert len(found) == len(stories())
-    clip, boolean = map(sum, zip(*found, strict=True))
+    assert len(first_clips) == len(stories())
+    clip, boolean = map(sum, zip(*first_clips, strict=True))
     assert clip >= len(stories())  # of 8 each: the effect that the page is there to show
     assert boolean <= clip / 2

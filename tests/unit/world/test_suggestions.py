@@ -89,9 +89,7 @@ def test_counts_are_those_of_judging_each_clip(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", DEAD_ENDS)
-def test_a_dead_end_leads_to_two_queries_with_right_clips_and_others(
-    gallery: Suggestions, text: str
-) -> None:
+def test_a_dead_end_leads_to_two_useful_queries(gallery: Suggestions, text: str) -> None:
     query = understand(text)
     assert (gallery.fitting(query) or 0) <= FEW
     suggestions = gallery.near(query, understand)

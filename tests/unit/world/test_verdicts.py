@@ -13,7 +13,8 @@ from nt2vr.world.reasons import lacking
 from nt2vr.world.scenes import Deed, Figure, Scene
 from nt2vr.world.verdicts import judge, unknown_words
 
-SMILE, HAT = Deed("smile"), Deed("wear", "top hat")
+SMILE = Deed("smile")
+HAT = Deed("wear", "top hat")
 RIDER = Figure("man", "red", deeds=(Deed("ride", "horse", colour="brown"), HAT))
 WALKER = Figure("woman", "blue", deeds=(Deed("walk"), SMILE))
 PAIR = Scene("field", False, (RIDER, WALKER, Figure("sofa", "red"), Figure("cat", "white")))
@@ -59,17 +60,13 @@ def verdict(text: str, scene: Scene = PAIR) -> str | None:
         ("not looking at the camera", None),
     ],
 )
-def test_who_is_where_and_what_is_denied_of_whom_is_judged_as_far_as_the_scene_knows(
-    text: str, expected: str | None
-) -> None:
+def test_positions_and_denials_are_judged_by_the_scene(text: str, expected: str | None) -> None:
     assert verdict(text) == expected
 
 
-def test_who_eats_stands_and_does_not_stand_still_and_what_drives_past_does_not_stand() -> None:
-    eater, van = (
-        Figure("man", deeds=(Deed("eat", "apple"),)),
-        Figure("van", deeds=(Deed("drive past"),)),
-    )
+def test_eating_is_standing_and_driving_past_is_not() -> None:
+    eater = Figure("man", deeds=(Deed("eat", "apple"),))
+    van = Figure("van", deeds=(Deed("drive past"),))
     scene = Scene("street", False, (eater,))
     assert (verdict("a man standing", scene), verdict("a man standing still", scene)) == (
         "right",
@@ -92,15 +89,14 @@ def test_who_eats_stands_and_does_not_stand_still_and_what_drives_past_does_not_
         ("lying", False),
         ("flamingos, volcanos and tornados", False),
         ("a beach or a lake", False),
+        # Not read.
         *(
             (phrase, None)
             for phrase in ("a movie star", "a horse trailer", "of", "a dog or a sparkly")
-        ),  # not read
+        ),
     ],
 )
-def test_compounds_and_sorts_are_read_as_far_as_they_are_known(
-    phrase: str, is_vague: bool | None
-) -> None:
+def test_compounds_are_read_as_far_as_known(phrase: str, is_vague: bool | None) -> None:
     claim = read_asked(phrase)
     assert (claim.vague if claim else None) is is_vague
 
@@ -120,12 +116,16 @@ def test_a_team_is_two_and_a_crowd_four(count: int, team: str, crowd: str) -> No
 
 def test_words_that_the_world_lacks_are_named_with_near_ones() -> None:
     query = Query("", ("two quokkas and a poodle",), ("sparkly stars",))
-    found = [(unknown.word, unknown.near) for unknown in unknown_words(query)]
-    assert found == [("quokkas", ("kangaroos", "koalas")), ("poodle", ("dog",)), ("sparkly", ())]
+    unknown_to_world = [(unknown.word, unknown.near) for unknown in unknown_words(query)]
+    assert unknown_to_world == [
+        ("quokkas", ("kangaroos", "koalas")),
+        ("poodle", ("dog",)),
+        ("sparkly", ()),
+    ]
 
 
 @pytest.mark.parametrize("word", sorted(" ".join(words) for words in things_and_places()))
-def test_a_word_for_a_thing_and_a_place_is_satisfied_by_either(word: str) -> None:
+def test_a_thing_and_place_word_fits_either(word: str) -> None:
     things, places = things_and_places()[(word,)]
     somebody = Figure("alien")
     showing = [Scene("zoo", False, (somebody, Figure(thing))) for thing in sorted(things)]
@@ -140,7 +140,7 @@ def test_a_word_for_a_thing_and_a_place_is_satisfied_by_either(word: str) -> Non
     assert verdict(f"an alien without the {word}", elsewhere) == "right"
 
 
-def test_a_preposition_asks_for_the_place_and_a_number_for_the_thing() -> None:
+def test_a_preposition_means_the_place_and_numbers_the_thing() -> None:
     in_the_sky = Scene("forest", True, (Figure("owl"), Figure("moon")))
     on_it = Scene("moon", True, (Figure("alien"),))
     assert verdict("on the moon", in_the_sky) == "miss"

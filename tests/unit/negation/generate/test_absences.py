@@ -21,7 +21,7 @@ def written(captions: Mapping[str, Sequence[str]] = CAPTIONS, seed: int = 1) -> 
     )
 
 
-def test_a_video_that_names_the_thing_by_any_word_is_not_relevant() -> None:
+def test_any_word_for_the_thing_makes_a_video_irrelevant() -> None:
     dogs = {"dog", "puppy", "more dogs"}
     queries = [query for query in written() if query.unwanted in {"a dog", "a puppy", "dogs"}]
     assert {query.kind for query in queries} == {"without", "not"}
@@ -35,7 +35,7 @@ def test_a_video_that_names_the_thing_by_any_word_is_not_relevant() -> None:
     )
 
 
-def test_no_video_is_both_relevant_and_hard_and_no_query_lacks_either() -> None:
+def test_every_query_has_relevant_and_hard_videos() -> None:
     queries = written()
     assert len({query.caption for query in queries}) == len(queries)
     for query in queries:
@@ -52,15 +52,16 @@ def test_an_action_is_absent_where_no_related_word_is_said() -> None:
         query for query in written(more) if query.kind == "not" and query.unwanted == "singing"
     )
     assert set(query.hard_ids) == {"cat", "band", "duet"}
+    # At a karaoke evening, people may sing.
     assert set(query.video_ids) == {
         "alone",
         "dog",
         "puppy",
         "more dogs",
-    }  # at a karaoke evening, people may sing
+    }
 
 
-def test_equal_seeds_write_equal_queries_and_people_are_never_denied_as_things() -> None:
+def test_equal_seeds_write_equal_queries_and_never_deny_people() -> None:
     assert written(seed=3) == written(seed=3) != written(seed=4)
     assert not [
         query for query in written() if {"man", "woman", "boy"} & set(query.unwanted.split())

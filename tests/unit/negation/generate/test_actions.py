@@ -9,8 +9,8 @@ from nt2vr.negation.parse.tagger import load_tagger
 
 def actions_in(caption: str) -> list[str]:
     """The pairs of a caption as "subject: verb phrase"."""
-    found = actions(Phrases(load_tagger().tag(caption)))
-    return [f"{action.subject.text}: {action.phrase.text}" for action in found]
+    caption_actions = actions(Phrases(load_tagger().tag(caption)))
+    return [f"{action.subject.text}: {action.phrase.text}" for action in caption_actions]
 
 
 @pytest.mark.parametrize(
@@ -20,15 +20,17 @@ def actions_in(caption: str) -> list[str]:
         ("a guy is playing guitar and singing", ["a man: play guitar", "a man: sing"]),
         ("a group of girls dancing", ["girls: dance"]),
         ("a man and a woman are cooking", ["people: cook"]),
+        # The place may be left out.
         (
             "three cats run across a road",
             ["cats: run", "cats: run across a road"],
-        ),  # the place may be left out
+        ),
         ("a man who is singing", ["a man: sing"]),
+        # What is said is not seen.
         (
             "a man talks to a woman holding a baby",
             ["a woman: hold a baby"],
-        ),  # what is said is not seen
+        ),
         ("a woman rides a big horse", ["a woman: ride a big horse", "a woman: ride a horse"]),
         ("a child picks up a ball", ["a child: pick up a ball"]),
         ("a man adds food coloring to a bowl", []),  # food coloring is a thing

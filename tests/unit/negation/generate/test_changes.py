@@ -33,13 +33,13 @@ THINGS = ("is a dog", "is a skateboard", "are cats", "is a ball", "is a red car"
 def test_one_thing_changes_and_the_rest_stays(
     caption: str, change: str, expected: set[str]
 ) -> None:
-    found = {changed(caption, change, OTHERS, seed) for seed in "abcdef"}
-    assert found and found <= expected
+    changed_captions = {changed(caption, change, OTHERS, seed) for seed in "abcdef"}
+    assert changed_captions and changed_captions <= expected
 
 
-def test_a_caption_gains_nothing_that_it_names_and_without_others_only_denials_are_left() -> None:
+def test_a_change_adds_nothing_that_the_caption_names() -> None:
     caption = "a dog and a red car near a skateboard"
     added = {changed(caption, "add a thing", OTHERS, seed) for seed in "abcdef"}
     assert added == {f"{caption} and there is a ball", f"{caption} and there are cats"}
-    made = {change: changed("a man sings", change, [], "a") for change in CHANGES}
-    assert [change for change, text in made.items() if text] == ["negate"]
+    by_change = {change: changed("a man sings", change, [], "a") for change in CHANGES}
+    assert [change for change, text in by_change.items() if text] == ["negate"]

@@ -31,17 +31,16 @@ def compose(videos: dict[str, list[str]], seed: int = 0) -> list[ComposedQuery]:
     )
 
 
-def test_relevant_videos_show_the_wanted_part_and_mention_no_word_of_the_unwanted() -> None:
+def test_relevant_videos_mention_no_word_of_the_unwanted() -> None:
     (query,) = compose(VIDEOS)
-    assert query.video_ids == (
-        "guitar",
-    )  # not the stool, nor what tells of sitting, nor another subject
+    # Not the stool, nor what tells of sitting, nor another subject.
+    assert query.video_ids == ("guitar",)
     assert query.hard_ids == query.violating_ids == ("both",)
     assert query.wanted.startswith("a man ") and query.wanted.endswith(" the guitar")
     assert query.unwanted in {"sit on a stool", "sitting on a stool"}
 
 
-def test_who_does_the_unwanted_may_have_another_name_but_no_other_sex() -> None:
+def test_who_does_the_unwanted_is_of_the_same_sex() -> None:
     """A sentence on "a man" is paired with what "a person" does in the same video, so that video shows both."""
     videos = {
         "both": ["a man sings a song", "a person rides a bike"],
@@ -118,7 +117,7 @@ def test_related_words_are_found_by_meaning_and_by_form() -> None:
 
 
 @pytest.mark.skipif(not MSRVTT.exists(), reason="MSR-VTT's captions are not there")
-def test_composed_queries_of_real_captions_are_split_as_they_were_composed() -> None:
+def test_composed_queries_of_captions_are_split_as_composed() -> None:
     lines = MSRVTT.read_text(encoding="utf-8").splitlines()[::20]
     videos = {fields["video_id"]: fields["captions"] for fields in map(json.loads, lines)}
     queries = compose(videos)

@@ -20,12 +20,12 @@ def drawn(
 ) -> dict[str, tuple[str, str]]:
     """Draw many sentences of one caption: each text with its wanted and its unwanted part."""
     denials = CaptionDenials(captions)
-    found = [denials.draw(row, kind, random.Random(seed)) for seed in range(count)]
-    return {denial.text: (denial.wanted, denial.unwanted) for denial in found if denial}
+    denials_drawn = [denials.draw(row, kind, random.Random(seed)) for seed in range(count)]
+    return {denial.text: (denial.wanted, denial.unwanted) for denial in denials_drawn if denial}
 
 
 def test_the_unwanted_part_of_composed_sentences_comes_from_another_caption() -> None:
-    found = drawn(
+    sentences = drawn(
         ["a man is singing on a stage", "A dog chases a red ball .", "a woman sings"],
         "composed",
         count=800,
@@ -38,10 +38,10 @@ def test_the_unwanted_part_of_composed_sentences_comes_from_another_caption() ->
         ),
         "not chasing a red ball but a man singing": ("a man singing", "chasing a red ball"),
     }.items():
-        assert found[text] == parts
-    assert {unwanted for _, unwanted in found.values()} == {"chasing a red ball"}
+        assert sentences[text] == parts
+    assert {unwanted for _, unwanted in sentences.values()} == {"chasing a red ball"}
     assert {
-        wanted for wanted, _ in found.values()
+        wanted for wanted, _ in sentences.values()
     } == {  # without its place, as another caption says it
         f"a man {says}{where}"
         for says in ("sings", "singing", "is singing")
@@ -104,7 +104,7 @@ def test_denying_one_thing_leaves_the_rest_wanted(
 
 
 def test_the_excluded_thing_comes_from_another_caption() -> None:
-    found = drawn(
+    sentences = drawn(
         ["Two dogs run .", "there is a glass of water on the side of the old table", "boats"],
         "without",
     )
@@ -115,21 +115,21 @@ def test_the_excluded_thing_comes_from_another_caption() -> None:
             ("and no boats", "boats"),
             ("but no glass of water", "a glass of water"),
         ):
-            assert found[f"{wanted} {text}"] == (wanted, thing)
+            assert sentences[f"{wanted} {text}"] == (wanted, thing)
         for text, thing in (
             ("there isn't the old table", "the old table"),
             ("there aren't boats", "boats"),
         ):
-            assert found[f"{wanted}, and {text}"] == (wanted, thing)
-    assert {unwanted for _, unwanted in found.values()} == {
+            assert sentences[f"{wanted}, and {text}"] == (wanted, thing)
+    assert {unwanted for _, unwanted in sentences.values()} == {
         "a glass of water",
         "the old table",
         "boats",
     }
 
 
-def test_not_b_has_no_wanted_part_and_nobody_is_used_for_people_only() -> None:
-    found = drawn(
+def test_not_b_has_no_wanted_part() -> None:
+    sentences = drawn(
         ["a red car", "a man plays the guitar", "a dog barks", "two boats"], "not", count=600
     )
     deeds = (
@@ -141,18 +141,18 @@ def test_not_b_has_no_wanted_part_and_nobody_is_used_for_people_only() -> None:
     things = {form.format(noun, thing): thing for noun, thing in nouns for form in forms}
     things |= dict.fromkeys(("no boats", "without boats", "there are no boats"), "boats")
     doing = {text: "barking" if "bark" in text else "playing the guitar" for text in deeds}
-    assert found == {text: ("", unwanted) for text, unwanted in (doing | things).items()}
+    assert sentences == {text: ("", unwanted) for text, unwanted in (doing | things).items()}
 
 
 def test_fragments_are_words_of_another_caption_without_dangling_ones() -> None:
-    found = drawn(["A red car .", "a man is riding a big horse"], "fragment", count=2000)
-    assert {wanted for wanted, _ in found.values()} == {"A red car"}
-    assert {unwanted for _, unwanted in found.values()} == {
+    sentences = drawn(["A red car .", "a man is riding a big horse"], "fragment", count=2000)
+    assert {wanted for wanted, _ in sentences.values()} == {"A red car"}
+    assert {unwanted for _, unwanted in sentences.values()} == {
         *("a man", "man", "man is riding", "a man is riding", "riding"),
         *("riding a big horse", "a big horse", "big horse", "horse"),
     }
     for text in ("A red car but not a man", "no big horse, A red car", "not riding but A red car"):
-        assert text in found
+        assert text in sentences
 
 
 def test_negated_and_empty_captions_are_neither_denied_nor_used() -> None:
@@ -163,10 +163,9 @@ def test_negated_and_empty_captions_are_neither_denied_nor_used() -> None:
             is denials.draw(1, kind, random.Random(0))
             is None
         )
-    found = [denials.draw(2, kind, random.Random(seed)) for kind in KINDS for seed in range(50)]
-    assert all(
-        denial is None or "run" in denial.unwanted for denial in found
-    )  # there is nothing else to deny
+    sentences = [denials.draw(2, kind, random.Random(seed)) for kind in KINDS for seed in range(50)]
+    # There is nothing else to deny.
+    assert all(denial is None or "run" in denial.unwanted for denial in sentences)
 
 
 @pytest.mark.parametrize("source", ["the built-in world", "Flickr8k"])
@@ -179,15 +178,16 @@ def test_any_captions_give_consistent_sentences(source: str) -> None:
         captions = [
             describe(scene, random.Random(0)).text for scene in sample_scenes("train", 100, 3)
         ]
-    denials, again = CaptionDenials(captions), CaptionDenials(captions)
+    denials = CaptionDenials(captions)
+    same_captions = CaptionDenials(captions)
     for kind in KINDS:
-        found: list[Denial] = []
+        sentences: list[Denial] = []
         for row in range(len(denials)):
             denial = denials.draw(row, kind, random.Random(row))
-            assert denial == again.draw(row, kind, random.Random(row))
-            found += [denial] if denial else []
-        assert len(found) > len(captions) / 3
-        for denial in found:
+            assert denial == same_captions.draw(row, kind, random.Random(row))
+            sentences += [denial] if denial else []
+        assert len(sentences) > len(captions) / 3
+        for denial in sentences:
             assert denial.kind == kind and denial.unwanted and denial.text != denial.wanted
             assert bool(denial.wanted) == (kind != "not") or kind == "negated"
             assert denial.wanted in denial.text or kind in {"composed", "negated"}

@@ -16,17 +16,18 @@ CAPTIONS = (
 
 def drawn(caption: str, unseen: bool = False) -> dict[str, str]:
     denials = CaptionDenials([caption] * 2)
-    found = {}
+    idioms = {}
     for seed in range(300):
         rng = random.Random(seed)
         idiom = denials.draw(0, "idiom", rng, "unseen" if unseen else "trained")
         assert idiom is not None and idiom.kind == "idiom" and idiom.unwanted == ""
-        found[idiom.text] = idiom.wanted
-    return found
+        idioms[idiom.text] = idiom.wanted
+    return idioms
 
 
 def test_idioms_agree_with_their_subject_and_say_what_happens() -> None:
-    one, two = drawn(CAPTIONS[0]), drawn(CAPTIONS[1])
+    one = drawn(CAPTIONS[0])
+    two = drawn(CAPTIONS[1])
     assert one["a man can't stop playing the guitar"] == "a man keeps playing the guitar"
     assert two["girls never stop riding bikes on a beach"] == "girls keep riding bikes on a beach"
     assert one["a man is not only playing the guitar but also singing a song with a dog"] == (
@@ -54,7 +55,8 @@ def test_every_idiom_has_a_cue_and_no_paraphrase_has(wordings: Wordings) -> None
 def test_no_wording_is_both_trained_on_and_measured() -> None:
     trained, measured = (wordings_in("idioms.json")[use] for use in ("trained", "unseen"))
     seen, unseen = (
-        {text for some in wordings.values() for text, _ in some} for wordings in (trained, measured)
+        {text for pairs in wordings.values() for text, _ in pairs}
+        for wordings in (trained, measured)
     )
     assert not seen & unseen and trained.keys() == measured.keys()
     assert (

@@ -21,10 +21,11 @@ from nt2vr.negation.generate.negator import negations
             "A live concert without a woman as the lead singer",
         ),
         ("while dancing with many other people", "while not dancing with many other people"),
+        # An idiom denies nothing.
         (
             "avril sings no matter what",
             "avril does not sing no matter what",
-        ),  # an idiom denies nothing
+        ),
     ],
 )
 def test_the_papers_examples_are_among_the_candidates(caption: str, negated: str) -> None:
@@ -64,10 +65,11 @@ def test_the_papers_examples_are_among_the_candidates(caption: str, negated: str
                 "A Man  with a hat sings, not dancing",
             ],
         ),
+        # Who says little comes last.
         (
             "this is a clip of a dog barking",
             ["this is a clip of a dog not barking"],
-        ),  # who says little comes last
+        ),
         ("a man is talking", ["a man is not talking", "a man isn't talking"]),
         ("a man is talking and eating", ["a man is talking and not eating"]),
         *((caption, []) for caption in ("a running dog", "a red car", "", "a man not only sings")),
@@ -100,9 +102,7 @@ def test_what_can_be_denied_is_in_agreement_with_its_form(
         ("a woman being interviewed", "a woman not being interviewed"),
     ],
 )
-def test_a_plain_verb_that_is_tagged_as_a_noun_is_denied_where_there_is_no_other(
-    caption: str, negated: str
-) -> None:
+def test_a_verb_tagged_as_a_noun_is_denied(caption: str, negated: str) -> None:
     assert negations(caption)[0] == negated
 
 

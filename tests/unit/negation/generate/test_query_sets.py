@@ -64,15 +64,15 @@ def test_three_sets_are_built_from_every_format(captions_file: Path, tmp_path: P
 def test_the_same_seed_writes_the_same_files(captions_file: Path, tmp_path: Path) -> None:
     for name, seed in (("a", 3), ("b", 3), ("c", 4)):
         build(captions_file, tmp_path / name, seed)
-    first, again, other = (
+    first, repeated, other_seed = (
         [
             (tmp_path / folder / name).read_text()
             for name in ("original.txt", "negated.txt", "composed.jsonl")
         ]
         for folder in "abc"
     )
-    assert first == again
-    assert first[0] == other[0] and first[1:] != other[1:]
+    assert first == repeated
+    assert first[0] == other_seed[0] and first[1:] != other_seed[1:]
 
 
 VIDEOS = CaptionedVideos.all_as_queries({name: tuple(texts) for name, texts in TEXTS.items()})
@@ -103,10 +103,10 @@ def test_query_sets_are_cached_by_captions_queries_and_seed(tmp_path: Path) -> N
 def test_a_damaged_file_of_queries_is_written_again(tmp_path: Path, damaged: bytes) -> None:
     built = cached_query_sets(VIDEOS, 0, tmp_path)
     (path,) = tmp_path.iterdir()
-    whole = path.read_bytes()
+    content = path.read_bytes()
     path.write_bytes(damaged)
     assert cached_query_sets(VIDEOS, 0, tmp_path) == built
-    assert path.read_bytes() == whole
+    assert path.read_bytes() == content
 
 
 def test_query_sets_survive_a_round_trip_through_files(tmp_path: Path) -> None:
@@ -128,10 +128,10 @@ def test_a_file_may_name_one_query_per_video(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("v#enc#0 a dog\nhello\n", r"^Line 2 of .* is 'hello'\. Write .*\.$"),
-        ('{"video_id": "v"}', r"^Line 1 of .* lacks .*\.$"),
-        ('{"video_id": ', r"^Line 1 of .* is not a JSON object.*\.$"),
-        ("\n \n", r"^.* holds no captions\. .*\.$"),
+        ("v#enc#0 a dog\nhello\n", "2 .*hello"),
+        ('{"video_id": "v"}', "1 .*captions"),
+        ('{"video_id": ', "1 .*video_id"),
+        ("\n \n", "captions"),
     ],
 )
 def test_a_file_of_another_format_is_refused_with_its_line(
@@ -191,15 +191,12 @@ def test_a_folder_of_released_files_is_read_by_their_names(folder: Path) -> None
         ("video7010",),
     )
     (folder / "msrvtt1kAtest.negated_neginfo.txt").write_text(NEGINFO)
-    assert (
-        QuerySets.read(folder).negated[0].unwanted == "singing"
-    )  # the file that knows the parts is preferred
+    # The file that knows the parts is preferred.
+    assert QuerySets.read(folder).negated[0].unwanted == "singing"
     (folder / "original.txt").write_text("video7010#enc#0 ours\n")
     assert QuerySets.read(folder).original[0].text == "ours"
     (folder / "vatex_test1k5.composed.txt").write_text("")
-    with pytest.raises(
-        ConfigError, match=r"several collections \(msrvtt1kAtest.composed.txt, vatex_test1k5.comp"
-    ):
+    with pytest.raises(ConfigError, match=r"msrvtt1kAtest.composed.txt, vatex_test1k5.comp"):
         QuerySets.read(folder)
 
 
@@ -239,7 +236,7 @@ def test_training_captions_come_with_all_their_negations(tmp_path: Path) -> None
     ],
     ids=lambda line: line[:22],
 )
-def test_a_harmful_line_is_not_an_object_and_nothing_in_it_is_run(line: str) -> None:
+def test_a_harmful_line_is_never_run(line: str) -> None:
     assert object_of(line) is None
 
 
@@ -253,9 +250,7 @@ def test_a_harmful_line_is_not_an_object_and_nothing_in_it_is_run(line: str) -> 
         ),
     ],
 )
-def test_composed_queries_without_an_id_or_whose_ids_are_no_list_are_refused(
-    line: str, tmp_path: Path
-) -> None:
+def test_composed_queries_without_proper_ids_are_refused(line: str, tmp_path: Path) -> None:
     (tmp_path / "composed.txt").write_text(f"{line}\n")
-    with pytest.raises(ConfigError, match="Line 1 of"):
+    with pytest.raises(ConfigError, match=r"1 .*composed.txt"):
         read_composed(tmp_path / "composed.txt")

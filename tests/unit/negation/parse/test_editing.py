@@ -60,10 +60,10 @@ def test_what_is_highlighted_is_what_was_read(tagger: Tagger) -> None:
 
 
 @pytest.mark.parametrize("unseen", [False, True], ids=["wordings of training", "of tests"])
-def test_texts_of_the_built_in_world_are_split_as_they_are_meant(
-    tagger: Tagger, unseen: bool
-) -> None:
-    rng, right, count = random.Random(5), 0, 0
+def test_texts_of_the_world_are_split_as_meant(tagger: Tagger, unseen: bool) -> None:
+    rng = random.Random(5)
+    right = 0
+    count = 0
     for family in training_families(12, 9):
         for edit in family.edits:
             if len(edit.changes) == 1:

@@ -8,7 +8,7 @@ import pytest
 from nt2vr.negation.parse.foreign import NOTICE, notice_of
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer
-from nt2vr.ui.search.results import understood_view
+from nt2vr.ui.search.query_view import understood_view
 from nt2vr.ui.search.state import SearchState
 
 DATA = Path(__file__).parent / "data" / "families.jsonl"
@@ -37,7 +37,7 @@ def test_a_query_in_another_language_gets_a_notice(text: str) -> None:
     assert notice_of(text) == NOTICE
 
 
-def test_no_english_test_query_gets_one_nor_do_names_and_loan_words() -> None:
+def test_english_queries_names_and_loan_words_get_no_notice() -> None:
     texts = [json.loads(line)["text"] for line in DATA.read_text(encoding="utf-8").splitlines()]
     texts += [
         "beach sans people",

@@ -28,23 +28,23 @@ def read(text: str) -> Query:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_query_of_a_family_is_split_as_expected(family: str) -> None:
-    read_as = [(row, read(str(row["text"]))) for row in FAMILIES[family]]
+    readings = [(row, read(str(row["text"]))) for row in FAMILIES[family]]
     assert [
         (row, query.wanted, query.unwanted)
-        for row, query in read_as
+        for row, query in readings
         if [*query.wanted] != row["wanted"] or [*query.unwanted] != row["unwanted"]
     ] == []
 
 
 def test_sentences_of_frames_are_split_right() -> None:
     judged = [judge(row, (query := read(row.text)).wanted, query.unwanted) for row in framed()]
-    right, turned = (sum(each) / len(judged) for each in zip(*judged, strict=True))
+    right, turned = (sum(outcomes) / len(judged) for outcomes in zip(*judged, strict=True))
     assert right >= 0.985 and turned <= 0.01
 
 
 def test_the_example_of_each_form_is_understood() -> None:
-    found = {form.example: read(form.example) for form in forms()}
-    assert {text: (" ".join(query.wanted), query.unwanted) for text, query in found.items()} == {
+    readings = {form.example: read(form.example) for form in forms()}
+    assert {text: (" ".join(query.wanted), query.unwanted) for text, query in readings.items()} == {
         form.example: (form.wanted, form.unwanted) for form in forms()
     }
 
@@ -74,7 +74,7 @@ def test_words_in_less_exclude_what_they_name() -> None:
         "is missing",
     ],
 )
-def test_what_is_said_not_to_be_there_is_unwanted_and_never_wanted(predicate: str) -> None:
+def test_what_is_denied_is_unwanted_and_never_wanted(predicate: str) -> None:
     query = read(f"a dog runs, but a dining table {predicate}.")
     assert (query.wanted, query.unwanted) == (("a dog runs",), ("a dining table",))
     assert read(f"A dining table {predicate}.").wanted == ()
@@ -120,7 +120,7 @@ def test_what_else_there_may_not_be_is_named(
 
 def test_a_place_stays_wanted_unless_something_else_is() -> None:
     alone, composed = (
-        read(f"a man is {said} singing in a park") for said in ("not", "dancing and not")
+        read(f"a man is {gap} singing in a park") for gap in ("not", "dancing and not")
     )
     assert (alone.wanted, alone.unwanted) == (("a man in a park",), ("singing",))
     assert (composed.wanted, composed.unwanted) == (("a man is dancing",), ("singing in a park",))
@@ -137,7 +137,7 @@ def test_backslashes_of_a_named_thing_are_letters_like_others(text: str) -> None
 @pytest.mark.parametrize(
     "text", ["?!…", "-", "not", "no", "never nor", "🐶 🏖️", "犬が海辺を走る", "kein Hund am Strand"]
 )
-def test_text_without_english_negation_is_wanted_as_typed_and_blank_text_has_no_parts(
+def test_text_without_english_negation_is_wanted_as_typed(
     text: str,
 ) -> None:
     assert read(text) == Query(text, (text,))
@@ -170,13 +170,13 @@ def test_the_longest_list_of_words_is_searched_for() -> None:
         (
             "a dog",
             ("a",) * (MAX_UNWANTED + 1),
-            r"^The query has 201 unwanted parts; name at most 200\.$",
+            "201 .*200",
         ),
-        ("a " * 1_001, ("cat",), r"^The query has 2,002 characters; shorten it to at most 2,000"),
+        ("a " * 1_001, ("cat",), "2,002 .*2,000"),
         (
             "a dog",
             ("x" * 1_999,) * 6,
-            r"^The query has 12,005 characters; shorten it to at most 10,000",
+            "12,005 .*10,000",
         ),
     ],
 )
@@ -229,14 +229,14 @@ def test_no_english_word_is_taken_for_a_misspelt_cue() -> None:
 @pytest.mark.parametrize(
     "text", ["no ox," + "ox," * 331, "-ox " * 249, "-a " * 333, "a dog, no " + "ox; " * 245]
 )
-def test_a_query_of_too_many_parts_is_refused_before_it_is_read(
+def test_too_many_parts_are_refused_before_reading(
     text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(query, "split_query", lambda *_, **__: pytest.fail("it was read"))
-    with pytest.raises(QueryError, match=r"The query has \d+ parts; name at most 200"):
+    with pytest.raises(QueryError, match=r"\d+ parts.* 200"):
         understand(text, load_tagger())
 
 
 @pytest.mark.parametrize("text", ["no ox and " * 99, "dog, " * 199, "no ox or " + "ox or " * 160])
-def test_a_long_list_is_read_as_long_as_it_has_no_more_parts_than_may_be(text: str) -> None:
+def test_a_list_is_read_up_to_the_limit_of_parts(text: str) -> None:
     check_query(understand(text, load_tagger()))

@@ -28,10 +28,11 @@ LINES = (Path(__file__).parent / "data" / "families.jsonl").read_text(encoding="
         ("beach -man", "NOUN PUNCT NOUN"),
         ("a guy doesn t move", "DET NOUN VBZ NEG VB"),  # datasets drop apostrophes
         ("a man loads a gun", "DET NOUN VBZ DET NOUN"),
+        # The verb of a caption that seems to have none.
         (
             "people dance on stage",
             "NOUN VBP ADP NOUN",
-        ),  # the verb of a caption that seems to have none
+        ),
         ("cats and nobody", "NOUN CONJ PRON"),
         ("shows a trick to avoid", "VBZ DET NOUN TO VB"),  # not: avoid | shows
     ],
@@ -64,16 +65,16 @@ def test_tokens_match_their_positions_and_the_tagset(text: str) -> None:
 def test_sentences_have_hantas_tags() -> None:
     texts = [json.loads(line)["text"] for line in LINES[::4]]
     sentences = [[as_tagged(text[start:end]) for start, end in word_spans(text)] for text in texts]
-    short = [
-        words for words in sentences if not any("-" in word for word in words)
-    ]  # long compounds differ
-    quick, hanta = QuickHanta(), HanoverTagger("morphmodel_en.pgz")
+    # Long compounds differ.
+    short = [words for words in sentences if not any("-" in word for word in words)]
+    quick = QuickHanta()
+    hanta = HanoverTagger("morphmodel_en.pgz")
     assert [quick.tag_sent(words, taglevel=0) for words in short] == [
         hanta.tag_sent(words, taglevel=0) for words in short
     ]
 
 
-def test_a_long_compound_is_an_adjective_or_what_its_last_part_is() -> None:
+def test_a_long_compound_is_tagged_by_its_last_part() -> None:
     assert QuickHanta().tag_sent(["a", "chocolate-topped", "donut"], taglevel=0)[1] == "AJ0"
 
 

@@ -53,8 +53,9 @@ def first(
     return next(epoch_batches(world(), config, epoch, inputs=inputs))
 
 
-def test_what_no_loss_needs_is_not_drawn_and_changes_nothing_else() -> None:
-    bare, full = first(CONFIG.replace(train="all"), named=()), first(CONFIG.replace(train="all"))
+def test_unused_inputs_are_not_drawn_and_change_nothing() -> None:
+    bare = first(CONFIG.replace(train="all"), named=())
+    full = first(CONFIG.replace(train="all"))
     assert bare.drawn == {} and list(full.drawn) == [Negated, Denied, Truth]
     assert bare.captions == full.captions
     assert bare.frames is not None and full.frames is not None
@@ -82,16 +83,16 @@ def test_denying_sentences_know_which_clips_of_their_pool_are_right() -> None:
         assert denied.fitting[i, i] == (sentence.kind != "negated")
 
 
-def test_every_kind_of_the_grammar_is_right_for_its_own_clip_and_wrong_for_hard_ones() -> None:
+def test_every_kind_of_sentence_is_right_for_its_clip() -> None:
     kinds = dict.fromkeys(get_args(SceneDenialKind), 1.0)
-    found = set()
+    kinds_drawn = set()
     for row in range(100):
         denial = world().sentences.denial(row, {**kinds, "fragment": 9.0}, random.Random(row))
         truth = world().sentences.truth(denial)
         assert truth is not None and not (truth.fitting & truth.both).any()
         assert truth.fitting[row] == (denial.kind != "negated")
-        found.add(denial.kind)
-    assert found == {*kinds}  # no fragments
+        kinds_drawn.add(denial.kind)
+    assert kinds_drawn == {*kinds}  # no fragments
 
 
 def test_kinds_come_by_their_shares_and_anew_each_epoch() -> None:
@@ -103,7 +104,7 @@ def test_kinds_come_by_their_shares_and_anew_each_epoch() -> None:
     np.testing.assert_array_equal(first(config).of(Truth).pool, first(config).of(Truth).pool)
 
 
-def test_in_the_first_epochs_nothing_is_wanted_where_the_config_says_so() -> None:
+def test_in_the_first_epochs_nothing_is_wanted() -> None:
     config = CONFIG.replace(not_epochs=2)
     drawn = [first(config, epoch).of(Denied) for epoch in (1, 2, 3)]
     kinds = [{sentence.kind for sentence in sentences} for sentences in drawn]
@@ -111,7 +112,7 @@ def test_in_the_first_epochs_nothing_is_wanted_where_the_config_says_so() -> Non
     assert drawn[2] == first(CONFIG, 3).of(Denied)
 
 
-def test_a_share_of_the_world_s_sentences_is_made_of_its_captions_and_has_no_known_truth() -> None:
+def test_some_sentences_are_made_of_captions_without_truth() -> None:
     denials = CaptionDenials([describe(scene, random.Random(0)).text for scene in scenes()])
     config = CONFIG.replace(sentences={**CONFIG.negation.sentences, "fragment": 0.5})
     clips = (
@@ -119,22 +120,20 @@ def test_a_share_of_the_world_s_sentences_is_made_of_its_captions_and_has_no_kno
         for share in (1, 0.5, 0)
     )
     free, mixed, grammar = (
-        next(epoch_batches(some, config, 1, inputs=inputs_of(INPUTS))) for some in clips
+        next(epoch_batches(clip_set, config, 1, inputs=inputs_of(INPUTS))) for clip_set in clips
     )
     for batch, least, most in ((free, 0, 0), (mixed, 5, 15), (grammar, 20, 20)):
-        known = [isinstance(sentence, SceneDenial) for sentence in batch.of(Denied)]
-        assert least <= sum(known) <= most
+        has_claims = [isinstance(sentence, SceneDenial) for sentence in batch.of(Denied)]
+        assert least <= sum(has_claims) <= most
         truth = batch.of(Truth)
-        assert (truth.fitting.any(axis=1) <= known).all() and (
-            truth.both.any(axis=1) <= known
+        assert (truth.fitting.any(axis=1) <= has_claims).all() and (
+            truth.both.any(axis=1) <= has_claims
         ).all()
         has_fragments = "fragment" in {sentence.kind for sentence in batch.of(Denied)}
         assert has_fragments == (least < 20)  # the grammar makes none
 
 
-def test_where_captions_give_no_sentence_of_a_kind_another_is_made_and_if_there_is_none_that_is_said() -> (
-    None
-):
+def test_a_missing_kind_of_sentence_is_replaced_or_refused() -> None:
     def clips(*captions: str) -> Clips:
         return Clips(
             FRAMES,
@@ -142,26 +141,26 @@ def test_where_captions_give_no_sentence_of_a_kind_another_is_made_and_if_there_
         )
 
     config = CONFIG.replace(sentences={"composed": 0.5, "negated": 0.5}, data="captions.txt")
-    with pytest.raises(ConfigError, match="no sentences of the kinds composed, negated"):
+    with pytest.raises(ConfigError, match="composed, negated"):
         next(epoch_batches(clips("a red car", "a blue car"), config, 1, inputs=inputs_of([Denied])))
     config = config.replace(sentences={"composed": 0.9, "not": 0.1})
     batch = next(epoch_batches(clips("a red car", "a dog"), config, 1, inputs=inputs_of([Denied])))
     assert {sentence.kind for sentence in batch.of(Denied)} == {"not"}
 
 
-def test_labels_are_words_of_the_batch_with_the_clips_that_show_them() -> None:
+def test_labels_are_words_with_the_clips_that_show_them() -> None:
     batch = first(CONFIG.replace(train="all"), named=(Labels,))
     assert batch.rows is not None
     drawn = batch.of(Labels)
     claims = {text: label.claim for label in labels() for text in label.texts}
-    said = drawn.texts
-    assert len(set(said)) == len(said) > 20
+    label_texts = drawn.texts
+    assert len(set(label_texts)) == len(label_texts) > 20
     assert drawn.is_shown.any(axis=0).all()
-    for row, shown in zip(batch.rows.tolist(), drawn.is_shown, strict=True):
-        assert shown.tolist() == [claims[text].holds(scenes()[row]) for text in said]
+    for row, is_shown in zip(batch.rows.tolist(), drawn.is_shown, strict=True):
+        assert is_shown.tolist() == [claims[text].holds(scenes()[row]) for text in label_texts]
 
 
-def test_batches_drawn_ahead_come_in_order_each_once_and_only_a_few_ahead() -> None:
+def test_batches_ahead_come_once_in_order_and_few() -> None:
     drawn: list[int] = []
 
     def numbered() -> Iterator[Batch]:

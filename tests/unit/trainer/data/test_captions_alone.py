@@ -2,6 +2,8 @@
 
 import json
 import random
+from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -42,7 +44,7 @@ DOING = (
     "riding a horse",
     "dancing",
 )
-CAPTIONS = [f"{who} {doing} {where}" for who in WHO for doing in DOING for where in WHERE]  # 140
+CAPTIONS = [" ".join(words) for words in product(WHO, DOING, WHERE)]  # 140
 CONFIG = TrainConfig(
     name="Tiny text",
     base="base",
@@ -82,9 +84,7 @@ def lines_of(run: RunFolder) -> list[dict[str, float]]:
     return [json.loads(line) for line in run.metrics.read_text().splitlines()]
 
 
-def test_a_tenth_of_the_videos_is_held_out_and_no_caption_of_theirs_is_trained_on(
-    tmp_path: Path, config: TrainConfig
-) -> None:
+def test_a_tenth_of_the_videos_is_held_out(tmp_path: Path, config: TrainConfig) -> None:
     lines = [
         f"v{n // 2}#enc#{n % 2} {caption}" for n, caption in enumerate([*CAPTIONS, *CAPTIONS[:30]])
     ]
@@ -97,16 +97,14 @@ def test_a_tenth_of_the_videos_is_held_out_and_no_caption_of_theirs_is_trained_o
     assert 4 <= len(held_out) <= 16 and len(captions) == len(set(captions))
     few = read_split(config, "train")[1]
     assert few == captions[:100]  # always the same
-    fewer = read_split(config.replace(validation_clips=3), "validation")[
-        1
-    ]  # from three videos with two each
+    # From three videos with two each.
+    fewer = read_split(config.replace(validation_clips=3), "validation")[1]
     assert len(fewer) == 3 and set(fewer) <= set(held_out)
-    assert (
-        read_split(many.replace(validation_clips=3), "train")[1] == captions
-    )  # the same, however few are read
+    # The same, however few are read.
+    assert read_split(many.replace(validation_clips=3), "train")[1] == captions
 
 
-def test_a_run_on_captions_alone_comes_nearer_to_its_targets_and_leaves_the_visual_tower_as_it_is(
+def test_captions_alone_approach_their_targets_and_keep_the_visual_tower(
     tmp_path: Path, config: TrainConfig, base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("decode_videos", "world_clips"):
@@ -117,7 +115,8 @@ def test_a_run_on_captions_alone_comes_nearer_to_its_targets_and_leaves_the_visu
     lines = lines_of(finished)
     losses = [line["distill"] for line in lines if "distill" in line]
     assert sum(losses[-5:]) < 0.6 * sum(losses[:5])
-    controls, epochs = lines[0], [line for line in lines if "text/target" in line]
+    controls = lines[0]
+    epochs = [line for line in lines if "text/target" in line]
     measured = {
         f"base/text/{name}" for name in ("target", "kept", "order", "order_if_kept", "idioms")
     }
@@ -126,10 +125,8 @@ def test_a_run_on_captions_alone_comes_nearer_to_its_targets_and_leaves_the_visu
     assert epochs[-1]["text/target"] > controls["base/text/target"] + 0.05
     assert epochs[-1]["text/order"] > controls["base/text/order"] + 10
     assert epochs[-1]["text/kept"] > 0.8
-    card, before = (
-        read_checkpoint(finished.checkpoint(8), verify=True).card,
-        read_checkpoint(base).card,
-    )
+    card = read_checkpoint(finished.checkpoint(8), verify=True).card
+    before = read_checkpoint(base).card
     assert (
         card.visual.fingerprint == before.visual.fingerprint
         and card.text.fingerprint != before.text.fingerprint
@@ -140,74 +137,129 @@ def test_a_run_on_captions_alone_comes_nearer_to_its_targets_and_leaves_the_visu
     assert card.metrics["validation/base/text/target"] == controls["base/text/target"]
 
 
-def test_what_is_measured_on_text_is_that_of_a_plain_loop(
+def cosine(encoder: Any, text: str, other_encoder: Any, other_text: str) -> float:
+    """Return the cosine of two texts, each embedded by an encoder of its own."""
+    vector = encoder.encode_text([text])[0]
+    other_vector = other_encoder.encode_text([other_text])[0]
+    return float(vector @ other_vector)
+
+
+class TextLoop:
+    """The measures on text, one sentence after the other.
+
+    Args:
+        encoder: the base, which embeds the texts that sentences are compared with.
+        sentences: those that deny something.
+        video_mean: of the clips of the training.
+        unwanted_mean: of the unwanted parts of the training's sentences.
+    """
+
+    def __init__(
+        self, encoder: Any, sentences: Sequence[Denial], video_mean: Any, unwanted_mean: Any
+    ) -> None:
+        self._encoder = encoder
+        self._sentences = sentences
+        self._video_mean = video_mean
+        self._unwanted_mean = unwanted_mean
+
+    def target_cosines(self, model: Any) -> list[float]:
+        cosines = []
+        for sentence in self._sentences:
+            target = self._target(sentence)
+            vector = model.encode_text([sentence.text])[0]
+            cosines.append(float(vector @ target / np.linalg.norm(target)))
+        return cosines
+
+    def _target(self, sentence: Denial) -> Any:
+        unwanted = self._encoder.encode_text([sentence.unwanted])[0]
+        if not sentence.wanted:
+            return self._video_mean - unwanted
+        wanted = self._encoder.encode_text([sentence.wanted])[0]
+        return wanted - 0.65 * (unwanted - self._unwanted_mean)
+
+    def pairs(self) -> Iterator[tuple[Denial, Any, Any]]:
+        """Yield each sentence, "WANTED and UNWANTED" and "WANTED and OTHER"."""
+        shifted = [*self._sentences[1:], self._sentences[0]]
+        for sentence, next_sentence in zip(self._sentences, shifted, strict=True):
+            start = f"{sentence.wanted} and " if sentence.wanted else ""
+            texts = [f"{start}{sentence.unwanted}", f"{start}{next_sentence.unwanted}"]
+            both, with_other = self._encoder.encode_text(texts)
+            yield sentence, both, with_other
+
+    def ordered(self, model: Any) -> list[bool]:
+        """Say of each sentence whether a model has it nearer to what it wants."""
+        is_ordered = []
+        for sentence, both, with_other in self.pairs():
+            vector = model.encode_text([sentence.text])[0]
+            is_ordered.append(bool(vector @ with_other > vector @ both))
+        return is_ordered
+
+    def ordered_by_wanted(self) -> list[bool]:
+        """Say the same of the wanted part alone, where there is one."""
+        is_ordered = []
+        for sentence, both, with_other in self.pairs():
+            if sentence.wanted:
+                vector = self._encoder.encode_text([sentence.wanted])[0]
+                is_ordered.append(bool(vector @ with_other > vector @ both))
+        return is_ordered
+
+
+def test_measures_on_text_equal_a_plain_loop(
     tmp_path: Path, config: TrainConfig, base: Path
 ) -> None:
     learner = Learner(config.replace(sentences={"composed": 1, "without": 1, "not": 1}))
     encoder = read_checkpoint(base)
     clips, held_out = loaded(learner, tmp_path)
     prepare(learner, clips, lambda: False)
-    teacher = learner.losses.inputs.of(Parts).teacher
-    assert not clips.has_videos
-    np.testing.assert_allclose(  # without videos, the mean of captions
-        teacher.parts([], None).video_mean,
-        encoder.encode_text(clips.captions("0 tokens")).mean(axis=0),
-        atol=1e-6,
-    )
     measures = TextMeasures(learner, held_out)
-    idioms = unseen_idioms(held_out.captions("x"))
     write_tiny(tmp_path / "other", seed=1, resnet=True)
-    other = read_checkpoint(tmp_path / "other")
+    model = read_checkpoint(tmp_path / "other")
+
+    # Without videos, their mean is that of the captions.
+    parts = learner.losses.inputs.of(Parts).teacher.parts([], None)
+    assert not clips.has_videos
+    caption_mean = encoder.encode_text(clips.captions("0 tokens")).mean(axis=0)
+    np.testing.assert_allclose(parts.video_mean, caption_mean, atol=1e-6)
+
     sentences = measures.sentences
-    assert len(sentences) == 12 and not {sentence.wanted for sentence in sentences} & set(
-        clips.captions("x")
-    )
-    target, ordered, preserved, dropped = [], [], [], []
-    mean = teacher.parts([], None).unwanted_mean.numpy()
-    others = [*sentences[1:], sentences[0]]
-    for sentence, caption, other_one in zip(sentences, held_out.captions("x"), others, strict=True):
-        own = other.encode_text([sentence.text])[0]
-        unwanted = encoder.encode_text([sentence.unwanted])[0]
-        wanted = encoder.encode_text([sentence.wanted])[0] - 0.65 * (unwanted - mean)
-        if not sentence.wanted:
-            wanted = teacher.parts([], None).video_mean.numpy() - unwanted
-        target.append(float(own @ wanted / np.linalg.norm(wanted)))
-        start = f"{sentence.wanted} and " if sentence.wanted else ""
-        both, with_other = encoder.encode_text(
-            [f"{start}{one.unwanted}" for one in (sentence, other_one)]
-        )
-        ordered.append(own @ with_other > own @ both)
-        if sentence.wanted:
-            dropped.append(encoder.encode_text([sentence.wanted])[0] @ (with_other - both) > 0)
-        preserved.append(float(other.encode_text([caption])[0] @ encoder.encode_text([caption])[0]))
-    assert 0 < sum(ordered) < 12 and len(idioms) == 12
-    pairs = [
-        (other.encode_text([idiom.text])[0], encoder.encode_text([idiom.wanted])[0])
-        for idiom in idioms
-    ]
+    assert len(sentences) == 12
+    assert not {sentence.wanted for sentence in sentences} & set(clips.captions("x"))
+    loop = TextLoop(encoder, sentences, parts.video_mean.numpy(), parts.unwanted_mean.numpy())
+    captions = held_out.captions("x")
+    kept = np.mean([cosine(model, caption, encoder, caption) for caption in captions])
+    is_ordered = loop.ordered(model)
+    assert 0 < sum(is_ordered) < 12
+    idioms = unseen_idioms(captions)
+    assert len(idioms) == 12
     expected = {
-        "text/target": np.mean(target),
-        "text/kept": np.mean(preserved),
-        "text/order": 100 * np.mean(ordered),
-        "text/order_if_kept": 100 * (np.mean(preserved) - KEPT),
-        "text/idioms": np.mean([text @ meaning for text, meaning in pairs]),
+        "text/target": np.mean(loop.target_cosines(model)),
+        "text/kept": kept,
+        "text/order": 100 * np.mean(is_ordered),
+        "text/order_if_kept": 100 * (kept - KEPT),
+        "text/idioms": np.mean(
+            [cosine(model, idiom.text, encoder, idiom.wanted) for idiom in idioms]
+        ),
     }
-    assert np.mean(preserved) < KEPT and measures(other) == pytest.approx(expected, abs=1e-4)
-    assert measures(encoder)["text/order_if_kept"] == measures(encoder)["text/order"] > 0
+    assert kept < KEPT
+    assert measures(model) == pytest.approx(expected, abs=1e-4)
+
+    of_base = measures(encoder)
+    assert of_base["text/order_if_kept"] == of_base["text/order"] > 0
+    controls = measures.controls
+    assert controls["base/text/order"] == pytest.approx(of_base["text/order"], abs=1e-4)
+    dropped = loop.ordered_by_wanted()
     assert 0 < len(dropped) < 12
-    assert measures.controls["drop/text/order"] == pytest.approx(100 * np.mean(dropped), abs=1e-4)
-    assert measures.controls["base/text/order"] == pytest.approx(
-        measures(encoder)["text/order"], abs=1e-4
-    )
+    assert controls["drop/text/order"] == pytest.approx(100 * np.mean(dropped), abs=1e-4)
 
 
-def test_an_idiom_s_target_is_its_paraphrase_and_it_is_not_among_the_ordered(
+def test_an_idiom_s_target_is_its_paraphrase(
     tmp_path: Path, config: TrainConfig, base: Path
 ) -> None:
     learner = Learner(config.replace(sentences={"idiom": 1, "not": 1}))
     clips, held_out = loaded(learner, tmp_path)
     prepare(learner, clips, lambda: False)
-    teacher, (_, distill) = learner.losses.inputs.of(Parts).teacher, learner.losses.terms["distill"]
+    teacher = learner.losses.inputs.of(Parts).teacher
+    (_, distill) = learner.losses.terms["distill"]
     assert isinstance(distill, DistillLoss)
     idioms = [Denial("idiom", "a man can't stop singing", "a man keeps singing", "")]
     expected = read_checkpoint(base).encode_text(["a man keeps singing"])
@@ -219,7 +271,7 @@ def test_an_idiom_s_target_is_its_paraphrase_and_it_is_not_among_the_ordered(
     assert ordered == pytest.approx(round(ordered))
 
 
-def test_the_world_draws_its_kinds_in_the_order_of_their_shares_and_no_fragments() -> None:
+def test_the_world_draws_kinds_by_their_shares() -> None:
     """Another order would give other sentences, and other models, from the same config."""
     grammar: Any = SimpleNamespace(draw=lambda row, kind, rng: kind)
     world = WorldSentences([])
@@ -234,19 +286,19 @@ def test_the_world_draws_its_kinds_in_the_order_of_their_shares_and_no_fragments
 def test_a_share_of_the_captions_is_held_in_place(tmp_path: Path, config: TrainConfig) -> None:
     quarter = Learner(config.replace(keep_share=0.25))
     clips, _ = loaded(quarter, tmp_path)
-    whole, part = (
+    full, part = (
         next(epoch_batches(clips, config.replace(keep_share=share), 1, 0, quarter.losses.inputs))
         for share in (1, 0.25)
     )
-    assert part.captions == whole.captions[:5] and len(whole.captions) == 20
-    assert part.of(Denied) == whole.of(Denied)
+    assert part.captions == full.captions[:5] and len(full.captions) == 20
+    assert part.of(Denied) == full.of(Denied)
     prepare(quarter, clips, lambda: False)
     assert quarter.step([part])["distill"] > 0
-    with pytest.raises(ConfigError, match="keep_share is for distill and composed"):
+    with pytest.raises(ConfigError, match=r"keep_share .*distill.*composed"):
         config.replace(keep_share=0.5, losses={"distill": {}, "contrastive": {}})
 
 
-def test_a_killed_preparation_goes_on_with_the_embeddings_that_it_had_stored(
+def test_a_killed_preparation_continues_with_stored_embeddings(
     tmp_path: Path, config: TrainConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def prepared(cache: Path | None) -> tuple[Teacher, dict[str, float]]:
@@ -262,7 +314,7 @@ def test_a_killed_preparation_goes_on_with_the_embeddings_that_it_had_stored(
     assert prepared(cache)[1] == controls
 
     monkeypatch.setattr(FrozenTexts, "encode_text", lambda *_: pytest.fail("embedded again"))
-    again, controls_again = prepared(cache)
+    repeated, controls_again = prepared(cache)
     assert controls_again == controls
-    assert torch.equal(again.unwanted_mean, teacher.unwanted_mean)
-    assert torch.equal(again.video_mean, teacher.video_mean)
+    assert torch.equal(repeated.unwanted_mean, teacher.unwanted_mean)
+    assert torch.equal(repeated.video_mean, teacher.video_mean)

@@ -34,7 +34,8 @@ def pixels_of(batch: Batch) -> NDArray[np.uint8]:
 
 def numbered(count: int, num_frames: int = 3) -> Clips:
     """Clips whose pixels encode their clip and frame numbers; the left column is black."""
-    rows, frames = np.arange(count, dtype=np.uint8), np.arange(num_frames, dtype=np.uint8)
+    rows = np.arange(count, dtype=np.uint8)
+    frames = np.arange(num_frames, dtype=np.uint8)
     pixels = np.zeros((count, num_frames, 2, 2, 3), np.uint8)
     pixels[..., 1, 0] = rows[:, None, None]
     pixels[..., 1, 1] = frames[None, :, None]
@@ -42,7 +43,7 @@ def numbered(count: int, num_frames: int = 3) -> Clips:
     return Clips(pixels, Numbered(count))
 
 
-def test_what_was_rendered_is_not_rendered_again_unless_it_would_look_different(
+def test_clips_are_rendered_again_only_if_they_look_different(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = world_clips("train", 2, 1, Framing(32), 0, tmp_path)
@@ -60,9 +61,8 @@ def test_what_was_rendered_is_not_rendered_again_unless_it_would_look_different(
         clips = world_clips("train", count, num_frames, Framing(size), seed, tmp_path)
         assert clips.frames.shape == (count, num_frames, size, size, 3)
     assert len(list(tmp_path.iterdir())) == 5
-    monkeypatch.setattr(
-        clips_module, "LOOK", clips_module.LOOK + 1
-    )  # as if the drawing had changed
+    # As if the drawing had changed.
+    monkeypatch.setattr(clips_module, "LOOK", clips_module.LOOK + 1)
     world_clips("train", 2, 1, Framing(32), 0, tmp_path)
     assert len(list(tmp_path.iterdir())) == 6
 
@@ -77,19 +77,17 @@ def test_an_epoch_shows_every_clip_once_with_its_own_caption() -> None:
     assert {pixels_of(batch).shape for batch in batches} == {(4, 1, 2, 2, 3)}
 
 
-def test_more_passes_and_batches_a_step_go_on_with_the_same_draws_and_leave_no_clip_out() -> None:
+def test_accumulated_batches_keep_the_draws_and_all_clips() -> None:
     once = TrainConfig(num_clips=12, batch_size=4)
     more = once.replace(passes=2, accumulate=2)
     assert (once.steps_per_epoch, more.steps_per_epoch) == (3, 3)
-    first, both = (
-        list(epoch_batches(numbered(12), once, 1)),
-        list(epoch_batches(numbered(12), more, 1)),
-    )
+    first = list(epoch_batches(numbered(12), once, 1))
+    both = list(epoch_batches(numbered(12), more, 1))
     assert len(both) == 6
     assert [batch.captions for batch in both[:3]] == [batch.captions for batch in first]
     drawn = [
-        [caption.split()[1] for batch in some for caption in batch.captions]
-        for some in (both[:3], both[3:])
+        [caption.split()[1] for batch in half for caption in batch.captions]
+        for half in (both[:3], both[3:])
     ]
     assert drawn[0] != drawn[1] and sorted(drawn[0]) == sorted(drawn[1]) == sorted(
         str(row) for row in range(12)
@@ -108,7 +106,7 @@ def several(counts: list[int]) -> Clips:
     return replace(numbered(len(counts)), sentences=CaptionSentences(captions))
 
 
-def test_an_epoch_can_take_every_caption_once_with_the_frames_of_its_own_clip() -> None:
+def test_an_epoch_can_take_every_caption_once() -> None:
     counts = [20, 1, 5, 5, 10, 7]
     config = TrainConfig(
         num_clips=6, num_captions=48, data="x", batch_size=4, flip=False, frames_per_step=1
@@ -130,9 +128,7 @@ def test_an_epoch_can_take_every_caption_once_with_the_frames_of_its_own_clip() 
     assert len(more) == 96 and len(set(more)) == 48
 
 
-def test_frames_of_a_step_are_different_ones_of_the_clip_and_mirrored_together_about_half_the_time() -> (
-    None
-):
+def test_a_step_s_frames_differ_and_half_are_mirrored() -> None:
     config = TrainConfig(num_clips=200, batch_size=200, frames_per_step=2, seed=1)
     (batch,) = epoch_batches(numbered(200), config, epoch=1)
     frames = pixels_of(batch)
@@ -153,27 +149,31 @@ def test_a_mirrored_frame_swaps_left_and_right_and_nothing_else() -> None:
     mirrored = 0
     for row, frames in zip(batch.rows.tolist(), pixels_of(batch), strict=True):
         as_they_are = [pixels[row][order] for order in ([0, 1], [1, 0])]
-        mirrored += any(np.array_equal(frames, some[:, :, ::-1]) for some in as_they_are)
+        mirrored += any(
+            np.array_equal(frames, clip_frames[:, :, ::-1]) for clip_frames in as_they_are
+        )
         assert any(
-            np.array_equal(frames, some) for one in as_they_are for some in (one, one[:, :, ::-1])
+            np.array_equal(frames, clip_frames)
+            for one in as_they_are
+            for clip_frames in (one, one[:, :, ::-1])
         )
     assert 0 < mirrored < 20
 
 
-def test_batches_depend_on_seed_and_epoch_alone_and_can_be_taken_up_in_the_middle() -> None:
-    clips, config = numbered(12), TrainConfig(num_clips=12, batch_size=4)
-    first, again = (
-        list(epoch_batches(clips, config, 1)),
-        list(epoch_batches(clips, config, 1, start=1)),
-    )
-    assert len(again) == 2
-    for one, other in zip(first[1:], again, strict=True):
-        np.testing.assert_array_equal(one.frames, other.frames)
-        assert one.captions == other.captions
+def test_batches_depend_on_seed_and_epoch_alone() -> None:
+    clips = numbered(12)
+    config = TrainConfig(num_clips=12, batch_size=4)
+    first = list(epoch_batches(clips, config, 1))
+    rest = list(epoch_batches(clips, config, 1, start=1))
+    assert len(rest) == 2
+    for earlier, other in zip(first[1:], rest, strict=True):
+        np.testing.assert_array_equal(earlier.frames, other.frames)
+        assert earlier.captions == other.captions
     second = list(epoch_batches(clips, config, 2))
     texts = {caption for batch in first for caption in batch.captions}
     assert texts.isdisjoint(caption for batch in second for caption in batch.captions)
     orders = [
-        [int(row) for batch in some for row in np.asarray(batch.rows)] for some in (first, second)
+        [int(row) for batch in batches for row in np.asarray(batch.rows)]
+        for batches in (first, second)
     ]
     assert orders[0] != orders[1] and list(range(12)) not in orders

@@ -56,7 +56,7 @@ def greys(clips: Clips) -> list[int]:
     return sorted(round(float(clip[0].mean()) / 20) for clip in np.asarray(clips.frames))
 
 
-def test_training_and_validation_clips_are_all_there_are_but_the_bad_one_and_never_the_same(
+def test_training_and_validation_clips_are_disjoint_and_complete(
     folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     config = CONFIG.replace(data=str(folder))
@@ -71,7 +71,7 @@ def test_training_and_validation_clips_are_all_there_are_but_the_bad_one_and_nev
 
 
 @pytest.mark.parametrize("validation_clips", [1, 1000])
-def test_no_video_that_evaluation_takes_as_unseen_is_trained_on_whatever_the_number_of_validation_clips(
+def test_no_unseen_video_of_evaluation_is_trained_on(
     tmp_path: Path, write_video: WriteVideo, validation_clips: int
 ) -> None:
     names = [f"v{number}" for number in range(20)]
@@ -91,7 +91,7 @@ def test_no_video_that_evaluation_takes_as_unseen_is_trained_on_whatever_the_num
     assert (len(trained), len(unseen), trained & unseen) == (18, 2, set())
 
 
-def test_rows_keep_their_own_captions_where_a_bad_file_is_left_out(
+def test_rows_keep_their_captions_beside_a_bad_file(
     write_video: WriteVideo, tmp_path: Path
 ) -> None:
     bad = tmp_path / "bad.avi"
@@ -116,9 +116,9 @@ def count_decoded(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     decoded: list[Path] = []
     frames = Decoder.frames
 
-    def counting(decoder: Decoder, path: Path, *how: Any) -> Any:
+    def counting(decoder: Decoder, path: Path, *options: Any) -> Any:
         decoded.append(path)
-        return frames(decoder, path, *how)
+        return frames(decoder, path, *options)
 
     monkeypatch.setattr(Decoder, "frames", counting)
     return decoded
@@ -129,7 +129,8 @@ def test_training_and_evaluation_of_one_folder_decode_each_video_once(
 ) -> None:
     (folder / "clips" / "bad.avi").unlink()
     decoded = count_decoded(monkeypatch)
-    config, folder_of_runs = CONFIG.replace(data=str(folder)), tmp_path / "runs"
+    config = CONFIG.replace(data=str(folder))
+    folder_of_runs = tmp_path / "runs"
     for _ in range(2):
         parts = [
             ClipLoader(config, folder_of_runs / ".frames").load(split)
@@ -145,7 +146,7 @@ def test_training_and_evaluation_of_one_folder_decode_each_video_once(
     assert not list(folder_of_runs.rglob("*.npy"))
 
 
-def test_a_follower_reads_what_the_leader_has_stored_and_tries_nothing_again(
+def test_a_follower_reads_what_the_leader_has_stored(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = CONFIG.replace(data=str(folder))
@@ -158,7 +159,7 @@ def test_a_follower_reads_what_the_leader_has_stored_and_tries_nothing_again(
     np.testing.assert_array_equal(follower.frames, leader.frames)
 
 
-def test_a_run_on_a_folder_of_videos_with_a_bad_file_in_it(folder: Path, tmp_path: Path) -> None:
+def test_a_run_on_videos_skips_a_bad_file(folder: Path, tmp_path: Path) -> None:
     losses = {"retrieval": {}, "bnl": {"weight": 1e-3}}
     config = CONFIG.replace(data=str(folder), losses=losses, learning_rate=1e-4)
     finished = run_training(config, tmp_path / "runs" / "a")
@@ -174,40 +175,45 @@ def test_a_run_on_a_folder_of_videos_with_a_bad_file_in_it(folder: Path, tmp_pat
     assert "negated/delta_MIR" in lines[-1]
 
 
-def test_pooling_and_frame_positions_of_a_run_are_on_its_cards_and_of_its_base(
+def test_a_run_s_pooling_and_positions_are_on_its_cards(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = CONFIG.replace(data=str(folder), epochs=1, pooling="raw_mean", positions="ends")
     run = run_training(config, tmp_path / "runs" / "a")
     card = read_card(run.checkpoint(1))
     assert (card.pooling.name, card.framing.positions) == ("raw_mean", "ends")
-    again = Learner(
+    second_learner = Learner(
         config.replace(model={}, base=str(run.checkpoint(1)), pooling="base", positions="base")
     )
-    assert (again.card.pooling.name, again.card.framing.positions) == ("raw_mean", "ends")
-    assert again.config.framing.positions == "ends"
-    usual = Learner(again.config.replace(pooling="mean", positions="centres"))
+    assert (second_learner.card.pooling.name, second_learner.card.framing.positions) == (
+        "raw_mean",
+        "ends",
+    )
+    assert second_learner.config.framing.positions == "ends"
+    usual = Learner(second_learner.config.replace(pooling="mean", positions="centres"))
     batch = next(
         epoch_batches(
-            ClipLoader(again.config, tmp_path / "runs" / ".frames").load("train"), again.config, 1
+            ClipLoader(second_learner.config, tmp_path / "runs" / ".frames").load("train"),
+            second_learner.config,
+            1,
         )
     )
-    for learner in (again, usual):
+    for learner in (second_learner, usual):
         encoded = MagicMock(wraps=learner.model.encode_image)
         monkeypatch.setattr(learner.model, "encode_image", encoded)
         learner._embed_videos(batch)
         assert encoded.call_args.kwargs == {"normalize": learner is usual}
     (run.checkpoint(1) / "nt2vr.json").write_text('{"name": "a", "positions": "middle"}')
-    with pytest.raises(CheckpointError, match="invalid “positions”"):
+    with pytest.raises(CheckpointError, match="positions"):
         read_card(run.checkpoint(1))
 
 
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"losses": {"composed": {}}}, "composed must know what each clip shows"),
-        ({"batch_size": 12}, "mine has 11 clips to train on, too few for a batch_size of 12."),
-        ({"data": "/nowhere"}, "/nowhere is not there."),
+        ({"losses": {"composed": {}}}, "composed"),
+        ({"batch_size": 12}, "mine .*11 .*12"),
+        ({"data": "/nowhere"}, "/nowhere"),
     ],
     ids=["a loss that needs more", "too few", "nothing there"],
 )

@@ -1,6 +1,7 @@
 """Ordered pairs of stored clips: each sentence is true of its frames in their order, and false of the other order."""
 
 import random
+from itertools import product
 
 import numpy as np
 import pytest
@@ -28,51 +29,49 @@ def test_each_sentence_names_what_its_frames_show_first_and_then(
     for number, (text, rows, frames) in enumerate(
         zip(drawn.texts, drawn.rows, drawn.frames, strict=True)
     ):
-        first, second = rows[0], rows[-1]
-        assert (
-            rows.tolist() == [first] * 2 + [second] * 3
-        )  # half of the frames of each, in their order
+        first = rows[0]
+        second = rows[-1]
+        # Half of the frames of each, in their order.
+        assert rows.tolist() == [first] * 2 + [second] * 3
         assert (np.diff(frames[:2]) > 0).all() and (np.diff(frames[2:]) > 0).all()
         assert drawn.rows[number ^ 1].tolist() == [second] * 2 + [first] * 3
         assert text != drawn.texts[number ^ 1]
-        told = [
-            (one, other)
+        pairs_of_actions = [
+            (one, fourth)
             for thing, one in _doings(scenes[first])
-            for again, other in _doings(scenes[second])
-            if thing == again and one != other and _says(text, one, other)
+            for third, fourth in _doings(scenes[second])
+            if thing == third and one != fourth and _says(text, one, fourth)
         ]
-        assert told, text
+        assert pairs_of_actions, text
 
 
 def _says(text: str, one: str, other: str) -> bool:
     """Return whether a text says that somebody does one thing and then the other, in any words."""
-    return any(
-        text.endswith(in_turn("", first, second, joint))
-        for first in deeds()[one].phrases
-        for second in deeds()[other].phrases
-        for joint in SEQUENCES
-    )
+    wordings = product(deeds()[one].phrases, deeds()[other].phrases, SEQUENCES)
+    return any(text.endswith(in_turn("", *wording)) for wording in wordings)
 
 
 def test_another_order_of_the_frames_shows_the_other_motion(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(ordered, "MOTION_SHARE", 1)
-    scenes, told = sample_scenes("train", 400, 0), set()
+    scenes = sample_scenes("train", 400, 0)
+    seen_pairs = set()
     drawn = FrameOrders(scenes).draw(60, 4, random.Random(0))
-    for one, other in zip(range(0, 120, 2), range(1, 120, 2), strict=True):
-        (row,) = set(drawn.rows[one]) | set(drawn.rows[other])
-        assert drawn.frames[one].tolist() == [0, 1, 2, 3] == sorted(drawn.frames[other])
+    for first, second in zip(range(0, 120, 2), range(1, 120, 2), strict=True):
+        (row,) = set(drawn.rows[first]) | set(drawn.rows[second])
+        assert drawn.frames[first].tolist() == [0, 1, 2, 3] == sorted(drawn.frames[second])
         pairs = [
             (motion.verb, motion.other_verb)
             for motion in ordered.motions_of(row, scenes[row])
-            if _does(drawn.texts[one], motion.verb) and _does(drawn.texts[other], motion.other_verb)
+            if _does(drawn.texts[first], motion.verb)
+            and _does(drawn.texts[second], motion.other_verb)
         ]
-        assert any(drawn.frames[other].tolist() == reordered(*pair, 4) for pair in pairs), (
-            drawn.texts[one]
+        assert any(drawn.frames[second].tolist() == reordered(*pair, 4) for pair in pairs), (
+            drawn.texts[first]
         )
-        told |= set(pairs)
-    assert {("enter", "leave"), ("throw", "catch"), ("stop", "start")} <= told
+        seen_pairs |= set(pairs)
+    assert {("enter", "leave"), ("throw", "catch"), ("stop", "start")} <= seen_pairs
 
 
 def _does(text: str, verb: str) -> bool:
@@ -89,13 +88,13 @@ def _does(text: str, verb: str) -> bool:
 def test_reordered_frames_are_where_the_other_motion_is(
     verb: str, other: str, num_frames: int
 ) -> None:
-    shown, wanted = (spots(deeds()[name].motion, num_frames) for name in (verb, other))
-    assert [shown[frame] for frame in reordered(verb, other, num_frames)] == list(wanted)
+    actual, wanted = (spots(deeds()[name].motion, num_frames) for name in (verb, other))
+    assert [actual[frame] for frame in reordered(verb, other, num_frames)] == list(wanted)
 
 
 def test_what_is_done_first_is_said_last_with_after_alone() -> None:
-    said = {joint: in_turn("a man", "sing", "take a nap", joint) for joint in SEQUENCES}
-    assert said == {
+    sentences = {joint: in_turn("a man", "sing", "take a nap", joint) for joint in SEQUENCES}
+    assert sentences == {
         "before": "a man sings before taking a nap",
         "after": "a man takes a nap after singing",
         "and then": "a man sings and then takes a nap",

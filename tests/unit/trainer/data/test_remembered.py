@@ -36,16 +36,17 @@ def squares(folder: Path | None, work: Work, key: str = "squares") -> list[int]:
 def test_work_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         squares(tmp_path, Work(killed_at=4))
-    rest, again = Work(), Work()
-    assert squares(tmp_path, rest) == squares(tmp_path, again) == [0, 1, 4, 9, 16, 25]
-    assert (rest.done, again.done) == ([4, 5], [])
-    other = Work()
-    squares(tmp_path, other, "other data")
-    assert other.done == [*range(6)]
+    rest = Work()
+    second_work = Work()
+    assert squares(tmp_path, rest) == squares(tmp_path, second_work) == [0, 1, 4, 9, 16, 25]
+    assert (rest.done, second_work.done) == ([4, 5], [])
+    other_work = Work()
+    squares(tmp_path, other_work, "other data")
+    assert other_work.done == [*range(6)]
 
 
 @pytest.mark.parametrize("damage", [b"16", b"16\n[", b"no number\n", b"\xff\n"])
-def test_half_a_line_and_a_damaged_one_are_worked_out_again(tmp_path: Path, damage: bytes) -> None:
+def test_damaged_lines_are_worked_out_again(tmp_path: Path, damage: bytes) -> None:
     squares(tmp_path, Work())
     (path,) = tmp_path.glob("prepared-*.jsonl")
     path.write_bytes(b"0\n1\n4\n9\n" + damage)
@@ -62,12 +63,11 @@ def test_what_cannot_be_kept_is_worked_out_all_the_same(tmp_path: Path) -> None:
     )
 
 
-def test_a_disk_that_fills_ends_what_is_kept_and_not_the_work(tmp_path: Path) -> None:
+def test_a_full_disk_ends_the_memory_and_not_work(tmp_path: Path) -> None:
     resource = pytest.importorskip("resource")
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(
-        resource.RLIMIT_FSIZE, (6, limits[1])
-    )  # bytes: "0", "1", "4", and no whole "9"
+    # Bytes: "0", "1", "4", and no whole "9".
+    resource.setrlimit(resource.RLIMIT_FSIZE, (6, limits[1]))
     try:
         assert squares(tmp_path, Work()) == [0, 1, 4, 9, 16, 25]
     finally:
@@ -77,7 +77,7 @@ def test_a_disk_that_fills_ends_what_is_kept_and_not_the_work(tmp_path: Path) ->
     assert rest.done == [3, 4, 5]
 
 
-def test_sentences_drawn_from_what_was_kept_are_those_drawn_from_captions(
+def test_remembered_sentences_equal_those_drawn_from_captions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     captions = world_captions("train", 60, 0, folder=tmp_path)
@@ -90,9 +90,9 @@ def test_sentences_drawn_from_what_was_kept_are_those_drawn_from_captions(
         caption_clips, "sample_scenes", lambda *_: pytest.fail("scenes are drawn again")
     )
     assert world_captions("train", 60, 0, folder=tmp_path) == captions
-    kept = denials_of([*captions, "", "a man without a hat sings"], cache=tmp_path)
+    remembered = denials_of([*captions, "", "a man without a hat sings"], cache=tmp_path)
     for kind in get_args(DenialKind):
         for row in range(len(fresh)):
-            assert kept.draw(row, kind, random.Random(row)) == fresh.draw(
+            assert remembered.draw(row, kind, random.Random(row)) == fresh.draw(
                 row, kind, random.Random(row)
             )

@@ -44,7 +44,7 @@ def test_a_model_of_the_family_is_trained_reloaded_and_searched(
     )
     folder = run_training(config, tmp_path / "run").checkpoint(1)
     assert read_configs(folder) == tuple(
-        json.loads(json.dumps(each)) for each in read_configs(base)
+        json.loads(json.dumps(config)) for config in read_configs(base)
     )
     for file in (TOKENIZER, TOKENIZER_CONFIG):
         assert (folder / file).exists() == (base / file).exists()

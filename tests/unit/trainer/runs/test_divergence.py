@@ -82,7 +82,7 @@ KINDS: dict[str, Callable[[Path], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_run_whose_loss_becomes_nan_stops_at_that_step_and_goes_on_from_its_last_save(
+def test_a_nan_loss_stops_the_run_at_that_step(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_tiny(tmp_path / "base", "Tiny base")
@@ -122,7 +122,7 @@ def test_a_run_whose_loss_becomes_nan_stops_at_that_step_and_goes_on_from_its_la
     assert finished and (finished.state, finished.diverged_rate) == ("finished", None)
 
 
-def test_a_lower_rate_holds_for_all_later_resumes_to_the_same_numbers(
+def test_a_lower_rate_holds_for_all_later_resumes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The changed run, stopped twice, ends as one that was not stopped after the change."""
@@ -132,8 +132,8 @@ def test_a_lower_rate_holds_for_all_later_resumes_to_the_same_numbers(
         spoil(patch, step=7)
         for run in runs:
             run_training(CONFIG, run.path, "failed")
-    whole, stopped = runs
-    assert main([str(whole.path), "--set", "learning_rate=5e-4"]) == 0
+    uninterrupted, stopped = runs
+    assert main([str(uninterrupted.path), "--set", "learning_rate=5e-4"]) == 0
     for step in (8, 10):
         with monkeypatch.context() as patch:
             stop_at(patch, step)
@@ -147,18 +147,18 @@ def test_a_lower_rate_holds_for_all_later_resumes_to_the_same_numbers(
         )
         assert stopped.log.read_text().splitlines()[-1].endswith(f"stopped after step {step}.")
     go_on(stopped)
-    assert stopped.metrics.read_text() == whole.metrics.read_text()
+    assert stopped.metrics.read_text() == uninterrupted.metrics.read_text()
     one, two = (read_checkpoint(run.checkpoint(3), verify=True).card for run in runs)
     assert one.replace(created="") == two.replace(created="")
     rates = [
         row["learning_rate"]
-        for row in read_metrics(whole.metrics)
+        for row in read_metrics(uninterrupted.metrics)
         if row["step"] == 8 and "contrastive" in row
     ]
     assert rates == [pytest.approx(5e-4 * rate_at(8, CONFIG))]
 
 
-def test_a_lower_rate_that_was_set_before_the_first_save_survives_a_stop_before_the_next(
+def test_an_early_lower_rate_survives_a_stop(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_tiny(tmp_path / "base", "Tiny base")
@@ -184,7 +184,8 @@ def test_what_is_not_finite_is_noticed_though_each_loss_is(
     which: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     save_after_each_step(monkeypatch)
-    loss_of, take_step = Learner.loss, Trainable.step
+    loss_of = Learner.loss
+    take_step = Trainable.step
 
     def loss(self: Learner, batch: Any) -> tuple[Tensor, dict[str, float]]:
         loss, values = loss_of(self, batch)
@@ -214,7 +215,7 @@ def test_what_is_not_finite_is_noticed_though_each_loss_is(
     assert all(bool(tensor.isfinite().all()) for tensor in saved.learner["model"].values())
 
 
-def test_no_checkpoint_is_written_of_weights_that_the_last_step_of_an_epoch_has_spoilt(
+def test_a_spoilt_epoch_writes_no_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     take_step = Trainable.step
@@ -233,7 +234,7 @@ def test_no_checkpoint_is_written_of_weights_that_the_last_step_of_an_epoch_has_
     assert saved and saved.steps == 4
 
 
-def test_only_a_lower_learning_rate_can_be_set_and_only_after_the_loss_became_non_finite(
+def test_only_a_lower_rate_is_accepted_after_divergence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
@@ -252,14 +253,14 @@ def test_only_a_lower_learning_rate_can_be_set_and_only_after_the_loss_became_no
         "learning_rate=0": "learning_rate must be above 0",
         "learning_rate=fast": "'fast'",
     }
-    for change, named in refused.items():
+    for change, expected in refused.items():
         assert main([str(run.path), "--set", change]) == 2
-        assert named in capsys.readouterr().err
+        assert expected in capsys.readouterr().err
     assert main([str(run.path), "--set", "learning_rate=1e-4", "--set", "seed=3"]) == 2
     assert run.resume.read_bytes() == saved
 
 
-def test_a_state_with_weights_that_an_earlier_version_saved_as_nan_is_refused(
+def test_a_saved_state_with_nan_weights_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
@@ -286,17 +287,17 @@ def test_a_learner_that_diverged_keeps_its_weights(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.slow
-def test_a_sweep_goes_on_after_a_run_that_diverged_and_leaves_one_out_whose_rate_was_changed(
+def test_a_sweep_continues_after_a_diverged_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     save_config(CONFIG.replace(epochs=1, max_grad_norm=math.inf), tmp_path / "tiny.json")
     arguments: dict[str, Any] = {"grid": ["learning_rate=1e30,1e-3"], "out": tmp_path / "runs"}
     assert sweep(tmp_path / "tiny.json", **arguments, data_dir=tmp_path, device="cpu") == 1
-    shown = capsys.readouterr()
+    captured = capsys.readouterr()
     assert (
-        "0 of 1" in shown.out
-        and shown.err.count("failed:") == 1
-        and "became non-finite" in shown.err
+        "0 of 1" in captured.out
+        and captured.err.count("failed:") == 1
+        and "became non-finite" in captured.err
     )
     (failed,) = (
         RunFolder(path.parent)
@@ -305,5 +306,5 @@ def test_a_sweep_goes_on_after_a_run_that_diverged_and_leaves_one_out_whose_rate
     )
     assert main([str(failed.path), "--set", "learning_rate=1e-3"]) == 0
     assert sweep(tmp_path / "tiny.json", **arguments, data_dir=tmp_path, device="cpu") == 0
-    shown = capsys.readouterr()
-    assert "0 of 1" in shown.out and failed.path.name in shown.err
+    captured = capsys.readouterr()
+    assert "0 of 1" in captured.out and failed.path.name in captured.err

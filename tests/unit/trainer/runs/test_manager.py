@@ -24,6 +24,7 @@ from trainer.runs import run_folder as run_folder_module
 from trainer.runs.manager import Run, RunManager
 from trainer.runs.run_folder import Holder, Lock, RunFolder, RunStatus, State, device_locks
 
+# The built-in model, whose steps are slow enough to stop between two.
 CONFIG = TrainConfig(
     name="Tiny*",
     num_clips=64,
@@ -33,7 +34,7 @@ CONFIG = TrainConfig(
     epochs=1,
     warmup_steps=2,
     log_every=1,
-)  # the built-in model, whose steps are slow enough to stop between two
+)
 SET = ("--set", "epochs=7", "--set", "name=A=b", "--set", "losses.contrastive.weight=.5")
 STEPS = 32
 PATIENCE_S = 60
@@ -77,7 +78,7 @@ def put(folder: Path, run_id: str, state: str | None = None) -> RunFolder:
 
 
 @pytest.mark.slow
-def test_a_run_is_started_stopped_killed_and_resumed_to_its_end_and_no_other_starts_meanwhile(
+def test_a_run_is_started_stopped_killed_and_resumed(
     manager: RunManager, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run_id = manager.start(CONFIG)
@@ -91,7 +92,7 @@ def test_a_run_is_started_stopped_killed_and_resumed_to_its_end_and_no_other_sta
     assert main([str(manager.folder / "by-hand"), "--config", str(tmp_path / "config.json")]) == 2
     assert re.search(refusal, capsys.readouterr().err)
     assert not (manager.folder / "by-hand").exists()
-    with pytest.raises(RunError, match="Stop it before you delete it"):
+    with pytest.raises(RunError):
         manager.delete(run_id)
 
     wait_for(manager, run_id, lambda run: run.status.step > 2)
@@ -99,7 +100,7 @@ def test_a_run_is_started_stopped_killed_and_resumed_to_its_end_and_no_other_sta
     stopped = wait_for_end(manager, run_id, "stopped")
     assert 2 < stopped.status.step < STEPS
     assert manager.metrics(run_id)[0]["step"] == 1
-    with pytest.raises(RunError, match="is not training"):
+    with pytest.raises(RunError):
         manager.stop(run_id)
 
     manager.resume(run_id)
@@ -111,7 +112,7 @@ def test_a_run_is_started_stopped_killed_and_resumed_to_its_end_and_no_other_sta
 
     manager.resume(run_id)
     assert wait_for_end(manager, run_id, "finished").status.step == STEPS
-    with pytest.raises(RunError, match="cannot be resumed: it is finished"):
+    with pytest.raises(RunError, match="finished"):
         manager.resume(run_id)
     manager.delete(run_id)
     assert manager.runs() == []
@@ -119,7 +120,7 @@ def test_a_run_is_started_stopped_killed_and_resumed_to_its_end_and_no_other_sta
     assert (trashed / "checkpoints").is_dir()
 
 
-def test_a_run_that_fails_says_why_and_one_that_cannot_start_leaves_nothing(
+def test_a_failed_run_says_why_and_leaves_nothing(
     manager: RunManager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run_id = put(manager.folder, "by-hand", "stopped").path.name
@@ -129,17 +130,15 @@ def test_a_run_that_fails_says_why_and_one_that_cannot_start_leaves_nothing(
     assert "Unknown loss 'triplet'" in str(failed.status.error)
     assert failed.can_resume
     log = manager.log_tail(run_id, 1000)  # each line once, though standard error is the log, too
-    assert (
-        log.count("Choose one of: bnl, composed") == 2
-    )  # at the end of the traceback, and as the reason
+    # At the end of the traceback, and as the reason.
+    assert log.count("Choose one of: bnl, composed") == 2
 
-    monkeypatch.setattr(
-        manager_module, "refuse_second_training", lambda *_: None
-    )  # two people click at the same time
+    # Two people click at the same time.
+    monkeypatch.setattr(manager_module, "refuse_second_training", lambda *_: None)
     (device,) = device_locks(manager.folder).values()
     with (
         device.hold(Holder("other", "runs/other", 1)),
-        pytest.raises(RunError, match="other is still training"),
+        pytest.raises(RunError, match="other"),
     ):
         manager.start(CONFIG)
     assert [run.run_id for run in manager.runs()] == [run_id]
@@ -152,21 +151,20 @@ def test_runs_train_on_the_device_that_the_app_was_given(
     monkeypatch.setattr(ctypes, "CDLL", lambda name: None)  # as with a CUDA driver
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,1")
     for device in ("cuda:1", "cpu"):
-        (other,) = device_locks(tmp_path, [device]).values()
-        with other.hold(Holder("other", str(tmp_path / "other"), 1)):
-            with pytest.raises(RunError, match=f"other is still training on {device}"):
+        (other_lock,) = device_locks(tmp_path, [device]).values()
+        with other_lock.hold(Holder("other", str(tmp_path / "other"), 1)):
+            with pytest.raises(RunError, match=f"other .*{device}"):
                 RunManager(tmp_path, device).start(CONFIG)
             assert RunManager(tmp_path, device).under_way() == "other"
             assert RunManager(tmp_path).under_way() == ""  # on cuda:3
-    with pytest.raises(ConfigError, match="There is no cuda:2: 2 GPUs are visible"):
+    with pytest.raises(ConfigError, match=r"cuda:2.* 2 "):
         RunManager(tmp_path, "cuda:2").start(CONFIG)
     assert RunManager(tmp_path, "mps").under_way() == ""
 
 
-def test_a_run_that_was_told_to_stop_may_be_ended_at_once_when_it_takes_too_long(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    manager, run = RunManager(tmp_path), put(tmp_path, "a", "running")
+def test_a_slow_stop_may_be_ended_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    manager = RunManager(tmp_path)
+    run = put(tmp_path, "a", "running")
     signals: list[int] = []
     monkeypatch.setattr(os, "kill", lambda pid, number: signals.append(number))
     with run.lock.hold(Holder.here(run.path)):
@@ -182,7 +180,7 @@ def test_a_run_that_was_told_to_stop_may_be_ended_at_once_when_it_takes_too_long
     assert manager.get("a").status.state == "interrupted"
 
 
-def test_a_deleted_run_is_in_the_trash_until_that_is_emptied(tmp_path: Path) -> None:
+def test_a_deleted_run_is_kept_until_the_trash_is_emptied(tmp_path: Path) -> None:
     manager = RunManager(tmp_path)
     for run in (put(tmp_path, "a", "stopped"), put(tmp_path, "a-1", "stopped")):
         run.log.write_bytes(bytes(1_000_000))
@@ -219,13 +217,13 @@ def test_no_run_id_leads_out_of_the_folder(tmp_path: Path, run_id: str) -> None:
         manager.log_tail,
         manager.get,
     ):
-        with pytest.raises(ConfigError, match="Unknown run"):
+        with pytest.raises(ConfigError):
             act(run_id)
     assert (tmp_path / "other" / "config.json").exists()
     assert [run.run_id for run in manager.runs()] == ["a"]
 
 
-def test_runs_are_listed_newest_first_and_one_that_cannot_be_read_does_not_hide_the_others(
+def test_an_unreadable_run_does_not_hide_the_others(
     tmp_path: Path,
 ) -> None:
     for age, run_id in enumerate(("new", "broken", "old")):
@@ -244,7 +242,7 @@ def test_runs_are_listed_newest_first_and_one_that_cannot_be_read_does_not_hide_
     assert RunManager(tmp_path / "none").runs() == []
 
 
-def test_two_runs_of_one_name_in_one_second_get_two_ids(
+def test_runs_of_one_name_and_second_get_two_ids(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(manager_module, "_launch", lambda *_: None)
@@ -255,10 +253,11 @@ def test_two_runs_of_one_name_in_one_second_get_two_ids(
     assert {run.run_id for run in manager.runs()} == ids
 
 
-def test_metrics_are_read_again_when_they_change_without_lines_that_are_cut_off(
+def test_changed_metrics_are_read_again_without_broken_lines(
     tmp_path: Path,
 ) -> None:
-    manager, run = RunManager(tmp_path), put(tmp_path, "a")
+    manager = RunManager(tmp_path)
+    run = put(tmp_path, "a")
     assert manager.metrics("a") == []
     run.metrics.write_text('{"step": 1}\n{"st')
     assert manager.metrics("a") == [{"step": 1}]
@@ -289,7 +288,7 @@ with Lock(Path(sys.argv[1])).hold(Holder("a", "runs/a", 7)):
 """
 
 
-def test_a_lock_is_held_for_all_processes_until_its_holder_is_killed(tmp_path: Path) -> None:
+def test_a_lock_is_held_until_its_holder_is_killed(tmp_path: Path) -> None:
     lock = Lock(tmp_path / "lock")
     command = [sys.executable, "-c", HOLD, str(lock.path)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
@@ -305,19 +304,15 @@ def test_a_lock_is_held_for_all_processes_until_its_holder_is_killed(tmp_path: P
     assert lock.holder() is None
 
 
-def test_runs_of_two_folders_do_not_wait_for_each_other_and_two_devices_neither(
+def test_runs_of_other_folders_and_devices_do_not_wait(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one, two, three = (
-        put(tmp_path / "mine", "a"),
-        put(tmp_path / "mine", "b"),
-        put(tmp_path / "yours", "c"),
-    )
+    one = put(tmp_path / "mine", "a")
+    two = put(tmp_path / "mine", "b")
+    three = put(tmp_path / "yours", "c")
     with one.training(), three.training():
         with (
-            pytest.raises(
-                RunError, match=r"a is still training on \S+ \(folder .*a, process \d+\)"
-            ),
+            pytest.raises(RunError, match=r"^a .*folder .*a, process \d+"),
             two.training(),
         ):
             pass
@@ -325,7 +320,7 @@ def test_runs_of_two_folders_do_not_wait_for_each_other_and_two_devices_neither(
         with two.training():
             monkeypatch.setattr(run_folder_module, "training_devices", lambda: ("cuda:2",))
             with (
-                pytest.raises(RunError, match="b is still training on cuda:2"),
+                pytest.raises(RunError, match=r"^b .*cuda:2"),
                 put(tmp_path / "mine", "d").training(),
             ):
                 pass

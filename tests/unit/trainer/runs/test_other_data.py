@@ -93,7 +93,7 @@ def reverse(folder: Path) -> None:
         (damage, "1 of 30 clips"),
     ],
 )
-def test_a_run_whose_data_has_changed_is_refused_until_it_is_restored(
+def test_a_run_whose_data_has_changed_is_refused(
     change: Callable[[Path], None],
     named: str,
     tmp_path: Path,
@@ -117,9 +117,9 @@ def test_edited_captions_of_a_text_tower_are_noticed(
     write_tiny(tmp_path / "base", "Tiny base")
     captions = tmp_path / "captions.txt"
     lines = [
-        f"a {who} is {what}"
+        f"a {who} is {action}"
         for who in ("man", "girl", "dog", "cat")
-        for what in ("singing", "running", "eating")
+        for action in ("singing", "running", "eating")
     ]
     captions.write_text("\n".join(lines))
     changes: dict[str, Any] = {"base": str(tmp_path / "base"), "model": {}, "train": "text"}
@@ -165,7 +165,7 @@ def test_a_config_that_asks_for_fewer_clips_is_still_named(
     assert "config differs in num_clips" in refusal(run)
 
 
-def test_a_run_saved_without_digests_goes_on_and_other_numbers_are_not_blamed_on_its_config(
+def test_a_run_saved_without_digests_continues(
     tmp_path: Path, stopped: Callable[[TrainConfig], RunFolder]
 ) -> None:
     data = tmp_path / "set"

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Callable, Iterable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,8 @@ def _one_thread() -> Any:
 
 def go(folder: Path, should_stop: Callable[[], bool] = lambda: False) -> str:
     """Start or resume a run on the built-in world."""
-    config, cache = load_config(folder / "config.json"), folder.parent / "frames"
+    config = load_config(folder / "config.json")
+    cache = folder.parent / "frames"
     sizes = config.frames.num_frames, config.framing, 0, cache
     clips = world_clips("train", config.dataset.num_clips, *sizes)
     validation = world_clips("validation", config.validation.validation_clips, *sizes)
@@ -88,8 +90,11 @@ def die(*_: Any) -> None:
 def go_and_die(folder: Path, when: str, step: int, every_s: float) -> None:
     """Train in a separate process and kill it at the moment named by `when`."""
     torch.set_num_threads(1)
-    resume.SAVE_EVERY_S, resume.SAVE_SHARE = every_s, math.inf
-    take_step, save, learners = Learner.step, Saver.save, []
+    resume.SAVE_EVERY_S = every_s
+    resume.SAVE_SHARE = math.inf
+    take_step = Learner.step
+    save = Saver.save
+    learners = []
 
     def counted(learner: Learner, batches: Iterable[Batch]) -> dict[str, float]:
         learners.append(learner)
@@ -170,12 +175,10 @@ def assert_twins(folder: Path, twin: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "when", "step", "every_s", "saved_at"),
     [
-        pytest.param(
-            "all", "step", 3, 1000, None, marks=pytest.mark.slow
-        ),  # though lines of metrics were written
-        pytest.param(
-            "all", "step", 6, 0, 5, marks=pytest.mark.slow
-        ),  # with a loss not yet in the metrics
+        # Though lines of metrics were written.
+        pytest.param("all", "step", 3, 1000, None, marks=pytest.mark.slow),
+        # With a loss not yet in the metrics.
+        pytest.param("all", "step", 6, 0, 5, marks=pytest.mark.slow),
         pytest.param("all", "before it is saved", 7, 1000, None, marks=pytest.mark.slow),
         pytest.param("all", "while it is saved", 7, 0, 6, marks=pytest.mark.slow),
         pytest.param("text", "step", 12, 0, 11, marks=pytest.mark.slow),
@@ -183,7 +186,7 @@ def assert_twins(folder: Path, twin: Path) -> None:
         ("text", "while a checkpoint is written", 7, 0, 7),
     ],
 )
-def test_a_killed_run_goes_on_to_the_very_numbers_of_one_that_was_not(
+def test_a_killed_run_reaches_the_same_numbers(
     twins: Path, kind: str, when: str, step: int, every_s: float, saved_at: int | None
 ) -> None:
     folder = new_run_like(twins, kind, f"{when} {step}")
@@ -198,14 +201,12 @@ def test_a_killed_run_goes_on_to_the_very_numbers_of_one_that_was_not(
     assert_twins(folder, twins / kind)
 
 
-def test_a_run_of_the_former_world_is_refused_and_one_on_videos_is_not(
-    twins: Path, tmp_path: Path
-) -> None:
+def test_a_run_of_the_former_world_is_refused(twins: Path, tmp_path: Path) -> None:
     run = RunFolder(tmp_path)
     saved = torch.load(twins / "all" / "resume.pt", weights_only=True)
     del saved["look"]  # as 0.2.0 wrote it
     torch.save(saved, run.resume)
-    with pytest.raises(ConfigError, match="was trained on the former built-in world"):
+    with pytest.raises(ConfigError, match="former"):
         read_state(run)
     torch.save({**saved, "config": {**saved["config"], "data": "videos"}}, run.resume)
     assert read_state(run)
@@ -217,16 +218,10 @@ def steps_saved(folder: Path) -> int | None:
 
 
 def captions_alone(folder: Path, _: Any) -> dict[str, Any]:
-    who, doing = (
-        ("a man", "a woman", "a boy", "a dog", "two girls"),
-        ("singing", "eating an apple", "running"),
-    )
-    captions = [
-        f"{one} {some} {where}"
-        for one in who
-        for some in doing
-        for where in ("on a stage", "in a park")
-    ]
+    who = ("a man", "a woman", "a boy", "a dog", "two girls")
+    doing = ("singing", "eating an apple", "running")
+    where = ("on a stage", "in a park")
+    captions = [" ".join(words) for words in product(who, doing, where)]
     (folder / "captions.txt").write_text("\n".join(captions))
     losses = {"distill": {"alpha": 0.65}}
     return {
@@ -298,17 +293,18 @@ KINDS: dict[str, Callable[[Path, Any], dict[str, Any]]] = {
 }
 
 
+# The others take long, too, and differ in fewer ways.
 DEFAULT = (
     "text tower",
     "every caption",
     "fusion",
-)  # the others take long, too, and differ in fewer ways
+)
 
 
 @pytest.mark.parametrize(
     "kind", [pytest.param(k, marks=() if k in DEFAULT else pytest.mark.slow) for k in KINDS]
 )
-def test_a_stopped_run_goes_on_as_if_it_had_not_stopped(
+def test_a_stopped_run_continues_as_if_never_stopped(
     kind: str, tmp_path: Path, write_video: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever is trained, and on whatever data: every later number is the same, and so are the checkpoints."""
@@ -329,16 +325,15 @@ def test_a_stopped_run_goes_on_as_if_it_had_not_stopped(
         **sizes,
     }
     config = TrainConfig(**{**common, **KINDS[kind](tmp_path, write_video)})
-    whole, step = run_training(config, tmp_path / "runs" / "whole"), Trainable.step
+    uninterrupted = run_training(config, tmp_path / "runs" / "whole")
+    step = Trainable.step
 
     def interrupted(self: Trainable, batches: Iterable[Any]) -> dict[str, float]:
         values = step(self, batches)
-        if (
-            self.steps == 2 or self.steps == (whole.status() or fail()).step - 1
-        ):  # in an epoch, and near the end
-            os.kill(
-                os.getpid(), signal.SIGINT if self.steps == 2 else signal.SIGTERM
-            )  # Ctrl+C, and the app's
+        # In an epoch, and near the end.
+        if self.steps == 2 or self.steps == (uninterrupted.status() or fail()).step - 1:
+            # Ctrl+C, and the app's.
+            os.kill(os.getpid(), signal.SIGINT if self.steps == 2 else signal.SIGTERM)
         return values
 
     monkeypatch.setattr(Trainable, "step", interrupted)
@@ -346,8 +341,11 @@ def test_a_stopped_run_goes_on_as_if_it_had_not_stopped(
     assert steps_saved(run.path) == 2 and not run.checkpoint(2).exists()
     go_on(run, "stopped")
     go_on(run)
-    assert run.metrics.read_text() == whole.metrics.read_text()
-    cards = [read_checkpoint(each.checkpoint(2), verify=True).card for each in (run, whole)]
+    assert run.metrics.read_text() == uninterrupted.metrics.read_text()
+    cards = [
+        read_checkpoint(run_folder.checkpoint(2), verify=True).card
+        for run_folder in (run, uninterrupted)
+    ]
     assert cards[0].replace(created="") == cards[1].replace(created="")
 
 
@@ -358,31 +356,32 @@ def fail() -> Any:
 @pytest.mark.parametrize(
     ("damage", "error", "message"),
     [
-        (lambda path: path.write_bytes(b""), CheckpointError, "cannot be read"),
+        (lambda path: path.write_bytes(b""), CheckpointError, "resume.pt"),
         (
             lambda path: path.write_bytes(path.read_bytes()[:-300]),
             CheckpointError,
-            "Delete it to train from the start",
+            "resume.pt",
         ),
         (
             lambda path: torch.save({"model": torch.ones(2)}, path),
             CheckpointError,
-            "cannot be read",
+            "resume.pt",
         ),
+        # Would have to be unpickled.
         (
             lambda path: torch.save(Position(), path),
             CheckpointError,
-            "cannot be read",
-        ),  # would have to be unpickled
+            "resume.pt",
+        ),
         (
             lambda path: None,
             ConfigError,
-            "whose config differs in learning_rate, seed. Restore that config",
+            "learning_rate, seed",
         ),
     ],
     ids=["empty", "cut off", "another file", "an object", "another config"],
 )
-def test_what_cannot_be_gone_on_from_is_refused_in_one_sentence(
+def test_an_unusable_state_is_refused_in_one_sentence(
     twins: Path,
     tmp_path: Path,
     damage: Callable[[Path], None],
@@ -398,8 +397,9 @@ def test_what_cannot_be_gone_on_from_is_refused_in_one_sentence(
     assert "\n" not in str(caught.value)
 
 
-def test_patience_is_counted_from_the_best_epoch_and_equal_is_no_gain() -> None:
-    config, position = ALL.replace(epochs=9, patience=2), Position()
+def test_patience_counts_from_the_best_epoch() -> None:
+    config = ALL.replace(epochs=9, patience=2)
+    position = Position()
     seen = []
     for value in (0.5, 0.4, 0.6, math.nan, 0.6):
         position = position.after_epoch(value, config)

@@ -3,7 +3,9 @@
 import statistics
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,10 +13,11 @@ import pytest
 from nt2vr.cli import main
 from nt2vr.errors import ConfigError
 from tests.support.tiny_models import write_tiny
-from tests.support.trainings import SMALL
+from tests.support.trainings import SMALL, go_on
 from tests.unit.trainer.captioned import write_captioned_pictures
 from trainer.config import TrainConfig, load_config, save_config
-from trainer.runs.run_folder import read_metrics
+from trainer.runs import sweep
+from trainer.runs.run_folder import RunFolder, read_metrics
 from trainer.runs.sweep import Label, SweepRun, difference_note, planned, runs_at
 
 CONFIG = TrainConfig(name="CLIP-bnl", losses={"retrieval": {}, "bnl": {"weight": 1e-3}})
@@ -70,33 +73,30 @@ def runs_of(
     return runs_at(config, planned(Path("config"), grid)[1], seeds, Path("runs"))
 
 
-def test_every_combination_is_trained_with_every_seed_each_in_a_folder_of_its_own() -> None:
+def test_combinations_and_seeds_are_trained_in_folders_of_their_own() -> None:
     grid = {"losses.bnl.m4": [0.3, 0.5], "learning_rate": [1e-6, 1e-5]}
     runs = runs_of(grid, seeds=3)
     configs = [run.config for run in runs]
     trained = {(c.objective.losses["bnl"]["m4"], c.rate.learning_rate, c.run.seed) for c in configs}
-    assert trained == {
-        (m4, rate, seed) for m4 in (0.3, 0.5) for rate in (1e-6, 1e-5) for seed in range(3)
-    }
+    assert trained == set(product((0.3, 0.5), (1e-6, 1e-5), range(3)))
     assert len({run.folder.path for run in runs}) == len(runs) == 12
     losses = {"retrieval": {}, "bnl": {"weight": 1e-3, "m4": 0.3}}
     assert runs[0].config == CONFIG.replace(losses=losses, learning_rate=1e-6)
+    # Every point has one seed before any has two.
     assert [run.config.run.seed for run in runs[:5]] == [
         0,
         0,
         0,
         0,
         1,
-    ]  # every point has one seed before any has two
+    ]
     names = [run.folder.path.name for run in runs]
     assert names == [run.folder.path.name for run in runs_of(grid, seeds=3)]
     assert names[0] != runs_of(grid, config=CONFIG.replace(epochs=3))[0].folder.path.name
 
 
-def test_a_ready_sweep_has_a_grid_of_its_own_and_a_file_of_that_name_comes_first(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with pytest.raises(ConfigError, match="table-5 has a grid of its own"):
+def test_a_ready_sweep_has_its_own_grid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ConfigError, match="table-5"):
         planned(Path("table-5"), {"seed": [1, 2]})
     monkeypatch.chdir(tmp_path)
     save_config(CONFIG, tmp_path / "table-5")
@@ -117,7 +117,7 @@ def test_a_ready_sweep_has_a_grid_of_its_own_and_a_file_of_that_name_comes_first
         ),
     ],
 )
-def test_what_cannot_be_swept_is_refused_in_one_sentence_before_any_run(
+def test_an_impossible_sweep_is_refused_before_any_run(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     started: Path,
@@ -129,7 +129,7 @@ def test_what_cannot_be_swept_is_refused_in_one_sentence_before_any_run(
     assert not started.parent.exists()
 
 
-def test_the_table_has_the_mean_and_deviation_of_each_point_s_best_epochs(
+def test_the_table_has_mean_and_deviation_of_best_epochs(
     tmp_path: Path, started: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert (
@@ -149,7 +149,7 @@ def test_the_table_has_the_mean_and_deviation_of_each_point_s_best_epochs(
     assert all(load_config(config).validation.patience == 2 for config in configs)
 
 
-def test_names_of_folders_tell_signs_and_keys_and_those_of_an_earlier_version_go_on(
+def test_folder_names_keep_signs_and_keys(
     tmp_path: Path,
 ) -> None:
     grid = {"losses.bnl.m4": [-0.1, 0.1], "learning_rate": [1e-5]}
@@ -161,8 +161,8 @@ def test_names_of_folders_tell_signs_and_keys_and_those_of_an_earlier_version_go
     before = tmp_path / f"clip-bnl-0.1-1e-05-seed=0-{digest}"
     before.mkdir()
     save_config(runs[0].config, before / "config.json")
-    again = runs_at(CONFIG, points, 1, tmp_path)
-    assert [run.folder.path for run in again] == [before, runs[1].folder.path]
+    repeated = runs_at(CONFIG, points, 1, tmp_path)
+    assert [run.folder.path for run in repeated] == [before, runs[1].folder.path]
     long = CONFIG.replace(name="A long name " * 5)
     assert "-seed=0-" in runs_at(long, points, 1, tmp_path)[0].folder.path.name
 
@@ -192,15 +192,21 @@ def test_points_may_differ_by_less_than_their_seeds() -> None:
     near: dict[Label, list[Mapping[str, float]]] = {("a",): rows(0.5, 0.6), ("b",): rows(0.52, 0.6)}
     assert "no more than the seeds" in difference_note(near, columns)
     assert difference_note({**near, ("c",): rows(0.8, 0.81)}, columns) == ""
-    assert (
-        difference_note({("a",): rows(0.5), ("b",): rows(0.51)}, columns) == ""
-    )  # one seed tells nothing
+    # One seed tells nothing.
+    assert difference_note({("a",): rows(0.5), ("b",): rows(0.51)}, columns) == ""
     assert difference_note({("a",): rows(0.5), ("b",): []}, columns) == ""
 
 
-def test_the_table_has_composed_queries_beside_the_base_and_its_control(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def train_here(run: RunFolder, environment: Mapping[str, str]) -> Any:
+    """Stand in for `start_process`: train in this process, and return one that has ended."""
+    go_on(run)
+    return SimpleNamespace(wait=lambda: 0, returncode=0, stdin=None)
+
+
+def test_the_table_has_composed_queries_and_the_control(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setattr(sweep, "start_process", train_here)
     write_tiny(tmp_path / "base", "Tiny base")
     write_captioned_pictures(tmp_path / "set", count=40)
     sizes: dict[str, Any] = {
@@ -241,12 +247,12 @@ def test_the_same_sweep_again_trains_only_what_has_not_finished(
     )
 
 
-def test_a_run_that_fails_leaves_a_gap_and_one_that_is_stopped_stops_the_sweep(
+def test_a_failed_run_leaves_a_gap_and_a_stop_stops(
     tmp_path: Path, started: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert trained(tmp_path, "--grid", "losses.bnl.m4=.4,.3") == 1
-    shown = capsys.readouterr()
-    assert "| 0.4 | 0 of 1 | – | – | – |" in shown.out and "| 0.3 | 1 | 2 |" in shown.out
-    assert "failed: It is broken." in shown.err
+    captured = capsys.readouterr()
+    assert "| 0.4 | 0 of 1 | – | – | – |" in captured.out and "| 0.3 | 1 | 2 |" in captured.out
+    assert "failed: It is broken." in captured.err
     assert trained(tmp_path, "--grid", "losses.bnl.m4=.5,.6") == 130
     assert len(started.read_text().splitlines()) == 3

@@ -60,7 +60,7 @@ def starting(manager: RunManager, config: TrainConfig = SMALL) -> Callable[[], s
     return lambda: manager.start(config, "mine")
 
 
-def test_it_starts_once_the_run_in_its_way_has_ended_and_not_before(
+def test_it_starts_once_the_other_run_has_ended(
     manager: RunManager, in_the_way: ExitStack, launched: list[str]
 ) -> None:
     waiting = manager.start_later("Tiny", starting(manager), "mine")
@@ -70,7 +70,7 @@ def test_it_starts_once_the_run_in_its_way_has_ended_and_not_before(
     wait_until(lambda: not waiting.is_waiting)
     assert launched == [waiting.run_id] == [run.run_id for run in manager.runs()]
     assert manager.get(waiting.run_id).session == "mine"
-    with pytest.raises(RunError, match="“Tiny” has started"):
+    with pytest.raises(RunError, match="Tiny"):
         manager.take_back_start()
     time.sleep(A_FEW_POLLS_S)
     assert len(launched) == 1
@@ -84,7 +84,7 @@ def test_what_is_taken_back_never_starts(
     in_the_way.close()
     time.sleep(A_FEW_POLLS_S)
     assert launched == [] and not waiting.is_waiting and manager.waiting is None
-    with pytest.raises(RunError, match="No start is waiting"):
+    with pytest.raises(RunError):
         manager.take_back_start()
 
 
@@ -92,7 +92,7 @@ def test_only_one_start_waits_until_it_is_taken_back(
     manager: RunManager, in_the_way: ExitStack, launched: list[str]
 ) -> None:
     first = manager.start_later("First", starting(manager))
-    with pytest.raises(RunError, match="“First” is already waiting"):
+    with pytest.raises(RunError, match="First"):
         manager.start_later("Second", starting(manager))
     assert manager.waiting is first
     manager.take_back_start()
@@ -102,7 +102,7 @@ def test_only_one_start_waits_until_it_is_taken_back(
     assert launched == [second.run_id]
 
 
-def test_a_refusal_when_its_time_has_come_is_kept_until_it_is_read(
+def test_a_late_refusal_is_kept_until_it_is_read(
     manager: RunManager, in_the_way: ExitStack, launched: list[str], tmp_path: Path
 ) -> None:
     waiting = manager.start_later(
@@ -139,7 +139,7 @@ def test_it_waits_on_if_another_run_was_faster(manager: RunManager) -> None:
     assert (waiting.run_id, waiting.error, len(attempts)) == ("run", None, 2)
 
 
-def test_a_config_is_checked_while_a_run_is_in_the_way(
+def test_a_config_is_checked_while_it_waits(
     manager: RunManager, in_the_way: ExitStack, tmp_path: Path
 ) -> None:
     manager.check_config(SMALL)
@@ -152,7 +152,7 @@ def test_a_config_is_checked_while_a_run_is_in_the_way(
 @pytest.mark.slow
 def test_a_run_starts_after_one_that_is_stopped(manager: RunManager) -> None:
     first = manager.start(LONG)
-    with pytest.raises(DeviceInUseError, match=f"{first} is still training"):
+    with pytest.raises(DeviceInUseError, match=first):
         manager.start(SMALL)
     waiting = manager.start_later("Tiny", starting(manager))
     wait_until(lambda: manager.get(first).status.step > 0)

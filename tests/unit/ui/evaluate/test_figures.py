@@ -3,13 +3,13 @@
 import pytest
 
 from nt2vr.evaluation.columns import Column
-from nt2vr.ui.evaluate.figures import MINUS, Figure, clearly_best, with_minus, written
+from nt2vr.ui.evaluate.figures import MINUS, MeasuredValue, clearly_best, with_minus, written
 
-CLIP = Figure("CLIP", 36, low=31, high=41)
-DROP = Figure("CLIP drop", 58, low=53, high=63)
-NEG = Figure("CLIP-neg", 81, low=77, high=85)
-NEAR = Figure("CLIP-con", 78, low=74, high=82)
-WIDE = Figure("CLIP-bnl", 50, low=20, high=80)
+CLIP = MeasuredValue("CLIP", 36, low=31, high=41)
+DROP = MeasuredValue("CLIP drop", 58, low=53, high=63)
+NEG = MeasuredValue("CLIP-neg", 81, low=77, high=85)
+NEAR = MeasuredValue("CLIP-con", 78, low=74, high=82)
+WIDE = MeasuredValue("CLIP-bnl", 50, low=20, high=80)
 
 
 @pytest.mark.parametrize(
@@ -24,9 +24,7 @@ WIDE = Figure("CLIP-bnl", 50, low=20, high=80)
         ([], ""),
     ],
 )
-def test_the_best_is_marked_only_if_its_interval_overlaps_with_no_other(
-    figures: list[Figure], best: str
-) -> None:
+def test_only_a_clear_best_is_marked(figures: list[MeasuredValue], best: str) -> None:
     assert clearly_best(figures, lower_is_better=False) == best
 
 
@@ -36,7 +34,7 @@ def test_the_lowest_may_be_the_best() -> None:
 
 
 def test_a_figure_without_an_interval_counts_as_exact() -> None:
-    exact = Figure("exact", 0, low=0, high=0)
+    exact = MeasuredValue("exact", 0, low=0, high=0)
     assert clearly_best([exact, CLIP], lower_is_better=True) == "exact"
 
 

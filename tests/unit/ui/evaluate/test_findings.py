@@ -61,7 +61,7 @@ def sentences(report: Report) -> list[str]:
     for finding in findings_of(report):
         parts = sentence_of(report, finding)
         written.append(
-            "".join(f"*{each['text']}*" if each["strong"] else each["text"] for each in parts)
+            "".join(f"*{part['text']}*" if part["strong"] else part["text"] for part in parts)
         )
     return written
 
@@ -104,15 +104,16 @@ def test_failures_are_what_is_missing_to_100() -> None:
 
 
 def test_the_chart_names_every_system_within_its_scale() -> None:
-    pairs, shown, first = chart_of(report_of(clip=CLIP, neg=NEG))
+    pairs, violations, first = chart_of(report_of(clip=CLIP, neg=NEG))
     assert [row["system"] for row in pairs["rows"]] == ["clip", "neg"]
     assert [row["text"] for row in pairs["rows"]] == ["25.0", "93.8"]
-    assert [row["text"] for row in shown["rows"]] == ["40.0", "2.0"]
+    assert [row["text"] for row in violations["rows"]] == ["40.0", "2.0"]
     assert [row["text"] for row in first["rows"]] == ["75.0", "75.0"]
-    for panel in (pairs, shown, first):
+    for panel in (pairs, violations, first):
         for row in panel["rows"]:
-            left, width = float(row["from"]), float(row["width"])
-            assert 0 <= left <= float(row["at"]) <= left + width <= 100
+            start = float(row["from"])
+            width = float(row["width"])
+            assert 0 <= start <= float(row["at"]) <= start + width <= 100
 
 
 def test_a_figure_that_all_queries_agree_on_has_no_interval() -> None:

@@ -13,7 +13,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.media.store import Cache
 from nt2vr.ui.evaluate.own_clips import OwnClips
-from nt2vr.ui.evaluate.query_views import Listing, ReportLink, queries_view, review_view
+from nt2vr.ui.evaluate.query_views import QueryListing, ReportLink, queries_view, review_view
 from nt2vr.ui.web.permissions import Permissions
 from tests.unit.evaluation.words import FIRST, SECOND, SYSTEMS, VIDEOS, report_of
 
@@ -49,16 +49,16 @@ def clips_for(rule: str, cache: Cache, decoder: Decoder, folder: Path) -> OwnCli
     )
 
 
-def test_the_review_shows_the_clips_of_a_folder_and_says_which_are_gone(
+def test_a_review_shows_a_folder_s_clips_and_missing_ones(
     report: Report, cache: Cache, decoder: Decoder, tmp_path: Path
 ) -> None:
     home = clips_for("everyone", cache, decoder, tmp_path).home("r", report, None)
-    listing = Listing.of(report, ReportLink("r", FIRST, SECOND, query=COMPOSED), {}, home)
+    listing = QueryListing.of(report, ReportLink("r", FIRST, SECOND, query=COMPOSED), {}, home)
     review = review_view(listing)
-    shown: dict[str, dict[str, Any]] = {clip["title"]: clip for clip in review["sides"][0]["clips"]}
-    assert shown["a man sings"]["src"] == "evaluated/r/0/preview.webm"
-    assert shown["a man sings"]["poster"] == "evaluated/r/0/poster.jpg"
-    gone = shown["a man sings dancing"]
+    clips: dict[str, dict[str, Any]] = {clip["title"]: clip for clip in review["sides"][0]["clips"]}
+    assert clips["a man sings"]["src"] == "evaluated/r/0/preview.webm"
+    assert clips["a man sings"]["poster"] == "evaluated/r/0/poster.jpg"
+    gone = clips["a man sings dancing"]
     assert (gone["src"], gone["poster"]) == ("", "") and "1.jpg" in gone["gone"]
     # Search has no gallery of these clips, so it marks none
     assert "judged" not in review["search"] and "gallery" not in review["search"]
@@ -71,7 +71,7 @@ def test_a_visitor_who_may_name_no_paths_gets_no_clips(
     clips = clips_for("owner", cache, decoder, tmp_path)
     assert clips.home("r", report, None) is None
     review = review_view(
-        Listing.of(report, ReportLink("r", FIRST, SECOND, query=COMPOSED), {}, None)
+        QueryListing.of(report, ReportLink("r", FIRST, SECOND, query=COMPOSED), {}, None)
     )
     assert str(tmp_path) not in str(review)
 

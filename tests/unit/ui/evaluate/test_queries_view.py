@@ -14,7 +14,7 @@ from nt2vr.ui.evaluate.query_views import (
     NOTHING,
     PER_PAGE,
     Home,
-    Listing,
+    QueryListing,
     ReportLink,
     marks_of,
     queries_view,
@@ -34,13 +34,17 @@ def report() -> Report:
     return report_of(*SYSTEMS, references={"other": {"original/MIR": 0.875}})
 
 
-def listing(report: Report, remarks: Any = None, home: Home | None = None, **link: Any) -> Listing:
-    return Listing.of(report, replace(ReportLink("r", FIRST, SECOND), **link), remarks or {}, home)
+def listing(
+    report: Report, remarks: Any = None, home: Home | None = None, **link: Any
+) -> QueryListing:
+    return QueryListing.of(
+        report, replace(ReportLink("r", FIRST, SECOND), **link), remarks or {}, home
+    )
 
 
 def rows(report: Report, **options: Any) -> list[dict[str, Any]]:
-    shown: list[dict[str, Any]] = queries_view(listing(report, **options))["rows"]
-    return shown
+    rows: list[dict[str, Any]] = queries_view(listing(report, **options))["rows"]
+    return rows
 
 
 def test_queries_are_listed_with_both_ranks_and_their_movement(report: Report) -> None:
@@ -61,16 +65,16 @@ def test_queries_are_listed_with_both_ranks_and_their_movement(report: Report) -
     assert rows(report, order="only worsened") == []
 
 
-def test_a_row_shows_the_verdicts_of_both_first_pages_and_the_first_clips_that_are_at_hand(
+def test_a_row_shows_verdicts_and_available_first_clips(
     report: Report,
 ) -> None:
     first, second = rows(report, kind="composed", home=HERE)[0]["sides"]
     assert [dot["verdict"] for dot in first["dots"]] == ["violation", "violation", "right", "other"]
     assert second["dots"][0] == {"verdict": "right"}
     assert first["said"] == "1 of the first 4 relevant, 2 show what is unwanted"
-    ((clip,), (here,)) = first["clips"], second["clips"]
+    ((clip,), (second_clip,)) = first["clips"], second["clips"]
     assert clip["poster"] == ""  # "a man sings dancing" is not among the clips
-    assert (here["src"], here["verdict"]) == ("a man sings.webm", "right")
+    assert (second_clip["src"], second_clip["verdict"]) == ("a man sings.webm", "right")
     assert rows(report, kind="composed")[0]["sides"][1]["clips"][0]["poster"] == ""
 
 
@@ -114,12 +118,11 @@ def test_pages_hold_twenty_and_there_is_none_beyond_the_last() -> None:
     assert ReportLink.read(first["after"]) == ReportLink("r", FIRST, FIRST, page=1)
     reviewed = queries_view(listing(many, second=FIRST, query=25))
     assert reviewed["where"] == "page 2 of 3"  # the one with the query
-    assert reviewed == queries_view(
-        listing(many, second=FIRST, query=26)
-    )  # nothing follows a step but the review
+    # Nothing follows a step but the review.
+    assert reviewed == queries_view(listing(many, second=FIRST, query=26))
 
 
-def test_a_review_shows_the_first_clips_of_both_systems_and_steps_through_the_list(
+def test_a_review_shows_both_systems_and_steps_on(
     report: Report,
 ) -> None:
     at = listing(report, query=4, home=HERE)
@@ -139,7 +142,7 @@ def test_a_review_shows_the_first_clips_of_both_systems_and_steps_through_the_li
     assert (drop["clips"], drop["note"]) == ([], NOTHING)
 
 
-def test_a_review_names_its_query_in_search_only_if_search_has_its_videos(report: Report) -> None:
+def test_a_review_links_to_search_only_with_its_videos(report: Report) -> None:
     link = parse_qs(review_view(listing(report, query=3, home=HERE))["search"].removeprefix("?"))
     assert link == {
         "q": ["sings and not dancing"],
@@ -148,5 +151,7 @@ def test_a_review_names_its_query_in_search_only_if_search_has_its_videos(report
         "judged": ["r:3"],
     }
     assert "judged" not in review_view(listing(report, query=3))["search"]
-    here, elsewhere = (queries_view(listing(report, home=home))["opens"] for home in (HERE, None))
-    assert "open in Search" in here and "does not have these videos" in elsewhere
+    here_view, elsewhere = (
+        queries_view(listing(report, home=home))["opens"] for home in (HERE, None)
+    )
+    assert "open in Search" in here_view and "does not have these videos" in elsewhere

@@ -30,17 +30,19 @@ def test_wrong_numbers_and_orders_keep_their_defaults(text: str) -> None:
     assert ReportLink.read(f"report=r&{text}") == ReportLink("r")
 
 
-def test_long_values_are_cut_and_what_a_link_of_0_2_also_filtered_by_is_ignored() -> None:
+def test_long_values_are_cut_and_old_filters_ignored() -> None:
     assert ReportLink.read("?report=r&cue=not&part=deed&concept=drum") == ReportLink("r", cue="not")
     link = ReportLink.read("report=r&find=" + "a" * 100_000 + "&kind=not")
     assert link is not None and len(link.find) == MAX_CHARS and link.kind is None
 
 
-def test_a_report_opens_with_the_base_and_the_system_best_at_hard_pairs_on_composed_queries() -> (
-    None
-):
+def test_a_report_opens_with_base_and_best_system() -> None:
     report = report_of(*SYSTEMS)
     for link in (ReportLink("r"), ReportLink("r", "huge", "huge", kind="huge")):
-        found = resolved(link, report)
-        assert (found.first, found.second, found.kind) == (FIRST, SECOND, "composed")
+        resolved_link = resolved(link, report)
+        assert (resolved_link.first, resolved_link.second, resolved_link.kind) == (
+            FIRST,
+            SECOND,
+            "composed",
+        )
     assert resolved(ReportLink("r", kind=""), report).kind == ""

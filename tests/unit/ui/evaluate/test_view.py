@@ -36,25 +36,26 @@ def report() -> Report:
 
 def cells(view: dict[str, Any], table: int, line: str) -> dict[str, dict[str, Any]]:
     """Return a line of a table by "Group head"."""
-    shown = view["tables"][table]
-    groups = [group["text"] for group in shown["groups"] for _ in range(group["span"])]
-    heads = [f"{group} {head['text']}" for group, head in zip(groups, shown["heads"], strict=True)]
-    found = next(each for each in shown["lines"] if each["name"] == line)
-    return dict(zip(heads, found["cells"], strict=True))
+    table_view = view["tables"][table]
+    groups = [group["text"] for group in table_view["groups"] for _ in range(group["span"])]
+    heads = [
+        f"{group} {head['text']}" for group, head in zip(groups, table_view["heads"], strict=True)
+    ]
+    row = next(candidate for candidate in table_view["lines"] if candidate["name"] == line)
+    return dict(zip(heads, row["cells"], strict=True))
 
 
 def test_controls_and_systems_have_different_roles(report: Report) -> None:
-    found = {line.name: (line.role, line.label) for line in lines_of(report)}
-    assert found == {
+    roles = {line.name: (line.role, line.label) for line in lines_of(report)}
+    assert roles == {
         "oracle": ("reference", "reads the scenes"),
         "words": ("base", "zero-shot"),
         "words drop": ("drop", "control"),
         SECOND: ("", "zero-shot"),
         "words-bnl": ("", "fine-tuned"),
     }
-    (alone,) = lines_of(
-        report_of(System("words-bnl"))
-    )  # no zero-shot model, though its base is not here
+    # No zero-shot model, though its base is not here.
+    (alone,) = lines_of(report_of(System("words-bnl")))
     assert (alone.role, alone.label) == ("", "fine-tuned")
 
 
@@ -81,7 +82,7 @@ def test_drop_is_a_control_of_fine_tuned_models_too() -> None:
     assert labels["mine drop"] == ("drop", "control")
 
 
-def test_the_table_has_the_reports_values_and_marks_the_best_of_each_column(report: Report) -> None:
+def test_the_table_marks_the_best_of_each_column(report: Report) -> None:
     view = report_view(report, "id", ())
     behind = f"?report=id&second={FIRST}&order=improved&kind=composed"
     assert cells(view, 0, FIRST)["Composed R@1"] == {"text": "0.0", "best": False, "href": behind}
@@ -89,16 +90,16 @@ def test_the_table_has_the_reports_values_and_marks_the_best_of_each_column(repo
         cells(view, 0, SECOND)["Composed R@1"]["text"] == "100.0"
         and cells(view, 0, SECOND)["Composed R@1"]["best"]
     )
-    assert (
-        cells(view, 0, FIRST)["Original MIR"]["best"] is False
-    )  # all systems the same: no contest
+    # All systems the same: no contest.
+    assert cells(view, 0, FIRST)["Original MIR"]["best"] is False
     assert cells(view, 0, SECOND)["Original MIR"]["text"] == "–"
     assert cells(view, 0, "oracle")["Original MIR"] == {"text": "0.875", "best": False, "href": ""}
     violations = {name: cells(view, 1, name)["not B violations@10"] for name in (FIRST, SECOND)}
-    assert [each["text"] for each in violations.values()] == [
+    # Of four videos all are among ten.
+    assert [cell["text"] for cell in violations.values()] == [
         "50.0",
         "50.0",
-    ]  # of four videos all are among ten
+    ]
 
 
 def test_a_report_names_its_data_and_offers_its_files(report: Report) -> None:
@@ -116,7 +117,7 @@ def test_a_report_names_its_data_and_offers_its_files(report: Report) -> None:
     assert systems[2] == ["words", "words-bnl"]  # captions have nothing to exclude
 
 
-def test_a_breakdown_has_a_line_per_negation_word_with_intervals_and_a_verdict(
+def test_a_breakdown_has_a_line_per_negation_word(
     report: Report,
 ) -> None:
     choices = measure_choices(report, FIRST, SECOND)
@@ -139,7 +140,7 @@ def test_all_measures_of_two_systems_are_compared(report: Report) -> None:
     assert "Text to video MedR" not in rows  # a median has no value per query
 
 
-def test_the_list_has_the_job_under_way_on_top_and_marks_the_open_report() -> None:
+def test_the_running_job_is_on_top_of_the_list() -> None:
     entries = [Entry("b", "gallery", ("CLIP", "CLIP drop"), "2026-11-21T10:27:00+00:00")]
     view = reports_view(entries, "b", Job(1, "world", ("CLIP",), state="running"))
     assert view["reports"] == [
@@ -157,10 +158,10 @@ def test_the_list_has_the_job_under_way_on_top_and_marks_the_open_report() -> No
 
 def test_the_list_names_own_data_to_the_owner_alone() -> None:
     job = Job[str](1, "words:/home/ann/captions.txt", ("CLIP",), state="running")
-    stranger, here = (
+    stranger, owner = (
         Permissions("a-token-of-the-owner", {"paths": rule}) for rule in ("owner", "everyone")
     )
     assert (
         reports_view([], "", job, stranger.redactor(None))["job"]["subject"] == "data of the owner"
     )
-    assert reports_view([], "", job, here.redactor(None))["job"]["subject"] == job.subject
+    assert reports_view([], "", job, owner.redactor(None))["job"]["subject"] == job.subject

@@ -126,7 +126,7 @@ def test_a_library_is_not_moved_during_its_update(
 
 
 @pytest.mark.parametrize(
-    ("error", "model", "said"),
+    ("error", "model", "problem"),
     [
         (ConfigError("No room."), "CLIP", "No room."),
         (ValueError("internal"), "CLIP", "Something went wrong; see the log for details."),
@@ -139,12 +139,12 @@ def test_an_error_ends_the_update_and_not_the_queue(
     forgotten: SimpleQueue[str],
     error: Exception | None,
     model: str,
-    said: str,
+    problem: str,
 ) -> None:
     updates.error = error
     updates.go.set()
     job = indexing.start("one", model).result(LIMIT_S)
-    assert (job.state, job.error) == ("failed", said)
+    assert (job.state, job.error) == ("failed", problem)
     # Searches see what it did before the error.
     assert forgotten.get(timeout=LIMIT_S) == job.key
     updates.error = None

@@ -16,8 +16,8 @@ from nt2vr.search.answers import Answer, Hit, Moment, Ranking, Seen
 from nt2vr.search.strategies import System
 from nt2vr.ui.library.indexing import index_view
 from nt2vr.ui.library.view import info_view, list_view, skipped_view
-from nt2vr.ui.search.clip import detail_view, film_view
-from nt2vr.ui.search.results import columns_view
+from nt2vr.ui.search.clip_view import detail_view, film_view
+from nt2vr.ui.search.columns import columns_view
 from nt2vr.ui.web.permissions import WITHHELD, Permissions
 
 INFO = LibraryInfo(

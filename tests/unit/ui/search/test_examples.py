@@ -42,13 +42,13 @@ def test_a_camera_and_a_site_name_files_without_saying_anything(name: str) -> No
     assert own_examples(named(name)) == list(GENERIC)
 
 
-def test_examples_are_two_names_at_most_each_once_and_never_of_the_built_in_clips() -> None:
+def test_examples_have_at_most_two_names_and_none_built_in() -> None:
     names = ("beach1.mp4", "beach2.mp4", "city.mp4", "forest.mp4")
     assert own_examples(named(*names)) == ["beach", "city", *GENERIC[:2]]
     assert own_examples(Gallery("Empty", ())) == list(GENERIC)
 
 
-def test_captions_come_first_the_shortest_of_a_clip_and_one_negated() -> None:
+def test_captions_come_first_and_one_is_negated() -> None:
     videos = (
         Video("beach", Path("beach.mp4"), ("a dog is running on the beach", "a dog is running")),
         Video("long", Path("long.mp4"), ("a cat " * 20,)),

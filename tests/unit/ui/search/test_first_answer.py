@@ -39,15 +39,13 @@ def without_scores(views: Any) -> tuple[Any, list[float]]:
 def test_the_shipped_answer_is_what_the_page_s_search_finds(services: Services) -> None:
     shipped = FirstAnswer.shipped(services.models)
     assert shipped is not None, AGAIN
-    shown, scores = without_scores(shipped.views)
+    views, scores = without_scores(shipped.views)
     expected, expected_scores = without_scores(made(services).views)
-    assert shown == expected, AGAIN
+    assert views == expected, AGAIN
     assert scores == pytest.approx(expected_scores, abs=0.0015), AGAIN
 
 
-def test_an_answer_of_other_models_or_another_gallery_is_not_shown(
-    services: Services, tmp_path: Path
-) -> None:
+def test_an_answer_of_other_models_is_not_shown(services: Services, tmp_path: Path) -> None:
     write_tiny(tmp_path / "models" / "tiny", "CLIP")
     assert FirstAnswer.shipped(Catalog([tmp_path / "models"], "cpu")) is None
     assert FirstAnswer.shipped(services.models, tmp_path / "none.json") is None

@@ -10,21 +10,19 @@ from nt2vr.errors import ConfigError, QueryError
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Match, Scored
 from nt2vr.search.strategies import System
-from nt2vr.ui.search.clip import lines_of, match_view, own_pair, with_change
+from nt2vr.ui.search.match_view import lines_of, match_view, own_pair, with_change
 
 
-def test_bars_are_full_for_the_best_and_shrink_with_the_distance_and_colours_tell_the_truth() -> (
-    None
-):
+def test_bars_shrink_with_the_distance_and_show_the_truth() -> None:
     queries = tuple(map(Query, ("a dog", "a cat", "not a cat")))
     scored = (
         Scored(System("CLIP"), (0.3, 0.25, 0.05)),
         Scored(System("CLIP", "drop"), (0.1, 0.2, None)),
     )
-    found = match_view(
+    view = match_view(
         ["a dog", "a cat", "not a cat"], Match(queries, ("right", "miss", None), scored)
     )
-    first, second = (system["rows"] for system in found["systems"])
+    first, second = (system["rows"] for system in view["systems"])
     assert [row["width"] for row in first] == ["100", "75", "0"]
     assert [row["kind"] for row in first] == ["up", "other", "other"]
     assert [row["truth"] for row in first] == ["true", "", ""]
@@ -33,7 +31,7 @@ def test_bars_are_full_for_the_best_and_shrink_with_the_distance_and_colours_tel
         ("100", "down", "0.200"),
         ("0", "other", "–"),
     ]
-    assert found["text"] == "a dog\na cat\nnot a cat"
+    assert view["text"] == "a dog\na cat\nnot a cat"
 
 
 def searcher_of(*captions: str, refusal: str = "") -> Any:
@@ -45,7 +43,7 @@ def searcher_of(*captions: str, refusal: str = "") -> Any:
     return SimpleNamespace(gallery=SimpleNamespace(videos=videos), checked=checked)
 
 
-def test_a_change_adds_a_line_to_those_typed_or_to_the_clip_s_caption() -> None:
+def test_a_change_adds_a_line_to_those_typed() -> None:
     searcher = searcher_of("a man sings", "a dog runs", "")
     video = searcher.gallery.videos[0]
     assert lines_of(" a \n\n b\r\n") == ["a", "b"]
@@ -56,12 +54,11 @@ def test_a_change_adds_a_line_to_those_typed_or_to_the_clip_s_caption() -> None:
     ]
     first, denied = with_change(searcher, video, [], "negate")
     assert first == "a man sings" and denied in {"a man does not sing", "a man doesn't sing"}
-    assert (
-        with_change(searcher, searcher.gallery.videos[2], [], "negate") == []
-    )  # there is nothing to change
-    with pytest.raises(ConfigError, match="Unknown change 'rm'"):
+    # There is nothing to change.
+    assert with_change(searcher, searcher.gallery.videos[2], [], "negate") == []
+    with pytest.raises(ConfigError, match="rm"):
         with_change(searcher, video, ["a"], "rm")
-    with pytest.raises(QueryError, match="too long"):  # before any of it is parsed
+    with pytest.raises(QueryError):  # before any of it is parsed
         with_change(searcher_of("a dog", refusal="too long"), video, ["a" * 10_000], "negate")
 
 

@@ -58,11 +58,11 @@ def test_a_clip_is_added_once_and_turns_round() -> None:
     assert with_clip(chosen, "a", "", True) == chosen
     assert with_clip(chosen, "a", "", False) == (Chosen("a", wanted=False),)
     assert len(with_clip(chosen, "a", "library", True)) == 2
-    with pytest.raises(ConfigError, match="can have 4 references, not 5"):
+    with pytest.raises(ConfigError, match=r"4 .*5"):
         with_clip([Chosen(str(i)) for i in range(4)], "a", "", True)
 
 
-def test_an_unwanted_picture_of_what_the_text_names_says_who_finds_it_anyway() -> None:
+def test_who_finds_an_unwanted_named_picture_is_said() -> None:
     hits = (Hit("1", 1, 0.5, "violation"),)
     query = Query("without the bird", (), ("the bird",))
     rankings = (Ranking(System("CLIP"), hits), Ranking(System("CLIP", "drop"), hits))

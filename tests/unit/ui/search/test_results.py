@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
+from urllib.request import urlopen
 
 import numpy as np
 import pytest
@@ -18,19 +18,13 @@ from nt2vr.search.answers import Answer, Hit, Ranking, Seen, Verdict
 from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.index import INDEXES
 from nt2vr.search.strategies import System
-from nt2vr.ui.search.clip import detail_view
-from nt2vr.ui.search.results import (
-    Marked,
-    columns_view,
-    corrected,
-    downloads,
-    folded,
-    headline,
-    parts_view,
-    sliders_view,
-    understood_view,
-    with_corrections,
-)
+from nt2vr.ui.search.clip_view import detail_view
+from nt2vr.ui.search.columns import Marked, columns_view
+from nt2vr.ui.search.corrections import corrected, parts_view, sliders_view, with_corrections
+from nt2vr.ui.search.downloads import downloads
+from nt2vr.ui.search.headline import headline
+from nt2vr.ui.search.near_duplicates import folded
+from nt2vr.ui.search.query_view import understood_view
 from nt2vr.ui.search.state import SearchState
 
 NEGATED = Query("a dog, no cat", ("a dog",), ("cat",), (Span(7, 9),), (Span(10, 13),))
@@ -62,7 +56,9 @@ def understood(answer: Answer, parsed: Query | None = None, **state: Any) -> dic
 
 def told(answer: Answer, other: Answer | None = None) -> list[dict[str, str]]:
     return headline(
-        columns_view(answer, lambda name: Video(name, Path(name)), no_urls, other=other)["columns"]
+        columns_view(answer, lambda name: Video(name, Path(name)), no_urls, flipped=other)[
+            "columns"
+        ]
     )
 
 
@@ -70,7 +66,7 @@ def no_urls(video: Video) -> dict[str, str]:
     return {"src": "", "poster": ""}
 
 
-def test_movement_is_counted_against_the_first_column_as_far_as_it_is_shown() -> None:
+def test_movement_is_counted_against_the_first_column() -> None:
     first = ranking("CLIP", "abc", ranks={"a": 1, "b": 2, "c": 3, "d": 4})
     moves = [hit["move"] for hit in columns(first, ranking("CLIP boolean", "cbad"))[1]["hits"]]
     assert moves == ["▲2", "=", "▼2", "="]
@@ -82,18 +78,20 @@ def test_movement_is_counted_against_the_first_column_as_far_as_it_is_shown() ->
     assert [hit["move"] for hit in columns(first)[0]["hits"]] == ["", "", ""]
 
 
-def test_near_duplicates_of_other_files_share_the_best_ones_tile_unless_their_verdicts_differ() -> (
-    None
-):
+def test_near_duplicates_share_a_tile_unless_verdicts_differ() -> None:
     vectors = np.array([[1, 0], [0.999, 0.045], [0, 1], [1, 0], [0.6, 0.8], [0.8, 0.6]], np.float32)
-    found = ranking("CLIP", "abcdef", ("right", "right", "right", "miss", "right", "right"))
-    gallery = Gallery("", tuple(Video(each, Path(each)) for each in "abcdef"))
+    answer_ranking = ranking(
+        "CLIP", "abcdef", ("right", "right", "right", "miss", "right", "right")
+    )
+    gallery = Gallery("", tuple(Video(name, Path(name)) for name in "abcdef"))
     index = INDEXES["exact"](2)
     embedded = EmbeddedGallery(gallery, vectors, index, (), vectors[:, None], np.arange(6))
-    kept = folded(replace(found, gallery=embedded, ranks={**found.ranks, "g": 7}), 3)
-    assert [(hit.video_id, hit.rank) for hit in kept.hits] == [("a", 1), ("c", 2), ("d", 3)]
-    assert kept.ranks == {"a": 1, "b": 1, "c": 2, "d": 3, "e": 4, "f": 5, "g": 6}
-    tiles = columns(kept)[0]["hits"]
+    column = folded(
+        replace(answer_ranking, gallery=embedded, ranks={**answer_ranking.ranks, "g": 7}), 3
+    )
+    assert [(hit.video_id, hit.rank) for hit in column.hits] == [("a", 1), ("c", 2), ("d", 3)]
+    assert column.ranks == {"a": 1, "b": 1, "c": 2, "d": 3, "e": 4, "f": 5, "g": 6}
+    tiles = columns(column)[0]["hits"]
     assert [(tile["id"], tile.get("alike"), tile.get("fold")) for tile in tiles] == [
         ("a", "1 more like this", None),
         ("b", None, "a"),
@@ -117,32 +115,43 @@ def test_with_the_negation_taken_away_it_is_told_who_noticed() -> None:
     assert last == {"kind": "good", "text": "CLIP-bnl changes all 4."}
 
 
-def test_a_column_with_the_first_one_s_clips_folds_while_two_others_are_left() -> None:
+def test_a_column_of_equal_clips_folds_beside_two_others() -> None:
     first, same, near, far = (
         ranking("CLIP", ids) for ids in ("abcdefgh", "hgfedcba", "abcdefgx", "abcdefxy")
     )
-    twins = [each["twin"] for each in columns(first, same, near, far)]
+    twins = [column["twin"] for column in columns(first, same, near, far)]
     assert twins == ["", "shares 8 of 8 clips with CLIP", "shares 7 of 8 clips with CLIP", ""]
-    assert [each["twin"] for each in columns(first, same)] == ["", ""]
-    other = ranking("CLIP-bnl", "abcdefgh")
-    assert [each["twin"] for each in columns(first, other)] == ["", ""]
+    assert [column["twin"] for column in columns(first, same)] == ["", ""]
+    other_ranking = ranking("CLIP-bnl", "abcdefgh")
+    assert [column["twin"] for column in columns(first, other_ranking)] == ["", ""]
 
 
 def test_a_strategy_that_changes_nothing_always_folds_and_says_why() -> None:
     names = ("CLIP-neg", "CLIP", "CLIP fusion", "CLIP parts", "CLIP boolean")
-    one, *others = (
+    first_ranking, *other_rankings = (
         ranking(name, "abcd" if number else "wxyz") for number, name in enumerate(names)
     )
     affirmative = Query("a dog", ("a dog",))
-    assert [each["twin"] for each in columns(one, *others, query=affirmative)] == [
+    assert [
+        column["twin"] for column in columns(first_ranking, *other_rankings, query=affirmative)
+    ] == [
         "",
         "",
         "shows the same clips as CLIP, as there is no picture",
         "shows the same clips as CLIP, as there is no picture",
         "shows the same clips as CLIP, as nothing is excluded",
     ]
-    first, *same = others[:3]
-    assert [bool(each["twin"]) for each in columns(first, *same)] == [False, True, True]
+    first, *same = other_rankings[:3]
+    assert [bool(column["twin"]) for column in columns(first, *same)] == [False, True, True]
+
+
+def test_a_column_says_what_its_model_learnt() -> None:
+    plain, with_strategy = columns(
+        ranking("CLIP", "ab", summary="captions only", explained_in="docs/models.md"),
+        ranking("CLIP boolean", "cd", summary="captions only"),
+    )
+    assert (plain["about"], plain["twin_why"]) == ("captions only", "docs/models.md")
+    assert (with_strategy["about"], with_strategy["how"]) == ("", "boolean")
 
 
 @pytest.mark.parametrize(
@@ -153,7 +162,7 @@ def test_a_strategy_that_changes_nothing_always_folds_and_says_why() -> None:
         (("miss", "miss", "miss", "miss"), "bad", "0 of 4 right", "0 show it"),
     ],
 )
-def test_the_badge_counts_what_is_right_first_and_that_decides_its_colour(
+def test_the_badge_counts_right_clips_first(
     verdicts: tuple[Verdict, ...], kind: str, text: str, more: str
 ) -> None:
     (column,) = columns(ranking("CLIP", "abcd", verdicts))
@@ -163,12 +172,20 @@ def test_the_badge_counts_what_is_right_first_and_that_decides_its_colour(
 def test_results_download_as_csv_and_json_whatever_the_query_holds() -> None:
     query = Query('a "dog", ümläut & 100%', ("x",))
     view = downloads(Answer(query, (ranking("CLIP", "ab", ("right", None)),)))
-    rows = list(csv.reader(io.StringIO(unquote(view["csv"].partition(",")[2]))))
+    files = {name: content_of(address) for name, address in view.items()}
+    rows = list(csv.reader(io.StringIO(files["csv"])))
     assert rows[1:] == [["CLIP", "1", "a", "0.9", "right"], ["CLIP", "2", "b", "0.8", ""]]
-    assert json.loads(unquote(view["json"].partition(",")[2]))["query"]["text"] == query.text
+    assert json.loads(files["json"])["query"]["text"] == query.text
 
 
-def test_a_slider_shows_what_its_strategy_used_and_only_where_a_name_does_not_fix_it() -> None:
+def content_of(address: str) -> str:
+    """Return the content of a data URL as a browser reads it."""
+    with urlopen(address) as file:
+        assert file.headers.get_content_charset() == "utf-8"
+        return str(file.read().decode())
+
+
+def test_a_slider_shows_the_strength_unless_the_name_fixes_it() -> None:
     rankings = (
         Ranking(System("CLIP", "anchored"), (), strength=2.1),
         Ranking(System("CLIP-neg", "anchored"), (), strength=0.0),
@@ -195,7 +212,7 @@ def test_the_enlarged_clip_lists_every_systems_rank_and_frames() -> None:
     assert [frame["at"] for frame in view["seen"][0]["frames"]] == [0.125, 0.375]
 
 
-def test_the_clips_of_a_judged_query_are_marked_in_every_column_and_no_others() -> None:
+def test_a_judged_query_s_clips_are_marked_in_every_column() -> None:
     answer = Answer(NEGATED, (ranking("CLIP", "abc"), ranking("CLIP drop", "cda")))
     view = columns_view(
         answer, lambda name: Video(name, Path(name)), no_urls, Marked(frozenset("ad"), "relevant")
@@ -266,15 +283,14 @@ def test_a_moved_word_leaves_the_other_parts_as_they_are() -> None:
         ),
         (understand("boy no have hat, cat not eat", load_tagger()), "[no] hat and [not] eating"),
         (Query("a dog", ("a dog",)), ""),
+        # Corrected: no scopes.
         (
             Query("a dog, no cat", ("a",), ("cat", "dog"), NEGATED.cues),
             "[no] cat or dog",
-        ),  # corrected: no scopes
+        ),
     ],
 )
-def test_what_was_excluded_is_said_in_the_words_and_the_order_of_the_sentence(
-    query: Query, said: str
-) -> None:
+def test_what_was_excluded_is_quoted_in_order(query: Query, said: str) -> None:
     pieces = understood(Answer(query, ()), parsed=query)["said"]
     assert (
         " ".join(f"[{piece['cue']}]" if "cue" in piece else piece["text"] for piece in pieces)
@@ -282,12 +298,13 @@ def test_what_was_excluded_is_said_in_the_words_and_the_order_of_the_sentence(
     )
 
 
-def test_the_first_and_the_last_system_are_told_of_and_nothing_that_is_not_known() -> None:
-    first, last = ranking("CLIP", "a", ("violation",)), ranking("CLIP-neg", "a", ("right",))
-    found = told(
+def test_the_first_and_last_system_are_summed_up() -> None:
+    first = ranking("CLIP", "a", ("violation",))
+    last = ranking("CLIP-neg", "a", ("right",))
+    notices = told(
         Answer(NEGATED, (first, ranking("CLIP-bnl", "a", ("miss",)), last), judged_by="captions")
     )
-    assert [each["text"] for each in found] == [
+    assert [notice["text"] for notice in notices] == [
         "CLIP shows it anyway, in 1 of 1 by captions.",
         "CLIP-neg leaves it out by captions.",
     ]
@@ -315,7 +332,7 @@ def test_a_corrected_sentence_marks_what_is_unwanted_now() -> None:
     assert pieces("a dog and a cat and a big ball", "") == [("plain", text)]
 
 
-def test_a_negation_taken_away_is_struck_out_and_corrections_replace_what_is_understood() -> None:
+def test_a_removed_negation_is_struck_out() -> None:
     answer = Answer(NEGATED.affirmed, (), denied=NEGATED)
     view = understood(answer, NEGATED, q=NEGATED.text, flip="1")
     cues = [piece for piece in view["pieces"] if piece["flips"]]
@@ -333,18 +350,20 @@ def test_a_negation_taken_away_is_struck_out_and_corrections_replace_what_is_und
 
     assert corrected_by("a dog|bird") == ("a dog|bird", "1", ("bird",))
     assert corrected_by("") == corrected_by("a dog|cat") == ("", "1", ("cat",))
+    # Without a negation there is nothing to take away.
     assert corrected_by("a dog|") == (
         "a dog|",
         "",
         (),
-    )  # without a negation there is nothing to take away
+    )
 
 
-def test_each_column_counts_the_clips_that_stay_when_the_negation_is_flipped() -> None:
+def test_columns_count_clips_that_stay_without_the_negation() -> None:
     def stayed(*before: Ranking) -> list[str]:
-        shown = (ranking("CLIP", "abcd"), ranking("CLIP drop", "abcd"), ranking("other", ""))
-        answer, other = Answer(NEGATED, shown), Answer(NEGATED.affirmed, before, denied=NEGATED)
-        view = columns_view(answer, lambda name: Video(name, Path(name)), no_urls, other=other)
+        rankings = (ranking("CLIP", "abcd"), ranking("CLIP drop", "abcd"), ranking("other", ""))
+        answer = Answer(NEGATED, rankings)
+        affirmed = Answer(NEGATED.affirmed, before, denied=NEGATED)
+        view = columns_view(answer, lambda name: Video(name, Path(name)), no_urls, flipped=affirmed)
         return [column["stayed"] for column in view["columns"]]
 
     before = ranking("CLIP drop", "dxcy"), ranking("CLIP", "bacd"), ranking("other", "abcd")

@@ -29,7 +29,7 @@ def read(**link: str) -> SearchState:
     return SearchState.of_link(link)
 
 
-def test_a_browsers_request_is_read_and_another_form_is_refused_in_a_sentence() -> None:
+def test_a_browser_s_request_is_checked() -> None:
     chip = {"clip": "a", "weight": 0.25, "wanted": False}
     request = Request.of(
         json.dumps({"number": 3, "link": FULL.link, "opened": True, "references": [chip]})
@@ -56,46 +56,52 @@ def test_what_no_page_sends_is_refused_in_a_sentence(sent: Any) -> None:
 
 
 def test_an_empty_link_gives_the_defaults() -> None:
-    state, dropped = read().shown_of(NAMES, DEFAULT_SYSTEMS)
+    state, dropped = read().with_existing(NAMES, DEFAULT_SYSTEMS)
     assert (state.q, state.k, state.systems, dropped) == (
         SearchState().q,
         8,
         ["CLIP", "CLIP-bnl", "CLIP-neg"],
         "",
     )
-    own = SearchState.of_link({"gallery": "1"}, "beach sunset").shown_of(
+    link_state = SearchState.of_link({"gallery": "1"}, "beach sunset").with_existing(
         NAMES, ("CLIP drop", "gone")
     )[0]
-    assert (own.q, own.gallery, own.systems) == ("beach sunset", "1", ["CLIP drop"])
+    assert (link_state.q, link_state.gallery, link_state.systems) == (
+        "beach sunset",
+        "1",
+        ["CLIP drop"],
+    )
 
 
 def test_impossible_values_are_dropped_or_limited() -> None:
     state = read(systems="GPT|CLIP", k="1000", alpha="-1", like="a|b|c", weight="much|inf|nan")
-    assert (state.shown_of(NAMES, ())[0].systems, state.k, state.strengths) == (
+    assert (state.with_existing(NAMES, ())[0].systems, state.k, state.strengths) == (
         ["CLIP"],
         24,
         {"boolean": 0},
     )
-    assert [each.weight for each in state.references] == [0.5, 1, 0.5]
+    assert [reference.weight for reference in state.references] == [0.5, 1, 0.5]
 
 
-def test_at_most_four_systems_are_shown_and_what_a_link_asks_for_in_vain_is_named() -> None:
+def test_four_systems_are_shown_and_unknown_ones_named() -> None:
     def dropped(*systems: str) -> str:
-        return read(systems="|".join(systems)).shown_of(NAMES, ())[1]
+        return read(systems="|".join(systems)).with_existing(NAMES, ())[1]
 
-    assert read(systems="|".join(NAMES)).shown_of(NAMES, ())[0].systems == NAMES[:4]
+    assert read(systems="|".join(NAMES)).with_existing(NAMES, ())[0].systems == NAMES[:4]
     assert dropped("CLIP", "Foo", "") == "'Foo' cannot be shown: there is no such system here."
     assert dropped(*NAMES).startswith("'CLIP boolean' cannot be shown: at most 4")
     assert dropped(*NAMES[:4]) == dropped() == ""
     assert len(dropped(*(f"{n}" * 1000 for n in range(999)))) < 2000
 
 
-def test_a_link_keeps_which_clips_are_unwanted_and_every_weight_and_four_of_a_thousand() -> None:
-    a, b, c = Chosen("a"), Chosen("b", weight=0.25), Chosen("c", weight=1.0, wanted=False)
+def test_a_link_keeps_unwanted_clips_and_weights() -> None:
+    a = Chosen("a")
+    b = Chosen("b", weight=0.25)
+    c = Chosen("c", weight=1.0, wanted=False)
     link = SearchState(references=(c, a, b)).link
     assert (link["like"], link["unlike"], link["weight"]) == ("a|b", "c", "0.5|0.25|1")
     assert read(**link).references == (a, b, c)
     assert read(like="clip1", weight="0.3").references == (Chosen("clip1", weight=0.3),)
     assert read(weight="0.3").references == ()
     many = read(like="|".join(f"clip{i}" for i in range(1000)), unlike="x|y", weight="0|" * 1000)
-    assert [each.clip for each in many.references] == ["clip0", "clip1", "clip2", "clip3"]
+    assert [reference.clip for reference in many.references] == ["clip0", "clip1", "clip2", "clip3"]

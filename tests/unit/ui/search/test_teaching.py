@@ -10,7 +10,7 @@ import pytest
 from nt2vr.errors import RunError
 from nt2vr.models.catalog import Catalog
 from nt2vr.settings import Settings
-from nt2vr.ui.search.models import Teaching
+from nt2vr.ui.search.teaching import Teaching
 from nt2vr.ui.theme import template
 from nt2vr.ui.web.permissions import Permissions
 from tests.support.held_runs import HeldRuns
@@ -27,7 +27,7 @@ PATIENCE_S = 60
 def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[HeldRuns]:
     monkeypatch.setattr(waiting_module, "POLL_S", 0.01)
     monkeypatch.setattr(
-        "nt2vr.ui.search.models.estimate", lambda *_: pytest.fail("measured beside a run")
+        "nt2vr.ui.search.teaching.estimate", lambda *_: pytest.fail("measured beside a run")
     )
     held = HeldRuns(monkeypatch)
     yield held
@@ -59,7 +59,7 @@ def wait_for_the_start(runs: RunManager) -> str:
     return runs.waiting.run_id
 
 
-def test_a_run_in_the_way_is_offered_to_be_stopped_first(
+def test_a_run_in_the_way_may_be_stopped_first(
     teaching: Teaching, runs: RunManager, held: HeldRuns
 ) -> None:
     choice = teaching._choice
@@ -75,11 +75,11 @@ def test_a_run_in_the_way_is_offered_to_be_stopped_first(
     assert not updates[choice.row].visible
     run_id = wait_for_the_start(runs)
     assert held.started[1:] == [run_id] and runs.get(run_id).name == "CLIP taught"
-    with pytest.raises(RunError, match="CLIP is being taught already"):
+    with pytest.raises(RunError, match="CLIP"):
         teaching.on_teach(CLIP, MINE)
 
 
-def test_an_interrupted_teaching_goes_on_after_the_run_in_the_way(
+def test_an_interrupted_teaching_continues_after_the_other_run(
     teaching: Teaching, runs: RunManager, held: HeldRuns
 ) -> None:
     teaching.on_start_instead("CLIP", MINE)

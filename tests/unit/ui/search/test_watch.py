@@ -109,10 +109,9 @@ def tick(
     return page.watch.on_tick(text, list(systems), found, watched, joins, "", NOBODY)
 
 
-def test_a_click_trains_the_first_columns_model_and_its_column_joins_with_the_first_checkpoint() -> (
-    None
-):
-    page, chosen = Page(), ["CLIP drop", "CLIP"]
+def test_a_click_trains_and_the_column_joins_later() -> None:
+    page = Page()
+    chosen = ["CLIP drop", "CLIP"]
     panel, _, watched, joins, _ = page.watch.on_start(chosen, MINE)
     assert page.trained.started == [(Path("clip"), "CLIP")]
     assert panel["word"] == "training" and panel["joins"] and panel["may_stop"]
@@ -121,12 +120,11 @@ def test_a_click_trains_the_first_columns_model_and_its_column_joins_with_the_fi
     # a tick under way has overwritten what was remembered
     _, _, watched, joins, _, systems, asks = tick(page, WatchedRun(), joins, chosen)
     assert systems.value == ["CLIP drop", "run", "CLIP"] and isinstance(asks, str) and joins == ""
-    assert (
-        tick(page, watched, joins, chosen)[5] == gr.skip()
-    )  # whoever removes the column does not get it back
+    # Whoever removes the column does not get it back.
+    assert tick(page, watched, joins, chosen)[5] == gr.skip()
 
 
-def test_a_run_with_a_models_name_joins_and_not_the_model() -> None:
+def test_a_run_named_like_a_model_joins() -> None:
     page = Page()
     page.entries["run"] = CatalogEntry((Path("model"),))
     assert tick(page, WatchedRun("run"), "run", ["CLIP"])[5] == gr.skip()
@@ -134,7 +132,7 @@ def test_a_run_with_a_models_name_joins_and_not_the_model() -> None:
     assert tick(page, WatchedRun("run"), "run", ["CLIP"])[5].value == ["CLIP", "run (run)"]
 
 
-def test_a_newer_epoch_is_searched_for_once_and_not_while_a_query_is_typed() -> None:
+def test_a_newer_epoch_is_searched_once_and_not_while_typing() -> None:
     page = Page(served=2)
     page.has_checkpoint()
     _, _, watched, *_, asks = tick(page, WatchedRun("run"), found=answer(1), text="a dog, no ca")
@@ -146,7 +144,7 @@ def test_a_newer_epoch_is_searched_for_once_and_not_while_a_query_is_typed() -> 
     assert tick(page, watched, found=answer(2))[-1] == gr.skip()
 
 
-def test_the_page_stops_asking_some_time_after_the_end_and_tells_only_of_a_failure() -> None:
+def test_the_page_stops_asking_and_tells_only_of_failures() -> None:
     page = Page()
     panel, timer, watched, *_ = tick(page, WatchedRun())
     assert panel["word"] == "training" and timer.active
@@ -170,7 +168,7 @@ def test_the_page_stops_asking_some_time_after_the_end_and_tells_only_of_a_failu
     assert tick(page, watched)[0] == {}
 
 
-def test_a_second_visitor_sees_the_run_and_may_watch_but_not_stop_it() -> None:
+def test_a_second_visitor_may_watch_but_not_stop() -> None:
     page = Page(rule="nobody")
     panel, timer, watched = page.watch.on_visit(["CLIP"], NOBODY)
     assert timer.active and panel["can_join"] and not panel["may_stop"]
@@ -178,27 +176,27 @@ def test_a_second_visitor_sees_the_run_and_may_watch_but_not_stop_it() -> None:
     panel, _, watched, joins = page.watch.on_join(["CLIP"], watched, NOBODY)
     assert panel["joins"] and tick(page, watched, joins, ["CLIP"])[5].value == ["CLIP", "run"]
     for act in (page.watch.on_start, lambda *_: page.watch.on_stop(["CLIP"], watched, NOBODY)):
-        with pytest.raises(AccessError, match="Nobody may train models here"):
+        with pytest.raises(AccessError):
             act(["CLIP"], NOBODY)
     assert page.trained.started == [] and not page.watch.offers(NOBODY, TEXT, "")["trains"]
 
 
 @pytest.mark.parametrize(
     ("systems", "refusal"),
-    [([], "Choose a system first"), (["file"], "embeddings from a file"), (["gone"], "model")],
+    [([], "system"), (["file"], "file"), (["gone"], "gone")],
 )
 def test_what_cannot_be_trained_is_refused_in_a_sentence(systems: list[str], refusal: str) -> None:
     page = Page()
     page.entries["file"] = CatalogEntry((Path("file"),), "embeddings")
     with pytest.raises(ConfigError, match=refusal):
         page.watch.on_start(systems, NOBODY)
-    with pytest.raises(RunError, match="is not training"):
+    with pytest.raises(RunError):
         page.watch.on_stop([], WatchedRun("run"), MINE)
-    with pytest.raises(AccessError, match="Only the page that started it"):
+    with pytest.raises(AccessError):
         page.watch.on_stop([], WatchedRun("run"), NOBODY)
 
 
-def test_a_recorded_run_opens_with_the_query_on_display_or_the_first_that_was_recorded() -> None:
+def test_a_recorded_run_opens_with_a_query_it_has() -> None:
     recording = Recording(
         "CLIP", "stage", "", [0], [20], {TEXT: [[("a", 0.5)]], "not dancing": [[("a", 0.5)]]}
     )
@@ -214,5 +212,5 @@ def test_a_recorded_run_opens_with_the_query_on_display_or_the_first_that_was_re
         and not watch.replays("a bird", "")
         and not watch.replays(TEXT, "library")
     )
-    with pytest.raises(ConfigError, match="no query"):
+    with pytest.raises(ConfigError):
         watch.replay_link(gr.EventData(None, {"query": 7}))

@@ -66,9 +66,7 @@ def wait_for_the_start(watch: Watch) -> None:
         time.sleep(0.01)
 
 
-def test_a_run_in_the_way_may_end_first_and_then_the_column_joins(
-    watch: Watch, held: HeldRuns
-) -> None:
+def test_the_column_joins_after_the_run_in_the_way(watch: Watch, held: HeldRuns) -> None:
     (first,) = held.started
     panel, timer, watched, joins, wished = watch.on_start(SYSTEMS, MINE)
     assert (panel["wish"], panel["may_stop"], joins, timer.active) == ("CLIP", True, "", True)
@@ -96,18 +94,18 @@ def test_a_run_in_the_way_is_stopped_first(watch: Watch, held: HeldRuns) -> None
     assert watch.runs.get(second).session == "mine"
 
 
-def test_only_its_page_stops_a_run_and_takes_back_a_start(watch: Watch, held: HeldRuns) -> None:
+def test_only_its_page_stops_a_run_or_a_start(watch: Watch, held: HeldRuns) -> None:
     panel, _, watched, _, wished = watch.on_start(SYSTEMS, THEIRS)
     assert panel["wish"] == "CLIP" and not panel["may_stop"]
-    with pytest.raises(AccessError, match="Only the page that started it"):
+    with pytest.raises(AccessError):
         watch.on_instead(SYSTEMS, watched, wished, THEIRS)
     assert watch.runs.waiting is None and watch.runs.under_way() == held.started[0]
 
     watch.on_afterwards(SYSTEMS, watched, wished, THEIRS)
     assert tick(watch)[0]["waiting"]["button"] == ""
-    with pytest.raises(AccessError, match="Only the page that started it"):
+    with pytest.raises(AccessError):
         watch.on_withdraw(SYSTEMS, watched, "", MINE)
-    with pytest.raises(RunError, match="“CLIP learns not” is already waiting"):
+    with pytest.raises(RunError, match="CLIP learns not"):
         watch.on_start(SYSTEMS, MINE)
 
     assert tick(watch, request=THEIRS)[0]["waiting"]["button"] == "do not start"
@@ -116,18 +114,18 @@ def test_only_its_page_stops_a_run_and_takes_back_a_start(watch: Watch, held: He
     assert watch.runs.waiting is None and len(held.started) == 1
 
 
-def test_who_may_not_train_is_shown_what_waits_and_changes_nothing(watch: Watch) -> None:
+def test_who_may_not_train_sees_what_waits(watch: Watch) -> None:
     *_, watched, _, wished = watch.on_start(SYSTEMS, MINE)
     watch.on_afterwards(SYSTEMS, watched, wished, MINE)
     stranger = Watch(watch.galleries, Permissions("t" * 20, {"train": "nobody"}), watch.runs)
     waiting = tick(stranger)[0]["waiting"]
     assert waiting["text"].startswith("“CLIP learns not” starts after") and waiting["button"] == ""
     for act in (stranger.on_instead, stranger.on_afterwards, stranger.on_withdraw):
-        with pytest.raises(AccessError, match="Nobody may train models here"):
+        with pytest.raises(AccessError):
             act(SYSTEMS, watched, "CLIP", MINE)
 
 
-def test_a_refusal_of_the_later_start_is_shown_until_it_is_closed(
+def test_a_refused_later_start_is_shown_until_closed(
     watch: Watch, held: HeldRuns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     *_, watched, _, wished = watch.on_start(SYSTEMS, MINE)
@@ -155,14 +153,12 @@ def test_a_start_that_will_be_refused_does_not_wait(
         raise RunError("The disk is full.")
 
     monkeypatch.setattr(manager_module, "check_free", is_full)
-    with pytest.raises(RunError, match="disk is full"):
+    with pytest.raises(RunError):
         watch.on_instead(SYSTEMS, watched, wished, MINE)
     assert watch.runs.waiting is None and watch.runs.under_way() == held.started[0]
 
 
-def test_the_offer_goes_with_the_run_in_the_way_or_when_it_is_declined(
-    watch: Watch, held: HeldRuns
-) -> None:
+def test_an_offer_ends_with_the_run_in_the_way(watch: Watch, held: HeldRuns) -> None:
     *_, watched, _, wished = watch.on_start(SYSTEMS, MINE)
     panel, *_, wishes = watch.on_dismiss(SYSTEMS, watched, wished, MINE)
     assert panel["under_way"] and "wish" not in panel and wishes == ""

@@ -11,9 +11,10 @@ from nt2vr.negation.parse.query import Query, Span
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.strategies import System
 from nt2vr.search.why import Part, Why, Word
-from nt2vr.ui.search.clip import ADDED, ALONE, brief, chosen_columns, why_view
+from nt2vr.ui.search.why_view import ADDED, ALONE, brief, chosen_columns, why_view
 
-CLIP, BOOLEAN = System("CLIP"), System("CLIP", "boolean", 0.5)
+CLIP = System("CLIP")
+BOOLEAN = System("CLIP", "boolean", 0.5)
 VIDEO = Video("v", Path("v.webm"))
 URLS = {"src": "clips/v.webm", "poster": ""}
 PLAIN = Why(
@@ -61,19 +62,19 @@ def view(*whys: Why, columns: int = 2) -> dict[str, Any]:
         ("x", [], []),
     ],
 )
-def test_an_event_names_up_to_two_columns_or_else_those_that_differ_most(
+def test_an_event_names_columns_or_those_that_differ_most(
     text: str, ranks: list[int | None], columns: list[int]
 ) -> None:
     assert chosen_columns(text, ranks) == columns
 
 
 def test_one_line_says_what_the_negation_did() -> None:
-    asked = Query("a man isn't singing", ("a man",), ("sing",), (Span(8, 11),), (Span(12, 19),))
-    whole = replace(PLAIN, words=(*PLAIN.words, Word("sentence", 0, "isn't", 0.004)))
-    assert brief(whole, asked) == "“isn't” added +0.004"
-    assert brief(SPLIT, asked) == "“sing” added \N{MINUS SIGN}0.150"
-    assert brief(PLAIN, asked) == ""
-    assert brief(whole, Query("a man")) == ""
+    query = Query("a man isn't singing", ("a man",), ("sing",), (Span(8, 11),), (Span(12, 19),))
+    with_sentence = replace(PLAIN, words=(*PLAIN.words, Word("sentence", 0, "isn't", 0.004)))
+    assert brief(with_sentence, query) == "“isn't” added +0.004"
+    assert brief(SPLIT, query) == "“sing” added \N{MINUS SIGN}0.150"
+    assert brief(PLAIN, query) == ""
+    assert brief(with_sentence, Query("a man")) == ""
     rather = Query("sing rather than dance", ("sing",), ("dance",), (Span(5, 16),))
     words = tuple(Word("sentence", 0, word, 0.1) for word in rather.text.split())
     assert brief(replace(PLAIN, words=words), rather) == "“rather than” added +0.200"

@@ -19,7 +19,7 @@ ROWS = [
 RUN = RunMetrics(Run("a-1", RunStatus("running", 1), CONFIG), ROWS)
 
 
-def test_each_measure_is_a_line_along_the_epochs_with_the_base_and_its_control() -> None:
+def test_measures_are_lines_with_base_and_control() -> None:
     view = plots_view(RUN)
     composed, loss = view["plots"]
     assert (composed["title"], composed["latest"]) == (
@@ -61,14 +61,14 @@ def test_epochs_and_values_lie_where_the_grid_has_them() -> None:
     assert composed["lines"][1]["path"] == "44.0,150.0 312.0,150.0"
 
 
-def test_other_runs_are_laid_over_it_although_their_epochs_have_other_steps() -> None:
+def test_other_runs_are_laid_over_by_epoch() -> None:
     config = TrainConfig(name="B", num_clips=200, batch_size=10, epochs=8)  # 160 steps
     rows = [
         {"epoch": 1, "step": 20, "contrastive": 4.0},
         {"epoch": 8, "step": 160, "composed/MIR": 0.9},
     ]
-    other = RunMetrics(Run("b-1", RunStatus("finished", 1), config), rows)
-    view = plots_view(RUN, [other])
+    other_run = RunMetrics(Run("b-1", RunStatus("finished", 1), config), rows)
+    view = plots_view(RUN, [other_run])
     assert [entry["name"] for entry in view["legend"]] == ["a-1", "b-1", "base", "drop"]
     composed, loss = view["plots"]
     assert [line["colour"] for line in composed["lines"]] == [0, 1, 5, 6]
@@ -99,7 +99,7 @@ def test_the_grid_has_round_numbers_below_and_above_all_values(
     assert grid_levels(values) == pytest.approx(levels)
 
 
-def test_a_loss_that_became_infinite_is_drawn_as_far_as_it_was_not() -> None:
+def test_an_infinite_loss_is_drawn_up_to_there() -> None:
     rows = [*ROWS, {"epoch": 2, "step": 25, "contrastive": float("inf")}]
     _, loss = plots_view(RunMetrics(RUN.run, rows))["plots"]
     assert loss["lines"][0]["points"][-1] == [2, "1"]

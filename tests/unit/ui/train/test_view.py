@@ -43,21 +43,21 @@ TWIN = "a-20261130-075740"
 LATER = "a-20261130-081200"
 
 
-def test_what_was_measured_again_counts_once_and_a_long_line_is_thinned_to_its_end() -> None:
+def test_repeated_measurements_count_once_and_long_lines_are_thinned() -> None:
     assert series(ROWS, "contrastive", "step") == [(20, 3.0), (40, 1.0)]
     assert series(ROWS, "bnl", "step") == []
     long = series([{"step": step, "loss": step / 2} for step in range(1001)], "loss", "step")
     assert len(long) <= MAX_POINTS and long[-1] == (1000, 500) and long == sorted(long)
 
 
-def test_a_run_is_compared_with_all_others_whose_configs_can_be_read() -> None:
+def test_a_run_is_compared_with_all_readable_runs() -> None:
     run, other = (Run(run_id, RunStatus("finished", 1), CONFIG) for run_id in (FIRST, LATER))
     broken = Run("broken", RunStatus("finished", 1), None)
     assert comparable([run, other, broken], run) == [("a 30/11 08:12", LATER)]
     assert not comparable([run], None)
 
 
-def test_runs_are_named_as_in_the_list_and_those_of_one_minute_by_their_ids() -> None:
+def test_runs_of_one_minute_are_named_by_their_ids() -> None:
     first, later, twin = (
         Run(run_id, RunStatus("finished", 1), CONFIG) for run_id in (FIRST, LATER, TWIN)
     )
@@ -66,7 +66,7 @@ def test_runs_are_named_as_in_the_list_and_those_of_one_minute_by_their_ids() ->
     assert run_names([first, twin]) == [FIRST, TWIN]
 
 
-def test_a_run_is_told_with_its_progress_and_why_it_failed() -> None:
+def test_a_run_shows_progress_and_failure() -> None:
     run = Run("a-1", RunStatus("failed", 1, epoch=2, step=10, error="No <disk> /home/ann."), CONFIG)
     view = run_view(run, lambda error: error.replace(" /home/ann", ""))
     assert (view["share"], view["done"], view["error"]) == (
@@ -88,7 +88,7 @@ def test_a_run_is_told_with_its_progress_and_why_it_failed() -> None:
     )
 
 
-def test_a_run_s_page_tells_what_it_is_trained_on_and_where_its_model_is_used(
+def test_a_run_s_page_names_its_data_and_uses(
     tmp_path: Path,
 ) -> None:
     write_tiny(tmp_path / "base", "Tiny / random")
@@ -118,7 +118,7 @@ def test_a_run_s_page_tells_what_it_is_trained_on_and_where_its_model_is_used(
     assert shlex.split(view["export"]) == ["nt2vr", "export", "a-1 · best", "FOLDER"]
 
 
-def test_a_finished_run_says_so_and_leads_to_a_comparison_with_its_base() -> None:
+def test_a_finished_run_leads_to_a_comparison() -> None:
     rows = [
         {"epoch": 0, "step": 0, "base/composed/hard_pairs": 35.6},
         {"epoch": 3, "step": 30, "composed/hard_pairs": 81.1, "original/MIR": 0.9},
@@ -140,7 +140,7 @@ def test_a_finished_run_says_so_and_leads_to_a_comparison_with_its_base() -> Non
     ("folder", "name"),
     [("", "random weights"), ("runs/b/checkpoints/epoch_003", "b · epoch 003"), ("gone", "gone")],
 )
-def test_a_base_is_named_also_if_it_is_a_run_s_epoch_or_gone(folder: str, name: str) -> None:
+def test_a_run_s_base_is_named_even_when_gone(folder: str, name: str) -> None:
     assert base_name(CONFIG.replace(base=folder)) == name
 
 
@@ -153,15 +153,13 @@ def test_a_base_is_named_also_if_it_is_a_run_s_epoch_or_gone(folder: str, name: 
         (RunStatus("failed", 1, step=2), "Resume"),
     ],
 )
-def test_a_tenth_of_the_rate_is_offered_only_where_the_loss_became_non_finite(
-    status: RunStatus, label: str
-) -> None:
+def test_a_lower_rate_is_offered_only_after_divergence(status: RunStatus, label: str) -> None:
     run = Run("a-1", status, CONFIG)
     assert lower_rate_label(run) == label
     assert (run.lower_rate is not None) == (label != "Resume")
 
 
-def test_the_size_of_the_trash_is_rounded_and_an_empty_one_is_not_mentioned() -> None:
+def test_the_trash_s_size_is_rounded_unless_empty() -> None:
     assert trash_text(0) == ""
     assert trash_text(1).startswith("Trash: 1 MB,")
     assert trash_text(2_345_000_000).startswith("Trash: 2.3 GB,")

@@ -14,7 +14,8 @@ TEMPLATES = ROOT / "assets" / "ui"
 PAPERS = [
     f"paper-{path.parent.name}.md" for path in (ROOT / "nt2vr" / "papers").glob("*/README.md")
 ]
-PAGES = sorted([*(path.name for path in (ROOT / "docs").glob("*.md")), *PAPERS])
+LAB = [f"lab-{path.name}" for path in (ROOT / "docs" / "lab").glob("*.md")]
+PAGES = sorted([*(path.name for path in (ROOT / "docs").glob("*.md")), *LAB, *PAPERS])
 SPACE = "https://huggingface.co/spaces/ada/nt2vr"
 
 
@@ -45,10 +46,18 @@ def test_every_link_and_picture_of_a_page_is_served(page: str) -> None:
 
 
 def test_papers_and_pages_link_to_each_other() -> None:
-    assert 'href="paper-con_clip.md#our-numbers"' in client().get("/docs/results.md").text
-    assert 'href="results.md#the-papers-measures"' in client().get("/docs/paper-con_clip.md").text
+    assert 'href="paper-con_clip.md#our-numbers"' in client().get("/docs/lab-results.md").text
+    assert (
+        'href="lab-results.md#the-papers-measures"' in client().get("/docs/paper-con_clip.md").text
+    )
     code = f'href="{SPACE}/blob/main/nt2vr/papers/con_clip/loss.py"'
     assert code in client(SPACE).get("/docs/paper-con_clip.md").text
+
+
+@pytest.mark.parametrize("page", ["benchmarks.md", "parser-ablation.md"])
+def test_the_former_address_of_a_lab_page_leads_to_it(page: str) -> None:
+    answer = client().get(f"/docs/{page}")
+    assert answer.status_code == 200 and answer.url.path == f"/docs/lab-{page}"
 
 
 @pytest.mark.parametrize(

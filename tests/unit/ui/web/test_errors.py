@@ -106,7 +106,7 @@ def test_a_withheld_message_is_in_the_log_once(caplog: pytest.LogCaptureFixture)
     for _ in range(3):
         assert as_visitor_may_read("Something in /usr/secret place/x failed.", None) == WITHHELD
     assert [record.message for record in caplog.records] == [
-        "A visitor was not told: Something in /usr/secret place/x failed."
+        "Withheld from a visitor: Something in /usr/secret place/x failed."
     ]
 
 

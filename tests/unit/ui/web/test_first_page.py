@@ -37,7 +37,7 @@ def test_without_a_browser_models_wait_some_seconds() -> None:
     assert PATIENCE_S <= waited_s(first_page, lambda: health.get("/health")) < 1.4 * PATIENCE_S
 
 
-def test_a_page_that_is_being_read_has_the_processor_to_itself() -> None:
+def test_a_page_being_read_has_the_processor_alone() -> None:
     first_page = FirstPage(lambda: False, PATIENCE_S)
     browser = client_of(first_page)
     headers = {"Accept": "text/html,*/*"}

@@ -24,22 +24,22 @@ def build(wire: Wire = lambda *_: None) -> tuple[gr.Blocks, LaterParts]:
         later = LaterParts("one", "two")
         with gr.Tabs():
             with gr.Tab("First", id="first"):
-                shown = gr.Textbox(elem_id="shown")
+                visible = gr.Textbox(elem_id="shown")
             with gr.Tab("One", id="one") as tab:
                 mark = later.opened("one", tab, tab.select)
                 with gr.Row():
                     inner = gr.Textbox("typed", elem_id="inner")
                     inner.input(handler, inner, inner)
                 mark.change(handler, mark, inner, api_name="opened").success(
-                    handler, None, shown, api_name="after"
+                    handler, None, visible, api_name="after"
                 )
-                shown.submit(handler, None, inner, api_name="across")
-                shown.submit(handler, None, shown, api_name="beside")
+                visible.submit(handler, None, inner, api_name="across")
+                visible.submit(handler, None, visible, api_name="beside")
             with gr.Tab("Two", id="two") as tab:
                 later.opened("two", tab, tab.select)
-                other = gr.Textbox(elem_id="other")
-        page.load(handler, None, shown, api_name="loaded")
-        wire(inner, other)
+                second_box = gr.Textbox(elem_id="other")
+        page.load(handler, None, visible, api_name="loaded")
+        wire(inner, second_box)
     send_parts_when_opened(page, later)
     return page, later
 
@@ -61,7 +61,7 @@ def first_view(page: gr.Blocks) -> tuple[set[str], set[str]]:
     return boxes, {name for name in events if name}
 
 
-def test_the_content_of_later_parts_is_left_out_with_all_its_events() -> None:
+def test_later_parts_come_without_content_and_events() -> None:
     page, _ = build()
     boxes, events = first_view(page)
     assert boxes == {"shown", "one-opened", "two-opened"}
@@ -71,7 +71,7 @@ def test_the_content_of_later_parts_is_left_out_with_all_its_events() -> None:
     assert {"opened", "after", "across"} <= everything  # as clients of the API see it
 
 
-def test_a_tab_that_is_opened_sends_its_content_and_what_is_triggered_alike() -> None:
+def test_an_opened_tab_sends_its_content() -> None:
     page, later = build()
     number, tab = next(iter(later.by_event.items()))
     output = in_thread(page.process_api(page.fns[number], []))

@@ -14,7 +14,7 @@ from nt2vr.world.scenes import Deed, Figure, Scene
 DOGLESS = Query("a person without a dog", ("a person",), ("a dog",))
 
 
-def test_each_dog_of_a_clip_is_boxed_and_nothing_of_one_without() -> None:
+def test_dogs_are_boxed_and_nothing_else() -> None:
     videos = load_gallery(ASSETS / "gallery" / "gallery.jsonl").videos
     dogs = {
         v.video_id: [f["count"] for f in v.scene["figures"] if f["thing"] == "dog"]
@@ -22,9 +22,11 @@ def test_each_dog_of_a_clip_is_boxed_and_nothing_of_one_without() -> None:
         if v.scene
     }
     for video in videos:
-        found = evidence(DOGLESS, video)
-        assert len(found) == sum(dogs[video.video_id]), video.video_id
-        for left, top, width, height in (box for each in found for box in each if box):
+        evidence_boxes = evidence(DOGLESS, video)
+        assert len(evidence_boxes) == sum(dogs[video.video_id]), video.video_id
+        for left, top, width, height in (
+            box for frame_boxes in evidence_boxes for box in frame_boxes if box
+        ):
             assert 0 <= left < left + width <= 101 and 0 <= top < top + height <= 101
 
 
@@ -33,9 +35,9 @@ def test_each_dog_of_a_clip_is_boxed_and_nothing_of_one_without() -> None:
 )
 def test_a_box_holds_what_is_drawn(figure: Figure) -> None:
     """Wherever a frame differs from the empty place, but for shadows and signs, is inside the box."""
-    ((_, _, found),) = boxes(scene := Scene("park", False, (figure,), seed=3))
+    ((_, _, figure_boxes),) = boxes(scene := Scene("park", False, (figure,), seed=3))
     for (left, top, width, height), frame in zip(
-        found.astype(int), render(scene, 100), strict=True
+        figure_boxes.astype(int), render(scene, 100), strict=True
     ):
         empty = render(Scene("park", False, (), seed=3), 100)[0]
         rows, columns = np.nonzero(np.abs(frame.astype(int) - empty).sum(axis=2) > 150)
@@ -61,6 +63,6 @@ def test_the_shipped_boxes_are_those_of_today_s_drawings() -> None:
             if video.video_id in k
         ]
     measured = boxes(Scene.from_dict(video.scene or {}))
-    for (key, table), (number, name, found) in zip(shipped, measured, strict=True):
+    for (key, table), (number, name, measured_boxes) in zip(shipped, measured, strict=True):
         assert key == f"{video.video_id} {number} {name}"
-        np.testing.assert_array_equal(table, found)
+        np.testing.assert_array_equal(table, measured_boxes)

@@ -49,15 +49,17 @@ def test_the_file_name_depends_on_everything_that_affects_the_frames(
 
 def test_embeddings_are_mean_pooled_and_computed_once_per_visual_tower(tmp_path: Path) -> None:
     encoder: Any = Brightness()
-    found = clips(tmp_path).embeddings(encoder)
+    embeddings = clips(tmp_path).embeddings(encoder)
     means = clips(tmp_path).frames().mean(axis=(1, 2, 3, 4))
     slow = np.stack([means, np.full(3, 100.0)], axis=1)
-    np.testing.assert_allclose(found, slow / np.linalg.norm(slow, axis=1, keepdims=True), rtol=1e-5)
-    again: Any = Brightness()
-    np.testing.assert_array_equal(clips(tmp_path).embeddings(again), found)
-    other: Any = Brightness("b")
-    clips(tmp_path).embeddings(other)
-    assert (encoder.encoded, again.encoded, other.encoded) == (6, 0, 6)
+    np.testing.assert_allclose(
+        embeddings, slow / np.linalg.norm(slow, axis=1, keepdims=True), rtol=1e-5
+    )
+    second_encoder: Any = Brightness()
+    np.testing.assert_array_equal(clips(tmp_path).embeddings(second_encoder), embeddings)
+    other_encoder: Any = Brightness("b")
+    clips(tmp_path).embeddings(other_encoder)
+    assert (encoder.encoded, second_encoder.encoded, other_encoder.encoded) == (6, 0, 6)
 
 
 def test_embeddings_under_the_names_of_0_2_0_are_found(tmp_path: Path) -> None:
@@ -74,7 +76,9 @@ def test_embeddings_under_the_names_of_0_2_0_are_found(tmp_path: Path) -> None:
 
 
 def test_all_poolings_pool_frames_that_were_encoded_once(tmp_path: Path) -> None:
-    first, second, mean = Brightness(), Brightness(), Brightness()
+    first = Brightness()
+    second = Brightness()
+    mean = Brightness()
     first.card, second.card = (
         first.card.replace(head={"fingerprint": name}) for name in ("one", "two")
     )
@@ -99,15 +103,16 @@ def test_stopping_leaves_no_files(tmp_path: Path) -> None:
     with pytest.raises(InterruptedError):
         clips(tmp_path).embeddings(encoder, STOPPED)
     assert list(tmp_path.glob("*.npy")) == [clips(tmp_path).path]
-    again: Any = Brightness()
-    clips(tmp_path).embeddings(again)
-    assert again.encoded == 6  # nothing was stored before
+    second_encoder: Any = Brightness()
+    clips(tmp_path).embeddings(second_encoder)
+    assert second_encoder.encoded == 6  # nothing was stored before
 
 
 @pytest.mark.parametrize("kept", [0, 10, 2000])
 def test_damaged_files_are_made_again(tmp_path: Path, kept: int) -> None:
     encoder: Any = Brightness()
-    embeddings, frames = clips(tmp_path).embeddings(encoder), np.array(clips(tmp_path).frames())
+    embeddings = clips(tmp_path).embeddings(encoder)
+    frames = np.array(clips(tmp_path).frames())
     for path in tmp_path.iterdir():
         path.write_bytes(path.read_bytes()[:kept] if kept < path.stat().st_size else b"x" * kept)
     np.testing.assert_array_equal(clips(tmp_path).embeddings(encoder), embeddings)

@@ -44,10 +44,10 @@ def seen(scene: Scene, step: int) -> list[tuple[float, float, bool]]:
     masks: list[NDArray[np.bool_]] = []
     regions: list[NDArray[np.bool_]] = []
     everybody = lay_out(scene)
-    for each in everybody:
+    for figure in everybody:
         canvas = Canvas(np.full((PX, PX, 3), KEY, np.uint8), False)
         canvas.shadow = lambda *_: None  # type: ignore[method-assign]
-        face = paint(canvas, each.individual, each.stand, step)
+        face = paint(canvas, figure.individual, figure.stand, step)
         mask = (canvas.pixels != np.array(KEY, np.uint8)).any(axis=-1)
         region = mask
         if face:
@@ -56,19 +56,23 @@ def seen(scene: Scene, step: int) -> list[tuple[float, float, bool]]:
             region = (abs(rows - y) <= radius) & (abs(columns - x) <= radius)
         masks.append(mask)
         regions.append(region)
-    found = []
-    for index, (each, mask, region) in enumerate(zip(everybody, masks, regions, strict=True)):
+    shares = []
+    for index, (figure, mask, region) in enumerate(zip(everybody, masks, regions, strict=True)):
         hidden = region & np.any([np.zeros_like(mask), *masks[index + 1 :]], axis=0)
         extent = max(
             np.ptp(np.flatnonzero(mask.any(axis=axis))) if mask.any() else 0 for axis in (0, 1)
         )
-        found.append(
-            (1 - hidden.sum() / max(1, region.sum()), extent / PX, each.individual.figure.is_actor)
+        shares.append(
+            (
+                1 - hidden.sum() / max(1, region.sum()),
+                extent / PX,
+                figure.individual.figure.is_actor,
+            )
         )
-    return found
+    return shares
 
 
-def test_nearly_all_layouts_hide_no_more_than_a_fifth_of_anybody() -> None:
+def test_nearly_all_layouts_hide_at_most_a_fifth() -> None:
     hidden = [most_hidden(lay_out(scene)) for scene in sample_scenes("train", 100, 12)]
     assert np.mean(np.array(hidden) > 0.2) <= 0.04
 
@@ -76,11 +80,12 @@ def test_nearly_all_layouts_hide_no_more_than_a_fifth_of_anybody() -> None:
 @pytest.mark.slow
 def test_faces_and_things_are_in_sight_and_somebody_is_large() -> None:
     scenes = sample_scenes("train", 800, 11)  # with 200, chance alone decides
-    shares, largest = [], []
+    shares = []
+    largest = []
     for scene in scenes:
-        found = seen(scene, 3)
-        shares += [share for share, _, _ in found]
-        largest.append(max(extent for _, extent, _ in found))
+        figures = seen(scene, 3)
+        shares += [share for share, _, _ in figures]
+        largest.append(max(extent for _, extent, _ in figures))
     assert np.mean(np.array(shares) < 0.8) <= 0.02
     assert np.mean(np.array(largest) < 1 / 3) <= 0.03
 
@@ -96,7 +101,7 @@ def test_motions_that_share_a_track_show_the_same_spots(count: int) -> None:
     tracks: dict[str, list[list[str]]] = {}
     for motion, (track, _) in MOTIONS.items():
         tracks.setdefault(track, []).append(sorted(map(repr, spots(motion, count))))
-    assert all(each == shared[0] for shared in tracks.values() for each in shared)
+    assert all(path == shared[0] for shared in tracks.values() for path in shared)
 
 
 @pytest.mark.parametrize(
@@ -139,11 +144,11 @@ def test_backdrops_show_what_their_places_show_and_no_other_thing() -> None:
     names = {thing.picture: name for name, thing in things().items()}
     for name, place in places().items():
         shapes = drawn[name]["far"] + drawn[name].get("near", "")
-        shown = re.findall(r'class="([a-z ]+)"', shapes) + ["window"] * shapes.count(
+        classes = re.findall(r'class="([a-z ]+)"', shapes) + ["window"] * shapes.count(
             'href="#window"'
         )
-        shown += [names[code] for code, *_ in drawn[name]["pieces"] if code in names]
-        assert Counter(shown) == Counter(dict(place.shows)), name
+        classes += [names[code] for code, *_ in drawn[name]["pieces"] if code in names]
+        assert Counter(classes) == Counter(dict(place.shows)), name
 
 
 def test_night_is_darker_and_variants_are_mirrored() -> None:

@@ -15,17 +15,17 @@ from nt2vr.world.scenes import SceneSplit
 
 
 @pytest.mark.parametrize("split", list(SHIPPED))
-def test_they_are_those_of_the_clips_as_drawn_and_nothing_is_drawn_for_them(
+def test_shipped_clips_are_those_drawn(
     split: SceneSplit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     encoder = read_checkpoint(BASE)
     file = ClipFile.of(split, sample_scenes(split, 20, 0), 4, encoder.framing, tmp_path)
     with monkeypatch.context() as patch:
         patch.setattr(clips_module, "draw_clips", lambda *_, **__: pytest.fail("drawn"))
-        found = embed_undrawn(file, encoder)
-    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-6)
+        embeddings = embed_undrawn(file, encoder)
+    np.testing.assert_allclose(np.linalg.norm(embeddings, axis=1), 1, atol=1e-6)
     few = ClipFile.of(split, file.scenes[:3], 4, encoder.framing, tmp_path)
-    np.testing.assert_allclose(found[:3], few.embeddings(encoder), atol=2e-3)
+    np.testing.assert_allclose(embeddings[:3], few.embeddings(encoder), atol=2e-3)
 
 
 def test_other_scenes_and_all_clips_under_another_tower_are_drawn(

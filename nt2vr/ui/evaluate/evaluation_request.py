@@ -9,7 +9,7 @@ from nt2vr.errors import ConfigError
 
 
 @dataclass(frozen=True)
-class Wish:
+class EvaluationRequest:
     """An evaluation that is to be started: data, its split, and the systems to measure."""
 
     data: StrictStr
@@ -17,10 +17,10 @@ class Wish:
     systems: list[StrictStr]
 
     @classmethod
-    def read(cls, text: str) -> "Wish":
+    def read(cls, text: str) -> "EvaluationRequest":
         """Read what `write` wrote; a ConfigError if a browser sends something else."""
         try:
-            return _WISH.validate_json(text)
+            return _REQUEST.validate_json(text)
         except ValidationError:
             raise ConfigError("The request was refused: it is not of the page's form.") from None
 
@@ -28,4 +28,4 @@ class Wish:
         return json.dumps(asdict(self))
 
 
-_WISH = TypeAdapter(Wish)
+_REQUEST = TypeAdapter(EvaluationRequest)

@@ -1,0 +1,142 @@
+"""What the Search tab's panels show of an answered search."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+from nt2vr.errors import NotIndexedError
+from nt2vr.library.update import IndexJob
+from nt2vr.negation.parse.query import Query
+from nt2vr.search.answers import Answer
+from nt2vr.search.searcher import Searcher, SearchPlan
+from nt2vr.ui.library.indexing import Indexing, index_view
+from nt2vr.ui.library.media import Media
+from nt2vr.ui.search.columns import Marked, columns_view, legends_view
+from nt2vr.ui.search.corrections import part_texts, sliders_view
+from nt2vr.ui.search.headline import headline
+from nt2vr.ui.search.query_view import understood_view
+from nt2vr.ui.search.references import beside, remark
+from nt2vr.ui.search.run_columns import key_of
+from nt2vr.ui.search.state import SearchState
+from nt2vr.ui.search.suggest import way_out_view
+from nt2vr.ui.search.watch import Watch
+from nt2vr.ui.view import View
+from nt2vr.ui.web.permissions import Permissions, Visitor
+
+
+class Searched(NamedTuple):
+    """An answer, and what it was asked with; or why it has no columns.
+
+    Attributes:
+        plan: everything but the query; None if there are no columns.
+        not_indexed: why there are none.
+    """
+
+    answer: Answer
+    plan: SearchPlan | None = None
+    not_indexed: NotIndexedError | None = None
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A search of the page, with its answer.
+
+    Attributes:
+        state: what was asked for, as the address will have it.
+        query: as a person corrected it.
+        parsed: as it was understood.
+        searched: the answer.
+        flipped: the answer with the negation taken away, or put back, if that is what the page
+            shows or has just shown.
+        marked: the relevant clips of a judged query.
+    """
+
+    state: SearchState
+    query: Query
+    parsed: Query
+    searched: Searched
+    flipped: Answer | None
+    marked: Marked
+
+
+@dataclass(frozen=True)
+class AnswerView:
+    """The panels of an answer, one method per panel."""
+
+    answered: Answered
+    searcher: Searcher
+    media: Media
+    indexing: Indexing
+    watch: Watch
+    permissions: Permissions
+    visitor: Visitor
+
+    @property
+    def answer(self) -> Answer:
+        return self.answered.searched.answer
+
+    def columns(self) -> View:
+        """Show each system's clips, with the epochs of runs."""
+        state = self.answered.state
+        view_of = partial(
+            columns_view,
+            video_of=self.searcher.video,
+            urls=partial(self.media.urls, state.gallery),
+            marked=self.answered.marked,
+            flipped=self.answered.flipped,
+        )
+        view = view_of(self.answer) | beside(state.references, state.gallery, self.answer)
+        view["flies"] = key_of(state.q, state.gallery, state.references)
+        return self.watch.columns(
+            view,
+            self.answer,
+            key=key_of(replace(state, systems=())),
+            searcher=self.searcher,
+            plan=self.answered.searched.plan,
+            view_of=view_of,
+            is_replayed=bool(state.replay),
+        )
+
+    def understood(self, columns: Mapping[str, Any]) -> View:
+        """Show how the query was understood, what came of it, and what else can be asked.
+
+        Args:
+            columns: as from `columns`.
+        """
+        state = self.answered.state
+        picture = remark(self.searcher, self.answer, state.references)
+        outcomes = headline(columns["columns"])
+        # Only clips of the built-in world are known well enough to suggest other queries.
+        videos = self.searcher.gallery.videos
+        if state.references or self.searcher.is_library:
+            videos = ()
+        return {
+            **understood_view(self.answer, state, self.answered.parsed, picture, outcomes),
+            **way_out_view(self.answer, videos, self.searcher.understand, self.searcher.video),
+            **self.watch.offers(self.visitor, state.q, state.gallery),
+            **legends_view(columns),
+        }
+
+    def index(self, job: IndexJob | None) -> View:
+        """Show what the index of a library lacks, or how far its update is."""
+        state = self.answered.state
+        not_indexed = self.answered.searched.not_indexed
+        drawings = self.indexing.drawings(
+            state.gallery,
+            state.systems,
+            self.permissions,
+            self.visitor,
+            is_indexed=not_indexed is None,
+        )
+        refusal = self.permissions.refusal(self.visitor, "import")
+        return index_view(self.answer, not_indexed, job, refusal, drawings=drawings)
+
+    def for_browser(self) -> View:
+        """Return the address of the search, and what the inputs are to show."""
+        wanted, unwanted = part_texts(self.answered.query)
+        return {
+            "link": self.answered.state.link,
+            "inputs": {"wanted": wanted, "unwanted": unwanted},
+            "sliders": sliders_view(self.answer, self.answered.state),
+        }

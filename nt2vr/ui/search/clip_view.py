@@ -1,0 +1,155 @@
+"""One clip enlarged: its captions, its rank in every column, and its place in its film."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from nt2vr.media.gallery import Video
+from nt2vr.media.picture import PICTURE_SUFFIXES
+from nt2vr.media.preview import MAX_SECONDS
+from nt2vr.search.answers import Answer, Seen
+from nt2vr.ui.search.formats import clock, decimal, score_text, signed, times_text
+from nt2vr.ui.view import View
+
+# Difference of two scores that is due to rounding.
+ALIKE = 2e-4
+# A preview may be shorter than its clip by so much before its frames are shown at wrong places.
+SLACK_S = 0.5
+
+
+def detail_view(
+    video: Video,
+    seen: Sequence[Seen],
+    verdict: str,
+    urls: Mapping[str, str],
+    film: Mapping[str, Any] = MappingProxyType({}),
+    judged_by: str = "",
+    names_paths: bool = False,
+) -> View:
+    """Show one clip enlarged: captions, its rank and best-matching frames in every column, its place in its film.
+
+    Args:
+        film: as `film_view` shows it; empty if the clip is not a window of one.
+        names_paths: whether the visitor may see its path.
+    """
+    is_file = bool(video.content)
+    time = times_text(video.start, video.end) if video.end is not None else ""
+    if film:
+        time = f"{film['where']} of {film['length']}"
+    cuts_out = names_paths and is_file and video.end is not None
+    systems = []
+    for one in seen:
+        systems.append(
+            {
+                "name": one.system.name,
+                "rank": f"#{one.rank}" if one.rank is not None else "–",
+                "score": score_text(one.score),
+                "frames": frame_pictures(video, one.moments, one.num_frames, urls),
+            }
+        )
+    return {
+        "id": video.video_id,
+        **urls,
+        "verdict": verdict,
+        "by": f"by {judged_by}" if judged_by else "",
+        "file": video.path.name if is_file else "",
+        "path": str(video.path) if is_file and names_paths else "",
+        "time": time,
+        "moment": f"{_folder(urls)}/moment" if cuts_out else "",
+        "captions": list(video.captions),
+        "film": dict(film),
+        "reversible": any(one.num_frames > 1 for one in seen),
+        "pressed": "false",
+        "seen": systems,
+    }
+
+
+def _folder(urls: Mapping[str, str]) -> str:
+    """Return the address below which all pictures of a clip are."""
+    return urls["src"].rpartition("/")[0]
+
+
+def backwards_view(
+    view: Mapping[str, Any], seen: Sequence[Seen], scores: Sequence[float | None]
+) -> View:
+    """Show a `detail_view` played backwards: what each score becomes (None: unknown), and who does not notice."""
+    systems = []
+    blind = []
+    for system, one, score in zip(view["seen"], seen, scores, strict=True):
+        if score is None or one.score is None:
+            text = "unknown"
+        elif abs(score - one.score) > ALIKE:
+            text = f"{decimal(score)} ({signed(score - one.score)})"
+        else:
+            text = "unchanged"
+            blind.append(system["name"])
+        systems.append({**system, "backwards": text})
+    order = "The order of frames counts."
+    if blind:
+        reason = "nothing changes, because frames are pooled without regard to their order."
+        order = f"{', '.join(blind)}: {reason}"
+    return {**view, "pressed": "true", "seen": systems, "order": order}
+
+
+def frame_pictures(
+    video: Video, moments: Sequence[float], num_frames: int, urls: Mapping[str, str]
+) -> list[View]:
+    """Show frames as stills of the clip's own video, or as pictures where its preview may end before them.
+
+    A picture has none.
+
+    Args:
+        moments: positions of the frames in the clip, 0 to 1.
+        num_frames: frames that the model saw.
+    """
+    if video.path.suffix.lower() in PICTURE_SUFFIXES:
+        return []
+    # In the built-in gallery, a clip plays as a whole.
+    plays_as_a_whole = not video.content
+    if video.end is not None and video.end - video.start <= MAX_SECONDS + SLACK_S:
+        plays_as_a_whole = True
+    if plays_as_a_whole:
+        return [{"src": urls["src"], "at": moment} for moment in moments]
+    folder = _folder(urls)
+    pictures = []
+    for moment in moments:
+        number = int(moment * num_frames)
+        pictures.append({"still": f"{folder}/frame-{number}-of-{num_frames}.jpg"})
+    return pictures
+
+
+def film_view(answer: Answer, video: Video, clips: Iterable[Video]) -> View:
+    """Lay a long video out as a bar from 0 to 100 %, with the moments that any system found, and the one on display.
+
+    A clip that is not a window of one has no bar.
+
+    Args:
+        clips: all of the gallery.
+    """
+    windows = [clip for clip in clips if video.film and clip.film == video.film]
+    if not windows:
+        return {}
+    length = max(window.end or window.start for window in windows) or 1.0
+    on_bar = {video.video_id, *answer.moments}
+    moments = []
+    for window in windows:
+        if window.video_id in on_bar:
+            duration = (window.end or length) - window.start
+            moments.append(
+                {
+                    "id": window.video_id,
+                    "left": _percent(window.start, length),
+                    "width": _percent(duration, length),
+                    "text": times_text(window.start, window.end),
+                    "here": window == video,
+                }
+            )
+    return {
+        "length": clock(length),
+        "where": times_text(video.start, video.end),
+        "moments": moments,
+    }
+
+
+def _percent(seconds: float, length: float) -> str:
+    return f"{100 * min(seconds / length, 1):.3f}"

@@ -1,0 +1,258 @@
+"""A column of clips per system, as data for the template."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from nt2vr.media.gallery import Video
+from nt2vr.search.answers import Answer, Hit, Ranking
+from nt2vr.search.searcher import DEFAULT_K
+from nt2vr.search.strategies import STRATEGIES, System
+from nt2vr.ui.search.formats import decimal, short_name, times_text
+from nt2vr.ui.search.headline import VideoOf, outcome_view, stays_view
+from nt2vr.ui.search.notes import notes
+from nt2vr.ui.search.tally import badge_view, stage_line
+from nt2vr.ui.search.twins import Twin, find_twins
+from nt2vr.ui.search.verdict_texts import verdict_text
+from nt2vr.ui.view import View
+from nt2vr.world.evidence import evidence
+
+BY_CAPTIONS = (
+    "Verdicts are by captions, from what these say of the wanted and of the unwanted part. What no caption mentions "
+    "may still be in the picture."
+)
+
+# Returns a clip's `src` and `poster`.
+Urls = Callable[[Video], Mapping[str, str]]
+
+
+@dataclass(frozen=True)
+class Marked:
+    """Relevant clips of a judged query, and the legend that explains their marks."""
+
+    video_ids: frozenset[str] = frozenset()
+    legend: str = ""
+
+
+def columns_view(
+    answer: Answer,
+    video_of: VideoOf,
+    urls: Urls,
+    marked: Marked = Marked(),
+    flipped: Answer | None = None,
+) -> View:
+    """Show each system's hits in a column, with their movement compared with the first system.
+
+    Args:
+        flipped: the answer with the negation taken away, or put back. Each column then says how
+            many clips stayed, which is how much of the negation its system noticed.
+    """
+    if not answer.rankings:
+        return {"columns": []}
+    view = _AnswerColumns(answer, video_of, urls, marked, flipped)
+    twins = find_twins(_rankings_with_negation(answer, flipped))
+    columns = []
+    for ranking, twin in zip(answer.rankings, twins, strict=True):
+        columns.append(view.column(ranking, twin))
+    return {
+        "legend": marked.legend,
+        "by_captions": BY_CAPTIONS if view.is_judged and answer.judged_by else "",
+        "columns": columns,
+        "said": " ".join(_announcement(column) for column in columns),
+    }
+
+
+@dataclass(frozen=True)
+class _AnswerColumns:
+    """The columns of one answer, as `columns_view` takes it."""
+
+    answer: Answer
+    video_of: VideoOf
+    urls: Urls
+    marked: Marked
+    flipped: Answer | None
+
+    @property
+    def is_judged(self) -> bool:
+        return self.answer.has_verdicts
+
+    @property
+    def is_complete(self) -> bool:
+        """True if every clip has a verdict."""
+        return all(hit.verdict for ranking in self.answer.rankings for hit in ranking.hits)
+
+    def column(self, ranking: Ranking, twin: Twin | None) -> View:
+        """Show one system's hits, with what is said of them all."""
+        system = ranking.system
+        strategy = strategy_text(system, ranking.epoch)
+        answer_before = self.flipped if self.answer.denied else None
+        badge: View = {}
+        line: dict[str, str] = {}
+        if self.is_judged:
+            badge = badge_view(ranking, self.answer, self.is_complete)
+            line = stage_line(ranking, self.answer, self.is_complete)
+        return {
+            "name": short_name(system.model),
+            "system": short_name(system.name),
+            "meaning": f"Searches for {STRATEGIES[system.strategy].meaning}",
+            "how": strategy,
+            "about": "" if strategy else ranking.summary,
+            "twin": _twin_text(twin, ranking, self.answer),
+            "twin_why": ranking.explained_in,
+            "badge": badge,
+            "line": line,
+            "told": outcome_view(ranking, self.answer, self.video_of, answer_before),
+            **stays_view(ranking, self.flipped),
+            "note": " ".join(notes(ranking, self.answer, self.is_judged)),
+            "hits": list(self._tiles(ranking)),
+        }
+
+    def _tiles(self, ranking: Ranking) -> Iterator[View]:
+        """Yield each hit, and after it what is folded into it: clips of other files that share its rank."""
+        clips_by_rank = _clips_by_rank(ranking)
+        for hit in ranking.hits:
+            similar = self._similar_clips(hit, clips_by_rank[hit.rank])
+            tile = self._tile(hit, ranking)
+            tile["alike"] = f"{len(similar)} more like this" if similar else ""
+            yield tile
+            for video in similar:
+                tile = self._tile(replace(hit, video_id=video.video_id, moments=()), ranking)
+                tile["fold"] = hit.video_id
+                tile["where"] = times_text(video.start, video.end) if video.film else ""
+                tile["score"] = ""
+                yield tile
+
+    def _similar_clips(self, hit: Hit, video_ids: Sequence[str]) -> list[Video]:
+        """Return the first clip of each other file among those that share a hit's rank."""
+        clip_of_file: dict[str, Video] = {}
+        for video_id in reversed(video_ids):
+            video = self.video_of(video_id)
+            clip_of_file[video.film or video.video_id] = video
+        clip_of_file.pop(hit.source, None)
+        return list(reversed(clip_of_file.values()))
+
+    def _tile(self, hit: Hit, ranking: Ranking) -> View:
+        """Show one clip: its verdict, its rank in every column, and its movement."""
+        video = self.video_of(hit.video_id)
+        verdict = hit.verdict or ""
+        text = verdict_text(self.answer, video, hit.verdict)
+        where = ""
+        if hit.moments:
+            where = times_text(hit.moments[0].start, hit.moments[-1].end)
+        return {
+            "id": hit.video_id,
+            **self.urls(video),
+            "where": where,
+            "caption": next(iter(video.captions), hit.video_id),
+            "rank": hit.rank,
+            "score": decimal(hit.score),
+            "verdict": verdict,
+            "mark": text.mark,
+            "mark_meaning": text.meaning,
+            "lacks": text.lacks,
+            "boxes": boxes_text(self.answer, video, verdict),
+            "ranks": json.dumps(self._ranks(hit.video_id)),
+            "judged": hit.video_id in self.marked.video_ids,
+            **_movement(hit, self.answer.rankings[0], ranking),
+            "spoken": f"Rank {hit.rank}, {text.spoken}" if text.spoken else f"Rank {hit.rank}",
+        }
+
+    def _ranks(self, video_id: str) -> dict[str, int]:
+        """Return a clip's rank by column, for those that rank it."""
+        ranks = {}
+        for ranking in self.answer.rankings:
+            if video_id in ranking.ranks:
+                ranks[short_name(ranking.system.name)] = ranking.ranks[video_id]
+        return ranks
+
+
+def _clips_by_rank(ranking: Ranking) -> dict[int, list[str]]:
+    """Return the ids of the clips of each hit's rank."""
+    clips: dict[int, list[str]] = {hit.rank: [] for hit in ranking.hits}
+    for video_id, rank in ranking.ranks.items():
+        if rank in clips:
+            clips[rank].append(video_id)
+    return clips
+
+
+def boxes_text(answer: Answer, video: Video, verdict: str) -> str:
+    """Write for the browser where a clip shows what a query excludes, if it violates that; otherwise nothing."""
+    if verdict != "violation" or answer.judged_by:
+        return ""
+    boxes = evidence(answer.query, video)
+    return json.dumps(boxes, separators=(",", ":")) if boxes else ""
+
+
+def _rankings_with_negation(answer: Answer, flipped: Answer | None) -> Sequence[Ranking]:
+    """Return the rankings that say which columns fold, so that these stay when the negation is taken away."""
+    if flipped is None or answer.denied is None:
+        return answer.rankings
+    systems = [ranking.system for ranking in answer.rankings]
+    flipped_systems = [ranking.system for ranking in flipped.rankings]
+    return flipped.rankings if flipped_systems == systems else answer.rankings
+
+
+def _twin_text(twin: Twin | None, ranking: Ranking, answer: Answer) -> str:
+    """Say which earlier column a folded column repeats; empty for a column that stays."""
+    if twin is None:
+        return ""
+    earlier = short_name(answer.rankings[twin.place].system.name)
+    if not twin.is_exact:
+        return f"shares {twin.num_shared} of {DEFAULT_K} clips with {earlier}"
+    text = f"shows the same clips as {earlier}"
+    if STRATEGIES[ranking.system.strategy].needs_picture:
+        return f"{text}, as there is no picture"
+    if not answer.query.unwanted:
+        return f"{text}, as nothing is excluded"
+    return text
+
+
+def _announcement(column: Mapping[str, Any]) -> str:
+    """Announce a column to screen readers."""
+    badge = column["badge"]
+    counts = [badge[name] for name in ("text", "more") if badge.get(name)]
+    if not counts:
+        num_hits = sum("fold" not in tile for tile in column["hits"])
+        counts = [f"{num_hits} results"]
+    return f"{column['system']}: {', '.join(counts)}."
+
+
+def strategy_text(system: System, epoch: int | None) -> str:
+    """Name a system's strategy, unless it is the sentence as typed, and for a run the epoch that answered."""
+    strategy = system.name.removeprefix(system.model).strip()
+    if not epoch:
+        return strategy
+    return f"epoch {epoch} · {strategy}" if strategy else f"epoch {epoch}"
+
+
+def _movement(hit: Hit, first: Ranking, ranking: Ranking) -> dict[str, str]:
+    """Say how many places better (▲) or worse (▼) than in the first column; "new" if it is not shown there."""
+    if ranking is first:
+        return {"move": ""}
+    rank_in_first = first.ranks.get(hit.video_id)
+    if rank_in_first is None or rank_in_first > len(ranking.hits):
+        return {"move": "new", "moved": "Not among the first column's results"}
+    gained = rank_in_first - hit.rank
+    if gained > 0:
+        return {"move": f"▲{gained}", "moved": f"{gained} ranks better than in the first column"}
+    if gained < 0:
+        return {"move": f"▼{-gained}", "moved": f"{-gained} ranks worse than in the first column"}
+    return {"move": "=", "moved": "Same rank as in the first column"}
+
+
+def legends_view(view: Mapping[str, Any]) -> View:
+    """Return what is said of the columns together: what their marks mean, and which are folded.
+
+    Args:
+        view: as from `columns_view`.
+    """
+    twins = []
+    for column in view["columns"]:
+        if column.get("twin"):
+            twins.append({field: column[field] for field in ("system", "twin", "twin_why")})
+    return {
+        "by_captions": view.get("by_captions", ""),
+        "legend": view.get("legend", ""),
+        "twins": twins,
+    }

@@ -1,0 +1,124 @@
+"""The parts of a query as a person corrects them, and the sliders of the strategies."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from nt2vr.negation.parse.query import Query, Span
+from nt2vr.search.answers import Answer
+from nt2vr.search.strategies import STRENGTHS
+from nt2vr.ui.search.state import SearchState, write_parts
+from nt2vr.ui.view import View
+
+WORD = re.compile(r"\w+")
+ARTICLES = frozenset({"a", "an", "the"})
+# Of all moves, which repeat the parts per word: enough for the longest sentence.
+MAX_MOVES_CHARS = 300_000
+
+
+def corrected(text: str, wanted: str, unwanted: str) -> Query:
+    """Return a query whose parts a person has corrected."""
+    unwanted_parts = [part.strip() for part in unwanted.split(",")]
+    wanted_parts = [wanted.strip()]
+    return Query(text, tuple(filter(None, wanted_parts)), tuple(filter(None, unwanted_parts)))
+
+
+def part_texts(query: Query) -> tuple[str, str]:
+    """Write a query's wanted and unwanted part as the boxes for correcting them do."""
+    return " ".join(query.wanted), ", ".join(query.unwanted)
+
+
+def with_corrections(
+    state: SearchState, understand: Callable[[str, bool], Query]
+) -> tuple[SearchState, Query, Query]:
+    """Return the state, the query with the parts that a person corrected, and the query as it was understood.
+
+    The state keeps no parts that are understood without it, and flips no negation where there is
+    none.
+
+    Args:
+        understand: takes a sentence, and whether it edits references.
+    """
+    parsed = understand(state.q, bool(state.references))
+    query = parsed
+    if state.parts and state.parts != write_parts(*part_texts(parsed)):
+        wanted, _, unwanted = state.parts.partition("|")
+        query = corrected(state.q, wanted, unwanted)
+    else:
+        state = replace(state, parts="")
+    if not query.unwanted:
+        state = replace(state, flip="")
+    return state, query, parsed
+
+
+def sliders_view(answer: Answer, state: SearchState) -> list[View]:
+    """Show each strategy's strength, of the first system that its slider could change, otherwise its own."""
+    sliders: list[View] = []
+    for strategy, strength in STRENGTHS.items():
+        used = []
+        for ranking in answer.rankings:
+            if ranking.system.strategy == strategy and ranking.system.strength is None:
+                used.append(ranking.strength)
+        if used:
+            sliders.append({"visible": True, "value": used[0]})
+        else:
+            value = state.strengths.get(strategy, strength.default)
+            sliders.append({"visible": "hidden", "value": value})
+    return sliders
+
+
+def parts_view(answer: Answer, parsed: Query) -> View:
+    """Show the parts of a query for correction: each word moves to the other part, and all go back to `parsed`."""
+    query = answer.denied or answer.query
+    undo = []
+    if part_texts(query) != part_texts(parsed):
+        wanted, unwanted = part_texts(parsed)
+        undo.append({"wanted": wanted, "unwanted": unwanted})
+    return {"moves": _moves(query), "undo": undo, "flipped": answer.denied is not None}
+
+
+def _moves(query: Query) -> dict[str, list[dict[str, str]]]:
+    """Return both parts as they are after each word of one has moved to the other.
+
+    If that were very long, no word moves; the boxes for correcting the parts remain.
+    """
+    wanted, unwanted = part_texts(query)
+    words = wanted.split()
+    parts = query.unwanted
+    moves: dict[str, list[dict[str, str]]] = {"wanted": [], "unwanted": []}
+    if (len(words) + len(parts)) * (len(wanted) + len(unwanted)) > MAX_MOVES_CHARS:
+        return moves
+    for number, word in enumerate(words):
+        remaining = " ".join(words[:number] + words[number + 1 :])
+        moves["wanted"].append(_move(word, remaining, (*parts, word)))
+    for number, part in enumerate(parts):
+        joined = " and ".join(filter(None, (wanted, part)))
+        moves["unwanted"].append(_move(part, joined, parts[:number] + parts[number + 1 :]))
+    return moves
+
+
+def _move(text: str, wanted: str, unwanted: Sequence[str]) -> dict[str, str]:
+    return {"text": text, "wanted": wanted, "unwanted": ", ".join(unwanted)}
+
+
+def marked_again(query: Query, parsed: Query) -> Query:
+    """Return a corrected query with its unwanted words marked in the sentence, and the cues of the parsed one."""
+    scopes: list[Span] = []
+    for part in query.unwanted:
+        scopes += _spans_of(part, query.text)
+    return replace(query, cues=parsed.cues if query.unwanted else (), scopes=tuple(scopes))
+
+
+def _spans_of(part: str, text: str) -> list[Span]:
+    """Return where a text has a part: the last such phrase, otherwise all of its words but articles."""
+    matches = list(WORD.finditer(text))
+    words = [match[0].lower() for match in matches]
+    part_words = [word.lower() for word in WORD.findall(part)]
+    count = len(part_words)
+    if not count:
+        return []
+    for first in range(len(words) - count, -1, -1):
+        if words[first : first + count] == part_words:
+            return [Span(matches[first].start(), matches[first + count - 1].end())]
+    content_words = {*part_words} - ARTICLES
+    return [Span(*match.span()) for match in matches if match[0].lower() in content_words]

@@ -1,0 +1,150 @@
+"""What a query excludes, in the words of the sentence: "no cats, dogs or birds"."""
+
+import re
+from functools import cache
+from typing import NamedTuple
+
+from nt2vr.errors import listed
+from nt2vr.negation.parse.cues import cues
+from nt2vr.negation.parse.inflect import inflect_phrase, is_only_verb
+from nt2vr.negation.parse.query import Query, Span
+from nt2vr.negation.parse.tokens import normalised
+from nt2vr.ui.view import View
+
+# The start of a word, before a cue within it: "ca" of "can't".
+LETTERS = re.compile(r"[^\W\d_]*$")
+# A helping verb before a cue: "does" of "does not".
+HELPER = re.compile(
+    r"(?:\b(?:do|does|did|can|could|will|would|should|must|may|might) )?$", re.IGNORECASE
+)
+# Words between a cue and what it denies: "want to see" of "don't want to see rain".
+BETWEEN = re.compile(r"(?: [\w']+){0,5} ")
+# An action with its object, or a place.
+ACTION_OR_PLACE = re.compile(r"\w+ing \w|(?:on|in|at|with|from|under|behind) ", re.IGNORECASE)
+DETERMINER = re.compile(r"^(?:an?|the|my|his|her|its|their|our|your) ", re.IGNORECASE)
+# What a click on a cue does, by whether the negation is taken away.
+FLIPS = ("Search without the negation (0)", "Put the negation back (0)")
+
+
+class _ScopedCue(NamedTuple):
+    """A cue and the phrases that it denies, of which there is at least one."""
+
+    cue: Span
+    scopes: list[Span]
+
+
+def excluded_view(query: Query, parsed: Query, is_flipped: bool) -> list[View]:
+    """Repeat what a query excludes, piece by piece: each cue, which flips the negation, and what it denies.
+
+    Args:
+        parsed: the query before a person corrected it.
+    """
+    if not query.unwanted:
+        return _others_view(query)
+    if len(query.scopes) != len(query.unwanted):
+        return _corrected_view(query, parsed, is_flipped)
+
+    pieces: list[View] = []
+    scoped_cues = _scoped_cues(query)
+    cue_texts = [_cue_text(query.text, scoped_cue.cue) for scoped_cue in scoped_cues]
+    for number, (scoped_cue, cue_text) in enumerate(zip(scoped_cues, cue_texts, strict=True), 1):
+        spoken_cue, things = _spoken(query.text, scoped_cue, cue_text)
+        pieces.append({"cue": spoken_cue, **flip_view(is_flipped)})
+        pieces.append({"text": _joined(things, cue_texts[number:])})
+    return pieces
+
+
+def flip_view(is_flipped: bool) -> dict[str, str]:
+    """Show a cue as a button that takes the negation away, or puts it back."""
+    return {"pressed": "true" if is_flipped else "false", "title": FLIPS[is_flipped]}
+
+
+def _others_view(query: Query) -> list[View]:
+    """Repeat what "a man and nobody else" excludes: other people."""
+    if not query.others:
+        return []
+    kinds = [f"other {kind.removeprefix('other ')}" for kind in query.others]
+    return [{"text": listed(*kinds, joint="or")}]
+
+
+def _corrected_view(query: Query, parsed: Query, is_flipped: bool) -> list[View]:
+    """List the parts that a person corrected, which stand nowhere in the sentence."""
+    pieces: list[View] = []
+    for cue in parsed.cues[:1]:
+        pieces.append({"cue": _cue_text(query.text, cue), **flip_view(is_flipped)})
+    pieces.append({"text": listed(*query.unwanted, joint="or")})
+    return pieces
+
+
+def _scoped_cues(query: Query) -> list[_ScopedCue]:
+    """Return each cue with its scopes: those up to the next cue, or else the last one before it."""
+    scoped_cues: list[_ScopedCue] = []
+    starts_of_next = [cue.start for cue in query.cues[1:]]
+    for cue, end in zip(query.cues, [*starts_of_next, len(query.text) + 1], strict=True):
+        scopes = [scope for scope in query.scopes if cue.start <= scope.start < end]
+        if not scoped_cues:
+            scopes = [scope for scope in query.scopes if scope.start < cue.start] + scopes
+        elif not scopes and len(scoped_cues[-1].scopes) > 1:
+            scopes = [scoped_cues[-1].scopes.pop()]
+        if scopes:
+            scoped_cues.append(_ScopedCue(cue, scopes))
+    return scoped_cues
+
+
+@cache
+def _typed_cues() -> frozenset[str]:
+    return frozenset(cue.replace(" n't", "n't").replace(" '", "'") for cue in cues())
+
+
+def _cue_text(text: str, cue: Span) -> str:
+    """Return a cue as typed, with the word that "n't" is part of; "no" for a mark and for words of a remark."""
+    words = " ".join(map(normalised, text[cue.start : cue.end].split()))
+    is_typed = words in _typed_cues() or words.endswith((" yet to", "n't", " not"))
+    if not is_typed or not words[0].isalpha():
+        return "no"
+    pattern = HELPER if words == "not" else LETTERS
+    before = pattern.search(text, 0, cue.start)
+    start = before.start() if before else cue.start
+    return text[start : cue.end]
+
+
+def _spoken(text: str, scoped_cue: _ScopedCue, cue_text: str) -> tuple[str, list[str]]:
+    """Return a cue and the things that it denies as one would say them in one breath."""
+    cue, scopes = scoped_cue
+    things = [text[scope.start : scope.end] for scope in scopes]
+    between = text[cue.end : scopes[0].start]
+    if scopes[0].start < cue.start:
+        # "a ladder is not involved" is "no ladder".
+        cue_text = "no"
+        things = [DETERMINER.sub("", thing) for thing in things]
+    elif scopes[0].start == cue.start:
+        # The cue is a part of "hatless", "nobody", and "nothing on the counter".
+        things[0] = text[cue.end : scopes[0].end].strip()
+        if not things[0]:
+            things = things[1:]
+    elif cue_text != "no" and BETWEEN.fullmatch(between):
+        things[0] = f"{between.strip()} {things[0]}".strip()
+    if not things:
+        return cue_text, []
+
+    first_word = things[0].partition(" ")[0]
+    if cue_text in ("no", "not") and is_only_verb(first_word):
+        # "cat not eat" is "not eating".
+        things[0] = inflect_phrase(things[0], "VBG")
+        return "not", things
+    # A mark before an action is "not"; a typed "no training wheels" stays as it is.
+    is_mark = cue_text == "no" and text[cue.start : cue.end].lower() != "no"
+    if is_mark and ACTION_OR_PLACE.match(things[0]):
+        return "not", things
+    return cue_text, things
+
+
+def _joined(things: list[str], later_cues: list[str]) -> str:
+    """List the things that a cue denies, and lead over to the next cue, if there is one."""
+    if later_cues and later_cues[0].lower() == "nor":
+        return ", ".join(things).strip()
+    text = listed(*things, joint="or")
+    if not later_cues:
+        return text.strip()
+    joint = " and" if len(later_cues) == 1 else ","
+    return f"{text}{joint}".strip()

@@ -1,0 +1,127 @@
+"""What a system made of a query, in a sentence, and how many clips stay when the negation is taken away."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from nt2vr.errors import counted
+from nt2vr.media.gallery import Video
+from nt2vr.negation.parse.query import Query
+from nt2vr.search.answers import Answer, Ranking
+from nt2vr.ui.search.tally import grade, share_text
+from nt2vr.world.query_claims import read_query
+from nt2vr.world.reasons import lacking
+
+# Returns a clip by its id.
+VideoOf = Callable[[str], Video]
+
+
+def headline(columns: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """Say what the first and the last column made of a query, each with a `kind`; none of what is learning."""
+    finished = [column for column in columns if "run" not in column]
+    sentences = []
+    for column in (*finished[:1], *finished[1:][-1:]):
+        outcome = column["told"]
+        if outcome:
+            sentences.append({**outcome, "text": f"{column['system']} {outcome['text']}"})
+    return sentences
+
+
+def outcome_view(
+    ranking: Ranking, answer: Answer, video_of: VideoOf, before: Answer | None
+) -> dict[str, str]:
+    """Say what a system made of a query; empty where nothing is known.
+
+    Args:
+        before: the answer with the negation, if it was taken away. What changed since then is
+            said instead.
+    """
+    if not ranking.hits:
+        return {}
+    if before is not None:
+        return _change_view(ranking, before)
+    return _verdicts_view(ranking, answer, video_of) if answer.has_verdicts else {}
+
+
+def _change_view(ranking: Ranking, before: Answer) -> dict[str, str]:
+    """Say what taking the negation away changed; that nothing did is what a model gets wrong."""
+    total = len(ranking.hits)
+    num_changed = total - _num_stayed(ranking, before)
+    if not num_changed:
+        return {"kind": "bad", "text": f"gives the same {counted(total, 'clip')}."}
+    changed = f"{num_changed} of {total}" if num_changed < total else f"all {total}"
+    return {"kind": grade(num_changed, total), "text": f"changes {changed}."}
+
+
+def _verdicts_view(ranking: Ranking, answer: Answer, video_of: VideoOf) -> dict[str, str]:
+    """Sum the verdicts of a column up, and what most of its clips lack."""
+    total = len(ranking.hits)
+    right = ranking.counts["right"]
+    violations = ranking.counts["violation"]
+    is_complete = sum(ranking.counts.values()) == total
+    source = f" by {answer.judged_by}" if answer.judged_by else ""
+    lost = ""
+    if source or is_complete:
+        lost = _lost(ranking, answer.query, video_of)
+    ending = f"; {lost}" if lost else ""
+
+    # Nothing is excluded.
+    if not answer.query.unwanted:
+        if not source and not is_complete:
+            return {}
+        text = f"is right in {right} of {total}{source}{ending}."
+        return {"kind": grade(right, total), "text": text}
+
+    # Some clips show what is.
+    if violations:
+        shows = "shows it" if len(answer.query.unwanted) == 1 else "shows some of it"
+        text = f"{shows} anyway, in {violations} of {total}{source}{ending}."
+        return {"kind": "bad" if 2 * violations > total else "fair", "text": text}
+
+    # None does, which is no merit unless clips are right.
+    if not source and not (right and is_complete and read_query(answer.query).is_known):
+        return {"kind": "bad", "text": f"misses what is wanted: {lost}."} if lost else {}
+    ending = f", but {lost}" if lost else ""
+    return {"kind": grade(right, total), "text": f"leaves it out{source}{ending}."}
+
+
+def _lost(ranking: Ranking, query: Query, video_of: VideoOf) -> str:
+    """Say what most clips lack of what is wanted, and how many: "7 of 8 show no pizza"."""
+    total = len(ranking.hits)
+    reasons = _reasons(ranking, query, video_of)
+    if not reasons:
+        misses = ranking.counts["miss"]
+        return share_text(misses, total, "lacks the rest", "lack the rest") if misses else ""
+
+    [(reason, count)] = reasons.most_common(1)
+    if reason.startswith("not "):
+        return share_text(count, total, f"is {reason}", f"are {reason}")
+    if reason.startswith("no "):
+        return share_text(count, total, f"shows {reason}", f"show {reason}")
+    return f"{count} of {total}: {reason}"
+
+
+def _reasons(ranking: Ranking, query: Query, video_of: VideoOf) -> Counter[str]:
+    """Count what the clips that are not right lack of what is wanted."""
+    reasons = Counter[str]()
+    for hit in ranking.hits:
+        if hit.verdict in ("miss", "violation"):
+            reasons.update(lacking(query, video_of(hit.video_id)))
+    return reasons
+
+
+def stays_view(ranking: Ranking, before: Answer | None) -> dict[str, str]:
+    """Say how many clips stayed since another answer, at length and in a word."""
+    if before is None or not ranking.hits:
+        return {"stayed": "", "same": ""}
+    stayed = _num_stayed(ranking, before)
+    return {"stayed": f"{stayed} of {len(ranking.hits)} clips stayed", "same": f"{stayed} stayed"}
+
+
+def _num_stayed(ranking: Ranking, before: Answer) -> int:
+    """Count a column's clips that it also shows with the negation taken away, or put back."""
+    sources_before: set[str] = set()
+    for ranking_before in before.rankings:
+        if ranking_before.system == ranking.system:
+            sources_before.update(hit.source for hit in ranking_before.hits)
+    return sum(hit.source in sources_before for hit in ranking.hits)

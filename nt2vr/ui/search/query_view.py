@@ -1,0 +1,88 @@
+"""How a query was understood, as data for the template."""
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+
+from nt2vr.errors import listed
+from nt2vr.negation.parse.query import Query
+from nt2vr.search.answers import Answer
+from nt2vr.ui.search.corrections import marked_again, part_texts
+from nt2vr.ui.search.excluded_words import FLIPS, excluded_view, flip_view
+from nt2vr.ui.search.state import SearchState
+from nt2vr.ui.view import View
+
+UPLOADS = "The link keeps clips of this gallery, but nothing that was uploaded."
+
+
+def understood_view(
+    answer: Answer,
+    state: SearchState,
+    parsed: Query,
+    picture: str = "",
+    outcomes: Sequence[Mapping[str, str]] = (),
+) -> View:
+    """Show how a query was understood, and in words what came of it.
+
+    Args:
+        state: as the address has it.
+        parsed: the query before a person corrected it.
+        picture: a remark about the reference picture.
+        outcomes: what came of it, see `headline`.
+    """
+    query = answer.denied or answer.query
+    is_flipped = bool(state.flip)
+    notices = [query.notice, picture]
+    if any(reference.path for reference in state.references):
+        notices.append(UPLOADS)
+    marked_query = query
+    if part_texts(query) != part_texts(parsed):
+        notices.append(_correction_notice(answer))
+        marked_query = marked_again(query, parsed)
+
+    excluded = excluded_view(query, parsed, is_flipped)
+    return {
+        "pieces": _pieces(marked_query, is_flipped),
+        "notice": " ".join(filter(None, notices)),
+        "flipped": is_flipped,
+        "negates": "false" if is_flipped else "true",
+        "flips": FLIPS[is_flipped],
+        "said": excluded,
+        "cued": any("cue" in piece for piece in excluded),
+        "told": list(outcomes),
+        "read_as": [
+            {"word": word, "other": substitute} for word, substitute in answer.read_as.items()
+        ],
+        "link": state.link,
+    }
+
+
+def _correction_notice(answer: Answer) -> str:
+    """Name the systems that search for the sentence as typed, whatever its parts are."""
+    names = [
+        ranking.system.name for ranking in answer.rankings if ranking.system.strategy == "plain"
+    ]
+    if not names:
+        return ""
+    if len(names) == 1:
+        return (
+            f"{names[0]} searches for the whole sentence: the correction changes only its verdicts."
+        )
+    return f"{listed(*names)} search for the whole sentence: the correction changes only their verdicts."
+
+
+def _pieces(query: Query, is_flipped: bool) -> list[View]:
+    """Split the sentence at the boundaries of its cues, each of which flips the negation, and scopes."""
+    kinds = ["plain"] * len(query.text)
+    # Cues come last, as they may lie within scopes.
+    for kind, spans in (("scope", query.scopes), ("cue", query.cues)):
+        for start, end in spans:
+            kinds[start:end] = [kind] * (end - start)
+
+    pieces = []
+    start = 0
+    for kind, run in groupby(kinds):
+        end = start + len(list(run))
+        flips = flip_view(is_flipped) if kind == "cue" else None
+        pieces.append({"kind": kind, "text": query.text[start:end], "flips": flips})
+        start = end
+    return pieces

@@ -1,0 +1,299 @@
+"""Columns of training runs: their epochs, each with its results for the query, and what has changed so far."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from itertools import groupby
+from typing import Any
+
+from nt2vr.errors import ConfigError, quoted
+from nt2vr.negation.parse.query import Query
+from nt2vr.progress import duration_text
+from nt2vr.search.answers import Answer, Ranking
+from nt2vr.search.epochs import (
+    Entries,
+    KeptRankings,
+    Recording,
+    RunEpochs,
+    epoch_of,
+    judged_by_parts,
+)
+from nt2vr.search.searcher import Searcher, SearchPlan
+from nt2vr.search.strategies import System
+from nt2vr.ui.search.columns import strategy_text
+from nt2vr.ui.search.formats import short_name
+from nt2vr.ui.search.tally import grade
+from nt2vr.ui.view import View
+
+# Counts that a column's story has besides the first.
+LATEST = 4
+# Returns what `columns_view` does.
+ViewOf = Callable[[Answer], Mapping[str, Any]]
+
+
+def with_epoch(systems: Sequence[str], run: str, epoch: int, entries: Entries) -> list[str]:
+    """Return the systems with a run's replaced by those of one of its epochs."""
+    epochs = RunEpochs.of(run, entries)
+    if epochs is None or epochs.run != run:
+        raise ConfigError(f"There is no run {quoted(run)}.")
+    names: list[str] = []
+    for name in systems:
+        system = System.named(name, list(entries))
+        if RunEpochs.of(system.model, entries) == epochs:
+            name = epochs.system(epoch, system).name
+        names.append(name)
+    return list(dict.fromkeys(names))
+
+
+def key_of(*values: object) -> str:
+    """Identify a query by the values that its columns depend on, in 32 characters however long these are."""
+    return blake2b(repr(values).encode(), digest_size=16).hexdigest()
+
+
+def story(rankings: Mapping[int, Ranking], epoch: int, answer: Answer, newest: int) -> View:
+    """Tell how many of the first clips show the unwanted part, up to an epoch, and in words if it lost the wanted one.
+
+    It is empty without a negation, and without verdicts: all of them, or those that captions or
+    parts give, which the text says.
+
+    Args:
+        rankings: by epoch; 0 is the base.
+        newest: the last epoch so far. What an earlier one misses is missed "for now".
+    """
+    so_far = []
+    for number in sorted(rankings):
+        if number <= epoch and rankings[number].hits:
+            so_far.append(rankings[number])
+    if not answer.query.unwanted or not _is_judged(so_far, answer):
+        return {}
+
+    violations = [ranking.counts["violation"] for ranking in so_far]
+    # Epochs in a row with the same count are told once.
+    steps = [count for count, _ in groupby(violations)]
+    latest = so_far[-1]
+    is_good = grade(latest.counts["right"], len(latest.hits)) == "good"
+    has_improved = violations[-1] < violations[0]
+    unwanted = " or ".join(answer.query.unwanted)
+    source = f" by {answer.judged_by}" if answer.judged_by else ""
+    return {
+        "first": f"{steps[0]} of {len(so_far[0].hits)} show “{unwanted}”{source}",
+        "gap": len(steps) > LATEST + 1,
+        "later": steps[1:][-LATEST:],
+        "kind": "good" if is_good and has_improved else "",
+        "words": _lost(latest, answer.query, goes_on=epoch < newest),
+    }
+
+
+def _is_judged(rankings: Sequence[Ranking], answer: Answer) -> bool:
+    """Return True if all clips have verdicts; for those of captions or parts, if any has one."""
+    verdicts = [hit.verdict for ranking in rankings for hit in ranking.hits]
+    return any(verdicts) if answer.judged_by else bool(verdicts) and all(verdicts)
+
+
+def _lost(ranking: Ranking, query: Query, goes_on: bool) -> str:
+    """Say that more of the clips lack what is wanted than are right; empty if they do not."""
+    misses = ranking.counts["miss"]
+    if not query.wanted or misses <= ranking.counts["right"]:
+        return ""
+    text = f"{misses} of {len(ranking.hits)} miss “{' '.join(query.wanted)}”"
+    return f"{text} for now" if goes_on else text
+
+
+@dataclass(frozen=True)
+class RunColumn:
+    """The column of a model that learns, with its results for one query.
+
+    Attributes:
+        id: of the run.
+        epochs: those offered, oldest first.
+        rankings: by epoch, as far as they are known; 0 is the base.
+        more: further values of its `run` in the template.
+        by_parts: the rankings with verdicts of the parts, where they have none.
+    """
+
+    id: str
+    title: str
+    epochs: Sequence[int]
+    rankings: Mapping[int, Ranking]
+    more: Mapping[str, Any]
+    by_parts: Mapping[int, Ranking] = field(default_factory=dict)
+
+    def view(self, column: Mapping[str, Any], epoch: int, answer: Answer, view_of: ViewOf) -> View:
+        """Return a column with a frame for each epoch that is known, of which it shows one."""
+        frames = self._frames(answer, view_of)
+        last = len(self.epochs) - 1
+        run = {
+            "id": self.id,
+            "epochs": ",".join(map(str, self.epochs)),
+            "place": self.epochs.index(epoch) if epoch in self.epochs else last,
+            "last": last,
+            "newest": self.epochs[-1],
+            "frames": [frames.get(number) for number in self.epochs],
+            **self.more,
+        }
+        meaning = column.get("meaning")
+        return {
+            **column,
+            "name": self.title,
+            "meaning": f"{short_name(self.id)}: {meaning}" if meaning else "",
+            **frames.get(epoch, {}),
+            "run": run,
+        }
+
+    def _frames(self, answer: Answer, view_of: ViewOf) -> dict[int, View]:
+        """Return the frame of each epoch that has hits."""
+        epochs = []
+        rankings = [answer.rankings[0]]
+        for epoch in self.epochs:
+            if epoch in self.rankings and self.rankings[epoch].hits:
+                epochs.append(epoch)
+                rankings.append(self.rankings[epoch])
+        # Movements are counted against the first column, which is not an epoch.
+        columns = view_of(replace(answer, rankings=tuple(rankings)))["columns"][1:]
+        frames = {}
+        for epoch, column in zip(epochs, columns, strict=True):
+            frames[epoch] = self._frame(epoch, column, answer)
+        return frames
+
+    def _frame(self, epoch: int, column: Mapping[str, Any], answer: Answer) -> View:
+        """Return what changes in the column when it shows an epoch."""
+        epoch_story = self._story(epoch, answer)
+        badge = dict(column["badge"])
+        line = dict(column["line"])
+        if epoch_story:
+            badge["more"] = ""
+            # It is still learning, so nothing is bad yet.
+            for view in (badge, line):
+                if view.get("kind") == "bad":
+                    view["kind"] = "neutral"
+        strategy = strategy_text(self.rankings[epoch].system, epoch)
+        return {
+            "epoch": epoch,
+            "how": f"· {strategy}" if strategy else "",
+            "badge": badge,
+            "line": line,
+            "story": epoch_story,
+            "note": column["note"],
+            "told": column["told"],
+            "hits": column["hits"],
+        }
+
+    def _story(self, epoch: int, answer: Answer) -> View:
+        """Tell the story up to an epoch, by the parts where nothing else judges clips."""
+        newest = self.epochs[-1]
+        if not self.by_parts:
+            return story(self.rankings, epoch, answer, newest)
+        by_parts = story(self.by_parts, epoch, replace(answer, judged_by="the parts"), newest)
+        if by_parts:
+            base = self.rankings[0].system.model
+            by_parts["why"] = f"As the parts say: without captions, {base} judges each part alone."
+        return by_parts
+
+
+@dataclass(frozen=True)
+class RunColumns:
+    """Adds their epochs to the columns of runs; those missing are searched in the background.
+
+    Attributes:
+        key: identifies the query, with everything but its systems; see `key_of`.
+        base_of: returns the name of a run's base, whose ranking is epoch 0.
+        cache: rankings of earlier searches.
+        plan: what the answer was asked with; None if it has no columns.
+    """
+
+    answer: Answer
+    key: str
+    entries: Entries
+    base_of: Callable[[str], str]
+    cache: KeptRankings
+    view_of: ViewOf
+    searcher: Searcher
+    plan: SearchPlan | None
+
+    def with_epochs(self, columns: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        """Return the columns of `columns_view`, those of runs with their epochs."""
+        self.cache.keep_to({name for name, entry in self.entries.items() if entry.kind == "run"})
+        views = []
+        for column, ranking in zip(columns, self.answer.rankings, strict=True):
+            epochs = RunEpochs.of(ranking.system.model, self.entries)
+            views.append(self._with_epochs(column, ranking, epochs) if epochs else column)
+        return views
+
+    def _with_epochs(self, column: Mapping[str, Any], ranking: Ranking, epochs: RunEpochs) -> View:
+        base = self.base_of(epochs.run)
+        system = ranking.system
+        epoch = epoch_of(ranking)
+        cache_key = (epochs.run, key_of(self.key, system.strategy, system.strength))
+        new_rankings = self._ranking_of(replace(system, model=base)) | {epoch: ranking}
+        rankings = self.cache.add(cache_key, new_rankings)
+        is_incomplete = self._search_missing(cache_key, epochs, base, system, rankings)
+        run_column = RunColumn(
+            epochs.run,
+            short_name(epochs.run),
+            epochs.epochs,
+            rankings,
+            more={"waits": is_incomplete},
+            by_parts=self._judge_by_parts(rankings, base),
+        )
+        return run_column.view(column, epoch, self.answer, self.view_of)
+
+    def _ranking_of(self, system: System) -> dict[int, Ranking]:
+        """Return the base's ranking as epoch 0, if the base is one of the systems."""
+        for ranking in self.answer.rankings:
+            if ranking.system == system:
+                return {0: ranking}
+        return {}
+
+    def _search_missing(
+        self,
+        cache_key: tuple[str, str],
+        epochs: RunEpochs,
+        base: str,
+        system: System,
+        rankings: Mapping[int, Ranking],
+    ) -> bool:
+        """Search with the epochs that have no ranking yet, in the background; return whether there are any."""
+        plan = self.plan
+        if plan is None:
+            return False
+        missing = epochs.missing(self.searcher.models, base, rankings)
+        if not missing:
+            return False
+        query = self.answer.query
+        searcher = self.searcher
+        self.cache.complete(
+            cache_key,
+            missing,
+            lambda epoch: epochs.rank(searcher, query, plan, epoch, base, system),
+        )
+        return True
+
+    def _judge_by_parts(self, rankings: Mapping[int, Ranking], base: str) -> dict[int, Ranking]:
+        """Return the rankings with verdicts by the parts, where captions say nothing; otherwise none."""
+        verdicts = [hit.verdict for ranking in rankings.values() for hit in ranking.hits]
+        if not self.answer.judged_by or any(verdicts):
+            return {}
+        query = self.answer.query
+        has_base = base in self.entries and 0 in rankings and rankings[0].hits
+        if self.plan is None or not query.unwanted or not has_base:
+            return {}
+        return judged_by_parts(rankings, base, query, self.searcher, self.plan)
+
+
+def replayed(
+    recording: Recording, rankings: Mapping[int, Ranking], answer: Answer, view_of: ViewOf
+) -> View:
+    """Return the column of a recorded run, which plays from its base to its last epoch."""
+    last = len(rankings) - 1
+    duration = duration_text(recording.seconds[-1])
+    note = (
+        f"{last} epochs of the preset “{recording.preset}” took {duration}. Nothing is trained now."
+    )
+    more = {
+        "recorded": recording.date,
+        "note": note,
+        "plays": True,
+        "shares": [f"{share:.0f} %" for share in recording.hard_pairs],
+    }
+    column = RunColumn("recorded", f"{recording.base}, learning", range(last + 1), rankings, more)
+    return column.view({"system": f"{recording.base}, recorded"}, last, answer, view_of)

@@ -1,0 +1,89 @@
+"""Counts of a column's verdicts: the badge at its head, and its line on the stage."""
+
+from nt2vr.negation.parse.query import Query
+from nt2vr.search.answers import Answer, Ranking
+from nt2vr.ui.search.verdict_texts import shows_it
+from nt2vr.ui.view import View
+from nt2vr.world.query_claims import read_query
+
+
+def badge_view(ranking: Ranking, answer: Answer, is_complete: bool) -> View:
+    """Count the clips that are right, which decides the colour, and the violations.
+
+    By captions, violations decide the colour.
+
+    Args:
+        is_complete: whether every clip has a verdict. Where a word of the query is unknown, only
+            violations are known.
+    """
+    if not ranking.hits:
+        return {}
+    if not is_complete and not answer.judged_by:
+        return _violations_badge(ranking, answer.query)
+
+    total = len(ranking.hits)
+    right = ranking.counts["right"]
+    violations = ranking.counts["violation"]
+    text = f"{right} of {total} right"
+    kind = grade(right, total)
+    if answer.judged_by:
+        text += f" by {answer.judged_by}"
+        kind = _grade_violations(violations, total)
+    badge = {"kind": kind, "text": text, "brief": f"{right}/{total}", "more": "", "worse": ""}
+    if _is_negated(answer.query):
+        badge["more"] = shows_it(violations)
+        badge["worse"] = kind if violations else ""
+    return badge
+
+
+def _violations_badge(ranking: Ranking, query: Query) -> View:
+    """Count the violations alone; empty if none can be known."""
+    violations = ranking.counts["violation"]
+    if not _is_negated(query) or not (violations or read_query(query).is_known):
+        return {}
+    total = len(ranking.hits)
+    return {
+        "kind": _grade_violations(violations, total),
+        "text": share_text(violations, total, "shows it", "show it"),
+        "brief": shows_it(violations),
+        "more": "",
+    }
+
+
+def _is_negated(query: Query) -> bool:
+    return bool(query.unwanted or query.others)
+
+
+def share_text(count: int, total: int, one: str, many: str) -> str:
+    """Write how many clips do something: "1 of 8 shows it", "2 of 8 show it"."""
+    return f"{count} of {total} {one if count == 1 else many}"
+
+
+def grade(right: int, total: int) -> str:
+    """Grade a share of clips by a colour: green from three quarters, red below half."""
+    if 4 * right >= 3 * total:
+        return "good"
+    return "fair" if 2 * right >= total else "bad"
+
+
+def _grade_violations(violations: int, total: int) -> str:
+    """Grade the clips that do not violate; without a violation, that says nothing."""
+    return grade(total - violations, total) if violations else "neutral"
+
+
+def stage_line(ranking: Ranking, answer: Answer, is_complete: bool) -> dict[str, str]:
+    """Sum a column up for the stage, with the same numbers for every system."""
+    total = len(ranking.hits)
+    right = ranking.counts["right"]
+    violations = ranking.counts["violation"]
+    if not total:
+        return {"kind": "bad", "text": "nothing left to search for"}
+    if is_complete:
+        text = f"{right} of {total} right"
+        if answer.query.unwanted:
+            text += f", {shows_it(violations)}"
+        return {"kind": grade(right, total), "text": text}
+    if not violations:
+        return {}
+    text = share_text(violations, total, "shows it", "show it") if answer.query.unwanted else ""
+    return {"kind": grade(total - violations, total), "text": text}

@@ -1,0 +1,213 @@
+"""Why an enlarged clip has its scores: by frames, parts of the query, and words."""
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import groupby, pairwise
+
+from nt2vr.media.gallery import Video
+from nt2vr.negation.parse.query import Query
+from nt2vr.search.answers import Answer
+from nt2vr.search.why import Part, Why, Word
+from nt2vr.ui.search.clip_view import frame_pictures
+from nt2vr.ui.search.formats import decimal, score_text, short_name, signed
+from nt2vr.ui.view import View
+
+# Systems explained at a time.
+SIDE_BY_SIDE = 2
+# Smallest share of a word that has the strongest colour, if it is the largest.
+FAINT = 0.05
+ROLES = {
+    "sentence": "Sentence",
+    "wanted": "Wanted",
+    "unwanted": "Unwanted",
+    "anchor": "Neutral texts",
+}
+ADDED = "What the system searches for adds up to the score."
+ALONE = "The system searches for the sentence; its parts are scored alone for comparison, and are not added."
+SHARES = "How much the score falls without the word. Words act together, so shares do not add up to the score."
+MEAN = "since its embedding is the mean of the frames' scaled to length 1"
+
+
+def chosen_columns(text: str, ranks: Sequence[int | None]) -> list[int]:
+    """Read which columns to explain from an event, "0,2"; without, those in which a clip's ranks differ most."""
+    names = text.split(",", SIDE_BY_SIDE)
+    chosen = [column for column in range(len(ranks)) if str(column) in names]
+    if chosen:
+        return chosen[:SIDE_BY_SIDE]
+    by_rank = sorted(range(len(ranks)), key=lambda column: ranks[column] or math.inf)
+    return sorted({*by_rank[:1], *by_rank[-1:]})
+
+
+def why_view(
+    answer: Answer,
+    columns: Sequence[int],
+    whys: Sequence[Why],
+    video: Video,
+    urls: Mapping[str, str],
+) -> View:
+    """Show frames, parts and words of one clip for the systems of some columns, and the names of all systems."""
+    # The strongest colour means the same for all systems.
+    shares = [word.share for why in whys for word in why.words]
+    largest = max([FAINT, *(abs(share) for share in shares if share is not None)])
+    systems = []
+    for why in whys:
+        systems.append(
+            {
+                "name": short_name(why.system.name),
+                "score": score_text(why.score),
+                "brief": brief(why, answer.query),
+                "notice": why.notice,
+                **_frames_view(why, video, urls),
+                **_parts_view(why),
+                **_words_view(why, largest),
+            }
+        )
+    return {
+        "shown": ",".join(map(str, columns)),
+        "choices": _choices(answer, columns),
+        "systems": systems,
+    }
+
+
+def _choices(answer: Answer, columns: Sequence[int]) -> list[dict[str, str]]:
+    """List all systems, and which of them are explained, if not all can be."""
+    if len(answer.rankings) <= SIDE_BY_SIDE:
+        return []
+    choices = []
+    for column, ranking in enumerate(answer.rankings):
+        is_on = "true" if column in columns else "false"
+        name = short_name(ranking.system.name)
+        choices.append({"place": str(column), "name": name, "on": is_on})
+    return choices
+
+
+def brief(why: Why, query: Query) -> str:
+    """Say in one line what the negation did to a clip's score: its words, if they are searched for, or its parts."""
+    places = _places_of_cues(why, query)
+    shares = [share for place in places if (share := why.words[place].share) is not None]
+    if places and len(shares) == len(places):
+        text = why.words[places[0]].text
+        for before, place in pairwise(places):
+            joint = " " if place == before + 1 else " … "
+            text += f"{joint}{why.words[place].text}"
+        return f"“{text}” added {signed(sum(shares))}"
+
+    texts = []
+    total = 0.0
+    for part in why.parts:
+        if part.role == "unwanted" and part.contribution is not None:
+            texts.append(part.text)
+            total += part.contribution
+    return f"“{', '.join(texts)}” added {signed(total)}" if texts else ""
+
+
+def _places_of_cues(why: Why, query: Query) -> list[int]:
+    """Return the places of the words that are the query's cues, or end like one, as "isn't" does."""
+    cues = [query.text[start:end].lower() for start, end in query.cues]
+    endings = tuple(cue for cue in cues if not cue[1:].isalpha())
+    cue_words = " ".join(cues).split()
+    places = []
+    for place, word in enumerate(why.words):
+        text = word.text.lower()
+        if text in cue_words or text.endswith(endings):
+            places.append(place)
+    return places
+
+
+def _frames_view(why: Why, video: Video, urls: Mapping[str, str]) -> View:
+    """Show each frame with its score as a bar; nothing of one frame only, and of a picture, whose frames are alike."""
+    scores = why.frames
+    count = len(scores)
+    moments = [(number + 0.5) / count for number in range(count)]
+    pictures = frame_pictures(video, moments, count, urls)
+    if not pictures or why.score is None:
+        return {"frames": [], "frames_note": ""}
+
+    lowest = min(0.0, *scores)
+    height = max(0.0, *scores) - lowest or 1.0
+    frames = []
+    for score, picture in zip(scores, pictures, strict=True):
+        bar = {
+            "score": decimal(score),
+            "bottom": f"{100 * (min(score, 0) - lowest) / height:.1f}",
+            "height": f"{100 * abs(score) / height:.1f}",
+            "best": score == max(scores),
+        }
+        frames.append({**picture, **bar})
+    mean = decimal(sum(scores) / count)
+    note = f"Mean of the frames: {mean}. Score of the clip: {decimal(why.score)}, {MEAN}."
+    return {"frames": frames, "frames_note": note}
+
+
+def _parts_view(why: Why) -> View:
+    """Show the query's parts, each with its number as a bar."""
+    largest = max((abs(_value(part)) for part in why.parts), default=0) or 1.0
+    used = [part.role for part in why.parts if part.contribution is not None]
+    note = ALONE if used == ["sentence"] else ADDED
+    return {
+        "parts": [_part_view(part, largest) for part in why.parts],
+        "parts_note": note if why.parts else "",
+    }
+
+
+def _part_view(part: Part, largest: float) -> dict[str, str]:
+    value = _value(part)
+    text = decimal(value)
+    kind = ""
+    if part.contribution is not None:
+        text = signed(value)
+        kind = "up" if value >= 0 else "down"
+    return {
+        "role": ROLES[part.role],
+        "text": part.text,
+        "how": _calculation(part),
+        "width": f"{100 * abs(value) / largest:.1f}",
+        "value": text,
+        "kind": kind,
+    }
+
+
+def _value(part: Part) -> float:
+    return part.similarity if part.contribution is None else part.contribution
+
+
+def _calculation(part: Part) -> str:
+    """Say what a part's number is made of."""
+    if part.weight is None:
+        return "alone, not added"
+    similarity = decimal(part.similarity)
+    if part.above:
+        return f"{part.weight:.2f} × ({similarity} \N{MINUS SIGN} {decimal(part.above)})"
+    is_similarity = abs(part.weight - 1) < 0.005
+    return "" if is_similarity else f"{part.weight:.2f} × {similarity}"
+
+
+def _words_view(why: Why, largest: float) -> View:
+    """Show the words line by line, one for each part of the query."""
+    lines = []
+    for (role, _), words in groupby(why.words, key=lambda word: (word.role, word.place)):
+        views = [_word_view(word, largest) for word in words]
+        lines.append({"label": ROLES[role], "words": views})
+    note = SHARES
+    if why.num_left:
+        note += f" The last {why.num_left:,} words were not tried."
+    return {"lines": lines, "words_note": note}
+
+
+def _word_view(word: Word, largest: float) -> dict[str, str]:
+    if word.share is None:
+        return {
+            "text": word.text,
+            "share": "all",
+            "strength": "0",
+            "kind": "",
+            "title": "Nothing is left without it",
+        }
+    change = "falls" if word.share > 0 else "rises"
+    return {
+        "text": word.text,
+        "share": signed(word.share),
+        "strength": f"{60 * abs(word.share) / largest:.0f}",
+        "kind": "up" if word.share > 0 else "down",
+        "title": f"Without “{word.text}”, the score {change} by {abs(word.share):.3f}",
+    }
