@@ -3,7 +3,7 @@
 Starts `python app.py` in a process of its own, with a data folder of its own, and asks it over
 HTTP:
 
-- people: 50 of them, each with a search of three systems every 5 s;
+- people: 50 of them, each with a search of three systems every 5 s in the mean;
 - saturation: as many searches as are answered, by 16 clients that never wait;
 - routes: one client, the plain route beside Gradio's client beside the search itself, interleaved.
 
@@ -12,6 +12,7 @@ With --training a run trains meanwhile, and each search asks its newest checkpoi
 
 import asyncio
 import json
+import random
 import subprocess
 import sys
 import tempfile
@@ -151,7 +152,14 @@ class Page:
         self.event_id = events[0]["id"]
 
     async def send(self, client: httpx.AsyncClient, session: str, inputs: list[Any]) -> str:
-        """Put an event into the queue and wait for its answer; return what is wrong with it, or ""."""
+        """Trigger the event; return what is wrong with its answer, or ""."""
+        message = await self.answer(client, session, inputs)
+        return "" if message["success"] else str(message["output"].get("error"))
+
+    async def answer(
+        self, client: httpx.AsyncClient, session: str, inputs: list[Any]
+    ) -> dict[str, Any]:
+        """Put the event into the queue; return the message that completes it."""
         body = {"data": inputs, "fn_index": self.event_id, "session_hash": session}
         joined = await client.post("gradio_api/queue/join", json=body)
         joined.raise_for_status()
@@ -161,10 +169,10 @@ class Page:
             async for line in lines.aiter_lines():
                 if not line.startswith("data: "):
                     continue
-                message = json.loads(line.removeprefix("data: "))
+                message: dict[str, Any] = json.loads(line.removeprefix("data: "))
                 if message.get("msg") == "process_completed":
-                    return "" if message["success"] else str(message["output"].get("error"))
-        return "no answer"
+                    return message
+        raise LookupError("no answer")
 
 
 class SearchPage(Page):
@@ -178,9 +186,14 @@ class SearchPage(Page):
         self, client: httpx.AsyncClient, query: str, systems: list[str], session: str
     ) -> str:
         """Search as a visitor whose browser has this session."""
+        return await self.send(client, session, self.inputs(query, systems))
+
+    @staticmethod
+    def inputs(query: str, systems: list[str]) -> list[Any]:
+        """Return what a browser sends to search."""
         link = {"q": query, "systems": "|".join(systems), "k": "8"}
         request = {"number": 1, "link": link, "opened": False, "references": []}
-        return await self.send(client, session, [json.dumps(request), None])
+        return [json.dumps(request), None]
 
 
 async def people(app: App, seconds: float, systems: list[str]) -> Tally:
@@ -200,23 +213,35 @@ async def crowd(
     seconds: float,
     people: int = PEOPLE,
     new_sessions: bool = False,
+    seed: int = 0,
+    evenly: bool = False,
 ) -> Tally:
-    """Let people ask once every PAUSE_S, evenly spread.
+    """Let people ask at random moments, PAUSE_S after each answer in the mean.
 
     A session is a person's, for all loads on an app, or with `new_sessions` a request's.
+
+    Args:
+        seed: on which the pauses depend.
+        evenly: asks once every PAUSE_S instead, evenly spread. Such requests never meet at an app
+            that answers each before the next, and always at a slightly slower one.
     """
     tally = Tally()
     end_s = time.monotonic() + seconds
 
     async def person(number: int) -> None:
+        pauses = random.Random(f"{seed} {number}")
         session = f"person{number}"
-        await asyncio.sleep(PAUSE_S * number / people)
+        first = number / people if evenly else pauses.random()
+        await asyncio.sleep(PAUSE_S * first)
         while time.monotonic() < end_s:
             start_s = time.monotonic()
             if new_sessions:
                 session = uuid.uuid4().hex
             await tally.time(ask(client, session))
-            await asyncio.sleep(max(0.0, PAUSE_S - (time.monotonic() - start_s)))
+            pause_s = pauses.expovariate(1 / PAUSE_S)
+            if evenly:
+                pause_s = max(0.0, PAUSE_S - (time.monotonic() - start_s))
+            await asyncio.sleep(pause_s)
 
     limits = httpx.Limits(max_connections=None)
     async with httpx.AsyncClient(base_url=url, timeout=60, limits=limits) as client:

@@ -1,11 +1,14 @@
-"""Visitors of the page beside those of a trivial Gradio app: `python -m benchmarks.visitors [--rounds N]`.
+"""Visitors of the page beside those of two Gradio apps: `python -m benchmarks.visitors [--rounds N]`.
 
-50 people ask every 5 s: the page for a search of its default systems, the trivial app for nothing.
-Both apps are up throughout, and are asked in turns of some seconds, so that whatever else the
-machine does slows both. `--people` asks for fewer or more.
+50 people ask every 5 s in the mean, at random moments that are the same for each app: the page for
+a search of its default systems, a trivial app for nothing, and another one for an answer of the
+page that was recorded. The first tells what Gradio itself takes, the second what it takes to send
+as much. All are up throughout, and are asked in turns of some seconds, so that whatever else the
+machine does slows all alike. Every search is of a new sentence. `--people` asks for fewer or more.
 """
 
 import asyncio
+import json
 import os
 import sys
 import tempfile
@@ -13,6 +16,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import httpx
 import numpy as np
@@ -34,6 +38,8 @@ from nt2vr.search.searcher import DEFAULT_SYSTEMS
 
 Ask = Callable[[httpx.AsyncClient, str], Awaitable[str]]
 CLOCK_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+PAGE = "the page"
+BASELINES = ("a trivial app", "an app that sends a recorded answer")
 
 
 @dataclass
@@ -50,6 +56,11 @@ class Measured:
         """All answers' times."""
         return [time_ms for tally in self.rounds for time_ms in tally.times_ms]
 
+    @property
+    def p95_ms(self) -> list[float]:
+        """The 95th percentile of each round."""
+        return [float(np.percentile(tally.times_ms, 95)) for tally in self.rounds]
+
 
 def cpu_seconds(app: App) -> float:
     """Return the processor seconds that an app and its children have used."""
@@ -61,29 +72,53 @@ def cpu_seconds(app: App) -> float:
 
 
 @contextmanager
-def both_apps(texts: Iterator[str]) -> Iterator[dict[str, Measured]]:
-    """Start the app and the trivial one."""
-    port = free_port()
+def all_apps(texts: Iterator[str]) -> Iterator[dict[str, Measured]]:
+    """Start the page and its baselines."""
     with tempfile.TemporaryDirectory(prefix="nt2vr-visitors-") as folder:
         data = Path(folder)
-        with (
-            running_app(data, HEALTH) as app,
-            running_server(["-m", "benchmarks.trivial_app", str(port)], port, data) as trivial,
-        ):
-            search_page = SearchPage(app.url)
-            trivial_page = Page(trivial.url, "search-button", "click")
+        with running_app(data, HEALTH) as app:
+            page = SearchPage(app.url)
 
             def search(client: httpx.AsyncClient, session: str) -> Awaitable[str]:
-                return search_page.search(client, next(texts), list(DEFAULT_SYSTEMS), session)
+                return page.search(client, next(texts), list(DEFAULT_SYSTEMS), session)
 
-            def repeat(client: httpx.AsyncClient, session: str) -> Awaitable[str]:
-                return trivial_page.send(client, session, ["a dog"])
+            recorded = data / "answer.json"
+            values = asyncio.run(template_values(app, page, next(texts)))
+            recorded.write_text(json.dumps(values), encoding="utf-8")
+            with trivial_app(data) as trivial, trivial_app(data, recorded) as replaying:
+                yield {PAGE: Measured(app, search)} | dict(
+                    zip(BASELINES, (trivial, replaying), strict=True)
+                )
 
-            yield {"the page": Measured(app, search), "the trivial app": Measured(trivial, repeat)}
+
+async def template_values(app: App, page: SearchPage, text: str) -> list[dict[str, Any]]:
+    """Search once; return what the answer sends to templates."""
+    async with httpx.AsyncClient(base_url=app.url, timeout=60) as client:
+        inputs = page.inputs(text, list(DEFAULT_SYSTEMS))
+        message = await page.answer(client, "recording", inputs)
+    values = []
+    for value in message["output"]["data"]:
+        if isinstance(value, dict) and "__type__" not in value:
+            values.append(value)
+    return values
+
+
+@contextmanager
+def trivial_app(data: Path, *answer: Path) -> Iterator[Measured]:
+    """Start a trivial app, which repeats a text, or sends a recorded answer."""
+    port = free_port()
+    command = ["-m", "benchmarks.trivial_app", str(port), *map(str, answer)]
+    with running_server(command, port, data) as app:
+        page = Page(app.url, "search-button", "click")
+
+        def repeat(client: httpx.AsyncClient, session: str) -> Awaitable[str]:
+            return page.send(client, session, ["a dog"])
+
+        yield Measured(app, repeat)
 
 
 def main() -> None:
-    """Print a row per app, and the ratio."""
+    """Print a row per app, and the ratios."""
     parser = arguments("visitors", __doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=20.0, help="of a turn")
@@ -91,9 +126,12 @@ def main() -> None:
     parser.add_argument(
         "--new-sessions", action="store_true", help="each request is of a new visitor"
     )
+    parser.add_argument("--evenly", action="store_true", help="ask at regular moments")
     options = parser.parse_args()
-    num_queries = round(options.people * (options.seconds / PAUSE_S + 1) * (options.rounds + 1))
-    with both_apps(iter(queries(num_queries))) as apps:
+    per_round = options.people * (options.seconds / PAUSE_S + 1)
+    # Random pauses may be short.
+    num_queries = round(1.5 * per_round * (options.rounds + 1))
+    with all_apps(iter(queries(num_queries))) as apps:
         for number in range(options.rounds + 1):
             for measured in apps.values():
                 before_s = cpu_seconds(measured.app)
@@ -103,6 +141,8 @@ def main() -> None:
                     options.seconds,
                     options.people,
                     options.new_sessions,
+                    seed=number,
+                    evenly=options.evenly,
                 )
                 tally = asyncio.run(load)
                 if number > 0:  # the first round warms up
@@ -112,7 +152,7 @@ def main() -> None:
 
 
 def write_table(apps: dict[str, Measured], people: int) -> None:
-    """Print the table, errors, and the ratio of the 95th percentiles: the median of the rounds, with their range."""
+    """Print the table, errors, and ratios of the 95th percentiles: the median of the rounds, with their range."""
     write_head(f"{people} people", "answers", "p50 ms", "p95 ms", "CPU ms per answer")
     for name, measured in apps.items():
         p50, p95 = np.percentile(measured.times_ms, (50, 95))
@@ -122,10 +162,10 @@ def write_table(apps: dict[str, Measured], people: int) -> None:
         for error in sorted(errors)[:5]:
             sys.stdout.write(f"error: {error}\n")
 
-    ratios = []
-    for page, trivial in zip(apps["the page"].rounds, apps["the trivial app"].rounds, strict=True):
-        ratios.append(float(np.percentile(page.times_ms, 95) / np.percentile(trivial.times_ms, 95)))
-    sys.stdout.write(f"p95 of the page, times that of the trivial app: {ranged(ratios)}\n")
+    for name in BASELINES:
+        pairs = zip(apps[PAGE].p95_ms, apps[name].p95_ms, strict=True)
+        ratios = [page_ms / baseline_ms for page_ms, baseline_ms in pairs]
+        sys.stdout.write(f"p95 of the page, times that of {name}: {ranged(ratios)}\n")
 
 
 if __name__ == "__main__":

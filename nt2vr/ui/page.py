@@ -34,9 +34,9 @@ from nt2vr.ui.library.media import FOREVER, Media
 from nt2vr.ui.library.tab import LibraryTab
 from nt2vr.ui.search.examples import status_line
 from nt2vr.ui.search.first_answer import FirstAnswer
-from nt2vr.ui.search.layout import built_in_stories, menu_style
 from nt2vr.ui.search.tab import SearchTab
-from nt2vr.ui.search.teaching import Teaching
+from nt2vr.ui.search.tab_layout import built_in_stories, menu_style
+from nt2vr.ui.search.teach_panel import Teaching
 from nt2vr.ui.theme import QUIET, TEMPLATES, build_theme, head_scripts, template
 from nt2vr.ui.train.tab import TrainTab
 from nt2vr.ui.view import View

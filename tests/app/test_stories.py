@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from nt2vr.ui.search.layout import built_in_stories
+from nt2vr.ui.search.tab_layout import built_in_stories
 from tests.conftest import RunningApp
 
 STORIES = built_in_stories()

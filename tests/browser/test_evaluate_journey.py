@@ -117,7 +117,7 @@ def test_the_tab_opens_with_a_report_that_is_ready(
         mark.touch()
 
 
-def test_a_new_evaluation_is_not_replaced_by_the_report_that_arrives_later(
+def test_a_late_report_replaces_no_new_evaluation(
     own_page: Page, running_app: RunningApp, reports: Path
 ) -> None:
     page = own_page

@@ -20,7 +20,7 @@ from tests.conftest import RunningApp
 pytestmark = pytest.mark.browser
 
 
-def test_the_best_frames_of_a_clip_lie_within_its_card_and_are_large(page: Page) -> None:
+def test_best_frames_are_large_and_within_their_card(page: Page) -> None:
     follow(page, "?q=two+penguins+but+no+tree")
     for width, least in ((390, 90), (700, 100), (960, 70), (1440, 100)):
         page.set_viewport_size({"width": width, "height": 800})

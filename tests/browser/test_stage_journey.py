@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Page, expect
 
-from nt2vr.ui.search.layout import built_in_stories
+from nt2vr.ui.search.tab_layout import built_in_stories
 from tests.browser.actions import MODELS_MS, columns, follow
 
 pytestmark = pytest.mark.browser

@@ -360,14 +360,21 @@ def measure(vectors: Vectors, embedded: EmbeddedQueries) -> Outcome:
     has_violations = violating.any(axis=1) & vectors.any(axis=1)
     shares[VIOLATIONS] = np.where(has_violations, violated, np.nan)
     shares |= average_precisions(scores, matches)
-
-    subset = mask([query.subset for query in queries], count)
-    subset_scores = np.where(subset | right, scores, -np.inf).astype(np.float32)
-    subset_ranks = first_ranks(subset_scores, right)
-    for k in SUBSET_KS:
-        is_first = np.where(subset.any(axis=1), subset_ranks <= k, np.nan)
-        shares[within_subset(recall(k))] = is_first
+    shares |= _subset_recalls(scores, right, mask([query.subset for query in queries], count))
     return Outcome(ranks, shares)
+
+
+def _subset_recalls(
+    scores: Vectors, right: NDArray[np.bool_], subset: NDArray[np.bool_]
+) -> dict[str, NDArray[np.float64]]:
+    """Return R@k among the clips of each query's subset, (Q,) by name; NaN for queries without one."""
+    subset_scores = np.where(subset | right, scores, -np.inf).astype(np.float32)
+    ranks = first_ranks(subset_scores, right)
+    has_subset = subset.any(axis=1)
+    recalls = {}
+    for k in SUBSET_KS:
+        recalls[within_subset(recall(k))] = np.where(has_subset, ranks <= k, np.nan)
+    return recalls
 
 
 def average_precisions(scores: Vectors, right: NDArray[np.bool_]) -> dict[str, NDArray[np.float64]]:

@@ -17,12 +17,7 @@ NEVER = -1e9
 
 def _info_nce(model: Fusion, data: FusionData, rows: Tensor, settings: FusionSettings) -> Tensor:
     """Compare with all clips of the triplets' families, their targets and some random clips."""
-    in_batch = torch.isin(data.families, data.references[rows])  # (V,)
-    in_batch[data.targets[rows]] = True
-    negatives = (~in_batch).nonzero()[:, 0]
-    if len(negatives):
-        negatives = negatives[torch.randint(len(negatives), (settings.random_clips,))]
-    candidates = torch.cat([in_batch.nonzero()[:, 0], torch.unique(negatives)])  # (C,)
+    candidates = _candidates(data, rows, settings.random_clips)
     columns = torch.full((len(data.clips),), -1)
     columns[candidates] = torch.arange(len(candidates))
     targets = columns[data.targets[rows]]
@@ -32,12 +27,22 @@ def _info_nce(model: Fusion, data: FusionData, rows: Tensor, settings: FusionSet
     for number, row in enumerate(rows.tolist()):
         right = columns[data.right[row]]
         masked[number, right[right >= 0]] = True
-    masked[torch.arange(len(rows)), targets] = False
+        masked[number, targets[number]] = False
 
     queries, wanted = _queries(model, data, rows)
     clips = data.clips[candidates]
     clips[targets] = _targets(data, rows, wanted, settings)
     return info_nce(queries @ clips.T, targets, masked, settings.temperature)
+
+
+def _candidates(data: FusionData, rows: Tensor, num_random: int) -> Tensor:
+    """Return the rows of the clips that the triplets' queries rank, (C,)."""
+    in_batch = torch.isin(data.families, data.references[rows])  # (V,)
+    in_batch[data.targets[rows]] = True
+    further = (~in_batch).nonzero()[:, 0]
+    if len(further):
+        further = further[torch.randint(len(further), (num_random,))]
+    return torch.cat([in_batch.nonzero()[:, 0], torch.unique(further)])
 
 
 def _hn_nce(model: Fusion, data: FusionData, rows: Tensor, settings: FusionSettings) -> Tensor:

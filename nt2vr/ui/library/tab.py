@@ -14,7 +14,7 @@ from nt2vr.media.gallery import Video
 from nt2vr.ui.library.indexing import Indexing, drawings_view
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.library.view import info_view, list_view, posters_view, removal_text, skipped_view
-from nt2vr.ui.search.teaching import Teaching
+from nt2vr.ui.search.teach_panel import Teaching
 from nt2vr.ui.theme import PRIVATE, QUIET, Confirmation, lead, menu, script, template
 from nt2vr.ui.view import View
 from nt2vr.ui.web.errors import problem_place, with_errors_shown_at

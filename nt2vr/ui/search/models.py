@@ -17,7 +17,7 @@ from nt2vr.progress import stoppable
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.strategies import check_model_name
 from nt2vr.ui.search.state import MAX_COLUMNS
-from nt2vr.ui.search.teaching import PROGRESS, Teaching
+from nt2vr.ui.search.teach_panel import PROGRESS, Teaching
 from nt2vr.ui.theme import PRIVATE, QUIET, fold, menu, script, template
 from nt2vr.ui.view import View
 from nt2vr.ui.web.errors import problem_place, with_errors_shown_at

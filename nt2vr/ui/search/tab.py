@@ -30,7 +30,6 @@ from nt2vr.ui.search.corrections import parts_view, with_corrections
 from nt2vr.ui.search.downloads import downloads
 from nt2vr.ui.search.examples import examples_view, own_examples, status_line
 from nt2vr.ui.search.formats import system_choices
-from nt2vr.ui.search.layout import Controls, Results, gallery_choices
 from nt2vr.ui.search.models import MoreModels
 from nt2vr.ui.search.near_duplicates import folded
 from nt2vr.ui.search.references import References
@@ -44,6 +43,7 @@ from nt2vr.ui.search.state import (
     read_chosen,
     with_clip,
 )
+from nt2vr.ui.search.tab_layout import Controls, Results, gallery_choices
 from nt2vr.ui.search.watch import Watch
 from nt2vr.ui.theme import script
 from nt2vr.ui.view import View

@@ -12,7 +12,16 @@ from typing import Literal, NamedTuple
 from nt2vr.world.drawn.busts import HAIRS, SKINS, Look, look
 from nt2vr.world.drawn.canvas import Box, stepped
 from nt2vr.world.drawn.dolls import HEAD, Placement, head_size
-from nt2vr.world.drawn.sizes import ADULT, COLOURS, SIZES, Individual, Stand, ahead_of, extent
+from nt2vr.world.drawn.sizes import (
+    ADULT,
+    COLOURS,
+    SIZES,
+    Extent,
+    Individual,
+    Stand,
+    ahead_of,
+    extent,
+)
 from nt2vr.world.scenes import Deed, Figure, Scene
 from nt2vr.world.things import Thing
 
@@ -264,13 +273,8 @@ class _Arrangement:
         for index, individual in enumerate(individuals):
             room = extent(individual.figure)
             facing = self.faces[individual.number]
-            to_left, to_right, _ = room
-            if facing < 0:
-                to_left, to_right = to_right, to_left
-            wobble = self.rng.uniform(-0.3, 0.3) * spacing.slack
-            x = edge + spacing.slack / 2 + to_left * scale * spacing.squeeze + wobble
-            x = min(max(x, MARGIN + to_left * scale), SIZE - MARGIN - to_right * scale)
-            edge += (to_left + to_right) * scale * spacing.squeeze + spacing.slack
+            x = self._draw_x(edge, room, facing, scale, spacing)
+            edge += room.width * scale * spacing.squeeze + spacing.slack
 
             individual_scale = min(scale, (highest or SIZE) / room.height)
             y = SIZE * ground + self._wobble_down(index, spacing)
@@ -286,6 +290,19 @@ class _Arrangement:
             )
             row.append(_placed(individual, place, spacing.share))
         self.placed += [replace(placed, stand=_in_step(placed, row)) for placed in row]
+
+    def _draw_x(
+        self, edge: float, room: Extent, facing: int, scale: float, spacing: "_Spacing"
+    ) -> float:
+        """Draw where somebody stands whose room begins at an edge, wholly in the frame."""
+        to_left = room.behind
+        to_right = room.front
+        if facing < 0:
+            to_left = room.front
+            to_right = room.behind
+        wobble = self.rng.uniform(-0.3, 0.3) * spacing.slack
+        x = edge + spacing.slack / 2 + to_left * scale * spacing.squeeze + wobble
+        return min(max(x, MARGIN + to_left * scale), SIZE - MARGIN - to_right * scale)
 
     def _wobble_down(self, index: int, spacing: "_Spacing") -> float:
         """Return how many pixels somebody stands lower than its row; crowds stand in zigzag."""

@@ -14,7 +14,7 @@ from nt2vr.ui.library import indexing as library_indexing
 from nt2vr.ui.library import tab as tab_module
 from nt2vr.ui.library.indexing import Indexing, drawings_view
 from nt2vr.ui.library.tab import LibraryTab
-from nt2vr.ui.search.teaching import Teaching
+from nt2vr.ui.search.teach_panel import Teaching
 from nt2vr.ui.web.permissions import Permissions
 from tests.support.tiny_models import write_tiny
 

@@ -10,7 +10,7 @@ import pytest
 from nt2vr.errors import RunError
 from nt2vr.models.catalog import Catalog
 from nt2vr.settings import Settings
-from nt2vr.ui.search.teaching import Teaching
+from nt2vr.ui.search.teach_panel import Teaching
 from nt2vr.ui.theme import template
 from nt2vr.ui.web.permissions import Permissions
 from tests.support.held_runs import HeldRuns
@@ -27,7 +27,7 @@ PATIENCE_S = 60
 def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[HeldRuns]:
     monkeypatch.setattr(waiting_module, "POLL_S", 0.01)
     monkeypatch.setattr(
-        "nt2vr.ui.search.teaching.estimate", lambda *_: pytest.fail("measured beside a run")
+        "nt2vr.ui.search.teach_panel.estimate", lambda *_: pytest.fail("measured beside a run")
     )
     held = HeldRuns(monkeypatch)
     yield held

@@ -396,7 +396,7 @@ def test_no_statistics_of_events_are_kept() -> None:
     assert num_kept() == 0
 
 
-def test_an_event_starts_as_it_arrives_however_rarely_the_queue_looks_for_one(
+def test_an_event_starts_as_it_arrives(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     page: gr.Blocks
