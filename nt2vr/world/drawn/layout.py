@@ -28,17 +28,18 @@ from nt2vr.world.things import Thing
 # Layouts are in pixels of a frame this large.
 SIZE = 224
 MARGIN = 5.0
-ROOM = SIZE - 2 * MARGIN  # across
-# Height of the tallest figure, of the frame.
+# The width that figures share.
+ROOM = SIZE - 2 * MARGIN
+# The tallest figure in the back has from LEAST to TALLEST of the height of the frame.
 TALLEST = 0.74
 LEAST = 0.4
-TRIES = 36  # arrangements
-# Every other one is smaller by this.
+# Arrangements are tried, two of each size and each size smaller by a factor, until of nobody more
+# than this share is hidden.
+TRIES = 36
 SHRINK = 0.98
-# Until no more than this is hidden.
-HIDDEN = 0.08
+MAX_HIDDEN = 0.08
 LARGEST = 2.4  # pixels per unit
-# Of an adult: lower figures may stand before others.
+# Figures of at most this share of an adult's height may stand before others.
 SMALL = 0.5
 HIGHEST_IN_SKY = 54  # pixels
 HIGHEST_ON_ROAD = 74  # pixels
@@ -86,7 +87,7 @@ def lay_out(scene: Scene) -> list[Placed]:
         if hidden < least_hidden:
             best = everybody_placed
             least_hidden = hidden
-        if hidden <= HIDDEN:
+        if hidden <= MAX_HIDDEN:
             break
     return best
 
@@ -117,7 +118,8 @@ def _individuals(scene: Scene, rng: Random) -> Iterator[Individual]:
 
 
 def _draw_look(figure: Figure, rng: Random) -> Look | None:
-    """Draw the look of a person; the generator is used for other things, too."""
+    """Draw the look of a person; None for anything else."""
+    # They are drawn for things as well, so that the looks of later figures stay as they are.
     skin = rng.choice(list(SKINS))
     hair = rng.choice(HAIRS)
     trousers = rng.choice(TROUSERS)
@@ -160,12 +162,17 @@ def _row_of(figure: Figure, is_alone: bool, is_involved: bool) -> RowName:
 
 
 def _breadth(individuals: Sequence[Individual]) -> float:
-    """Return how many units some take side by side."""
+    """Return how many units individuals take side by side."""
     return sum(extent(individual.figure).width for individual in individuals)
 
 
 class _FigureLine(NamedTuple):
-    """Figures from left to right, and where those face who do something together."""
+    """Figures from left to right.
+
+    Attributes:
+        numbers: of the figures.
+        facing: 1 right or -1 left, of those who do something together.
+    """
 
     numbers: list[int]
     facing: dict[int, int]
@@ -206,8 +213,9 @@ class _Arrangement:
         self.shrink = shrink
         self.rng = rng
         self.placed: list[Placed] = []
-        self.unit = 1.3  # pixels per unit in the back
-        # Up to the lowest face.
+        # Pixels per unit in the back, which is placed first and settles how large the others are.
+        self.unit = 1.3
+        # Pixels below the lowest face in the back, which those in front must not hide.
         self.height_in_front = 0.36 * SIZE
 
     def arrange(self) -> list[Placed]:
@@ -228,6 +236,7 @@ class _Arrangement:
         return sorted(self.placed, key=lambda placed: placed.stand.place.y)
 
     def _place(self, row: RowName, individuals: list[Individual], has_sky: bool) -> None:
+        """Place the individuals of a row, as large as fits; `has_sky` if somebody is in the sky."""
         height = max(extent(individual.figure).height for individual in individuals)
         fitting_scale = ROOM / _breadth(individuals)
         if row == "back":
@@ -266,7 +275,7 @@ class _Arrangement:
     def _place_side_by_side(
         self, individuals: list[Individual], scale: float, ground: float, highest: int = 0
     ) -> None:
-        """Place some in a row; those in the sky are at most `highest` pixels high."""
+        """Place individuals in a row; those in the sky are at most `highest` pixels high."""
         spacing = _spacing(individuals, scale)
         edge = spacing.edge
         row: list[Placed] = []
@@ -312,12 +321,19 @@ class _Arrangement:
 
 
 class _Spacing(NamedTuple):
-    """How some stand side by side: shares of their breadth, or pixels."""
+    """How individuals stand side by side.
 
-    squeeze: float  # if they need more room than there is
-    slack: float  # room for each that is left
-    share: float  # how far each may go to either side
-    edge: float  # where the first one begins
+    Attributes:
+        squeeze: share of its breadth that each gets; below 1, they overlap.
+        slack: pixels that each has left over.
+        share: pixels that each may go to either side.
+        edge: pixel where the first one begins.
+    """
+
+    squeeze: float
+    slack: float
+    share: float
+    edge: float
 
 
 def _spacing(individuals: Sequence[Individual], scale: float) -> _Spacing:
@@ -394,7 +410,7 @@ def _fit_in_one(figures: Sequence[Figure]) -> bool:
 
 
 def _in_step(placed: Placed, row: list[Placed]) -> Stand:
-    """Return where it stands, with as far to go as the others of its figure.
+    """Return where somebody stands, with as far to go as the others of its figure.
 
     So none overtakes another.
     """
