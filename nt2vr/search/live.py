@@ -209,13 +209,10 @@ class LiveModels:
                 continue
             try:
                 encoder = self._read(folder, verify=served is None)
-                epoch = None
-                if entry.kind == "run":
-                    epoch = EPOCH.fullmatch(folder.name)
                 model = LoadedModel(
                     encoder=encoder,
                     stamp=folder_stamp,
-                    epoch=int(epoch[1]) if epoch else None,
+                    epoch=_epoch_of(entry, folder),
                     refused=refused,
                 )
                 return _with_views(model, viewers)
@@ -242,6 +239,16 @@ class LiveModels:
                 f"The embeddings of {folder} are not finite. Choose an earlier checkpoint."
             )
         return encoder
+
+
+def _epoch_of(entry: CatalogEntry, folder: Path) -> int | None:
+    """Return the epoch of a checkpoint; None if it is not one of a run."""
+    if entry.kind != "run":
+        return None
+    match = EPOCH.fullmatch(folder.name)
+    if match is None:
+        return None
+    return int(match[1])
 
 
 def _with_views(model: LoadedModel, viewers: Iterable[Viewer]) -> LoadedModel:
