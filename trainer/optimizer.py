@@ -40,8 +40,8 @@ class Trainable:
         raise NotImplementedError
 
     @property
-    def state(self) -> dict[str, float]:
-        """Values to plot along with the losses."""
+    def plotted_values(self) -> dict[str, float]:
+        """Values that the metrics have in addition to the losses."""
         return {"learning_rate": float(self.schedule.get_last_lr()[0])}
 
     def start_epoch(self) -> None:
@@ -181,7 +181,10 @@ class Trainable:
             self._use_rates(rates)
 
     def _check_averages(self) -> None:
-        """Compare the shapes of the optimizer's state, which it loads unchecked, with the weights'."""
+        """Raise a ValueError unless the optimizer's averages have the shapes of the weights.
+
+        PyTorch loads them unchecked.
+        """
         for group in self.optimizer.param_groups:
             for parameter in group["params"]:
                 for average in self.optimizer.state[parameter].values():

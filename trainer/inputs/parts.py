@@ -55,8 +55,8 @@ class Parts(Input[TeacherTexts, PartVectors]):
     Attributes:
         with_captions: the captions are embedded, too.
         teacher: embeds them.
-        storing_teacher: the same, for texts that a training which is killed embeds again at its
-            next start.
+        storing_teacher: the same, but it stores what it embeds, for texts of before the first step:
+            a killed training reads them when it starts again.
     """
 
     uses = (Denied,)

@@ -50,9 +50,8 @@ class Tracker:
             "config": config.flat(),
             "resume": "allow",
         }
-        if (
-            package == "wandb"
-        ):  # which otherwise starts another run on a resume, and writes into the current folder
+        # Without these, wandb starts another run on a resume, and writes into the current folder.
+        if package == "wandb":
             options |= {"id": folder.name, "dir": str(folder)}
         self._package.init(**options)
 
