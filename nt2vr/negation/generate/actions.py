@@ -27,7 +27,7 @@ GRAMMAR = r"""
     VP: {<V.*><ADV>*<NP|PRON>?<ADV>*<ADP>?<PP>*<ADV>?}           # a verb-phrase chunk
 """
 
-# Pronouns as informative as "a person".
+# Pronouns that say as much as "a person", and are read as nouns.
 _NAMELESS = frozenset({"someone", "somebody"})
 
 
@@ -215,7 +215,7 @@ def is_plural_noun(word: str, lemma: str) -> bool:
 def is_third_person(phrases: Phrases, verb: int) -> bool:
     """Return whether a base form has a third-person singular subject: "a man play guitar".
 
-    The answer is False if in doubt.
+    If in doubt, it has none.
     """
     has_subject = False
     for i in range(verb - 1, -1, -1):
@@ -233,7 +233,7 @@ def is_third_person(phrases: Phrases, verb: int) -> bool:
     return has_subject
 
 
-# These are no actions.
+# Nouns whose second word looks like a verb.
 _COMPOUND_NOUNS = frozenset({"food coloring", "food colouring", "zip lining", "beat boxing"})
 # Longer phrases read badly in a template.
 _MOST_WORDS = 8
