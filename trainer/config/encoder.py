@@ -23,7 +23,7 @@ else:
     Towers = Literal[(*TOWERS, *trainings())]
 
 # A small ResNet and a small text transformer with CLIP's tokenizer: 12.4 million weights, 9.5 of
-# them token rows
+# them token rows.
 SMALL_MODEL: dict[str, Any] = {
     "embed_dim": 192,
     "vision_cfg": {"image_size": 112, "layers": [1, 1, 1, 1], "width": 16},

@@ -11,7 +11,7 @@ from trainer.config.config import TrainConfig
 
 # The name under which Trackio and Weights & Biases list runs.
 PROJECT = "nt2vr"
-# By the config's `logger`.
+# The names that people know, by the config's `logger`.
 PACKAGES = {"trackio": "Trackio", "wandb": "Weights & Biases"}
 
 

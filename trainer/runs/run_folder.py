@@ -36,7 +36,7 @@ from nt2vr.settings import training_devices
 from trainer.config.config import TrainConfig
 from trainer.runs.loggers import loggers_of
 
-# "stopping" and "interrupted" are never written; `RunManager` infers them
+# "stopping" and "interrupted" are never written: `RunManager` infers them.
 State = Literal["preparing", "running", "stopping", "stopped", "finished", "failed", "interrupted"]
 UNDER_WAY: tuple[State, ...] = ("preparing", "running", "stopping")
 # What divides a learning rate at which the loss became non-finite, for the next one to try.

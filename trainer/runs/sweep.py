@@ -38,7 +38,7 @@ from trainer.runs.manager import log_tail, start_process
 from trainer.runs.run_folder import RunFolder, read_metrics, refuse_second_training
 
 MAX_RUNS = 1000
-# Of a model's and a point's name in that of a folder.
+# Most characters of a model's and of a point's name in the name of a folder.
 MODEL_CHARS = 24
 POINT_CHARS = 60
 # What the table calls the controls, by the prefix of their metrics.

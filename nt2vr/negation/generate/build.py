@@ -36,7 +36,7 @@ from nt2vr.progress import Progress, silent, tracked
 
 logger = logging.getLogger(__name__)
 
-# By kind of query: what it needs, where captions give none.
+# What a person reads if captions give no query of a kind: what that kind needs.
 WHY_NONE = {
     "negated": (
         "No caption can be negated: that takes a sentence with a verb or “with”, such as “a man sings”. Write "

@@ -27,7 +27,7 @@ from nt2vr.negation.parse.wordlists import listed, listed_runs, renamed
 _POSITIVE = renamed(
     "somebody=nobody someone=noone some=none something=nothing both=neither and=nor"
 )
-# Of can't, won't, ain't, shan't.
+# Auxiliaries by what is left of them before "n't".
 _CLIPPED = {"ca": "can", "wo": "will", "ai": "is", "sha": "shall"}
 
 # New texts of words by position.
@@ -143,7 +143,7 @@ class _TagAndLemma(NamedTuple):
     lemma: str
 
 
-# Of added words; any other is a verb in its base form.
+# Tags and lemmas of words that a denial adds; any other is a verb in its base form.
 _ADDED = {
     "not": _TagAndLemma("NEG", "not"),
     "without": _TagAndLemma("ADP", "without"),

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from nt2vr.world.drawn.canvas import drawing, ink, recoloured
 
-# By the ending of a picture's code; darker tones hide the black outlines.
+# Colours of skin by the ending of a picture's code. Darker ones would hide the black outlines.
 SKINS = {"": "#FCEA2B", "-1F3FB": "#FADCBC", "-1F3FD": "#BF8F68"}
 BLOND = "#F1B31C"
 # Plain busts are drawn blond.

@@ -10,13 +10,12 @@ from nt2vr.world.drawn.busts import CHIN, Look
 from nt2vr.world.drawn.canvas import ANGLE_STEP, Canvas, Point, ink
 from nt2vr.world.things import read_toml
 
-# In units.
-THIGH = 10.4  # and shin
-# Upper arm and forearm, each.
+# Lengths are in units. A leg has two bones of one length, and an arm has two of another.
+THIGH = 10.4
 ARM = 11.5
 # From hip to neck.
 TRUNK = 23.0
-# From the middle, as HIP.
+# How far shoulders and hips are from the middle.
 SHOULDER = 7.5
 HIP = 4.5
 # From the chin to the top of the hair, for `head_size` 1.

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-# Of a clip; it is shown in STEPS frames or in a divisor of them.
+# Steps of a clip, which has as many frames, or a divisor of that.
 STEPS = 8
 
 
