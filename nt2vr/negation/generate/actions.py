@@ -360,8 +360,11 @@ def _verb_phrase_of(
     content_words = set()
     for i in rest:
         tag = phrases.tag(i)
-        words.append("'s" if tag == "POS" else f" {phrases.word(i)}")
-        if tag in {"DET", "POS"}:
+        if tag == "POS":
+            words.append("'s")
+            continue
+        words.append(f" {phrases.word(i)}")
+        if tag == "DET":
             continue
         compared.append(phrases.lemma(i))
         if tag in {"NOUN", "ADJ", "NUM"}:
@@ -383,9 +386,9 @@ def _verb_phrase_of(
 def _is_vague(phrases: Phrases, verb: str, rest: Sequence[int]) -> bool:
     if not verb or verb in listed("unseen_verbs"):
         return True
-    match phrases.tag(rest[0]) if rest else "":
-        case "":
-            return needs_object(verb) or verb in listed("weak_alone")
+    if not rest:
+        return needs_object(verb) or verb in listed("weak_alone")
+    match phrases.tag(rest[0]):
         case "ADP" if needs_object(verb):
             return True
         case "DET" | "ADJ" | "NUM" | "NOUN" if verb in listed("intransitive_verbs"):

@@ -197,8 +197,10 @@ def embed_frames(
     remaining = iter(clips)
     embeddings: list[Embeddings] = []
     while chunk := list(islice(remaining, CHUNK)):
-        stored = encoder.encode_video(np.stack(chunk))
-        embeddings.append(encoder.pool(stored) if pools else stored)
+        chunk_embeddings = encoder.encode_video(np.stack(chunk))
+        if pools:
+            chunk_embeddings = encoder.pool(chunk_embeddings)
+        embeddings.append(chunk_embeddings)
     if not embeddings:
         return np.zeros((0, encoder.embed_dim), np.float32)
     return np.concatenate(embeddings)

@@ -196,8 +196,12 @@ def _move_next_to_target(line: _FigureLine, number: int, target: int, motion: st
     is_left = position == 0
     if follows:
         is_left = line.facing.get(target, 1) > 0
-    line.numbers.insert(position if is_left else position + 1, number)
-    line.facing.setdefault(number, 1 if is_left else -1)
+    facing_target = 1
+    if not is_left:
+        position += 1
+        facing_target = -1
+    line.numbers.insert(position, number)
+    line.facing.setdefault(number, facing_target)
     if follows or motion == "to and fro":
         line.facing.setdefault(target, line.facing[number])
 
@@ -243,17 +247,24 @@ class _Arrangement:
             self.unit = self._scale_in_back(individuals, height, fitting_scale, has_sky)
             self._place_side_by_side(individuals, self.unit, self.ground[row])
             self._note_lowest_face()
-        elif row == "sky":
+            return
+        if row == "sky":
             scale = min(self.unit, fitting_scale)
             self._place_side_by_side(individuals, scale, ground=0.2, highest=HIGHEST_IN_SKY)
-        else:
-            room = self.height_in_front if row == "front" else HIGHEST_ON_ROAD
-            scale = min(1.15 * self.unit, fitting_scale, room / height)
-            self._place_side_by_side(individuals, stepped(self.shrink * scale), self.ground[row])
+            return
+
+        highest = float(HIGHEST_ON_ROAD)
+        if row == "front":
+            highest = self.height_in_front
+        # What is nearer is larger.
+        scale = min(1.15 * self.unit, fitting_scale, highest / height)
+        self._place_side_by_side(individuals, stepped(self.shrink * scale), self.ground[row])
 
     def _scale_in_back(
         self, individuals: list[Individual], height: float, fitting_scale: float, has_sky: bool
     ) -> float:
+        """Return the pixels per unit at which the figures in the back fill the frame."""
+        # As if none were big or small: one that is must look so beside the others.
         usual_height = 40.0
         for individual in individuals:
             figure = individual.figure
@@ -266,9 +277,9 @@ class _Arrangement:
     def _note_lowest_face(self) -> None:
         front = self.ground["front"] * SIZE
         heights = []
-        for who in self.placed:
-            if who.individual.look:
-                heights.append(front - who.box.bottom)
+        for placed in self.placed:
+            if placed.individual.look:
+                heights.append(front - placed.box.bottom)
         if heights:
             self.height_in_front = min(heights)
 
@@ -285,7 +296,8 @@ class _Arrangement:
             x = self._draw_x(edge, room, facing, scale, spacing)
             edge += room.width * scale * spacing.squeeze + spacing.slack
 
-            individual_scale = min(scale, (highest or SIZE) / room.height)
+            max_height = highest or SIZE
+            individual_scale = min(scale, max_height / room.height)
             y = SIZE * ground + self._wobble_down(index, spacing)
             if highest:
                 y += room.height * individual_scale / 2 + self.rng.uniform(-4, 4)
@@ -434,7 +446,7 @@ def _placed(individual: Individual, place: Placement, share: float) -> Placed:
 def _stand(individual: Individual, place: Placement, share: float) -> Stand:
     """Return how far somebody may go."""
     room = extent(individual.figure)
-    is_right = place.x > SIZE / 2
+    nearer_side = 1 if place.x > SIZE / 2 else -1
     to_edge = min(place.x, SIZE - place.x) / place.scale
     out_of_sight = max(room.behind, room.front) + 20
     if _sweeps(individual.figure):
@@ -446,7 +458,7 @@ def _stand(individual: Individual, place: Placement, share: float) -> Stand:
     return Stand(
         place,
         reach,
-        side=1 if is_right else -1,
+        side=nearer_side,
         out=to_edge + out_of_sight,
         ahead=pixels_ahead / place.scale + out_of_sight,
     )
