@@ -126,13 +126,16 @@ class Learner(Trainable):
 
         video = self._embed_videos(batch)
         caption, *input_texts = self._embed_texts(texts)
+        num_spaces = 1
+        if self.text_side is not None:
+            num_spaces = self.text_side.num_spaces
         embedded_inputs: dict[type[Input[Any, Any]], Any] = {}
         embedded = EmbeddedBatch(
             video=video,
             caption=distributed.gather(caption),
             logit_scale=self.model.logit_scale.exp(),
             inputs=embedded_inputs,
-            spaces=self.text_side.num_spaces if self.text_side else 1,
+            spaces=num_spaces,
         )
 
         # An input may use what those before it have embedded.

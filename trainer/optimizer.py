@@ -76,8 +76,12 @@ class Trainable:
         average_gradients(self.parameters)
         has_finite_gradients = self._clip_gradients()
         self.steps += 1
-        if agree(not (has_finite_losses and has_finite_gradients)):
-            raise self._diverged("gradient" if has_finite_losses else "loss")
+        # If another process diverges, this one stops with it.
+        has_diverged = not (has_finite_losses and has_finite_gradients)
+        if agree(has_diverged):
+            if has_finite_losses:
+                raise self._diverged("gradient")
+            raise self._diverged("loss")
 
         self._divide_out_loss_scale()
         self.optimizer.step()
@@ -152,13 +156,16 @@ class Trainable:
 
     def state_dict(self) -> dict[str, Any]:
         """Return everything the next steps depend on, as tensors and plain values."""
+        random_cuda = None
+        if self.device == "cuda":
+            random_cuda = torch.cuda.get_rng_state()
         return {
             "steps": self.steps,
             **{name: module.state_dict() for name, module in self.modules.items()},
             "optimizer": self.optimizer.state_dict(),
             "schedule": self.schedule.state_dict(),
             "random": torch.get_rng_state(),
-            "random_cuda": torch.cuda.get_rng_state() if self.device == "cuda" else None,
+            "random_cuda": random_cuda,
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
