@@ -2,13 +2,13 @@
 
 import gc
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from nt2vr.datasets import captions, flickr, msrvtt, vatex
-from nt2vr.datasets.base import Captions, Dataset, Loader, Split
+from nt2vr.datasets.base import Annotations, Captions, Dataset, Loader, Split
 from nt2vr.datasets.captions_file import read_captions_file
 from nt2vr.datasets.described import (
     DescribedVideos,
@@ -139,24 +139,17 @@ def _load(
     files = Files(path, progress)
     annotations = _choose_loader(files, loaders).load(files)
     name = annotations.name
-    described = describe_videos(annotations.listings)
-    remarks = list(annotations.remarks)
-    if with_files:
-        progress(0, 0, "finding files")
-        described, paths, file_remarks = _find_files(name, described, files)
-        remarks += file_remarks
-    else:
-        paths = {video_id: video.first.file for video_id, video in described.items()}
+    located = _located_videos(annotations, files, with_files, progress)
 
-    check_splits(name, described)
-    splits = captions_by_split(described)
+    check_splits(name, located.described)
+    splits = captions_by_split(located.described)
     if splits.keys() == {"all"}:
-        splits = split_by_folder(splits["all"], paths)
+        splits = split_by_folder(splits["all"], located.paths)
     split, remark = _available_split(name, splits, split, or_validation)
-    if remark:
-        remarks.insert(0, remark)
+    remarks = [remark] if remark else []
+    remarks += [*annotations.remarks, *located.remarks]
 
-    videos = _videos(captions_of_split(name, splits, split), paths, files.folder)
+    videos = _videos(captions_of_split(name, splits, split), located.paths, files.folder)
     if not videos:
         noun = "videos" if split == "all" else f"{split} videos"
         raise DatasetError(f"{name} has no {noun} with captions under {files.folder}.")
@@ -175,21 +168,30 @@ def _videos(texts_of: Captions, paths: Mapping[str, str], folder: Path) -> tuple
     return tuple(videos)
 
 
-class _FoundFiles(NamedTuple):
-    """The described videos that have a file, its path, and remarks on others."""
+class _LocatedVideos(NamedTuple):
+    """The described videos that have a file, its path, and remarks on the others."""
 
     described: DescribedVideos
     paths: Mapping[str, str]
-    remarks: list[str]
+    remarks: Sequence[str]
 
 
-def _find_files(name: str, described: DescribedVideos, files: Files) -> _FoundFiles:
+def _located_videos(
+    annotations: Annotations, files: Files, with_files: bool, progress: Progress
+) -> _LocatedVideos:
+    """Find the files of videos; without files, all videos count, and paths are as they are written."""
+    described = describe_videos(annotations.listings)
+    if not with_files:
+        paths = {video_id: video.first.file for video_id, video in described.items()}
+        return _LocatedVideos(described, paths, ())
+
+    progress(0, 0, "finding files")
     located = files.media.locate(media_names(described))
-    check_has_files(name, described, located, files)
+    check_has_files(annotations.name, described, located, files)
     remarks = missing_remarks(described, located, files)
     merged = merge_by_file(described, located)
     remarks += further_remarks(merged, located, files)
-    return _FoundFiles(merged, located.files, remarks)
+    return _LocatedVideos(merged, located.files, remarks)
 
 
 def _available_split(

@@ -197,8 +197,12 @@ def shown_benchmark(
     for sort, classes in shown_classes().items():
         plain_texts, negated_texts, claims = zip(*classes, strict=True)
         is_shown = np.stack([table.holding(claim) for claim in claims])
-        plain += _class_questions("class", sort, plain_texts, is_shown, text_rows)
-        negated += _class_questions(LENIENT, sort, negated_texts, is_shown, text_rows)
+        plain += _class_questions(
+            "class", sort, texts=plain_texts, is_shown=is_shown, text_rows=text_rows
+        )
+        negated += _class_questions(
+            LENIENT, sort, texts=negated_texts, is_shown=is_shown, text_rows=text_rows
+        )
     return _benchmark(
         name=f"{WORLD}, classes",
         scenes=scenes,
@@ -238,8 +242,8 @@ def _class_questions(
         in_scene = is_shown[:, scene]
         right = random.Random(f"class {sort} {scene}").choice(np.flatnonzero(in_scene).tolist())
         question = JudgedQuery(
-            kind,
-            texts[right],
+            kind=kind,
+            text=texts[right],
             relevant=row_array((scene,)),
             others=class_rows[~in_scene],
             group=sort,
@@ -264,7 +268,15 @@ def _benchmark(
         return EmbeddedVideos(clips.embeddings(encoder.as_scored(), progress, keeps_frames=True))
 
     ids = tuple(f"{split}-{source['seed']}-{row:05d}" for row in range(len(scenes)))
-    return TextBenchmark(name, ids, queries, embed, source, references, texts)
+    return TextBenchmark(
+        name=name,
+        video_ids=ids,
+        queries=queries,
+        embed=embed,
+        source=source,
+        references=references,
+        texts=texts,
+    )
 
 
 def gallery_benchmark(
@@ -320,7 +332,7 @@ def world_queries(
             queries.append(_judged(denial, relevant=(row,), original=row))
 
     draws = list(product(NEGATED_KINDS, range(len(captions))))
-    for kind, row in tracked(draws, len(draws), "writing queries", progress):
+    for kind, row in tracked(draws, total=len(draws), doing="writing queries", progress=progress):
         denial = sentences.draw(row, kind, _generator(row))
         # Scenes of vehicles allow no composed query.
         if denial.kind != kind:

@@ -62,7 +62,9 @@ def words_benchmark(
 ) -> TextBenchmark:
     """Build a benchmark of captions; the generated queries, drawn by the seed, are cached in the folder."""
     captions = {video_id: tuple(texts) for video_id, texts in videos.captions.items() if texts}
-    generated, remarks = _generated_queries(videos, list(captions), seed, folder, progress)
+    generated, remarks = _generated_queries(
+        videos, ranked=list(captions), seed=seed, folder=folder, progress=progress
+    )
     gallery = _CaptionGallery(list(captions.values()))
     queries = _without_own_captions(generated, gallery)
     num_left_out = len(generated) - len(queries)

@@ -166,7 +166,7 @@ class Presentation(ABC):
 
     @abstractmethod
     def groups(self, report: "Report", measured: Collection[str]) -> list[tuple[ColumnGroup, ...]]:
-        """Return the groups of columns of each table, measured or not; `known` are the metrics of all lines."""
+        """Return the groups of columns of each table, measured or not; `measured` are the metrics of all lines."""
 
     @abstractmethod
     def csv_keys(self, report: "Report", measured: Collection[str]) -> list[str]:

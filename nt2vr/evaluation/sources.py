@@ -207,13 +207,9 @@ def _dataset_benchmark(
     row_of = {video_id: row for row, video_id in enumerate(captions)}
     queries, remarks_on_queries = judged_queries(query_sets, row_of)
 
-    source: dict[str, Any] = {"data": dataset.name, "split": dataset.split}
-    if has_files:
-        source["content"] = content_of(videos, reader.places.cache, reader.progress)
-    for name, of_input in vectors.items():
-        source.setdefault(name.kind, {})[name.name] = of_input.digest
+    source = _source(dataset, videos, vectors, reader)
     source["remarks"] = [*remarks, *remarks_on_sets, *remarks_on_queries]
-    embed_frames = embed_files(videos, reader.places.decoder, reader.places.cache, gallery_key)
+    embed_frames = embed_files(videos, reader.places.decoder, reader.places.cache, key=gallery_key)
     return TextBenchmark(
         name=dataset.name,
         video_ids=tuple(captions),
@@ -224,6 +220,21 @@ def _dataset_benchmark(
         videos=tuple(videos) if has_files else (),
         gaps=tuple(gaps),
     )
+
+
+def _source(
+    dataset: Dataset,
+    videos: Sequence[Video],
+    vectors: Mapping[VideoInputName, VideoVectors],
+    reader: Reader,
+) -> dict[str, Any]:
+    """Return the origin of a dataset's videos, see `Benchmark`."""
+    source: dict[str, Any] = {"data": dataset.name, "split": dataset.split}
+    if None in reader.inputs:
+        source["content"] = content_of(videos, reader.places.cache, reader.progress)
+    for name, of_input in vectors.items():
+        source.setdefault(name.kind, {})[name.name] = of_input.digest
+    return source
 
 
 def _ranked_videos(

@@ -146,7 +146,14 @@ def read_videos(path: Path) -> tuple[Video, ...]:
         start = float(line.get("start", 0.0))
         end = line.get("end")
         end_s = None if end is None else float(end)
-        videos.append(Video(str(line["video_id"]), Path(line["path"]), start=start, end=end_s))
+        videos.append(
+            Video(
+                video_id=str(line["video_id"]),
+                path=Path(line["path"]),
+                start=start,
+                end=end_s,
+            )
+        )
     return tuple(videos)
 
 

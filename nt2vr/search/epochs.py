@@ -278,6 +278,13 @@ class Recording:
         for epoch, recorded in enumerate(self.queries.get(query.text, ())):
             hits = []
             for rank, (video_id, score) in enumerate(recorded, 1):
-                hits.append(Hit(video_id, rank, score, judge(query, video_of(video_id))))
+                hits.append(
+                    Hit(
+                        video_id=video_id,
+                        rank=rank,
+                        score=score,
+                        verdict=judge(query, video_of(video_id)),
+                    )
+                )
             rankings[epoch] = Ranking(System(self.base), tuple(hits))
         return rankings

@@ -124,7 +124,9 @@ class SearchPlan:
     def queries_by_model(self, query: Query, synonyms: Mapping[str, str]) -> dict[str, ModelQuery]:
         """Return, per model, the query with unknown words replaced, and the replacements."""
         queries = {}
-        for name, words in substitutes(query, self.encoders, synonyms, self.literal).items():
+        for name, words in substitutes(
+            query, models=self.encoders, synonyms=synonyms, literal=self.literal
+        ).items():
             model_query = with_words(query, words) if words else query
             queries[name] = ModelQuery(model_query, words)
         return queries
@@ -259,7 +261,7 @@ class Searcher:
             embedded = open_indexed(self.gallery, encoder, self._cache, self._milvus)
         else:
             embedded = embed_gallery(
-                self.gallery, encoder, self._decoder, self._cache, self._report
+                self.gallery, encoder, self._decoder, self._cache, progress=self._report
             )
         if self._index is None:
             return embedded
@@ -391,9 +393,9 @@ class Searcher:
             verdicts = [self.judge(query, video) for query in queries]
         is_judged_by_captions = any(verdicts) and self.judge is judge_by_captions
         return Match(
-            tuple(queries),
-            tuple(verdicts),
-            tuple(scored),
+            queries=tuple(queries),
+            verdicts=tuple(verdicts),
+            systems=tuple(scored),
             judged_by="captions" if is_judged_by_captions else "",
         )
 
@@ -506,7 +508,14 @@ class Searcher:
         loaded = self._load(dict.fromkeys(system.model for system in chosen))
         for system in chosen:
             check_strategy(system, loaded[system.model].encoder.card)
-        return SearchPlan(chosen, loaded, k, references, strengths, literal)
+        return SearchPlan(
+            systems=chosen,
+            loaded=loaded,
+            k=k,
+            references=references,
+            strengths=strengths,
+            literal=literal,
+        )
 
     def embed_for_systems(self, query: QueryOrVector, plan: SearchPlan) -> list[EmbeddedParts]:
         """Embed a query for each system."""
@@ -523,7 +532,12 @@ class Searcher:
             read_query = model_query
             if not plan.reads_parts(name):
                 read_query = replace(model_query, wanted=(), unwanted=())
-            parts = embed_query(model.encoder, read_query, plan.references, model.view(self))
+            parts = embed_query(
+                model.encoder,
+                query=read_query,
+                references=plan.references,
+                gallery=model.view(self),
+            )
             parts_by_model[name] = replace(parts, query=model_query, replacements=words)
 
         system_parts = []
@@ -549,10 +563,10 @@ class Searcher:
         rankings = []
         for search in self._searches(query, plan):
             words = unseen.get(search.system.model, ())
-            rankings.append(self._rank(query, search, plan, words))
+            rankings.append(self._rank(query, search, plan, unseen=words))
         return Answer(
-            query if isinstance(query, Query) else Query(""),
-            tuple(rankings),
+            query=query if isinstance(query, Query) else Query(""),
+            rankings=tuple(rankings),
             judged_by="captions" if self.judge is judge_by_captions else "",
             gallery=self.key,
         )
@@ -632,7 +646,7 @@ class Searcher:
         # The query is judged as typed: captions and the world may have words that a model lacks.
         if not isinstance(query, Query):
             return lambda _: None
-        return judge_beside(self.judge, query, references, self.video)
+        return judge_beside(self.judge, query, references, video_of=self.video)
 
 
 @lru_cache(MAX_UNDERSTOOD)
@@ -687,11 +701,10 @@ def _best_clips(
     num_ranked = max(k + len(reference_ids), MIN_RANKED)
     scores, rows = search.gallery.search(vector, num_ranked, search.exclusion)
     videos = search.gallery.gallery.videos
-    best = []
-    for row, score in zip(rows.tolist(), scores.tolist(), strict=True):
-        if videos[row].video_id not in reference_ids:
-            best.append((videos[row], score))
-    return best
+    best = list(zip([videos[row] for row in rows.tolist()], scores.tolist(), strict=True))
+    if not reference_ids:
+        return best
+    return [clip for clip in best if clip[0].video_id not in reference_ids]
 
 
 def _words_read(encoder: Encoder, search: _SystemSearch) -> str:

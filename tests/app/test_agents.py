@@ -1,6 +1,5 @@
 """Agents over MCP, by the official client: what strangers and the owner are offered, and hostile arguments."""
 
-import asyncio
 import json
 import shutil
 from collections.abc import Mapping
@@ -11,6 +10,7 @@ import pytest
 
 from tests.app.conftest import token_of
 from tests.conftest import STRANGER, RunningApp
+from tests.support.running import in_thread
 from tests.support.tiny_models import write_tiny
 
 pytest.importorskip("mcp", reason="needs the MCP package, nt2vr[mcp]")
@@ -51,7 +51,7 @@ def ask(
                 for clip in clips
             ]
 
-    return asyncio.run(session())
+    return in_thread(session())
 
 
 def test_a_stranger_searches_as_over_http(running_app: RunningApp) -> None:
