@@ -218,7 +218,7 @@ class RunLogger:
         self._recent = Losses(saved.recent)
         self._num_steps = config.total_steps
         self._steps_before = learner.steps
-        # The step of the last written status; none yet.
+        # The step of the last status that was written; -1 before the first.
         self._reported_step = -1
         self._bar = tqdm(
             desc="training",

@@ -235,7 +235,7 @@ def build_optimizer(
         groups += _parameter_groups(head, weight_decay, lr=head_rate)
     if config.optimization.optimizer == "rmsprop":
         return torch.optim.RMSprop(groups, lr=learning_rate)
-    # fused: 10 instead of 38 ms per step over the 9.5 million token weights
+    # Fused, a step over the 9.5 million token weights takes 10 ms instead of 38.
     return torch.optim.AdamW(groups, lr=learning_rate, betas=(0.9, 0.98), fused=True)
 
 

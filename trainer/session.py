@@ -54,7 +54,8 @@ class Plan:
 
     config: TrainConfig
     is_new: bool
-    lower_rate: float | None = None  # the learning rate to resume at, if another one
+    # The learning rate to resume at; None for that of the config.
+    lower_rate: float | None = None
 
 
 def plan_new(run: RunFolder, config: TrainConfig) -> Plan:
@@ -141,7 +142,8 @@ def follow(run: RunFolder, cache: Path) -> int:
             config = resumed_config(run, load_config(run.config), read_state(run))
             with _stop_on_signals() as stop:
                 _train(run, config, cache, stop)
-        except Nt2vrError:  # the leader reports it
+        # The leading process reports it.
+        except Nt2vrError:
             return 1
     return 0
 
@@ -366,7 +368,7 @@ def _train(
     training = training_of(config)
     if training is not None:
         return training.train(run, config, cache, stop.is_set, progress)
-    # It refuses what cannot be trained before any clip is rendered or decoded.
+    # This comes first: it refuses what cannot be trained before any clip is rendered or decoded.
     start = Start.of(config)
     logger.info("Preparing clips for %s.", config.encoder.name)
     with in_turn():

@@ -83,7 +83,7 @@ def changes_by_depth(base: Path) -> dict[str, Any]:
     try:
         model_cfg, _ = read_configs(base)
         num_layers = text_layers(model_cfg)
-    # Such a base is refused when the training starts.
+    # A base that cannot be read is refused when the training starts.
     except (OSError, ValueError, LookupError, TypeError):
         return {}
     if num_layers >= ENOUGH_LAYERS:

@@ -125,7 +125,7 @@ def world_captions(
         At most `count`, none twice. They are kept in `folder`, and read from it.
     """
 
-    # Sampling takes half of the time, and captions that are read do not need it.
+    # Sampling takes half of the time. It is not needed if all captions are read from `folder`.
     @cache
     def scenes() -> list[Scene]:
         return sample_scenes(split, count, seed)

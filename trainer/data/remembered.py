@@ -78,7 +78,7 @@ def _read(path: Path, form: TypeAdapter[Value]) -> tuple[list[Value], int]:
     num_bytes = 0
     with suppress(OSError, ValidationError), path.open("rb") as file:
         for line in file:
-            # The writer of half a line was killed.
+            # Half a line was left by a process that was killed while it wrote.
             if not line.endswith(b"\n"):
                 break
             values.append(form.validate_json(line))
@@ -94,7 +94,7 @@ def _open(path: Path, num_bytes: int, stack: ExitStack) -> FileIO | None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         stack.enter_context(FileLock(path.with_name(LOCK), timeout=0))
-        # With a buffer, closing writes again to a full disk.
+        # A buffer would be written once more when the file is closed, and fail again on a full disk.
         file = stack.enter_context(path.open("ab", buffering=0))
         file.truncate(num_bytes)
     except (OSError, Timeout):
@@ -111,7 +111,7 @@ def _append(file: FileIO | None, value: Value, form: TypeAdapter[Value]) -> File
         return None
     try:
         file.write(form.dump_json(value) + b"\n")
-    # A disk is full, or half a surrogate pair is not JSON.
+    # The disk is full, or a text has half a surrogate pair, which JSON cannot hold.
     except (OSError, ValueError) as error:
         logger.warning("What is prepared cannot be kept (%s).", reason_of(error))
         return None

@@ -118,7 +118,7 @@ class FrameOrders:
     def __init__(self, scenes: Sequence[Scene]) -> None:
         # Rows of clips, by who is alone in them and what they do.
         self._rows: dict[str, dict[str, list[int]]] = {}
-        # By both verbs: a rare pair is drawn as often.
+        # By both verbs, so that a rare pair of verbs is drawn as often as a frequent one.
         self._motions: dict[tuple[str, str], list[Motion]] = {}
         for row, scene in enumerate(scenes):
             for solo in solos_of(row, scene):
@@ -245,7 +245,7 @@ def motions_of(row: int, scene: Scene) -> Iterator[Motion]:
 
         for action in main_deeds(figure):
             lasts = (action.start, action.end) == (0, 1)
-            # To nobody, and to one thing at most.
+            # It is done to nobody, and to one thing at most.
             if lasts and (action.object is None or _is_one(action.object)):
                 for verb in other_motions(action, figure.thing, scene.place):
                     yield Motion(

@@ -125,6 +125,6 @@ class OrderLoss:
             return order.text.sum() * 0.0
 
         right = scores.diagonal(dim1=1, dim2=2)  # (P / 2, 2)
-        # Each sentence with the clip of the other.
+        # The score of each sentence with the clip of the other one.
         wrong = scores.flip(2).diagonal(dim1=1, dim2=2)  # (P / 2, 2)
         return (softplus(wrong - right) + softplus(wrong.flip(1) - right)).mean() / 2

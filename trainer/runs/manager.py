@@ -281,7 +281,8 @@ class RunManager:
     def delete(self, run_id: str) -> None:
         run = self._run_folder(run_id)
         try:
-            with run.lock.hold(Holder.here(run.path)):  # nobody resumes it meanwhile
+            # Nobody can resume it while the lock is held.
+            with run.lock.hold(Holder.here(run.path)):
                 self.trash.mkdir(exist_ok=True)
                 run.path.rename(self.trash / f"{run_id}-{time.time_ns()}")
         except BlockingIOError:

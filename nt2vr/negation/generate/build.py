@@ -145,7 +145,7 @@ def _cached(folder: Path, name: str, source: list[Any], build_value: Callable[[]
     """Return a JSON value built from `source`, from a file in `folder` if it can be read."""
     digest = blake2b(json.dumps([GENERATOR, *source]).encode(), digest_size=12).hexdigest()
     path = folder / f"{name}-{digest}.json"
-    # It may not be there, or be damaged.
+    # The file may be missing or damaged.
     with suppress(OSError, ValueError):
         return parse_json(path.read_text(encoding="utf-8"))
 

@@ -11,6 +11,8 @@ Kinds:
     typed       "A and not B" or "A without N" in the words of people who search
     typed not   "not B" in their words
     idiom       a sentence that denies nothing
+
+In the examples of comments, a bar stands before the word in question.
 """
 
 import random

@@ -9,6 +9,8 @@ Each verb, auxiliary or "with" of a caption gives the candidates its form allows
 Captions that are already negated become affirmative instead: "without a shirt" gives "with a
 shirt". Verbs without visible content ("this is a clip", "talk", which the paper's code skips) are
 denied only if the caption has no other.
+
+Comments with no capital are examples of what their line is about.
 """
 
 from collections.abc import Iterator
@@ -252,7 +254,7 @@ def _added_tokens(text: str, offset: int, replaced: dict[str, Token]) -> Iterato
         yield Token(
             text=word,
             tag=tag,
-            # It is known already.
+            # The lemma is known, so it need not be looked up.
             find_lemma=partial(str, lemma),
             start=offset + start,
             end=offset + end,

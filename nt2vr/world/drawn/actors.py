@@ -80,7 +80,7 @@ def placed_at(individual: Individual, stand: Stand, step: int, led: Deed | None 
     track, spot, _ = position
     if not track or deed is None:
         return AtStep(stand.place, deed, spot)
-    # A thing moves, not its doer.
+    # What moves is a thing, and somebody who throws or rolls it stands still.
     if isinstance(deed.object, str) and track in ("air", "ground"):
         return AtStep(stand.place, deed, spot)
 

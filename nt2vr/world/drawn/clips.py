@@ -137,7 +137,7 @@ class ClipFile:
         )
 
     def _draw(self, progress: Progress) -> None:
-        # The processes take seconds to start.
+        # Progress is reported now, since the processes take seconds to start.
         progress(0, len(self), "drawing clips")
         self.path.parent.mkdir(parents=True, exist_ok=True)
         _make_room(self.path.parent, float(np.prod(self.shape, dtype=float)))

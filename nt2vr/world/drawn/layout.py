@@ -359,7 +359,7 @@ def _spacing(individuals: Sequence[Individual], scale: float) -> _Spacing:
 
     if count == 2 and any(_touches(deed) for deed in deeds):
         return _Spacing(squeeze, slack=0.0, share=0.0, edge=MARGIN + slack)
-    # Two who run after each other use all the room.
+    # Two who run after each other may use the whole width.
     num_figures = len({individual.number for individual in individuals})
     runs = num_figures == 2 and any(deed.kind.motion in ("chase", "follow") for deed in deeds)
     share = slack * count / 2 if runs else slack / 2
@@ -402,7 +402,7 @@ def _ground(rows: Rows, scene: Scene) -> dict[RowName, float]:
     if rows["road"] and rows["front"]:
         front = 0.99
         road = 0.93
-    # What drives would hide the small.
+    # Vehicles that drive in front would hide small figures, so they drive behind these.
     figures_in_back = [scene.figures[number] for number in rows["back"]]
     are_small = bool(figures_in_back) and all(_is_small(figure) for figure in figures_in_back)
     if rows["road"] and are_small:

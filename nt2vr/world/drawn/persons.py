@@ -260,7 +260,7 @@ def _placed_in_pose(place: Placement, pose: Pose) -> Placement:
     place = replace(place, turn=place.turn + pose.turn)
     if not pose.lift:
         return place
-    # It turns about its feet, not about its middle.
+    # Who is lifted turns about the feet, not about the middle.
     x = place.x + place.facing * place.scale * 38
     y = place.y - place.scale * pose.lift
     return replace(place, x=x, y=y, pivot=0)
@@ -273,7 +273,7 @@ def _posed(deed: Deed | None, ridden: Thing | None, beat: int, spot: Spot) -> _P
         posture = seat(ridden.name).posture
     elif deed and deed.kind.verb in (ENTER, LEAVE):
         posture = "march"
-        # It is the same at the same spot, coming and going.
+        # The pose depends on the spot alone, so it is the same coming and going.
         beat = round(spot.x * STEPS)
     steps = dolls.poses(posture)
     pose = steps[beat % len(steps)]
