@@ -248,6 +248,9 @@ def _shorter(wanted: str) -> Iterator[str]:
             yield f"{_noun_text(noun)} {addition}"
     for noun in nouns:
         yield _noun_text(noun)
+    if "night" in tokens_of(wanted):
+        for place in where:
+            yield f"a person {place} at night"
     for addition in (*deeds, *where):
         yield f"a person {addition}"
 

@@ -22,19 +22,27 @@ pytestmark = pytest.mark.browser
 
 def test_best_frames_are_large_and_within_their_card(page: Page) -> None:
     follow(page, "?q=two+penguins+but+no+tree")
+    columns(page).first.locator(".nt-clip").first.press("Enter")
+    frames = page.locator(".nt-frames > *")
+    expect(frames).to_have_count(9)  # three of each system
     for width, least in ((390, 90), (700, 100), (960, 70), (1440, 100)):
         page.set_viewport_size({"width": width, "height": 800})
-        columns(page).first.locator(".nt-clip").first.press("Enter")
-        frames = page.locator(".nt-frames > *")
-        expect(frames).to_have_count(9)  # three of each system
         card = page.locator(".nt-detail").bounding_box()
         assert card is not None
         for frame in frames.all():
             place = frame.bounding_box()
             assert place is not None and place["width"] >= least, width
             assert place["x"] + place["width"] <= card["x"] + card["width"], width
+
+
+def test_a_clip_that_was_closed_opens_again(page: Page) -> None:
+    clip = columns(page).first.locator(".nt-clip").first
+    dialog = page.get_by_role("dialog")
+    for _ in range(2):
+        clip.press("Enter")
+        expect(dialog.locator("tr")).to_have_count(3)
         page.keyboard.press("Escape")
-        expect(frames).to_have_count(0)
+        expect(page.locator(".nt-detail")).to_have_count(0)
 
 
 @pytest.mark.slow

@@ -275,7 +275,9 @@ def postprocess_what_needs_it(page: gr.Blocks) -> None:
     process = page.process_api
 
     async def postprocess_rest(block_fn: Any, predictions: Any, state: Any) -> list[Any]:
-        if not _is_by_block(predictions):
+        # To a single output, an empty dict is its value: a clip is closed by it.
+        is_value = predictions == {} and len(block_fn.outputs) == 1
+        if is_value or not _is_by_block(predictions):
             return await postprocess(block_fn, predictions, state)
 
         outputs = block_fn.outputs
