@@ -70,9 +70,8 @@ def train(
     cache = cache or run.path.resolve().parent / ".frames"
     try:
         use_only(device)
-        if (
-            process_rank() > 0
-        ):  # only the leading process prepares the run, writes files and reports the outcome
+        # Only the leading process prepares the run, writes files and reports the outcome.
+        if process_rank() > 0:
             return follow(run, cache)
         settings = dict(map(parse_change, changes or ()))
         if config is None:

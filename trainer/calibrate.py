@@ -41,9 +41,9 @@ logger = logging.getLogger("trainer.calibrate")
 # The clips that the shipped models were validated on.
 NUM_CLIPS = 1_000
 SEED = 0
-# Of captions' best scores.
+# Nothing fits well below this quantile of captions' best scores.
 LOW_QUANTILE = 0.01
-# From 0 to 6, and from .8 to 1.
+# Strengths that are tried: λ from 0 to 6, and t from .8 to 1.
 GRIDS: dict[str, Sequence[float]] = {
     "anchored": [step / 10 for step in range(61)],
     "spherical": [step / 200 for step in range(160, 201)],

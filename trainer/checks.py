@@ -17,7 +17,7 @@ from trainer.losses import WeightedLosses
 from trainer.start import check_model
 from trainer.trainings import num_processes, training_of
 
-# Of sentences that deny something.
+# Metrics of negation that validation measures on a dataset.
 OF_DATASETS = (COMPOSED_MIR, COMPOSED_HARD_PAIRS, NEGATED_DELTA_MIR)
 
 

@@ -54,6 +54,7 @@ def world_size() -> int:
 
 
 def share(count: int) -> slice:
+    """Return this process's share of `count` rows, a multiple of the number of processes."""
     size = count // world_size()
     return slice(rank() * size, (rank() + 1) * size)
 
@@ -83,6 +84,7 @@ def average_gradients(parameters: Iterable[nn.Parameter]) -> None:
 
 
 def union(flags: Tensor) -> Tensor:
+    """Set each flag that is set in any process, in place."""
     if world_size() > 1:
         dist.all_reduce(flags, dist.ReduceOp.MAX)
     return flags

@@ -20,9 +20,7 @@ from nt2vr.models.open_clip_encoder import (
     normalise_frames,
     token_embeddings,
 )
-from nt2vr.models.pooling import (
-    head_of,
-)
+from nt2vr.models.pooling import head_of
 from nt2vr.models.short_text import encode_short
 from nt2vr.models.text_side import TextSide, card_fields
 from nt2vr.models.tokenizer import special_ids
@@ -128,13 +126,16 @@ class Learner(Trainable):
 
         video = self._embed_videos(batch)
         caption, *input_texts = self._embed_texts(texts)
+        num_spaces = 1
+        if self.text_side is not None:
+            num_spaces = self.text_side.num_spaces
         embedded_inputs: dict[type[Input[Any, Any]], Any] = {}
         embedded = EmbeddedBatch(
             video=video,
             caption=distributed.gather(caption),
             logit_scale=self.model.logit_scale.exp(),
             inputs=embedded_inputs,
-            spaces=self.text_side.num_spaces if self.text_side else 1,
+            spaces=num_spaces,
         )
 
         # An input may use what those before it have embedded.
@@ -195,33 +196,25 @@ class Learner(Trainable):
         return pooled.float()
 
     def prepare_tokens(self, texts: Iterable[str]) -> None:
-        """Zero the token rows that no text of any process uses; given a base, start new ones small.
+        """Set up the token embeddings, given texts like those that this process will train on.
 
-        Unused rows get no gradient and no decay: they stay zero, compress to almost nothing and
-        mark unseen tokens. CLIP's padding is among them; no embedding depends on it. `keep_tokens`
-        freezes what the base has learned.
+        Rows that no text of any process uses are zero. They get no gradient and no decay, so they
+        stay zero, compress to almost nothing, and mark tokens that the model has never seen. CLIP's
+        padding is among them; no embedding depends on it.
+
+        With a base, rows that it has not learned start with small random values. `keep_tokens`
+        freezes the others.
         """
         if not self.config.encoder.trains_text:
             return
         table = token_embeddings(self.model)  # (V, D)
         used = self._used_tokens(texts, len(table))
-        with torch.no_grad():
-            if self.base is None:
-                used_rows = table[used]
-                table.zero_()
-                table[used] = used_rows
-                return
-            new = used[~table[used].any(dim=1).cpu()]
-            table[new] = NEW_TOKEN_STD * torch.randn(len(new), table.shape[1]).to(table)
-
-        if not self.config.encoder.keep_tokens:
+        if self.base is None:
+            _zero_other_rows(table, used)
             return
-        if not len(new):
-            table.requires_grad_(False)
-            return
-        learns = torch.zeros_like(table[:, :1])
-        learns.index_fill_(0, new.to(table.device), 1.0)
-        table.register_hook(lambda gradient: gradient * learns)  # type: ignore[no-untyped-call]
+        new = _start_new_rows(table, used)
+        if self.config.encoder.keep_tokens:
+            _freeze_other_rows(table, new)
 
     def _used_tokens(self, texts: Iterable[str], num_tokens: int) -> Tensor:
         """Return the ids of the special tokens, and of those in the texts of any process."""
@@ -257,8 +250,35 @@ class Learner(Trainable):
         return encoder
 
     @property
-    def state(self) -> dict[str, float]:
-        return {**super().state, "logit_scale": float(self.model.logit_scale.detach().exp())}
+    def plotted_values(self) -> dict[str, float]:
+        logit_scale = float(self.model.logit_scale.detach().exp())
+        return {**super().plotted_values, "logit_scale": logit_scale}
+
+
+def _zero_other_rows(table: Tensor, rows: Tensor) -> None:
+    """Zero the rows of a (V, D) table, except some."""
+    with torch.no_grad():
+        kept = table[rows]
+        table.zero_()
+        table[rows] = kept
+
+
+def _start_new_rows(table: Tensor, used: Tensor) -> Tensor:
+    """Give random values to the rows in use that are zero, and return which ones these are."""
+    with torch.no_grad():
+        new = used[~table[used].any(dim=1).cpu()]
+        table[new] = NEW_TOKEN_STD * torch.randn(len(new), table.shape[1]).to(table)
+    return new
+
+
+def _freeze_other_rows(table: Tensor, rows: Tensor) -> None:
+    """Let only some rows of a (V, D) table learn."""
+    if not len(rows):
+        table.requires_grad_(False)
+        return
+    learns = torch.zeros_like(table[:, :1])
+    learns.index_fill_(0, rows.to(table.device), 1.0)
+    table.register_hook(lambda gradient: gradient * learns)  # type: ignore[no-untyped-call]
 
 
 def _start_card(config: TrainConfig, base: Card | None) -> Card:

@@ -62,8 +62,8 @@ def train(
     for loss_input in inputs:
         card_fields |= loss_input.card_fields()
     validator = partial(Validator, learner, validation, progress, card_fields, saved.changes)
-    draw = partial(epoch_batches, clips, learner.config, inputs=inputs)
-    return go_on(learner, run, saved, validator, draw, should_stop)
+    draw_batches = partial(epoch_batches, clips, learner.config, inputs=inputs)
+    return go_on(learner, run, saved, validator, draw_batches, should_stop)
 
 
 class Validates(Protocol):
@@ -77,8 +77,8 @@ class Validates(Protocol):
     def write(self, epoch: int, folder: Path, metrics: Mapping[str, float]) -> None: ...
 
 
-# Batches of an epoch, after the first `done`.
-Draw = Callable[[int, int], Generator[Any]]
+# Draws the batches of an epoch, given its number and how many of its batches to leave out.
+DrawBatches = Callable[[int, int], Generator[Any]]
 
 
 def go_on(
@@ -86,10 +86,13 @@ def go_on(
     run: RunFolder,
     saved: Saved,
     validator: Callable[[], Validates],
-    draw: Draw,
+    draw_batches: DrawBatches,
     should_stop: ShouldStop,
 ) -> State:
-    """Take the steps that a run still lacks; return "finished" or "stopped"."""
+    """Take the steps that a run still lacks; return "finished" or "stopped".
+
+    The `validator` is called in the leading process alone.
+    """
     if saved.learner:
         _load_state(learner, saved.learner, run)
         logger.info("Resuming after step %d.", learner.steps)
@@ -98,12 +101,12 @@ def go_on(
     if rank() == 0:
         logging_run = closing(RunLogger(run, learner, saved, validator))
     with logging_run as run_logger:
-        # The logger has built the base, for its controls, and drawn random numbers for that.
+        # The logger has built the base, to measure it, which draws random numbers.
         if saved.learner:
             learner.load_random_state(saved.learner)
         return take_steps(
             learner,
-            draw,
+            draw_batches,
             first_epoch=saved.position.epoch,
             run_logger=run_logger,
             should_stop=should_stop,
@@ -129,7 +132,7 @@ def _load_state(learner: Trainable, state: Mapping[str, Any], run: RunFolder) ->
 
 def take_steps(
     learner: Trainable,
-    draw: Draw,
+    draw_batches: DrawBatches,
     first_epoch: int,
     run_logger: "RunLogger | None",
     should_stop: ShouldStop,
@@ -138,16 +141,18 @@ def take_steps(
     config = learner.config
     for epoch in range(first_epoch, config.batches.epochs + 1):
         learner.start_epoch()
-        if _take_epoch(learner, draw, epoch, run_logger, should_stop) == "stopped":
+        if _take_epoch(learner, draw_batches, epoch, run_logger, should_stop) == "stopped":
             return "stopped"
-        if agree(run_logger is not None and run_logger.finish_epoch(epoch)):
+        has_ended = run_logger is not None and run_logger.finish_epoch(epoch)
+        # Only the leading process knows whether the run ends early.
+        if agree(has_ended):
             break
     return "finished"
 
 
 def _take_epoch(
     learner: Trainable,
-    draw: Draw,
+    draw_batches: DrawBatches,
     epoch: int,
     run_logger: "RunLogger | None",
     should_stop: ShouldStop,
@@ -157,7 +162,7 @@ def _take_epoch(
     accumulate = config.batches.accumulate
     last_step = epoch * config.steps_per_epoch
     steps_taken = learner.steps - (last_step - config.steps_per_epoch)
-    batches = draw(epoch, steps_taken * accumulate)
+    batches = draw_batches(epoch, steps_taken * accumulate)
     if learner.device == "cuda":
         batches = prefetched(batches)
 
@@ -213,7 +218,7 @@ class RunLogger:
         self._recent = Losses(saved.recent)
         self._num_steps = config.total_steps
         self._steps_before = learner.steps
-        # The step of the last written status; none yet.
+        # The step of the last status that was written; -1 before the first.
         self._reported_step = -1
         self._bar = tqdm(
             desc="training",
@@ -249,7 +254,8 @@ class RunLogger:
             means[name] = sum(losses[name] for losses in self._recent) / len(self._recent)
         self._recent.clear()
         self._bar.set_postfix(means, epoch=epoch)
-        self._metrics.append({"epoch": epoch, "step": learner.steps, **means, **learner.state})
+        plotted = learner.plotted_values
+        self._metrics.append({"epoch": epoch, "step": learner.steps, **means, **plotted})
 
     def save(self) -> None:
         """Save the state to resume from.
@@ -261,7 +267,7 @@ class RunLogger:
         self._saver.save(self._position, self._recent)
 
     def close(self) -> None:
-        """Write the very step at which the run ends, whatever ends it."""
+        """Write the step at which the run ends, whatever ends it."""
         self._bar.close()
         self._metrics.close()
         if self._reported_step != self._learner.steps:

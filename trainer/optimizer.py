@@ -40,8 +40,8 @@ class Trainable:
         raise NotImplementedError
 
     @property
-    def state(self) -> dict[str, float]:
-        """Values to plot along with the losses."""
+    def plotted_values(self) -> dict[str, float]:
+        """Values that the metrics have in addition to the losses."""
         return {"learning_rate": float(self.schedule.get_last_lr()[0])}
 
     def start_epoch(self) -> None:
@@ -76,8 +76,12 @@ class Trainable:
         average_gradients(self.parameters)
         has_finite_gradients = self._clip_gradients()
         self.steps += 1
-        if agree(not (has_finite_losses and has_finite_gradients)):
-            raise self._diverged("gradient" if has_finite_losses else "loss")
+        # If another process diverges, this one stops with it.
+        has_diverged = not (has_finite_losses and has_finite_gradients)
+        if agree(has_diverged):
+            if has_finite_losses:
+                raise self._diverged("gradient")
+            raise self._diverged("loss")
 
         self._divide_out_loss_scale()
         self.optimizer.step()
@@ -152,13 +156,16 @@ class Trainable:
 
     def state_dict(self) -> dict[str, Any]:
         """Return everything the next steps depend on, as tensors and plain values."""
+        random_cuda = None
+        if self.device == "cuda":
+            random_cuda = torch.cuda.get_rng_state()
         return {
             "steps": self.steps,
             **{name: module.state_dict() for name, module in self.modules.items()},
             "optimizer": self.optimizer.state_dict(),
             "schedule": self.schedule.state_dict(),
             "random": torch.get_rng_state(),
-            "random_cuda": torch.cuda.get_rng_state() if self.device == "cuda" else None,
+            "random_cuda": random_cuda,
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -181,7 +188,10 @@ class Trainable:
             self._use_rates(rates)
 
     def _check_averages(self) -> None:
-        """Compare the shapes of the optimizer's state, which it loads unchecked, with the weights'."""
+        """Raise a ValueError unless the optimizer's averages have the shapes of the weights.
+
+        PyTorch loads them unchecked.
+        """
         for group in self.optimizer.param_groups:
             for parameter in group["params"]:
                 for average in self.optimizer.state[parameter].values():
@@ -225,7 +235,7 @@ def build_optimizer(
         groups += _parameter_groups(head, weight_decay, lr=head_rate)
     if config.optimization.optimizer == "rmsprop":
         return torch.optim.RMSprop(groups, lr=learning_rate)
-    # fused: 10 instead of 38 ms per step over the 9.5 million token weights
+    # Fused, a step over the 9.5 million token weights takes 10 ms instead of 38.
     return torch.optim.AdamW(groups, lr=learning_rate, betas=(0.9, 0.98), fused=True)
 
 

@@ -54,7 +54,8 @@ class Plan:
 
     config: TrainConfig
     is_new: bool
-    lower_rate: float | None = None  # the learning rate to resume at, if another one
+    # The learning rate to resume at; None for that of the config.
+    lower_rate: float | None = None
 
 
 def plan_new(run: RunFolder, config: TrainConfig) -> Plan:
@@ -130,6 +131,7 @@ def _lower_rate(run: RunFolder, config: TrainConfig, changes: Mapping[str, Any])
 
 
 def follow(run: RunFolder, cache: Path) -> int:
+    """Train a run in a process of torchrun that does not lead; return the exit status."""
     from trainer.distributed import join  # noqa: PLC0415
     from trainer.runs.resume import read_state, resumed_config  # noqa: PLC0415
 
@@ -140,7 +142,8 @@ def follow(run: RunFolder, cache: Path) -> int:
             config = resumed_config(run, load_config(run.config), read_state(run))
             with _stop_on_signals() as stop:
                 _train(run, config, cache, stop)
-        except Nt2vrError:  # the leader reports it
+        # The leading process reports it.
+        except Nt2vrError:
             return 1
     return 0
 
@@ -192,21 +195,22 @@ def _lead(
     state: State = "failed"
     model = ""
     error_text: str | None = None
-    has_diverged = False
+    diverged_rate: float | None = None
     try:
         config, status = _resume(run, config, status, plan.lower_rate)
         report = run.preparing(status)
         report(0, 0, "loading the model")
         ended = _train(run, config, cache, stop, report)
-        if ended == "finished" and config.run.add_model and run.path.resolve().parent.name == RUNS:
+        if ended == "finished" and config.run.add_model and _is_in_data_folder(run):
             model, outcome = add_model(run.path)
             logger.info("%s", outcome)
             run.write_status(replace(run.status() or status, doing=outcome))
+        # A model that cannot be added fails the run.
         state = ended
     except InterruptedError:
         state = "stopped"
     except DivergedError as error:
-        has_diverged = True
+        diverged_rate = config.rate.learning_rate
         error_text = str(error)
         logger.error("%s", error_text)
     except Exception as error:
@@ -215,16 +219,25 @@ def _lead(
         logger.error("%s", error_text)
 
     last = replace(run.status() or status, state=state, eta_s=None, error=error_text)
-    if has_diverged:
-        last = replace(last, diverged_rate=config.rate.learning_rate)
+    if diverged_rate is not None:
+        last = replace(last, diverged_rate=diverged_rate)
     run.write_status(last)
-    if state == "stopped" and last.step:
-        logger.info("The run has stopped after step %d.", last.step)
-    elif state == "finished":
-        logger.info("The run has finished. %s", _use_of(run, config, model))
-    elif state != "failed":
-        logger.info("The run has %s.", state)
+    _log_end(run, config, last, model)
     return state
+
+
+def _is_in_data_folder(run: RunFolder) -> bool:
+    return run.path.resolve().parent.name == RUNS
+
+
+def _log_end(run: RunFolder, config: TrainConfig, status: RunStatus, model: str) -> None:
+    """Log how a run has ended; a failed one has logged its error."""
+    if status.state == "stopped" and status.step:
+        logger.info("The run has stopped after step %d.", status.step)
+    elif status.state == "finished":
+        logger.info("The run has finished. %s", _use_of(run, config, model))
+    elif status.state != "failed":
+        logger.info("The run has %s.", status.state)
 
 
 def _error_text(run: RunFolder, error: Exception) -> str:
@@ -242,7 +255,7 @@ def _use_of(run: RunFolder, config: TrainConfig, model: str) -> str:
     `model` is its name if it was added to the models. Outside of a data folder, it has no name.
     """
     folder = run.path.resolve()
-    if folder.parent.name != RUNS:
+    if not _is_in_data_folder(run):
         checkpoint = best_checkpoint(folder / "checkpoints")
         command = ["nt2vr", "export", str(checkpoint), "FOLDER"]
         return f"Its model is in {checkpoint}: {shlex.join(command)}"
@@ -343,7 +356,7 @@ def _train(
     stop: threading.Event,
     progress: Progress = silent,
 ) -> State:
-    # Rendering processes import this module too and do not need torch
+    # Processes that render clips import this module, too, and do not need torch.
     from trainer.data.clip_loader import ClipLoader  # noqa: PLC0415
     from trainer.distributed import in_turn, join  # noqa: PLC0415
     from trainer.learner import Learner  # noqa: PLC0415
@@ -355,7 +368,7 @@ def _train(
     training = training_of(config)
     if training is not None:
         return training.train(run, config, cache, stop.is_set, progress)
-    # It refuses what cannot be trained before any clip is rendered or decoded.
+    # This comes first: it refuses what cannot be trained before any clip is rendered or decoded.
     start = Start.of(config)
     logger.info("Preparing clips for %s.", config.encoder.name)
     with in_turn():

@@ -11,9 +11,7 @@ from nt2vr.errors import ConfigError, quoted
 from nt2vr.extension import poolings
 from nt2vr.models.card import LEARNT, Card, read_card
 from nt2vr.models.checkpoint import read_configs, read_model
-from nt2vr.models.open_clip_encoder import (
-    embed_dim_of,
-)
+from nt2vr.models.open_clip_encoder import embed_dim_of
 from nt2vr.models.open_clip_model import build_model
 from nt2vr.models.pooling import (
     SequenceTransformer,

@@ -29,17 +29,17 @@ if TYPE_CHECKING:
     from trainer.learner import Learner
 
 PRESET = PRESETS / "teach-text.json"
-# Steps before those that are timed, and those.
-WARM = 2
-TIMED = 10
-# Steps that take as long as a validation.
-VALIDATION = 6
+# An estimate times some steps, after others that warm up.
+WARM_UP_STEPS = 2
+TIMED_STEPS = 10
+# A validation takes as long as this many steps.
+VALIDATION_STEPS = 6
 # A tower with fewer layers drops the unwanted part at best: docs/lab/results.md has the measurements.
 ENOUGH_LAYERS = 5
 # New layers have everything to learn, from more captions, and at a rate at which those of a deep
 # tower would forget.
 FOR_NEW_LAYERS = {"learning_rate": 1e-3, "num_clips": 24_000}
-# Fields that depend on the base, and all that a teaching sets itself.
+# Fields that depend on the depth of the base's text tower, and all fields that a teaching sets.
 BY_DEPTH = ("added_layers", *FOR_NEW_LAYERS)
 CHANGED = ("name", "base", "data", "epochs", *BY_DEPTH)
 NUMBER_WORDS = ("none", "one", "two", "three", "four")
@@ -59,7 +59,7 @@ class Estimate:
     num_bytes: int
 
 
-def taught(name: str) -> str:
+def taught_name(name: str) -> str:
     return f"{name} taught"
 
 
@@ -71,7 +71,7 @@ def teaching(models: Catalog, name: str, data: str = WORLD) -> TrainConfig:
             f"{quoted(name)} has no text tower that could be taught. Choose another model."
         )
     base = models.folder(name).resolve()
-    changes = {"name": taught(card.name), "base": str(base), "data": data}
+    changes = {"name": taught_name(card.name), "base": str(base), "data": data}
     return load_config(PRESET, {**changes, **changes_by_depth(base)})
 
 
@@ -83,7 +83,7 @@ def changes_by_depth(base: Path) -> dict[str, Any]:
     try:
         model_cfg, _ = read_configs(base)
         num_layers = text_layers(model_cfg)
-    # Such a base is refused when the training starts.
+    # A base that cannot be read is refused when the training starts.
     except (OSError, ValueError, LookupError, TypeError):
         return {}
     if num_layers >= ENOUGH_LAYERS:
@@ -92,7 +92,7 @@ def changes_by_depth(base: Path) -> dict[str, Any]:
 
 
 def teachable(models: Catalog) -> list[str]:
-    """List the models here that `teaching` takes and that were not taught so, without runs."""
+    """List the models that `teaching` takes, except runs and models that have been taught."""
     names = []
     for name, entry in models.entries().items():
         if entry.kind != "model":
@@ -135,7 +135,7 @@ def _added_layers_notice(encoder: EncoderSettings) -> str:
 def estimate(config: TrainConfig, progress: Progress = silent, steps_done: int = 0) -> Estimate:
     """Estimate what a teaching takes here, by ten steps on sentences of the built-in world.
 
-    Of one that goes on, `steps_done` steps are done, but its captions are parsed again.
+    `steps_done` steps of one that goes on are left out, but its captions are parsed again.
     """
     from trainer.data.batches import epoch_batches  # noqa: PLC0415  imports torch, as the others do
     from trainer.data.caption_clips import caption_clips, world_captions  # noqa: PLC0415
@@ -143,7 +143,7 @@ def estimate(config: TrainConfig, progress: Progress = silent, steps_done: int =
     from trainer.preparation import prepare  # noqa: PLC0415
 
     started_s = time.monotonic()
-    num_captions = (WARM + TIMED + 1) * config.batches.batch_size
+    num_captions = (WARM_UP_STEPS + TIMED_STEPS + 1) * config.batches.batch_size
     clips = caption_clips(NAME, world_captions("train", num_captions, config.run.seed))
     caption_s = (time.monotonic() - started_s) / len(clips)
 
@@ -155,7 +155,7 @@ def estimate(config: TrainConfig, progress: Progress = silent, steps_done: int =
     step_s = _time_step(learner, batches, progress)
 
     num_captions = config.dataset.num_clips + config.validation.validation_clips
-    num_steps = config.batches.epochs * (config.steps_per_epoch + VALIDATION)
+    num_steps = config.batches.epochs * (config.steps_per_epoch + VALIDATION_STEPS)
     share_left = 1 - steps_done / config.total_steps
     seconds = num_captions * caption_s + num_steps * share_left * step_s
     return Estimate(seconds, _num_bytes(learner))
@@ -163,12 +163,12 @@ def estimate(config: TrainConfig, progress: Progress = silent, steps_done: int =
 
 def _time_step(learner: "Learner", batches: Iterator["Batch"], progress: Progress) -> float:
     """Return the seconds of a step, after some that warm up."""
-    for step in range(WARM + TIMED):
-        progress(step, WARM + TIMED, "measuring ten steps")
-        if step == WARM:
+    for step in range(WARM_UP_STEPS + TIMED_STEPS):
+        progress(step, WARM_UP_STEPS + TIMED_STEPS, "measuring ten steps")
+        if step == WARM_UP_STEPS:
             started_s = time.monotonic()
         learner.step([next(batches)])
-    return (time.monotonic() - started_s) / TIMED
+    return (time.monotonic() - started_s) / TIMED_STEPS
 
 
 def _num_bytes(learner: "Learner") -> int:
@@ -186,8 +186,9 @@ def _num_bytes(learner: "Learner") -> int:
 def run_of(runs: Path, config: TrainConfig) -> tuple[Path, bool]:
     """Return the folder of the run that teaches a model, and whether it is a new one.
 
-    An unfinished run, by command or page, goes on. A folder of the model's name may be that of
-    another model, since only ASCII letters and digits name it, or of other data.
+    An unfinished run goes on, whether a command or the page started it. A new run gets a folder of
+    its own: that of its name may belong to another model, since folders keep only ASCII letters and
+    digits of a name, or to a run on other data.
     """
     for path in sorted(runs.glob("[!.]*/config.json")):
         # Runs of another version cannot be read.
@@ -227,10 +228,10 @@ def add_model(run: Path) -> tuple[str, str]:
         change = f"captions have changed (text/kept {text_kept:.3f}, below {KEPT})"
         return "", f"No model was added: {change}. Learn more slowly."
 
-    name = taught(card.base)
+    name = taught_name(card.base)
     numbers = count(2)
     while models.named(name) is not None:
-        name = f"{taught(card.base)} {next(numbers)}"
+        name = f"{taught_name(card.base)} {next(numbers)}"
     with atomic_folder(new_folder(name, models.home)) as folder:
         shutil.copytree(epoch, folder, dirs_exist_ok=True)
         write_card(folder, card.replace(name=name))

@@ -1,4 +1,4 @@
-"""Trainings that extensions add, of something else than the towers, which `trainer.learner` trains by losses."""
+"""Trainings that extensions add: of something other than the towers, which `trainer.learner` trains."""
 
 import os
 from abc import ABC, abstractmethod
@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 
 
 class TrainingKind(ABC):
-    """What a run does if `train` chooses it; an Nt2vrError says what it cannot do. Only `train` imports torch.
+    """What a run does if the config's `train` names it. Only its method `train` imports torch.
+
+    All methods raise an Nt2vrError for what they refuse.
 
     Attributes:
-        links_to_base: whether its checkpoints link to the files of the base, which take no space
-            then.
-        search_options: options of `nt2vr search` without which its model answers as its base.
+        links_to_base: whether its checkpoints link to the files of the base instead of copying them.
+        search_options: options that `nt2vr search` needs, so that the model differs from its base.
     """
 
     links_to_base: ClassVar[bool] = False
@@ -51,7 +52,7 @@ class TrainingKind(ABC):
 
 
 def training_of(config: "TrainConfig") -> TrainingKind | None:
-    """Return the training of an extension that a config chooses; None for one of towers."""
+    """Return the extension's training that a config chooses; None where towers are trained."""
     if config.encoder.trains_towers:
         return None
     training: TrainingKind = load(pick("training", config.encoder.train, trainings()).reference)

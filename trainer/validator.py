@@ -216,7 +216,8 @@ def _tracked(measures: Mapping[str, float]) -> dict[str, float]:
     return tracked
 
 
-@lru_cache(maxsize=1)  # a run validates on the same clips after every epoch
+# A run validates on the same clips after every epoch.
+@lru_cache(maxsize=1)
 def _queries(clips: Clips) -> tuple[JudgedQuery, ...]:
     queries = clips.queries or clips.sentences.queries()
     has_negation = any(query.kind != "original" for query in queries)

@@ -216,13 +216,10 @@ class LiveModels:
                 continue
             try:
                 encoder = self._read(folder, verify=served is None)
-                epoch_folder = None
-                if entry.kind == "run":
-                    epoch_folder = EPOCH.fullmatch(folder.name)
                 model = LoadedModel(
                     encoder=encoder,
                     stamp=folder_stamp,
-                    epoch=int(epoch_folder[1]) if epoch_folder else None,
+                    epoch=_epoch_of(entry, folder),
                     refused=refused,
                 )
                 return _with_galleries(model, searchers)
@@ -249,6 +246,16 @@ class LiveModels:
                 f"The embeddings of {folder} are not finite. Choose an earlier checkpoint."
             )
         return encoder
+
+
+def _epoch_of(entry: CatalogEntry, folder: Path) -> int | None:
+    """Return the epoch of a checkpoint; None if it is not one of a run."""
+    if entry.kind != "run":
+        return None
+    match = EPOCH.fullmatch(folder.name)
+    if match is None:
+        return None
+    return int(match[1])
 
 
 def _with_galleries(model: LoadedModel, searchers: Iterable[GalleryEmbedder]) -> LoadedModel:

@@ -20,7 +20,7 @@ from nt2vr.negation.generate.actions import Subject
 from nt2vr.negation.generate.composer import WITH_PRONOUN, WITHOUT_PRONOUN, Template
 from nt2vr.negation.generate.content import NamedThing
 from nt2vr.negation.generate.denials import Denial
-from nt2vr.negation.generate.wordings import draw_idiom, word
+from nt2vr.negation.generate.wordings import draw_exclusion, draw_idiom
 from nt2vr.negation.parse.inflect import inflect_phrase
 from nt2vr.world.captions import SceneCaption, describe, joined
 from nt2vr.world.casting import sample_scene
@@ -368,7 +368,7 @@ class SceneDenials:
         is_other = second.kind == first.kind and second.unwanted_claims != first.unwanted_claims
         further = second.unwanted if is_other else ""
         is_deed = first.kind == "composed"
-        text, is_list = word(first.wanted, first.unwanted, further, is_deed, rng)
+        text, is_list = draw_exclusion(first.wanted, first.unwanted, further, is_deed, rng)
         if is_list:
             first = replace(
                 first,

@@ -1,7 +1,7 @@
 """The config of a training: sections by subject, read, changed and checked here once. Imports no torch."""
 
 from trainer.config.config import CHOICES, FIELDS, SECTION_OF, SECTIONS, TrainConfig, changed
-from trainer.config.encoder import SMALL_MODEL, EncoderSettings, Towers, deeper
+from trainer.config.encoder import SMALL_MODEL, EncoderSettings, TrainedPart, deeper
 from trainer.config.files import (
     load_config,
     parse_change,
@@ -37,8 +37,8 @@ __all__ = [
     "SENTENCES",
     "SMALL_MODEL",
     "EncoderSettings",
-    "Towers",
     "TrainConfig",
+    "TrainedPart",
     "changed",
     "deeper",
     "is_captions_file",

@@ -18,12 +18,12 @@ from nt2vr.settings import resolve_path
 TOWERS = ("all", "text", "visual", "head")
 if TYPE_CHECKING:
     # A type checker does not know the names of extensions' trainings.
-    Towers = str
+    TrainedPart = str
 else:
-    Towers = Literal[(*TOWERS, *trainings())]
+    TrainedPart = Literal[(*TOWERS, *trainings())]
 
 # A small ResNet and a small text transformer with CLIP's tokenizer: 12.4 million weights, 9.5 of
-# them token rows
+# them token rows.
 SMALL_MODEL: dict[str, Any] = {
     "embed_dim": 192,
     "vision_cfg": {"image_size": 112, "layers": [1, 1, 1, 1], "width": 16},
@@ -43,7 +43,7 @@ class EncoderSettings(Section):
         description="model to start from; its name, such as ViT-B-32/openai, or the folder of an open_clip "
         "checkpoint; empty for random weights",
     )
-    train: Towers = Field(
+    train: TrainedPart = Field(
         default="all",
         description="part that learns. With text, the visual tower is frozen: videos are embedded once, from all "
         "their frames, and checkpoints can be searched with the base's index. With visual, the text tower is frozen. "

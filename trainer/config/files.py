@@ -51,7 +51,7 @@ def parse_change(text: str) -> tuple[str, Any]:
     key, equals, value = text.partition("=")
     if not (key and equals):
         raise ConfigError(f"Expected KEY=VALUE, not {quoted(text)}.")
-    # Which may be empty: base= is random weights.
+    # The value may be empty: base= stands for random weights.
     return key, parse_value(value)
 
 

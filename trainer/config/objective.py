@@ -9,9 +9,8 @@ from nt2vr.errors import ConfigError
 from nt2vr.negation.generate.denials import DenialKind
 from nt2vr.sections import AnySize, Section, Share, ShareOrNone, Whole
 
-SentenceKind = Literal[
-    DenialKind, "list", "except", "place"
-]  # the last three by the built-in world's grammar
+# The last three are made by the built-in world's grammar alone.
+SentenceKind = Literal[DenialKind, "list", "except", "place"]
 SENTENCES: dict[SentenceKind, float] = {
     "composed": 0.4,
     "without": 0.3,

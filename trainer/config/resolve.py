@@ -16,14 +16,14 @@ from nt2vr.world import WORLD
 from trainer.config.config import TrainConfig
 from trainer.trainings import training_of
 
-# losses that must know what each clip shows, as only the built-in world tells
+# Losses that must know what each clip shows, as only the built-in world tells.
 OF_WORLD = frozenset({"composed", "labels", "order"})
 # Losses that need no videos.
 OF_CAPTIONS = frozenset({"distill"})
-# presets that fit data of one's own
+# Presets that fit data of one's own.
 FOR_VIDEOS = ("own-videos", "clip-star", "clip-bnl", "paper-bnl")
 FOR_CAPTIONS = ("teach-text",)
-# Of dataset files, which locate their videos.
+# Suffixes of dataset files, which have captions but also locate videos.
 CAPTION_SUFFIXES = (".csv", ".json")
 
 

@@ -22,17 +22,16 @@ from nt2vr.world.scenes import Scene, SceneSplit
 from trainer.config import TrainConfig, is_captions_file
 from trainer.data.clips import Clips
 from trainer.data.remembered import remembered
-from trainer.data.sentences import (
-    CaptionSentences,
-)
+from trainer.data.sentences import CaptionSentences
 
 TrainingSplit = Literal["train", "validation"]
-# By the id of their video.
+# The captions of each video, by its id.
 Captions = Mapping[str, Sequence[str]]
 
-# Of a caption for a text tower alone: people write shorter ones than the built-in world.
+# Captions that are written of a scene, of which the shortest is taken: people write shorter ones
+# than the built-in world.
 DRAFTS = 3
-# How values are written as JSON.
+# These read and write values as JSON.
 TEXT = TypeAdapter(str)
 PARSED = TypeAdapter(ParsedCaption)
 
@@ -102,7 +101,7 @@ def _sample(captions_by_video: Captions, count: int) -> list[str]:
 def caption_clips(
     name: str, captions: Sequence[str], progress: Progress = silent, cache: Path | None = None
 ) -> Clips:
-    """Return captions, each standing for a clip that nothing looks at.
+    """Return clips that have a caption each, and no frames.
 
     The parsed captions are kept in `cache`.
     """
@@ -126,7 +125,7 @@ def world_captions(
         At most `count`, none twice. They are kept in `folder`, and read from it.
     """
 
-    # Sampling takes half of the time, and captions that are read do not need it.
+    # Sampling takes half of the time. It is not needed if all captions are read from `folder`.
     @cache
     def scenes() -> list[Scene]:
         return sample_scenes(split, count, seed)

@@ -98,7 +98,7 @@ class ClipLoader:
             self.cache,
             free=free,
             progress=self.progress,
-            # A frozen visual tower needs no frames again.
+            # A frozen visual tower embeds the clips once, and needs no frames after that.
             draws=config.encoder.trains_visual,
         )
 
@@ -110,7 +110,7 @@ class ClipLoader:
 
         name, captions = read_split(config, split)
         if split == "train":
-            # What is wrong with the other split fails now, before all is parsed.
+            # An unusable validation split is refused now, before all captions are parsed.
             read_split(config, "validation")
             num_missing = config.dataset.num_clips - len(captions)
             if config.dataset.add_world and num_missing > 0:
@@ -126,7 +126,7 @@ class ClipLoader:
         has_files = video_input is None
         with progress_bar(self.progress) as report:
             dataset = load_dataset(data, split, with_files=has_files, progress=report)
-            # What is wrong with the other split fails now, before all is decoded.
+            # An unusable validation split is refused now, before all videos are decoded.
             if split == "train":
                 load_dataset(data, split="validation", with_files=has_files, progress=report)
         if split == "train":
@@ -138,7 +138,7 @@ class ClipLoader:
 
     def _of_frames(self, dataset: Dataset, split: TrainingSplit, count: int) -> Clips:
         chosen = sample(dataset.videos, count)
-        # Other processes take what the first has stored.
+        # The other processes read what the first one has stored.
         decodes = process_rank() == 0
         with progress_bar(self.progress) as report, frame_cache(self.cache) as store:
             videos, frames, name = decode_videos(

@@ -14,10 +14,7 @@ from nt2vr.models.encoder import Encoder, Vectors
 from nt2vr.progress import Progress, progress_bar, silent, tracked
 from nt2vr.world.drawn.clips import ClipFile, embed_frames, embedded_once
 from nt2vr.world.drawn.shipped import embed_undrawn
-from trainer.data.sentences import (
-    SentenceSource,
-    captions_of,
-)
+from trainer.data.sentences import SentenceSource, captions_of
 
 
 @dataclass(frozen=True, eq=False)

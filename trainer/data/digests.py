@@ -1,4 +1,4 @@
-"""Digests of training data, by which a resumed run notices that its clips or captions are others than before."""
+"""Digests of training data, by which a resumed run notices that its clips or captions have changed."""
 
 import json
 from collections import Counter
@@ -9,7 +9,7 @@ from typing import Any
 from trainer.data.clips import Clips
 from trainer.inputs.base import Input
 
-# By split, a hash per clip of all that batches and measures take from it.
+# A hash of everything that batches and measures take from a clip, for all clips of each split.
 Digests = Mapping[str, tuple[int, ...]]
 
 

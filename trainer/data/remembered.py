@@ -1,7 +1,7 @@
-"""What preparing sentences has worked out, kept as it is, so that a training that is killed goes on from there.
+"""Prepared values, such as parsed captions, stored one by one, so that a killed training goes on there.
 
-FOLDER/prepared-DIGEST.jsonl has a line of JSON per item, in their order. The digest is of what
-items depend on, with the code and the tables that read and write sentences.
+FOLDER/prepared-DIGEST.jsonl has a line of JSON per value, in order. The digest is of everything
+that the values depend on: a key, and the code and tables that read and write sentences.
 """
 
 import logging
@@ -24,9 +24,10 @@ logger = logging.getLogger(__name__)
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")
-# Files: 30 MB for 24,000 captions.
-KEPT = Limit(count=8)
+# A file has 30 MB for 24,000 captions.
+KEPT_FILES = Limit(count=8)
 LOCK = ".prepared.lock"
+# The code and tables on which values depend.
 SOURCES = (
     PACKAGE / "negation",
     PACKAGE / "world",
@@ -68,7 +69,7 @@ def remembered(
             file = _append(file, value, form)
             yield value
     mark_used(path)
-    evict(folder.glob("prepared-*.jsonl"), KEPT)
+    evict(folder.glob("prepared-*.jsonl"), KEPT_FILES)
 
 
 def _read(path: Path, form: TypeAdapter[Value]) -> tuple[list[Value], int]:
@@ -77,7 +78,7 @@ def _read(path: Path, form: TypeAdapter[Value]) -> tuple[list[Value], int]:
     num_bytes = 0
     with suppress(OSError, ValidationError), path.open("rb") as file:
         for line in file:
-            # The writer of half a line was killed.
+            # Half a line was left by a process that was killed while it wrote.
             if not line.endswith(b"\n"):
                 break
             values.append(form.validate_json(line))
@@ -86,11 +87,14 @@ def _read(path: Path, form: TypeAdapter[Value]) -> tuple[list[Value], int]:
 
 
 def _open(path: Path, num_bytes: int, stack: ExitStack) -> FileIO | None:
-    """Open a file to add lines after its first bytes; None if another process does, or nothing can be written."""
+    """Open a file to add lines after its first bytes.
+
+    None if another process does so already, or if nothing can be written.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         stack.enter_context(FileLock(path.with_name(LOCK), timeout=0))
-        # With a buffer, closing writes again to a full disk.
+        # A buffer would be written once more when the file is closed, and fail again on a full disk.
         file = stack.enter_context(path.open("ab", buffering=0))
         file.truncate(num_bytes)
     except (OSError, Timeout):
@@ -99,12 +103,15 @@ def _open(path: Path, num_bytes: int, stack: ExitStack) -> FileIO | None:
 
 
 def _append(file: FileIO | None, value: Value, form: TypeAdapter[Value]) -> FileIO | None:
-    """Add a value; return the file, or None once it can take no more: those written so far still count."""
+    """Add a value, and return the file; None if it cannot be written any more.
+
+    The values that have been written so far are read next time.
+    """
     if file is None:
         return None
     try:
         file.write(form.dump_json(value) + b"\n")
-    # A disk is full, or half a surrogate pair is not JSON.
+    # The disk is full, or a text has half a surrogate pair, which JSON cannot hold.
     except (OSError, ValueError) as error:
         logger.warning("What is prepared cannot be kept (%s).", reason_of(error))
         return None

@@ -17,9 +17,9 @@ from nt2vr.world.captions import describe
 from nt2vr.world.scenes import Scene
 from nt2vr.world.sentences import SceneDenial, SceneDenialKind, SceneDenials, negate
 
-# Captions of a dataset with videos that denying sentences are made of: a minute's work.
+# Captions of a dataset with videos that are parsed to make denying sentences of: a minute's work.
 MAX_PARSED = 40_000
-# Per kind of denying sentence: one in three of MSR-VTT's captions gives "A and not B".
+# Captions that are tried for one kind of denying sentence: a third of MSR-VTT's give "A and not B".
 CAPTIONS_TRIED = 50
 
 
@@ -115,9 +115,7 @@ class WorldSentences:
 
 @dataclass(frozen=True, eq=False)
 class CaptionSentences:
-    """Captions of a dataset, several per clip, or captions alone.
-
-    Each of the latter stands for a clip that nothing looks at.
+    """Captions of a dataset, several per clip; or captions alone, each as a clip without frames.
 
     Attributes:
         denials: makes denying sentences; None where no input needs them.

@@ -40,8 +40,8 @@ __all__ = [
     "inputs_of",
 ]
 
-# In the order in which texts are embedded, on which the last bits of their embeddings depend.
-# Inputs of one's own come after them.
+# Texts are embedded in this order, on which the last bits of their embeddings depend. Inputs of
+# extensions come after them.
 BUILT_IN: tuple[type[Input[Any, Any]], ...] = (
     Video,
     Negated,

@@ -42,20 +42,20 @@ class Input(Generic[Drawn, Embedded]):
     in a resumed run.
     """
 
-    # inputs whose draws this one reads, or whose objects it uses
+    # Inputs whose draws this one reads, or whose objects it uses.
     uses: ClassVar[tuple[Callable[[], "Input[Any, Any]"], ...]] = ()
-    reads_videos: ClassVar[bool] = False  # otherwise a training reads captions alone
-    reads_frames: ClassVar[bool] = (
-        False  # of a frozen visual tower, the embeddings of single frames are kept
-    )
-    parses_captions: ClassVar[bool] = False  # the clips' sentences can deny something
-    fixes_captions: ClassVar[bool] = (
-        False  # a clip has one caption throughout, where captions are generated
-    )
-    needs_world: ClassVar[bool] = False  # it knows what each clip shows
-    needs_frozen_videos: ClassVar[bool] = (
-        False  # it compares with videos or texts as the starting model embeds them
-    )
+    # It needs the clips' videos. If no input does, a training reads captions alone.
+    reads_videos: ClassVar[bool] = False
+    # It needs embeddings of single frames, which a frozen visual tower makes beforehand.
+    reads_frames: ClassVar[bool] = False
+    # It needs sentences that deny something, which are made of parsed captions.
+    parses_captions: ClassVar[bool] = False
+    # It needs clips that have the same caption in all epochs, even where captions are generated.
+    fixes_captions: ClassVar[bool] = False
+    # It needs to know what each clip shows, as only the built-in world tells.
+    needs_world: ClassVar[bool] = False
+    # It compares with videos or texts as the starting model embeds them.
+    needs_frozen_videos: ClassVar[bool] = False
 
     def check(self, config: TrainConfig, loss: str) -> None:
         """Raise a ConfigError if a config rules out the loss of this name, which has this input."""
@@ -74,19 +74,22 @@ class Input(Generic[Drawn, Embedded]):
         """Take over what another object of this class is to do, for another loss of the same run."""
 
     def prepare(self, clips: Clips, config: TrainConfig, progress: Progress) -> None:
-        """Compute what is drawn from later, such as texts of all training clips."""
+        """Compute what `draw` draws from, such as texts of all training clips."""
 
     def known_texts(self, row: int) -> list[str]:
         """Return all texts that it may draw for a clip, if they are known beforehand.
 
-        A resumed run notices by them, and by the captions, that its data has changed.
+        A resumed run compares them, and the captions, to notice that its data has changed.
         """
         return []
 
     def example_texts(
         self, row: int, caption: DrawnCaption, preparation: "Preparation"
     ) -> list[str]:
-        """Return texts like those that it draws for a clip, here one with this caption. Their words are learned."""
+        """Return texts like those that it will draw for a clip with this caption.
+
+        The token rows of their words are set up before the first step.
+        """
         return self.known_texts(row)
 
     def load(self, preparation: "Preparation") -> None:
@@ -151,7 +154,7 @@ class Preparation:
             of their frames'; None while that tower learns, without videos, and before they are
             embedded.
         shared: what an input keeps for others until the first step, by its class.
-        cache: folder for what a training that is killed reads when it starts again; None stores
+        cache: folder of results that a killed training reads when it starts again; None stores
             nothing.
     """
 

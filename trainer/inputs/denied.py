@@ -42,7 +42,7 @@ class Denied(Input[list[Denial], Tensor]):
 
 
 def draw_sentences(drawing: Drawing, draws: Sequence[Draw]) -> list[Denial]:
-    """Draw a sentence for each of some clips of the batch."""
+    """Draw a sentence for each of the clips."""
     return [draw_sentence(drawing.clips, drawing.config, draw.row, draw.key) for draw in draws]
 
 
@@ -52,7 +52,7 @@ def draw_sentence(clips: Clips, config: TrainConfig, row: int, key: str) -> Deni
 
 
 def example_sentence(preparation: Preparation, row: int) -> Denial:
-    """Draw a clip's sentence of before the first step, once for all inputs."""
+    """Draw the sentence of a clip that is used before the first step, the same one for all inputs."""
     sentences: dict[int, Denial] = preparation.shared.setdefault(Denied, {})
     if row not in sentences:
         sentences[row] = draw_sentence(
@@ -62,23 +62,34 @@ def example_sentence(preparation: Preparation, row: int) -> Denial:
 
 
 class TruthBatch(NamedTuple):
-    """Clips to compare with, and the denying sentences that they fit."""
+    """Clips to compare with, and the denying sentences that they fit.
 
-    pool: NDArray[np.int64]  # (P,) rows of clips, the first B those of the batch
-    # (B, P) True where a clip shows the wanted and not the unwanted; nowhere if that is not known
+    Attributes:
+        pool: (P,), rows of the clips; the first B are those of the batch.
+        fitting: (B, P), True where a clip shows the wanted part and not the unwanted one; False for
+            all clips if that is not known.
+        both: (B, P), True where a clip shows both parts.
+    """
+
+    pool: NDArray[np.int64]
     fitting: NDArray[np.bool_]
-    both: NDArray[np.bool_]  # (B, P) True where it shows both
+    both: NDArray[np.bool_]
 
 
 class EmbeddedTruth(NamedTuple):
     """Correct and hard clips of denying sentences.
 
     Sentence i was made for clip i of the batch, or fits no clip.
+
+    Attributes:
+        pool: (P, D), L2-normalised clips to compare with; the first B are those of the batch.
+        fitting: (B, P) bool, as in `TruthBatch`.
+        both: (B, P) bool, likewise.
     """
 
-    pool: Tensor  # (P, D), L2-normalised clips to compare with; the first B are those of the batch
-    fitting: Tensor  # (B, P) bool, True where a clip shows the wanted part and not the unwanted one
-    both: Tensor  # (B, P) bool, True where a clip shows both the wanted and the unwanted part
+    pool: Tensor
+    fitting: Tensor
+    both: Tensor
 
 
 class Truth(Input[TruthBatch, EmbeddedTruth]):
@@ -88,11 +99,12 @@ class Truth(Input[TruthBatch, EmbeddedTruth]):
     needs_world = True
 
     def draw(self, drawing: Drawing) -> TruthBatch:
-        """Look the truth up, and draw the pool.
+        """Look up which clips the sentences fit, and draw the pool of clips to compare with.
 
-        It has random clips, and hard ones of all processes' sentences.
+        The pool has random clips, and hard ones of all processes' sentences.
         """
         source = drawing.clips.sentences
+        # All processes draw the same pool, so each needs the sentences of all; its own are drawn.
         share = drawing.share
         before = draw_sentences(drawing, drawing.draws[: share.start])
         after = draw_sentences(drawing, drawing.draws[share.stop :])

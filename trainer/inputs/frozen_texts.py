@@ -20,7 +20,7 @@ from nt2vr.models.short_text import encode_short
 from trainer.config import TrainConfig
 
 logger = logging.getLogger(__name__)
-# 4 MB each for 2,048 texts and 512 dimensions.
+# A file has 4 MB for 2,048 texts of 512 dimensions.
 STORED_FILES = Limit(count=24)
 
 
@@ -59,10 +59,9 @@ class FrozenTexts:
 
 @dataclass(frozen=True)
 class StoredTexts:
-    """A frozen text tower that stores the embeddings of each list of texts.
+    """A frozen text tower that stores what it embeds, for lists of texts that the next start repeats.
 
-    They are for lists that the next start repeats. A list is stored as a whole, since an embedding
-    depends on the texts that it is encoded with.
+    A list is stored as a whole, since an embedding depends on the texts that it is encoded with.
     """
 
     encoder: FrozenTexts

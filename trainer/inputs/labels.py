@@ -16,7 +16,7 @@ from trainer.data.clips import Clips
 from trainer.data.sentences import WorldSentences
 from trainer.inputs.base import Drawing, EmbeddedBatch, Input, Towers
 
-# Per step.
+# Most words per step.
 MAX_LABELS = 256
 
 

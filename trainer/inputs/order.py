@@ -20,11 +20,11 @@ from trainer.data.clips import Clips
 from trainer.data.sentences import WorldSentences
 from trainer.inputs.base import Drawing, EmbeddedBatch, Input, Towers
 
-# Per step: half again as many sentences as a batch of 128 has captions.
+# Pairs of sentences per step: half again as many sentences as a batch of 128 has captions.
 ORDERED_PAIRS = 96
-# Of the pairs of clips that differ in the order of their frames.
+# The share of pairs that are made of one motion, rather than of two actions.
 MOTION_SHARE = 1 / 3
-# Per frame, the row of its clip and its number in that clip.
+# The row of each frame's clip, and the number of the frame in that clip.
 Frames = list[tuple[int, int]]
 
 
@@ -51,7 +51,7 @@ class EmbeddedOrder(NamedTuple):
 
 
 class Order(Input[OrderedClips, EmbeddedOrder]):
-    """Clips that follow each other in either order, with sentences, the same ones for all processes."""
+    """Pairs of clips whose frames differ in their order alone, with sentences, for all processes alike."""
 
     reads_frames = True
     needs_world = True
@@ -83,7 +83,7 @@ class Order(Input[OrderedClips, EmbeddedOrder]):
         self, drawn: OrderedClips, texts: Tensor, batch: EmbeddedBatch, towers: Towers
     ) -> EmbeddedOrder:
         """Pool the frames of each clip in its order."""
-        # Attention refuses an empty batch.
+        # Attention refuses an empty batch. There are no texts either, so any (0, D) will do.
         if not len(drawn.rows):
             return EmbeddedOrder(texts, texts)
         return EmbeddedOrder(texts, towers.pool_frames(drawn.rows, drawn.frames))
@@ -118,7 +118,7 @@ class FrameOrders:
     def __init__(self, scenes: Sequence[Scene]) -> None:
         # Rows of clips, by who is alone in them and what they do.
         self._rows: dict[str, dict[str, list[int]]] = {}
-        # By both verbs: a rare pair is drawn as often.
+        # By both verbs, so that a rare pair of verbs is drawn as often as a frequent one.
         self._motions: dict[tuple[str, str], list[Motion]] = {}
         for row, scene in enumerate(scenes):
             for solo in solos_of(row, scene):
@@ -245,7 +245,7 @@ def motions_of(row: int, scene: Scene) -> Iterator[Motion]:
 
         for action in main_deeds(figure):
             lasts = (action.start, action.end) == (0, 1)
-            # To nobody, and to one thing at most.
+            # It is done to nobody, and to one thing at most.
             if lasts and (action.object is None or _is_one(action.object)):
                 for verb in other_motions(action, figure.thing, scene.place):
                     yield Motion(

@@ -6,12 +6,15 @@ from trainer.inputs.base import Drawing, EmbeddedBatch, Input, Towers
 
 
 class Video(Input[None, None]):
-    """The video of each caption, which losses read as `batch.video`. Without it, a training reads no videos."""
+    """The video of each caption, which losses read as `batch.video`.
+
+    A training none of whose losses has it reads no videos.
+    """
 
     reads_videos = True
 
     def draw(self, drawing: Drawing) -> None:
-        """Draw nothing: every batch of clips with videos has them."""
+        """Draw nothing: a batch has its videos anyway."""
 
     def embed(self, drawn: None, texts: Tensor, batch: EmbeddedBatch, towers: Towers) -> None:
-        """Add nothing, for the same reason."""
+        """Embed nothing: the learner embeds the videos."""

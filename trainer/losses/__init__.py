@@ -31,9 +31,8 @@ class Loss(Protocol):
         """Return the loss of the batch, a scalar; 0 with a gradient where nothing in it can be used."""
 
 
-BUILT_IN: dict[
-    str, type[Any]
-] = {  # frozen dataclasses with `inputs` and `__call__`, every field with a default
+# Each is a frozen dataclass with `inputs` and `__call__`, in which every field has a default.
+BUILT_IN: dict[str, type[Any]] = {
     "contrastive": ContrastiveLoss,
     "labels": LabelsLoss,
     "retrieval": RetrievalLoss,
@@ -84,11 +83,17 @@ class Weight(Section):
 
 @dataclass(frozen=True)
 class WeightedLosses:
-    terms: Mapping[str, tuple[float, Loss]]  # name to (weight, loss)
+    """The losses of a run and their weighted sum.
+
+    Attributes:
+        terms: the weight and the loss, by name.
+    """
+
+    terms: Mapping[str, tuple[float, Loss]]
 
     @cached_property
     def inputs(self) -> Inputs:
-        """What a batch must have, for all losses; built once, as some of it loads models and texts."""
+        """What a batch must have for all losses; built once, since some inputs load models and texts."""
         return inputs_of(chain.from_iterable(loss.inputs for _, loss in self.terms.values()))
 
     def named_inputs(self) -> Iterator[tuple[str, Input[Any, Any]]]:

@@ -20,11 +20,14 @@ class DistillLoss:
         target = normalise(start · mean video - T0(unwanted))                           if nothing is wanted
         loss = mean (1 - cos(sentence, target)) + keep · mean (1 - cos(caption, T0(caption)))
 
-    The unwanted parts' mean is what all short phrases have in common, so subtracting it would carry
-    no meaning. A sentence that wants nothing starts from the mean of all videos, so that only the
-    unwanted part orders them; without videos, from the mean of many captions. That is another
-    direction than the mean of videos and orders them, too, so that `start` 0 is better there. The
-    loss itself needs no videos, and no gradient reaches the visual tower or T0.
+    The unwanted parts' mean is what all short phrases have in common, so it is not subtracted: it
+    carries no meaning.
+
+    A sentence that wants nothing starts from the mean of all videos, so that only the unwanted part
+    orders them. A training without videos starts from the mean of many captions. This lies in
+    another direction and orders videos by itself, so that `start` 0 is better there.
+
+    The loss itself needs no videos, and no gradient reaches the visual tower or T0.
     """
 
     alpha: float = option(
@@ -45,10 +48,12 @@ class DistillLoss:
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         parts = batch.of(Parts)
-        loss = (1 - (batch.of(Denied) * self.target(parts)).sum(dim=-1)).mean()
+        to_target = (batch.of(Denied) * self.target(parts)).sum(dim=-1)  # (B,), cosines
+        loss = (1 - to_target).mean()
         if not self.keep:
             return loss
-        return loss + self.keep * (1 - (batch.caption * given(parts.caption)).sum(dim=-1)).mean()
+        to_base = (batch.caption * given(parts.caption)).sum(dim=-1)  # (B,), cosines
+        return loss + self.keep * (1 - to_base).mean()
 
     def target(self, parts: PartVectors) -> Tensor:
         """Return the sentences' target embeddings: (B, D), L2-normalised."""

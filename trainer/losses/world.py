@@ -1,4 +1,4 @@
-"""Losses that must know what each clip shows, as only the built-in world tells: of denials, words and orders."""
+"""Losses of denials, words and orders, which must know what each clip shows: for the built-in world only."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -46,7 +46,8 @@ class ComposedLoss:
         loss = contrast(scores, fitting)
         if not self.hard_weight or not both.any():
             return loss
-        excess = softplus(scores - mean_of(scores, fitting)[:, None] + scale * self.hard_margin)
+        fitting_scores = mean_of(scores, fitting)[:, None]  # (b, 1)
+        excess = softplus(scores - fitting_scores + scale * self.hard_margin)  # (b, P)
         hard = mean_of(excess, both)[both.any(dim=1)]
         return loss + self.hard_weight * hard.mean()
 
@@ -58,7 +59,7 @@ def contrast(scores: Tensor, right: Tensor) -> Tensor:
 
 
 def mean_of(values: Tensor, chosen: Tensor) -> Tensor:
-    """Return each row's mean over its chosen values: (B, P) and (B, P) bool to (B,); 0 if none are chosen."""
+    """Average the chosen values of each row, (B, P) and (B, P) bool: (B,); 0 where none are chosen."""
     return (values * chosen).sum(dim=1) / chosen.sum(dim=1).clamp(min=1)
 
 
@@ -85,11 +86,13 @@ class LabelsLoss:
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         labels = batch.of(Labels)
         scores = batch.logit_scale.detach() * given(batch.video) @ labels.text.T  # (B, L)
-        return (_ranked(scores, labels.is_shown) + _ranked(scores.T, labels.is_shown.T)) / 2
+        of_clips = _contrast_of_usable(scores, labels.is_shown)
+        of_words = _contrast_of_usable(scores.T, labels.is_shown.T)
+        return (of_clips + of_words) / 2
 
 
-def _ranked(scores: Tensor, right: Tensor) -> Tensor:
-    """Return the mean over the rows in which some, but not all, are right; 0 if there are none."""
+def _contrast_of_usable(scores: Tensor, right: Tensor) -> Tensor:
+    """Return `contrast` of the rows in which some, but not all, are right; 0 if there are none."""
     is_usable = right.any(dim=1) & ~right.all(dim=1)
     if not is_usable.any():
         return scores.sum() * 0.0
@@ -122,6 +125,6 @@ class OrderLoss:
             return order.text.sum() * 0.0
 
         right = scores.diagonal(dim1=1, dim2=2)  # (P / 2, 2)
-        # Each sentence with the clip of the other.
+        # The score of each sentence with the clip of the other one.
         wrong = scores.flip(2).diagonal(dim1=1, dim2=2)  # (P / 2, 2)
         return (softplus(wrong - right) + softplus(wrong.flip(1) - right)).mean() / 2

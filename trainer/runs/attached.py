@@ -1,4 +1,7 @@
-"""A training that is stopped, and saved, when the process that started it ends: that held its standard input open."""
+"""A training that is saved and stopped when the process that started it ends.
+
+That process holds the standard input of this one open, so that its end is noticed.
+"""
 
 import runpy
 

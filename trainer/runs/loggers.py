@@ -11,7 +11,7 @@ from trainer.config.config import TrainConfig
 
 # The name under which Trackio and Weights & Biases list runs.
 PROJECT = "nt2vr"
-# By the config's `logger`.
+# The names that people know, by the config's `logger`.
 PACKAGES = {"trackio": "Trackio", "wandb": "Weights & Biases"}
 
 
@@ -50,9 +50,8 @@ class Tracker:
             "config": config.flat(),
             "resume": "allow",
         }
-        if (
-            package == "wandb"
-        ):  # which otherwise starts another run on a resume, and writes into the current folder
+        # Without these, wandb starts another run on a resume, and writes into the current folder.
+        if package == "wandb":
             options |= {"id": folder.name, "dir": str(folder)}
         self._package.init(**options)
 

@@ -43,17 +43,17 @@ from trainer.trainings import training_of
 ROOT = Path(trainer.__file__).parent.parent
 # A run still training this long after a stop request may be killed.
 PATIENCE_S = 10.0
-# In the folder of the runs.
+# Folder of deleted runs, in the folder of the runs.
 TRASH = ".trash"
 LOG_TAIL_BYTES = 8_192
 LEAST_FREE_BYTES = 64 << 10
-# Of a checkpoint of the built-in model, in half precision.
-SMALL_BYTES = 25_000_000
-# Size of a saved state (weights and two moments in float32) by that of a checkpoint.
+# Size of a checkpoint of the built-in model, in half precision.
+BUILT_IN_BYTES = 25_000_000
+# A saved state has weights and two moments in float32: this many times the size of a checkpoint.
 STATE_FACTOR = 6
-# Runs started in one second under one name.
-MOST_ALIKE = 1000
-# Of the built-in world's clips.
+# Most runs that may start in one second under one name.
+MAX_SAME_NAME = 1000
+# Size of the frames of the built-in world's clips.
 FRAMES_BYTES = 300_000_000
 
 
@@ -146,23 +146,21 @@ class RunManager:
             session: says who started it, as long as this manager lives.
         """
         config = self.check(config)
-        path = self.folder
         try:
             run = self._new_folder(config.encoder.name)
-            path = run.path
+        except OSError as error:
+            raise _unwritable(self.folder, error) from error
+        try:
             save_config(config, run.config)
             _launch(run, self.free_device())
-        except (OSError, Nt2vrError) as error:
-            if path != self.folder:
-                shutil.rmtree(path)
-            if isinstance(error, OSError):
-                advice = "Free some space, or set another data folder."
-                raise RunError(
-                    f"{path} cannot be written to ({error.strerror}). {advice}"
-                ) from error
+        except OSError as error:
+            shutil.rmtree(run.path)
+            raise _unwritable(run.path, error) from error
+        except Nt2vrError:
+            shutil.rmtree(run.path)
             raise
-        self._sessions[path.name] = session
-        return path.name
+        self._sessions[run.path.name] = session
+        return run.path.name
 
     def check(self, config: TrainConfig) -> TrainConfig:
         """Return a config with absolute paths; raise an Nt2vrError if no run with it could start now."""
@@ -283,7 +281,8 @@ class RunManager:
     def delete(self, run_id: str) -> None:
         run = self._run_folder(run_id)
         try:
-            with run.lock.hold(Holder.here(run.path)):  # nobody resumes it meanwhile
+            # Nobody can resume it while the lock is held.
+            with run.lock.hold(Holder.here(run.path)):
                 self.trash.mkdir(exist_ok=True)
                 run.path.rename(self.trash / f"{run_id}-{time.time_ns()}")
         except BlockingIOError:
@@ -297,7 +296,7 @@ class RunManager:
         self._sessions.pop(run_id, None)
 
     def _evict(self, limit: Limit = LIMITS["trash"]) -> list[OSError]:
-        """Delete the runs in the trash whose time is over for good; return why some remain."""
+        """Delete runs in the trash for good that exceed the limit; return why some remain."""
         deleted_runs = []
         for path in self.trash.glob("*"):
             if _deletion_time(path).isdecimal():
@@ -313,10 +312,10 @@ class RunManager:
 
     def runs(self) -> list[Run]:
         folders = sorted(self._folders().values(), key=lambda run: used_s(run.config), reverse=True)
-        return [self._look(run) for run in folders]
+        return [self._observed(run) for run in folders]
 
     def get(self, run_id: str) -> Run:
-        return self._look(self._run_folder(run_id))
+        return self._observed(self._run_folder(run_id))
 
     def metrics(self, run_id: str) -> list[dict[str, float]]:
         """Return a run's metrics so far: per row, finite numbers by name."""
@@ -352,9 +351,10 @@ class RunManager:
                 return RunFolder(path)
         raise RunError(f"{self.folder} has too many runs named {name}. Delete some.")
 
-    def _look(self, run: RunFolder) -> Run:
+    def _observed(self, run: RunFolder) -> Run:
+        """Return a run with the state that its lock and the stop requests imply."""
         run_id = run.path.name
-        # Before the status: a run that ends in between has written how it ended.
+        # The lock is read before the status: a run that ends in between has written how it ended.
         holder = run.lock.holder()
         try:
             status = run.status() or RunStatus("preparing", 0)
@@ -384,6 +384,11 @@ class RunManager:
         )
 
 
+def _unwritable(folder: Path, error: OSError) -> RunError:
+    advice = "Free some space, or set another data folder."
+    return RunError(f"{folder} cannot be written to ({error.strerror}). {advice}")
+
+
 def _deletion_time(deleted_run: Path) -> str:
     _, _, time_ns = deleted_run.name.rpartition("-")
     return time_ns
@@ -394,7 +399,7 @@ def _space_needed(config: TrainConfig) -> int:
 
     There are two while one replaces the other.
     """
-    checkpoint_bytes = SMALL_BYTES
+    checkpoint_bytes = BUILT_IN_BYTES
     base = config.encoder.base_folder
     training = training_of(config)
     links_to_base = training is not None and training.links_to_base
@@ -411,7 +416,7 @@ def folders_for(runs: Path, name: str) -> Iterator[Path]:
     """Yield the folders that a new run of this name may have; most often the first one is free."""
     base = f"{slug(name) or 'run'}-{datetime.now():%Y%m%d-%H%M%S}"
     yield runs / base
-    for number in range(2, MOST_ALIKE):
+    for number in range(2, MAX_SAME_NAME):
         yield runs / f"{base}-{number}"
 
 

@@ -31,11 +31,11 @@ logger = logging.getLogger(__name__)
 SAVE_EVERY_S = 30.0
 # Maximum share of the time spent on saving.
 SAVE_SHARE = 0.05
-# Of a learner's config: as many as the data has, and at most as many as config.json asks for.
-OF_DATA = frozenset({"num_clips", "num_captions"})
+# What config.json limits, and a learner's config counts in the data that there are.
+COUNTED = frozenset({"num_clips", "num_captions"})
 # One dict per step, in order.
 Losses = list[dict[str, float]]
-# The "epoch" and "step" from which on another "learning_rate" is used.
+# A "learning_rate", with the "epoch" and the "step" from which it is used.
 Change = Mapping[str, float | int]
 
 
@@ -72,14 +72,16 @@ class Saved:
     """What resume.pt holds.
 
     Attributes:
+        config: flat values of the learner's config.
         metrics_bytes: length of metrics.jsonl; a resumed run rewrites everything beyond it.
         recent: losses of the steps since the last line of metrics.
-        learner: `Learner.state_dict`; None at the start, and once the run has finished.
+        learner: `Trainable.state_dict`; None at the start, and once the run has finished.
         look: version of the built-in world's drawings; runs of 0.2.0 saw the first one.
-        changes: of a run that diverged; `config` has the last one's learning rate.
-        data: none of the built-in world, nor of runs until 0.2.0.
-        asks_as_evaluation: whether a dataset is searched with evaluation's queries; not until
-            0.2.0.
+        changes: lower learning rates at which a run that diverged went on; `config` has the last.
+        data: digests of a dataset's clips; empty for the built-in world, and for runs begun with
+            0.2.0 or earlier.
+        asks_as_evaluation: whether validation searches a dataset with the queries that an
+            evaluation generates; False for runs begun with 0.2.0 or earlier.
     """
 
     config: Mapping[str, Any]
@@ -123,10 +125,10 @@ def read_saved(run: RunFolder, config: TrainConfig, data: Digests = MappingProxy
     different = _different(saved, config)
     if saved.learner is None and not saved.position.finished:
         # Nothing has been trained yet, so the clips had not been counted.
-        different = [name for name in different if name not in OF_DATA]
+        different = [name for name in different if name not in COUNTED]
         saved = replace(saved, config=config.flat(), data=dict(data))
 
-    if not config.dataset.is_world and OF_DATA.issuperset(different):
+    if not config.dataset.is_world and COUNTED.issuperset(different):
         _check_data(run, saved, config, data)
     if different:
         raise _other_config(run, different)
@@ -136,6 +138,7 @@ def read_saved(run: RunFolder, config: TrainConfig, data: Digests = MappingProxy
 
 
 def _different(saved: Saved, config: TrainConfig) -> list[str]:
+    """Return the flat keys of values that differ; fields that are newer than the state count too."""
     before = TrainConfig(**saved.config).flat()
     return [name for name, value in config.flat().items() if before[name] != value]
 
@@ -152,7 +155,8 @@ def _check_data(run: RunFolder, saved: Saved, config: TrainConfig, data: Digests
     reason = ""
     if saved.data:
         reason = difference(saved.data, data)
-    else:  # a run until 0.2.0
+    # Runs begun with 0.2.0 or earlier have no digests, so only the counts can be compared.
+    else:
         for name in _different(saved, config):
             unit = name.removeprefix("num_")
             count = getattr(config.dataset, name)
@@ -174,7 +178,7 @@ def resumed_config(run: RunFolder, config: TrainConfig, saved: Saved | None) -> 
         return config
     if saved.learner:
         fewer = []
-        for name in OF_DATA:
+        for name in COUNTED:
             if getattr(config.dataset, name) < saved.config.get(name, 0):
                 fewer.append(name)
         if fewer:
@@ -192,9 +196,7 @@ def change_learning_rate(run: RunFolder, config: TrainConfig, learning_rate: flo
     """
     saved = read_state(run) or Saved(config.flat(), look=LOOK, asks_as_evaluation=True)
     rewind(run, saved.metrics_bytes)
-    for folder in run.path.glob("checkpoints/epoch_*"):
-        if int(folder.name.removeprefix("epoch_")) >= saved.position.epoch:
-            shutil.rmtree(folder)
+    _delete_checkpoints_from(run, saved.position.epoch)
 
     change = {"epoch": saved.position.epoch, "step": saved.steps, "learning_rate": learning_rate}
     with closing(MetricsWriter(run, config, saved.steps)) as metrics:
@@ -209,19 +211,25 @@ def change_learning_rate(run: RunFolder, config: TrainConfig, learning_rate: flo
     logger.info("From step %d on, the learning_rate is %g.", saved.steps, learning_rate)
 
 
+def _delete_checkpoints_from(run: RunFolder, epoch: int) -> None:
+    for folder in run.path.glob("checkpoints/epoch_*"):
+        if int(folder.name.removeprefix("epoch_")) >= epoch:
+            shutil.rmtree(folder)
+
+
 def read_state(run: RunFolder) -> Saved | None:
     """Read resume.pt, if there is one.
 
     Raises:
         CheckpointError: if it cannot be read.
-        ConfigError: if it is of a former built-in world.
+        ConfigError: if the run was trained on a former built-in world.
     """
     if not run.resume.exists():
         return None
     try:
         stored = torch.load(run.resume, map_location="cpu", weights_only=True)
         fields = without_schema(stored, run.resume, CheckpointError)
-        # Stored until 0.2.0, the same number in every run.
+        # 0.2.0 and earlier stored it, the same number in every run.
         fields.pop("held_out", None)
         saved = Saved(**{**fields, "position": Position(**fields["position"])})
         TrainConfig(**saved.config)
@@ -267,7 +275,8 @@ class Saver:
     def __init__(self, run: RunFolder, learner: Trainable, saved: Saved) -> None:
         self._run = run
         self._learner = learner
-        self._start = replace(
+        # What does not change from one save to the next.
+        self._constant = replace(
             saved, config=learner.config.flat(), learner=None, recent=(), look=LOOK
         )
         self._due = time.monotonic() + SAVE_EVERY_S
@@ -283,7 +292,7 @@ class Saver:
         num_bytes = 0
         if metrics.exists():
             num_bytes = metrics.stat().st_size
-        saved = replace(self._start, position=position, metrics_bytes=num_bytes)
+        saved = replace(self._constant, position=position, metrics_bytes=num_bytes)
         if not position.finished:
             saved = replace(saved, recent=recent, learner=self._learner.state_dict())
         write_saved(self._run, saved)

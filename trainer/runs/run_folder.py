@@ -36,14 +36,14 @@ from nt2vr.settings import training_devices
 from trainer.config.config import TrainConfig
 from trainer.runs.loggers import loggers_of
 
-# "stopping" and "interrupted" are never written; `RunManager` infers them
+# "stopping" and "interrupted" are never written: `RunManager` infers them.
 State = Literal["preparing", "running", "stopping", "stopped", "finished", "failed", "interrupted"]
-# From a learning rate at which the loss became non-finite to the next one to try.
-RATE_DIVISOR = 10
-# Between two writes of a preparation's progress.
-EVERY_S = 0.5
 UNDER_WAY: tuple[State, ...] = ("preparing", "running", "stopping")
-# `hold` waits longer than `holder`, which briefly takes a free lock.
+# What divides a learning rate at which the loss became non-finite, for the next one to try.
+RATE_DIVISOR = 10
+# Seconds between two writes of a preparation's progress.
+WRITE_EVERY_S = 0.5
+# How long to wait for a lock: `holder` takes a free one briefly, so `hold` waits longer than that.
 HOLD_S = 0.2
 LOOK_S = 0.02
 POLL_S = 0.005
@@ -109,16 +109,29 @@ class Lock:
 
 @dataclass(frozen=True)
 class RunStatus:
+    """How far a run is.
+
+    Attributes:
+        pid: of the leading process.
+        epoch: the current one, counted from 1.
+        step: steps taken, over all epochs.
+        eta_s: estimated seconds left.
+        doing: the current part of the preparation, or what came of a finished run.
+        done: units of that part that are done.
+        total: all units of that part or, once training has begun, all steps; 0 if unknown.
+        diverged_rate: the learning rate at which the loss became non-finite; None unless that ended
+            the run.
+    """
+
     state: State
     pid: int
-    epoch: int = 0  # current epoch, counted from 1
-    step: int = 0  # steps taken, over all epochs
-    eta_s: float | None = None  # estimated seconds left
+    epoch: int = 0
+    step: int = 0
+    eta_s: float | None = None
     error: str | None = None
-    doing: str = ""  # current step of the preparation, or what came of a finished run
+    doing: str = ""
     done: int = 0
-    total: int = 0  # all units of that step, or of steps once they are taken; 0 if unknown
-    # the learning rate at which the loss became non-finite; None unless the run has ended so
+    total: int = 0
     diverged_rate: float | None = None
 
     @property
@@ -191,9 +204,9 @@ class RunFolder:
                 file.truncate()
 
     def preparing(self, status: RunStatus) -> Progress:
-        """Return a callable that writes the progress of a preparation into its status.
+        """Return a callable that writes the progress of a preparation into the run's status.
 
-        Each of its steps is written when it begins.
+        Each part of the preparation is written when it begins.
         """
         last_step = ("", 0)
         written_s = 0.0
@@ -201,7 +214,7 @@ class RunFolder:
         def report(done: int, total: int, doing: str) -> None:
             nonlocal last_step, written_s
             step = (doing, total)
-            if step != last_step or time.monotonic() - written_s >= EVERY_S:
+            if step != last_step or time.monotonic() - written_s >= WRITE_EVERY_S:
                 last_step = step
                 written_s = time.monotonic()
                 self.write_status(replace(status, doing=doing, done=done, total=total))
@@ -210,6 +223,11 @@ class RunFolder:
 
     @contextmanager
     def training(self) -> Iterator[None]:
+        """Hold the locks of this process's devices and of the run inside a `with` block.
+
+        Raises:
+            RunError: if the run, or one on the same device, is training already.
+        """
         holder = Holder.here(self.path)
         with ExitStack() as stack:
             try:

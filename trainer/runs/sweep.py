@@ -16,7 +16,7 @@ from hashlib import blake2b
 from itertools import product
 from pathlib import Path
 from statistics import mean, stdev
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from cyclopts import Parameter
 
@@ -38,7 +38,7 @@ from trainer.runs.manager import log_tail, start_process
 from trainer.runs.run_folder import RunFolder, read_metrics, refuse_second_training
 
 MAX_RUNS = 1000
-# Of a model's and a point's name in that of a folder.
+# Most characters of a model's and of a point's name in the name of a folder.
 MODEL_CHARS = 24
 POINT_CHARS = 60
 # What the table calls the controls, by the prefix of their metrics.
@@ -111,26 +111,35 @@ def sweep(
     settings = Settings.read(data_dir, device)
     out = out or settings.data_dir / "runs"
     check_writable(out)
-    keys, points, file, first_changes = planned(config, dict(map(parse_choices, grid or ())))
-    base_changes = {**first_changes, **dict(map(parse_change, changes or ()))}
-    base = load_config(preset_or_file(file), base_changes)
-    runs = runs_at(base, points, seeds, out, settings.data_dir)
+    plan = planned(config, dict(map(parse_choices, grid or ())))
+    own_changes = dict(map(parse_change, changes or ()))
+    base = load_config(preset_or_file(plan.config), {**plan.changes, **own_changes})
+    runs = runs_at(base, plan.points, seeds, out, settings.data_dir)
     check_runs(runs, settings.device)
     table = out / f"sweep-{_digest([run.folder.path.name for run in runs])}.md"
+    # SIGTERM stops a sweep as Ctrl+C does.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
 
-    failures = []
-    for run in runs:
-        if not run.is_finished:
-            reason = train(run, settings.device)
-            if reason:
-                failures.append(f"{run.folder.path.name} failed: {reason}")
-        with atomic_write(table) as partial:
-            partial.write_text(markdown(keys, runs), encoding="utf-8")
+    failures = _train_all(runs, plan.keys, table, settings.device)
     sys.stdout.write(table.read_text(encoding="utf-8"))
     for notice in [*_notices(table, runs), *failures]:
         sys.stderr.write(f"{notice}\n")
     return 1 if failures else 0
+
+
+def _train_all(
+    runs: Sequence[SweepRun], keys: Sequence[str], table: Path, device: str
+) -> list[str]:
+    """Train all runs, writing the table after each one; return a sentence for each that failed."""
+    failures = []
+    for run in runs:
+        if not run.is_finished:
+            reason = train(run, device)
+            if reason:
+                failures.append(f"{run.folder.path.name} failed: {reason}")
+        with atomic_write(table) as partial:
+            partial.write_text(markdown(keys, runs), encoding="utf-8")
+    return failures
 
 
 def _notices(table: Path, runs: Sequence[SweepRun]) -> list[str]:
@@ -150,18 +159,27 @@ def parse_choices(text: str) -> tuple[str, list[Any]]:
     return key, [parse_value(value) for value in values.split(",")]
 
 
-def planned(
-    config: Path, grid: Mapping[str, Sequence[Any]]
-) -> tuple[list[str], list[Point], Path, dict[str, Any]]:
-    """Plan the points of a grid, or of a sweep of a paper.
+class SweepPlan(NamedTuple):
+    """What a sweep varies.
 
-    Returns:
-        The keys that are varied, the points, the config's name or file, and what is changed in it
-        first.
+    Attributes:
+        keys: of the settings that are varied.
+        points: combinations of their values.
+        config: name of a preset, or a file.
+        changes: of that config, for all points alike.
     """
+
+    keys: list[str]
+    points: list[Point]
+    config: Path
+    changes: Mapping[str, Any]
+
+
+def planned(config: Path, grid: Mapping[str, Sequence[Any]]) -> SweepPlan:
+    """Plan the points of a grid, or of a sweep of a paper."""
     sweep_file = sweep_files().get(str(config))
     if sweep_file is None or config.exists():
-        return list(grid), _grid_points(grid), config, {}
+        return SweepPlan(list(grid), _grid_points(grid), config, {})
     if grid:
         raise ConfigError(f"{config} has a grid of its own. Leave --grid out, or name a config.")
 
@@ -170,9 +188,9 @@ def planned(
     changes = planned_sweep.get("set", {})
     if "points" in planned_sweep:
         points = [(tuple(point["label"]), point["set"]) for point in planned_sweep["points"]]
-        return planned_sweep["keys"], points, config, changes
+        return SweepPlan(planned_sweep["keys"], points, config, changes)
     grid = planned_sweep.get("grid", {})
-    return list(grid), _grid_points(grid), config, changes
+    return SweepPlan(list(grid), _grid_points(grid), config, changes)
 
 
 def _grid_points(grid: Mapping[str, Sequence[Any]]) -> list[Point]:

@@ -15,7 +15,7 @@ logger = logging.getLogger(__name__)
 
 
 class WaitingStart:
-    """Starts a run in a thread of its own, once no other run is in its way, whatever the end of that one.
+    """Starts a run in a thread of its own, once no other run is in its way, however that one ended.
 
     Attributes:
         name: of the run.
@@ -77,8 +77,8 @@ class WaitingStart:
             except DeviceInUseError:
                 return
             except Exception as error:
-                # Nobody may be looking now: the page tells it, whatever it is, until somebody has
-                # read it.
+                # Nobody may be looking now. The page shows the error, of whatever class, until
+                # somebody has read it.
                 is_foreseen = isinstance(error, Nt2vrError)
                 logger.warning("%s could not start: %s", self.name, error, exc_info=not is_foreseen)
                 self.error = error

@@ -16,7 +16,7 @@ from nt2vr.negation.generate.content import ContentIndex, Key, NamedThing, Video
 from nt2vr.negation.generate.denials import lacking, templates_for
 from nt2vr.negation.parse.inflect import inflect_phrase, is_or_are
 
-# That show B, for "not B".
+# Fewest videos that must show B, for "not B".
 MIN_VIDEOS = 3
 
 
@@ -36,9 +36,9 @@ class Absences:
     def __init__(self, videos: Mapping[str, VideoContent]) -> None:
         self._videos = videos
         self._index = ContentIndex(videos)
-        # Of each video, without repeats.
+        # Distinct things by video.
         self._things: dict[str, list[NamedThing]] = {}
-        # Of each name, by video.
+        # Things by name and video.
         self._by_name: dict[str, dict[str, list[NamedThing]]] = {}
         self._videos_of_kind: dict[str, set[str]] = defaultdict(set)
         for video_id, content in videos.items():
@@ -76,7 +76,7 @@ class Absences:
                     yield query
 
     def _draw_thing(self, video_id: str, key: Key, rng: random.Random) -> NamedThing | None:
-        """Draw a thing that a video names besides an action."""
+        """Draw a thing that a video's captions name, and that does not belong to an action."""
         words = self._index.words_of(key)
         things = [thing for thing in self._things[video_id] if _kind(thing) not in words]
         return rng.choice(things) if things else None

@@ -27,7 +27,7 @@ GRAMMAR = r"""
     VP: {<V.*><ADV>*<NP|PRON>?<ADV>*<ADP>?<PP>*<ADV>?}           # a verb-phrase chunk
 """
 
-# Pronouns as informative as "a person".
+# Pronouns that say as much as "a person", and are read as nouns.
 _NAMELESS = frozenset({"someone", "somebody"})
 
 
@@ -215,7 +215,7 @@ def is_plural_noun(word: str, lemma: str) -> bool:
 def is_third_person(phrases: Phrases, verb: int) -> bool:
     """Return whether a base form has a third-person singular subject: "a man play guitar".
 
-    The answer is False if in doubt.
+    If in doubt, it has none.
     """
     has_subject = False
     for i in range(verb - 1, -1, -1):
@@ -233,7 +233,7 @@ def is_third_person(phrases: Phrases, verb: int) -> bool:
     return has_subject
 
 
-# These are no actions.
+# Nouns whose second word looks like a verb.
 _COMPOUND_NOUNS = frozenset({"food coloring", "food colouring", "zip lining", "beat boxing"})
 # Longer phrases read badly in a template.
 _MOST_WORDS = 8
@@ -360,8 +360,11 @@ def _verb_phrase_of(
     content_words = set()
     for i in rest:
         tag = phrases.tag(i)
-        words.append("'s" if tag == "POS" else f" {phrases.word(i)}")
-        if tag in {"DET", "POS"}:
+        if tag == "POS":
+            words.append("'s")
+            continue
+        words.append(f" {phrases.word(i)}")
+        if tag == "DET":
             continue
         compared.append(phrases.lemma(i))
         if tag in {"NOUN", "ADJ", "NUM"}:
@@ -383,9 +386,9 @@ def _verb_phrase_of(
 def _is_vague(phrases: Phrases, verb: str, rest: Sequence[int]) -> bool:
     if not verb or verb in listed("unseen_verbs"):
         return True
-    match phrases.tag(rest[0]) if rest else "":
-        case "":
-            return needs_object(verb) or verb in listed("weak_alone")
+    if not rest:
+        return needs_object(verb) or verb in listed("weak_alone")
+    match phrases.tag(rest[0]):
         case "ADP" if needs_object(verb):
             return True
         case "DET" | "ADJ" | "NUM" | "NOUN" if verb in listed("intransitive_verbs"):

@@ -36,7 +36,7 @@ from nt2vr.progress import Progress, silent, tracked
 
 logger = logging.getLogger(__name__)
 
-# By kind of query: what it needs, where captions give none.
+# What a person reads if captions give no query of a kind: what that kind needs.
 WHY_NONE = {
     "negated": (
         "No caption can be negated: that takes a sentence with a verb or “with”, such as “a man sings”. Write "
@@ -145,7 +145,7 @@ def _cached(folder: Path, name: str, source: list[Any], build_value: Callable[[]
     """Return a JSON value built from `source`, from a file in `folder` if it can be read."""
     digest = blake2b(json.dumps([GENERATOR, *source]).encode(), digest_size=12).hexdigest()
     path = folder / f"{name}-{digest}.json"
-    # It may not be there, or be damaged.
+    # The file may be missing or damaged.
     with suppress(OSError, ValueError):
         return parse_json(path.read_text(encoding="utf-8"))
 

@@ -21,9 +21,9 @@ from nt2vr.negation.parse.inflect import Form, inflect_phrase, is_or_are
 from nt2vr.negation.parse.phrases import Phrase, Phrases
 from nt2vr.negation.parse.tagger import load_tagger
 
-# Captions that are parsed for something to take: a tenth of a second's work.
-OTHERS = 60
-# Forms of a verb that another one can stand for.
+# Captions that are parsed to take words from them: a tenth of a second's work.
+MAX_SOURCES = 60
+# Tags of a verb that another one can replace, and the form that this one needs.
 _FORMS: dict[str, Form] = {"VBZ": "VBZ", "VBG": "VBG", "VBD": "VBD"}
 
 
@@ -119,7 +119,7 @@ def changed(caption: str, change: str, captions: Sequence[str], seed: str = "") 
     rng = random.Random(f"{seed} {change} {caption}")
     sample: list[str] = []
     if change != "negate":
-        sample = rng.sample(list(captions), min(OTHERS, len(captions)))
+        sample = rng.sample(list(captions), min(MAX_SOURCES, len(captions)))
     tagger = load_tagger()
     sources = [Phrases(tagger.tag(source)) for source in sample]
     changed_texts = CHANGES[change](Phrases(tagger.tag(caption)), caption, sources)

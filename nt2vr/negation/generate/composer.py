@@ -174,10 +174,13 @@ def fill_template(
     not_ = "n't" if rng.random() < 0.5 else " not"
     do = do_or_does(subject.is_plural)
     be = is_or_are(subject.is_plural)
+    finite = wanted
+    if not subject.is_plural:
+        finite = inflect_phrase(wanted, "VBZ")
     fields = {
         "S": subject.text,
         "P": subject.pronoun,
-        "A": wanted if subject.is_plural else inflect_phrase(wanted, "VBZ"),
+        "A": finite,
         "A_ing": inflect_phrase(wanted, "VBG"),
         "B": unwanted,
         "B_ing": inflect_phrase(unwanted, "VBG"),

@@ -136,9 +136,10 @@ def derived_from(lemma: str, vocabulary: Collection[str]) -> set[str]:
 Key = tuple[str, ...]
 VideoIds = dict[str, None]  # in order
 
-# Videos without the article needed to accept it: "cook rice", but not "take interview".
+# A phrase without an article is accepted if this many videos have it: "cook rice", but not "take
+# interview".
 _MIN_BARE = 5
-# Videos that mention each word of B: a word of a single video is a name or a typo.
+# This many videos must mention each word of B: a word of a single video is a name or a typo.
 _MIN_VIDEOS = 2
 
 
@@ -162,8 +163,8 @@ class _ActionUsage:
 
     def __init__(self) -> None:
         self.videos: VideoIds = {}
+        # Verb phrases, and verb phrases that lack an article.
         self.texts: Counter[str] = Counter()
-        # Those that lack an article.
         self.bare_texts: Counter[str] = Counter()
 
 
@@ -175,7 +176,7 @@ class Usage:
 
     def __init__(self) -> None:
         self._actions: dict[tuple[Subject, Key], _ActionUsage] = defaultdict(_ActionUsage)
-        # By video, of a generic subject.
+        # The subjects by video, for each action of a generic subject.
         self._doers: dict[tuple[Subject, Key], dict[str, set[Subject]]] = defaultdict(dict)
         # Seen as complete phrases, not only as parts of longer ones.
         self._complete: set[Key] = set()

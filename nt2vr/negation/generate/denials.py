@@ -11,6 +11,8 @@ Kinds:
     typed       "A and not B" or "A without N" in the words of people who search
     typed not   "not B" in their words
     idiom       a sentence that denies nothing
+
+In the examples of comments, a bar stands before the word in question.
 """
 
 import random
@@ -26,12 +28,12 @@ from nt2vr.negation.generate.content import NamedThing, Usage, agrees, things
 from nt2vr.negation.generate.negator import affirm, denials
 from nt2vr.negation.generate.wordings import (
     Wordings,
-    ask,
     bare,
+    draw_exclusion,
     draw_idiom,
+    draw_refusal,
+    draw_request,
     mistyped,
-    refuse,
-    word,
     wordings_in,
 )
 from nt2vr.negation.parse.inflect import inflect, inflect_phrase, verb_of
@@ -45,31 +47,36 @@ DenialKind = Literal[
     "negated", "composed", "without", "not", "fragment", "typed", "idiom", "typed not", "absent"
 ]
 
-# Of "not B", typed or not: B is an action, otherwise a thing.
-DEED_SHARE = 0.6
-# Of "A and not B": B is drawn from captions of the same subject.
+# The share of "not B" sentences, typed or not, in which B is an action; in the others, B is a thing.
+ACTION_SHARE = 0.6
+# The share of "A and not B" sentences whose B is drawn from captions of the same subject.
 SAME_SUBJECT_SHARE = 0.5
-# Of "A without N": A is the full caption.
+# The share of "A without N" sentences whose A is the full caption; in the others, A is one action.
 FULL_CAPTION_SHARE = 0.5
-# Of "absent": A is a thing.
-NAMED_SHARE = 0.35
-# Of "typed": a request that excludes nothing.
-ASKED_SHARE = 0.1
-# Of "A and not B": joined freely as fragments are, not by nT2VR's templates.
+# The share of "absent" sentences whose A is a thing.
+THING_SHARE = 0.35
+# The share of "typed" sentences that are requests and exclude nothing.
+REQUEST_SHARE = 0.1
+# The share of "A and not B" sentences that are joined as fragments are, not by nT2VR's templates.
 JOINED_SHARE = 0.5
-# Captions drawn to find something the current one does not say.
-TRIES = 12
+# How many captions are drawn to find something that the current one does not say.
+MAX_DRAWS = 12
 # Longer captions are not extended: models truncate texts to 77 tokens, small ones to fewer.
-MOST_WORDS = 25
-LONGEST_FRAGMENT = 4  # words
+MAX_WORDS = 25
+MAX_FRAGMENT_WORDS = 4
 
-_OPENS_THING = frozenset({"DET", "NUM", "ADJ", "NOUN"})
+# Tags of words.
+_THING_OPENERS = frozenset({"DET", "NUM", "ADJ", "NOUN"})
 _CONTENT = frozenset({"NOUN", "ADJ", "VB", "VBZ", "VBP", "VBD", "VBG", "VBN"})
-_HELPING = frozenset({"be", "have", "do"})
+# A fragment contains none of the first, begins with none of the second, and ends with none of the
+# third.
+_NOT_IN_FRAGMENT = frozenset({"PUNCT", "NEG", "OTHER"})
 _NOT_FIRST = frozenset({"CONJ", "PUNCT", "POS", "WH", "MD"})
-_BREAKS = frozenset({"PUNCT", "NEG", "OTHER"})
 _NOT_LAST = _NOT_FIRST | {"DET", "NUM", "ADP", "TO", "PRON"}
-# Left over when "this is a clip of …" or "… is shown" is denied.
+
+# Lemmas of auxiliaries.
+_AUXILIARIES = frozenset({"be", "have", "do"})
+# Words that remain when "this is a clip of …" or "… is shown" is denied.
 _SAYS_LITTLE = frozenset({"this", "it", "that", "shown", "played", "filmed", "displayed"})
 # Words of a place that belongs to a thing: "without a flag | in his hand", "without trees | in the
 # background".
@@ -174,27 +181,19 @@ class CaptionDenials:
         caption = self._captions[caption_index]
         if caption is None:
             return None
-        match kind:
-            case "negated":
-                if caption.denied:
-                    return rng.choice(caption.denied)
-                return None
-            case "composed":
-                return self._composed(caption, rng)
-            case "without":
-                return self._without(caption, rng)
-            case "not":
-                return self._not(caption, rng)
-            case "fragment":
-                return self._fragment(caption, rng)
-            case "typed":
-                return self._typed(caption, rng)
-            case "idiom":
-                return _idiom(caption, rng, wordings)
-            case "typed not":
-                return self._typed_not(caption, rng)
-            case "absent":
-                return self._absent(caption, rng)
+        if kind == "idiom":
+            return _idiom(caption, rng, wordings)
+        draw_by_kind = {
+            "negated": _negated,
+            "composed": self._composed,
+            "without": self._without,
+            "absent": self._absent,
+            "not": self._not,
+            "fragment": self._fragment,
+            "typed": self._typed,
+            "typed not": self._typed_not,
+        }
+        return draw_by_kind[kind](caption, rng)
 
     def _composed(self, caption: _Parsed, rng: random.Random) -> Denial | None:
         """Draw "A and not B", by nT2VR's templates or joined freely."""
@@ -232,8 +231,9 @@ class CaptionDenials:
         of_subject: list[_UsualAction] = []
         if rng.random() < SAME_SUBJECT_SHARE:
             of_subject = self._deeds_of[wanted.subject]
-        for attempt in range(TRIES):
-            if of_subject and attempt < TRIES // 2:
+        for attempt in range(MAX_DRAWS):
+            # All actions of a subject may be those of the caption, so the second half is of anybody.
+            if of_subject and attempt < MAX_DRAWS // 2:
                 deed = rng.choice(of_subject)
             else:
                 deed = rng.choice(rng.choice(self._with_deeds).deeds)
@@ -245,7 +245,7 @@ class CaptionDenials:
         return None
 
     def _without(self, caption: _Parsed, rng: random.Random) -> Denial | None:
-        """Draw "A without N", partly in forms of no test grammar."""
+        """Draw "A without N", by the templates of query sets and by freer ones."""
         wanted = self._wanted(caption, rng)
         thing = self._draw_thing(caption, rng)
         if not wanted or thing is None:
@@ -259,7 +259,7 @@ class CaptionDenials:
 
     def _absent(self, caption: _Parsed, rng: random.Random) -> Denial | None:
         """Draw "A without N" in words such as "lacking"; A may be a thing of the caption."""
-        if caption.things and rng.random() < NAMED_SHARE:
+        if caption.things and rng.random() < THING_SHARE:
             wanted = rng.choice(caption.things).text
         else:
             wanted = self._wanted(caption, rng)
@@ -276,7 +276,7 @@ class CaptionDenials:
 
     def _wanted(self, caption: _Parsed, rng: random.Random) -> str:
         """Return the full caption or one of its actions; "" if it is too long and has none."""
-        wanted = caption.text if len(caption.words) <= MOST_WORDS else ""
+        wanted = caption.text if len(caption.words) <= MAX_WORDS else ""
         if caption.deeds and (not wanted or rng.random() >= FULL_CAPTION_SHARE):
             return _clause(rng.choice(caption.deeds), rng)
         return wanted
@@ -317,7 +317,7 @@ class CaptionDenials:
             use = "of a person" if deed.subject.is_human else "of an animal"
             return Denial(
                 kind="typed not",
-                text=refuse(doing, use, rng),
+                text=draw_refusal(doing, use, rng),
                 wanted="",
                 unwanted=doing,
             )
@@ -327,16 +327,16 @@ class CaptionDenials:
             return None
         return Denial(
             kind="typed not",
-            text=refuse(thing.text, "of a thing", rng),
+            text=draw_refusal(thing.text, "of a thing", rng),
             wanted="",
             unwanted=thing.text,
         )
 
     def _draw_other_deed(self, caption: _Parsed, rng: random.Random) -> _UsualAction | None:
-        """Draw an action that the caption does not tell of; None if a thing is to be denied."""
-        if not self._with_deeds or rng.random() >= DEED_SHARE:
+        """Draw an action that the caption does not tell of; None where a thing is denied instead."""
+        if not self._with_deeds or rng.random() >= ACTION_SHARE:
             return None
-        for _ in range(TRIES):
+        for _ in range(MAX_DRAWS):
             deed = rng.choice(rng.choice(self._with_deeds).deeds)
             if not deed.content <= caption.names:
                 return deed
@@ -344,12 +344,12 @@ class CaptionDenials:
 
     def _fragment(self, caption: _Parsed, rng: random.Random) -> Denial | None:
         """Join a caption with a few words of another one."""
-        if len(caption.words) > MOST_WORDS:
+        if len(caption.words) > MAX_WORDS:
             return None
-        for _ in range(TRIES):
+        for _ in range(MAX_DRAWS):
             source = rng.choice(self._sources)
             start = rng.randrange(len(source.words))
-            size = rng.randint(1, LONGEST_FRAGMENT)
+            size = rng.randint(1, MAX_FRAGMENT_WORDS)
             positions = _trimmed(source, start, min(start + size, len(source.words)))
             if not _is_new(source, positions, caption):
                 continue
@@ -367,16 +367,18 @@ class CaptionDenials:
 
     def _typed(self, caption: _Parsed, rng: random.Random) -> Denial | None:
         """Word "A and not B" or "A without N" as people type it, or merely ask for A."""
-        is_deed = rng.random() < DEED_SHARE
-        draw = self._composed if is_deed else self._without
+        is_deed = rng.random() < ACTION_SHARE
+        draw = self._without
+        if is_deed:
+            draw = self._composed
         denial = draw(caption, rng)
         if denial is None:
             return None
         wanted = denial.wanted
-        if rng.random() < ASKED_SHARE:
+        if rng.random() < REQUEST_SHARE:
             return Denial(
                 kind="typed",
-                text=ask(wanted, rng),
+                text=draw_request(wanted, rng),
                 wanted=wanted,
                 unwanted="",
             )
@@ -385,7 +387,7 @@ class CaptionDenials:
         further = ""
         if second and second.unwanted != denial.unwanted:
             further = second.unwanted
-        text, is_list = word(wanted, denial.unwanted, further, is_deed, rng)
+        text, is_list = draw_exclusion(wanted, denial.unwanted, further, is_deed, rng)
         unwanted = denial.unwanted
         if is_list:
             unwanted = f"{unwanted} and {further}"
@@ -400,15 +402,21 @@ class CaptionDenials:
         """Draw a thing that the caption does not name."""
         if not self._with_things:
             return None
-        for _ in range(TRIES):
+        for _ in range(MAX_DRAWS):
             thing = rng.choice(rng.choice(self._with_things).things)
             if not thing.names & caption.names:
                 return thing
         return None
 
 
+def _negated(caption: _Parsed, rng: random.Random) -> Denial | None:
+    if caption.denied:
+        return rng.choice(caption.denied)
+    return None
+
+
 def _idiom(caption: _Parsed, rng: random.Random, wordings: Wordings) -> Denial | None:
-    if len(caption.words) > MOST_WORDS:
+    if len(caption.words) > MAX_WORDS:
         return None
     deeds = [(deed.subject, deed.text) for deed in caption.deeds]
     wording = draw_idiom(caption.text, deeds, caption.things, rng, wordings)
@@ -493,7 +501,9 @@ def _denied(text: str, phrases: Phrases) -> Iterator[Denial]:
         wanted = " ".join(query.wanted)
         first_word = (wanted or denied_text).lower().partition(" ")[0]
         says_little = first_word in _SAYS_LITTLE or not _SAYS_LITTLE.isdisjoint(query.unwanted)
-        if not query.scopes or says_little or _may_go_on(denied_phrases, query.scopes[-1]):
+        if not query.scopes or says_little:
+            continue
+        if _may_be_wrong(denied_phrases, query.scopes[-1]):
             continue
 
         parts = []
@@ -511,8 +521,8 @@ def _denied(text: str, phrases: Phrases) -> Iterator[Denial]:
             )
 
 
-def _may_go_on(phrases: Phrases, scope: Span) -> bool:
-    """Return whether a scope may be wrong.
+def _may_be_wrong(phrases: Phrases, scope: Span) -> bool:
+    """Return whether the words that are denied may end elsewhere than a scope does.
 
     An example is "(does not toss a child) in camouflage into the air".
     """
@@ -620,9 +630,9 @@ def _dangles(caption: _Parsed, i: int) -> bool:
 
 def _is_new(source: _Parsed, positions: range, caption: _Parsed) -> bool:
     """Return whether a fragment of another caption says something that a caption does not."""
-    if any(source.tags[i] in _BREAKS for i in positions):
+    if any(source.tags[i] in _NOT_IN_FRAGMENT for i in positions):
         return False
-    content = {source.lemmas[i] for i in positions if source.tags[i] in _CONTENT} - _HELPING
+    content = {source.lemmas[i] for i in positions if source.tags[i] in _CONTENT} - _AUXILIARIES
     return any(not also_called(lemma) & caption.names for lemma in content)
 
 
@@ -630,7 +640,7 @@ def _joints(tags: Sequence[str]) -> list[str]:
     """Return the templates by which a fragment may be joined."""
     if tags[0] == "VBG":
         return templates_for("joint of a deed")
-    has_noun = tags[0] in _OPENS_THING and "NOUN" in tags
+    has_noun = tags[0] in _THING_OPENERS and "NOUN" in tags
     if has_noun and FINITE_TAGS.isdisjoint(tags):
         return templates_for("joint of a thing")
     return templates_for("joint")

@@ -9,6 +9,8 @@ Each verb, auxiliary or "with" of a caption gives the candidates its form allows
 Captions that are already negated become affirmative instead: "without a shirt" gives "with a
 shirt". Verbs without visible content ("this is a clip", "talk", which the paper's code skips) are
 denied only if the caption has no other.
+
+Comments with no capital are examples of what their line is about.
 """
 
 from collections.abc import Iterator
@@ -23,10 +25,11 @@ from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.negation.parse.tokens import FINITE_TAGS, VERB_TAGS, Token
 from nt2vr.negation.parse.wordlists import listed, listed_runs, renamed
 
+# Affirmative words by the negative ones that they replace, of which each pair has the second.
 _POSITIVE = renamed(
     "somebody=nobody someone=noone some=none something=nothing both=neither and=nor"
 )
-# Of can't, won't, ain't, shan't.
+# Auxiliaries by what is left of them before "n't".
 _CLIPPED = {"ca": "can", "wo": "will", "ai": "is", "sha": "shall"}
 
 # New texts of words by position.
@@ -142,7 +145,7 @@ class _TagAndLemma(NamedTuple):
     lemma: str
 
 
-# Of added words; any other is a verb in its base form.
+# Tags and lemmas of words that a denial adds; any other is a verb in its base form.
 _ADDED = {
     "not": _TagAndLemma("NEG", "not"),
     "without": _TagAndLemma("ADP", "without"),
@@ -197,14 +200,25 @@ def denials(caption: str, phrases: Phrases) -> Iterator[DeniedThing]:
 
 
 def _denials(phrases: Phrases) -> list[_CaptionDenial]:
-    numbers = range(len(phrases.tokens))
-    possible = [denial for i in numbers if (denial := _denial(phrases, i))]
+    """Return the denials of a caption; those that say little only if there are no others."""
+    possible: list[_CaptionDenial] = []
+    for i in range(len(phrases.tokens)):
+        denial = _denial(phrases, i)
+        if denial:
+            possible.append(denial)
     if not possible:
-        mistagged = (_denial_of_mistagged(phrases, i) for i in numbers)
-        first = next(filter(None, mistagged), None)
-        possible = [first] if first else []
+        return _denials_of_mistagged(phrases)
     telling = [denial for denial in possible if not denial.says_little]
     return telling or possible
+
+
+def _denials_of_mistagged(phrases: Phrases) -> list[_CaptionDenial]:
+    """Return the denial of the first verb that the tagger takes for a noun, if there is one."""
+    for i in range(len(phrases.tokens)):
+        denial = _denial_of_mistagged(phrases, i)
+        if denial:
+            return [denial]
+    return []
 
 
 def _tokens(phrases: Phrases, denial: _CaptionDenial) -> list[Token]:
@@ -240,6 +254,7 @@ def _added_tokens(text: str, offset: int, replaced: dict[str, Token]) -> Iterato
         yield Token(
             text=word,
             tag=tag,
+            # The lemma is known, so it need not be looked up.
             find_lemma=partial(str, lemma),
             start=offset + start,
             end=offset + end,

@@ -45,11 +45,11 @@ _RELEASED = {
     COMPOSED: ("composed.txt",),
 }
 _REQUIRED = frozenset({"cap_id", "caption", "video_ids"})
-# Characters of a line that is an object; a composed query with all 10,000 videos of MSR-VTT has
+# Most characters of a line that is an object; a composed query with all 10,000 videos of MSR-VTT has
 # 120,000.
 _MAX_CHARS = 1 << 20
 
-# Of a line that is an object.
+# The fields of a line that is an object.
 Fields = Mapping[str, Any]
 
 

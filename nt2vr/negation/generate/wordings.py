@@ -1,9 +1,8 @@
 """Sentences in the words of people, from `assets/wordings`.
 
-They are exclusions, modifications of a reference, and idioms. Idioms have a negation word that
-denies nothing ("can't stop singing"). A model that reads it as a reversal pushes them away from the
-videos they describe. Some wordings are for training, others of the same families only for
-measuring.
+Exclusions and requests, modifications of a reference, and idioms. An idiom has a negation word that
+denies nothing ("can't stop singing"): a model that reads it as a negation ranks the videos that it
+describes low. Some wordings are for training, others of the same families only for measuring.
 """
 
 import json
@@ -19,8 +18,9 @@ from nt2vr.negation.generate.content import NamedThing
 from nt2vr.negation.parse.inflect import inflect_phrase
 from nt2vr.negation.parse.wordlists import text_of
 
-_SLIP_SHARE = 0.15
-_LOWER_SHARE = 0.3
+# The shares of sentences with a misspelt cue, and without capitals.
+_MISSPELT_SHARE = 0.15
+_LOWER_CASE_SHARE = 0.3
 _FIELD = re.compile(r"\{(\w+)\}")
 _SAYS_LITTLE = re.compile(r"\b(?:an?|the|is|are|his|her|its|their|some|and) (?=.)")
 
@@ -32,12 +32,20 @@ def wordings_in(file: str) -> dict[str, Any]:
     return wordings
 
 
-def word(
+def draw_exclusion(
     wanted: str, unwanted: str, further: str, is_deed: bool, rng: random.Random
 ) -> tuple[str, bool]:
     """Draw a sentence that wants one phrase and excludes another.
 
-    Return also whether it is a list, which excludes a `further` phrase, too.
+    Args:
+        wanted: the phrase to show.
+        unwanted: the phrase not to show, an action if `is_deed`, otherwise a thing.
+        further: another one, which only a list excludes as well; "" for none.
+        is_deed: chooses the wordings.
+        rng: draws them.
+
+    Returns:
+        The sentence, and whether it is a list.
     """
     typed = wordings_in("typed.json")
     families = typed["either"] | typed["deed" if is_deed else "thing"]
@@ -57,13 +65,13 @@ def word(
     return mistyped(text, rng), family == "list"
 
 
-def ask(wanted: str, rng: random.Random) -> str:
+def draw_request(wanted: str, rng: random.Random) -> str:
     """Draw a request that excludes nothing."""
     template = rng.choice(wordings_in("typed.json")["asked"])
     return mistyped(template.format(**_fields_of_wanted(wanted)), rng)
 
 
-def refuse(unwanted: str, use: str, rng: random.Random) -> str:
+def draw_refusal(unwanted: str, use: str, rng: random.Random) -> str:
     """Draw a sentence that excludes a phrase and wants nothing.
 
     The use is a key of "refused" in `typed.json`.
@@ -81,12 +89,12 @@ def _fields_of_wanted(phrase: str) -> dict[str, str]:
 
 def mistyped(text: str, rng: random.Random) -> str:
     """Misspell the cues of some sentences, and leave some without capitals."""
-    if rng.random() < _SLIP_SHARE:
+    if rng.random() < _MISSPELT_SHARE:
         slips = wordings_in("typed.json")["slips"]
         cue = rf"\b(?:{'|'.join(slips)})\b"
         text = re.sub(cue, lambda match: rng.choice(slips[match[0]]), text)
-    loses_capitals = rng.random() < _LOWER_SHARE
-    # "NOT" is no slip.
+    loses_capitals = rng.random() < _LOWER_CASE_SHARE
+    # Nobody types "NOT" by mistake.
     if loses_capitals and not re.search(r"\bNOT\b", text):
         return text.lower()
     return text
@@ -98,8 +106,11 @@ def bare(phrase: str) -> str:
 
 
 def _term(phrase: str) -> str:
+    """Return a phrase as a search operator takes it: its telling words, several in quotes."""
     words = _SAYS_LITTLE.sub("", phrase)
-    return f'"{words}"' if " " in words else words
+    if " " in words:
+        return f'"{words}"'
+    return words
 
 
 class Wording(NamedTuple):
@@ -211,15 +222,19 @@ def modify(
     all_unwanted = []
     for kind, fields in changes:
         # Some have no unwanted part.
-        text, wanted, unwanted = [*rng.choice(wordings[kind]), ""][:3]
+        text, wanted, *unwanted_parts = rng.choice(wordings[kind])
         texts.append(text.format(**fields))
         all_wanted.append(wanted.format(**fields))
-        all_unwanted.append(unwanted.format(**fields))
+        for unwanted in unwanted_parts:
+            all_unwanted.append(unwanted.format(**fields))
+
+    # The joint takes the place of these words.
     if len(texts) > 1:
         texts[0] = texts[0].removesuffix(" instead")
         texts[1] = texts[1].removeprefix("but ").removeprefix("and ")
+    joint = rng.choice(UNSEEN_JOINTS if unseen else JOINTS)
     return Modification(
-        text=rng.choice(UNSEEN_JOINTS if unseen else JOINTS).join(texts),
+        text=joint.join(texts),
         wanted=tuple(filter(None, all_wanted)),
         unwanted=tuple(filter(None, all_unwanted)),
     )

@@ -71,7 +71,7 @@ TAKEN = 50
 TAKEN_OF_SUBSET = 3
 # The only system of embeddings from elsewhere.
 GIVEN = "as given"
-# Of the search for the weights of `parts`.
+# How often the search for the weights of `parts` refines them.
 ROUNDS = 2
 
 

@@ -26,12 +26,12 @@ from nt2vr.models.weights import filled
 # Before the names of tensors; in the file, those of layers are without.
 LAYERS = "layers."
 CROSS = "cross."
-# In the file, the weights of the wanted and of the unwanted parts.
+# Name, in the file, of the weights of the wanted and of the unwanted parts.
 PARTS = "parts"
-# Of vectors: picture, wanted part, unwanted parts, tokens, frames. The first three attend.
+# Roles of vectors: picture, wanted part, unwanted parts, tokens, frames. The first three attend.
 ROLES = 5
 ATTENDING = 3
-# Of new weights.
+# Standard deviation of new weights.
 STD = 0.02
 
 

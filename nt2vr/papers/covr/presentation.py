@@ -48,7 +48,7 @@ VIOLATIONS = violations(FIRST)
 FURTHER = (SUBSET_R_1, CIRR_MEAN, MAP)
 # The system that searches for the target's caption, without picture.
 FULL_CAPTION = "caption"
-# By strategy.
+# What a strategy stands for in the table, and the note beside its name.
 ROLES = {
     "picture": (BASE, "control: no text"),
     "text": (BASE, "control: no picture"),

@@ -11,7 +11,7 @@ from nt2vr.sections import Positive, Section, Whole, read_settings
 if TYPE_CHECKING:
     from trainer.config.config import TrainConfig
 
-# Of what is measured.
+# Start of the names of the measures.
 PREFIX = "fusion/"
 
 

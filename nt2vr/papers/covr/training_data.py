@@ -39,7 +39,7 @@ from trainer.data.digests import Digests, digest
 
 # Families per file of embeddings.
 BLOCK = 1_000
-# Per clip: frames of one clip are nearly alike.
+# Frames per clip; more would be nearly alike.
 FRAMES = 2
 # Texts per triplet, of which each step draws one.
 NUM_WORDINGS = 4

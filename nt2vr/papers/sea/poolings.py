@@ -18,9 +18,9 @@ from nt2vr.papers.sea.settings import TextSideSettings
 if TYPE_CHECKING:
     from trainer.config import TrainConfig
 
-# Of projections, as in W2VV++ and SEA.
+# Dropout of projections, as in W2VV++ and SEA.
 DROPOUT = 0.2
-# Of a file: each that it lists is built before its shapes are compared.
+# Most spaces that a file may list: all are built before their shapes are compared.
 MAX_SPACES = 48
 
 

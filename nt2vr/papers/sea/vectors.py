@@ -13,8 +13,8 @@ from nt2vr.papers.sea.vocabulary import words_of
 # Words of a file that are kept although no caption has them, the first ones: 100 MB of vectors of 500.
 MAX_UNSEEN_WORDS = 50_000
 
-# Of the randomised SVD: multiplications by the matrix, and columns beyond those that are wanted.
-# With these, vectors are those of NumPy's full SVD (tests/papers/sea/test_training.py).
+# The randomised SVD multiplies by the matrix this often, with so many columns beyond those that are
+# wanted. Its vectors are then those of NumPy's full SVD (tests/papers/sea/test_training.py).
 ITERATIONS = 8
 OVERSAMPLING = 16
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from nt2vr.negation.parse.wordlists import listed
 
-# Of a text; the rest is not read.
+# Words of a text that are read.
 MAX_WORDS = 200
 SEPARATORS = re.compile("[^A-Za-z0-9]+")
 

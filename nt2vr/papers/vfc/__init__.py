@@ -11,7 +11,8 @@ EXTENSION = Extension(
     losses={"vfc": "nt2vr.papers.vfc.loss:VfcLoss"},
     settings={"verbs": "nt2vr.papers.vfc.settings:VerbSettings"},
     presets=HERE / "presets",
-    # By a column of the CSV file that no other benchmark has: SVO-Probes', NExT-QA's first answer.
+    # A CSV file is recognised by a column that no other benchmark has: a picture of SVO-Probes, the
+    # first answer of NExT-QA.
     tables={"pos_image_id": "nt2vr.papers.vfc.benchmarks:read_svo_probes"},
     questions={"a0": "nt2vr.papers.vfc.benchmarks:read_next_qa"},
     class_groups={"Kinetics-verb": HERE / "kinetics-verb.txt"},

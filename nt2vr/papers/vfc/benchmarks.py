@@ -14,7 +14,7 @@ from nt2vr.evaluation.tasks import Question, Row, file_of
 
 SVO_GROUPS = {"subj_neg": "subject", "verb_neg": "verb", "obj_neg": "object"}
 
-# By the first letters of NExT-QA's types, such as CW for a causal "why".
+# Kinds of questions by the first letter of NExT-QA's types: CW is a causal "why".
 QUESTION_TYPES = {"C": "causal", "T": "temporal", "D": "descriptive"}
 
 

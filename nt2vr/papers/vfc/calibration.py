@@ -27,9 +27,9 @@ def calibrated(
 ) -> list[int]:
     """Return the numbers of the changed captions to keep, in ascending order.
 
-    They are considered in `order`, or as they come. One is kept if afterwards G ≤ S for each of its
-    verb phrases. So one with a verb phrase that no original caption has is never kept, and one in
-    which no verb phrase was parsed always is.
+    They are considered in `order`, or as they come. A changed caption is kept if G ≤ S for each of
+    its verb phrases afterwards: never if no original caption has one of them, and always if it has
+    none.
     """
     # S - G of each verb phrase.
     remaining = Counter(chain.from_iterable(originals))

@@ -11,7 +11,7 @@ from nt2vr.settings import resolve_path
 
 
 class VerbSettings(Section):
-    """Captions with another verb, for the loss vfc."""
+    """How captions get another verb, for the loss vfc."""
 
     verb_changes: str = Field(
         default="rules",

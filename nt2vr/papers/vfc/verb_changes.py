@@ -19,8 +19,8 @@ from nt2vr.papers.vfc.verb_uses import VerbUse, verb_uses_of
 # Changed captions per caption, as in the paper.
 MAX_CHANGED = 10
 
-# Captions that must have a new verb with the object, and with the subject, or, of the source
-# "random", at all.
+# How often captions must have a new verb with the object, and with the subject. Of the source
+# "random": how often they must have it.
 MIN_CAPTIONS = 2
 
 
@@ -148,7 +148,7 @@ class VerbChanges:
     def _verbs_with_same_noun(self, use: VerbUse, video_verbs: set[str]) -> Mapping[str, int]:
         """Return verbs that other captions have with the same noun and with the same subject.
 
-        They, and what captions may say in their place, are not among the verbs of the video.
+        Neither they nor their synonyms are among the verbs of the video.
         """
         with_noun = self._verbs_with_noun[use.preposition, use.noun]
         of_subject = self._verbs_of_subject[use.subject]
@@ -164,7 +164,7 @@ class VerbChanges:
 
 
 def _unsuitable_verbs(use: VerbUse) -> frozenset[str]:
-    """Return verbs that make no sentence in place of a use's, or one that is often true as well."""
+    """Return verbs that make no sentence in place of a use's verb, or one that is often true as well."""
     unsuitable = listed("no_deeds", "not_new")
     if use.preposition:
         return unsuitable

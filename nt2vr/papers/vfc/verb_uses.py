@@ -30,7 +30,7 @@ FORM_OF_TAG: dict[str, Form] = {"VBZ": "VBZ", "VBG": "VBG", "VBD": "VBD", "VBP":
 NOUNS_IN_ING = words("molding meeting clothing")
 TAGS_BEFORE_NOUNS = frozenset({"DET", "ADJ", "NUM", "POS", "NOUN"})
 
-# A verb phrase does not end before these: of "paints it red" the object is not all.
+# A verb phrase goes on if one of these follows its object, such as "red" in "paints it red".
 TAGS_AFTER_OBJECT_THAT_GO_ON = frozenset({"VB", "ADJ", "VBN", "TO", "VBP", "DET", "NOUN"})
 TAGS_AFTER_SECOND_VERB = frozenset({"DET", "NOUN", "PRON", "NUM", "ADJ"})
 
@@ -178,7 +178,7 @@ def _noun_lemma(phrases: Phrases, noun: Phrase) -> str:
 
 
 def _is_action(phrases: Phrases, i: int, verb: str, form: Form) -> bool:
-    """Return whether word i says what somebody does, and is no error of the tagger, modifier or noun."""
+    """Return whether word i says what somebody does; a tagger also takes modifiers and nouns for verbs."""
     if not verb or verb in listed("no_deeds"):
         return False
     # a | racing car, watching | racing cars

@@ -74,7 +74,7 @@ class VerbTexts:
     def of(
         cls, source: SentenceSource, config: TrainConfig, progress: Progress = silent
     ) -> "VerbTexts":
-        """Make them, and log how many changed captions calibration keeps."""
+        """Parse and change the captions of a training; log how many changed ones calibration keeps."""
         captions = _captions_of_clips(source, config.run.seed)
         verbs_of_clips = _verbs_of_clips(captions, config, progress)
         originals = [verbs.keys for verbs in chain.from_iterable(verbs_of_clips)]
@@ -166,7 +166,7 @@ class Verbs(Input[DrawnVerbs, EmbeddedVerbs]):
     def embed(
         self, drawn: DrawnVerbs, texts: Tensor, batch: EmbeddedBatch, towers: Towers
     ) -> EmbeddedVerbs:
-        """Arrange the changed captions in one row per caption, and gather all of all processes."""
+        """Arrange the changed captions in one row per caption, and gather those of all processes."""
         num_changed = len(texts) - len(drawn.phrases)
         changed_texts, phrase = texts.tensor_split([num_changed])  # (n, D), (b, D)
 
@@ -189,7 +189,7 @@ class Verbs(Input[DrawnVerbs, EmbeddedVerbs]):
 
 
 def _captions_of_clips(source: SentenceSource, seed: int) -> list[list[str]]:
-    """Return the captions to parse of each clip, `MAX_PARSED` or few more; one where they are generated."""
+    """Return the captions to parse of each clip, about `MAX_PARSED` in all; one where they are generated."""
     max_captions = math.ceil(MAX_PARSED / max(1, len(source)))
     captions: list[list[str]] = []
     for row in range(len(source)):
@@ -218,8 +218,8 @@ def _verbs_of_clips(
     verbs_of = read_verbs(resolve_path(settings.verb_changes))
     verbs_of_clips: list[list[CaptionVerbs]] = []
     for clip_captions in captions:
-        different = dict.fromkeys(clip_captions)
-        verbs_of_clips.append([verbs_of[caption] for caption in different if caption in verbs_of])
+        distinct = dict.fromkeys(clip_captions)
+        verbs_of_clips.append([verbs_of[caption] for caption in distinct if caption in verbs_of])
     return verbs_of_clips
 
 

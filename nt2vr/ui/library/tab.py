@@ -20,7 +20,7 @@ from nt2vr.ui.view import View
 from nt2vr.ui.web.errors import problem_place, with_errors_shown_at
 from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value, is_upload
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
-from trainer.teaching import taught
+from trainer.teaching import taught_name
 
 POLL_S = 1.0
 # Clips of a library whose posters are read every second while it is indexed.
@@ -406,10 +406,10 @@ class LibraryTab:
         """Offer to teach a model that has indexed a library, or to compare it with the taught one."""
         if not self._indexing.galleries.is_indexed(library_id, model):
             return {}
-        taught_name = self._indexing.models.named(taught(model))
-        if taught_name:
-            state = {"gallery": library_id, "systems": f"{model}|{taught_name}"}
-            return {"taught": taught_name, "id": library_id, "link": urlencode(state)}
+        taught_model = self._indexing.models.named(taught_name(model))
+        if taught_model:
+            state = {"gallery": library_id, "systems": f"{model}|{taught_model}"}
+            return {"taught": taught_model, "id": library_id, "link": urlencode(state)}
         if model in self._teaching.names(request):
             return {"teach": model}
         return {}

@@ -22,11 +22,18 @@ from nt2vr.world.drawn.sizes import (
 from nt2vr.world.scenes import Deed
 from nt2vr.world.things import DeedKind, Thing
 
+# The code of OpenMoji's cloud of dust, which is drawn behind somebody, not above.
 DASH = "1F4A8"
 
 
 class _OnTrack(NamedTuple):
-    """A position on the track of a deed."""
+    """A position on the track of a deed.
+
+    Attributes:
+        track: its name; "" for none.
+        spot: where on it.
+        heading: 1 onward, -1 back.
+    """
 
     track: str = ""
     spot: Spot = Spot()
@@ -38,9 +45,13 @@ def _on_track(deed: Deed | None, step: int) -> _OnTrack:
     if deed is None or not track_of(deed.kind.motion):
         return _OnTrack()
     motion = deed.kind.motion
-    count = round((deed.end - deed.start) * STEPS)
-    at = step - round(deed.start * STEPS)
-    return _OnTrack(track_of(motion), spots(motion, count)[at], headings(motion, count)[at])
+    num_steps = round((deed.end - deed.start) * STEPS)
+    steps_done = step - round(deed.start * STEPS)
+    return _OnTrack(
+        track=track_of(motion),
+        spot=spots(motion, num_steps)[steps_done],
+        heading=headings(motion, num_steps)[steps_done],
+    )
 
 
 class AtStep(NamedTuple):
@@ -69,44 +80,67 @@ def placed_at(individual: Individual, stand: Stand, step: int, led: Deed | None 
     track, spot, _ = position
     if not track or deed is None:
         return AtStep(stand.place, deed, spot)
-    # A thing moves, not its doer.
+    # What moves is a thing, and somebody who throws or rolls it stands still.
     if isinstance(deed.object, str) and track in ("air", "ground"):
         return AtStep(stand.place, deed, spot)
 
     place = _moved(individual, stand, position)
     turn = spot.turn
-    if individual.look:
-        pivot = 36.0
-    else:
-        pivot = individual.figure.kind.size * ADULT / 2
+    # Who spins upright faces the other way at every second step instead of turning over.
     if track == "wheel" and deed.kind.posture == "stand":
-        place = replace(place, facing=place.facing * (-1) ** step)
         turn = 0
-    if track == "sway" or (track == "topple" and individual.look):
-        pivot = 0
-    return AtStep(replace(place, turn=turn, pivot=pivot), deed, spot)
+        if step % 2:
+            place = replace(place, facing=-place.facing)
+    place = replace(place, turn=turn, pivot=_pivot(individual, track))
+    return AtStep(place, deed, spot)
+
+
+def _pivot(individual: Individual, track: str) -> float:
+    """Return about which height somebody turns, in units: its middle, or its feet."""
+    is_person = individual.look is not None
+    if track == "sway" or (track == "topple" and is_person):
+        return 0.0
+    if is_person:
+        return 36.0
+    return individual.figure.kind.size * ADULT / 2
 
 
 def _moved(individual: Individual, stand: Stand, position: _OnTrack) -> Placement:
     """Return the place of somebody on a track, and where it faces."""
     place = stand.place
-    facing = place.facing
-    track, spot, heading = position
+    x, y = _offset(individual, stand, position)
+    return replace(
+        place,
+        x=place.x + x * place.scale,
+        y=place.y - y * place.scale,
+        facing=_facing(individual, stand, position),
+    )
+
+
+def _facing(individual: Individual, stand: Stand, position: _OnTrack) -> int:
+    """Return where somebody on a track faces: 1 right, -1 left."""
+    if position.track in ("lane", "drive"):
+        return stand.place.facing * position.heading
+    # A person looks the same coming and going, so that a single frame does not tell which it is.
+    if position.track == "entry" and individual.look is None:
+        return stand.side * position.heading
+    return stand.place.facing
+
+
+def _offset(individual: Individual, stand: Stand, position: _OnTrack) -> Point:
+    """Return how far somebody on a track is from its stand, in units; y is up."""
+    facing = stand.place.facing
+    spot = position.spot
     is_person = individual.look is not None
-    # In units from its stand.
     x = 0.0
     y = 0.0
-    match track:
+    match position.track:
         case "lane":
             x = facing * stand.reach * spot.x
-            facing *= heading
         case "drive":
             x = facing * stand.ahead * spot.x
-            facing *= heading
         case "entry":
             x = stand.side * stand.out * spot.x
-            if not is_person:
-                facing = stand.side * heading
         case "ground":
             x = facing * stand.reach * (2 * spot.x - 1)
         case "float":
@@ -121,7 +155,7 @@ def _moved(individual: Individual, stand: Stand, position: _OnTrack) -> Placemen
         case "topple" if is_person:
             x = facing * 38 * spot.x * individual.figure.kind.size
             y = spot.turn / 90 * 12
-    return replace(place, x=place.x + x * place.scale, y=place.y - y * place.scale, facing=facing)
+    return x, y
 
 
 def paint(
@@ -157,7 +191,7 @@ def paint(
 def _paint_sign(
     canvas: Canvas, individual: Individual, place: Placement, step: int, kind: DeedKind
 ) -> None:
-    """Paint what tells a deed, if anything does, over the head or behind."""
+    """Paint the sign of a deed, if it has one, over the head or behind."""
     if not kind.sign or kind.hand == "at face":
         return
     behind, front, height = extent(individual.figure)
@@ -242,20 +276,29 @@ class _Gait(NamedTuple):
 
 
 def _gait(svg: str, thing: Thing, deed: Deed | None, step: int, phase: int) -> _Gait:
-    posture = deed.kind.posture if deed else ""
-    motion = deed.kind.motion if deed else ""
-    moves = posture in ("walk", "run") and thing.role == "animal"
+    """Return how an animal, a vehicle or a thing is drawn at a step of its deed."""
+    posture = ""
+    motion = ""
+    if deed:
+        posture = deed.kind.posture
+        motion = deed.kind.motion
+    walks_or_runs = posture in ("walk", "run") and thing.role == "animal"
+
     angle = 0.0
     if posture in ("sit", "jump"):
         angle = -15.0
-    elif posture == "run" and moves:
+    elif posture == "run" and walks_or_runs:
         angle = (-15, 0, 15, 0)[(step + phase) % 4]
     elif posture == "lie" and motion == "none":
+        # It is flattened, and stays on the ground.
         down = ink(svg).bottom * (1 - 0.7)
         svg = f'<g transform="translate(0 {down}) scale(1 0.7)">{svg}</g>'
-    return _Gait(
-        svg,
-        angle,
-        upwards=2.5 if moves and step % 2 else 0,
-        sideways=1.5 * (-1) ** step if motion == "shake" else 0,
-    )
+
+    is_odd_step = step % 2 == 1
+    upwards = 0.0
+    if walks_or_runs and is_odd_step:
+        upwards = 2.5
+    sideways = 0.0
+    if motion == "shake":
+        sideways = -1.5 if is_odd_step else 1.5
+    return _Gait(svg, angle, upwards, sideways)

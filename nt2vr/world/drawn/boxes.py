@@ -107,9 +107,11 @@ def boxes(scene: Scene) -> Iterator[IndividualBoxes]:
 
 def _drawings(figure: Figure) -> Iterator[tuple[str, list[str]]]:
     """Yield what a figure and the things that it has are drawn with."""
-    # People are drawn in parts.
-    is_person = figure.kind.role == "person"
-    yield "", [] if is_person else [picture(figure.kind, figure.colour)]
+    drawings_of_figure: list[str] = []
+    # People are drawn in parts, all of which count.
+    if figure.kind.role != "person":
+        drawings_of_figure = [picture(figure.kind, figure.colour)]
+    yield "", drawings_of_figure
     for deed in figure.deeds:
         for name in (deed.object, deed.kind.shows):
             if isinstance(name, str) and name:

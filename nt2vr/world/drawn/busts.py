@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from nt2vr.world.drawn.canvas import drawing, ink, recoloured
 
-# By the ending of a picture's code; darker tones hide the black outlines.
+# Colours of skin by the ending of a picture's code. Darker ones would hide the black outlines.
 SKINS = {"": "#FCEA2B", "-1F3FB": "#FADCBC", "-1F3FD": "#BF8F68"}
 BLOND = "#F1B31C"
 # Plain busts are drawn blond.
@@ -16,7 +16,7 @@ HAIRS = (BLOND, "#A57939", "#6A462F", "#E27022")
 PLAIN_SHIRT = "#92D3F5"
 # Y of the chin.
 CHIN = 45.0
-# How much narrower a trunk is than a bust.
+# The width of a trunk, as a share of that of a bust.
 SQUEEZE = 0.68
 TORSO = "M36 47C31 47 27 48 26.5 53L25 69Q25 72 28 72H44Q47 72 47 69L45.5 53C45 48 41 47 36 47Z"
 # Pictures of a head alone.
@@ -55,7 +55,7 @@ class _Bust(NamedTuple):
 
 
 def _part(element: str) -> BustPart:
-    """Return to which part an element of a bust belongs; "beside" it are things."""
+    """Return to which part an element of a bust belongs; things are "beside" it."""
     box = ink(element)
     if abs(box.left + box.right - 72) > 28 or box.width > 50:
         return "beside"

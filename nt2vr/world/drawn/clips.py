@@ -137,7 +137,7 @@ class ClipFile:
         )
 
     def _draw(self, progress: Progress) -> None:
-        # The processes take seconds to start.
+        # Progress is reported now, since the processes take seconds to start.
         progress(0, len(self), "drawing clips")
         self.path.parent.mkdir(parents=True, exist_ok=True)
         _make_room(self.path.parent, float(np.prod(self.shape, dtype=float)))
@@ -197,8 +197,10 @@ def embed_frames(
     remaining = iter(clips)
     embeddings: list[Embeddings] = []
     while chunk := list(islice(remaining, CHUNK)):
-        stored = encoder.encode_video(np.stack(chunk))
-        embeddings.append(encoder.pool(stored) if pools else stored)
+        chunk_embeddings = encoder.encode_video(np.stack(chunk))
+        if pools:
+            chunk_embeddings = encoder.pool(chunk_embeddings)
+        embeddings.append(chunk_embeddings)
     if not embeddings:
         return np.zeros((0, encoder.embed_dim), np.float32)
     return np.concatenate(embeddings)

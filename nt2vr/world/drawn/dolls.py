@@ -10,13 +10,12 @@ from nt2vr.world.drawn.busts import CHIN, Look
 from nt2vr.world.drawn.canvas import ANGLE_STEP, Canvas, Point, ink
 from nt2vr.world.things import read_toml
 
-# In units.
-THIGH = 10.4  # and shin
-# Upper arm and forearm, each.
+# Lengths are in units. A leg has two bones of one length, and an arm has two of another.
+THIGH = 10.4
 ARM = 11.5
 # From hip to neck.
 TRUNK = 23.0
-# From the middle, as HIP.
+# How far shoulders and hips are from the middle.
 SHOULDER = 7.5
 HIP = 4.5
 # From the chin to the top of the hair, for `head_size` 1.
@@ -26,6 +25,8 @@ SHOES = "#3A3A46"
 Side = Literal[0, 1]
 FAR: Side = 0
 NEAR: Side = 1
+# On which side of the middle the far and the near limb are, for somebody who faces right.
+DIRECTIONS = (-1, 1)
 
 
 @cache
@@ -340,7 +341,7 @@ class _Doll:
     def paint_leg(self, side: Side) -> None:
         pose = self.pose
         x, y = pose.pelvis
-        hip = self._leaning((x + (-HIP, HIP)[side], y - 1))
+        hip = self._leaning((x + DIRECTIONS[side] * HIP, y - 1))
         foot_x, foot_y = pose.feet[side]
         leg = bent(hip, target=(foot_x, foot_y + 3), length=THIGH, bend=pose.knees[side])
         self._line((hip, *leg), 5.5, self.look.trousers)
@@ -350,7 +351,7 @@ class _Doll:
     def paint_arm(self, side: Side) -> None:
         pose = self.pose
         x, y = pose.pelvis
-        shoulder = self._leaning((x + (-SHOULDER, SHOULDER)[side], y + TRUNK - 5))
+        shoulder = self._leaning((x + DIRECTIONS[side] * SHOULDER, y + TRUNK - 5))
         arm = bent(shoulder, target=pose.hands[side], length=ARM, bend=pose.elbows)
         self._line((shoulder, *arm), 4.5, self.look.shirt)
         self._line((arm.end, arm.end), 5, self.look.skin)
@@ -358,21 +359,22 @@ class _Doll:
     def paint_skirt(self) -> None:
         x, y = self.pose.pelvis
         waist = [(x - 9, y + 3), (x + 9, y + 3)]
-        corners = [*waist, self._hem(NEAR, 1), self._hem(FAR, -1)]
+        corners = [*waist, self._hem(NEAR), self._hem(FAR)]
         pixels = [self.place.at(self._leaning(corner)) for corner in corners]
         self.canvas.shape(pixels, self.look.shirt, self.place.scale)
 
-    def _hem(self, side: Side, out: int) -> Point:
+    def _hem(self, side: Side) -> Point:
         """Return the corner of a skirt over a knee."""
+        direction = DIRECTIONS[side]
         x, y = self.pose.pelvis
         foot_x, foot_y = self.pose.feet[side]
-        hip = (x + out * HIP, y - 1)
+        hip = (x + direction * HIP, y - 1)
         knee_x, knee_y = bent(
             hip, target=(foot_x, foot_y + 3), length=THIGH, bend=self.pose.knees[side]
         ).joint
         # A raised knee carries little of the skirt.
         width = 1 if knee_y < y - 4 else 0.3
-        return knee_x + 5 * out * width, knee_y - 1
+        return knee_x + 5 * direction * width, knee_y - 1
 
     def paint_trunk(self) -> None:
         pose = self.pose

@@ -28,17 +28,18 @@ from nt2vr.world.things import Thing
 # Layouts are in pixels of a frame this large.
 SIZE = 224
 MARGIN = 5.0
-ROOM = SIZE - 2 * MARGIN  # across
-# Height of the tallest figure, of the frame.
+# The width that figures share.
+ROOM = SIZE - 2 * MARGIN
+# The tallest figure in the back has from LEAST to TALLEST of the height of the frame.
 TALLEST = 0.74
 LEAST = 0.4
-TRIES = 36  # arrangements
-# Every other one is smaller by this.
+# Arrangements are tried, two of each size and each size smaller by a factor, until of nobody more
+# than this share is hidden.
+TRIES = 36
 SHRINK = 0.98
-# Until no more than this is hidden.
-HIDDEN = 0.08
+MAX_HIDDEN = 0.08
 LARGEST = 2.4  # pixels per unit
-# Of an adult: lower figures may stand before others.
+# Figures of at most this share of an adult's height may stand before others.
 SMALL = 0.5
 HIGHEST_IN_SKY = 54  # pixels
 HIGHEST_ON_ROAD = 74  # pixels
@@ -86,7 +87,7 @@ def lay_out(scene: Scene) -> list[Placed]:
         if hidden < least_hidden:
             best = everybody_placed
             least_hidden = hidden
-        if hidden <= HIDDEN:
+        if hidden <= MAX_HIDDEN:
             break
     return best
 
@@ -117,7 +118,8 @@ def _individuals(scene: Scene, rng: Random) -> Iterator[Individual]:
 
 
 def _draw_look(figure: Figure, rng: Random) -> Look | None:
-    """Draw the look of a person; the generator is used for other things, too."""
+    """Draw the look of a person; None for anything else."""
+    # They are drawn for things as well, so that the looks of later figures stay as they are.
     skin = rng.choice(list(SKINS))
     hair = rng.choice(HAIRS)
     trousers = rng.choice(TROUSERS)
@@ -160,12 +162,17 @@ def _row_of(figure: Figure, is_alone: bool, is_involved: bool) -> RowName:
 
 
 def _breadth(individuals: Sequence[Individual]) -> float:
-    """Return how many units some take side by side."""
+    """Return how many units individuals take side by side."""
     return sum(extent(individual.figure).width for individual in individuals)
 
 
 class _FigureLine(NamedTuple):
-    """Figures from left to right, and where those face who do something together."""
+    """Figures from left to right.
+
+    Attributes:
+        numbers: of the figures.
+        facing: 1 right or -1 left, of those who do something together.
+    """
 
     numbers: list[int]
     facing: dict[int, int]
@@ -189,8 +196,12 @@ def _move_next_to_target(line: _FigureLine, number: int, target: int, motion: st
     is_left = position == 0
     if follows:
         is_left = line.facing.get(target, 1) > 0
-    line.numbers.insert(position if is_left else position + 1, number)
-    line.facing.setdefault(number, 1 if is_left else -1)
+    facing_target = 1
+    if not is_left:
+        position += 1
+        facing_target = -1
+    line.numbers.insert(position, number)
+    line.facing.setdefault(number, facing_target)
     if follows or motion == "to and fro":
         line.facing.setdefault(target, line.facing[number])
 
@@ -206,8 +217,9 @@ class _Arrangement:
         self.shrink = shrink
         self.rng = rng
         self.placed: list[Placed] = []
-        self.unit = 1.3  # pixels per unit in the back
-        # Up to the lowest face.
+        # Pixels per unit in the back, which is placed first and settles how large the others are.
+        self.unit = 1.3
+        # Pixels below the lowest face in the back, which those in front must not hide.
         self.height_in_front = 0.36 * SIZE
 
     def arrange(self) -> list[Placed]:
@@ -228,23 +240,31 @@ class _Arrangement:
         return sorted(self.placed, key=lambda placed: placed.stand.place.y)
 
     def _place(self, row: RowName, individuals: list[Individual], has_sky: bool) -> None:
+        """Place the individuals of a row, as large as fits; `has_sky` if somebody is in the sky."""
         height = max(extent(individual.figure).height for individual in individuals)
         fitting_scale = ROOM / _breadth(individuals)
         if row == "back":
             self.unit = self._scale_in_back(individuals, height, fitting_scale, has_sky)
             self._place_side_by_side(individuals, self.unit, self.ground[row])
             self._note_lowest_face()
-        elif row == "sky":
+            return
+        if row == "sky":
             scale = min(self.unit, fitting_scale)
             self._place_side_by_side(individuals, scale, ground=0.2, highest=HIGHEST_IN_SKY)
-        else:
-            room = self.height_in_front if row == "front" else HIGHEST_ON_ROAD
-            scale = min(1.15 * self.unit, fitting_scale, room / height)
-            self._place_side_by_side(individuals, stepped(self.shrink * scale), self.ground[row])
+            return
+
+        highest = float(HIGHEST_ON_ROAD)
+        if row == "front":
+            highest = self.height_in_front
+        # What is nearer is larger.
+        scale = min(1.15 * self.unit, fitting_scale, highest / height)
+        self._place_side_by_side(individuals, stepped(self.shrink * scale), self.ground[row])
 
     def _scale_in_back(
         self, individuals: list[Individual], height: float, fitting_scale: float, has_sky: bool
     ) -> float:
+        """Return the pixels per unit at which the figures in the back fill the frame."""
+        # As if none were big or small: one that is must look so beside the others.
         usual_height = 40.0
         for individual in individuals:
             figure = individual.figure
@@ -257,16 +277,16 @@ class _Arrangement:
     def _note_lowest_face(self) -> None:
         front = self.ground["front"] * SIZE
         heights = []
-        for who in self.placed:
-            if who.individual.look:
-                heights.append(front - who.box.bottom)
+        for placed in self.placed:
+            if placed.individual.look:
+                heights.append(front - placed.box.bottom)
         if heights:
             self.height_in_front = min(heights)
 
     def _place_side_by_side(
         self, individuals: list[Individual], scale: float, ground: float, highest: int = 0
     ) -> None:
-        """Place some in a row; those in the sky are at most `highest` pixels high."""
+        """Place individuals in a row; those in the sky are at most `highest` pixels high."""
         spacing = _spacing(individuals, scale)
         edge = spacing.edge
         row: list[Placed] = []
@@ -276,7 +296,8 @@ class _Arrangement:
             x = self._draw_x(edge, room, facing, scale, spacing)
             edge += room.width * scale * spacing.squeeze + spacing.slack
 
-            individual_scale = min(scale, (highest or SIZE) / room.height)
+            max_height = highest or SIZE
+            individual_scale = min(scale, max_height / room.height)
             y = SIZE * ground + self._wobble_down(index, spacing)
             if highest:
                 y += room.height * individual_scale / 2 + self.rng.uniform(-4, 4)
@@ -312,12 +333,19 @@ class _Arrangement:
 
 
 class _Spacing(NamedTuple):
-    """How some stand side by side: shares of their breadth, or pixels."""
+    """How individuals stand side by side.
 
-    squeeze: float  # if they need more room than there is
-    slack: float  # room for each that is left
-    share: float  # how far each may go to either side
-    edge: float  # where the first one begins
+    Attributes:
+        squeeze: share of its breadth that each gets; below 1, they overlap.
+        slack: pixels that each has left over.
+        share: pixels that each may go to either side.
+        edge: pixel where the first one begins.
+    """
+
+    squeeze: float
+    slack: float
+    share: float
+    edge: float
 
 
 def _spacing(individuals: Sequence[Individual], scale: float) -> _Spacing:
@@ -331,7 +359,7 @@ def _spacing(individuals: Sequence[Individual], scale: float) -> _Spacing:
 
     if count == 2 and any(_touches(deed) for deed in deeds):
         return _Spacing(squeeze, slack=0.0, share=0.0, edge=MARGIN + slack)
-    # Two who run after each other use all the room.
+    # Two who run after each other may use the whole width.
     num_figures = len({individual.number for individual in individuals})
     runs = num_figures == 2 and any(deed.kind.motion in ("chase", "follow") for deed in deeds)
     share = slack * count / 2 if runs else slack / 2
@@ -374,7 +402,7 @@ def _ground(rows: Rows, scene: Scene) -> dict[RowName, float]:
     if rows["road"] and rows["front"]:
         front = 0.99
         road = 0.93
-    # What drives would hide the small.
+    # Vehicles that drive in front would hide small figures, so they drive behind these.
     figures_in_back = [scene.figures[number] for number in rows["back"]]
     are_small = bool(figures_in_back) and all(_is_small(figure) for figure in figures_in_back)
     if rows["road"] and are_small:
@@ -394,7 +422,7 @@ def _fit_in_one(figures: Sequence[Figure]) -> bool:
 
 
 def _in_step(placed: Placed, row: list[Placed]) -> Stand:
-    """Return where it stands, with as far to go as the others of its figure.
+    """Return where somebody stands, with as far to go as the others of its figure.
 
     So none overtakes another.
     """
@@ -418,7 +446,7 @@ def _placed(individual: Individual, place: Placement, share: float) -> Placed:
 def _stand(individual: Individual, place: Placement, share: float) -> Stand:
     """Return how far somebody may go."""
     room = extent(individual.figure)
-    is_right = place.x > SIZE / 2
+    nearer_side = 1 if place.x > SIZE / 2 else -1
     to_edge = min(place.x, SIZE - place.x) / place.scale
     out_of_sight = max(room.behind, room.front) + 20
     if _sweeps(individual.figure):
@@ -430,7 +458,7 @@ def _stand(individual: Individual, place: Placement, share: float) -> Stand:
     return Stand(
         place,
         reach,
-        side=1 if is_right else -1,
+        side=nearer_side,
         out=to_edge + out_of_sight,
         ahead=pixels_ahead / place.scale + out_of_sight,
     )

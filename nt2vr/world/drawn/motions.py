@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-# Of a clip; it is shown in STEPS frames or in a divisor of them.
+# Steps of a clip, which has as many frames, or a divisor of that.
 STEPS = 8
 
 
@@ -123,5 +123,6 @@ def headings(motion: str, count: int) -> tuple[int, ...]:
     xs = [spot.x for spot in spots(motion, count)]
     directions = [1 if after >= before else -1 for before, after in itertools.pairwise(xs)]
     # The last step goes on as the one before it.
-    directions.append(directions[-1] if directions else 1)
+    last_direction = directions[-1] if directions else 1
+    directions.append(last_direction)
     return tuple(directions)

@@ -23,6 +23,7 @@ from nt2vr.world.drawn.sizes import (
     LOOKING_RIGHT,
     Individual,
     Prop,
+    Size,
     active,
     picture,
     prop_of,
@@ -179,6 +180,7 @@ class PersonPainter:
         longest = max(longest, min(LARGER * longest, LONG))
         flip = thing is None or thing.name not in LOOKING_RIGHT
 
+        # It has left the hands.
         track = track_of(kind.motion)
         if track in ("air", "ground"):
             longest *= 0.8
@@ -186,19 +188,12 @@ class PersonPainter:
             paint_centred(self.place, self.canvas, self.prop.svg, at, longest, angle=0, flip=flip)
             return
 
-        x, y = grip.at[self.beat % len(grip.at)]
         if thing and kind.hand in ("ahead", "behind") and kind.verb in ("push", "pull"):
             size = size_of(thing)
             longest = max(size.width, size.height)
-            x = 18 + size.width / 2
-            if kind.hand == "behind":
-                x = -x
-            y = size.height / 2
-        elif grip.stands:
-            y = longest / 2
+            x, y = _beside(size, kind.hand)
         else:
-            x = x * OUTWARD + self.pose.pelvis[0]
-            y = y + self.pose.pelvis[1] - 24
+            x, y = self._in_hands(grip, longest)
         paint_centred(
             self.place,
             self.canvas,
@@ -214,6 +209,14 @@ class PersonPainter:
             paint_centred(
                 self.place, self.canvas, svg, at=(x + 2, y + 12), longest=20, angle=0, flip=flip
             )
+
+    def _in_hands(self, grip: Grip, longest: float) -> Point:
+        """Return the middle of a thing that is held."""
+        x, y = grip.at[self.beat % len(grip.at)]
+        if grip.stands:
+            return x, longest / 2
+        pelvis_x, pelvis_y = self.pose.pelvis
+        return x * OUTWARD + pelvis_x, y + pelvis_y - 24
 
     def _paint_juggled_balls(self) -> None:
         for ball in range(3):
@@ -236,6 +239,14 @@ class PersonPainter:
         )
 
 
+def _beside(size: Size, hand: str) -> Point:
+    """Return the middle of a thing on the ground that is pushed ahead, or pulled behind."""
+    x = 18 + size.width / 2
+    if hand == "behind":
+        x = -x
+    return x, size.height / 2
+
+
 def _ridden(deed: Deed | None, prop: Prop) -> Thing | None:
     """Return the thing on or in which a person is."""
     if deed is None:
@@ -249,7 +260,7 @@ def _placed_in_pose(place: Placement, pose: Pose) -> Placement:
     place = replace(place, turn=place.turn + pose.turn)
     if not pose.lift:
         return place
-    # It turns about its feet, not about its middle.
+    # Who is lifted turns about the feet, not about the middle.
     x = place.x + place.facing * place.scale * 38
     y = place.y - place.scale * pose.lift
     return replace(place, x=x, y=y, pivot=0)
@@ -262,7 +273,7 @@ def _posed(deed: Deed | None, ridden: Thing | None, beat: int, spot: Spot) -> _P
         posture = seat(ridden.name).posture
     elif deed and deed.kind.verb in (ENTER, LEAVE):
         posture = "march"
-        # It is the same at the same spot, coming and going.
+        # The pose depends on the spot alone, so it is the same coming and going.
         beat = round(spot.x * STEPS)
     steps = dolls.poses(posture)
     pose = steps[beat % len(steps)]

@@ -107,11 +107,14 @@ def backdrop_svg(place: str, night: bool, variant: int) -> str:
     gradients = _gradient("sky", sky) + _gradient("ground", table["ground"])
 
     dim = 'filter="url(#night)"' if night and not is_dark else ""
+    # The colours of an open sky are already those of the night.
+    dim_sky = "" if has_open_sky else dim
+    stars = _stars() if is_starry else ""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SIZE} {SIZE}">'
         f"<defs>{gradients}{night_filter}{haze}{shapes}</defs>"
-        f'<rect width="{SIZE}" height="{SIZE}" fill="url(#sky)" {"" if has_open_sky else dim}/>'
-        f"{_stars() if is_starry else ''}"
+        f'<rect width="{SIZE}" height="{SIZE}" fill="url(#sky)" {dim_sky}/>'
+        f"{stars}"
         f'<g {dim}><rect y="{HORIZON}" width="{SIZE}" height="{SIZE - HORIZON}" '
         f'fill="url(#ground)"/>{_scenery(table, night, variant)}</g></svg>'
     )

@@ -68,7 +68,10 @@ def embed_undrawn(
 
     embeddings = []
     for key in keys:
-        embeddings.append(shipped.vectors[key] if key in shipped.vectors else next(drawn))
+        if key in shipped.vectors:
+            embeddings.append(shipped.vectors[key])
+        else:
+            embeddings.append(next(drawn))
     return np.stack(embeddings)
 
 

@@ -27,8 +27,9 @@ COLOURS = {
     "white": "#F4F4F4",
 }
 # All other pictures look to the left, or to no side.
-LOOKING_RIGHT = {"polar bear", "kick scooter"}.union(
-    "bison hippo raccoon bird snake dragon dinosaur snail bee plane helicopter rocket".split()
+LOOKING_RIGHT = frozenset(
+    {"polar bear", "bison", "hippo", "raccoon", "bird", "snake", "dragon", "dinosaur", "snail"}
+    | {"bee", "plane", "helicopter", "rocket", "kick scooter"}
 )
 _LYING_POSTURES = frozenset({"lie", "swim", "cartwheel", "surf", "ski"})
 
@@ -41,7 +42,7 @@ class Individual:
         figure: what it is and does.
         number: of the figure in the scene.
         look: of a person.
-        phase: steps by which it is ahead of others that do the same, who would else be in step.
+        phase: steps by which it is ahead, so that those who do the same are not in step.
     """
 
     figure: Figure

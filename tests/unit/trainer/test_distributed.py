@@ -34,7 +34,7 @@ from tests.support.tiny_models import TINY
 from tests.support.trainings import assert_ended
 from trainer import distributed
 from trainer.__main__ import main
-from trainer.config import Towers, TrainConfig, save_config
+from trainer.config import TrainConfig, TrainedPart, save_config
 from trainer.data.batches import epoch_batches
 from trainer.data.clip_loader import world_clips
 from trainer.data.sentences import CaptionSentences
@@ -53,7 +53,7 @@ LOSSES = ("contrastive", "retrieval", "bnl", "composed")
 multiprocessing.set_forkserver_preload(["trainer.loop", "tests.support.tiny_models"])
 KINDS = ("text", "visual", "all", "accumulated")
 KEPT = {"4 kept": 0.5, "2 kept": 0.25}  # share of the 8 captions of a batch
-HEADS: dict[str, Towers] = {"head": "head", "head and all": "all"}
+HEADS: dict[str, TrainedPart] = {"head": "head", "head and all": "all"}
 CASES = [(kind, loss) for kind in KINDS for loss in LOSSES] + [
     (kind, "distill") for kind in ("text", *KEPT)
 ]
@@ -61,7 +61,7 @@ CASES += [(kind, loss) for kind in HEADS for loss in ("contrastive", "composed")
 
 
 def config_of(kind: str, base: Path) -> TrainConfig:
-    train: Towers = (
+    train: TrainedPart = (
         "text"
         if kind in ("text", *KEPT)
         else "visual"

@@ -126,7 +126,7 @@ def test_three_adam_steps_decay_matrices_alone() -> None:
     moments = {"matrix": (0.0, 0.0), "bias": (0.0, 0.0)}
     slopes = [(0.3, 0.4), (-0.2, 0.1), (0.5, 0.25)]
     for number, (slope, rate) in enumerate(zip(slopes, (0.05, 0.1, 0.1), strict=True), 1):
-        assert steps.state["learning_rate"] == pytest.approx(rate)
+        assert steps.plotted_values["learning_rate"] == pytest.approx(rate)
         steps.step([slope])
         for name, gradient, decay in (("matrix", slope[0], 0.5), ("bias", slope[1], 0.0)):
             first, second = moments[name]
@@ -166,4 +166,4 @@ def test_the_temperature_stays_between_1_and_100() -> None:
             learner.model.logit_scale.fill_(beyond)
         learner.step([BATCH])
         assert learner.model.logit_scale.item() == pytest.approx(limit)
-    assert learner.state["logit_scale"] == pytest.approx(1.0)
+    assert learner.plotted_values["logit_scale"] == pytest.approx(1.0)

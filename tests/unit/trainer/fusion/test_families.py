@@ -15,7 +15,7 @@ from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG
 from nt2vr.search.embed_clips import embed_gallery
 from tests.support.model_families import FAMILIES, write_family
 from tests.support.trainings import run_training
-from trainer.config import Towers, TrainConfig
+from trainer.config import TrainConfig, TrainedPart
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from trainer.config import Towers, TrainConfig
     [("SigLIP", "all"), ("SigLIP 2", "text"), ("CLIPA", "text"), ("MetaCLIP 2", "text")],
 )
 def test_a_model_of_the_family_is_trained_reloaded_and_searched(
-    tmp_path: Path, write_video: Callable[..., Path], name: str, train: Towers
+    tmp_path: Path, write_video: Callable[..., Path], name: str, train: TrainedPart
 ) -> None:
     base = tmp_path / "base"
     before = write_family(base, name)
