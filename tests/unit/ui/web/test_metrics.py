@@ -20,9 +20,9 @@ TOKEN = {"authorization": "Bearer secret-token"}
 
 
 def client() -> TestClient:
-    view = SimpleNamespace(embeddings=np.zeros((5, 4), np.float32))
+    gallery = SimpleNamespace(embeddings=np.zeros((5, 4), np.float32))
     # Two models share it.
-    model = SimpleNamespace(views={"": view})
+    model = SimpleNamespace(galleries={"": gallery})
     galleries: Any = SimpleNamespace(live=SimpleNamespace(loaded=[model, model]))
     metrics = Metrics(galleries, Permissions("secret-token"), lambda: 3)
 
