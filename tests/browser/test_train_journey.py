@@ -209,7 +209,9 @@ def test_charts_and_the_question_fit_their_frames(page: Page, running_app: Runni
         composed.focus()
         composed.press("ArrowLeft")
         composed.press("ArrowLeft")
-        expect(composed.locator(".nt-readout")).to_have_text(f"epoch 1: {HOSTILE} 0.3, base 0.4")
+        expect(composed.locator(".nt-readout")).to_have_text(
+            "epoch 1: done 23/11 12:00 0.3, base 0.4"
+        )
     finally:
         shutil.rmtree(run.path)
 
