@@ -333,13 +333,21 @@ def _key(name: str) -> str:
     return "".join(name.casefold().split())
 
 
+def checkpoint_epoch(checkpoint: Path) -> int | None:
+    """Return the epoch of a run's checkpoint by its name; None if the name has none."""
+    match = EPOCH.fullmatch(checkpoint.name)
+    if match is None:
+        return None
+    return int(match[1])
+
+
 def epochs_of(checkpoints: Path) -> dict[str, CatalogEntry]:
     """List a run's newest epoch, its best, and each epoch by what follows the run's name."""
     numbered = []
     for folder in _subfolders(checkpoints):
-        match = EPOCH.fullmatch(folder.name)
-        if match:
-            numbered.append((int(match[1]), folder))
+        epoch = checkpoint_epoch(folder)
+        if epoch is not None:
+            numbered.append((epoch, folder))
     if not numbered:
         return {}
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from nt2vr.errors import ConfigError, Nt2vrError, quoted
 from nt2vr.files import parse_json
 from nt2vr.media.gallery import Video
-from nt2vr.models.catalog import EPOCH, Catalog, CatalogEntry
+from nt2vr.models.catalog import Catalog, CatalogEntry, checkpoint_epoch
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Ranking
 from nt2vr.search.exclusion import above_mean
@@ -54,9 +54,9 @@ class RunEpochs:
         run = without_epoch if without_epoch in entries else model
         epochs = []
         for folder in entries[run].folders:
-            match = EPOCH.fullmatch(folder.name)
-            if match:
-                epochs.append(int(match[1]))
+            epoch = checkpoint_epoch(folder)
+            if epoch is not None:
+                epochs.append(epoch)
         return cls(run, tuple(sorted(epochs)))
 
     def system(self, epoch: int, like: System) -> System:

@@ -19,7 +19,7 @@ import numpy as np
 from nt2vr.errors import CheckpointError, Nt2vrError
 from nt2vr.files import stamp
 from nt2vr.models.card import DIFFERENCE, WEIGHTS
-from nt2vr.models.catalog import EPOCH, Catalog, CatalogEntry
+from nt2vr.models.catalog import Catalog, CatalogEntry, checkpoint_epoch
 from nt2vr.models.encoder import Encoder
 from nt2vr.search.embedded_gallery import EmbeddedGallery
 
@@ -252,10 +252,7 @@ def _epoch_of(entry: CatalogEntry, folder: Path) -> int | None:
     """Return the epoch of a checkpoint; None if it is not one of a run."""
     if entry.kind != "run":
         return None
-    match = EPOCH.fullmatch(folder.name)
-    if match is None:
-        return None
-    return int(match[1])
+    return checkpoint_epoch(folder)
 
 
 def _with_galleries(model: LoadedModel, searchers: Iterable[GalleryEmbedder]) -> LoadedModel:

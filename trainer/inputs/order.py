@@ -226,20 +226,12 @@ def motions_of(row: int, scene: Scene) -> Iterator[Motion]:
     for figure in filter(_is_named, scene.figures):
         enters = figure.enters > 0
         leaves = figure.leaves < 1
-        if enters and not leaves:
+        if enters != leaves:
             yield Motion(
                 row=row,
                 thing=figure.thing,
-                verb=ENTER,
-                other_verb=LEAVE,
-                object="",
-            )
-        if leaves and not enters:
-            yield Motion(
-                row=row,
-                thing=figure.thing,
-                verb=LEAVE,
-                other_verb=ENTER,
+                verb=ENTER if enters else LEAVE,
+                other_verb=LEAVE if enters else ENTER,
                 object="",
             )
 

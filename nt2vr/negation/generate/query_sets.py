@@ -408,7 +408,7 @@ def _video(path: Path, row: _NumberedLine) -> _VideoLine:
     """Read a line with a video; a ConfigError names a bad one."""
     video_id = row.fields.get("video_id")
     texts: Any = row.fields.get("captions")
-    if not isinstance(video_id, str) or not _is_list_of_texts(texts):
+    if not isinstance(video_id, str) or not is_list_of_texts(texts):
         raise ConfigError(
             f"Line {row.number} of {path} lacks a video_id or a list of captions. Add them."
         )
@@ -422,5 +422,6 @@ def _video(path: Path, row: _NumberedLine) -> _VideoLine:
     return _VideoLine(video_id, tuple(texts), queries)
 
 
-def _is_list_of_texts(value: Any) -> bool:
+def is_list_of_texts(value: Any) -> bool:
+    """Return whether a value of a JSON file is a list of strings, which may be empty."""
     return isinstance(value, list) and all(isinstance(text, str) for text in value)

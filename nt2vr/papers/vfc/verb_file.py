@@ -7,10 +7,9 @@ One JSON object per line: {"caption": "a man cuts a cake", "phrases": ["cutting 
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from nt2vr.errors import ConfigError
-from nt2vr.negation.generate.query_sets import objects_of, write_lines
+from nt2vr.negation.generate.query_sets import is_list_of_texts, objects_of, write_lines
 from nt2vr.papers.vfc.verb_changes import CaptionVerbs, ChangedCaption
 from nt2vr.papers.vfc.verb_uses import keys_of
 
@@ -37,7 +36,11 @@ def read_verbs(path: Path) -> dict[str, CaptionVerbs]:
         caption = row.get("caption")
         phrases = row.get("phrases", [])
         changed = row.get("changed", [])
-        if not isinstance(caption, str) or not _are_texts(phrases) or not _are_texts(changed):
+        if (
+            not isinstance(caption, str)
+            or not is_list_of_texts(phrases)
+            or not is_list_of_texts(changed)
+        ):
             raise ConfigError(
                 f"Line {number} of {path} lacks a caption, or lists of phrases and changed. Add them."
             )
@@ -48,7 +51,3 @@ def read_verbs(path: Path) -> dict[str, CaptionVerbs]:
             changed=tuple(ChangedCaption(text, keys_of(text)) for text in changed),
         )
     return verbs_of
-
-
-def _are_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(text, str) for text in value)
