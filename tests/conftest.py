@@ -152,13 +152,16 @@ class RunningApp:
     process: "subprocess.Popen[bytes]"
 
 
+# An app offers tools to agents where the package for them is installed.
+AGENT_FLAGS = ["--mcp"] if find_spec("mcp") else []
+
+
 @pytest.fixture(scope="session")
 def running_app(
     tmp_path_factory: pytest.TempPathFactory, gallery_data: Path
 ) -> Iterator[RunningApp]:
     """Start the app once, with tools for agents and a new data folder; tests leave no runs, models or reports."""
-    flags = ["--mcp"] if find_spec("mcp") else []
-    with run_app(tmp_path_factory.mktemp("app"), gallery_data / "cache", flags=flags) as app:
+    with run_app(tmp_path_factory.mktemp("app"), gallery_data / "cache", flags=AGENT_FLAGS) as app:
         yield app
 
 
