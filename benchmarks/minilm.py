@@ -60,8 +60,12 @@ class MiniLM(nn.Module):
     `encode_text`.
     """
 
-    def __init__(self) -> None:
-        """Build the model with random weights."""
+    def __init__(self, added_layers: int = 0) -> None:
+        """Build the model with random weights.
+
+        Layers added behind MiniLM's own are normalised before their branches, and add zero to their
+        input until they learn.
+        """
         super().__init__()
         self.visual = NoVision()
         self.logit_scale = nn.Parameter(torch.zeros(()))
@@ -70,16 +74,15 @@ class MiniLM(nn.Module):
             torch.zeros(POSITIONS, WIDTH)
         )  # plus the embedding of the only segment
         self.norm = nn.LayerNorm(WIDTH, eps=1e-12)
-        layer = nn.TransformerEncoderLayer(
-            WIDTH,
-            HEADS,
-            4 * WIDTH,
-            dropout=0,
-            activation="gelu",
-            layer_norm_eps=1e-12,
-            batch_first=True,
-        )
-        self.layers = nn.TransformerEncoder(layer, LAYERS, enable_nested_tensor=False)
+        self.layers = nn.TransformerEncoder(_layer(), LAYERS, enable_nested_tensor=False)
+        self.added_layers = nn.ModuleList()
+        for _ in range(added_layers):
+            layer = _layer(norm_first=True)
+            # Both branches end in zero, so the layer changes nothing at first.
+            nn.init.zeros_(layer.self_attn.out_proj.weight)
+            nn.init.zeros_(layer.linear2.weight)
+            nn.init.zeros_(layer.linear2.bias)
+            self.added_layers.append(layer)
 
     def encode_text(self, tokens: Tensor, normalize: bool = False) -> Tensor:
         """Embed tokens (N, CONTEXT), padded with 0: (N, WIDTH)."""
@@ -97,9 +100,24 @@ class MiniLM(nn.Module):
         mask = tokens != 0  # (N, L)
         states = self.norm(self.token_embedding(tokens) + self.positions[: tokens.shape[1]])
         states = self.layers(states, src_key_padding_mask=~mask)
+        for layer in self.added_layers:
+            states = layer(states, src_key_padding_mask=~mask)
         weights = mask.to(states)[:, :, None]
         pooled: Tensor = (states * weights).sum(dim=1) / weights.sum(dim=1)
         return pooled
+
+
+def _layer(norm_first: bool = False) -> nn.TransformerEncoderLayer:
+    return nn.TransformerEncoderLayer(
+        WIDTH,
+        HEADS,
+        4 * WIDTH,
+        dropout=0,
+        activation="gelu",
+        layer_norm_eps=1e-12,
+        batch_first=True,
+        norm_first=norm_first,
+    )
 
 
 def is_installed() -> bool:
@@ -119,17 +137,15 @@ def folder() -> Path:
     return Path(spec.origin).parent / "model"
 
 
-def load_minilm() -> tuple[MiniLM, FileTokenizer]:
-    """Load model and tokenizer.
+def load_minilm(added_layers: int = 0) -> tuple[MiniLM, FileTokenizer]:
+    """Load model and tokenizer; added layers change no embedding before they learn.
 
     Raises:
         ConfigError: if the package is not installed.
     """
-    model = MiniLM()
-    missing = model.load_state_dict(
-        renamed(load_file(folder() / "model.safetensors")), strict=False
-    ).missing_keys
-    assert missing == ["logit_scale"], missing
+    model = MiniLM(added_layers)
+    weights = renamed(load_file(folder() / "model.safetensors"))
+    model.load_state_dict({**model.state_dict(), **weights})
     return model.eval(), _tokenizer()
 
 

@@ -94,6 +94,7 @@ SETTINGS = (
     "steps",
     "seed",
     "world",
+    "added_layers",
 )  # of a run
 logger = logging.getLogger(__name__)
 Run = Mapping[str, float]
@@ -183,7 +184,10 @@ def main() -> None:
                 if config.dataset.data not in clips:
                     clips[config.dataset.data] = clips_of(config, options.captions)
                 model, found, denied = teach(
-                    config, *clips[config.dataset.data], hold_out=bool(run.get("hold_out"))
+                    config,
+                    *clips[config.dataset.data],
+                    hold_out=bool(run.get("hold_out")),
+                    added_layers=int(run.get("added_layers", 0)),
                 )
                 with atomic_write(kept) as file:
                     torch.save(
@@ -191,7 +195,7 @@ def main() -> None:
                         file,
                     )
             taught = torch.load(kept)
-            model, tokenizer = load_minilm()
+            model, tokenizer = load_minilm(int(settings_of(name).get("added_layers", 0)))
             model.load_state_dict(taught["model"])
             found, denied = taught["found"], set(taught["denied"])
             encoder = MiniLMEncoder(model, tokenizer, f"MiniLM-neg {name}", "MiniLM")
@@ -297,7 +301,11 @@ def clips_of(config: TrainConfig, most: int) -> tuple[Clips, Clips]:
 
 
 def teach(
-    config: TrainConfig, clips: Clips, validation: Clips, hold_out: bool = False
+    config: TrainConfig,
+    clips: Clips,
+    validation: Clips,
+    hold_out: bool = False,
+    added_layers: int = 0,
 ) -> tuple[MiniLM, dict[str, float], set[str]]:
     """Train; return the model, its text measures with the time taken, and all phrases that were denied."""
     started = time.monotonic()
@@ -310,7 +318,8 @@ def teach(
                 clips.sentences.captions, clips.sentences.denials, has_videos=False
             ),
         )
-    model, tokenizer = load_minilm()
+    torch.manual_seed(config.run.seed)  # draws the weights of added layers
+    model, tokenizer = load_minilm(added_layers)
     model.token_embedding.requires_grad_(False)
     base = FrozenTexts(deepcopy(model), tokenizer, "cpu")
     learner = Learner(
