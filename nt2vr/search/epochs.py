@@ -21,8 +21,10 @@ from nt2vr.search.exclusion import above_mean
 from nt2vr.search.hits import Hit
 from nt2vr.search.judge import Verdict
 from nt2vr.search.live import LoadedModel
-from nt2vr.search.searcher import Searcher, SearchPlan
+from nt2vr.search.plan import SearchPlan
+from nt2vr.search.searcher import Searcher
 from nt2vr.search.strategies import System
+from nt2vr.search.system_search import embed_for_systems
 
 logger = logging.getLogger(__name__)
 # Queries whose rankings are kept: about 30 KB each, of 15 epochs with eight clips.
@@ -134,7 +136,7 @@ def judged_by_parts(
     # Unlike the sentence as typed, this strategy has the parts embedded.
     system = System(base, "boolean")
     base_plan = replace(plan, systems=(system,), loaded={base: model})
-    (parts,) = searcher.embed_for_systems(query, base_plan)
+    (parts,) = embed_for_systems(query, base_plan)
     gallery = model.gallery_of(searcher)
     texts = parts.unwanted
     if parts.wanted is not None:

@@ -14,7 +14,8 @@ from nt2vr.models.catalog import Catalog
 from nt2vr.presets import PRESETS
 from nt2vr.search.answers import Answer
 from nt2vr.search.epochs import RankingCache, Recording, RunEpochs
-from nt2vr.search.searcher import Searcher, SearchPlan
+from nt2vr.search.plan import SearchPlan
+from nt2vr.search.searcher import Searcher
 from nt2vr.search.strategies import System
 from nt2vr.ui.later_starts import LaterStarts
 from nt2vr.ui.search.formats import short_name, system_choices
