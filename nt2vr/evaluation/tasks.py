@@ -297,20 +297,16 @@ def _task_of(questions: Sequence[Question], folder: Path) -> Task:
     text_rows: dict[str, int] = {}
     queries = []
     for question, video in zip(questions, files.rows, strict=True):
-        rows = [text_rows.setdefault(answer, len(text_rows)) for answer in question.answers]
-        wrong = [row for number, row in enumerate(rows) if number != question.right]
+        answers = [text_rows.setdefault(answer, len(text_rows)) for answer in question.answers]
+        # The others are wrong.
+        del answers[question.right]
         query = JudgedQuery(
             kind=question.kind,
             text=question.answers[question.right],
             relevant=row_array((video,)),
-            others=row_array(wrong),
-            group="; ".join(group for group in question.groups if group),
+            others=row_array(answers),
+            group="; ".join(filter(None, question.groups)),
             cue=cue_of(" ".join(question.answers)),
         )
         queries.append(query)
-    return Task(
-        videos=files.videos,
-        queries=queries,
-        texts=tuple(text_rows),
-        unclear=files.unclear,
-    )
+    return Task(files.videos, queries, texts=tuple(text_rows), unclear=files.unclear)
