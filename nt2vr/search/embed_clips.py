@@ -128,9 +128,9 @@ def embed_gallery(
             raise CheckpointError(
                 f"The embeddings of {encoder.name} are not finite. Choose another checkpoint."
             )
-        error = _store_or_hold(rows, [clip.key for clip in batch], embeddings)
-        if error is not None:
-            _refuse_or_warn(error, rows.folder, in_memory)
+        failure = _store_or_hold(rows, [clip.key for clip in batch], embeddings)
+        if failure is not None:
+            _refuse_or_warn(failure, rows.folder, in_memory)
         report.add(batch)
     evict(_subfolders(rows.folder.parent), LIMITS["towers"])
     skipped |= _with_equal_clips(failed, clips)
@@ -427,9 +427,8 @@ def _pool_stored(
     missing = np.flatnonzero(stored.find(keys) < 0)
     for start in range(0, len(missing), CHUNK):
         chunk = missing[start : start + CHUNK]
-        _store_or_hold(
-            stored, [keys[row] for row in chunk], encoder.pool(frames[frame_rows[chunk]])
-        )
+        pooled_chunk = encoder.pool(frames[frame_rows[chunk]])
+        _store_or_hold(stored, [keys[row] for row in chunk], pooled_chunk)
     if len(missing):
         evict(_subfolders(folder), LIMITS["pooled"])
 

@@ -4,6 +4,7 @@ A model that knows a word gets it as typed. Models that do not know it all get t
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -47,13 +48,17 @@ def substitutes(
     Words that have no known substitute are left out, and so are `literal` ones.
     """
     unseen_by_model = {name: unseen_words(query, model) for name, model in models.items()}
-    unseen = {word for words in unseen_by_model.values() for word in words}
-    unseen -= {word.lower() for word in literal}
+    models_without: dict[str, list[Encoder]] = defaultdict(list)
+    for name, words in unseen_by_model.items():
+        for word in words:
+            models_without[word].append(models[name])
 
+    literal_words = {word.lower() for word in literal}
     substitute_of: dict[str, str] = {}
-    for word in unseen:
-        without_word = [models[name] for name, words in unseen_by_model.items() if word in words]
-        substitute = known_substitute(word, _known_by_all(without_word), synonyms)
+    for word, unknowing in models_without.items():
+        if word in literal_words:
+            continue
+        substitute = known_substitute(word, _known_by_all(unknowing), synonyms)
         if substitute:
             substitute_of[word] = substitute
 
@@ -232,13 +237,8 @@ def _embed(
         embeddings = dict(zip(texts, encoder.encode_text(texts), strict=True))
     parts = parts_of(encoder, query, embeddings)
 
-    reference_vectors = []
-    for reference in references:
-        if reference.video_id:
-            reference_vectors.append(clips[reference.video_id])
-        else:
-            reference_vectors.append(_pooled(encoder, reference))
-    picture, away = merge_references(reference_vectors, references)
+    vectors = [_reference_vector(encoder, reference, clips) for reference in references]
+    picture, away = merge_references(vectors, references)
     parts = replace(parts, away=away)
     if picture is None:
         return parts
@@ -247,19 +247,24 @@ def _embed(
     picture_query = _picture_query(picture, parts)
     if reads_tokens(encoder):
         picture_query = _with_tokens(picture_query, encoder, query, wanted, frames)
-    combined = partial(
-        combine,
-        query=picture_query,
-        weights=Weights.of(encoder.card.composition),
-        composers=encoder.composers,
-    )
     join = partial(_join_picture, encoder, wanted, picture)
     return replace(
         parts,
         sentence=join(query.text, parts.sentence),
         wanted=join(" ".join(query.wanted), parts.wanted),
-        combined=combined,
+        combined=partial(
+            combine,
+            query=picture_query,
+            weights=Weights.of(encoder.card.composition),
+            composers=encoder.composers,
+        ),
     )
+
+
+def _reference_vector(encoder: Encoder, reference: Reference, clips: VectorById) -> Vector:
+    if reference.video_id:
+        return clips[reference.video_id]
+    return _pooled(encoder, reference)
 
 
 def _picture_query(picture: Vector, parts: EmbeddedParts) -> PictureQuery:
