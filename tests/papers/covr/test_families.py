@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from nt2vr.negation.generate.wordings import CHANGE_KINDS, ChangeKind, wordings_in
+from nt2vr.papers.covr.change_wording import ask_for
+from nt2vr.papers.covr.draw_changes import changes_of
 from nt2vr.papers.covr.edits import (
     COPIES,
     EDIT_KINDS,
     Family,
     WishTable,
-    ask_for,
-    changes_of,
     choose_families,
     gallery_of,
     training_families,

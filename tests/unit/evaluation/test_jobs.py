@@ -14,7 +14,7 @@ from nt2vr.evaluation.sources import Data
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.models.catalog import Catalog
-from nt2vr.papers.covr.benchmark import CovrData
+from nt2vr.papers.covr.data import CovrData
 from tests.support.tiny_models import write_tiny
 
 WAIT_S = 60
