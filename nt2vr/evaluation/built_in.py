@@ -193,8 +193,8 @@ def shown_benchmark(
     scenes = sample_scenes("test", num_clips, seed)
     table = SceneTable(scenes)
     text_rows: dict[str, int] = {}
-    plain: list[JudgedQuery] = []
-    negated: list[JudgedQuery] = []
+    plain = []
+    negated = []
     for sort, classes in shown_classes().items():
         plain_texts, negated_texts, claims = zip(*classes, strict=True)
         is_shown = np.stack([table.holding(claim) for claim in claims])

@@ -106,7 +106,7 @@ def first_videos(report: Report, position: int, system: str) -> list[tuple[str, 
         right = query.relevant.tolist()
         violating = query.violating.tolist()
 
-    videos: list[tuple[str, Verdict | None]] = []
+    videos = []
     for row in first[position].tolist():
         if row < 0:
             continue
@@ -177,7 +177,7 @@ def _groups(
         return
 
     small = [name for name, rows in rows_of.items() if len(rows) < SMALLEST]
-    joined_rows: list[int] = []
+    joined_rows = []
     if len(small) > 1:
         for name in small:
             joined_rows += rows_of.pop(name)

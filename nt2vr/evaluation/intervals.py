@@ -70,7 +70,7 @@ def intervals_of_means(values: Array, units: Units) -> list[Interval | None]:
     ends = [(100 - LEVEL) / 2, (100 + LEVEL) / 2]
     low, high = np.percentile(means, ends, axis=0).tolist()
     varies = (values != values[:1]).any(axis=0)
-    intervals: list[Interval | None] = []
+    intervals = []
     for column, column_varies in enumerate(varies):
         intervals.append(Interval(low[column], high[column]) if column_varies else None)
     return intervals
@@ -80,7 +80,7 @@ def _resampled_means(sums: Array, counts: Array) -> Array:
     """Return the means of each resample, (RESAMPLES, M), of units' sums (C, M) and counts (C,)."""
     num_units = len(counts)
     generator = np.random.default_rng(SEED)
-    means: list[Array] = []
+    means = []
     rows_at_a_time = max(1, CHUNK // num_units)
     for start in range(0, RESAMPLES, rows_at_a_time):
         num_rows = min(rows_at_a_time, RESAMPLES - start)

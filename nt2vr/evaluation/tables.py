@@ -210,8 +210,8 @@ def markdown_table(rows: Sequence[Sequence[str]], num_left: int) -> str:
 
 def aligned(text: str) -> str:
     """Pad the cells of Markdown tables, so that their columns line up in a terminal."""
-    lines: list[str] = []
-    table: list[list[str]] = []
+    lines = []
+    table = []
     for line in [*text.split("\n"), ""]:
         if line.startswith("| "):
             table.append(line.removeprefix("| ").removesuffix(" |").split(" | "))

@@ -197,7 +197,7 @@ def _csv_questions(rows: Sequence[Row], path: Path, prompts: str) -> Task:
 
 
 def _read_foils(path: Path, progress: Progress) -> Task:
-    questions: list[Question] = []
+    questions = []
     for file in foil_files(path):
         reader = question_files().get(file.suffix.lower())
         if reader is None:

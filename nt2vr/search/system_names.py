@@ -23,7 +23,7 @@ def system_names(models: Catalog, also: Sequence[str] = (), folds: bool = False)
     if folds:
         listed_models.sort(key=lambda model: not _is_of_run(entries[model]))
 
-    names: list[str] = []
+    names = []
     for model in listed_models:
         entry = entries[model]
         is_folded = folds and _is_of_run(entry) and not _names_run_of(also, model)

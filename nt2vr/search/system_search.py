@@ -105,7 +105,7 @@ def prepare_texts(queries: Sequence[Query], plan: SearchPlan) -> None:
     """Let each model encode the texts of all queries together."""
     queries_by_model = [plan.queries_by_model(query) for query in queries]
     for model, encoder in plan.encoders.items():
-        texts: list[str] = []
+        texts = []
         for model_queries in queries_by_model:
             texts += texts_of(model_queries[model].query)
         if texts:

@@ -30,7 +30,7 @@ def read_cc_neg(file: Path, progress: Progress) -> list[Question]:
         raise ValueError(f"it has {len(paths)} pictures and {len(annotations)} annotations")
 
     pairs_group = _groups_by_pairs(content)
-    questions: list[Question] = []
+    questions = []
     first_row = max(0, len(paths) - TEST_SIZE)
     for row in range(first_row, len(paths)):
         questions.append(_question(paths[row], annotations[row], pairs_group.get(row, "")))

@@ -46,7 +46,7 @@ class Outcome(NamedTuple):
 def scores_of(vectors: Vectors, embedded: EmbeddedQueries) -> Vectors:
     """Score all clips for each query: (Q, V); -inf for what is not ranked, and for unreadable files (zeros)."""
     clips = embedded.clips
-    exclusions: list[Exclusion] = []
+    exclusions = []
     if clips.ndim > 2:
         nothing = np.zeros((0, vectors.shape[1]), np.float32)
         for wanted in embedded.combined.wanted:

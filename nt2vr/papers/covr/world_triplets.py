@@ -99,7 +99,7 @@ def _clips_of(families: Sequence[Family]) -> list[Scene]:
 
 def _families_of_clips(families: Sequence[Family]) -> Tensor:
     """Return the family of each clip: of those of `_clips_of`, then of the references."""
-    numbers: list[int] = []
+    numbers = []
     for number, family in enumerate(families):
         numbers += [number] * (1 + len(family.edits))
     return torch.tensor([*numbers, *range(len(families))])

@@ -20,11 +20,11 @@ QUESTION_TYPES = {"C": "causal", "T": "temporal", "D": "descriptive"}
 
 def read_svo_probes(lines: Sequence[Row], path: Path, prompts: str) -> Task:
     """Ask which of two pictures a sentence describes."""
-    names: list[str] = []
+    names = []
     for line in lines:
         names += [line["pos_image_id"], line["neg_image_id"]]
     files = named_files(names, path.parent)
-    queries: list[JudgedQuery] = []
+    queries = []
     for line, right, wrong in zip(lines, files.rows[::2], files.rows[1::2], strict=True):
         query = JudgedQuery(
             kind="picture",

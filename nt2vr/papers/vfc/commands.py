@@ -25,7 +25,7 @@ def change_verbs(*, captions: Path, out: Path, rule: VerbSource = "rules", seed:
     check_writable(out.parent)
     captions_of_videos = read_captioned_videos(captions).captions.values()
     videos = [video_captions for video_captions in captions_of_videos if video_captions]
-    verbs: list[CaptionVerbs] = []
+    verbs = []
     with progress_bar() as progress:
         changes = VerbChanges(
             tracked(videos, total=len(videos), doing="parsing verbs", progress=progress)
