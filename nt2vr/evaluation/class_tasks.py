@@ -129,7 +129,13 @@ def class_task(
             sentence_of = _sentences_of(of_kind, classes, averaged)
             for sentence in sentence_of.values():
                 sentences.setdefault(sentence, len(sentences))
-            questions += _questions(kind, sentence_of, labels_as_asked, classes, sentences)
+            questions += _questions(
+                kind,
+                sentence_of=sentence_of,
+                labels=labels_as_asked,
+                classes=classes,
+                text_rows=sentences,
+            )
     return Task(
         videos=videos,
         queries=questions,

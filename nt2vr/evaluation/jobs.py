@@ -145,7 +145,13 @@ class Evaluations:
         progress(0, 0, "reading the data")
         places = self.places
         benchmark = load_benchmark(
-            data, places.folder, places.decoder, places.cache, progress, self._libraries, inputs
+            data,
+            folder=places.folder,
+            decoder=places.decoder,
+            cache=places.cache,
+            progress=progress,
+            libraries=self._libraries,
+            inputs=inputs,
         )
         # The world's 10,000 queries take 5 s.
         if data.name in (WORLD, GALLERY):

@@ -115,7 +115,11 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
         num_done = 0
         for queries in _blocks(self.queries):
             step = partial(self._report_queries, progress, encoder.name, num_done, len(queries))
-            blocks.append(self._measure_block(encoder, systems, media.vectors, queries, step))
+            blocks.append(
+                self._measure_block(
+                    encoder, systems=systems, videos=media.vectors, block=queries, step=step
+                )
+            )
             num_done += len(queries)
         self._report_queries(progress, model=encoder.name, num_done=num_done, num_more=0, share=1)
 

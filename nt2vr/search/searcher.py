@@ -130,10 +130,16 @@ class Searcher:
 
     def _embed(self, encoder: Encoder) -> EmbeddedGallery:
         if self.is_library:
-            embedded = open_indexed(self.gallery, encoder, self._cache, self._milvus)
+            embedded = open_indexed(
+                self.gallery, encoder=encoder, cache=self._cache, milvus=self._milvus
+            )
         else:
             embedded = embed_gallery(
-                self.gallery, encoder, self._decoder, self._cache, progress=self._report
+                self.gallery,
+                encoder=encoder,
+                decoder=self._decoder,
+                cache=self._cache,
+                progress=self._report,
             )
         if self._index is None:
             return embedded

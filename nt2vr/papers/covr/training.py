@@ -59,7 +59,14 @@ def train_run(
     saved = read_saved(run, learner.config, data.digests)
     logger.info("Training %s on %s.", config.encoder.name, data.name)
     validator = partial(FusionValidator, learner, data.validation, data.name, saved.changes)
-    return go_on(learner, run, saved, validator, learner.draw, should_stop)
+    return go_on(
+        learner,
+        run=run,
+        saved=saved,
+        validator=validator,
+        draw_batches=learner.draw,
+        should_stop=should_stop,
+    )
 
 
 class FusionLearner(Trainable):
@@ -142,7 +149,12 @@ class FusionValidator:
                     _link(file, unfinished / file.name)
             write_card(unfinished, card)
             add_fusion(
-                unfinished, learner.fusion, learner.weights, learner.settings, metrics, self._data
+                unfinished,
+                fusion=learner.fusion,
+                weights=learner.weights,
+                settings=learner.settings,
+                metrics=metrics,
+                data=self._data,
             )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from nt2vr.files import check_writable
 from nt2vr.negation.generate.query_sets import read_captioned_videos
-from nt2vr.papers.vfc.verb_changes import CaptionVerbs, VerbChanges
+from nt2vr.papers.vfc.verb_changes import VerbChanges
 from nt2vr.papers.vfc.verb_file import write_verbs
 from nt2vr.papers.vfc.verb_sources import VerbSource
 from nt2vr.progress import progress_bar, tracked
