@@ -190,7 +190,12 @@ class Archive:
             )
 
     def load(self, report_id: str) -> Report:
-        return _load(self._known(report_id), self._listed.get(report_id, (0,))[0])
+        folder = self._known(report_id)
+        # An unreadable report has no time.
+        written = 0
+        if report_id in self._listed:
+            written, _ = self._listed[report_id]
+        return _load(folder, written)
 
     def summary(self, report_id: str) -> dict[str, Any]:
         return _read(self._known(report_id) / REPORT)

@@ -143,16 +143,7 @@ class Evaluations:
         if inputs == FRAMES and data in self._built:
             return self._built[data]
         progress(0, 0, "reading the data")
-        places = self.places
-        benchmark = load_benchmark(
-            data,
-            folder=places.folder,
-            decoder=places.decoder,
-            cache=places.cache,
-            progress=progress,
-            libraries=self._libraries,
-            inputs=inputs,
-        )
+        benchmark = load_benchmark(data, self.places, progress, self._libraries, inputs)
         # The world's 10,000 queries take 5 s.
         if data.name in (WORLD, GALLERY):
             self._built[data] = benchmark

@@ -45,18 +45,6 @@ Array = NDArray[np.float64]
 Positions = NDArray[np.int64]  # (N,), of queries
 
 
-def _no_rows() -> NDArray[np.int32]:
-    return np.zeros((0, FIRST_PAGE), np.int32)
-
-
-def _no_ranks() -> NDArray[np.int32]:
-    return np.zeros(0, np.int32)
-
-
-def _no_scores() -> NDArray[np.float32]:
-    return np.zeros((0, 2), np.float32)
-
-
 @dataclass(frozen=True, eq=False)
 class Measured:
     """The results of a system per query, in the order of the queries.
@@ -78,9 +66,9 @@ class Measured:
     ordered: NDArray[np.float32]
     tied: NDArray[np.float32]
     violations: NDArray[np.float32]
-    first: NDArray[np.int32] = field(default_factory=_no_rows)
-    video_ranks: NDArray[np.int32] = field(default_factory=_no_ranks)
-    pair_scores: NDArray[np.float32] = field(default_factory=_no_scores)
+    first: NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, FIRST_PAGE), np.int32))
+    video_ranks: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    pair_scores: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 2), np.float32))
 
 
 def joined(blocks: Sequence[Measured]) -> Measured:

@@ -26,9 +26,7 @@ from nt2vr.evaluation.tasks import is_task, task_benchmark
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.files import expanded
 from nt2vr.library.libraries import Libraries
-from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video, load_gallery
-from nt2vr.media.store import Cache
 from nt2vr.models.capabilities import VideoInputName
 from nt2vr.negation.generate.build import (
     cached_query_sets,
@@ -127,24 +125,22 @@ class Reader:
 
 def load_benchmark(
     data: Data,
-    folder: Path,
-    decoder: Decoder,
-    cache: Cache,
+    places: Places,
     progress: Progress,
     libraries: Libraries | None = None,
     inputs: Inputs = FRAMES,
 ) -> TextBenchmark:
     """Load a benchmark, without loading models or decoding videos.
 
-    `folder`, `decoder` and `cache` are those of `Places`, `inputs` those of `Reader`. An Nt2vrError
-    says what cannot be used.
+    `inputs` are those of `Reader`. An Nt2vrError says what cannot be used.
     """
     _check(data, _other_than_frames(inputs))
     name = data.name
     path = name.partition(":")[2]
-    build_world = WORLDS.get(name)
-    if build_world is not None:
-        return build_world(folder, data.clips, data.seed, progress=progress)
+    decoder = places.decoder
+    cache = places.cache
+    if name in WORLDS:
+        return WORLDS[name](places.folder, data.clips, data.seed, progress=progress)
     if name == GALLERY:
         gallery = load_gallery(ASSETS / "gallery" / "gallery.jsonl")
         return gallery_benchmark(gallery, decoder, cache, progress)
@@ -154,9 +150,9 @@ def load_benchmark(
         return task_benchmark(expanded(name), decoder, cache, progress, data.prompts)
     if name.startswith(WORDS):
         videos = read_words(path, data.split, progress)
-        return words_benchmark(Path(path).stem, videos, data.seed, folder, progress)
+        return words_benchmark(Path(path).stem, videos, data.seed, places.folder, progress)
 
-    reader = Reader(Places(folder, decoder, cache), progress, inputs)
+    reader = Reader(places, progress, inputs)
     if libraries is not None and name.startswith(LIBRARY):
         return _library_benchmark(data, libraries, reader)
     if name.startswith(LIBRARY) or not kind_and_path(name)[1].exists():

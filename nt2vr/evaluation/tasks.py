@@ -89,6 +89,7 @@ def is_task(path: Path) -> bool:
     """Return whether a file or folder is one that `task_benchmark` reads."""
     if path.suffix.lower() != ".csv" or not path.is_file():
         return bool(foil_files(path))
+    # Files of captions have the column "caption", too.
     marks = {*tables(), *NEGATED} - {"caption"}
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
         columns = next(csv.reader(file), ())

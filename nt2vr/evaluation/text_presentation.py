@@ -59,8 +59,8 @@ class TextPresentation(Presentation):
     def metrics_as_stored(self, metrics: Mapping[str, float]) -> Mapping[str, float] | None:
         return None
 
-    def row(self, report: Report, place: int) -> Row:
-        query = report.queries[place]
+    def row(self, report: Report, position: int) -> Row:
+        query = report.queries[position]
         relevant = tuple(report.video_ids[video] for video in query.relevant)
         captions = {}
         for video_id in relevant:
@@ -69,7 +69,7 @@ class TextPresentation(Presentation):
         heading = counted(len(relevant), "relevant video")
         if query.kind == "negated":
             heading = "The video of the original caption, which no longer matches"
-        return Row(query, report.ranks(place), heading, relevant, captions)
+        return Row(query, report.ranks(position), heading, relevant, captions)
 
     def kinds(self, report: Report) -> list[str]:
         kinds = {query.kind for query in report.queries}

@@ -153,16 +153,34 @@ def parts_of(encoder: Encoder, query: Query, embeddings: Mapping[str, Vector]) -
 
     The caller sets their strength.
     """
-    wanted_text = " ".join(query.wanted)
-    unwanted = np.zeros((0, encoder.embed_dim), np.float32)
-    if query.unwanted:
-        unwanted = np.stack([embeddings[text] for text in query.unwanted])
-    parts = EmbeddedParts(
-        sentence=embeddings[query.text] if query.text.strip() else None,
-        wanted=embeddings[wanted_text] if wanted_text.strip() else None,
-        unwanted=unwanted,
-        strength=0.0,
+    return embedded_parts(
+        encoder,
+        sentence=query.text,
+        wanted=" ".join(query.wanted),
+        unwanted=query.unwanted,
+        embeddings=embeddings,
         anchor=anchor_of(encoder),
+    )
+
+
+def embedded_parts(
+    encoder: Encoder,
+    sentence: str,
+    wanted: str,
+    unwanted: Sequence[str],
+    embeddings: Mapping[str, Vector],
+    anchor: Vector | None,
+) -> EmbeddedParts:
+    """Put the parts of a query together; a sentence or wanted part without an embedding is blank."""
+    unwanted_vectors = np.zeros((0, encoder.embed_dim), np.float32)
+    if unwanted:
+        unwanted_vectors = np.stack([embeddings[text] for text in unwanted])
+    parts = EmbeddedParts(
+        sentence=embeddings.get(sentence),
+        wanted=embeddings.get(wanted),
+        unwanted=unwanted_vectors,
+        strength=0.0,
+        anchor=anchor,
         tau=tau_of(encoder.card),
     )
     return parts.with_focus_texts(encoder.card)

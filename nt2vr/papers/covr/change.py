@@ -84,11 +84,11 @@ def act_of(deed: Deed, scene: Scene) -> Act:
     return Act(frozenset((deed.verb,)), **{slot: objects})  # type: ignore[arg-type]
 
 
-def _without(scene: Scene, things_gone: Collection[str]) -> Scene:
+def _without(scene: Scene, removed_things: Collection[str]) -> Scene:
     """Leave figures out. Who does something to one of them would do it to itself, which is never possible."""
     remaining = []
     for number, figure in enumerate(scene.figures):
-        if figure.thing not in things_gone:
+        if figure.thing not in removed_things:
             remaining.append(number)
     new_numbers = {old: new for new, old in enumerate(remaining)}
 

@@ -197,7 +197,7 @@ def _changes_of_edit(reference: Scene, kind: str, rng: Random) -> Iterator[tuple
         yield (change,)
 
 
-class WishTable:
+class RequirementTable:
     """`Requirements.holds` for all scenes of a gallery at once."""
 
     def __init__(self, scenes: Sequence[Scene]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from nt2vr.evaluation.queries import cue_of, row_array
 from nt2vr.models.encoder import Encoder
 from nt2vr.papers.covr.benchmark import CovrBenchmark
-from nt2vr.papers.covr.edits import Family, WishTable, choose_families, gallery_of
+from nt2vr.papers.covr.edits import Family, RequirementTable, choose_families, gallery_of
 from nt2vr.papers.covr.presentation import SEEN, UNSEEN
 from nt2vr.papers.covr.queries import CovrQuery, EmbeddedMedia
 from nt2vr.progress import Progress
@@ -41,7 +41,7 @@ def covr_world(cache: Path, split: SceneSplit, per_kind: int = 0) -> CovrBenchma
     return CovrBenchmark(
         name=f"{WORLD}, {split}".removesuffix(", test"),
         video_ids=tuple(map(str, range(len(clips)))),
-        queries=tuple(_world_queries(families, WishTable(clips))),
+        queries=tuple(_world_queries(families, RequirementTable(clips))),
         embed=embed,
         source={
             "data": NAME,
@@ -53,7 +53,7 @@ def covr_world(cache: Path, split: SceneSplit, per_kind: int = 0) -> CovrBenchma
     )
 
 
-def _world_queries(families: Sequence[Family], clips: WishTable) -> Iterator[CovrQuery]:
+def _world_queries(families: Sequence[Family], clips: RequirementTable) -> Iterator[CovrQuery]:
     for row, family in enumerate(families):
         picture = {"scene": family.reference.to_dict()}
         for edit in family.edits:

@@ -14,7 +14,7 @@ from torch import Tensor
 from nt2vr.models.encoder import Encoder
 from nt2vr.negation.generate.wordings import Modification
 from nt2vr.papers.covr.change_wording import ask_for
-from nt2vr.papers.covr.edits import Edit, Family, WishTable, copies, training_families
+from nt2vr.papers.covr.edits import Edit, Family, RequirementTable, copies, training_families
 from nt2vr.papers.covr.embedded_queries import TextVectors
 from nt2vr.papers.covr.fusion_data import FusionData, LoadedData
 from nt2vr.papers.covr.settings import fusion_settings
@@ -121,7 +121,7 @@ def _triplets_of(families: Sequence[Family]) -> list[_WorldTriplet]:
 def _right_clips(triplets: Sequence[_WorldTriplet], families: Sequence[Family]) -> list[list[int]]:
     """Return the rows of all clips that are right for each triplet."""
     references = [family.reference for family in families]
-    table = WishTable([*_clips_of(families), *references])
+    table = RequirementTable([*_clips_of(families), *references])
     return [table.right(triplet.edit.requirements) for triplet in triplets]
 
 
