@@ -368,13 +368,11 @@ class Searcher:
 
     def answer(self, query: QueryOrVector, plan: SearchPlan) -> Answer:
         """Rank the clips with each system."""
+        searches = list(system_searches(query, plan))
         judge = self._judge_of(query, plan.references)
-        rankings = []
-        for search in system_searches(query, plan):
-            rankings.append(rank(search, query, plan, judge))
         return Answer(
             query=query if isinstance(query, Query) else Query(""),
-            rankings=tuple(rankings),
+            rankings=tuple(rank(search, query, plan, judge) for search in searches),
             judged_by=self._judged_by,
             gallery=self.key,
         )
