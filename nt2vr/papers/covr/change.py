@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from nt2vr.negation.generate.wordings import ChangeKind
 from nt2vr.world.casting import anywhere, props_at
 from nt2vr.world.claims import Act, Claim, SubjectClaim
-from nt2vr.world.scenes import Deed, Figure, Scene
+from nt2vr.world.scenes import Action, Figure, Scene
 from nt2vr.world.things import Names, places, things
 from nt2vr.world.wording import meanings
 
@@ -25,8 +25,8 @@ class Change:
     before: Scene
     old: Figure | None = None
     new: Figure | None = None
-    did: Deed | None = None
-    does: Deed | None = None
+    did: Action | None = None
+    does: Action | None = None
     place: str = ""
 
     def applied(self, scene: Scene) -> Scene:
@@ -77,11 +77,11 @@ def named(thing: str) -> Names:
     return meanings()[things()[thing].nouns[0].word]
 
 
-def act_of(deed: Deed, scene: Scene) -> Act:
-    name = scene.object_of(deed)
+def act_of(action: Action, scene: Scene) -> Act:
+    name = scene.object_of(action)
     objects = named(name) if name else frozenset[str]()
-    slot = "targets" if isinstance(deed.object, int) else "objects"
-    return Act(frozenset((deed.verb,)), **{slot: objects})  # type: ignore[arg-type]
+    slot = "targets" if isinstance(action.object, int) else "objects"
+    return Act(frozenset((action.verb,)), **{slot: objects})  # type: ignore[arg-type]
 
 
 def _without(scene: Scene, removed_things: Collection[str]) -> Scene:
@@ -94,11 +94,11 @@ def _without(scene: Scene, removed_things: Collection[str]) -> Scene:
 
     figures = []
     for itself, number in enumerate(remaining):
-        deeds = []
-        for deed in scene.figures[number].deeds:
-            if isinstance(deed.object, int):
-                deeds.append(replace(deed, object=new_numbers.get(deed.object, itself)))
+        actions = []
+        for action in scene.figures[number].actions:
+            if isinstance(action.object, int):
+                actions.append(replace(action, object=new_numbers.get(action.object, itself)))
             else:
-                deeds.append(deed)
-        figures.append(replace(scene.figures[number], deeds=tuple(deeds)))
+                actions.append(action)
+        figures.append(replace(scene.figures[number], actions=tuple(actions)))
     return replace(scene, figures=tuple(figures))

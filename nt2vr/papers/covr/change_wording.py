@@ -7,9 +7,9 @@ from nt2vr.negation.generate.wordings import Modification, modify
 from nt2vr.papers.covr.change import Change, act_of, named
 from nt2vr.world.claims import Claim, SubjectClaim
 from nt2vr.world.reader import read_claim
-from nt2vr.world.scenes import Deed, Scene
+from nt2vr.world.scenes import Action, Scene
 from nt2vr.world.things import Noun, places, things
-from nt2vr.world.wording import conjugate, draw_deed, draw_noun
+from nt2vr.world.wording import conjugate, draw_action, draw_noun
 
 
 def ask_for(
@@ -30,10 +30,10 @@ def fields_of(scene: Scene, change: Change, rng: Random) -> dict[str, str]:
             noun = _noun(figure.thing, rng)
             fields |= {name: noun.word, f"a_{name}": noun.with_article()}
     if change.did:
-        phrase = _deed(change.did, scene, rng)
+        phrase = _action(change.did, scene, rng)
         fields |= {"did": conjugate(phrase, "{ing}"), "was_doing": phrase}
     if change.does:
-        phrase = _deed(change.does, scene, rng)
+        phrase = _action(change.does, scene, rng)
         fields |= {"doing": conjugate(phrase, "{ing}"), "does": conjugate(phrase, "{s}")}
     if thing := _thing(change):
         noun = _noun(thing, rng)
@@ -61,9 +61,9 @@ def _noun(thing: str, rng: Random) -> Noun:
             return noun
 
 
-def _deed(deed: Deed, scene: Scene, rng: Random) -> str:
-    """Draw words for a deed, with the verb as a lemma, that claim what a change does."""
+def _action(action: Action, scene: Scene, rng: Random) -> str:
+    """Draw words for an action, with the verb as a lemma, that claim what a change does."""
     while True:
-        phrase, act = draw_deed(deed, scene.figures, rng, was_named=True)
-        if act == act_of(deed, scene):
+        phrase, act = draw_action(action, scene.figures, rng, was_named=True)
+        if act == act_of(action, scene):
             return phrase

@@ -1,4 +1,4 @@
-"""The changes that a scene allows: a single figure, its deed or the place replaced, added or removed."""
+"""The changes that a scene allows: one figure, its action or the place replaced, added or removed."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -7,11 +7,11 @@ from random import Random
 
 from nt2vr.negation.generate.wordings import ChangeKind
 from nt2vr.papers.covr.change import Change, named
-from nt2vr.world.casting import anywhere, cast_at, draw_colour, props_at, sample_deed
-from nt2vr.world.scenes import Deed, Figure, Scene, is_valid
-from nt2vr.world.things import WEAR, deeds, places, things
+from nt2vr.world.casting import anywhere, cast_at, draw_colour, props_at, sample_action
+from nt2vr.world.scenes import Action, Figure, Scene, is_valid
+from nt2vr.world.things import WEAR, actions, places, things
 
-# Deeds drawn per changed one, and new actors per kind.
+# Actions drawn per changed one, and new actors per kind.
 TRIES = 8
 
 
@@ -53,9 +53,9 @@ def _is_one(figure: Figure) -> bool:
     return figure.count == 1 and figure.kind.nouns[0].number == "one"
 
 
-def _done(figure: Figure) -> list[Deed]:
+def _done(figure: Figure) -> list[Action]:
     """Return what a figure does, coming and going aside."""
-    return [deed for deed in figure.deeds if deed.kind.layer == "main"]
+    return [action for action in figure.actions if action.kind.layer == "main"]
 
 
 def _actors(scene: Scene) -> list[Figure]:
@@ -82,7 +82,7 @@ def _replace_activity(scene: Scene, rng: Random) -> Iterator[Change]:
         for did in _done(old):
             for _ in range(TRIES):
                 number = cast.index(old.thing)
-                drawn = sample_deed("main", number, cast, scene.place, rng, but=did.verb)
+                drawn = sample_action("main", number, cast, scene.place, rng, but=did.verb)
                 if drawn:
                     does = replace(drawn, start=did.start, end=did.end)
                     new = old.redone(did, does)
@@ -108,14 +108,14 @@ def _add_actor(scene: Scene, rng: Random) -> Iterator[Change]:
     for group in cast_at(scene.place):
         for name in rng.sample(group, min(TRIES, len(group))):
             new = Figure(name, draw_colour(name, rng))
-            does = sample_deed(
+            does = sample_action(
                 "main", number=len(cast), cast=[*cast, name], place=scene.place, rng=rng
             )
             if does and _is_one(new):
                 yield Change(
                     kind="add actor",
                     before=scene,
-                    new=replace(new, deeds=(does,)),
+                    new=replace(new, actions=(does,)),
                     does=does,
                 )
 
@@ -128,17 +128,17 @@ def _add_prop(scene: Scene, rng: Random) -> Iterator[Change]:
 
 
 def _add_accessory(scene: Scene, rng: Random) -> Iterator[Change]:
-    wear = deeds()[WEAR]
+    wear = actions()[WEAR]
     for old, worn in product(_actors(scene), sorted(wear.objects)):
-        if old.thing in wear.subjects and all(deed.verb != WEAR for deed in old.deeds):
-            does = Deed(
+        if old.thing in wear.subjects and all(action.verb != WEAR for action in old.actions):
+            does = Action(
                 verb=WEAR,
                 object=worn,
                 start=old.enters,
                 end=old.leaves,
                 colour=draw_colour(worn, rng),
             )
-            new = replace(old, deeds=(*old.deeds, does))
+            new = replace(old, actions=(*old.actions, does))
             yield Change(
                 kind="add accessory",
                 before=scene,
@@ -167,14 +167,14 @@ def _remove_activity(scene: Scene, _rng: Random) -> Iterator[Change]:
 
 def _remove_accessory(scene: Scene, _rng: Random) -> Iterator[Change]:
     for old in _actors(scene):
-        for did in old.deeds:
+        for did in old.actions:
             if did.verb == WEAR:
-                deeds = tuple(deed for deed in old.deeds if deed != did)
+                actions = tuple(action for action in old.actions if action != did)
                 yield Change(
                     kind="remove accessory",
                     before=scene,
                     old=old,
-                    new=replace(old, deeds=deeds),
+                    new=replace(old, actions=actions),
                     did=did,
                 )
 
