@@ -198,8 +198,12 @@ def shown_benchmark(
     for sort, classes in shown_classes().items():
         plain_texts, negated_texts, claims = zip(*classes, strict=True)
         is_shown = np.stack([table.holding(claim) for claim in claims])
-        plain += _class_questions("class", sort, plain_texts, is_shown, text_rows)
-        negated += _class_questions(LENIENT, sort, negated_texts, is_shown, text_rows)
+        plain += _class_questions(
+            "class", sort=sort, texts=plain_texts, is_shown=is_shown, text_rows=text_rows
+        )
+        negated += _class_questions(
+            LENIENT, sort=sort, texts=negated_texts, is_shown=is_shown, text_rows=text_rows
+        )
     data = f"{NAME}, classes"
     return _benchmark(
         name=f"{WORLD}, classes",

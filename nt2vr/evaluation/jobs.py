@@ -143,7 +143,9 @@ class Evaluations:
         if inputs == FRAMES and data in self._built:
             return self._built[data]
         progress(0, 0, "reading the data")
-        benchmark = load_benchmark(data, self.places, progress, self._libraries, inputs)
+        benchmark = load_benchmark(
+            data, places=self.places, progress=progress, libraries=self._libraries, inputs=inputs
+        )
         # The world's 10,000 queries take 5 s.
         if data.name in (WORLD, GALLERY):
             self._built[data] = benchmark

@@ -45,7 +45,9 @@ def measure_block(
     """
     if num_videos is None:
         num_videos = len(videos)
-    scores = _video_scores(vectors, videos, queries, num_videos, exclusions)
+    scores = _video_scores(
+        vectors, videos=videos, queries=queries, num_videos=num_videos, exclusions=exclusions
+    )
     relevant = mask([query.relevant for query in queries], num_videos)
     hard = mask([query.hard for query in queries], num_videos)
     ordered, tied = ordered_shares(scores, relevant, hard)

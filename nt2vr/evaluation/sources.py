@@ -145,12 +145,18 @@ def load_benchmark(
         gallery = load_gallery(ASSETS / "gallery" / "gallery.jsonl")
         return gallery_benchmark(gallery, decoder, cache, progress)
     if name.startswith(CLASSES):
-        return class_benchmark(expanded(path), decoder, cache, progress, data.prompts)
+        return class_benchmark(
+            expanded(path), decoder=decoder, cache=cache, progress=progress, prompts=data.prompts
+        )
     if data.has_classes:
-        return task_benchmark(expanded(name), decoder, cache, progress, data.prompts)
+        return task_benchmark(
+            expanded(name), decoder=decoder, cache=cache, progress=progress, prompts=data.prompts
+        )
     if name.startswith(WORDS):
         videos = read_words(path, data.split, progress)
-        return words_benchmark(Path(path).stem, videos, data.seed, places.folder, progress)
+        return words_benchmark(
+            Path(path).stem, videos=videos, seed=data.seed, folder=places.folder, progress=progress
+        )
 
     reader = Reader(places, progress, inputs)
     if libraries is not None and name.startswith(LIBRARY):

@@ -69,7 +69,13 @@ class TextPresentation(Presentation):
         heading = counted(len(relevant), "relevant video")
         if query.kind == "negated":
             heading = "The video of the original caption, which no longer matches"
-        return Row(query, report.ranks(position), heading, relevant, captions)
+        return Row(
+            query=query,
+            ranks=report.ranks(position),
+            heading=heading,
+            relevant=relevant,
+            captions=captions,
+        )
 
     def kinds(self, report: Report) -> list[str]:
         kinds = {query.kind for query in report.queries}

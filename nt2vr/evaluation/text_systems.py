@@ -111,7 +111,13 @@ def search_vectors(
             anchor=anchor,
         )
         embedded.append(of_query)
-    return [_vectors_of_system(encoder, system, queries, embedded, step) for system in systems]
+    vectors = []
+    for system in systems:
+        of_system = _vectors_of_system(
+            encoder, system=system, queries=queries, parts_of_queries=embedded, step=step
+        )
+        vectors.append(of_system)
+    return vectors
 
 
 def _vectors_of_system(

@@ -264,7 +264,9 @@ def _embed(
     wanted = [reference for reference in references if reference.wanted]
     picture_query = _picture_query(picture, parts)
     if reads_tokens(encoder):
-        picture_query = _with_tokens(picture_query, encoder, query, wanted, frames)
+        picture_query = _with_tokens(
+            picture_query, encoder=encoder, query=query, wanted=wanted, frames=frames
+        )
     join = partial(_join_picture, encoder, wanted, picture)
     return replace(
         parts,

@@ -199,7 +199,7 @@ class Searcher:
             strengths: strength per strategy, for systems that fix none; default: the model's.
         """
         checked = self.checked(query, references)
-        plan = self.plan(systems, k, references, strengths, literal)
+        plan = self.plan(systems, k=k, references=references, strengths=strengths, literal=literal)
         return self.answer(checked, plan)
 
     def score_all(

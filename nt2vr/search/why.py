@@ -174,7 +174,9 @@ def _explain(ranking: Ranking, query: Query, video_id: str, encoder: Encoder) ->
     model_query = query
     if ranking.read_as:
         model_query = with_words(query, ranking.read_as)
-    return _take_apart(why, model_query, clip, encoder, strength=ranking.strength)
+    return _take_apart(
+        why, model_query=model_query, clip=clip, encoder=encoder, strength=ranking.strength
+    )
 
 
 def _take_apart(

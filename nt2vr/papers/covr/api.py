@@ -44,4 +44,6 @@ def submit_covr(
         raise ConfigError("The built-in world has no test server. Name the folder of CIRR.")
     with closing(Services(Settings.read(data_dir, device))) as services:
         benchmark = data.load(encoder, services.evaluations.places, progress)
-        return write_submission(benchmark, encoder, system, path=expanded(file), progress=progress)
+        return write_submission(
+            benchmark, encoder=encoder, system=system, path=expanded(file), progress=progress
+        )

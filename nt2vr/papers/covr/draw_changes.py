@@ -82,7 +82,9 @@ def _replace_activity(scene: Scene, rng: Random) -> Iterator[Change]:
         for did in _done(old):
             for _ in range(TRIES):
                 number = cast.index(old.thing)
-                drawn = sample_action("main", number, cast, scene.place, rng, but=did.verb)
+                drawn = sample_action(
+                    "main", number=number, cast=cast, place=scene.place, rng=rng, but=did.verb
+                )
                 if drawn:
                     does = replace(drawn, start=did.start, end=did.end)
                     new = old.redone(did, does)

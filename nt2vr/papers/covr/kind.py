@@ -54,7 +54,9 @@ def read_single_file(path: Path) -> Report:
         results = []
         for system, table in data["systems"].items():
             ranks = [row["ranks"][system] for row in data["rows"]]
-            results.append(covr_result(data["model"], system, ranks, table, spec={}))
+            results.append(
+                covr_result(data["model"], system=system, ranks=ranks, table=table, spec={})
+            )
         return Report(
             name=f"{data['name']}, {PICTURE_PLUS_TEXT}",
             digest="",

@@ -99,7 +99,10 @@ class FusionLearner(Trainable):
         seed = 1_000 * self.config.run.seed + epoch
         batch_size = self.config.batches.batch_size
         steps = self.config.batches_per_epoch
-        yield from islice(batches(self._data, self.settings, batch_size, steps, seed), done, None)
+        drawn = batches(
+            self._data, settings=self.settings, batch_size=batch_size, steps=steps, seed=seed
+        )
+        yield from islice(drawn, done, None)
 
     def loss(self, batch: Tensor) -> tuple[Tensor, dict[str, float]]:
         loss = LOSSES[self.settings.loss](self._module, self._data, batch, self.settings)

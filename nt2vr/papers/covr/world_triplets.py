@@ -66,7 +66,9 @@ def load_families(
 ) -> FusionData:
     settings = fusion_settings(config)
     families = training_families(config.dataset.num_clips, config.run.seed)
-    clips = _embedded_clips(families, encoder, cache, settings.weigh_frames, progress)
+    clips = _embedded_clips(
+        families, encoder=encoder, cache=cache, by_frame=settings.weigh_frames, progress=progress
+    )
 
     triplets = _triplets_of(families)
     texts = _texts_of(triplets, Random(config.run.seed))

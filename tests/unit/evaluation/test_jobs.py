@@ -45,7 +45,7 @@ def slow_data(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """Have reading the data take until it is stopped; the event says that it has begun."""
     begun = threading.Event()
 
-    def load(data: Any, places: Any, progress: Callable[..., None], *more: Any) -> Any:
+    def load(data: Any, progress: Callable[..., None], **more: Any) -> Any:
         progress(3, 8, "clips")
         begun.set()
         while True:
