@@ -28,13 +28,11 @@ from trainer.config import (
     resolved,
     save_config,
 )
-from trainer.runs.run_folder import RunFolder, RunStatus, State, refuse_second_training
+from trainer.runs.run_folder import RUNS, RunFolder, RunStatus, State, refuse_second_training
 from trainer.teaching import add_model
 from trainer.trainings import training_of
 
 logger = logging.getLogger("trainer")
-# The folder of run folders in a data folder.
-RUNS = "runs"
 FULL_DISK = "The disk of {} is full. Free some space, then resume the run."
 
 

@@ -4,12 +4,12 @@ import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from hashlib import blake2b
 from io import BytesIO
 from itertools import compress
 from typing import Any, NamedTuple
 
 from nt2vr.errors import DatasetError, MediaError
+from nt2vr.files import hash_text
 from nt2vr.media.decode import Decoder, Decoding, ahead
 from nt2vr.media.frames import Frames, StoredClips
 from nt2vr.media.gallery import Video
@@ -117,8 +117,7 @@ def decode_videos(
     rows = store.find(clip.key for clip in clips)
     readable = list(compress(clips, rows >= 0))
     _log_skipped(skipped, num_videos=len(videos), num_readable=len(readable))
-    keys = " ".join(clip.key for clip in readable)
-    contents = blake2b(keys.encode(), digest_size=8).hexdigest()
+    contents = hash_text(" ".join(clip.key for clip in readable), 8)
     return (
         readable,
         StoredClips(store.rows(), rows[rows >= 0]),

@@ -36,6 +36,8 @@ from nt2vr.settings import training_devices
 from trainer.config.config import TrainConfig
 from trainer.runs.loggers import loggers_of
 
+# The folder of run folders in a data folder.
+RUNS = "runs"
 # "stopping" and "interrupted" are never written: `RunManager` infers them.
 State = Literal["preparing", "running", "stopping", "stopped", "finished", "failed", "interrupted"]
 UNDER_WAY: tuple[State, ...] = ("preparing", "running", "stopping")

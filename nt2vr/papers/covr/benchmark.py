@@ -11,7 +11,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
@@ -27,7 +26,7 @@ from nt2vr.evaluation.metric_names import recall
 from nt2vr.evaluation.queries import JudgedQuery, cue_of, mask, row_array
 from nt2vr.evaluation.report import Presentation, Report, Result
 from nt2vr.evaluation.scoring import first_ranks, first_rows, score_table, shares_among_first
-from nt2vr.files import expanded, write_json
+from nt2vr.files import expanded, hash_text, write_json
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.media.store import Cache
@@ -133,7 +132,7 @@ class CovrBenchmark(ModelBenchmark[EmbeddedMedia]):
     def digest(self) -> str:
         truth = [(query.kind, query.text, tuple(query.relevant.tolist())) for query in self.queries]
         identity = (self.name, sorted(self.source.items()), truth)
-        return blake2b(repr(identity).encode(), digest_size=12).hexdigest()
+        return hash_text(repr(identity))
 
     def systems_of(self, encoder: Encoder) -> list[System]:
         """Return every composition that a model has, its controls, and the full caption where it is known."""
