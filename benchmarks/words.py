@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.gallery import stream_staged
 from benchmarks.harness import arguments
 from nt2vr.evaluation.scoring import ordered_shares
 from nt2vr.models.checkpoint import read_checkpoint
@@ -32,7 +33,7 @@ from nt2vr.world.claims import Act, Claim, SceneTable, SubjectClaim, visible_in
 from nt2vr.world.drawn.clips import ClipFile
 from nt2vr.world.labels import labels
 from nt2vr.world.reader import read_claim
-from nt2vr.world.sampling import sample_scenes, showing, stream_staged
+from nt2vr.world.sampling import sample_scenes, showing
 from nt2vr.world.scenes import Scene
 from nt2vr.world.things import deeds, kinds, places, read_table, things
 from nt2vr.world.wording import meanings
@@ -50,7 +51,7 @@ def test_scenes() -> list[Scene]:
         name for scene in scenes for name in {figure.thing for figure in visible_in(scene)}
     )
     for name in things():
-        further = stream_staged([showing(name)], "test", SEED)
+        further = stream_staged([showing(name)], SEED)
         while shown[name] < LEAST:
             scenes.append(next(further))
             shown.update({figure.thing for figure in visible_in(scenes[-1])})

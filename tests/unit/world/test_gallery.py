@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.gallery import CAPTIONS_PER_CLIP, CLIPS_PER_STORY, CLIPS_PER_THING, SIZE, build
 from nt2vr.media.gallery import Gallery, load_gallery
 from nt2vr.media.picture import read_picture
 from nt2vr.media.resize import shrunk
@@ -19,7 +20,6 @@ from nt2vr.world.captions import captions
 from nt2vr.world.claims import visible_in
 from nt2vr.world.drawn.motions import STEPS
 from nt2vr.world.drawn.render import render
-from nt2vr.world.gallery import CAPTIONS_PER_CLIP, CLIPS_PER_STORY, CLIPS_PER_THING, SIZE, build
 from nt2vr.world.offers import stories
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Scene
