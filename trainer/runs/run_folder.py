@@ -156,6 +156,12 @@ class RunFolder:
         self._status = path / "status.json"
         self.lock = Lock(path / "lock")
 
+    @property
+    def data_dir(self) -> Path | None:
+        """The data folder that the run is in; None outside of one."""
+        folder = self.path.resolve()
+        return folder.parents[1] if folder.parent.name == RUNS else None
+
     def checkpoint(self, epoch: int) -> Path:
         return self.path / "checkpoints" / f"epoch_{epoch:03d}"
 
