@@ -289,7 +289,7 @@ def write_captions(data: Path, out: Path) -> Path:
     path = out / "captions.txt"
     if path.exists():
         return path
-    tested = set()
+    tested: set[str] = set()
     for texts in read_captioned_videos(data / "msrvtt1k_captions.jsonl").captions.values():
         tested.update(map(key_of, texts))
 
