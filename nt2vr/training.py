@@ -12,12 +12,10 @@ from nt2vr.notebook import curve, data_frame, joined, table
 from nt2vr.settings import Settings, prepare_environment
 from trainer.config import TrainConfig, changed, load_config, preset_or_file
 from trainer.runs.manager import folders_for
-from trainer.runs.run_folder import RUNS, RunFolder, read_metrics
+from trainer.runs.run_folder import FRAMES, RUNS, RunFolder, read_metrics
 from trainer.session import Plan, plan_new, plan_rest, train_here, use_only
 from trainer.teaching import new_teaching
 
-# Folder of drawn clips, beside the runs.
-FRAMES = ".frames"
 # Columns of metrics.jsonl that say when a measurement was taken.
 WHEN = ("epoch", "step")
 NO_CHANGES: Mapping[str, Any] = MappingProxyType({})

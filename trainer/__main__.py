@@ -18,7 +18,7 @@ from nt2vr.errors import ConfigError, Nt2vrError
 from nt2vr.files import is_disk_full
 from nt2vr.settings import Settings, prepare_environment, process_rank
 from trainer.config import load_config, parse_change, preset_or_file
-from trainer.runs.run_folder import RunFolder, refuse_second_training
+from trainer.runs.run_folder import FRAMES, RunFolder, refuse_second_training
 from trainer.session import (
     FULL_DISK,
     check_new,
@@ -64,7 +64,7 @@ def train(
     # Before torch is imported.
     prepare_environment()
     run = RunFolder(run_folder)
-    cache = cache or run.path.resolve().parent / ".frames"
+    cache = cache or run.path.resolve().parent / FRAMES
     try:
         use_only(device)
         # Only the leading process prepares the run, writes files and reports the outcome.
