@@ -88,7 +88,7 @@ class AnswerView:
             flipped=self.search.flipped,
         )
         view = view_of(self.answer) | beside(state.references, state.gallery, self.answer)
-        view["flies"] = key_of(state.q, state.gallery, state.references)
+        view["flight_key"] = key_of(state.q, state.gallery, state.references)
         return self.watch.columns(
             view,
             self.answer,
@@ -115,7 +115,7 @@ class AnswerView:
         return {
             **understood_view(self.answer, state, self.search.parsed, picture, outcomes),
             **way_out_view(self.answer, videos, self.searcher.understand, self.searcher.video),
-            **self.watch.offers(self.visitor, state.q, state.gallery),
+            **self.watch.training_offers(self.visitor, state.q, state.gallery),
             **legends_view(columns),
         }
 

@@ -289,7 +289,7 @@ class SearchTab:
         updates, _ = self._answer(SearchState(), None, None)
         understood = dict(updates[self.results.understood])
         # Whether to offer a training depends on who asks.
-        del understood["trains"]
+        del understood["may_train"]
         views = {"understood": understood, "columns": updates[self.results.columns]}
         as_json: dict[str, Any] = json.loads(json.dumps(views))
         return as_json
@@ -387,7 +387,7 @@ class SearchTab:
         """Search; return the updates that show the answer, and what the browser fills in."""
         searcher = self.galleries.searcher(state.gallery)
         state, query, parsed = with_corrections(state, searcher.understand)
-        if state.flip or not self._watch.replays(state.q, state.gallery):
+        if state.flip or not self._watch.has_recording(state.q, state.gallery):
             state = replace(state, replay="")
         outcome = self._search(state, query)
         flipped = None
@@ -412,7 +412,7 @@ class SearchTab:
         columns = view.columns()
         understood = view.understood(columns)
         # The stage asks which system understood the first cue.
-        cues = [piece["cue"] for piece in understood["said"] if "cue" in piece]
+        cues = [piece["cue"] for piece in understood["excluded"] if "cue" in piece]
         columns["cue"] = cues[0] if cues else ""
         job = self.indexing.under_way(state.gallery)
         updates = {

@@ -143,15 +143,15 @@ class Watch:
             **QUIET,
         )
 
-    def offers(self, visitor: Visitor, text: str, gallery: str) -> View:
+    def training_offers(self, visitor: Visitor, text: str, gallery: str) -> View:
         """Say whether to offer this visitor a training, and a recorded one, perhaps of another query."""
         recorded = ""
         if self.recording is not None and not gallery:
             recorded = _recorded_query(self.recording, text)
         return {
-            "replays": bool(recorded),
-            "replay_of": "" if recorded == text else recorded,
-            "trains": self.permissions.may("train", visitor),
+            "can_replay": bool(recorded),
+            "replayed_query": "" if recorded == text else recorded,
+            "may_train": self.permissions.may("train", visitor),
         }
 
     def columns(
@@ -189,7 +189,7 @@ class Watch:
         query = _recorded_query(self.recording, event_value(event, "query", str))
         return {"q": query, "systems": self.recording.base, "k": "8", "replay": "1"}
 
-    def replays(self, text: str, gallery: str) -> bool:
+    def has_recording(self, text: str, gallery: str) -> bool:
         """Return True if there is a recording of a sentence in a gallery."""
         return self.recording is not None and not gallery and text in self.recording.queries
 

@@ -135,7 +135,7 @@ def test_a_hit_of_several_windows_shows_where_they_lie() -> None:
     view = columns_view(
         answer_of(1, 2), videos.__getitem__, lambda video: {"src": "", "poster": ""}
     )
-    assert view["columns"][0]["hits"][0]["where"] == "0:10–0:30"
+    assert view["columns"][0]["hits"][0]["times"] == "0:10–0:30"
 
 
 @pytest.mark.parametrize(

@@ -178,7 +178,9 @@ def test_a_second_visitor_may_watch_but_not_stop() -> None:
     for act in (page.watch.on_start, lambda *_: page.watch.on_stop(["CLIP"], watched, NOBODY)):
         with pytest.raises(AccessError):
             act(["CLIP"], NOBODY)
-    assert page.trained.started == [] and not page.watch.offers(NOBODY, TEXT, "")["trains"]
+    assert (
+        page.trained.started == [] and not page.watch.training_offers(NOBODY, TEXT, "")["may_train"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -201,16 +203,18 @@ def test_a_recorded_run_opens_with_a_query_it_has() -> None:
         "CLIP", "stage", "", [0], [20], {TEXT: [[("a", 0.5)]], "not dancing": [[("a", 0.5)]]}
     )
     watch = replace(Page().watch, recording=recording)
-    assert [watch.offers(NOBODY, text, "")["replay_of"] for text in (TEXT, "a bird")] == ["", TEXT]
+    assert [
+        watch.training_offers(NOBODY, text, "")["replayed_query"] for text in (TEXT, "a bird")
+    ] == ["", TEXT]
     queries = [
         watch.replay_link(gr.EventData(None, {"query": text}))["q"]
         for text in ("not dancing", "a bird")
     ]
     assert queries == ["not dancing", TEXT]
     assert (
-        watch.replays(TEXT, "")
-        and not watch.replays("a bird", "")
-        and not watch.replays(TEXT, "library")
+        watch.has_recording(TEXT, "")
+        and not watch.has_recording("a bird", "")
+        and not watch.has_recording(TEXT, "library")
     )
     with pytest.raises(ConfigError):
         watch.replay_link(gr.EventData(None, {"query": 7}))
