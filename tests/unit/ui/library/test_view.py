@@ -121,8 +121,8 @@ def answer_of(*numbers: int) -> Answer:
 
 def test_the_bar_shows_ranked_moments_and_the_open_one() -> None:
     view = film_view(answer_of(1, 2), film(4)[3], [*film(4), Video("other", Path("o"))])
-    assert (view["length"], view["where"]) == ("0:40", "0:30–0:40")
-    assert [(m["id"], m["left"], m["width"], m["here"]) for m in view["moments"]] == [
+    assert (view["length"], view["times"]) == ("0:40", "0:30–0:40")
+    assert [(m["id"], m["left"], m["width"], m["is_open"]) for m in view["moments"]] == [
         ("f@1", "25.000", "25.000", False),
         ("f@2", "50.000", "25.000", False),
         ("f@3", "75.000", "25.000", True),
@@ -143,7 +143,7 @@ def test_a_hit_of_several_windows_shows_where_they_lie() -> None:
     [
         (
             Video("v", Path("v.mp4"), end=9.0, content="k"),
-            [{"src": "media/1/k/preview.webm", "at": 0.375}],
+            [{"src": "media/1/k/preview.webm", "position": 0.375}],
         ),
         (
             Video("v", Path("v.mp4"), end=30.0, content="k"),
@@ -162,7 +162,7 @@ def test_best_frames_come_from_a_preview_that_has_them(
 ) -> None:
     urls = {"src": "media/1/k/preview.webm", "poster": "media/1/k/poster.jpg"}
     view = detail_view(video, [ClipScore(System("CLIP"), 1, 0.5, (0.375,), 4)], "", urls)
-    assert view["seen"][0]["frames"] == frames
+    assert view["systems"][0]["frames"] == frames
 
 
 def test_only_who_may_name_paths_sees_a_clips_folder() -> None:

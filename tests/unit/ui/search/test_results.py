@@ -207,11 +207,11 @@ def test_the_enlarged_clip_lists_every_systems_rank_and_frames() -> None:
         ClipScore(System("CLIP", "drop"), None, None, ()),
     )
     view = detail_view(Video("v", Path("v"), ("a dog runs",)), seen, "right", {"src": "clips/v"})
-    assert [(one["name"], one["rank"], one["score"]) for one in view["seen"]] == [
+    assert [(one["name"], one["rank"], one["score"]) for one in view["systems"]] == [
         ("CLIP", "#3", "0.512"),
         ("CLIP drop", "–", ""),
     ]
-    assert [frame["at"] for frame in view["seen"][0]["frames"]] == [0.125, 0.375]
+    assert [frame["position"] for frame in view["systems"][0]["frames"]] == [0.125, 0.375]
 
 
 def test_a_judged_query_s_clips_are_marked_in_every_column() -> None:
