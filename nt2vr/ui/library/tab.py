@@ -409,9 +409,9 @@ class LibraryTab:
         taught_model = self._indexing.models.named(taught_name(model))
         if taught_model:
             state = {"gallery": library_id, "systems": f"{model}|{taught_model}"}
-            return {"taught": taught_model, "id": library_id, "link": urlencode(state)}
+            return {"taught_model": taught_model, "id": library_id, "link": urlencode(state)}
         if model in self._teaching.names(request):
-            return {"teach": model}
+            return {"teachable_model": model}
         return {}
 
     def on_poll(self, chosen: str, seen: Any, request: gr.Request) -> Any:

@@ -343,7 +343,7 @@ class Watch:
     def _run_note(self, run: Run, request: gr.Request) -> str:
         is_mine = run.session == session_of(request) or self.permissions.may("train", request)
         whose = "yours" if is_mine else "a visitor's"
-        state = run_view(run)["word"]
+        state = run_view(run)["state_text"]
         if run.config is None or not run.status.epoch:
             return f"{whose}, {state}"
         return f"{whose}, epoch {run.status.epoch} of {run.config.batches.epochs}, {state}"
@@ -421,7 +421,7 @@ class Watch:
         if waiting:
             view["waiting"] = waiting
         if blocked_model and is_under_way and not self._is_waiting:
-            view["wish"] = blocked_model
+            view["blocked_model"] = blocked_model
         panel = gr.skip() if view == watched.view else view
         return _PanelUpdates(
             panel, gr.Timer(active=polls > 0), replace(watched, polls=polls, view=view)
@@ -451,7 +451,7 @@ class Watch:
             **training,
             "error": self.permissions.redactor(request)(training["error"]),
             "name": short_name(run.run_id),
-            "joins": may_join and joining_run == run.run_id,
+            "is_joining": may_join and joining_run == run.run_id,
             "can_join": may_join and joining_run != run.run_id,
             "may_stop": self._later.may_stop(run, request),
         }

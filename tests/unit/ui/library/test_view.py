@@ -31,7 +31,7 @@ RUNNING = IndexJob(
 
 def state_of(info: LibraryInfo, *jobs: IndexJob) -> str:
     (library,) = list_view([info], {job.key: job for job in jobs}, "")["libraries"]
-    return str(library["word"])
+    return str(library["state_text"])
 
 
 def test_the_list_tells_how_each_library_is() -> None:
@@ -46,7 +46,7 @@ def test_a_move_is_shown_and_a_refused_one_marks_nothing() -> None:
     gone = replace(INFO, available=False)
     move = replace(RUNNING, models=())
     assert state_of(gone, move) == "moving"
-    assert info_view(gone, move, True)["job"]["word"] == "moving"
+    assert info_view(gone, move, True)["job"]["state_text"] == "moving"
     refused = replace(move, state="failed", error="None of the 3 files of Films is there.")
     assert state_of(gone, refused) == "unavailable"
     assert info_view(gone, refused, True)["job"]["error"] == refused.error
@@ -55,7 +55,7 @@ def test_a_move_is_shown_and_a_refused_one_marks_nothing() -> None:
 def test_what_is_missing_after_a_move_is_named() -> None:
     def remark(moved: Moved) -> str:
         job = replace(RUNNING, models=(), state="finished", result=moved)
-        return str(info_view(INFO, job, False)["remark"])
+        return str(info_view(INFO, job, False)["last_change"])
 
     assert remark(Moved(3)) == "Found 3 of 3 files in the new folder."
     text = remark(Moved(3, {"a": "b"}, missing=("c.mp4",), new=("d", "e")))

@@ -21,7 +21,12 @@ from nt2vr.ui.web.permissions import Permissions
 
 NOBODY: Any = None  # a request by nobody in particular
 MINE = gr.Request(session_hash="mine")  # of the page that started the run
-UNDER_WAY: dict[str, Any] = {"state": "running", "word": "training", "error": "", "under_way": True}
+UNDER_WAY: dict[str, Any] = {
+    "state": "running",
+    "state_text": "training",
+    "error": "",
+    "under_way": True,
+}
 TEXT = "a dog, no cat"
 
 
@@ -114,7 +119,7 @@ def test_a_click_trains_and_the_column_joins_later() -> None:
     chosen = ["CLIP drop", "CLIP"]
     panel, _, watched, joins, _ = page.watch.on_start(chosen, MINE)
     assert page.trained.started == [(Path("clip"), "CLIP")]
-    assert panel["word"] == "training" and panel["joins"] and panel["may_stop"]
+    assert panel["state_text"] == "training" and panel["is_joining"] and panel["may_stop"]
     assert tick(page, watched, joins, chosen)[3:] == (gr.skip(),) * 4
     page.has_checkpoint()
     # a tick under way has overwritten what was remembered
@@ -147,10 +152,10 @@ def test_a_newer_epoch_is_searched_once_and_not_while_typing() -> None:
 def test_the_page_stops_asking_and_tells_only_of_failures() -> None:
     page = Page()
     panel, timer, watched, *_ = tick(page, WatchedRun())
-    assert panel["word"] == "training" and timer.active
+    assert panel["state_text"] == "training" and timer.active
     page.trained.training = {
         "state": "failed",
-        "word": "failed",
+        "state_text": "failed",
         "error": "The disk is full.",
         "under_way": False,
     }
@@ -161,7 +166,7 @@ def test_the_page_stops_asking_and_tells_only_of_failures() -> None:
     assert panel == gr.skip() and not timer.active
     page.trained.training = {
         "state": "finished",
-        "word": "finished",
+        "state_text": "finished",
         "error": "",
         "under_way": False,
     }
@@ -174,7 +179,7 @@ def test_a_second_visitor_may_watch_but_not_stop() -> None:
     assert timer.active and panel["can_join"] and not panel["may_stop"]
     page.has_checkpoint()
     panel, _, watched, joins = page.watch.on_join(["CLIP"], watched, NOBODY)
-    assert panel["joins"] and tick(page, watched, joins, ["CLIP"])[5].value == ["CLIP", "run"]
+    assert panel["is_joining"] and tick(page, watched, joins, ["CLIP"])[5].value == ["CLIP", "run"]
     for act in (page.watch.on_start, lambda *_: page.watch.on_stop(["CLIP"], watched, NOBODY)):
         with pytest.raises(AccessError):
             act(["CLIP"], NOBODY)

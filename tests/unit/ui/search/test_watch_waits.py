@@ -69,20 +69,25 @@ def wait_for_the_start(watch: Watch) -> None:
 def test_the_column_joins_after_the_run_in_the_way(watch: Watch, held: HeldRuns) -> None:
     (first,) = held.started
     panel, timer, watched, joins, wished = watch.on_start(SYSTEMS, MINE)
-    assert (panel["wish"], panel["may_stop"], joins, timer.active) == ("CLIP", True, "", True)
+    assert (panel["blocked_model"], panel["may_stop"], joins, timer.active) == (
+        "CLIP",
+        True,
+        "",
+        True,
+    )
     assert tick(watch, wished=wished) == (panel, gr.skip())
 
     panel, _, watched, joins, wished = watch.on_afterwards(SYSTEMS, watched, wished, MINE)
-    assert (joins, wished, "wish" in panel) == (WAITING, "", False)
+    assert (joins, wished, "blocked_model" in panel) == (WAITING, "", False)
     assert panel["waiting"]["text"].startswith("“CLIP learns not” starts after tiny ")
-    assert held.started == [first] and not panel["joins"]
+    assert held.started == [first] and not panel["is_joining"]
 
     held.end()
     wait_for_the_start(watch)
     panel, _ = tick(watch, joins)
     assert held.started[1:] == [watch.runs.under_way()] != []
-    assert panel["id"] == held.started[1] and panel["joins"] and "waiting" not in panel
-    assert not tick(watch, joins, request=THEIRS)[0]["joins"]
+    assert panel["id"] == held.started[1] and panel["is_joining"] and "waiting" not in panel
+    assert not tick(watch, joins, request=THEIRS)[0]["is_joining"]
 
 
 def test_a_run_in_the_way_is_stopped_first(watch: Watch, held: HeldRuns) -> None:
@@ -96,7 +101,7 @@ def test_a_run_in_the_way_is_stopped_first(watch: Watch, held: HeldRuns) -> None
 
 def test_only_its_page_stops_a_run_or_a_start(watch: Watch, held: HeldRuns) -> None:
     panel, _, watched, _, wished = watch.on_start(SYSTEMS, THEIRS)
-    assert panel["wish"] == "CLIP" and not panel["may_stop"]
+    assert panel["blocked_model"] == "CLIP" and not panel["may_stop"]
     with pytest.raises(AccessError):
         watch.on_instead(SYSTEMS, watched, wished, THEIRS)
     assert watch.runs.waiting is None and watch.runs.under_way() == held.started[0]
@@ -161,7 +166,7 @@ def test_a_start_that_will_be_refused_does_not_wait(
 def test_an_offer_ends_with_the_run_in_the_way(watch: Watch, held: HeldRuns) -> None:
     *_, watched, _, wished = watch.on_start(SYSTEMS, MINE)
     panel, *_, wishes = watch.on_dismiss(SYSTEMS, watched, wished, MINE)
-    assert panel["under_way"] and "wish" not in panel and wishes == ""
+    assert panel["under_way"] and "blocked_model" not in panel and wishes == ""
     held.end()
     panel, wishes = tick(watch, wished=wished)
     assert panel == gr.skip() and wishes == ""
