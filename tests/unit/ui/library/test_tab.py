@@ -12,6 +12,7 @@ from nt2vr.models.catalog import Catalog
 from nt2vr.settings import ASSETS
 from nt2vr.ui.library import indexing as library_indexing
 from nt2vr.ui.library import tab as tab_module
+from nt2vr.ui.library.index_models import IndexModels
 from nt2vr.ui.library.indexing import Indexing, drawings_view
 from nt2vr.ui.library.tab import LibraryTab
 from nt2vr.ui.search.teach_panel import Teaching
@@ -78,11 +79,10 @@ def test_who_may_not_download_is_told_so(models: Catalog) -> None:
 
 
 def test_a_model_that_was_removed_is_not_chosen_any_more(models: Catalog) -> None:
-    stand_in: Any = SimpleNamespace(models=models, libraries=None)
+    stand_in: Any = SimpleNamespace(models=models)
     write_tiny(models.home / "mine", "Mine")
-    tab = LibraryTab(stand_in, stand_in, ANYBODY, (), stand_in)
-    _, _, form, opened, *_ = tab.on_visit("Removed", "Mine", "", NOBODY)
-    assert (form.value, opened.value) == ("Mine", "Mine")
+    index_models = IndexModels(stand_in, ANYBODY, stand_in)
+    assert index_models.existing("Removed") == index_models.existing("Mine") == "Mine"
 
 
 def test_a_model_that_indexed_the_library_may_be_taught(
