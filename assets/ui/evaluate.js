@@ -4,7 +4,7 @@
   // A click has moved the address, whose change shows the place: an event's own data would be stale if it had to wait.
   const here = () => `${location.search}&at=${performance.now()}`; // the same place may be asked for again
   const say = (text) => {
-    const place = document.querySelector(".nt-kept");
+    const place = document.querySelector(".nt-saved");
     if (place) place.textContent = text;
   };
 

@@ -239,7 +239,7 @@ def test_a_library_is_offered_a_model_for_photos(
         notice = indexing.drawings(
             library, ["CLIP", "CLIP-neg drop"], anybody, None, is_indexed=False
         )
-        assert notice["do"] == "Get tiny / test and index with it"
+        assert notice["offer"] == "Get tiny / test and index with it"
         with pytest.raises(AccessError):
             indexing.get(library, no_download, None)
         assert galleries.default_systems(library) == ("CLIP-neg", "CLIP-neg rectified")

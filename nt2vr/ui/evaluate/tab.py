@@ -409,7 +409,7 @@ class EvaluateTab:
         may_name_files = self._permissions.may("paths", visitor)
         decoder = self._media.decoder if may_name_files else None
         return picture_query(
-            report, place=link.query, libraries=self._media.libraries, decoder=decoder
+            report, position=link.query, libraries=self._media.libraries, decoder=decoder
         )
 
     def on_open_query(self, event: gr.EventData, _: Visitor) -> Mapping[str, str]:

@@ -35,7 +35,7 @@ def detail_view(
     is_file = bool(video.content)
     time = times_text(video.start, video.end) if video.end is not None else ""
     if timeline:
-        time = f"{timeline['where']} of {timeline['length']}"
+        time = f"{timeline['times']} of {timeline['length']}"
     cuts_out = names_paths and is_file and video.end is not None
     systems = []
     for clip_score in clip_scores:
@@ -52,16 +52,16 @@ def detail_view(
         "id": video.video_id,
         **urls,
         "verdict": verdict,
-        "by": f"by {judged_by}" if judged_by else "",
+        "judged_by": f"by {judged_by}" if judged_by else "",
         "file": video.path.name if is_file else "",
         "path": str(video.path) if is_file and names_paths else "",
         "time": time,
-        "moment": f"{_folder(urls)}/moment" if cuts_out else "",
+        "moment_link": f"{_folder(urls)}/moment" if cuts_out else "",
         "captions": list(video.captions),
         "timeline": dict(timeline),
         "reversible": any(clip_score.num_frames > 1 for clip_score in clip_scores),
         "pressed": "false",
-        "seen": systems,
+        "systems": systems,
     }
 
 
@@ -82,7 +82,7 @@ def backwards_view(
     """
     systems = []
     unchanged = []
-    scores = zip(view["seen"], clip_scores, backwards_scores, strict=True)
+    scores = zip(view["systems"], clip_scores, backwards_scores, strict=True)
     for system, clip_score, backwards in scores:
         forwards = clip_score.score
         if backwards is None or forwards is None:
@@ -93,22 +93,22 @@ def backwards_view(
             text = "unchanged"
             unchanged.append(system["name"])
         systems.append({**system, "backwards": text})
-    order = "The order of frames counts."
+    order_notice = "The order of frames counts."
     if unchanged:
         reason = "nothing changes, because frames are pooled without regard to their order."
-        order = f"{', '.join(unchanged)}: {reason}"
-    return {**view, "pressed": "true", "seen": systems, "order": order}
+        order_notice = f"{', '.join(unchanged)}: {reason}"
+    return {**view, "pressed": "true", "systems": systems, "order_notice": order_notice}
 
 
 def frame_pictures(
-    video: Video, moments: Sequence[float], num_frames: int, urls: Mapping[str, str]
+    video: Video, positions: Sequence[float], num_frames: int, urls: Mapping[str, str]
 ) -> list[View]:
     """Show frames as stills of the clip's own video, or as pictures where its preview may end before them.
 
     A picture has none.
 
     Args:
-        moments: positions of the frames in the clip, 0 to 1.
+        positions: of the frames in the clip, 0 to 1.
         num_frames: frames that the model saw.
     """
     if video.path.suffix.lower() in PICTURE_SUFFIXES:
@@ -118,11 +118,11 @@ def frame_pictures(
     if video.end is not None and video.end - video.start <= MAX_SECONDS + SLACK_S:
         plays_as_a_whole = True
     if plays_as_a_whole:
-        return [{"src": urls["src"], "at": moment} for moment in moments]
+        return [{"src": urls["src"], "position": position} for position in positions]
     folder = _folder(urls)
     pictures = []
-    for moment in moments:
-        number = int(moment * num_frames)
+    for position in positions:
+        number = int(position * num_frames)
         pictures.append({"still": f"{folder}/frame-{number}-of-{num_frames}.jpg"})
     return pictures
 
@@ -153,12 +153,12 @@ def timeline_view(answer: Answer, video: Video, clips: Iterable[Video]) -> View:
                     "left": _percent(window.start, length),
                     "width": _percent(duration, length),
                     "text": times_text(window.start, window.end),
-                    "here": window == video,
+                    "is_open": window == video,
                 }
             )
     return {
         "length": clock(length),
-        "where": times_text(video.start, video.end),
+        "times": times_text(video.start, video.end),
         "moments": moments,
     }
 
