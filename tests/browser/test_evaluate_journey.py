@@ -12,15 +12,13 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from nt2vr.evaluation.jobs import READY_MARK
-from tests.browser.actions import choose, held, submit
+from tests.browser.actions import MODELS_MS, SHOWN, choose, held, submit
 from tests.browser.conftest import fresh_page
 from tests.conftest import RunningApp
 
 pytestmark = pytest.mark.browser
 
 WAIT_MS = 240_000  # the models must be loaded, and the gallery embedded
-# In which a late answer would come.
-ANSWER_MS = 3_000
 # Of the systems offered; the others' models are loaded for the search already.
 LEFT_OUT = (
     "CLIP-con",
@@ -122,13 +120,13 @@ def test_a_late_report_replaces_no_new_evaluation(
     page = own_page
     with the_ready_report(reports):
         page.goto(f"{running_app.url}?systems=CLIP&k=4")
-        # The report is read from its archive meanwhile, and is answered after the form.
+        page.evaluate(SHOWN, [1, MODELS_MS])
+        # The report is read from its archive meanwhile.
         open_tab(page)
         page.locator("#evaluate-new").click()
+        page.evaluate("shown")
         expect(page.locator("#evaluate-form")).to_be_visible()
         expect(page.locator("#evaluate-systems .token")).not_to_have_count(0)
-        page.wait_for_timeout(ANSWER_MS)
-        expect(page.locator("#evaluate-form")).to_be_visible()
         expect(page.locator(".nt-report")).to_have_count(0)
         page.locator("#evaluate-new").click()
         expect(page.locator("#evaluate-form")).to_be_visible()
@@ -142,13 +140,8 @@ def test_a_click_before_the_first_answer_wins(
     page.on("response", lambda answer: refusals.append(answer.url) if not answer.ok else None)
     with the_ready_report(reports):
         page.goto(f"{running_app.url}?systems=CLIP&k=4")
-        with held(page, "**/gradio_api/queue/join*", '"data":["?') as opening:
-            open_tab(page)
-            opening.wait_for_one()
+        with first_request_held(page):
             page.locator("#evaluate-new").click()
-            page.wait_for_timeout(500)
-        expect(page.locator("#evaluate-form")).to_be_visible()
-        page.wait_for_timeout(ANSWER_MS)
         expect(page.locator("#evaluate-form")).to_be_visible()
         expect(page.locator(".nt-report h3")).to_have_count(0)
         assert urlsplit(page.url).query == "report="
@@ -169,15 +162,22 @@ def test_a_report_picked_before_an_answer_stays(
         runs = page.locator(".nt-run")
         expect(runs).to_have_count(2)
         page.get_by_role("tab", name="Search").click()
-        with held(page, "**/gradio_api/queue/join*", '"data":["?') as opening:
-            open_tab(page)
-            opening.wait_for_one()
+        with first_request_held(page):
             runs.nth(1).click()
-            page.wait_for_timeout(500)
-        expect(runs.nth(1)).to_have_class(re.compile("nt-chosen"))
-        page.wait_for_timeout(ANSWER_MS)
         expect(runs.nth(1)).to_have_class(re.compile("nt-chosen"))
         expect(page.locator(".nt-report h3")).to_be_visible()
+
+
+@contextmanager
+def first_request_held(page: Page) -> Iterator[None]:
+    """Open the tab, and hold its first request until the end of the block; then wait for the answer."""
+    page.evaluate(SHOWN, [1, MODELS_MS])
+    with held(page, "**/gradio_api/queue/join*", '"data":["?') as opening:
+        open_tab(page)
+        opening.wait_for_one()
+        yield
+        page.wait_for_timeout(500)
+    page.evaluate("shown")
 
 
 @contextmanager
