@@ -28,7 +28,7 @@ from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.models.open_clip_model import build_model
 from nt2vr.models.tokenizer import TOKENIZER
 from nt2vr.progress import silent, stoppable
-from nt2vr.search.searcher import DEFAULT_SYSTEMS
+from nt2vr.search.plan import DEFAULT_SYSTEMS
 from nt2vr.services import Services
 from nt2vr.settings import Settings
 from nt2vr.ui.library import indexing as library_indexing

@@ -8,7 +8,7 @@ from typing import Any
 from nt2vr.media.gallery import Video
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.hits import Hit
-from nt2vr.search.searcher import DEFAULT_K
+from nt2vr.search.plan import DEFAULT_K
 from nt2vr.search.strategies import STRATEGIES, System
 from nt2vr.ui.search.formats import decimal, short_name, times_text
 from nt2vr.ui.search.headline import VideoOf, outcome_view, stays_view

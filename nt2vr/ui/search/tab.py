@@ -19,7 +19,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer
 from nt2vr.search.epochs import Recording
-from nt2vr.search.searcher import MAX_K
+from nt2vr.search.plan import MAX_K
 from nt2vr.settings import ASSETS
 from nt2vr.ui.library.indexing import Indexing, wire_indexing
 from nt2vr.ui.library.media import Media
