@@ -33,7 +33,7 @@ class Scene:
     Attributes:
         key: what is typed of the wanted part after an operator.
         not_key: likewise of the unwanted part.
-        other: another thing or deed to exclude, in lists.
+        other: another thing or action to exclude, in lists.
     """
 
     who: str
@@ -44,14 +44,14 @@ class Scene:
     other: str
 
     @property
-    def is_deed(self) -> bool:
-        """Whether a deed is unwanted, otherwise a thing."""
+    def is_action(self) -> bool:
+        """Whether an action is unwanted, otherwise a thing."""
         return not self.without.startswith(("a ", "an "))
 
     @property
     def fields(self) -> dict[str, str]:
         """Fields of the wordings; {no} denies the unwanted part."""
-        no = f"not {self.without}" if self.is_deed else f"no {self.not_key}"
+        no = f"not {self.without}" if self.is_action else f"no {self.not_key}"
         return {**vars(self), "no": no}
 
 
@@ -67,7 +67,7 @@ SCENES = (
     Scene("a man", "skiing", "snowboarding", "man skiing", "snowboarding", "falling"),
     Scene("a woman", "eating", "dancing", "woman eating", "dancing", "singing"),
 )
-# For things and for deeds if two; one per scene in turn if more.
+# For things and for actions if two; one per scene in turn if more.
 WORDINGS: Mapping[str, Sequence[str]] = {
     "operator": ("{key} -{not_key}",) * 2,
     "order swapped": ("{no}, but {who} {doing}", "{no} but {who} {doing}"),
@@ -117,7 +117,7 @@ def sentences_of(wording: str) -> list[Query]:
     templates = WORDINGS[wording]
     sentences = []
     for number, scene in enumerate(SCENES):
-        template = templates[number] if len(templates) > 2 else templates[scene.is_deed]
+        template = templates[number] if len(templates) > 2 else templates[scene.is_action]
         unwanted: tuple[str, ...] = (scene.without,)
         if wording == "list":
             unwanted = (scene.without, scene.other)

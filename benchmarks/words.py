@@ -3,7 +3,7 @@
 Asks for single words among test scenes, drawn once and cached; every thing is in at least 16 of
 them.
 
-- known: names of things and kinds, deeds and places: precision@10, and the share of at least .5;
+- known: names of things and kinds, actions and places: precision@10, and the share of at least .5;
 - unseen: words of `assets/world/unseen_words.tsv`, which no caption has, next to the known word in
   their place;
 - things: precision@8 of the usual name;
@@ -36,7 +36,7 @@ from nt2vr.world.labels import labels
 from nt2vr.world.reader import read_claim
 from nt2vr.world.sampling import sample_scenes, showing
 from nt2vr.world.scenes import Scene
-from nt2vr.world.things import deeds, kinds, places, read_table, things
+from nt2vr.world.things import actions, kinds, places, read_table, things
 from nt2vr.world.wording import meanings
 
 NUM_CLIPS = 1_000
@@ -72,8 +72,8 @@ def unseen_words() -> dict[str, tuple[str, Claim]]:
     meaning_of = {}
     for row in read_table("unseen_words"):
         name = row["name"]
-        if row["kind"] == "deed":
-            meaning_of[row["word"]] = _deed(name, row["object"])
+        if row["kind"] == "action":
+            meaning_of[row["word"]] = _action(name, row["object"])
         elif row["kind"] == "place":
             place = Claim(places=frozenset((name,)))
             meaning_of[row["word"]] = (places()[name].phrases[0], place)
@@ -86,14 +86,14 @@ def unseen_words() -> dict[str, tuple[str, Claim]]:
     return meaning_of
 
 
-def _deed(verb: str, thing: str) -> tuple[str, Claim]:
-    """Return how captions say a deed, and what that means."""
+def _action(verb: str, thing: str) -> tuple[str, Claim]:
+    """Return how captions say an action, and what that means."""
     objects: tuple[str, ...] = ()
     object_text = ""
     if thing:
         objects = (thing,)
         object_text = things()[thing].nouns[0].with_article()
-    phrase = deeds()[verb].phrases[0].replace("{o}", object_text).strip()
+    phrase = actions()[verb].phrases[0].replace("{o}", object_text).strip()
     act = Act(frozenset((verb,)), frozenset(objects))
     return inflect_phrase(phrase, "VBG"), Claim((SubjectClaim(acts=(act,)),))
 
@@ -171,7 +171,7 @@ def _share_from(values: Sequence[float], least: float) -> float:
 
 
 def known_words() -> dict[str, Claim]:
-    """Return the names of things and kinds, deeds without an object, and places."""
+    """Return the names of things and kinds, actions without an object, and places."""
     claim_of = {}
     for label in labels():
         acts = chain.from_iterable(subject.acts for subject in label.claim.subjects)

@@ -9,12 +9,12 @@ document.addEventListener("click", ({ target }) => {
   if (system) reveal(system);
 });
 // The page's head has a pill per system, with its score.
-const pill = ({ system, badge, same, told, run }) => {
-  const made = Object.assign(document.createElement("button"), { type: "button", className: `nt-pill nt-${badge?.kind ?? "plain"}`, title: told?.text ? `${system} ${told.text}` : `To the clips of ${system}` });
+const pill = ({ system, badge, stayed_short, outcome, run }) => {
+  const made = Object.assign(document.createElement("button"), { type: "button", className: `nt-pill nt-${badge?.kind ?? "plain"}`, title: outcome?.text ? `${system} ${outcome.text}` : `To the clips of ${system}` });
   made.classList.toggle("nt-learner", Boolean(run?.id));
   made.dataset.system = system;
   made.append(system);
-  for (const text of [badge?.brief, same]) if (text) made.append(" ", Object.assign(document.createElement("b"), { textContent: text }));
+  for (const text of [badge?.short, stayed_short]) if (text) made.append(" ", Object.assign(document.createElement("b"), { textContent: text }));
   return made;
 };
 const drawPills = () => {
@@ -91,7 +91,7 @@ const observeRoom = () => {
   room.disconnect();
   for (const each of [document.documentElement, element, ...above(), ...element.querySelectorAll(".nt-column ol, .nt-column header, .nt-strip")]) room.observe(each);
 };
-const said = document.body.appendChild(Object.assign(document.createElement("p"), { className: "nt-hidden", role: "status" }));
+const announcer = document.body.appendChild(Object.assign(document.createElement("p"), { className: "nt-hidden", role: "status" }));
 // Gradio gives the tiles, in their order, the data of other clips. A clip that was shown already keeps its player, which has its
 // picture; a new one shows its poster at once.
 const [isStill, WITH] = [matchMedia("(prefers-reduced-motion: reduce)"), { muted: true, loop: true, playsInline: true, preload: "auto", tabIndex: -1, ariaHidden: "true" }];
@@ -141,11 +141,11 @@ document.addEventListener("click", ({ target }) => {
 });
 // Near-duplicates are folded into the best of them, and follow it once they are asked for.
 element.addEventListener("click", ({ target }) => {
-  const chip = target.closest("[data-alike]");
+  const chip = target.closest("[data-similar]");
   if (!chip) return;
   const isOpen = chip.ariaExpanded !== "true";
   chip.ariaExpanded = `${isOpen}`;
-  for (const tile of chip.closest("ol").querySelectorAll("[data-fold]")) if (tile.dataset.fold === chip.dataset.alike) tile.hidden = !isOpen;
+  for (const tile of chip.closest("ol").querySelectorAll("[data-folded-into]")) if (tile.dataset.foldedInto === chip.dataset.similar) tile.hidden = !isOpen;
   place(false);
 });
 const place = (isNew) => {
@@ -155,7 +155,7 @@ const place = (isNew) => {
   fit();
   observeRoom();
   const moved = moveClips(isNew);
-  if (isNew && !playing) said.textContent = [moved, props.value.said].filter(Boolean).join(" ");
+  if (isNew && !playing) announcer.textContent = [moved, props.value.announcement].filter(Boolean).join(" ");
 };
 watch("value", () => {
   arrange();

@@ -62,7 +62,7 @@ const tell = ({ name, places }, before) => {
 // To be called once the clips have their sizes; they fly only if the same sentence was searched for again. Returns in words
 // how many stayed.
 const moveClips = (isNew) => {
-  const key = props.value.flies ?? "";
+  const key = props.value.flight_key ?? "";
   const all = [...element.querySelectorAll("[data-column]")];
   const columns = all.map((column) => ({
     system: column.dataset.run ?? column.dataset.column, name: column.ariaLabel.trim(), places: placesIn(column), counts: countsOf(column),

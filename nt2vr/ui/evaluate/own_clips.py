@@ -21,7 +21,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.media.limits import LIMITS, evict
 from nt2vr.media.store import Cache
-from nt2vr.ui.evaluate.query_views import Home
+from nt2vr.ui.evaluate.query_views import ClipSource
 from nt2vr.ui.web.permissions import Permissions, Visitor
 
 POSTER = "poster.jpg"
@@ -53,7 +53,7 @@ class OwnClips:
         self._previews = Previews(folder, decoder)
         self._served = 0
 
-    def home(self, report_id: str, report: Report, visitor: Visitor) -> Home | None:
+    def source(self, report_id: str, report: Report, visitor: Visitor) -> ClipSource | None:
         """Return where the clips of a report can be seen; None if nowhere, or not by this visitor."""
         if not report.videos or not self._permissions.may("paths", visitor):
             return None
@@ -63,11 +63,11 @@ class OwnClips:
         def urls(video_id: str) -> Mapping[str, str]:
             path = videos[video_id].path
             if not path.is_file():
-                return {"gone": f"The file is no longer there: {path.name}"}
+                return {"missing": f"The file is no longer there: {path.name}"}
             clip = f"{ROUTE}/{report_id}/{rows[video_id]}"
             return {"src": f"{clip}/{PREVIEW}", "poster": f"{clip}/{POSTER}"}
 
-        return Home(
+        return ClipSource(
             key="",
             video_ids=frozenset(videos),
             urls=urls,

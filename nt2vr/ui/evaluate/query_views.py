@@ -33,22 +33,22 @@ ANY = ""  # no filter
 FIRST_KIND = "composed"
 PER_PAGE = 20
 # Video ids in an unfolded row.
-SOME_IDS = 24
+MAX_IDS = 24
 # Of a video in words.
-SOME_CAPTIONS = 4
-OPENS_HERE = (
+MAX_CAPTIONS = 4
+HINT_OF_GALLERY = (
     "Click a query to review it: ← and → step through this list, and its clips open in Search."
 )
-OPENS_ELSEWHERE = (
+HINT_WITHOUT_CLIPS = (
     "Click a query to review it: ← and → step through this list. The built-in gallery does not have these videos. To "
     "see them, add them in the Library tab and evaluate that library. Unfold a row for the ids of the relevant ones."
 )
-OPENS_FILES = (
+HINT_OF_FILES = (
     "Click a query to review it: ← and → step through this list. Its clips are read from where they were evaluated. "
     "To open them in Search, too, add their folder in the Library tab and evaluate that library."
 )
 # Per system: a dozen play at a time.
-NUM_CLIPS = 6
+CLIPS_PER_SYSTEM = 6
 TAGS = (
     "wrong truth",
     "ambiguous",
@@ -57,7 +57,7 @@ TAGS = (
     "unwanted part shown",
     "interesting",
 )
-NOTHING = "It has nothing to search for: without its negated part, the query is empty."
+NOTHING_TO_SEARCH = "It has nothing to search for: without its negated part, the query is empty."
 
 
 @dataclass(frozen=True)
@@ -120,10 +120,10 @@ def _number(text: str) -> int | None:
 
 
 @dataclass(frozen=True)
-class Home:
+class ClipSource:
     """Where a report's videos are: the key of their gallery in links, their ids, and each one's `src` and `poster`.
 
-    A file that is not there any more has a sentence `gone` instead. Files that are in no gallery
+    A file that is not there any more has a sentence `missing` instead. Files that are in no gallery
     have no key.
     """
 
@@ -140,19 +140,23 @@ class QueryListing:
     report: Report
     link: ReportLink
     remarks: Remarks
-    home: Home | None  # where queries open; None if Search has no gallery with the report's videos
-    places: Sequence[int]  # positions of the listed queries, in order
+    source: (
+        ClipSource | None
+    )  # where queries open; None if Search has no gallery with the report's videos
+    positions: Sequence[int]  # positions of the listed queries, in order
 
     @classmethod
     def of(
-        cls, report: Report, link: ReportLink, remarks: Remarks, home: Home | None = None
+        cls, report: Report, link: ReportLink, remarks: Remarks, source: ClipSource | None = None
     ) -> "QueryListing":
         """List the queries that a link asks for; raises ConfigError if the report has no such system."""
         tagged = None
         if link.tag:
-            tagged = [place for place, remark in remarks.items() if link.tag in (NOTED, remark.tag)]
+            tagged = [
+                position for position, remark in remarks.items() if link.tag in (NOTED, remark.tag)
+            ]
         is_only = link.order.startswith(ONLY)
-        places = positions_by_difference(
+        positions = positions_by_difference(
             report,
             link.first,
             link.second,
@@ -164,52 +168,52 @@ class QueryListing:
             positions=tagged,
         )
         if link.order in (WORSENED, ONLY_WORSENED):
-            places.reverse()
+            positions.reverse()
 
         page = link.page
-        if link.query in places:
-            page = places.index(link.query) // PER_PAGE
-        last_page = max(0, (len(places) - 1) // PER_PAGE)
+        if link.query in positions:
+            page = positions.index(link.query) // PER_PAGE
+        last_page = max(0, (len(positions) - 1) // PER_PAGE)
         return cls(
             report=report,
             link=replace(link, page=min(page, last_page)),
             remarks=remarks,
-            home=home,
-            places=places,
+            source=source,
+            positions=positions,
         )
 
     def clip(self, video_id: str, verdict: Verdict | None, rank: int) -> View:
         """Show a video: its clip where it is at hand, otherwise a caption of it, or its id."""
-        captions = " · ".join(self.report.captions.get(video_id, ())[:SOME_CAPTIONS])
+        captions = " · ".join(self.report.captions.get(video_id, ())[:MAX_CAPTIONS])
         urls: Mapping[str, str] = {}
-        if self.home is not None and video_id in self.home.video_ids:
-            urls = self.home.urls(video_id)
+        if self.source is not None and video_id in self.source.video_ids:
+            urls = self.source.urls(video_id)
         return {
             "src": urls.get("src", ""),
             "poster": urls.get("poster", ""),
-            "gone": urls.get("gone", ""),
+            "missing": urls.get("missing", ""),
             "title": captions or self.report.titles.get(video_id, video_id),
             "verdict": verdict or "",
             "mark": MARKS.get(verdict or "", ""),
             "rank": rank,
         }
 
-    def at(self, place: int) -> ReportLink:
+    def at(self, position: int) -> ReportLink:
         """Return the link to the review of a listed query."""
-        return replace(self.link, query=place, page=self.places.index(place) // PER_PAGE)
+        return replace(self.link, query=position, page=self.positions.index(position) // PER_PAGE)
 
-    def beside(self, place: int) -> dict[str, str]:
+    def neighbours(self, position: int) -> dict[str, str]:
         """Say where a query is in the list, with the links to those before and after it."""
-        count = f"{len(self.places):,}"
-        if place not in self.places:
-            return {"where": f"not among the {count} listed", "before": "", "after": ""}
-        number = self.places.index(place)
-        before = self.places[:number][-1:]
-        after = self.places[number + 1 :][:1]
+        count = f"{len(self.positions):,}"
+        if position not in self.positions:
+            return {"position_text": f"not among the {count} listed", "previous": "", "next": ""}
+        number = self.positions.index(position)
+        previous = self.positions[:number][-1:]
+        following = self.positions[number + 1 :][:1]
         return {
-            "where": f"query {number + 1:,} of {count}",
-            "before": self.at(before[0]).address if before else "",
-            "after": self.at(after[0]).address if after else "",
+            "position_text": f"query {number + 1:,} of {count}",
+            "previous": self.at(previous[0]).address if previous else "",
+            "next": self.at(following[0]).address if following else "",
         }
 
 
@@ -273,96 +277,96 @@ def _counted(values: Iterable[str]) -> list[tuple[str, str]]:
 
 def queries_view(listing: QueryListing) -> View:
     link = listing.link
-    places = listing.places
+    positions = listing.positions
     alone = replace(link, query=None)
-    last = max(0, (len(places) - 1) // PER_PAGE)
-    on_page = places[link.page * PER_PAGE : (link.page + 1) * PER_PAGE]
+    last = max(0, (len(positions) - 1) // PER_PAGE)
+    on_page = positions[link.page * PER_PAGE : (link.page + 1) * PER_PAGE]
     return {
         "first": link.first,
         "second": link.second,
         "link": alone.address,  # the list is the same for all reviews of its page
-        "count": f"{len(places):,} of {counted(len(listing.report.queries), 'query', 'queries')}",
-        "opens": _opens_text(listing),
-        "where": f"page {link.page + 1:,} of {last + 1:,}",
-        "before": replace(alone, page=link.page - 1).address if link.page > 0 else "",
-        "after": replace(alone, page=link.page + 1).address if link.page < last else "",
-        "rows": [_row_view(listing, place) for place in on_page],
+        "count": f"{len(positions):,} of {counted(len(listing.report.queries), 'query', 'queries')}",
+        "hint": _click_hint(listing),
+        "page_text": f"page {link.page + 1:,} of {last + 1:,}",
+        "previous": replace(alone, page=link.page - 1).address if link.page > 0 else "",
+        "next": replace(alone, page=link.page + 1).address if link.page < last else "",
+        "rows": [_row_view(listing, position) for position in on_page],
     }
 
 
-def _opens_text(listing: QueryListing) -> str:
+def _click_hint(listing: QueryListing) -> str:
     if listing.report.presentation.opens:
         return listing.report.presentation.opens
-    if listing.home is None:
-        return OPENS_ELSEWHERE
-    if listing.home.is_gallery:
-        return OPENS_HERE
-    return OPENS_FILES
+    if listing.source is None:
+        return HINT_WITHOUT_CLIPS
+    if listing.source.is_gallery:
+        return HINT_OF_GALLERY
+    return HINT_OF_FILES
 
 
-def _row_view(listing: QueryListing, place: int) -> View:
-    row = listing.report.row(place)
+def _row_view(listing: QueryListing, position: int) -> View:
+    row = listing.report.row(position)
     sides = []
     for system in (listing.link.first, listing.link.second):
-        sides.append(_side(listing, place, row, system, num_clips=1))
+        sides.append(_side(listing, position, row, system, num_clips=1))
     captions = []
-    for video_id, texts in list(row.captions.items())[:SOME_IDS]:
-        captions.append({"video": video_id, "text": " · ".join(texts[:SOME_CAPTIONS])})
-    num_more = len(row.relevant) - SOME_IDS
+    for video_id, texts in list(row.captions.items())[:MAX_IDS]:
+        captions.append({"video": video_id, "text": " · ".join(texts[:MAX_CAPTIONS])})
+    num_more = len(row.relevant) - MAX_IDS
     return {
-        **_query(listing, place, row),
-        "link": listing.at(place).address,
+        **_query(listing, position, row),
+        "link": listing.at(position).address,
         "search": search_link(row.query.text, row.search_systems) if row.search_systems else "",
         "sides": sides,
-        "right": row.heading,
-        "ids": list(row.relevant[:SOME_IDS]),
+        "relevant": row.heading,
+        "ids": list(row.relevant[:MAX_IDS]),
         "more": f"and {num_more:,} more" if num_more > 0 else "",
         "captions": captions,
         "ranks": [{"system": system, "rank": f"{rank:,}"} for system, rank in row.ranks.items()],
     }
 
 
-def _query(listing: QueryListing, place: int, row: Row) -> View:
+def _query(listing: QueryListing, position: int, row: Row) -> View:
     """Show a query with its tag and note, and by how many ranks the second system is better (▲) or worse (▼)."""
     query = row.query
-    remark = listing.remarks.get(place, Remark())
-    better = row.ranks[listing.link.first] - row.ranks[listing.link.second]
+    remark = listing.remarks.get(position, Remark())
+    ranks_gained = row.ranks[listing.link.first] - row.ranks[listing.link.second]
     # Whose video is wrong.
     if query.kind == "negated":
-        better = -better
-    move = "="
-    if better > 0:
-        move = f"▲{better:,}"
-    elif better < 0:
-        move = f"▼{-better:,}"
+        ranks_gained = -ranks_gained
+    movement = "="
+    if ranks_gained > 0:
+        movement = f"▲{ranks_gained:,}"
+    elif ranks_gained < 0:
+        movement = f"▼{-ranks_gained:,}"
     return {
-        "place": place,
+        "position": position,
         "text": query.text,
         "kind": KIND_NAMES.get(query.kind, query.kind),
         "wanted": query.wanted or "",
         "unwanted": list(query.unwanted),
-        "move": move,
-        "good": better > 0,
-        "bad": better < 0,
+        "movement": movement,
+        "is_better": ranks_gained > 0,
+        "is_worse": ranks_gained < 0,
         "tag": remark.tag,
         "note": remark.note,
     }
 
 
-def _side(listing: QueryListing, place: int, row: Row, system: str, num_clips: int) -> View:
+def _side(listing: QueryListing, position: int, row: Row, system: str, num_clips: int) -> View:
     """Show what one system found: rank, first clips, and the verdicts of the first page, also as a sentence."""
-    first = first_videos(listing.report, place, system)
-    verdicts = [verdict for _, verdict in first]
+    videos = first_videos(listing.report, position, system)
+    verdicts = [verdict for _, verdict in videos]
     clips = []
-    for rank, (video_id, verdict) in enumerate(first[:num_clips], 1):
+    for rank, (video_id, verdict) in enumerate(videos[:num_clips], 1):
         clips.append(listing.clip(video_id, verdict, rank))
     return {
         "name": system,
         "rank": f"{row.ranks[system]:,}",
-        "said": _verdicts_text(verdicts),
+        "verdicts_text": _verdicts_text(verdicts),
         "dots": [{"verdict": verdict or "other"} for verdict in verdicts],
         "clips": clips,
-        "note": "" if first else NOTHING,
+        "notice": "" if videos else NOTHING_TO_SEARCH,
     }
 
 
@@ -397,23 +401,29 @@ def review_view(listing: QueryListing, refusal: str = "") -> View:
     """Show the query that a link reviews, if any, with links to its neighbours; `refusal`: why it takes no notes."""
     report = listing.report
     link = listing.link
-    place = link.query
-    if place is None or not 0 <= place < len(report.queries) or not report.presentation.has_review:
+    position = link.query
+    if (
+        position is None
+        or not 0 <= position < len(report.queries)
+        or not report.presentation.has_review
+    ):
         return {}
 
-    row = report.row(place)
+    row = report.row(position)
     systems = (link.first, link.second)
     tags = []
     for remark in listing.remarks.values():
         if remark.tag:
             tags.append(remark.tag)
     return {
-        **_query(listing, place, row),
-        **listing.beside(place),
+        **_query(listing, position, row),
+        **listing.neighbours(position),
         "back": replace(link, query=None).address,
         "link": link.address,
         "search": _review_search(listing, row, systems),
-        "sides": [_side(listing, place, row, system, num_clips=NUM_CLIPS) for system in systems],
+        "sides": [
+            _side(listing, position, row, system, num_clips=CLIPS_PER_SYSTEM) for system in systems
+        ],
         "tags": list(dict.fromkeys([*tags, *TAGS])),
         "longest_tag": MAX_TAG,
         "longest_note": MAX_NOTE,
@@ -423,12 +433,14 @@ def review_view(listing: QueryListing, refusal: str = "") -> View:
 
 def _review_search(listing: QueryListing, row: Row, systems: Sequence[str]) -> str:
     """Return the link to the query under review in Search, where its relevant clips are marked if they are there."""
-    home = listing.home
-    is_there = home is not None and home.is_gallery and not home.video_ids.isdisjoint(row.relevant)
+    source = listing.source
+    is_there = (
+        source is not None and source.is_gallery and not source.video_ids.isdisjoint(row.relevant)
+    )
     judged = ""
     if is_there:
         judged = f"{listing.link.report}:{listing.link.query}"
-    gallery = home.key if home else ""
+    gallery = source.key if source else ""
     return search_link(
         row.query.text, systems=list(dict.fromkeys(systems)), judged=judged, gallery=gallery
     )

@@ -28,7 +28,7 @@ from nt2vr.ui.evaluate.terms import explain_column, explain_group, explain_role
 from nt2vr.ui.job_view import job_view
 from nt2vr.ui.view import View
 
-WORD = "evaluating"
+RUNNING_TEXT = "evaluating"
 ALL_MEASURES = "all measures"
 
 
@@ -54,7 +54,7 @@ def reports_view(
                 "chosen": entry.report_id == chosen,
             }
         )
-    return {"job": job_view(job, WORD, redact) if is_under_way else {}, "reports": reports}
+    return {"job": job_view(job, RUNNING_TEXT, redact) if is_under_way else {}, "reports": reports}
 
 
 def day_text(created: str) -> str:

@@ -79,7 +79,7 @@ def drawings_view(
         actions = ["import", "download"]
     return {
         "text": text,
-        "do": offer,
+        "offer": offer,
         "cost": _cost(models.device, name=model, is_here=is_here, num_clips=num_clips),
         "refusal": permissions.refusal(visitor, *actions),
     }
@@ -294,7 +294,7 @@ class Indexing:
         self._runner.cancel(number)
 
 
-def job_word(job: IndexJob | None) -> str:
+def running_text(job: IndexJob | None) -> str:
     """Return what a running job of a library does: a move names no model."""
     if job is None or job.models:
         return "indexing"
@@ -321,7 +321,7 @@ def index_view(
     """
     view = _missing_view(answer, problem, refusal)
     if job is not None:
-        view = {"job": job_view(job, job_word(job), redact)}
+        view = {"job": job_view(job, running_text(job), redact)}
     if drawings and not (job is not None and job.is_under_way):
         view["drawings"] = dict(drawings)
     return view
@@ -419,7 +419,7 @@ class _IndexEvents:
             return updates
 
         better_systems = self._better_systems(ended)
-        if "do" in drawings and better_systems:
+        if "offer" in drawings and better_systems:
             choices = system_choices(self.indexing.galleries.built_in.system_names())
             updates[self.systems] = gr.Dropdown(choices, value=better_systems, multiselect=True)
         updates[self.panel] = {}

@@ -12,7 +12,7 @@ from nt2vr.library.update import IndexJob
 from nt2vr.media.gallery import Video
 from nt2vr.progress import percent_text
 from nt2vr.ui.job_view import job_view, state_text
-from nt2vr.ui.library.indexing import job_word
+from nt2vr.ui.library.indexing import running_text
 from nt2vr.ui.search.formats import clock
 from nt2vr.ui.view import View
 from nt2vr.ui.web.permissions import without_paths
@@ -57,14 +57,14 @@ def _state_view(info: LibraryInfo, job: IndexJob | None) -> dict[str, str]:
     if job is not None and (job.is_under_way or has_failed):
         return {
             "state": job.state,
-            "word": state_text(job, job_word(job)),
+            "state_text": state_text(job, running_text(job)),
             "share": percent_text(job.done, job.total),
         }
     if not info.available:
-        return {"state": "interrupted", "word": "unavailable", "share": "0"}
+        return {"state": "interrupted", "state_text": "unavailable", "share": "0"}
     if not info.num_clips:
-        return {"state": "interrupted", "word": "not indexed", "share": "0"}
-    return {"state": "finished", "word": "ready", "share": "100"}
+        return {"state": "interrupted", "state_text": "not indexed", "share": "0"}
+    return {"state": "finished", "state_text": "ready", "share": "100"}
 
 
 def info_view(info: LibraryInfo, job: IndexJob | None, names_paths: bool) -> View:
@@ -88,8 +88,8 @@ def info_view(info: LibraryInfo, job: IndexJob | None, names_paths: bool) -> Vie
         "name": info.name,
         "facts": [{"name": name, "value": value} for name, value in facts.items()],
         "unavailable": "" if info.available else GONE,
-        "remark": _remark(job),
-        "job": job_view(job, job_word(job), _redactor(folder)),
+        "last_change": _last_change(job),
+        "job": job_view(job, running_text(job), _redactor(folder)),
     }
 
 
@@ -102,7 +102,7 @@ def _origin(source: Source, names_paths: bool) -> str:
     return origin
 
 
-def _remark(job: IndexJob | None) -> str:
+def _last_change(job: IndexJob | None) -> str:
     """Say what the last update or move has changed, if anything."""
     if job is None or job.result is None:
         return ""
@@ -161,7 +161,7 @@ def posters_view(
     """
     clips_of_file: dict[str, list[Video]] = {}
     for video in videos:
-        clips_of_file.setdefault(video.film or video.video_id, []).append(video)
+        clips_of_file.setdefault(video.long_video or video.video_id, []).append(video)
 
     posters = []
     for name in _spread(list(clips_of_file), POSTERS):

@@ -9,18 +9,19 @@ from nt2vr.errors import NotIndexedError
 from nt2vr.library.update import IndexJob
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer
-from nt2vr.search.searcher import Searcher, SearchPlan
+from nt2vr.search.plan import SearchPlan
+from nt2vr.search.searcher import Searcher
 from nt2vr.ui.library.indexing import Indexing, index_view
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.columns import Marked, columns_view, legends_view
 from nt2vr.ui.search.corrections import part_texts, sliders_view
 from nt2vr.ui.search.headline import headline
+from nt2vr.ui.search.learning_columns import LearningColumns
 from nt2vr.ui.search.query_view import understood_view
 from nt2vr.ui.search.references import beside, remark
 from nt2vr.ui.search.run_columns import key_of
 from nt2vr.ui.search.state import SearchState
 from nt2vr.ui.search.suggest import way_out_view
-from nt2vr.ui.search.watch import Watch
 from nt2vr.ui.view import View
 from nt2vr.ui.web.permissions import Permissions, Visitor
 
@@ -69,7 +70,7 @@ class AnswerView:
     searcher: Searcher
     media: Media
     indexing: Indexing
-    watch: Watch
+    learning: LearningColumns
     permissions: Permissions
     visitor: Visitor
 
@@ -88,8 +89,8 @@ class AnswerView:
             flipped=self.search.flipped,
         )
         view = view_of(self.answer) | beside(state.references, state.gallery, self.answer)
-        view["flies"] = key_of(state.q, state.gallery, state.references)
-        return self.watch.columns(
+        view["flight_key"] = key_of(state.q, state.gallery, state.references)
+        return self.learning.add(
             view,
             self.answer,
             key=key_of(replace(state, systems=())),
@@ -115,7 +116,8 @@ class AnswerView:
         return {
             **understood_view(self.answer, state, self.search.parsed, picture, outcomes),
             **way_out_view(self.answer, videos, self.searcher.understand, self.searcher.video),
-            **self.watch.offers(self.visitor, state.q, state.gallery),
+            **self.learning.replay_offer(state.q, state.gallery),
+            "may_train": self.permissions.may("train", self.visitor),
             **legends_view(columns),
         }
 

@@ -381,13 +381,13 @@ def recommended_view(
                 "size": f"{model.size_mb:,} MB",
                 "speed": model.speed,
                 "msrvtt": f"{model.msrvtt:.1f}" if model.msrvtt else "",
-                "here": model.name in names_here,
+                "is_here": model.name in names_here,
             }
         )
     num_more = len(matching) - MAX_MATCHES
     return {
         "models": models,
-        "found": list(matching[:MAX_MATCHES]),
+        "matching": list(matching[:MAX_MATCHES]),
         "teachable": list(teachable),
-        "more": f"and {num_more:,} more: type more of the name" if num_more > 0 else "",
+        "more_matching": f"and {num_more:,} more: type more of the name" if num_more > 0 else "",
     }

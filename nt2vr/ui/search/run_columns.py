@@ -18,7 +18,8 @@ from nt2vr.search.epochs import (
     epoch_of,
     judged_by_parts,
 )
-from nt2vr.search.searcher import Searcher, SearchPlan
+from nt2vr.search.plan import SearchPlan
+from nt2vr.search.searcher import Searcher
 from nt2vr.search.strategies import System
 from nt2vr.ui.search.columns import strategy_text
 from nt2vr.ui.search.formats import short_name
@@ -80,7 +81,7 @@ def story(rankings: Mapping[int, Ranking], epoch: int, answer: Answer, newest: i
         "gap": len(steps) > LATEST + 1,
         "later": steps[1:][-LATEST:],
         "kind": "good" if is_good and has_improved else "",
-        "words": _lost(latest, answer.query, goes_on=epoch < newest),
+        "misses": _lost(latest, answer.query, goes_on=epoch < newest),
     }
 
 
@@ -107,7 +108,7 @@ class RunColumn:
         id: of the run.
         epochs: those that a person can choose, oldest first.
         rankings: by epoch, as far as they are known; 0 is the base.
-        more: further values of `run` in the template.
+        extra: further values of `run` in the template.
         by_parts: the same rankings with verdicts by the parts, if they have no other verdicts.
     """
 
@@ -115,7 +116,7 @@ class RunColumn:
     title: str
     epochs: Sequence[int]
     rankings: Mapping[int, Ranking]
-    more: Mapping[str, Any]
+    extra: Mapping[str, Any]
     by_parts: Mapping[int, Ranking] = field(default_factory=dict)
 
     def view(self, column: Mapping[str, Any], epoch: int, answer: Answer, view_of: ViewOf) -> View:
@@ -125,11 +126,11 @@ class RunColumn:
         run = {
             "id": self.id,
             "epochs": ",".join(map(str, self.epochs)),
-            "place": self.epochs.index(epoch) if epoch in self.epochs else last,
-            "last": last,
-            "newest": self.epochs[-1],
+            "position": self.epochs.index(epoch) if epoch in self.epochs else last,
+            "last_position": last,
+            "newest_epoch": self.epochs[-1],
             "frames": [frames.get(number) for number in self.epochs],
-            **self.more,
+            **self.extra,
         }
         meaning = column.get("meaning")
         return {
@@ -159,22 +160,22 @@ class RunColumn:
         """Return what changes in the column when it shows an epoch."""
         epoch_story = self._story(epoch, answer)
         badge = dict(column["badge"])
-        line = dict(column["line"])
+        summary = dict(column["stage_summary"])
         if epoch_story:
-            badge["more"] = ""
+            badge["violations"] = ""
             # It is still learning, so nothing is bad yet.
-            for view in (badge, line):
+            for view in (badge, summary):
                 if view.get("kind") == "bad":
                     view["kind"] = "neutral"
         strategy = strategy_text(self.rankings[epoch].system, epoch)
         return {
             "epoch": epoch,
-            "how": f"· {strategy}" if strategy else "",
+            "strategy": f"· {strategy}" if strategy else "",
             "badge": badge,
-            "line": line,
+            "stage_summary": summary,
             "story": epoch_story,
             "note": column["note"],
-            "told": column["told"],
+            "outcome": column["outcome"],
             "hits": column["hits"],
         }
 
@@ -186,7 +187,9 @@ class RunColumn:
         by_parts = story(self.by_parts, epoch, replace(answer, judged_by="the parts"), newest)
         if by_parts:
             base = self.rankings[0].system.model
-            by_parts["why"] = f"As the parts say: without captions, {base} judges each part alone."
+            by_parts["explanation"] = (
+                f"As the parts say: without captions, {base} judges each part alone."
+            )
         return by_parts
 
 
@@ -232,7 +235,7 @@ class RunColumns:
             short_name(epochs.run),
             epochs.epochs,
             rankings,
-            more={"waits": is_incomplete},
+            extra={"is_incomplete": is_incomplete},
             by_parts=self._judge_by_parts(rankings, base),
         )
         return run_column.view(column, epoch, self.answer, self.view_of)
@@ -289,11 +292,11 @@ def replayed(
     note = (
         f"{last} epochs of the preset “{recording.preset}” took {duration}. Nothing is trained now."
     )
-    more = {
-        "recorded": recording.date,
+    extra = {
+        "recorded_on": recording.date,
         "note": note,
-        "plays": True,
+        "is_replay": True,
         "shares": [f"{share:.0f} %" for share in recording.hard_pairs],
     }
-    column = RunColumn("recorded", f"{recording.base}, learning", range(last + 1), rankings, more)
+    column = RunColumn("recorded", f"{recording.base}, learning", range(last + 1), rankings, extra)
     return column.view({"system": f"{recording.base}, recorded"}, last, answer, view_of)

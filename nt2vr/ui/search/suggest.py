@@ -47,8 +47,8 @@ def way_out_view(
     if not num_right:
         reason = _reason(typed, unknown)
     view = {
-        "meant": _meant_view(typed.text, spellings),
-        "lacking": [_lacking_view(typed.text, word) for word in unknown if word.near],
+        "spellings": _spellings_view(typed.text, spellings),
+        "unknown_words": [_unknown_word_view(typed.text, word) for word in unknown if word.near],
         "reason": reason or _unmarked_reason(answer),
     }
     suggestions = None
@@ -64,10 +64,10 @@ def way_out_view(
     if spellings:
         query = understand(_with_all(query.text, spellings))
     near = suggestions.near(query, understand)
-    few = {None: "", 0: "No clip fits.", 1: "Only one clip fits."}[count]
+    few_notice = {None: "", 0: "No clip fits.", 1: "Only one clip fits."}[count]
     if near:
-        few = f"{few} Try"
-    return {**view, "few": few, "offers": near}
+        few_notice = f"{few_notice} Try"
+    return {**view, "few_notice": few_notice, "suggestions": near}
 
 
 def _spellings(unknown: list[UnknownWord]) -> dict[str, list[str]]:
@@ -80,7 +80,7 @@ def _spellings(unknown: list[UnknownWord]) -> dict[str, list[str]]:
     return spellings
 
 
-def _meant_view(text: str, spellings: dict[str, list[str]]) -> list[dict[str, str]]:
+def _spellings_view(text: str, spellings: dict[str, list[str]]) -> list[dict[str, str]]:
     """Offer the words of one misspelt word, or the sentence with all words corrected."""
     if len(spellings) == 1:
         ((word, similar),) = spellings.items()
@@ -99,7 +99,7 @@ def _with_all(text: str, spellings: dict[str, list[str]]) -> str:
     return text
 
 
-def _lacking_view(text: str, unknown: UnknownWord) -> View:
+def _unknown_word_view(text: str, unknown: UnknownWord) -> View:
     near = [{"word": word, "query": with_word(text, unknown.word, word)} for word in unknown.near]
     return {"word": unknown.word, "near": near}
 

@@ -19,7 +19,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer
 from nt2vr.search.epochs import Recording
-from nt2vr.search.searcher import MAX_K
+from nt2vr.search.plan import MAX_K
 from nt2vr.settings import ASSETS
 from nt2vr.ui.library.indexing import Indexing, wire_indexing
 from nt2vr.ui.library.media import Media
@@ -30,6 +30,7 @@ from nt2vr.ui.search.corrections import parts_view, with_corrections
 from nt2vr.ui.search.downloads import downloads
 from nt2vr.ui.search.examples import examples_view, own_examples, status_line
 from nt2vr.ui.search.formats import system_choices
+from nt2vr.ui.search.learning_columns import LearningColumns
 from nt2vr.ui.search.models import MoreModels
 from nt2vr.ui.search.near_duplicates import fold_near_duplicates
 from nt2vr.ui.search.references import References
@@ -80,6 +81,7 @@ class SearchTab:
     runs: RunManager
     controls: Controls = field(init=False)
     results: Results = field(init=False)
+    _learning: LearningColumns = field(init=False)
     _watch: Watch = field(init=False)
     _references: References = field(init=False)
 
@@ -94,8 +96,9 @@ class SearchTab:
         recording = Recording.of_gallery(ASSETS / "recording.json", clips)
         self._references = References(self.galleries, self.media, self.decoder)
         self.controls = Controls(self.galleries, self.media)
-        self._watch = Watch(self.galleries, self.permissions, self.runs, recording)
-        self._watch.build()
+        self._learning = LearningColumns(built_in.models, recording)
+        self._watch = Watch(self.galleries, self.permissions, self.runs)
+        self._watch.build(self.controls.systems, self.controls.ask)
         more_models = MoreModels(built_in, self.permissions, self.runs)
         self.results = Results(more_models, self.controls.systems, page, later)
 
@@ -107,7 +110,7 @@ class SearchTab:
         self._wire_library()
         self.results.understood.back(None, None, tabs, js=TO_SEARCH, **JS_ONLY)
         opens_queries = self._opens_queries(tabs)
-        opens_queries(self._watch.panel.replay, self._watch.replay_link)
+        opens_queries(self._watch.panel.replay, self._learning.replay_link)
         return opens_queries
 
     def _opens_queries(self, tabs: gr.Tabs) -> OpensQueries:
@@ -253,15 +256,8 @@ class SearchTab:
         """Show the run that is training, from each visit on and once a model is being taught."""
         visits = [page.load, tabs.select]
         visits += [event.success for event in more_models.started]
-        controls = self.controls
-        self._watch.wire(
-            visits,
-            controls.query,
-            controls.systems,
-            controls.ask,
-            self.results.columns,
-            self.results.answer,
-        )
+        results = self.results
+        self._watch.wire(visits, self.controls.query, results.columns, results.answer)
 
     def _wire_library(self) -> None:
         """Let the library that is searched be indexed."""
@@ -289,7 +285,7 @@ class SearchTab:
         updates, _ = self._answer(SearchState(), None, None)
         understood = dict(updates[self.results.understood])
         # Whether to offer a training depends on who asks.
-        del understood["trains"]
+        del understood["may_train"]
         views = {"understood": understood, "columns": updates[self.results.columns]}
         as_json: dict[str, Any] = json.loads(json.dumps(views))
         return as_json
@@ -387,7 +383,7 @@ class SearchTab:
         """Search; return the updates that show the answer, and what the browser fills in."""
         searcher = self.galleries.searcher(state.gallery)
         state, query, parsed = with_corrections(state, searcher.understand)
-        if state.flip or not self._watch.replays(state.q, state.gallery):
+        if state.flip or not self._learning.has_recording(state.q, state.gallery):
             state = replace(state, replay="")
         outcome = self._search(state, query)
         flipped = None
@@ -399,7 +395,7 @@ class SearchTab:
             searcher=searcher,
             media=self.media,
             indexing=self.indexing,
-            watch=self._watch,
+            learning=self._learning,
             permissions=self.permissions,
             visitor=visitor,
         )
@@ -412,7 +408,7 @@ class SearchTab:
         columns = view.columns()
         understood = view.understood(columns)
         # The stage asks which system understood the first cue.
-        cues = [piece["cue"] for piece in understood["said"] if "cue" in piece]
+        cues = [piece["cue"] for piece in understood["excluded"] if "cue" in piece]
         columns["cue"] = cues[0] if cues else ""
         job = self.indexing.under_way(state.gallery)
         updates = {

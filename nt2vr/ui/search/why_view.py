@@ -55,7 +55,7 @@ def why_view(
             {
                 "name": short_name(why.system.name),
                 "score": score_text(why.score),
-                "brief": brief(why, answer.query),
+                "effect": negation_effect(why, answer.query),
                 "notice": why.notice,
                 **_frames_view(why, video, urls),
                 **_parts_view(why),
@@ -63,7 +63,7 @@ def why_view(
             }
         )
     return {
-        "shown": ",".join(map(str, columns)),
+        "columns": ",".join(map(str, columns)),
         "choices": _choices(answer, columns),
         "systems": systems,
     }
@@ -75,13 +75,13 @@ def _choices(answer: Answer, columns: Sequence[int]) -> list[dict[str, str]]:
         return []
     choices = []
     for column, ranking in enumerate(answer.rankings):
-        is_on = "true" if column in columns else "false"
+        is_pressed = "true" if column in columns else "false"
         name = short_name(ranking.system.name)
-        choices.append({"place": str(column), "name": name, "on": is_on})
+        choices.append({"column": str(column), "name": name, "pressed": is_pressed})
     return choices
 
 
-def brief(why: Why, query: Query) -> str:
+def negation_effect(why: Why, query: Query) -> str:
     """Say in one line what the negation did to a clip's score: its words, if they are searched for, or its parts."""
     cue_positions = _positions_of_cues(why, query)
     shares = []
@@ -123,8 +123,8 @@ def _frames_view(why: Why, video: Video, urls: Mapping[str, str]) -> View:
     """Show each frame with its score as a bar; nothing of one frame only, and of a picture, whose frames are alike."""
     scores = why.frames
     count = len(scores)
-    moments = [(number + 0.5) / count for number in range(count)]
-    pictures = frame_pictures(video, moments, count, urls)
+    positions = [(number + 0.5) / count for number in range(count)]
+    pictures = frame_pictures(video, positions, count, urls)
     if not pictures or why.score is None:
         return {"frames": [], "frames_note": ""}
 
@@ -165,7 +165,7 @@ def _part_view(part: Part, largest: float) -> dict[str, str]:
     return {
         "role": ROLES[part.role],
         "text": part.text,
-        "how": _calculation(part),
+        "calculation": _calculation(part),
         "width": f"{100 * abs(value) / largest:.1f}",
         "value": text,
         "kind": kind,
@@ -188,15 +188,15 @@ def _calculation(part: Part) -> str:
 
 
 def _words_view(why: Why, largest: float) -> View:
-    """Show the words line by line, one for each part of the query."""
-    lines = []
+    """Show the words part by part of the query."""
+    parts = []
     for (role, _), words in groupby(why.words, key=lambda word: (word.role, word.place)):
         views = [_word_view(word, largest) for word in words]
-        lines.append({"label": ROLES[role], "words": views})
+        parts.append({"label": ROLES[role], "words": views})
     note = SHARES
     if why.num_untried:
         note += f" The last {why.num_untried:,} words were not tried."
-    return {"lines": lines, "words_note": note}
+    return {"words_by_part": parts, "words_note": note}
 
 
 def _word_view(word: Word, largest: float) -> dict[str, str]:

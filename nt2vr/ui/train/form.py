@@ -70,7 +70,7 @@ FIRST = {  # presets to begin with
     ),
 }
 
-RESTS = "Times are estimates: steps timed on two cores, or on a GPU, and scaled by how fast this machine computes now."
+ESTIMATE_NOTICE = "Times are estimates from steps timed on two cores or a GPU, scaled to this machine's present speed."
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,11 @@ def presets_view(presets: Mapping[str, Mapping[str, Any]], chosen: str, device: 
                 "time": _time_text(config, card, device),
             }
         )
-    return {"presets": cards, "chosen": chosen, "rests": RESTS if device else ""}
+    return {
+        "presets": cards,
+        "chosen": chosen,
+        "estimate_notice": ESTIMATE_NOTICE if device else "",
+    }
 
 
 def _time_text(config: Mapping[str, Any], card: PresetCard, device: str) -> str:
@@ -256,7 +260,7 @@ def losses_view(losses: Mapping[str, Mapping[str, Any]]) -> View:
     for name, (purpose, settings) in loss_fields().items():
         values = {field.key: field.default for field in settings} | dict(losses.get(name, {}))
         cells = [_cell(field, values[field.key]) for field in settings]
-        rows.append({"name": name, "help": purpose, "on": name in losses, "fields": cells})
+        rows.append({"name": name, "help": purpose, "is_on": name in losses, "fields": cells})
     return {"losses": rows, "has_none": not losses}
 
 
@@ -264,7 +268,7 @@ def _cell(field: Field, value: Any) -> View:
     """Return one input of the table: a switch, a choice or a number."""
     cell = {"key": field.key, "label": field.key.replace("_", " "), "help": field.help}
     if isinstance(field.default, bool):
-        return {**cell, "switch": True, "on": value}
+        return {**cell, "switch": True, "is_on": value}
     if field.choices:
         return {**cell, "choice": True, "value": value, "choices": list(field.choices)}
     return {
@@ -279,7 +283,7 @@ def _read_losses(table: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     losses: dict[str, dict[str, Any]] = {}
     try:
         for row in table.get("losses", ()):
-            if row["on"]:
+            if row["is_on"]:
                 settings = {cell["key"]: _value_of(cell) for cell in row["fields"]}
                 losses.setdefault(row["name"], {}).update(settings)
     except (TypeError, LookupError, AttributeError) as error:
@@ -290,7 +294,7 @@ def _read_losses(table: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 def _value_of(cell: Mapping[str, Any]) -> Any:
     """Return what was entered in a cell of the table."""
     if "switch" in cell:
-        return bool(cell["on"])
+        return bool(cell["is_on"])
     value = cell["value"]
     if "number" in cell:
         with suppress(TypeError, ValueError):

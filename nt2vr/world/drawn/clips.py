@@ -66,7 +66,7 @@ class ClipFile:
         cache: Path,
     ) -> Self:
         """Return the cache file in the folder `cache`, without drawing anything."""
-        looks = [LOOK, num_frames, framing.key, [scene.to_dict() for scene in scenes]]
+        looks = [LOOK, num_frames, framing.key, [scene.key_data for scene in scenes]]
         path = cache / f"built-in-{split}-{hash_text(json.dumps(looks), 8)}.npy"
         return cls(path, scenes, num_frames, framing)
 

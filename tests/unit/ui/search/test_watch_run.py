@@ -54,7 +54,7 @@ def test_the_run_under_way_is_found_whoever_started_it(tmp_path: Path) -> None:
         )
         assert runs.under_way() == "by-hand"
         training = run_view(runs.get("by-hand"))
-        assert [training[key] for key in ("word", "done", "share")] == [
+        assert [training[key] for key in ("state_text", "progress", "share")] == [
             "preparing",
             "drawing clips: 1 of 4",
             "25.0",

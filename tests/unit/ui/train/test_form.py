@@ -45,7 +45,7 @@ def filled(preset: str, **changes: Any) -> dict[str, Any]:
 def table(preset: str, **changes: Any) -> dict[str, Any]:
     """Table of losses, with values of its first selected loss changed."""
     view = losses_view(presets()[preset]["losses"])
-    row = next(row for row in view["losses"] if row["on"])
+    row = next(row for row in view["losses"] if row["is_on"])
     for cell in row["fields"]:
         cell.update({"value": changes.get(cell["key"], cell.get("value"))})
     return view
