@@ -10,7 +10,8 @@ from nt2vr.library.update import IndexJob
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer
 from nt2vr.search.searcher import Searcher, SearchPlan
-from nt2vr.ui.library.indexing import Indexing, index_view
+from nt2vr.ui.library.index_panel import index_view
+from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.columns import Marked, columns_view, legends_view
 from nt2vr.ui.search.corrections import part_texts, sliders_view

@@ -21,7 +21,8 @@ from nt2vr.search.answers import Answer
 from nt2vr.search.epochs import Recording
 from nt2vr.search.searcher import MAX_K
 from nt2vr.settings import ASSETS
-from nt2vr.ui.library.indexing import Indexing, wire_indexing
+from nt2vr.ui.library.index_panel import IndexPanel
+from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.answer_view import AnswerView, PageSearch, SearchOutcome
 from nt2vr.ui.search.clip import ClipPanel
@@ -262,7 +263,7 @@ class SearchTab:
     def _wire_library(self) -> None:
         """Let the library that is searched be indexed."""
         controls = self.controls
-        wire_indexing(
+        IndexPanel(
             self.indexing,
             self.permissions,
             controls.gallery,
@@ -270,7 +271,7 @@ class SearchTab:
             self.results.index,
             self.results.indexing,
             controls.ask,
-        )
+        ).wire()
 
     def on_systems(self, chosen: list[str], request: gr.Request) -> tuple[gr.Dropdown, Any]:
         """List the current systems, with notes on the runs among them."""
