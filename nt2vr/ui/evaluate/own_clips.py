@@ -21,7 +21,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.media.limits import LIMITS, evict
 from nt2vr.media.store import Cache
-from nt2vr.ui.evaluate.query_views import ClipSource
+from nt2vr.ui.evaluate.query_listing import ClipSource
 from nt2vr.ui.web.permissions import Permissions, Visitor
 
 POSTER = "poster.jpg"

@@ -23,7 +23,7 @@ from nt2vr.evaluation.tables import Line, Table, difference_rows, interval_of, s
 from nt2vr.progress import Job
 from nt2vr.ui.evaluate.figures import clearly_best, figures_of, with_minus, written
 from nt2vr.ui.evaluate.findings import chart_of, findings_of, sentence_of
-from nt2vr.ui.evaluate.query_views import ReportLink, kinds_of
+from nt2vr.ui.evaluate.report_link import ReportLink, kinds_of
 from nt2vr.ui.evaluate.terms import explain_column, explain_group, explain_role
 from nt2vr.ui.job_view import job_view
 from nt2vr.ui.view import View
