@@ -29,7 +29,7 @@ from nt2vr.ui.search.downloads import downloads
 from nt2vr.ui.search.examples import examples_view, own_examples, status_line
 from nt2vr.ui.search.formats import system_choices
 from nt2vr.ui.search.learning_columns import LearningColumns
-from nt2vr.ui.search.models import MoreModels
+from nt2vr.ui.search.more_models import MoreModels
 from nt2vr.ui.search.page_search import MarkedOf, PageSearcher
 from nt2vr.ui.search.references import References
 from nt2vr.ui.search.state import (
