@@ -136,19 +136,16 @@ def menus_of(listing: QueryListing) -> dict[str, list[tuple[str, str]]]:
     link = listing.link
     remarks = listing.remarks.values()
     systems = [(result.system, result.system) for result in report.results]
-    cues = []
-    for query in report.queries:
-        if link.kind in (ANY, query.kind):
-            cues.append(query.cue)
+    cues = [query.cue for query in report.queries if link.kind in (ANY, query.kind)]
+    noted = [(f"any tag or note ({len(remarks):,})", NOTED)] if remarks else []
+    tags = _counted(remark.tag for remark in remarks)
     menus = {
         "first": systems,
         "second": systems,
         "kind": kinds_of(report),
         "cue": [("all cues", ANY), *_counted(cues)],
-        "tag": [("all queries", ANY), *_counted(remark.tag for remark in remarks)],
+        "tag": [("all queries", ANY), *noted, *tags],
     }
-    if remarks:
-        menus["tag"].insert(1, (f"any tag or note ({len(remarks):,})", NOTED))
     return {name: _with_value(choices, getattr(link, name)) for name, choices in menus.items()}
 
 
