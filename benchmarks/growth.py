@@ -18,7 +18,7 @@ import httpx
 from benchmarks.harness import arguments, running_app, write_head, write_row
 from benchmarks.search import queries
 from benchmarks.serving import HEALTH, SearchPage
-from nt2vr.search.searcher import DEFAULT_SYSTEMS
+from nt2vr.search.plan import DEFAULT_SYSTEMS
 
 PER_SESSION = 10
 AT_A_TIME = 4

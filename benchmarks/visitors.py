@@ -34,7 +34,7 @@ from benchmarks.harness import (
 )
 from benchmarks.search import queries
 from benchmarks.serving import HEALTH, PAUSE_S, PEOPLE, Page, SearchPage, Tally, crowd
-from nt2vr.search.searcher import DEFAULT_SYSTEMS
+from nt2vr.search.plan import DEFAULT_SYSTEMS
 
 Ask = Callable[[httpx.AsyncClient, str], Awaitable[str]]
 CLOCK_TICKS_PER_S = os.sysconf("SC_CLK_TCK")

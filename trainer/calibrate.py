@@ -32,7 +32,7 @@ from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import silent
 from nt2vr.search.exclusion import averaged
-from nt2vr.search.searcher import LOW_SCORE
+from nt2vr.search.rank import LOW_SCORE
 from nt2vr.search.strategies import STRENGTHS, System
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.sentences import SceneDenials

@@ -160,7 +160,7 @@ const box = (each) => {
   return `x="${x}" y="${y}" width="${width}" height="${height}"`;
 };
 const words = (root) => {
-  const found = [];
+  const drawn = [];
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     const style = getComputedStyle(node.parentElement);
@@ -169,37 +169,54 @@ const words = (root) => {
       range.setStart(node, index);
       range.setEnd(node, index + word.length);
       const { x, y, width, height } = range.getBoundingClientRect();
-      found.push(`<text x="${x}" y="${y + height / 2}" dominant-baseline="central" textLength="${width}" font-family="${escaped(style.fontFamily)}" font-size="${style.fontSize}" font-weight="${style.fontWeight}" fill="${style.color}" text-decoration="${style.textDecorationLine}">${escaped(word)}</text>`);
+      if (width) drawn.push(`<text x="${x}" y="${y + height / 2}" dominant-baseline="central" textLength="${width}" font-family="${escaped(style.fontFamily)}" font-size="${style.fontSize}" font-weight="${style.fontWeight}" fill="${style.color}" text-decoration="${style.textDecorationLine}">${escaped(word)}</text>`);
     }
   }
-  return found.join("");
+  return drawn.join("");
 };
+const visible = (selector, root = document) => [...root.querySelectorAll(selector)].filter((each) => each.checkVisibility({ visibilityProperty: true }));
 const ground = (each) => `<rect ${box(each)} rx="8" fill="${getComputedStyle(each).backgroundColor}"/>`;
+const onGround = (each) => ground(each) + words(each);
+// As CSS draws borders, within the box.
+const outline = (each, color, line) => {
+  const { x, y, width, height } = each.getBoundingClientRect();
+  return `<rect x="${x + line / 2}" y="${y + line / 2}" width="${width - line}" height="${height - line}" rx="${line * 2}" fill="none" stroke-width="${line}" stroke="${color}"/>`;
+};
 const clip = (each) => {
   const video = each.querySelector("video");
   const canvas = Object.assign(document.createElement("canvas"), { width: video.videoWidth, height: video.videoHeight });
   canvas.getContext("2d").drawImage(video, 0, 0);
-  const marks = [...each.querySelectorAll(".nt-rank, .nt-mark")].map((mark) => ground(mark) + words(mark));
-  return `<image ${box(video)} href="${canvas.toDataURL("image/jpeg", 0.92)}"/><rect ${box(each)} rx="9" fill="none" stroke-width="4" stroke="${getComputedStyle(each).borderColor}"/>${marks.join("")}`;
+  const around = visible(".nt-box rect", each).map((mark) => outline(mark, getComputedStyle(mark).stroke, 2.5));
+  const marks = visible(".nt-rank, .nt-mark, .nt-lacks", each).map(onGround);
+  return `<image ${box(video)} href="${canvas.toDataURL("image/jpeg", 0.92)}"/>${around.join("")}${outline(each, getComputedStyle(each).borderColor, 4)}${marks.join("")}`;
 };
-// Draws a box of the window, on the colour of an element, with texts, of which the first is the title, and clips.
-const slide = ({ x, y, width, height }, paper, texts, clips) => {
-  const size = `x="${x}" y="${y}" width="${width}" height="${height}"`;
-  const drawn = texts.map((text) => [...text.querySelectorAll(".nt-cue")].map(ground).join("") + words(text));
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="${x} ${y} ${width} ${height}"><title>${escaped(texts[0].textContent)}</title><rect ${size} fill="${getComputedStyle(paper).backgroundColor}"/>${drawn.join("")}${clips.map(clip).join("")}</svg>`;
+const line = (row) => {
+  const { x, y, width } = row.getBoundingClientRect();
+  return `<rect x="${x}" y="${y}" width="${width}" height="1" fill="${getComputedStyle(row).borderTopColor}"/>`;
+};
+const picture = (each) => `<image ${box(each)} href="${each.src}"/>`;
+const ofStory = () => {
+  const texts = visible("#understood .nt-sentence, #columns h3, #columns .nt-about-it, #columns .nt-sum, #columns .nt-stayed");
+  const cues = texts.flatMap((text) => [...text.querySelectorAll(".nt-cue")]);
+  return [...cues.map(ground), ...texts.map(words), ...visible("#columns .nt-score").map(onGround), ...visible(".nt-clip").map(clip)];
+};
+const ofClosing = () => [
+  ...visible(".nt-end .nt-dots i").map(ground),
+  ...visible(".nt-end tbody tr").map(line),
+  ...visible(".nt-end :is(h2, caption, th, td, figcaption)").map(words),
+  ...visible(".nt-end img").map(picture),
+];
+const drawn = () => {
+  const title = document.querySelector(isClosing() ? ".nt-end h2" : "#understood .nt-sentence")?.textContent;
+  const [size, paper] = [`width="${innerWidth}" height="${innerHeight}"`, getComputedStyle(document.querySelector(".gradio-container")).backgroundColor];
+  const parts = isClosing() ? ofClosing() : ofStory();
+  return `<svg xmlns="http://www.w3.org/2000/svg" ${size} viewBox="0 0 ${innerWidth} ${innerHeight}"><title>${escaped(title ?? "nT2VR")}</title><rect ${size} fill="${paper}"/>${parts.join("")}</svg>`;
 };
 const save = (content, name, type) => {
   const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(new Blob([content], { type })), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 };
-const visible = (selector) => [...document.querySelectorAll(selector)].filter((each) => each.checkVisibility({ visibilityProperty: true }));
-const drawn = () => slide(
-  { x: 0, y: 0, width: innerWidth, height: innerHeight },
-  document.querySelector(".gradio-container"),
-  visible("#understood .nt-sentence, #columns h3, #columns .nt-sum, #columns .nt-stayed"),
-  visible(".nt-clip"),
-);
 const saveSvg = () => save(drawn(), "nt2vr.svg", "image/svg+xml");
 const savePng = async () => {
   const picture = new Image();

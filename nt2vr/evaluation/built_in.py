@@ -9,7 +9,7 @@ of two motions, neither caption fits the other's scene.
 import random
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import product
+from itertools import islice, product
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -70,18 +70,11 @@ def fold_questions(
     scenes: Sequence[Scene], captions: Sequence[SceneCaption], count: int = PAIRS
 ) -> tuple[tuple[str, ...], tuple[JudgedQuery, ...]]:
     """Return the distinct foils, and a question per caption and foil, `count` of each fold at most."""
-    foils: dict[str, int] = {}
+    foil_rows: dict[str, int] = {}
     questions = []
     for fold in FOLDS:
-        num_questions = 0
-        for row, (scene, caption) in enumerate(zip(scenes, captions, strict=True)):
-            if num_questions == count:
-                break
-            pair = next(_pairs(scene, caption, fold, row), None)
-            if pair is None:
-                continue
-            true_caption, foil = pair
-            foil_row = foils.setdefault(foil, len(foils))
+        for row, true_caption, foil in islice(_pairs_of_fold(scenes, captions, fold), count):
+            foil_row = foil_rows.setdefault(foil, len(foil_rows))
             question = JudgedQuery(
                 kind="pair",
                 text=true_caption,
@@ -93,8 +86,16 @@ def fold_questions(
                 cue=cue_of(foil),
             )
             questions.append(question)
-            num_questions += 1
-    return tuple(foils), tuple(questions)
+    return tuple(foil_rows), tuple(questions)
+
+
+def _pairs_of_fold(
+    scenes: Sequence[Scene], captions: Sequence[SceneCaption], fold: str
+) -> Iterator[tuple[int, str, str]]:
+    """Yield the row of each scene that has a foil, with a caption and the foil."""
+    for row, (scene, caption) in enumerate(zip(scenes, captions, strict=True)):
+        for true_caption, foil in islice(_pairs(scene, caption, fold, row), 1):
+            yield row, true_caption, foil
 
 
 def _pairs(scene: Scene, caption: SceneCaption, fold: str, row: int) -> Iterator[tuple[str, str]]:
@@ -192,28 +193,23 @@ def shown_benchmark(
     scenes = sample_scenes("test", num_clips, seed)
     table = SceneTable(scenes)
     text_rows: dict[str, int] = {}
-    plain: list[JudgedQuery] = []
-    negated: list[JudgedQuery] = []
+    plain = []
+    negated = []
     for sort, classes in shown_classes().items():
         plain_texts, negated_texts, claims = zip(*classes, strict=True)
         is_shown = np.stack([table.holding(claim) for claim in claims])
         plain += _class_questions(
-            "class", sort, texts=plain_texts, is_shown=is_shown, text_rows=text_rows
+            "class", sort=sort, texts=plain_texts, is_shown=is_shown, text_rows=text_rows
         )
         negated += _class_questions(
-            LENIENT, sort, texts=negated_texts, is_shown=is_shown, text_rows=text_rows
+            LENIENT, sort=sort, texts=negated_texts, is_shown=is_shown, text_rows=text_rows
         )
+    data = f"{NAME}, classes"
     return _benchmark(
         name=f"{WORLD}, classes",
         scenes=scenes,
         queries=(*plain, *negated),
-        source={
-            "data": f"{NAME}, classes",
-            "split": "test",
-            "clips": num_clips,
-            "seed": seed,
-            "look": LOOK,
-        },
+        source={"data": data, "split": "test", "clips": num_clips, "seed": seed, "look": LOOK},
         cache=cache,
         texts=tuple(text_rows),
     )

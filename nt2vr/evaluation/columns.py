@@ -111,7 +111,9 @@ PAPER = (
 BOTH_WAYS = (_ranked("Text to video", "original"), _ranked("Video to text", "video"))
 HONEST = (
     ColumnGroup("A and not B", _honest("composed")),
+    # R@1 and MIR, of R@1, R@5, R@10 and MIR.
     ColumnGroup("A without N", (*_retrieval("without")[::3], *_honest("without"))),
+    # Its hard pairs are an AUC.
     ColumnGroup("not B", (Column(f"not/{AUC}", "AUC", 3), *_honest("not")[1:])),
 )
 PICTURES = (Column(f"picture/{ACCURACY}", "accuracy"), Column(f"picture/{AVERAGE_PRECISION}", "AP"))

@@ -45,18 +45,6 @@ Array = NDArray[np.float64]
 Positions = NDArray[np.int64]  # (N,), of queries
 
 
-def _no_rows() -> NDArray[np.int32]:
-    return np.zeros((0, FIRST_PAGE), np.int32)
-
-
-def _no_ranks() -> NDArray[np.int32]:
-    return np.zeros(0, np.int32)
-
-
-def _no_scores() -> NDArray[np.float32]:
-    return np.zeros((0, 2), np.float32)
-
-
 @dataclass(frozen=True, eq=False)
 class Measured:
     """The results of a system per query, in the order of the queries.
@@ -78,9 +66,9 @@ class Measured:
     ordered: NDArray[np.float32]
     tied: NDArray[np.float32]
     violations: NDArray[np.float32]
-    first: NDArray[np.int32] = field(default_factory=_no_rows)
-    video_ranks: NDArray[np.int32] = field(default_factory=_no_ranks)
-    pair_scores: NDArray[np.float32] = field(default_factory=_no_scores)
+    first: NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, FIRST_PAGE), np.int32))
+    video_ranks: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    pair_scores: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 2), np.float32))
 
 
 def joined(blocks: Sequence[Measured]) -> Measured:
@@ -263,15 +251,23 @@ def _pictures(
         return metrics
 
     for suffix, in_group in positions_by_group(queries, positions).items():
-        pairs: dict[tuple[str, int], tuple[float, float]] = {}
-        for position in in_group.tolist():
-            query = queries[position]
-            right_score, wrong_score = measured.pair_scores[position].tolist()
-            pairs[query.text, int(query.relevant[0])] = (right_score, 1.0)
-            pairs[query.text, int(query.hard[0])] = (wrong_score, 0.0)
         name = f"picture/{AVERAGE_PRECISION}{suffix}"
-        metrics[name] = Values(in_group, np.array(list(pairs.values())), average_precision)
+        pairs = _distinct_pairs(queries, in_group, measured.pair_scores)
+        metrics[name] = Values(in_group, pairs, average_precision)
     return metrics
+
+
+def _distinct_pairs(
+    queries: Sequence[JudgedQuery], positions: Positions, pair_scores: NDArray[np.float32]
+) -> Array:
+    """Return each pair of a text and a picture once, (N, 2), as `average_precision` takes it."""
+    pairs: dict[tuple[str, int], tuple[float, float]] = {}
+    for position in positions.tolist():
+        query = queries[position]
+        right_score, wrong_score = pair_scores[position].tolist()
+        pairs[query.text, int(query.relevant[0])] = (right_score, 1.0)
+        pairs[query.text, int(query.hard[0])] = (wrong_score, 0.0)
+    return np.array(list(pairs.values()))
 
 
 def _classes(
@@ -308,11 +304,11 @@ def _per_data_set(
     key = f"class/{name}"
     metrics = _per_group(key, queries, positions, values)
     # A group of classes is a part of a data set.
-    no_data_sets = {key, *(f"{key} {group}" for group in class_group_names())}
     data_sets = []
     for part in metrics:
-        if part not in no_data_sets:
-            data_sets.append(part.removeprefix(f"{key} "))
+        group = part.removeprefix(key).removeprefix(" ")
+        if group and group not in class_group_names():
+            data_sets.append(group)
     if len(data_sets) < 2:
         return metrics
 

@@ -129,14 +129,20 @@ def evaluate(
         measured[system] = of_system
         if store is not None:
             store.put(benchmark.digest, specs[system], of_system)
-
-    results = [Result(system.name, spec, measured[system]) for system, spec in specs.items()]
-    notes = [f"{system.model}: {card.notes}" for system, card in cards.items() if card.notes]
     return benchmark.report(
-        results,
-        notes=list(dict.fromkeys(notes)),
+        [Result(system.name, spec, measured[system]) for system, spec in specs.items()],
+        notes=_notes_of(cards),
         named=[system.name for system in named],
     )
+
+
+def _notes_of(cards: Mapping[System, Card]) -> list[str]:
+    """Return what the cards of models note, once per model."""
+    notes: dict[str, None] = {}
+    for system, card in cards.items():
+        if card.notes:
+            notes[f"{system.model}: {card.notes}"] = None
+    return list(notes)
 
 
 def _stored(

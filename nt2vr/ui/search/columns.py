@@ -8,7 +8,7 @@ from typing import Any
 from nt2vr.media.gallery import Video
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.hits import Hit
-from nt2vr.search.searcher import DEFAULT_K
+from nt2vr.search.plan import DEFAULT_K
 from nt2vr.search.strategies import STRATEGIES, System
 from nt2vr.ui.search.formats import decimal, short_name, times_text
 from nt2vr.ui.search.headline import VideoOf, outcome_view, stays_view
@@ -120,7 +120,7 @@ class _AnswerColumns:
             for video in similar:
                 tile = self._tile(replace(hit, video_id=video.video_id, moments=()), ranking)
                 tile["folded_into"] = hit.video_id
-                tile["times"] = times_text(video.start, video.end) if video.film else ""
+                tile["times"] = times_text(video.start, video.end) if video.long_video else ""
                 tile["score"] = ""
                 yield tile
 
@@ -129,7 +129,7 @@ class _AnswerColumns:
         clip_of_file: dict[str, Video] = {}
         for video_id in reversed(video_ids):
             video = self.video_of(video_id)
-            clip_of_file[video.film or video.video_id] = video
+            clip_of_file[video.long_video or video.video_id] = video
         clip_of_file.pop(hit.source, None)
         return list(reversed(clip_of_file.values()))
 

@@ -10,7 +10,7 @@ from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.ui.search.tally import grade, share_text
 from nt2vr.world.query_claims import read_query
-from nt2vr.world.reasons import lacking
+from nt2vr.world.reasons import NUMBERS, lacking
 
 # Returns a clip by its id.
 VideoOf = Callable[[str], Video]
@@ -96,7 +96,7 @@ def _lost(ranking: Ranking, query: Query, video_of: VideoOf) -> str:
     [(reason, count)] = reasons.most_common(1)
     if reason.startswith("not "):
         return share_text(count, total, f"is {reason}", f"are {reason}")
-    if reason.startswith("no "):
+    if reason.split()[0] in NUMBERS:
         return share_text(count, total, f"shows {reason}", f"show {reason}")
     return f"{count} of {total}: {reason}"
 

@@ -10,7 +10,8 @@ from nt2vr.errors import ConfigError
 from nt2vr.models.catalog import Catalog
 from nt2vr.search.answers import Answer
 from nt2vr.search.epochs import RankingCache, Recording
-from nt2vr.search.searcher import Searcher, SearchPlan
+from nt2vr.search.plan import SearchPlan
+from nt2vr.search.searcher import Searcher
 from nt2vr.ui.search.run_columns import RunColumns, ViewOf, replayed
 from nt2vr.ui.view import View
 from nt2vr.ui.web.inputs import event_value

@@ -8,7 +8,8 @@ from nt2vr.errors import NotIndexedError
 from nt2vr.library.galleries import Galleries
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer
-from nt2vr.search.searcher import MAX_K, Searcher, SearchPlan
+from nt2vr.search.plan import MAX_K, SearchPlan
+from nt2vr.search.searcher import Searcher
 from nt2vr.ui.search.columns import Marked
 from nt2vr.ui.search.corrections import with_corrections
 from nt2vr.ui.search.learning_columns import LearningColumns

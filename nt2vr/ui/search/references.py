@@ -20,8 +20,9 @@ from nt2vr.media.resize import shrunk
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer
 from nt2vr.search.judge import Verdict
+from nt2vr.search.plan import CONCURRENT
 from nt2vr.search.references import Reference, check_number
-from nt2vr.search.searcher import CONCURRENT, Searcher
+from nt2vr.search.searcher import Searcher
 from nt2vr.search.strategies import STRATEGIES
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.state import Chosen

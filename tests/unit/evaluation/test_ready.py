@@ -27,9 +27,7 @@ def test_it_is_added_once_fits_the_gallery_and_stays_deleted(tmp_path: Path) -> 
         }
         assert hard_pairs["CLIP"] < 50 < 75 < hard_pairs["CLIP-neg"]
 
-        benchmark = load_benchmark(
-            Data(GALLERY), tmp_path, services.decoder, services.cache, silent
-        )
+        benchmark = load_benchmark(Data(GALLERY), evaluations.places, silent)
         assert report.digest == benchmark.digest
 
         evaluations.archive.delete(entry.report_id)

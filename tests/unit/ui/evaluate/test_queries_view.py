@@ -17,7 +17,7 @@ from nt2vr.ui.evaluate.review_view import review_view
 from tests.unit.evaluation.words import FIRST, SECOND, SYSTEMS, report_of
 
 HERE = ClipSource(
-    "films",
+    "videos",
     frozenset({"a man sings"}),
     lambda video_id: {"src": f"{video_id}.webm", "poster": "p.jpg"},
 )
@@ -150,7 +150,7 @@ def test_a_review_links_to_search_only_with_its_videos(report: Report) -> None:
     assert link == {
         "q": ["sings and not dancing"],
         "systems": [f"{FIRST}|{SECOND}"],
-        "gallery": ["films"],
+        "gallery": ["videos"],
         "judged": ["r:3"],
     }
     assert "judged" not in review_view(listing(report, query=3))["search"]
