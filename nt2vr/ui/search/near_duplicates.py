@@ -23,12 +23,17 @@ def fold_near_duplicates(ranking: Ranking, k: int) -> Ranking:
         return ranking
     hits = ranking.hits
     vectors = gallery.clips(None, [gallery.row_of[hit.video_id] for hit in hits])  # (H, D)
-    best_of = _best_of_alike(hits, vectors, k)
 
-    # The hits that stay, in their order, are ranked from 1.
-    kept_numbers = [number for number, best in best_of.items() if number == best]
-    rank_of_hit = {number: rank for rank, number in enumerate(kept_numbers, 1)}
-    new_ranks = {hits[number].rank: rank_of_hit[best] for number, best in best_of.items()}
+    # New ranks: of the hits that stay, by their number, and of all clips, by their old rank.
+    rank_of_hit: dict[int, int] = {}
+    new_ranks: dict[int, int] = {}
+    for number, hit in enumerate(hits):
+        best = _best_alike(number, rank_of_hit, hits, vectors)
+        if best is None and len(rank_of_hit) < k:
+            best = number
+            rank_of_hit[number] = len(rank_of_hit) + 1
+        if best is not None:
+            new_ranks[hit.rank] = rank_of_hit[best]
 
     # All other clips follow, in their order.
     other_ranks = set(ranking.ranks.values()) - new_ranks.keys()
@@ -39,23 +44,6 @@ def fold_near_duplicates(ranking: Ranking, k: int) -> Ranking:
         hits=tuple(replace(hits[number], rank=rank) for number, rank in rank_of_hit.items()),
         ranks={video_id: new_ranks[rank] for video_id, rank in ranking.ranks.items()},
     )
-
-
-def _best_of_alike(hits: Sequence[Hit], vectors: Vectors, k: int) -> dict[int, int]:
-    """Return by number of a hit the best one that looks like it, itself if it stays.
-
-    A hit that is neither like another one nor among the best k is left out.
-    """
-    best_of: dict[int, int] = {}
-    kept_numbers: list[int] = []
-    for number in range(len(hits)):
-        best = _best_alike(number, kept_numbers, hits, vectors)
-        if best is None and len(kept_numbers) < k:
-            best = number
-            kept_numbers.append(number)
-        if best is not None:
-            best_of[number] = best
-    return best_of
 
 
 def _best_alike(
