@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from nt2vr.evaluation.embed_media import EmbeddedVideos, content_of, embed_files
 from nt2vr.evaluation.measures import LENIENT
-from nt2vr.evaluation.metric_names import KS, ORIGINAL_MIR, recall
+from nt2vr.evaluation.metric_names import KS, ORIGINAL_MIR, ORIGINAL_RECALLS
 from nt2vr.evaluation.queries import JudgedQuery, cue_of, row_array
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.media.decode import Decoder
@@ -381,9 +381,9 @@ def oracle_metrics(scenes: Sequence[Scene], captions: Sequence[SceneCaption]) ->
     table = SceneTable(scenes)
     num_fitting = np.array([table.holding(caption.claim).sum() for caption in captions])
     metrics = {}
-    for k in KS:
+    for k, name in zip(KS, ORIGINAL_RECALLS, strict=True):
         shares = np.minimum(k, num_fitting) / num_fitting
-        metrics[f"original/{recall(k)}"] = 100 * float(shares.mean())
+        metrics[name] = 100 * float(shares.mean())
     harmonic = np.cumsum(1 / np.arange(1, num_fitting.max() + 1))
     metrics[ORIGINAL_MIR] = float((harmonic[num_fitting - 1] / num_fitting).mean())
     return metrics

@@ -25,6 +25,7 @@ from nt2vr.evaluation.metric_names import (
     MEAN_RANK,
     MEDIAN_RANK,
     MIR,
+    PICTURE_ACCURACY,
     TOP_5,
     delta,
     mean_over_sets,
@@ -246,7 +247,7 @@ def _pictures(
     """
     positions = positions[~np.isnan(measured.ordered[positions])]
     is_ordered = 100 * measured.ordered.astype(np.float64)
-    metrics = _per_group(f"picture/{ACCURACY}", queries, positions, values=is_ordered)
+    metrics = _per_group(PICTURE_ACCURACY, queries, positions, values=is_ordered)
     has_scores = len(measured.pair_scores) == len(queries)
     if not has_scores:
         return metrics

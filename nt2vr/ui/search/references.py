@@ -50,7 +50,7 @@ def beside(chosen: Sequence[Chosen], gallery: str, answer: Answer) -> dict[str, 
         return {}
     is_clip = len(wanted) == 1 and wanted[0].clip and wanted[0].gallery == gallery
     is_known = is_clip and not answer.judged_by
-    return {"by_captions": RIGHT_BESIDE if is_known else NONE_RIGHT}
+    return {"verdict_notice": RIGHT_BESIDE if is_known else NONE_RIGHT}
 
 
 def remark(searcher: Searcher, answer: Answer, chosen: Sequence[Chosen]) -> str:
