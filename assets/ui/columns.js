@@ -30,7 +30,7 @@ document.addEventListener("nt-understood", () => {
 // Clips are as large as lets all of them fit into the window, in full rows. Below SMALLEST the page scrolls instead, and they
 // are READABLE.
 const SMALLEST = 110;
-const READABLE = 130;
+const READABLE = 120;
 const GAP = 8;
 // Of grids whose clips are about as large, the widest has the least empty space beside it.
 const ABOUT = 0.9;

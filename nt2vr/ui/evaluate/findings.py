@@ -9,6 +9,7 @@ from nt2vr.evaluation.metric_names import ACCURACY, DENIED, HARD_PAIRS, recall, 
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.roles import REFERENCE
 from nt2vr.evaluation.tables import Line, interval_of, lines_of
+from nt2vr.ui.search.formats import short_name
 from nt2vr.ui.view import View
 
 MAX_FINDINGS = 3
@@ -188,8 +189,8 @@ def sentence_of(report: Report, finding: Finding) -> list[View]:
     counts_failures = measure.counts_failures
     values = {
         "example": _example(report, finding),
-        "first": first,
-        "second": second,
+        "first": short_name(first),
+        "second": short_name(second),
         "of_first": count_text(report.metrics[first][finding.key], counts_failures),
         "of_second": count_text(report.metrics[second][finding.key], counts_failures),
     }
@@ -243,7 +244,7 @@ def _panel(report: Report, finding: Finding, systems: Sequence[Line]) -> View:
         if figure is not None:
             place = _place_on_scale(figure, interval_of(report, line, finding.key))
             row: View = {
-                "system": line.name,
+                "system": short_name(line.name),
                 "role": line.role,
                 "chance": measure.chance,
             }

@@ -12,6 +12,7 @@ from nt2vr.evaluation.queries import KIND_NAMES
 from nt2vr.evaluation.report import Report, Row
 from nt2vr.search.judge import Verdict
 from nt2vr.ui.search.columns import Marked
+from nt2vr.ui.search.formats import short_name, system_choices
 from nt2vr.ui.search.verdict_texts import MARKS
 from nt2vr.ui.view import View
 
@@ -240,7 +241,7 @@ def menus_of(listing: QueryListing) -> dict[str, list[tuple[str, str]]]:
     report = listing.report
     link = listing.link
     remarks = listing.remarks.values()
-    systems = [(result.system, result.system) for result in report.results]
+    systems = system_choices([result.system for result in report.results])
     cues = []
     for query in report.queries:
         if link.kind in (ANY, query.kind):
@@ -280,6 +281,7 @@ def queries_view(listing: QueryListing) -> View:
     return {
         "first": link.first,
         "second": link.second,
+        "names": [short_name(link.first), short_name(link.second)],
         "link": alone.address,  # the list is the same for all reviews of its page
         "count": f"{len(places):,} of {counted(len(listing.report.queries), 'query', 'queries')}",
         "opens": _opens_text(listing),
@@ -318,7 +320,10 @@ def _row_view(listing: QueryListing, place: int) -> View:
         "ids": list(row.relevant[:SOME_IDS]),
         "more": f"and {num_more:,} more" if num_more > 0 else "",
         "captions": captions,
-        "ranks": [{"system": system, "rank": f"{rank:,}"} for system, rank in row.ranks.items()],
+        "ranks": [
+            {"system": short_name(system), "rank": f"{rank:,}"}
+            for system, rank in row.ranks.items()
+        ],
     }
 
 
@@ -357,7 +362,7 @@ def _side(listing: QueryListing, place: int, row: Row, system: str, num_clips: i
     for rank, (video_id, verdict) in enumerate(first[:num_clips], 1):
         clips.append(listing.clip(video_id, verdict, rank))
     return {
-        "name": system,
+        "name": short_name(system),
         "rank": f"{row.ranks[system]:,}",
         "said": _verdicts_text(verdicts),
         "dots": [{"verdict": verdict or "other"} for verdict in verdicts],

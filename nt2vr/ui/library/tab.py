@@ -86,9 +86,9 @@ class NewLibraryForm:
                 self.name = _textbox("library-name", scale=3, label="Name", placeholder="Holiday")
                 self.window = gr.Number(
                     WINDOW_S,
-                    label="Seconds per window (0: keep videos whole)",
+                    label="Seconds per window (0: whole)",
                     minimum=0,
-                    scale=2,
+                    scale=3,
                     min_width=180,
                     elem_id="library-window",
                 )
@@ -211,7 +211,7 @@ class LibraryParts:
             with gr.Column(scale=1, min_width=230, elem_id="library-side"):
                 self.new = gr.Button("New library", elem_id="library-new")
                 self.libraries = template("library-list", {"libraries": []}, "pick")
-            with gr.Column(scale=5, min_width=320):
+            with gr.Column(scale=5, min_width=500):
                 self.form = NewLibraryForm(models, default)
                 self.open = OpenLibraryPanel(models, default, teaching)
         self.updated = [

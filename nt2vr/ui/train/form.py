@@ -15,6 +15,7 @@ from nt2vr.models.device import gflops_per_second, resolve_device
 from nt2vr.presets import preset_files
 from nt2vr.progress import duration_text
 from nt2vr.settings import ASSETS, resolve_path
+from nt2vr.ui.search.formats import short_name
 from nt2vr.ui.view import View
 from trainer.config import CHOICES, FIELDS, TrainConfig
 from trainer.teaching import changes_by_depth
@@ -189,7 +190,7 @@ def _base_label(folder: Path, card: Card) -> str:
     if folder.parent.name != "checkpoints":
         return card.name
     run = folder.parent.parent.name
-    return f"{card.name} · {run}, epoch {card.training.epoch}"
+    return f"{short_name(run)}, epoch {card.training.epoch}"
 
 
 def _as_in_config(folder: Path) -> str:

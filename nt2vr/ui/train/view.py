@@ -182,7 +182,9 @@ def base_name(config: TrainConfig) -> str:
     if folder is None:
         return "random weights"
     if folder.parent.name == "checkpoints":
-        return f"{folder.parent.parent.name} · {folder.name.replace('epoch_', 'epoch ')}"
+        return (
+            f"{short_name(folder.parent.parent.name)} · {folder.name.replace('epoch_', 'epoch ')}"
+        )
     try:
         return read_card(folder).name
     except CheckpointError:

@@ -74,7 +74,7 @@ def test_the_column_joins_after_the_run_in_the_way(watch: Watch, held: HeldRuns)
 
     panel, _, watched, joins, wished = watch.on_afterwards(SYSTEMS, watched, wished, MINE)
     assert (joins, wished, "wish" in panel) == (WAITING, "", False)
-    assert panel["waiting"]["text"].startswith("“CLIP learns not” starts after tiny ")
+    assert panel["waiting"]["text"].startswith("CLIP, learning “not” starts after tiny (")
     assert held.started == [first] and not panel["joins"]
 
     held.end()
@@ -119,7 +119,9 @@ def test_who_may_not_train_sees_what_waits(watch: Watch) -> None:
     watch.on_afterwards(SYSTEMS, watched, wished, MINE)
     stranger = Watch(watch.galleries, Permissions("t" * 20, {"train": "nobody"}), watch.runs)
     waiting = tick(stranger)[0]["waiting"]
-    assert waiting["text"].startswith("“CLIP learns not” starts after") and waiting["button"] == ""
+    assert (
+        waiting["text"].startswith("CLIP, learning “not” starts after") and waiting["button"] == ""
+    )
     for act in (stranger.on_instead, stranger.on_afterwards, stranger.on_withdraw):
         with pytest.raises(AccessError):
             act(SYSTEMS, watched, "CLIP", MINE)
@@ -138,7 +140,7 @@ def test_a_refused_later_start_is_shown_until_closed(
     held.end()
     wait_for_the_start(watch)
     panel, *_ = watch.on_visit(SYSTEMS, THEIRS)
-    assert panel["waiting"]["text"] == "“CLIP learns not” could not start. The disk is full."
+    assert panel["waiting"]["text"] == "CLIP, learning “not” could not start. The disk is full."
     assert panel["waiting"]["is_refused"] and panel["waiting"]["button"] == "close"
     panel, *_ = watch.on_withdraw(SYSTEMS, WatchedRun(view=panel), "", THEIRS)
     assert panel == {} and len(held.started) == 1
