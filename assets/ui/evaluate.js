@@ -5,7 +5,7 @@
   const here = () => `${location.search}&at=${performance.now()}`; // the same place may be asked for again
   let wanted = ""; // the place of a click that has not been asked for yet: the tab may wait for an earlier answer
   const say = (text) => {
-    const place = document.querySelector(".nt-kept");
+    const place = document.querySelector(".nt-saved");
     if (place) place.textContent = text;
   };
 

@@ -17,7 +17,8 @@ from nt2vr.ui.evaluate.listings import Listings
 from nt2vr.ui.evaluate.own_clips import OwnClips
 from nt2vr.ui.evaluate.picture_query import picture_query
 from nt2vr.ui.evaluate.queries_panel import QueriesPanel
-from nt2vr.ui.evaluate.query_views import FILTERS, PAGE, QueryListing, ReportLink
+from nt2vr.ui.evaluate.query_listing import QueryListing
+from nt2vr.ui.evaluate.report_link import FILTERS, PAGE, ReportLink
 from nt2vr.ui.evaluate.report_panel import ReportPanel
 from nt2vr.ui.evaluate.report_view import reports_view
 from nt2vr.ui.library.media import Media
@@ -410,7 +411,7 @@ class EvaluateTab:
         may_name_files = self._permissions.may("paths", visitor)
         decoder = self._media.decoder if may_name_files else None
         return picture_query(
-            report, place=link.query, libraries=self._media.libraries, decoder=decoder
+            report, position=link.query, libraries=self._media.libraries, decoder=decoder
         )
 
     def on_open_query(self, event: gr.EventData, _: Visitor) -> Mapping[str, str]:

@@ -23,7 +23,7 @@ def headline(columns: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
     last = columns_of_models[1:][-1:]
     sentences = []
     for column in (*first, *last):
-        outcome = column["told"]
+        outcome = column["outcome"]
         if outcome:
             sentences.append({**outcome, "text": f"{column['system']} {outcome['text']}"})
     return sentences
@@ -113,9 +113,12 @@ def _reasons(ranking: Ranking, query: Query, video_of: VideoOf) -> Counter[str]:
 def stays_view(ranking: Ranking, before: Answer | None) -> dict[str, str]:
     """Say how many clips are also in the answer before, at length and in short."""
     if before is None or not ranking.hits:
-        return {"stayed": "", "same": ""}
+        return {"stayed": "", "stayed_short": ""}
     stayed = _num_stayed(ranking, before)
-    return {"stayed": f"{stayed} of {len(ranking.hits)} clips stayed", "same": f"{stayed} stayed"}
+    return {
+        "stayed": f"{stayed} of {len(ranking.hits)} clips stayed",
+        "stayed_short": f"{stayed} stayed",
+    }
 
 
 def _num_stayed(ranking: Ranking, before: Answer) -> int:
