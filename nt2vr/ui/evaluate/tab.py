@@ -311,7 +311,8 @@ class EvaluateTab:
                 **self._queries.show(listing, self._note_refusal(visitor)),
                 self._chosen: _list_address(listing),
             }
-        except ConfigError as error:  # the report cannot be read, but it can still be deleted
+        # The report cannot be read, but it can still be deleted.
+        except ConfigError as error:
             problem = self._redactor(visitor)(str(error))
             return {
                 **updates,
