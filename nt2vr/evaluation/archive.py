@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -24,6 +23,7 @@ from nt2vr.evaluation.tables import FORMS, write_tables
 from nt2vr.files import (
     SafeCsv,
     atomic_write,
+    hash_text,
     parse_json,
     size_text,
     slug,
@@ -117,7 +117,7 @@ class Archive:
             report.digest,
             *([result.system, dict(result.spec)] for result in report.results),
         ]
-        key = blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=6).hexdigest()
+        key = hash_text(json.dumps(content, sort_keys=True), 6)
         report_id = f"{slug(report.name) or 'report'}-{key}"
         self._save(report, self.folder / report_id)
         return report_id

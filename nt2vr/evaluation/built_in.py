@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from nt2vr.evaluation.embed_media import EmbeddedVideos, content_of, embed_files
 from nt2vr.evaluation.measures import LENIENT
-from nt2vr.evaluation.metric_names import KS, ORIGINAL_MIR, recall
+from nt2vr.evaluation.metric_names import KS, ORIGINAL_MIR, ORIGINAL_RECALLS
 from nt2vr.evaluation.queries import JudgedQuery, cue_of, row_array
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.media.decode import Decoder
@@ -236,7 +236,8 @@ def _class_questions(
     questions = []
     for scene in np.flatnonzero(has_question).tolist():
         in_scene = is_shown[:, scene]
-        right = random.Random(f"class {sort} {scene}").choice(np.flatnonzero(in_scene).tolist())
+        candidates = np.flatnonzero(in_scene).tolist()
+        right = random.Random(f"class {sort} {scene}").choice(candidates)
         question = JudgedQuery(
             kind=kind,
             text=texts[right],
@@ -263,7 +264,8 @@ def _benchmark(
         clips = ClipFile.of(split, scenes, encoder.num_frames, encoder.framing, cache)
         return EmbeddedVideos(clips.embeddings(encoder.as_scored(), progress, keeps_frames=True))
 
-    ids = tuple(f"{split}-{source['seed']}-{row:05d}" for row in range(len(scenes)))
+    prefix = f"{split}-{source['seed']}"
+    ids = tuple(f"{prefix}-{row:05d}" for row in range(len(scenes)))
     return TextBenchmark(
         name=name,
         video_ids=ids,
@@ -379,9 +381,9 @@ def oracle_metrics(scenes: Sequence[Scene], captions: Sequence[SceneCaption]) ->
     table = SceneTable(scenes)
     num_fitting = np.array([table.holding(caption.claim).sum() for caption in captions])
     metrics = {}
-    for k in KS:
+    for k, name in zip(KS, ORIGINAL_RECALLS, strict=True):
         shares = np.minimum(k, num_fitting) / num_fitting
-        metrics[f"original/{recall(k)}"] = 100 * float(shares.mean())
+        metrics[name] = 100 * float(shares.mean())
     harmonic = np.cumsum(1 / np.arange(1, num_fitting.max() + 1))
     metrics[ORIGINAL_MIR] = float((harmonic[num_fitting - 1] / num_fitting).mean())
     return metrics

@@ -25,6 +25,7 @@ from nt2vr.evaluation.metric_names import (
     MEAN_RANK,
     MEDIAN_RANK,
     MIR,
+    PICTURE_ACCURACY,
     TOP_5,
     delta,
     mean_over_sets,
@@ -223,7 +224,8 @@ def _exclusion(
     with_pairs = positions[~np.isnan(ordered[positions])]
     if len(with_pairs) and kind == "not":
         tied = measured.tied.astype(np.float64)
-        metrics[f"{kind}/{AUC}"] = Values(with_pairs, ordered[with_pairs] + tied[with_pairs] / 2)
+        areas = ordered[with_pairs] + tied[with_pairs] / 2
+        metrics[f"{kind}/{AUC}"] = Values(with_pairs, areas)
     elif len(with_pairs):
         metrics[f"{kind}/{HARD_PAIRS}"] = Values(with_pairs, 100 * ordered[with_pairs])
 
@@ -245,7 +247,7 @@ def _pictures(
     """
     positions = positions[~np.isnan(measured.ordered[positions])]
     is_ordered = 100 * measured.ordered.astype(np.float64)
-    metrics = _per_group(f"picture/{ACCURACY}", queries, positions, values=is_ordered)
+    metrics = _per_group(PICTURE_ACCURACY, queries, positions, values=is_ordered)
     has_scores = len(measured.pair_scores) == len(queries)
     if not has_scores:
         return metrics
@@ -387,4 +389,5 @@ def mean_of_groups(pairs: Array) -> float:
     """
     values = pairs[:, 0]
     groups = pairs[:, 1]
-    return float(np.mean([values[groups == group].mean() for group in np.unique(groups)]))
+    means = [values[groups == group].mean() for group in np.unique(groups)]
+    return float(np.mean(means))

@@ -14,7 +14,7 @@ from nt2vr.evaluation.columns import (
     ColumnGroup,
 )
 from nt2vr.evaluation.differences import Pair
-from nt2vr.evaluation.metric_names import ACCURACY, mean_over_sets, recall
+from nt2vr.evaluation.metric_names import ACCURACY, CLASS_ACCURACY, ORIGINAL, mean_over_sets, recall
 from nt2vr.evaluation.queries import KIND_NAMES
 from nt2vr.evaluation.report import Presentation, Report, Row
 from nt2vr.evaluation.roles import REFERENCE, pairs_to_compare, role_of, telling_pair
@@ -31,7 +31,7 @@ OF_ONE_VIDEO = frozenset(
 )
 # Relevant ids per line of queries.jsonl: all of them took 68 MB for the built-in world, these 5.
 MAX_LISTED = 1000
-OF_CAPTIONS = ("original/", "video/")
+OF_CAPTIONS = (ORIGINAL, "video/")
 
 
 class TextPresentation(Presentation):
@@ -108,7 +108,8 @@ class TextPresentation(Presentation):
         further = tuple(_with_subsets(measured, group) for group in OTHERS)
         # Pairs do not tell whether a model can search.
         if any(query.kind == "pair" for query in report.queries):
-            further = (ColumnGroup(HONEST[0].head, HONEST[0].columns[:1]), *further)
+            hard_pairs = ColumnGroup(HONEST[0].head, HONEST[0].columns[:1])
+            further = (hard_pairs, *further)
         both_ways = [BOTH_WAYS] if f"video/{recall(1)}" in measured else []
         return [PAPER, HONEST, *both_ways, further]
 
@@ -144,7 +145,7 @@ def _with_subsets(measured: Collection[str], group: ColumnGroup) -> ColumnGroup:
     prefix = f"{first.key} "
     subsets = sorted(key.removeprefix(prefix) for key in measured if key.startswith(prefix))
     # The accuracy of pairs is the only column, so that its subsets need not name it.
-    is_of_classes = first.key == f"class/{ACCURACY}"
+    is_of_classes = first.key == CLASS_ACCURACY
     for column, subset in product(group.columns, subsets):
         head = f"{column.head} {subset}"
         if column is first and not is_of_classes:

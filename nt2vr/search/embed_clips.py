@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from hashlib import blake2b
 from itertools import groupby, islice
 from pathlib import Path
 
@@ -24,7 +23,7 @@ from nt2vr.errors import (
     counted,
     reason_of,
 )
-from nt2vr.files import is_disk_full
+from nt2vr.files import hash_text, is_disk_full
 from nt2vr.media.clip_frames import decode_files, hash_files, missing_of
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
@@ -59,8 +58,8 @@ def tower_folder(gallery: Gallery, card: Card, cache: Cache) -> Path:
     Models that pool differently share it.
     """
     names = StoredNames.of(card.visual_key)
-    tower = blake2b(f"{SAMPLING} {names.of_frames}".encode(), digest_size=8)
-    return cache.galleries / (gallery.key or SHARED) / tower.hexdigest()
+    tower = hash_text(f"{SAMPLING} {names.of_frames}", 8)
+    return cache.galleries / (gallery.key or SHARED) / tower
 
 
 def _subfolders(folder: Path) -> list[Path]:

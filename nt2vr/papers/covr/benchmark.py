@@ -8,12 +8,12 @@ embedded like a clip, all of its frames pooled.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from hashlib import blake2b
 from typing import ClassVar
 
 from nt2vr.errors import DatasetError
 from nt2vr.evaluation.benchmark_kinds import ModelBenchmark
 from nt2vr.evaluation.report import Presentation, Report, Result
+from nt2vr.files import hash_text
 from nt2vr.models.encoder import Encoder
 from nt2vr.papers.covr.compositions import COMPOSITIONS, PARTS
 from nt2vr.papers.covr.embedded_queries import EmbeddedQueries, embed_queries, vectors_for
@@ -45,7 +45,7 @@ class CovrBenchmark(ModelBenchmark[EmbeddedMedia]):
     def digest(self) -> str:
         truth = [(query.kind, query.text, tuple(query.relevant.tolist())) for query in self.queries]
         identity = (self.name, sorted(self.source.items()), truth)
-        return blake2b(repr(identity).encode(), digest_size=12).hexdigest()
+        return hash_text(repr(identity))
 
     def systems_of(self, encoder: Encoder) -> list[System]:
         """Return every composition that a model has, its controls, and the full caption where it is known."""

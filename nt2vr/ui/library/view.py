@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from nt2vr.errors import counted
-from nt2vr.library.changes import shares_text
+from nt2vr.library.changes import shares_text, skipped_text
 from nt2vr.library.move import Moved
 from nt2vr.library.source import LibraryInfo, Skipped, Source
 from nt2vr.library.update import IndexJob
@@ -203,19 +203,9 @@ def skipped_view(skipped: Sequence[Skipped], folder: Path | None = None) -> View
     for file in skipped[:MOST_SKIPPED]:
         rows.append({"id": redact(file.id), "reason": redact(file.reason)})
     num_unlisted = len(skipped) - len(rows)
+    num_copies = sum(bool(file.duplicate_of) for file in skipped)
     return {
         "rows": rows,
-        "count": _skipped_counts(skipped),
+        "count": skipped_text(num_copies, len(skipped) - num_copies),
         "more": f"and {num_unlisted:,} more" if num_unlisted else "",
     }
-
-
-def _skipped_counts(skipped: Sequence[Skipped]) -> str:
-    num_copies = sum(bool(file.duplicate_of) for file in skipped)
-    num_faulty = len(skipped) - num_copies
-    counts = []
-    if num_faulty:
-        counts.append(f"{num_faulty:,} skipped")
-    if num_copies:
-        counts.append(counted(num_copies, "copy", "copies"))
-    return ", ".join(counts)

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from hashlib import blake2b
 from itertools import groupby
 from typing import Any
 
 from nt2vr.errors import ConfigError, quoted
+from nt2vr.files import hash_text
 from nt2vr.negation.parse.query import Query
 from nt2vr.progress import duration_text
 from nt2vr.search.answers import Answer, Ranking
@@ -48,7 +48,7 @@ def with_epoch(systems: Sequence[str], run: str, epoch: int, entries: Entries) -
 
 def key_of(*values: object) -> str:
     """Identify a query by the values that its columns depend on: 32 characters."""
-    return blake2b(repr(values).encode(), digest_size=16).hexdigest()
+    return hash_text(repr(values), 16)
 
 
 def story(rankings: Mapping[int, Ranking], epoch: int, answer: Answer, newest: int) -> View:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from nt2vr.evaluation.ready_report import pack, ready_report
+from benchmarks.ready_report import pack
+from nt2vr.evaluation.ready_report import ready_report
 from nt2vr.evaluation.sources import GALLERY, Data, load_benchmark
 from nt2vr.evaluation.stored_reports import load_report
 from nt2vr.progress import silent
