@@ -1,24 +1,24 @@
 // A modal dialog: the browser keeps the focus inside. It returns to the clip that had it, which may have been drawn anew.
-let last = {};
+let lastFocused = {};
 const columnOf = (clip) => clip.closest("[data-column]").dataset.column;
 document.addEventListener("focusin", ({ target }) => {
-  if (target.matches(".nt-clip")) last = { id: target.dataset.id, column: columnOf(target) };
+  if (target.matches(".nt-clip")) lastFocused = { id: target.dataset.id, column: columnOf(target) };
 });
-const clips = () => [...document.querySelectorAll(".nt-clip")].filter((clip) => columnOf(clip) === last.column);
-const placeOf = (all) => {
-  const shown = all.findIndex(({ dataset }) => dataset.id === props.value.id);
-  return shown < 0 ? all.findIndex(({ dataset }) => dataset.id === last.id) : shown;
+const clips = () => [...document.querySelectorAll(".nt-clip")].filter((clip) => columnOf(clip) === lastFocused.column);
+const positionOf = (all) => {
+  const position = all.findIndex(({ dataset }) => dataset.id === props.value.id);
+  return position < 0 ? all.findIndex(({ dataset }) => dataset.id === lastFocused.id) : position;
 };
 const close = () => {
   const all = clips();
-  const shown = all[placeOf(all)];
+  const shownClip = all[positionOf(all)];
   element.querySelector("dialog")?.close();
   trigger("close", {});
-  shown?.focus();
+  shownClip?.focus();
 };
 const step = (by) => {
   const all = clips();
-  const next = all[placeOf(all) + by];
+  const next = all[positionOf(all) + by];
   if (next) trigger("pick", { id: next.dataset.id });
 };
 element.addEventListener("click", (event) => {

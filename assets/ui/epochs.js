@@ -5,8 +5,8 @@ const LEAST_MS = 500; // until epochs that the server is still searching are ask
 let resting; // timer of the slider
 let playing; // timer of the next frame
 let asking; // timer of the next look for further epochs
-let moved = {}; // run and position, until the server answers with that epoch
-let seen = { key: "", wait: LEAST_MS };
+let turned = {}; // run and position, until the server answers with that epoch
+let lastSeen = { key: "", wait: LEAST_MS };
 const runOf = (id) => props.value.columns?.find(({ run }) => run?.id === id)?.run;
 const turn = (id, to) => {
   const columns = props.value.columns.map((column) => {
@@ -19,7 +19,7 @@ const turn = (id, to) => {
 };
 const stop = () => { clearTimeout(playing); playing = undefined; };
 const rest = (id, to) => {
-  moved = { id, to };
+  turned = { id, to };
   clearTimeout(resting);
   resting = setTimeout(() => {
     const run = runOf(id);
@@ -33,7 +33,7 @@ const play = (id, to = 0) => {
   const run = runOf(id);
   if (!run) return;
   if (!to) fetchClips(run);
-  moved = { id, to };
+  turned = { id, to };
   const repeats = run.recorded_on && !isStill.matches;
   if (to < run.last_position) playing = setTimeout(() => play(id, to + 1), (run.recorded_on ? RECORDED_MS : PLAY_MS) / run.frames.length);
   else if (repeats) playing = setTimeout(() => play(id), LAST_MS);
@@ -63,15 +63,15 @@ const askMore = () => {
 };
 watch("value", () => {
   const { columns = [], key } = props.value;
-  const isNew = key !== seen.key;
+  const isNew = key !== lastSeen.key;
   clearTimeout(asking);
-  seen = { key, wait: isNew ? LEAST_MS : 2 * seen.wait };
-  if (columns.some(({ run }) => run?.is_incomplete)) asking = setTimeout(askMore, seen.wait);
-  if (isNew) { stop(); moved = {}; }
+  lastSeen = { key, wait: isNew ? LEAST_MS : 2 * lastSeen.wait };
+  if (columns.some(({ run }) => run?.is_incomplete)) asking = setTimeout(askMore, lastSeen.wait);
+  if (isNew) { stop(); turned = {}; }
   const recording = columns.find(({ run }) => run?.is_replay)?.run;
   if (recording && isNew) return play(recording.id);
-  const run = runOf(moved.id);
-  if (run && run.position !== moved.to) turn(moved.id, moved.to); // the server has another epoch still
-  else if (run && !run.recorded_on && !playing) moved = {};
+  const run = runOf(turned.id);
+  if (run && run.position !== turned.to) turn(turned.id, turned.to); // the server has another epoch still
+  else if (run && !run.recorded_on && !playing) turned = {};
   for (const slider of element.querySelectorAll(".nt-epochs input")) slider.value = slider.dataset.position;
 });

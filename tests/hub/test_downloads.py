@@ -31,7 +31,7 @@ from nt2vr.progress import silent, stoppable
 from nt2vr.search.plan import DEFAULT_SYSTEMS
 from nt2vr.services import Services
 from nt2vr.settings import Settings
-from nt2vr.ui.library import indexing as library_indexing
+from nt2vr.ui.library import drawings
 from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.web.permissions import Permissions
 from tests.support.hub_server import HubServer, serve_hub, use_hub
@@ -225,7 +225,7 @@ def test_a_tokenizer_comes_with_its_model(
 def test_a_library_is_offered_a_model_for_photos(
     tmp_path: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(library_indexing, "OFFERED", replace(OFFERED, name="tiny/test"))
+    monkeypatch.setattr(drawings, "OFFERED", replace(OFFERED, name="tiny/test"))
     (tmp_path / "videos").mkdir()
     shutil.copy(
         Path(gradio.__file__).parent / "media_assets" / "images" / "lion.jpg", tmp_path / "videos"

@@ -7,7 +7,9 @@ from nt2vr.evaluation.archive import Archive
 from nt2vr.evaluation.report import Report
 from nt2vr.library.galleries import Galleries
 from nt2vr.ui.evaluate.own_clips import OwnClips
-from nt2vr.ui.evaluate.query_views import ClipSource, QueryListing, ReportLink, marks_of, resolved
+from nt2vr.ui.evaluate.query_listing import ClipSource, QueryListing
+from nt2vr.ui.evaluate.query_views import marks_of
+from nt2vr.ui.evaluate.report_link import ReportLink, resolved
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.columns import Marked
 from nt2vr.ui.web.permissions import Visitor

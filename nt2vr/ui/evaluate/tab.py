@@ -17,7 +17,8 @@ from nt2vr.ui.evaluate.listings import Listings
 from nt2vr.ui.evaluate.own_clips import OwnClips
 from nt2vr.ui.evaluate.picture_query import picture_query
 from nt2vr.ui.evaluate.queries_panel import QueriesPanel
-from nt2vr.ui.evaluate.query_views import FILTERS, PAGE, QueryListing, ReportLink
+from nt2vr.ui.evaluate.query_listing import QueryListing
+from nt2vr.ui.evaluate.report_link import FILTERS, PAGE, ReportLink
 from nt2vr.ui.evaluate.report_panel import ReportPanel
 from nt2vr.ui.evaluate.report_view import reports_view
 from nt2vr.ui.library.media import Media

@@ -5,7 +5,8 @@ from urllib.parse import urlencode
 import gradio as gr
 
 from nt2vr.models.catalog import Catalog
-from nt2vr.ui.library.indexing import Indexing, drawings_view
+from nt2vr.ui.library.drawings import drawings_view
+from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.search.teach_panel import Teaching
 from nt2vr.ui.theme import menu
 from nt2vr.ui.view import View

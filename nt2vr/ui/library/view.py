@@ -12,7 +12,6 @@ from nt2vr.library.update import IndexJob
 from nt2vr.media.gallery import Video
 from nt2vr.progress import percent_text
 from nt2vr.ui.job_view import job_view, state_text
-from nt2vr.ui.library.indexing import running_text
 from nt2vr.ui.search.formats import clock
 from nt2vr.ui.view import View
 from nt2vr.ui.web.permissions import without_paths
@@ -65,6 +64,13 @@ def _state_view(info: LibraryInfo, job: IndexJob | None) -> dict[str, str]:
     if not info.num_clips:
         return {"state": "interrupted", "state_text": "not indexed", "share": "0"}
     return {"state": "finished", "state_text": "ready", "share": "100"}
+
+
+def running_text(job: IndexJob | None) -> str:
+    """Return what a running job of a library does: a move names no model."""
+    if job is None or job.models:
+        return "indexing"
+    return "moving"
 
 
 def info_view(info: LibraryInfo, job: IndexJob | None, names_paths: bool) -> View:

@@ -13,6 +13,7 @@ from nt2vr.ui.view import View
 
 # Largest difference of two scores that is due to rounding.
 ALIKE = 2e-4
+UNCHANGED = "unchanged"
 # A clip may be longer than its preview by so much until frames would be shown at wrong times.
 SLACK_S = 0.5
 
@@ -81,23 +82,25 @@ def backwards_view(
         backwards_scores: one per system; None where it is unknown.
     """
     systems = []
-    unchanged = []
-    scores = zip(view["systems"], clip_scores, backwards_scores, strict=True)
-    for system, clip_score, backwards in scores:
-        forwards = clip_score.score
-        if backwards is None or forwards is None:
-            text = "unknown"
-        elif abs(backwards - forwards) > ALIKE:
-            text = f"{decimal(backwards)} ({signed(backwards - forwards)})"
-        else:
-            text = "unchanged"
-            unchanged.append(system["name"])
-        systems.append({**system, "backwards": text})
+    for system, forwards, backwards in zip(
+        view["systems"], clip_scores, backwards_scores, strict=True
+    ):
+        systems.append({**system, "backwards": _backwards_text(forwards.score, backwards)})
+    unchanged = [system["name"] for system in systems if system["backwards"] == UNCHANGED]
     order_notice = "The order of frames counts."
     if unchanged:
         reason = "nothing changes, because frames are pooled without regard to their order."
         order_notice = f"{', '.join(unchanged)}: {reason}"
     return {**view, "pressed": "true", "systems": systems, "order_notice": order_notice}
+
+
+def _backwards_text(forwards: float | None, backwards: float | None) -> str:
+    """Write a score of reversed frames, with its difference from the usual one."""
+    if backwards is None or forwards is None:
+        return "unknown"
+    if abs(backwards - forwards) > ALIKE:
+        return f"{decimal(backwards)} ({signed(backwards - forwards)})"
+    return UNCHANGED
 
 
 def frame_pictures(

@@ -61,28 +61,36 @@ def story(rankings: Mapping[int, Ranking], epoch: int, answer: Answer, newest: i
         rankings: by epoch; 0 is the base.
         newest: the last epoch so far. What an earlier one misses is missed "for now".
     """
-    so_far = []
-    for number in sorted(rankings):
-        if number <= epoch and rankings[number].hits:
-            so_far.append(rankings[number])
+    so_far = _until(epoch, rankings)
     if not answer.query.unwanted or not _is_judged(so_far, answer):
         return {}
 
     violations = [ranking.counts["violation"] for ranking in so_far]
     # Epochs in a row with the same count are told once.
-    steps = [count for count, _ in groupby(violations)]
+    counts = [count for count, _ in groupby(violations)]
     latest = so_far[-1]
     is_good = grade(latest.counts["right"], len(latest.hits)) == "good"
     has_improved = violations[-1] < violations[0]
-    unwanted = " or ".join(answer.query.unwanted)
-    source = f" by {answer.judged_by}" if answer.judged_by else ""
     return {
-        "first": f"{steps[0]} of {len(so_far[0].hits)} show “{unwanted}”{source}",
-        "gap": len(steps) > LATEST + 1,
-        "later": steps[1:][-LATEST:],
+        "first": _first_count(counts[0], len(so_far[0].hits), answer),
+        "gap": len(counts) > LATEST + 1,
+        "later": counts[1:][-LATEST:],
         "kind": "good" if is_good and has_improved else "",
         "misses": _lost(latest, answer.query, goes_on=epoch < newest),
     }
+
+
+def _until(epoch: int, rankings: Mapping[int, Ranking]) -> list[Ranking]:
+    """Return the rankings that have hits, up to an epoch and in order."""
+    return [
+        rankings[number] for number in sorted(rankings) if number <= epoch and rankings[number].hits
+    ]
+
+
+def _first_count(count: int, total: int, answer: Answer) -> str:
+    unwanted = " or ".join(answer.query.unwanted)
+    source = f" by {answer.judged_by}" if answer.judged_by else ""
+    return f"{count} of {total} show “{unwanted}”{source}"
 
 
 def _is_judged(rankings: Sequence[Ranking], answer: Answer) -> bool:

@@ -21,6 +21,8 @@ from nt2vr.world.verdicts import UnknownWord, unknown_words
 
 # Unknown words that are named.
 MOST_UNKNOWN = 4
+# By the number of clips that fit; None if it is not known.
+FEW_NOTICES = {None: "", 0: "No clip fits.", 1: "Only one clip fits."}
 
 Understand = Callable[[str], Query]
 
@@ -43,31 +45,38 @@ def way_out_view(
     # Words of another language are not misspelt.
     spellings = {} if notice_of(typed.text) else _spellings(unknown)
     num_right = max((ranking.counts["right"] for ranking in answer.rankings), default=0)
-    reason = ""
-    if not num_right:
-        reason = _reason(typed, unknown)
+    reason = "" if num_right else _reason(typed, unknown)
     view = {
         "spellings": _spellings_view(typed.text, spellings),
         "unknown_words": [_unknown_word_view(typed.text, word) for word in unknown if word.near],
         "reason": reason or _unmarked_reason(answer),
     }
-    suggestions = None
-    if not answer.denied and num_right <= FEW:
-        suggestions = _suggestions_of(videos)
-    if suggestions is None:
+    if answer.denied or num_right > FEW:
         return view
+    return view | _suggestions_view(answer, videos, spellings, understand)
 
+
+def _suggestions_view(
+    answer: Answer,
+    videos: tuple[Video, ...],
+    spellings: dict[str, list[str]],
+    understand: Understand,
+) -> View:
+    """Say that few clips fit, and offer similar queries; empty if more fit."""
+    suggestions = _suggestions_of(videos)
+    if suggestions is None:
+        return {}
     query = with_words(answer.query, answer.read_as)
     count = suggestions.fitting(query)
     if count is not None and count > FEW:
-        return view
+        return {}
     if spellings:
         query = understand(_with_all(query.text, spellings))
     near = suggestions.near(query, understand)
-    few_notice = {None: "", 0: "No clip fits.", 1: "Only one clip fits."}[count]
+    few_notice = FEW_NOTICES[count]
     if near:
         few_notice = f"{few_notice} Try"
-    return {**view, "few_notice": few_notice, "suggestions": near}
+    return {"few_notice": few_notice, "suggestions": near}
 
 
 def _spellings(unknown: list[UnknownWord]) -> dict[str, list[str]]:

@@ -13,26 +13,24 @@ from urllib.parse import urlencode
 
 import gradio as gr
 
-from nt2vr.errors import ConfigError, NotIndexedError, Nt2vrError
+from nt2vr.errors import ConfigError, Nt2vrError
 from nt2vr.library.galleries import Galleries
 from nt2vr.media.decode import Decoder
-from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer
 from nt2vr.search.epochs import Recording
-from nt2vr.search.plan import MAX_K
 from nt2vr.settings import ASSETS
-from nt2vr.ui.library.indexing import Indexing, wire_indexing
+from nt2vr.ui.library.index_panel import IndexPanel
+from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.library.media import Media
-from nt2vr.ui.search.answer_view import AnswerView, PageSearch, SearchOutcome
+from nt2vr.ui.search.answer_view import AnswerView
 from nt2vr.ui.search.clip import ClipPanel
-from nt2vr.ui.search.columns import Marked
-from nt2vr.ui.search.corrections import parts_view, with_corrections
+from nt2vr.ui.search.corrections import parts_view
 from nt2vr.ui.search.downloads import downloads
 from nt2vr.ui.search.examples import examples_view, own_examples, status_line
 from nt2vr.ui.search.formats import system_choices
 from nt2vr.ui.search.learning_columns import LearningColumns
-from nt2vr.ui.search.models import MoreModels
-from nt2vr.ui.search.near_duplicates import fold_near_duplicates
+from nt2vr.ui.search.more_models import MoreModels
+from nt2vr.ui.search.page_search import MarkedOf, PageSearcher
 from nt2vr.ui.search.references import References
 from nt2vr.ui.search.state import (
     DEFAULT_QUERY,
@@ -65,8 +63,7 @@ class SearchTab:
     Attributes:
         decoder: decodes uploads, which are untrusted.
         head: the page's head, which names the gallery.
-        marked: returns the relevant clips of a judged query, given its name in links, its text and
-            the gallery.
+        marked: returns the relevant clips of a report's query.
         runs: trains models.
         controls: laid out by `build`, as `results` are.
     """
@@ -77,13 +74,14 @@ class SearchTab:
     decoder: Decoder
     permissions: Permissions
     head: gr.HTML
-    marked: Callable[[str, str, str], Marked]
+    marked: MarkedOf
     runs: RunManager
     controls: Controls = field(init=False)
     results: Results = field(init=False)
     _learning: LearningColumns = field(init=False)
     _watch: Watch = field(init=False)
     _references: References = field(init=False)
+    _searcher: PageSearcher = field(init=False)
 
     def build(self, page: gr.Blocks, tabs: gr.Tabs, later: LaterParts) -> OpensQueries:
         """Lay the tab out inside the open page, and wire it; return the function by which tabs open queries here.
@@ -97,6 +95,7 @@ class SearchTab:
         self._references = References(self.galleries, self.media, self.decoder)
         self.controls = Controls(self.galleries, self.media)
         self._learning = LearningColumns(built_in.models, recording)
+        self._searcher = PageSearcher(self.galleries, self._references, self._learning, self.marked)
         self._watch = Watch(self.galleries, self.permissions, self.runs)
         self._watch.build(self.controls.systems, self.controls.ask)
         more_models = MoreModels(built_in, self.permissions, self.runs)
@@ -236,7 +235,8 @@ class SearchTab:
         """Let a clip be chosen, explained and closed."""
         answer = self.results.answer
         detail = self.results.detail
-        panel = ClipPanel(self.galleries, self.media, self.permissions, self.first_answer)
+        first_answer = self._searcher.first_answer
+        panel = ClipPanel(self.galleries, self.media, self.permissions, first_answer)
         for clips in (self.results.columns, detail):
             clips.pick(panel.on_pick, answer, detail, **QUIET)
         detail.why(panel.on_why, answer, detail, **QUIET)
@@ -262,7 +262,7 @@ class SearchTab:
     def _wire_library(self) -> None:
         """Let the library that is searched be indexed."""
         controls = self.controls
-        wire_indexing(
+        IndexPanel(
             self.indexing,
             self.permissions,
             controls.gallery,
@@ -270,7 +270,7 @@ class SearchTab:
             self.results.index,
             self.results.indexing,
             controls.ask,
-        )
+        ).wire()
 
     def on_systems(self, chosen: list[str], request: gr.Request) -> tuple[gr.Dropdown, Any]:
         """List the current systems, with notes on the runs among them."""
@@ -289,12 +289,6 @@ class SearchTab:
         views = {"understood": understood, "columns": updates[self.results.columns]}
         as_json: dict[str, Any] = json.loads(json.dumps(views))
         return as_json
-
-    def first_answer(self) -> Answer:
-        """Return the answer that pages open with."""
-        state = SearchState()
-        query = self.galleries.searcher(state.gallery).understand(state.q)
-        return self._search(state, query).answer
 
     def on_search(self, sent: str, previous: Answer | None, visitor: gr.Request) -> Updates:
         """Answer a request; if that fails, the page keeps the answer before it."""
@@ -381,18 +375,9 @@ class SearchTab:
         self, state: SearchState, previous: Answer | None, visitor: gr.Request | None
     ) -> tuple[Updates, View]:
         """Search; return the updates that show the answer, and what the browser fills in."""
-        searcher = self.galleries.searcher(state.gallery)
-        state, query, parsed = with_corrections(state, searcher.understand)
-        if state.flip or not self._learning.has_recording(state.q, state.gallery):
-            state = replace(state, replay="")
-        outcome = self._search(state, query)
-        flipped = None
-        if _is_flipped(state, query, previous):
-            flipped = self._search(state.with_flip_toggled, query).answer
-        state, marked = self._mark(state)
         view = AnswerView(
-            search=PageSearch(state, query, parsed, outcome, flipped, marked),
-            searcher=searcher,
+            search=self._searcher.search(state, previous),
+            searcher=self.galleries.searcher(state.gallery),
             media=self.media,
             indexing=self.indexing,
             learning=self._learning,
@@ -427,39 +412,6 @@ class SearchTab:
             updates[results.indexing] = gr.Timer(active=True)
         return updates
 
-    def _mark(self, state: SearchState) -> tuple[SearchState, Marked]:
-        """Return the relevant clips of a judged query; without any, the state names no such query."""
-        if state.flip:
-            return state, Marked()
-        marked = self.marked(state.judged, state.q, state.gallery)
-        if not marked.video_ids:
-            state = replace(state, judged="")
-        return state, marked
-
-    def _search(self, state: SearchState, query: Query) -> SearchOutcome:
-        """Search for a query, or for what it is without its negation."""
-        searcher = self.galleries.searcher(state.gallery)
-        references = self._references.resolve(state.references, state.gallery)
-        denied = query if state.flip else None
-        if state.flip:
-            query = query.affirmed
-        # Near-duplicates of a library are folded, so more clips than k are needed.
-        k = MAX_K if searcher.is_library else state.k
-        try:
-            checked = searcher.checked(query, references)
-            plan = searcher.plan(
-                state.systems, k, references, state.strengths, state.literal.split("|")
-            )
-        except NotIndexedError as error:
-            answer = Answer(query, (), gallery=state.gallery, denied=denied)
-            return SearchOutcome(answer, not_indexed=error)
-
-        answer = replace(searcher.answer(checked, plan), denied=denied)
-        if searcher.is_library:
-            rankings = [fold_near_duplicates(ranking, state.k) for ranking in answer.rankings]
-            answer = replace(answer, rankings=tuple(rankings))
-        return SearchOutcome(answer, replace(plan, k=state.k))
-
     def on_like(
         self, answer: Answer | None, references: View, event: gr.EventData
     ) -> tuple[Any, Any]:
@@ -481,11 +433,3 @@ class SearchTab:
             self.controls.reference: self._references.view(chosen),
             self.controls.ask: f"{time.monotonic()}",
         }
-
-
-def _is_flipped(state: SearchState, query: Query, previous: Answer | None) -> bool:
-    """Return True if the negation is taken away, or has just been put back."""
-    if state.flip:
-        return True
-    was_flipped = previous is not None and previous.denied == query
-    return bool(query.unwanted) and was_flipped and not state.replay

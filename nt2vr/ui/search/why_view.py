@@ -1,7 +1,7 @@
 """Why an enlarged clip has its scores: by frames, parts of the query, and words."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 
 from nt2vr.media.gallery import Video
@@ -84,17 +84,10 @@ def _choices(answer: Answer, columns: Sequence[int]) -> list[dict[str, str]]:
 def negation_effect(why: Why, query: Query) -> str:
     """Say in one line what the negation did to a clip's score: its words, if they are searched for, or its parts."""
     cue_positions = _positions_of_cues(why, query)
-    shares = []
-    for position in cue_positions:
-        share = why.words[position].share
-        if share is not None:
-            shares.append(share)
-    if cue_positions and len(shares) == len(cue_positions):
-        cue_text = why.words[cue_positions[0]].text
-        for before, position in pairwise(cue_positions):
-            joint = " " if position == before + 1 else " … "
-            cue_text += f"{joint}{why.words[position].text}"
-        return f"“{cue_text}” added {signed(sum(shares))}"
+    shares = [why.words[position].share for position in cue_positions]
+    known_shares = [share for share in shares if share is not None]
+    if cue_positions and len(known_shares) == len(shares):
+        return _added_text(_cue_text(why.words, cue_positions), sum(known_shares))
 
     texts = []
     total = 0.0
@@ -102,7 +95,20 @@ def negation_effect(why: Why, query: Query) -> str:
         if part.role == "unwanted" and part.contribution is not None:
             texts.append(part.text)
             total += part.contribution
-    return f"“{', '.join(texts)}” added {signed(total)}" if texts else ""
+    return _added_text(", ".join(texts), total) if texts else ""
+
+
+def _added_text(text: str, total: float) -> str:
+    return f"“{text}” added {signed(total)}"
+
+
+def _cue_text(words: Sequence[Word], positions: Sequence[int]) -> str:
+    """Join the words of the cues, with an ellipsis where others stand between them."""
+    text = words[positions[0]].text
+    for previous, position in pairwise(positions):
+        joint = " " if position == previous + 1 else " … "
+        text += f"{joint}{words[position].text}"
+    return text
 
 
 def _positions_of_cues(why: Why, query: Query) -> list[int]:
@@ -128,20 +134,25 @@ def _frames_view(why: Why, video: Video, urls: Mapping[str, str]) -> View:
     if not pictures or why.score is None:
         return {"frames": [], "frames_note": ""}
 
+    frames = [
+        {**picture, **bar} for picture, bar in zip(pictures, _score_bars(scores), strict=True)
+    ]
+    mean = decimal(sum(scores) / count)
+    note = f"Mean of the frames: {mean}. Score of the clip: {decimal(why.score)}, {MEAN}."
+    return {"frames": frames, "frames_note": note}
+
+
+def _score_bars(scores: Sequence[float]) -> Iterator[View]:
+    """Show each score as a bar from 0, all on one scale in percent."""
     lowest = min(0.0, *scores)
     height = max(0.0, *scores) - lowest or 1.0
-    frames = []
-    for score, picture in zip(scores, pictures, strict=True):
-        bar = {
+    for score in scores:
+        yield {
             "score": decimal(score),
             "bottom": f"{100 * (min(score, 0) - lowest) / height:.1f}",
             "height": f"{100 * abs(score) / height:.1f}",
             "best": score == max(scores),
         }
-        frames.append({**picture, **bar})
-    mean = decimal(sum(scores) / count)
-    note = f"Mean of the frames: {mean}. Score of the clip: {decimal(why.score)}, {MEAN}."
-    return {"frames": frames, "frames_note": note}
 
 
 def _parts_view(why: Why) -> View:

@@ -13,7 +13,10 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.media.store import Cache
 from nt2vr.ui.evaluate.own_clips import OwnClips
-from nt2vr.ui.evaluate.query_views import QueryListing, ReportLink, queries_view, review_view
+from nt2vr.ui.evaluate.query_listing import QueryListing
+from nt2vr.ui.evaluate.query_views import queries_view
+from nt2vr.ui.evaluate.report_link import ReportLink
+from nt2vr.ui.evaluate.review_view import review_view
 from nt2vr.ui.web.permissions import Permissions
 from tests.unit.evaluation.words import FIRST, SECOND, SYSTEMS, VIDEOS, report_of
 

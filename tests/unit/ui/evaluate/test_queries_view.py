@@ -10,16 +10,10 @@ from nt2vr.evaluation.archive import Remark
 from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.evaluation.report import Report
 from nt2vr.search.strategies import System
-from nt2vr.ui.evaluate.query_views import (
-    NOTHING_TO_SEARCH,
-    PER_PAGE,
-    ClipSource,
-    QueryListing,
-    ReportLink,
-    marks_of,
-    queries_view,
-    review_view,
-)
+from nt2vr.ui.evaluate.query_listing import PER_PAGE, ClipSource, QueryListing
+from nt2vr.ui.evaluate.query_views import NOTHING_TO_SEARCH, marks_of, queries_view
+from nt2vr.ui.evaluate.report_link import ReportLink
+from nt2vr.ui.evaluate.review_view import review_view
 from tests.unit.evaluation.words import FIRST, SECOND, SYSTEMS, report_of
 
 HERE = ClipSource(

@@ -10,10 +10,11 @@ from nt2vr.errors import AccessError, MediaError
 from nt2vr.library.libraries import Libraries
 from nt2vr.models.catalog import Catalog
 from nt2vr.settings import ASSETS
-from nt2vr.ui.library import indexing as library_indexing
+from nt2vr.ui.library import drawings
 from nt2vr.ui.library import tab as tab_module
+from nt2vr.ui.library.drawings import drawings_view
 from nt2vr.ui.library.index_models import IndexModels
-from nt2vr.ui.library.indexing import Indexing, drawings_view
+from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.library.tab import LibraryTab
 from nt2vr.ui.search.teach_panel import Teaching
 from nt2vr.ui.web.permissions import Permissions
@@ -28,7 +29,7 @@ DRAWN = "CLIP and CLIP-neg know only drawings: of real videos, their rankings me
 @pytest.fixture
 def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Catalog:
     """The shipped models, and room for more, on a machine that computes 70.4 GFLOP a second."""
-    monkeypatch.setattr(library_indexing, "gflops_per_second", lambda device: 70.4)
+    monkeypatch.setattr(drawings, "gflops_per_second", lambda device: 70.4)
     return Catalog([ASSETS / "models", tmp_path])
 
 

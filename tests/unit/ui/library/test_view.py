@@ -15,7 +15,7 @@ from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, ClipScore, Ranking
 from nt2vr.search.hits import Hit, Moment
 from nt2vr.search.strategies import System
-from nt2vr.ui.library.indexing import index_view
+from nt2vr.ui.library.index_panel import index_view
 from nt2vr.ui.library.view import info_view, list_view, skipped_view
 from nt2vr.ui.search.clip_view import detail_view, timeline_view
 from nt2vr.ui.search.columns import columns_view
