@@ -236,7 +236,8 @@ def _class_questions(
     questions = []
     for scene in np.flatnonzero(has_question).tolist():
         in_scene = is_shown[:, scene]
-        right = random.Random(f"class {sort} {scene}").choice(np.flatnonzero(in_scene).tolist())
+        candidates = np.flatnonzero(in_scene).tolist()
+        right = random.Random(f"class {sort} {scene}").choice(candidates)
         question = JudgedQuery(
             kind=kind,
             text=texts[right],
@@ -263,7 +264,8 @@ def _benchmark(
         clips = ClipFile.of(split, scenes, encoder.num_frames, encoder.framing, cache)
         return EmbeddedVideos(clips.embeddings(encoder.as_scored(), progress, keeps_frames=True))
 
-    ids = tuple(f"{split}-{source['seed']}-{row:05d}" for row in range(len(scenes)))
+    prefix = f"{split}-{source['seed']}"
+    ids = tuple(f"{prefix}-{row:05d}" for row in range(len(scenes)))
     return TextBenchmark(
         name=name,
         video_ids=ids,

@@ -119,7 +119,9 @@ def class_task(
     """
     labels_as_asked = []
     for name, data_set in labels:
-        labels_as_asked.append(Label(name.lower().replace("_", " "), data_set.replace("; ", ", ")))
+        class_name = name.lower().replace("_", " ")
+        # Groups of a question are joined by "; ".
+        labels_as_asked.append(Label(class_name, data_set.replace("; ", ", ")))
     classes = _classes_of(labels_as_asked)
     sentences: dict[str, int] = {}
     averaged: dict[str, tuple[str, ...]] = {}

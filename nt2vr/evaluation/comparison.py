@@ -183,8 +183,11 @@ def _groups(
             joined_rows += rows_of.pop(name)
         joined_rows.sort()
 
-    # Queries without a negation word come last.
-    for name in sorted(rows_of, key=lambda name: (name == "", -len(rows_of[name]), name)):
+    def sort_key(name: str) -> tuple[bool, int, str]:
+        """Sort by size; queries without a negation word come last."""
+        return name == "", -len(rows_of[name]), name
+
+    for name in sorted(rows_of, key=sort_key):
         rows = rows_of[name]
         yield _group(name, table[rows], units[rows])
     if joined_rows:

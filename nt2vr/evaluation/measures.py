@@ -224,7 +224,8 @@ def _exclusion(
     with_pairs = positions[~np.isnan(ordered[positions])]
     if len(with_pairs) and kind == "not":
         tied = measured.tied.astype(np.float64)
-        metrics[f"{kind}/{AUC}"] = Values(with_pairs, ordered[with_pairs] + tied[with_pairs] / 2)
+        areas = ordered[with_pairs] + tied[with_pairs] / 2
+        metrics[f"{kind}/{AUC}"] = Values(with_pairs, areas)
     elif len(with_pairs):
         metrics[f"{kind}/{HARD_PAIRS}"] = Values(with_pairs, 100 * ordered[with_pairs])
 
@@ -388,4 +389,5 @@ def mean_of_groups(pairs: Array) -> float:
     """
     values = pairs[:, 0]
     groups = pairs[:, 1]
-    return float(np.mean([values[groups == group].mean() for group in np.unique(groups)]))
+    means = [values[groups == group].mean() for group in np.unique(groups)]
+    return float(np.mean(means))

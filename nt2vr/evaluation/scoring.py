@@ -243,7 +243,8 @@ def first_rows(scores: Scores, right: Mask, k: int) -> NDArray[np.int32]:
     count = min(k, scores.shape[1])
     # The next lower number, so that relevant videos lose ties and nothing else.
     scores = np.where(right, np.nextafter(scores, np.float32(-np.inf)), scores)
-    best = np.sort(np.argpartition(-scores, count - 1, axis=1)[:, :count], axis=1)
+    highest = np.argpartition(-scores, count - 1, axis=1)[:, :count]
+    best = np.sort(highest, axis=1)
     order = np.argsort(-np.take_along_axis(scores, best, axis=1), axis=1, kind="stable")
     best = np.take_along_axis(best, order, axis=1)
 

@@ -57,7 +57,8 @@ class Table(NamedTuple):
             heads += [f"{group.head} {column.head}".strip() for column in group.columns]
         rows = [heads]
         for line in self.lines:
-            rows.append([line.labelled, *(_cell(report, line, column) for column in self.columns)])
+            cells = [_cell(report, line, column) for column in self.columns]
+            rows.append([line.labelled, *cells])
         return rows
 
 
@@ -131,7 +132,8 @@ def named_columns(report: Report) -> dict[str, tuple[str, Column]]:
     for groups in groups_of(report):
         for group in groups:
             for column in group.columns:
-                columns.setdefault(column.key, (f"{group.head} {column.head}".strip(), column))
+                name = f"{group.head} {column.head}".strip()
+                columns.setdefault(column.key, (name, column))
     return columns
 
 
@@ -204,8 +206,9 @@ def markdown(report: Report) -> str:
 
 def markdown_table(rows: Sequence[Sequence[str]], num_left: int) -> str:
     """Return a table whose first row has the heads, and whose first columns are aligned to the left."""
-    rule = [":--"] * num_left + ["--:"] * (len(rows[0]) - num_left)
-    return "".join(f"| {' | '.join(line)} |\n" for line in (rows[0], rule, *rows[1:]))
+    heads, *body = rows
+    rule = [":--"] * num_left + ["--:"] * (len(heads) - num_left)
+    return "".join(f"| {' | '.join(row)} |\n" for row in (heads, rule, *body))
 
 
 def aligned(text: str) -> str:
@@ -262,7 +265,8 @@ def csv_table(report: Report) -> str:
     writer = SafeCsv(file, lineterminator="\n")
     writer.writerow(heads)
     for line in lines:
-        row = [line.name, line.label, *(line.metrics.get(key, "") for key in keys)]
+        figures = [line.metrics.get(key, "") for key in keys]
+        row = [line.name, line.label, *figures]
         for key in with_interval:
             row += interval_of(report, line, key) or ("", "")
         writer.writerow(row)

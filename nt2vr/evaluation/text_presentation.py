@@ -108,7 +108,8 @@ class TextPresentation(Presentation):
         further = tuple(_with_subsets(measured, group) for group in OTHERS)
         # Pairs do not tell whether a model can search.
         if any(query.kind == "pair" for query in report.queries):
-            further = (ColumnGroup(HONEST[0].head, HONEST[0].columns[:1]), *further)
+            hard_pairs = ColumnGroup(HONEST[0].head, HONEST[0].columns[:1])
+            further = (hard_pairs, *further)
         both_ways = [BOTH_WAYS] if f"video/{recall(1)}" in measured else []
         return [PAPER, HONEST, *both_ways, further]
 

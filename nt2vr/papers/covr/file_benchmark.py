@@ -33,7 +33,8 @@ class GalleryRows:
         self.spans: dict[str, slice] = {}
         self._rows: dict[tuple[str, str], list[int]] = defaultdict(list)
         for name, ids in galleries.items():
-            self.spans[name] = slice(len(self.ids), len(self.ids) + len(ids))
+            start = len(self.ids)
+            self.spans[name] = slice(start, start + len(ids))
             for media_id in ids:
                 self._rows[name, media_id].append(len(self.ids))
                 self.ids.append(media_id)

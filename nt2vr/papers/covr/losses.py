@@ -201,5 +201,6 @@ def weighted_targets(frames: Tensor, texts: Tensor, temperature: float = 0.1) ->
     Source: CoVR, section 3.3, after Bain et al., "A CLIP-Hitchhiker's Guide to Long Video
     Retrieval", 2022.
     """
-    shares = ((frames @ texts[:, :, None]).squeeze(-1) / temperature).softmax(dim=-1)  # (N, F)
+    similarities = (frames @ texts[:, :, None]).squeeze(-1)  # (N, F)
+    shares = (similarities / temperature).softmax(dim=-1)  # (N, F)
     return normalize((shares[..., None] * frames).sum(dim=1), dim=-1)

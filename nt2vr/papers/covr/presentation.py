@@ -112,7 +112,8 @@ class CovrPresentation(Presentation):
         for strategy in TRAINING_FREE:
             if strategy in of_strategy:
                 free.append(of_strategy[strategy])
-        best = max(free or names[:1], key=lambda name: report.metrics[name].get(f"{ALL}/{R_1}", 0))
+        mean_recall = f"{ALL}/{R_1}"
+        best = max(free or names[:1], key=lambda name: report.metrics[name].get(mean_recall, 0))
         return best, of_strategy.get("fusion", names[-1])
 
     def pairs(self, report: Report) -> list[Pair]:
@@ -133,7 +134,8 @@ class CovrPresentation(Presentation):
             return dict(metrics)
         means = {}
         for name in (R_1, VIOLATIONS):
-            means[f"{REMOVALS}/{name}"] = fmean(metrics[f"{kind}/{name}"] for kind in kinds)
+            values = [metrics[f"{kind}/{name}"] for kind in kinds]
+            means[f"{REMOVALS}/{name}"] = fmean(values)
         return {**metrics, **means}
 
     def groups(self, report: Report, measured: Collection[str]) -> list[tuple[ColumnGroup, ...]]:
