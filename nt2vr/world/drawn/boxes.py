@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from nt2vr.files import atomic_write
 from nt2vr.settings import ASSETS
 from nt2vr.world.drawn.canvas import UNITS, Canvas, Point, drawing, ink
-from nt2vr.world.drawn.layout import SIZE, lay_out
+from nt2vr.world.drawn.layout import lay_out
 from nt2vr.world.drawn.motions import STEPS
 from nt2vr.world.drawn.render import roles
 from nt2vr.world.drawn.sizes import picture
+from nt2vr.world.drawn.stands import SIZE
 from nt2vr.world.evidence import SHIPPED
 from nt2vr.world.scenes import Figure, Scene
 from nt2vr.world.things import things

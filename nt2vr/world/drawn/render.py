@@ -13,9 +13,10 @@ import numpy as np
 
 from nt2vr.world.drawn.actors import paint, placed_at
 from nt2vr.world.drawn.canvas import UNITS, Canvas, Image, Point, draw_svg, drawing, ink, recoloured
-from nt2vr.world.drawn.layout import SIZE, Placed, lay_out
+from nt2vr.world.drawn.layout import lay_out
 from nt2vr.world.drawn.motions import MOTIONS, STEPS
 from nt2vr.world.drawn.sizes import active, extent
+from nt2vr.world.drawn.stands import SIZE, Placed
 from nt2vr.world.scenes import Action, Scene
 from nt2vr.world.things import read_toml
 
