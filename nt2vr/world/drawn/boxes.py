@@ -96,14 +96,13 @@ def boxes(scene: Scene) -> Iterator[IndividualBoxes]:
             canvas = _Traced()
             role.paint(canvas, step)
             number = role.placed.individual.number
-            for name, drawings in _drawings(scene.figures[number]):
-                key = (number, position, name)
-                if key not in tables:
-                    tables[key] = np.full((STEPS, 4), -1, np.int8)
-                tables[key][step] = canvas.box(drawings)
-    for (number, _, name), table in tables.items():
+            for thing, drawings in _drawings(scene.figures[number]):
+                nowhere = np.full((STEPS, 4), -1, np.int8)
+                table = tables.setdefault((number, position, thing), nowhere)
+                table[step] = canvas.box(drawings)
+    for (number, _, thing), table in tables.items():
         if (table >= 0).any():
-            yield IndividualBoxes(number, name, table)
+            yield IndividualBoxes(number, thing, table)
 
 
 def _drawings(figure: Figure) -> Iterator[tuple[str, list[str]]]:
