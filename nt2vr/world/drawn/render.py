@@ -131,7 +131,7 @@ def _definitions(table: Mapping[str, Any], sky: Sequence[str], night: bool) -> s
     if table.get("indoor", False):
         light = _INDOORS
         haze = 0.0
-    shapes = read_toml("backdrops")["shapes"]
+    shapes: str = read_toml("backdrops")["shapes"]
     if night:
         shapes = _with_night_glass(shapes)
     return gradients + _filter("night", light) + _haze(haze, sky) + shapes
