@@ -5,11 +5,12 @@ from dataclasses import dataclass, replace
 
 from nt2vr.negation.parse.inflect import is_or_are
 from nt2vr.world.claims import MANY, Act, Claim, SubjectClaim, names_in, visible_in
-from nt2vr.world.lexicon import TOGETHER, tokens_of
+from nt2vr.world.meaning import tokens_of
+from nt2vr.world.part_claims import PartClaim
 from nt2vr.world.part_words import PartWords, number_word
-from nt2vr.world.query_claims import PartClaim
 from nt2vr.world.reader import NOTHING
 from nt2vr.world.scenes import Figure, Scene
+from nt2vr.world.small_words import TOGETHER
 from nt2vr.world.things import places
 from nt2vr.world.wording import persons
 

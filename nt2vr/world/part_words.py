@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from nt2vr.world.claims import Act, SubjectClaim
-from nt2vr.world.lexicon import Meaning, MeaningKind
+from nt2vr.world.meaning import Meaning, MeaningKind
 from nt2vr.world.things import Names, actions, things
 from nt2vr.world.words import PhraseWord, words_in
 

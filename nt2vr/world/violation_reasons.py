@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from nt2vr.errors import listed
 from nt2vr.world.claims import SubjectClaim, visible_in
+from nt2vr.world.part_claims import PartClaim
 from nt2vr.world.part_words import PartWords, number_word
-from nt2vr.world.query_claims import PartClaim
 from nt2vr.world.scenes import Figure, Scene
 from nt2vr.world.things import Noun, places, things
 

@@ -78,9 +78,8 @@ def in_step(row: Sequence[Placed]) -> list[Placed]:
     """Give each of a row as far to go as the others of its figure, so that none overtakes another."""
     everybody = []
     for placed in row:
-        stands = [
-            other.stand for other in row if other.individual.number == placed.individual.number
-        ]
+        number = placed.individual.number
+        stands = [companion.stand for companion in row if companion.individual.number == number]
         stand = replace(
             placed.stand,
             reach=min(stand.reach for stand in stands),
