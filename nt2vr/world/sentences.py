@@ -170,16 +170,7 @@ class SceneDenials:
             rng.choice([None])
             return self._without(row, rng)
 
-        actor = rng.choice(actors)
-        action = rng.choice(main_actions(actor))
-        caption = describe(scene, rng)
-        phrase = draw_phrase(actor, rng)
-        words, act = draw_action(action, scene.figures, rng)
-        topics = (
-            _Topic(caption.claim, text=caption.text),
-            _Topic(_claim_of_action(phrase, act), actions=((_as_subject(phrase, actor), words),)),
-            _Topic(Claim((phrase.subject,)), things=(_as_thing(phrase),)),
-        )
+        topics = _draw_topics(scene, rng.choice(actors), rng)
         while True:
             topic = rng.choice(topics)
             idiom = draw_idiom(topic.text, topic.actions, topic.things, rng)
@@ -319,6 +310,19 @@ class _Topic(NamedTuple):
     text: str = ""
     actions: tuple[tuple[Subject, str], ...] = ()
     things: tuple[NamedThing, ...] = ()
+
+
+def _draw_topics(scene: Scene, actor: Figure, rng: Random) -> tuple[_Topic, ...]:
+    """Draw a caption, what an actor does, and the actor."""
+    action = rng.choice(main_actions(actor))
+    caption = describe(scene, rng)
+    phrase = draw_phrase(actor, rng)
+    words, act = draw_action(action, scene.figures, rng)
+    return (
+        _Topic(caption.claim, text=caption.text),
+        _Topic(_claim_of_action(phrase, act), actions=((_as_subject(phrase, actor), words),)),
+        _Topic(Claim((phrase.subject,)), things=(_as_thing(phrase),)),
+    )
 
 
 def _as_subject(phrase: NounPhrase, actor: Figure) -> Subject:

@@ -239,8 +239,7 @@ class Suggestions:
                 similarity = wanted.similarity(figure, scene.place)
                 counts.update((similarity, text) for text in texts_about(figure))
 
-        def order(candidate: tuple[int, str]) -> tuple[int, int]:
-            return candidate[0], counts[candidate]
-
-        best_first = sorted(counts, key=order, reverse=True)
+        best_first = sorted(
+            counts, key=lambda candidate: (candidate[0], counts[candidate]), reverse=True
+        )
         return list(dict.fromkeys(text for _, text in best_first))

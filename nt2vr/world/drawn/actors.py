@@ -109,12 +109,7 @@ def placed_at(individual: Individual, stand: Stand, step: int, led: Action | Non
     position = _on_track(action, step)
     if led and not position.track:
         position = _on_track(led, step)
-        action = action or Action(
-            verb="walk",
-            object=None,
-            start=led.start,
-            end=led.end,
-        )
+        action = action or Action("walk", start=led.start, end=led.end)
     track, spot, _ = position
     if not track or action is None:
         return AtStep(stand.place, action, spot)
