@@ -1,5 +1,6 @@
 """Phrases near to those of a query: shorter ones, others of the same kind, and what scenes show."""
 
+import re
 from collections.abc import Iterator
 from functools import cache
 
@@ -13,6 +14,8 @@ from nt2vr.world.words import PhraseWord
 
 # A word for so many things says little: "an animal".
 TOO_MANY_THINGS = 30
+SOMEBODY = re.compile(r"(?:any|every|some)(?:one|body)")
+_ANYWHERE = frozenset({"indoors", "inside", "outdoors", "outside"})
 
 
 def shorter(wanted: str) -> Iterator[str]:
@@ -61,6 +64,9 @@ def _place_phrase(word: PhraseWord) -> str:
         for text in places()[name].phrases:
             phrases.append(text)
     typed = [text for text in phrases if tokens_of(text) == word.text]
+    # "outside" means many places.
+    if word.text[0] in _ANYWHERE:
+        typed.append(word.typed)
     return (typed or phrases)[0]
 
 
@@ -75,7 +81,7 @@ def actions_with(word: PhraseWord) -> Iterator[str]:
 
 
 def _noun_text(word: PhraseWord) -> str:
-    if word.meaning.plural:
+    if word.meaning.plural or SOMEBODY.fullmatch(word.typed):
         return word.typed
     return with_article(word.typed)
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from nt2vr.world.claims import Act, SubjectClaim
 from nt2vr.world.meaning import Meaning, MeaningKind
-from nt2vr.world.things import Names, actions, things
+from nt2vr.world.things import Names, Noun, actions, all_nouns, things
 from nt2vr.world.words import PhraseWord, words_in
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
@@ -30,6 +31,20 @@ class PartWords:
     def starts_with_doing(self) -> bool:
         """Whether it begins as "singing a song" does."""
         return self.part.split()[0].endswith("ing")
+
+    @property
+    def with_article(self) -> str:
+        """The part, with an article if it needs one: "a guitarist", "a dog running"."""
+        first = next(iter(words_in(self.part)), None)
+        if first is None or first.meaning.kind not in ("noun", "adjective"):
+            return self.part
+        has_own_article = not self.part.startswith(first.typed)
+        nouns = self.of_kind("noun")
+        if has_own_article or not nouns:
+            return self.part
+        if nouns[0].meaning.plural or nouns[0].typed in _uncounted():
+            return self.part
+        return Noun(self.part, plural="").with_article()
 
     def noun(self, subject: SubjectClaim) -> str:
         """Return the word that names somebody, as typed; otherwise that of the first such thing."""
@@ -78,6 +93,12 @@ class PartWords:
         for word in self.of_kind("noun"):
             if word.meaning.names.isdisjoint(names):
                 yield word.typed
+
+
+@cache
+def _uncounted() -> frozenset[str]:
+    """Return the words that have no article: "coffee", "scissors"."""
+    return frozenset(noun.word for noun in all_nouns() if noun.number != "one")
 
 
 def _first_noun(names: Names) -> str:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from nt2vr.negation.parse.inflect import inflect, is_noun, verb_of
 from nt2vr.negation.parse.query import Query
 from nt2vr.negation.parse.wordlists import listed
+from nt2vr.world.nearby_phrases import SOMEBODY
 
-_WHOEVER = re.compile(r"^(?:(?:any|some)(?:one|body)|people) (?=[a-z]+ing\b)", re.IGNORECASE)
+_WHOEVER = re.compile(rf"^(?:{SOMEBODY.pattern}|people) (?=[a-z]+ing\b)", re.IGNORECASE)
 _ARTICLE = re.compile(r"^(an?|the|any) ", re.IGNORECASE)
 _BEFORE_PLACES = frozenset({"at", "behind", "in", "inside", "near", "on", "under"})
 

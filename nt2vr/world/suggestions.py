@@ -125,7 +125,8 @@ class Suggestions:
                 yield written(query, text, unwanted)
         # Where clips show nothing that is excluded, exclude something that they do show.
         subjects = [*shorter(wanted), *self._nearer(wanted)][:MOST_SUBJECTS]
-        for text in (*subjects, *_ANYBODY):
+        same_kind = islice(of_same_kind(wanted), MOST_SUBJECTS)
+        for text in (*subjects, *same_kind, *_ANYBODY):
             for company in self._companions(self._showing(text), besides=text):
                 yield query_of(text, [company])
 
@@ -200,8 +201,9 @@ class Suggestions:
         excluded = np.zeros(len(self._scenes), bool)
         for text in unwanted:
             excluded |= self._showing(text)
+        yield _ANYBODY[0]
         yield from self._companions(excluded)
-        yield from _ANYBODY
+        yield from _ANYBODY[1:]
 
     def _nearer(self, wanted: str) -> Iterator[str]:
         """Yield words that the world has for those that it lacks."""

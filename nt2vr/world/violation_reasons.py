@@ -31,25 +31,22 @@ class _Violation:
         if claim.night is not None and not claim.subjects:
             return "is at night" if claim.night else "is by day"
         if len(claim.subjects) != 1:
-            return f"shows {self.words.part}"
+            return f"shows {self.words.with_article}"
 
         (subject,) = claim.subjects
         if unwanted.subjects or not subject.names:
             return self._act(unwanted, subject)
         if not subject.acts:
             return f"shows {self._figures(subject)}"
-        return self._typed()
-
-    def _typed(self) -> str:
         if self.words.starts_with_doing:
             return f"is {self.words.part}"
-        return f"shows {self.words.part}"
+        return f"shows {self.words.with_article}"
 
     def _act(self, unwanted: PartClaim, subject: SubjectClaim) -> str:
         acts = subject.acts or (unwanted.act,)
         doing = next(filter(None, map(self.words.verb, acts)), "")
         if doing:
-            return self._typed() if self.words.starts_with_doing else f"is {doing}"
+            return f"is {self.words.part if self.words.starts_with_doing else doing}"
         if subject.names:
             return f"shows {self._figures(subject)}"
         mood = next(filter(None, map(self.words.mood, acts)), "")
