@@ -68,9 +68,9 @@ def test_a_model_that_was_replaced_since_tells_nothing() -> None:
 
 
 def test_the_page_says_on_whom_the_order_is_lost() -> None:
-    scores = [ClipScore(System(name), 1, 0.5, (), 4) for name in ("CLIP", "ordered", "gone")]
+    seen = [ClipScore(System(name), 1, 0.5, (), 4) for name in ("CLIP", "ordered", "gone")]
     view = backwards_view(
-        {"systems": [{"name": one.system.name} for one in scores]}, scores, (0.5001, 0.4, None)
+        {"systems": [{"name": one.system.name} for one in seen]}, seen, (0.5001, 0.4, None)
     )
     assert [row["backwards"] for row in view["systems"]] == [
         "unchanged",
@@ -79,6 +79,6 @@ def test_the_page_says_on_whom_the_order_is_lost() -> None:
     ]
     assert view["order_notice"].startswith("CLIP: nothing changes") and view["pressed"] == "true"
     assert (
-        backwards_view({"systems": [{"name": "ordered"}]}, scores[1:2], (0.4,))["order_notice"]
+        backwards_view({"systems": [{"name": "ordered"}]}, seen[1:2], (0.4,))["order_notice"]
         == "The order of frames counts."
     )
