@@ -65,11 +65,11 @@ def _best_clips(search: SystemSearch, k: int, plan: SearchPlan) -> list[ScoredCl
     num_ranked = max(k + len(reference_ids), MIN_RANKED)
     scores, rows = search.gallery.search(search.vector, num_ranked, search.exclusion)
     videos = search.gallery.gallery.videos
-    best = []
-    for row, score in zip(rows.tolist(), scores.tolist(), strict=True):
-        if videos[row].video_id not in reference_ids:
-            best.append((videos[row], score))
-    return best
+    # Most queries have no reference, so a loop with a condition would only cost time.
+    best = list(zip([videos[row] for row in rows.tolist()], scores.tolist(), strict=True))
+    if not reference_ids:
+        return best
+    return [clip for clip in best if clip[0].video_id not in reference_ids]
 
 
 def _notice(search: SystemSearch) -> str:
