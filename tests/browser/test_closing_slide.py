@@ -95,7 +95,7 @@ def test_pictures_show_what_is_on_the_stage(
     own_page: Page, running_app: RunningApp, tmp_path: Path
 ) -> None:
     page = own_page
-    open_stage(page, running_app)
+    page.goto(running_app.url + link_of("a person but no cat"))
     # No box is shown before its clip has loaded.
     expect(page.locator(".nt-box rect").first).to_be_visible()
     story = exported(page, "svg", tmp_path).read_text()
