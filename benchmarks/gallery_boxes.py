@@ -12,6 +12,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.harness import arguments
 from nt2vr.files import atomic_write
 from nt2vr.settings import ASSETS
 from nt2vr.world.drawn.canvas import UNITS, Canvas, Point, drawing, ink
@@ -128,6 +129,8 @@ def _drawings(figure: Figure) -> Iterator[tuple[str, list[str]]]:
 
 
 def main() -> None:
+    """Write the file."""
+    arguments("gallery_boxes", __doc__).parse_args()
     keys = []
     tables = []
     with (ASSETS / "gallery" / "gallery.jsonl").open(encoding="utf-8") as lines:

@@ -94,8 +94,9 @@ def _pairs_of_fold(
 ) -> Iterator[tuple[int, str, str]]:
     """Yield the row of each scene that has a foil, with a caption and the foil."""
     for row, (scene, caption) in enumerate(zip(scenes, captions, strict=True)):
-        for true_caption, foil in islice(_pairs(scene, caption, fold, row), 1):
-            yield row, true_caption, foil
+        pair = next(_pairs(scene, caption, fold, row), None)
+        if pair is not None:
+            yield row, *pair
 
 
 def _pairs(scene: Scene, caption: SceneCaption, fold: str, row: int) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,7 @@ from nt2vr.progress import Job, duration_text, percent_text
 from nt2vr.ui.search.formats import short_name
 from nt2vr.ui.view import View
 
-# Where a visitor may not learn which.
+# In place of the data's name, for visitors who may not learn it.
 OWN_DATA = "data of the owner"
 
 

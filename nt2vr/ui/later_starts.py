@@ -60,7 +60,8 @@ class LaterStarts:
             self.permissions.check_cancel(self.runs.get(run_in_the_way).session, request)
         self.runs.start_later(name, start, session_of(request))
         if run_in_the_way:
-            with suppress(RunError):  # it has just ended
+            # It may just have ended.
+            with suppress(RunError):
                 self.runs.stop(run_in_the_way)
 
     def take_back(self, request: gr.Request) -> None:

@@ -23,7 +23,8 @@ from nt2vr.ui.search.formats import short_name
 from nt2vr.ui.view import View
 
 MAX_FINDINGS = 3
-LONGEST_EXAMPLE = 40  # characters
+# Characters of a query that is quoted.
+LONGEST_EXAMPLE = 40
 # Before and after words of a sentence.
 EMPHASIS = "*"
 TICKS = (0, 25, 50, 75, 100)
