@@ -97,7 +97,7 @@ def test_pictures_show_what_is_on_the_stage(
     page = own_page
     page.goto(running_app.url + link_of("a person but no cat"))
     # No box is shown before its clip has loaded.
-    expect(page.locator(".nt-box rect").first).to_be_visible()
+    expect(page.locator(".nt-box rect:visible").first).to_be_visible()
     story = exported(page, "svg", tmp_path).read_text()
     assert story.count("<image") == 8
     assert story.count('stroke-width="2.5"') == page.locator(".nt-box rect:visible").count()

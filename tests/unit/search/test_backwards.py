@@ -72,7 +72,11 @@ def test_the_page_says_on_whom_the_order_is_lost() -> None:
     view = backwards_view(
         {"systems": [{"name": one.system.name} for one in seen]}, seen, (0.5001, 0.4, None)
     )
-    assert [row["backwards"] for row in view["systems"]] == ["unchanged", "0.400 (−0.100)", "unknown"]
+    assert [row["backwards"] for row in view["systems"]] == [
+        "unchanged",
+        "0.400 (−0.100)",
+        "unknown",
+    ]
     assert view["order"].startswith("CLIP: nothing changes") and view["pressed"] == "true"
     assert (
         backwards_view({"systems": [{"name": "ordered"}]}, seen[1:2], (0.4,))["order"]
