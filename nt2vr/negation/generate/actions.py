@@ -412,18 +412,18 @@ def is_bare_noun(phrases: Phrases, start: int, i: int) -> bool:
     return phrases.tag(first - 1) not in {"DET", "NUM"}
 
 
-class Action(NamedTuple):
-    """A subject and its verb phrase."""
+class CaptionAction(NamedTuple):
+    """What a caption says that somebody does: a subject and its verb phrase."""
 
     subject: Subject
     phrase: VerbPhrase
 
 
-def actions(phrases: Phrases) -> list[Action]:
+def actions(phrases: Phrases) -> list[CaptionAction]:
     """Return the actions in a tagged caption; none if the caption is negated."""
     if any(_is_negation(phrases, i) for i in range(len(phrases.words))):
         return []
-    caption_actions: list[Action] = []
+    caption_actions: list[CaptionAction] = []
     chunks = chunks_of(phrases)
     subject: Subject | None = None
     for number, (chunk, following) in enumerate(zip_longest(chunks, chunks[1:])):
@@ -433,7 +433,7 @@ def actions(phrases: Phrases) -> list[Action]:
         if chunk.kind == "VP" and subject:
             after = following.kind if following else ""
             for phrase in verb_phrases(phrases, chunk, after):
-                caption_actions.append(Action(subject, phrase))
+                caption_actions.append(CaptionAction(subject, phrase))
     return caption_actions
 
 

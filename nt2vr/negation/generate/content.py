@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from nt2vr.negation.generate.actions import Action, Subject, also_called, is_plural_noun
+from nt2vr.negation.generate.actions import CaptionAction, Subject, also_called, is_plural_noun
 from nt2vr.negation.parse.phrases import Phrase, Phrases
 from nt2vr.negation.parse.wordlists import lines_of, listed, words
 
@@ -153,7 +153,7 @@ class VideoContent:
         things: those that are named.
     """
 
-    actions: Sequence[Action]
+    actions: Sequence[CaptionAction]
     lemmas: frozenset[str]
     things: Sequence[NamedThing] = ()
 
@@ -181,7 +181,7 @@ class Usage:
         # Seen as complete phrases, not only as parts of longer ones.
         self._complete: set[Key] = set()
 
-    def add(self, video_id: str, action: Action) -> None:
+    def add(self, video_id: str, action: CaptionAction) -> None:
         """Count an action in a caption of a video, for its subject and the generic one."""
         subject, phrase = action
         for name in {subject: None, subject.generic: None}:

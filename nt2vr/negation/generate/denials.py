@@ -22,7 +22,13 @@ from dataclasses import dataclass, replace
 from sys import intern
 from typing import Literal, NamedTuple
 
-from nt2vr.negation.generate.actions import Action, Subject, actions, also_called, is_plural_noun
+from nt2vr.negation.generate.actions import (
+    CaptionAction,
+    Subject,
+    actions,
+    also_called,
+    is_plural_noun,
+)
 from nt2vr.negation.generate.composer import fill_template
 from nt2vr.negation.generate.content import NamedThing, Usage, agrees, things
 from nt2vr.negation.generate.negator import affirm, denials
@@ -464,7 +470,7 @@ class ParsedCaption(NamedTuple):
     """What sentences are drawn from; None for a caption that is empty, or negated itself."""
 
     caption: _Parsed | None
-    actions: list[Action]
+    actions: list[CaptionAction]
 
 
 def parse_caption(caption: str) -> ParsedCaption:
@@ -600,7 +606,9 @@ def _participle(unwanted: str, scope: Span, phrases: Phrases) -> str:
     return f"{inflect(verb.lemma, 'VBG')}{unwanted[len(verb.text) :]}"
 
 
-def _usual_actions(caption_actions: Sequence[Action], usage: Usage) -> Iterator[_UsualAction]:
+def _usual_actions(
+    caption_actions: Sequence[CaptionAction], usage: Usage
+) -> Iterator[_UsualAction]:
     """Yield the actions of a caption in the usual wordings."""
     content = {}
     for subject, phrase in caption_actions:
