@@ -159,6 +159,7 @@ class ScopeFinder:
         # The verb requires its place: somebody who doesn't | live in a house.
         if self._is_typed:
             requires_place = self.phrases.lemma(last.head) in listed("dwelling")
+            requires_place = requires_place or self._is_at_somebody(last.core)
             if requires_place or self._denies_for_kind(negation.cue.start):
                 return with_place
 
@@ -318,6 +319,12 @@ class ScopeFinder:
         # But not: a man who isn't
         is_plural = phrases.word(cue - 2) != phrases.lemma(cue - 2)
         return starts_clause and is_plural
+
+    def _is_at_somebody(self, place: int) -> bool:
+        """Return whether what somebody does is meant for another: "doesn't bark | at people"."""
+        somebody = self.phrases.noun_phrase(place + 1)
+        is_at = self.phrases.word(place) == "at"
+        return is_at and somebody is not None and self.phrases.is_actor(somebody)
 
     def _is_place_of_wanted(self, negation: Negation, wanted: list[int]) -> bool:
         """Return whether a place is that of what is wanted after it.
