@@ -1,4 +1,4 @@
-"""Indexing a library: `python -m benchmarks.indexing pipeline|film [--count N] [--model NAME]`.
+"""Indexing a library: `python -m benchmarks.indexing pipeline|long [--count N] [--model NAME]`.
 
 Videos are copies of those inside the installed `gradio` package, each with a number of its own
 appended, so that all contents differ. Times include starting and ending the decoder's children,
@@ -39,7 +39,7 @@ FOOTAGE = Path(gradio.__file__).parent / "media_assets" / "videos"
 SHORT = ("b.mp4", "muted_b.mp4", "b.avi")  # 480 x 270, 5 s
 RANDOM = "ViT-B-32 with random weights"
 CORES = os.cpu_count() or 1
-FILM_S = 7200
+LONG_VIDEO_S = 7200
 HEAD = "| | wall s | CPU s | wall × cores / CPU | per s |\n|:--|--:|--:|--:|--:|\n"
 
 
@@ -163,10 +163,10 @@ def pipeline(count: int, encoder: Encoder, folder: Path, memory: Memory) -> Iter
     yield memory.text()
 
 
-def film(seconds: int, encoder: Encoder, folder: Path, memory: Memory) -> Iterator[str]:
-    """Index one long film."""
+def long_video(seconds: int, encoder: Encoder, folder: Path, memory: Memory) -> Iterator[str]:
+    """Index one long video."""
     (folder / "videos").mkdir()
-    write_film(folder / "videos" / "film.mp4", seconds)
+    write_video(folder / "videos" / "long.mp4", seconds)
     libraries = Libraries(folder / "libraries")
     libraries.add("videos", "folder", folder / "videos")
 
@@ -174,13 +174,13 @@ def film(seconds: int, encoder: Encoder, folder: Path, memory: Memory) -> Iterat
         with Decoder() as decoder, Cache.of(folder) as cache:
             update_library(libraries, "videos", encoder, decoder, cache, previews=previews)
 
-    yield f"\nA film of {seconds} s, and seconds of it per second\n\n{HEAD}"
+    yield f"\nA video of {seconds} s, and seconds of it per second\n\n{HEAD}"
     yield cost_of(lambda: update(False)).row("indexing", seconds)
     yield cost_of(lambda: update(True)).row("posters and previews", seconds)
     yield f"\n{libraries.find('videos').num_clips} moments.\n" + memory.text()
 
 
-def write_film(path: Path, seconds: int) -> None:
+def write_video(path: Path, seconds: int) -> None:
     """Repeat the frames of real footage, 480 x 270 at 30 per second, and encode them as H.264."""
     with av.open(str(FOOTAGE / "world.mp4")) as source:
         frames = [frame.to_ndarray(format="yuv420p") for frame in source.decode(video=0)]
@@ -196,7 +196,7 @@ def write_film(path: Path, seconds: int) -> None:
 
 PARTS = {
     "pipeline": (pipeline, 600),
-    "film": (film, FILM_S),
+    "long": (long_video, LONG_VIDEO_S),
 }
 
 
@@ -204,7 +204,7 @@ def main() -> None:
     """Print the tables of one part."""
     parser = arguments("indexing", __doc__)
     parser.add_argument("part", choices=PARTS)
-    parser.add_argument("--count", type=int, help="videos, or seconds of film")
+    parser.add_argument("--count", type=int, help="videos, or seconds of a long video")
     parser.add_argument("--model", default="CLIP", help=f'a model of the app\'s, or "{RANDOM}"')
     options = parser.parse_args()
     prepare_environment()

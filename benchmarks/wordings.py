@@ -29,7 +29,7 @@ class Scene:
     Attributes:
         key: what is typed of the wanted part after an operator.
         not_key: likewise of the unwanted part.
-        other: another thing or deed to exclude, in lists.
+        other: another thing or action to exclude, in lists.
     """
 
     who: str
@@ -40,15 +40,15 @@ class Scene:
     other: str
 
     @property
-    def is_deed(self) -> bool:
-        """Whether a deed is unwanted, otherwise a thing."""
+    def is_action(self) -> bool:
+        """Whether an action is unwanted, otherwise a thing."""
         return not self.without.startswith(("a ", "an "))
 
     @property
     def fields(self) -> dict[str, str]:
         """Fields of the wordings; {no} denies the unwanted part."""
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {**fields, "no": f"not {self.without}" if self.is_deed else f"no {self.not_key}"}
+        return {**fields, "no": f"not {self.without}" if self.is_action else f"no {self.not_key}"}
 
 
 SCENES = (
@@ -65,7 +65,7 @@ SCENES = (
 )
 WORDINGS: Mapping[
     str, Sequence[str]
-] = {  # for things and for deeds if two; one per scene in turn if more
+] = {  # for things and for actions if two; one per scene in turn if more
     "operator": ("{key} -{not_key}",) * 2,
     "order swapped": ("{no}, but {who} {doing}", "{no} but {who} {doing}"),
     "list": ("{who} {doing}, no {not_key} or {other}", "{who} {doing}, not {without} or {other}"),
@@ -122,7 +122,7 @@ def sentences() -> dict[str, list[Query]]:
 
 
 def _sentence(wording: str, templates: Sequence[str], scene: Scene, place: int) -> Query:
-    template = templates[scene.is_deed if len(templates) == 2 else place]
+    template = templates[scene.is_action if len(templates) == 2 else place]
     unwanted = (
         ()
         if wording == "denies nothing"

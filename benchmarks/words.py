@@ -3,7 +3,7 @@
 Asks for single words among test scenes, drawn once and cached; every thing is in at least 16 of
 them.
 
-- known: names of things and kinds, deeds and places: precision@10, and the share of at least .5;
+- known: names of things and kinds, actions and places: precision@10, and the share of at least .5;
 - unseen: words of `assets/world/unseen_words.tsv`, which no caption has, next to the known word in
   their place;
 - things: precision@8 of the usual name;
@@ -34,7 +34,7 @@ from nt2vr.world.labels import labels
 from nt2vr.world.reader import read_claim
 from nt2vr.world.sampling import sample_scenes, showing, stream_staged
 from nt2vr.world.scenes import Scene
-from nt2vr.world.things import deeds, kinds, places, read_table, things
+from nt2vr.world.things import actions, kinds, places, read_table, things
 from nt2vr.world.wording import meanings
 
 NUM_CLIPS, SEED = 1_000, 7
@@ -62,9 +62,9 @@ def unseen_words() -> dict[str, tuple[str, Claim]]:
     found = {}
     for row in read_table("unseen_words"):
         name, thing = row["name"], row["object"]
-        if row["kind"] == "deed":
+        if row["kind"] == "action":
             phrase = (
-                deeds()[name]
+                actions()[name]
                 .phrases[0]
                 .replace("{o}", things()[thing].nouns[0].with_article() if thing else "")
             )

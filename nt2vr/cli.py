@@ -353,7 +353,7 @@ def _ranking_lines(
         caption = max(searcher.video(hit.video_id).captions, key=len, default=NONE)
         place = hit.video_id
         if hit.moments:
-            place = f"{hit.film} {times_text(hit.moments[0].start, hit.moments[-1].end)}"
+            place = f"{hit.long_video} {times_text(hit.moments[0].start, hit.moments[-1].end)}"
         yield HIT.format(hit.rank, f"{hit.score:.4f}", hit.verdict or NONE, place, caption)
 
 

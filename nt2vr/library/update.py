@@ -121,7 +121,7 @@ def _store_skipped(
     skipped: Sequence[tuple[str, str]], gallery: Gallery, inventory: Inventory, changes: Changes
 ) -> Changes:
     """Store the clips that could not be read after all, and add their files to the skipped ones."""
-    file_ids = {clip.video_id: clip.film or clip.video_id for clip in gallery.videos}
+    file_ids = {clip.video_id: clip.long_video or clip.video_id for clip in gallery.videos}
     inventory.skip_clips((clip_id, file_ids[clip_id], reason) for clip_id, reason in skipped)
 
     skipped_files = set(changes.skipped)

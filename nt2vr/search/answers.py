@@ -286,7 +286,7 @@ class Answer:
 
     @property
     def moments(self) -> set[str]:
-        """The ids of all windows of films that were found."""
+        """The ids of all windows of long videos that were found."""
         video_ids: set[str] = set()
         for ranking in self.rankings:
             for hit in ranking.hits:

@@ -14,7 +14,7 @@ from nt2vr.negation.parse.query import Query
 from nt2vr.settings import ASSETS
 from nt2vr.world.claims import SubjectClaim
 from nt2vr.world.query_claims import read_query
-from nt2vr.world.scenes import Deed, Figure, Scene
+from nt2vr.world.scenes import Action, Figure, Scene
 from nt2vr.world.things import things
 from nt2vr.world.verdicts import scene_of
 
@@ -85,27 +85,27 @@ def _sightings_of(subject: SubjectClaim, scene: Scene, number: int) -> Iterator[
     figure = scene.figures[number]
     if subject.fits(figure, scene.figures):
         fitting = []
-        for deed in figure.doings:
-            if any(act.fits(deed, scene.figures) for act in subject.acts):
-                fitting.append(deed)
+        for action in figure.doings:
+            if any(act.fits(action, scene.figures) for act in subject.acts):
+                fitting.append(action)
         # Without acts, it is unwanted all the time.
-        for deed in fitting or [Deed("")]:
+        for action in fitting or [Action("")]:
             yield _Sighting(
                 figure=number,
                 thing="",
-                start=deed.start,
-                end=deed.end,
+                start=action.start,
+                end=action.end,
             )
 
-    for deed in figure.deeds:
-        had = (Figure(str(deed.object or ""), deed.colour), Figure(deed.kind.shows))
+    for action in figure.actions:
+        had = (Figure(str(action.object or ""), action.colour), Figure(action.kind.shows))
         for thing in had:
             if thing.thing in things() and subject.fits(thing, scene.figures):
                 yield _Sighting(
                     figure=number,
                     thing=thing.thing,
-                    start=deed.start,
-                    end=deed.end,
+                    start=action.start,
+                    end=action.end,
                 )
 
 

@@ -13,7 +13,7 @@ from nt2vr.world.lexicon import TOGETHER, Meaning, tokens_of
 from nt2vr.world.query_claims import PartClaim, read_query
 from nt2vr.world.reader import NOTHING
 from nt2vr.world.scenes import Figure, Scene
-from nt2vr.world.things import Noun, deeds, places, things
+from nt2vr.world.things import Noun, actions, places, things
 from nt2vr.world.verdicts import scene_of
 from nt2vr.world.wording import persons
 from nt2vr.world.words import PhraseWord, words_in
@@ -320,5 +320,5 @@ class _PartInScene:
 
 def _may_mean(meaning: Meaning, act: Act) -> bool:
     """Return whether a verb may have led to an act, for which only some of its senses may remain."""
-    actions = meaning.names & deeds().keys()
-    return bool(act.verbs) and not actions.isdisjoint(act.verbs)
+    senses = meaning.names & actions().keys()
+    return bool(act.verbs) and not senses.isdisjoint(act.verbs)

@@ -12,7 +12,7 @@ from tests.conftest import RunningApp, run_app
 
 SERVER: dict[str, Any] = {
     "GRADIO_SERVER_NAME": "0.0.0.0",
-    "GRADIO_ROOT_PATH": "https://films.example/nt2vr/",  # of which the path is taken
+    "GRADIO_ROOT_PATH": "https://videos.example/nt2vr/",  # of which the path is taken
     "NT2VR_ALLOW_TRAIN": "everyone",
 }
 

@@ -13,7 +13,9 @@ from nt2vr.ui.search.state import DEFAULT_QUERY
 
 FIRST = f"?{urlencode({'q': DEFAULT_QUERY})}"  # the search that a page opens with
 ANSWERS = "**/gradio_api/queue/data?*"
-DANCING = "?q=a+boy+is+dancing+and+not+playing+the+drum"  # a deed excluded, of a sentence in parts
+DANCING = (
+    "?q=a+boy+is+dancing+and+not+playing+the+drum"  # an action excluded, of a sentence in parts
+)
 MODELS_MS = 180_000  # the first search waits for the models; a busy machine is slow, not wrong
 SETTLED = """() => document.getAnimations().every(
   (each) => each.playState !== "running" || each.effect.getComputedTiming().iterations === Infinity)"""

@@ -102,7 +102,7 @@ def test_pictures_are_pasted_videos_dropped_and_texts_refused(
     page.evaluate(
         "() => { window.answers = 0; document.addEventListener('nt-answered', () => { answers += 1; }); }"
     )
-    video = base64.b64encode(write_video("film.webm", [0, 60, 120]).read_bytes()).decode()
+    video = base64.b64encode(write_video("video.webm", [0, 60, 120]).read_bytes()).decode()
     give = """([kind, name, type, content]) => {
       const bytes = Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0));
       const data = new DataTransfer();
@@ -111,7 +111,7 @@ def test_pictures_are_pasted_videos_dropped_and_texts_refused(
       target.dispatchEvent(kind === "paste" ? new ClipboardEvent(kind, { ...options, clipboardData: data })
         : new DragEvent(kind, { ...options, dataTransfer: data }));
     }"""
-    page.evaluate(give, ["drop", "film.webm", "video/webm", video])
+    page.evaluate(give, ["drop", "video.webm", "video/webm", video])
     expect(chips).to_have_count(1)
     page.wait_for_function("answers === 1")
     page.evaluate(give, ["paste", "picture.png", "image/png", PIXEL])

@@ -226,16 +226,16 @@ def test_a_library_is_offered_a_model_for_photos(
     tmp_path: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(library_indexing, "OFFERED", replace(OFFERED, name="tiny/test"))
-    (tmp_path / "films").mkdir()
+    (tmp_path / "videos").mkdir()
     shutil.copy(
-        Path(gradio.__file__).parent / "media_assets" / "images" / "lion.jpg", tmp_path / "films"
+        Path(gradio.__file__).parent / "media_assets" / "images" / "lion.jpg", tmp_path / "videos"
     )
     anybody = Permissions("a-token-of-the-owner", {"import": "everyone", "download": "everyone"})
     no_download = replace(anybody, rules={"import": "everyone"})
     with closing(Services(Settings.read(tmp_path / "data", "cpu"))) as services:
         indexing = Indexing(services)
         galleries = services.galleries
-        library = services.libraries.add("Films", "folder", tmp_path / "films").id
+        library = services.libraries.add("Videos", "folder", tmp_path / "videos").id
         notice = indexing.drawings(
             library, ["CLIP", "CLIP-neg drop"], anybody, None, is_indexed=False
         )

@@ -1,4 +1,4 @@
-"""Changes of a scene for covr: a single figure, its deed or the place replaced, added or removed; and what matches."""
+"""Changes of a scene for covr: one figure, its action or the place replaced, added or removed; and what matches."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -8,15 +8,15 @@ from random import Random
 from types import MappingProxyType
 
 from nt2vr.negation.generate.wordings import CHANGE_KINDS, ChangeKind, Modification, modify
-from nt2vr.world.casting import anywhere, cast_at, draw_colour, props_at, sample_deed
+from nt2vr.world.casting import anywhere, cast_at, draw_colour, props_at, sample_action
 from nt2vr.world.claims import Act, Claim, SubjectClaim
 from nt2vr.world.reader import read_claim
 from nt2vr.world.sampling import stream_scenes
-from nt2vr.world.scenes import Deed, Figure, Scene, SceneSplit, is_valid
-from nt2vr.world.things import WEAR, Names, Noun, deeds, places, things
-from nt2vr.world.wording import conjugate, draw_deed, draw_noun, meanings
+from nt2vr.world.scenes import Action, Figure, Scene, SceneSplit, is_valid
+from nt2vr.world.things import WEAR, Names, Noun, actions, places, things
+from nt2vr.world.wording import conjugate, draw_action, draw_noun, meanings
 
-# Deeds drawn per changed one, and new actors per kind.
+# Actions drawn per changed one, and new actors per kind.
 TRIES = 8
 
 
@@ -34,8 +34,8 @@ class Change:
     before: Scene
     old: Figure | None = None
     new: Figure | None = None
-    did: Deed | None = None
-    does: Deed | None = None
+    did: Action | None = None
+    does: Action | None = None
     place: str = ""
 
     def applied(self, scene: Scene) -> Scene:
@@ -86,11 +86,11 @@ def named(thing: str) -> Names:
     return meanings()[things()[thing].nouns[0].word]
 
 
-def _act(deed: Deed, scene: Scene) -> Act:
-    name = scene.object_of(deed)
+def _act(action: Action, scene: Scene) -> Act:
+    name = scene.object_of(action)
     objects = named(name) if name else frozenset[str]()
-    slot = "targets" if isinstance(deed.object, int) else "objects"
-    return Act(frozenset((deed.verb,)), **{slot: objects})  # type: ignore[arg-type]
+    slot = "targets" if isinstance(action.object, int) else "objects"
+    return Act(frozenset((action.verb,)), **{slot: objects})  # type: ignore[arg-type]
 
 
 def _without(scene: Scene, things_gone: Collection[str]) -> Scene:
@@ -103,13 +103,13 @@ def _without(scene: Scene, things_gone: Collection[str]) -> Scene:
 
     figures = []
     for itself, number in enumerate(remaining):
-        deeds = []
-        for deed in scene.figures[number].deeds:
-            if isinstance(deed.object, int):
-                deeds.append(replace(deed, object=new_numbers.get(deed.object, itself)))
+        actions = []
+        for action in scene.figures[number].actions:
+            if isinstance(action.object, int):
+                actions.append(replace(action, object=new_numbers.get(action.object, itself)))
             else:
-                deeds.append(deed)
-        figures.append(replace(scene.figures[number], deeds=tuple(deeds)))
+                actions.append(action)
+        figures.append(replace(scene.figures[number], actions=tuple(actions)))
     return replace(scene, figures=tuple(figures))
 
 
@@ -151,9 +151,9 @@ def _is_one(figure: Figure) -> bool:
     return figure.count == 1 and figure.kind.nouns[0].number == "one"
 
 
-def _done(figure: Figure) -> list[Deed]:
+def _done(figure: Figure) -> list[Action]:
     """Return what a figure does, coming and going aside."""
-    return [deed for deed in figure.deeds if deed.kind.layer == "main"]
+    return [action for action in figure.actions if action.kind.layer == "main"]
 
 
 def _actors(scene: Scene) -> list[Figure]:
@@ -180,7 +180,7 @@ def _replace_activity(scene: Scene, rng: Random) -> Iterator[Change]:
         for did in _done(old):
             for _ in range(TRIES):
                 number = cast.index(old.thing)
-                drawn = sample_deed("main", number, cast, scene.place, rng, but=did.verb)
+                drawn = sample_action("main", number, cast, scene.place, rng, but=did.verb)
                 if drawn:
                     does = replace(drawn, start=did.start, end=did.end)
                     new = old.redone(did, does)
@@ -206,14 +206,14 @@ def _add_actor(scene: Scene, rng: Random) -> Iterator[Change]:
     for group in cast_at(scene.place):
         for name in rng.sample(group, min(TRIES, len(group))):
             new = Figure(name, draw_colour(name, rng))
-            does = sample_deed(
+            does = sample_action(
                 "main", number=len(cast), cast=[*cast, name], place=scene.place, rng=rng
             )
             if does and _is_one(new):
                 yield Change(
                     kind="add actor",
                     before=scene,
-                    new=replace(new, deeds=(does,)),
+                    new=replace(new, actions=(does,)),
                     does=does,
                 )
 
@@ -226,17 +226,17 @@ def _add_prop(scene: Scene, rng: Random) -> Iterator[Change]:
 
 
 def _add_accessory(scene: Scene, rng: Random) -> Iterator[Change]:
-    wear = deeds()[WEAR]
+    wear = actions()[WEAR]
     for old, worn in product(_actors(scene), sorted(wear.objects)):
-        if old.thing in wear.subjects and all(deed.verb != WEAR for deed in old.deeds):
-            does = Deed(
+        if old.thing in wear.subjects and all(action.verb != WEAR for action in old.actions):
+            does = Action(
                 verb=WEAR,
                 object=worn,
                 start=old.enters,
                 end=old.leaves,
                 colour=draw_colour(worn, rng),
             )
-            new = replace(old, deeds=(*old.deeds, does))
+            new = replace(old, actions=(*old.actions, does))
             yield Change(
                 kind="add accessory",
                 before=scene,
@@ -265,14 +265,14 @@ def _remove_activity(scene: Scene, _rng: Random) -> Iterator[Change]:
 
 def _remove_accessory(scene: Scene, _rng: Random) -> Iterator[Change]:
     for old in _actors(scene):
-        for did in old.deeds:
+        for did in old.actions:
             if did.verb == WEAR:
-                deeds = tuple(deed for deed in old.deeds if deed != did)
+                actions = tuple(action for action in old.actions if action != did)
                 yield Change(
                     kind="remove accessory",
                     before=scene,
                     old=old,
-                    new=replace(old, deeds=deeds),
+                    new=replace(old, actions=actions),
                     did=did,
                 )
 
@@ -308,10 +308,10 @@ def fields_of(scene: Scene, change: Change, rng: Random) -> dict[str, str]:
             noun = _noun(figure.thing, rng)
             fields |= {name: noun.word, f"a_{name}": noun.with_article()}
     if change.did:
-        phrase = _deed(change.did, scene, rng)
+        phrase = _action(change.did, scene, rng)
         fields |= {"did": conjugate(phrase, "{ing}"), "was_doing": phrase}
     if change.does:
-        phrase = _deed(change.does, scene, rng)
+        phrase = _action(change.does, scene, rng)
         fields |= {"doing": conjugate(phrase, "{ing}"), "does": conjugate(phrase, "{s}")}
     if thing := _thing(change):
         noun = _noun(thing, rng)
@@ -339,11 +339,11 @@ def _noun(thing: str, rng: Random) -> Noun:
             return noun
 
 
-def _deed(deed: Deed, scene: Scene, rng: Random) -> str:
-    """Draw words for a deed, with the verb as a lemma, that claim what a change does."""
+def _action(action: Action, scene: Scene, rng: Random) -> str:
+    """Draw words for an action, with the verb as a lemma, that claim what a change does."""
     while True:
-        phrase, act = draw_deed(deed, scene.figures, rng, was_named=True)
-        if act == _act(deed, scene):
+        phrase, act = draw_action(action, scene.figures, rng, was_named=True)
+        if act == _act(action, scene):
             return phrase
 
 

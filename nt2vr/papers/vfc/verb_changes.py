@@ -165,7 +165,7 @@ class VerbChanges:
 
 def _unsuitable_verbs(use: VerbUse) -> frozenset[str]:
     """Return verbs that make no sentence in place of a use's verb, or one that is often true as well."""
-    unsuitable = listed("no_deeds", "not_new")
+    unsuitable = listed("not_actions", "not_new")
     if use.preposition:
         return unsuitable
     if use.noun:

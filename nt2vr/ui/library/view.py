@@ -161,7 +161,7 @@ def posters_view(
     """
     clips_of_file: dict[str, list[Video]] = {}
     for video in videos:
-        clips_of_file.setdefault(video.film or video.video_id, []).append(video)
+        clips_of_file.setdefault(video.long_video or video.video_id, []).append(video)
 
     posters = []
     for name in _spread(list(clips_of_file), POSTERS):

@@ -1,4 +1,4 @@
-"""One clip enlarged: its captions, its rank in every column, and its place in its film."""
+"""One clip enlarged: its captions, its rank in every column, and where in its long video it is."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
@@ -22,20 +22,20 @@ def detail_view(
     clip_scores: Sequence[ClipScore],
     verdict: str,
     urls: Mapping[str, str],
-    film: Mapping[str, Any] = MappingProxyType({}),
+    timeline: Mapping[str, Any] = MappingProxyType({}),
     judged_by: str = "",
     names_paths: bool = False,
 ) -> View:
-    """Show one clip enlarged: captions, its rank and best-matching frames in every column, its place in its film.
+    """Show one clip enlarged: captions, its rank and best-matching frames in every column, where it is in its video.
 
     Args:
-        film: as `film_view` shows it; empty if the clip is not a window of one.
+        timeline: as `timeline_view` shows it; empty if the clip is not a window of one.
         names_paths: whether the visitor may see its path.
     """
     is_file = bool(video.content)
     time = times_text(video.start, video.end) if video.end is not None else ""
-    if film:
-        time = f"{film['where']} of {film['length']}"
+    if timeline:
+        time = f"{timeline['where']} of {timeline['length']}"
     cuts_out = names_paths and is_file and video.end is not None
     systems = []
     for clip_score in clip_scores:
@@ -58,7 +58,7 @@ def detail_view(
         "time": time,
         "moment": f"{_folder(urls)}/moment" if cuts_out else "",
         "captions": list(video.captions),
-        "film": dict(film),
+        "timeline": dict(timeline),
         "reversible": any(clip_score.num_frames > 1 for clip_score in clip_scores),
         "pressed": "false",
         "seen": systems,
@@ -127,7 +127,7 @@ def frame_pictures(
     return pictures
 
 
-def film_view(answer: Answer, video: Video, clips: Iterable[Video]) -> View:
+def timeline_view(answer: Answer, video: Video, clips: Iterable[Video]) -> View:
     """Lay a long video out as a bar from 0 to 100 %, with the moments that any system found, and the one on display.
 
     A clip that is not a window of one has no bar.
@@ -135,7 +135,10 @@ def film_view(answer: Answer, video: Video, clips: Iterable[Video]) -> View:
     Args:
         clips: all of the gallery.
     """
-    windows = [clip for clip in clips if video.film and clip.film == video.film]
+    windows = []
+    for clip in clips:
+        if clip.long_video and clip.long_video == video.long_video:
+            windows.append(clip)
     if not windows:
         return {}
     length = max(window.end or window.start for window in windows) or 1.0

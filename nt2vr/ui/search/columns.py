@@ -120,7 +120,7 @@ class _AnswerColumns:
             for video in similar:
                 tile = self._tile(replace(hit, video_id=video.video_id, moments=()), ranking)
                 tile["fold"] = hit.video_id
-                tile["where"] = times_text(video.start, video.end) if video.film else ""
+                tile["where"] = times_text(video.start, video.end) if video.long_video else ""
                 tile["score"] = ""
                 yield tile
 
@@ -129,7 +129,7 @@ class _AnswerColumns:
         clip_of_file: dict[str, Video] = {}
         for video_id in reversed(video_ids):
             video = self.video_of(video_id)
-            clip_of_file[video.film or video.video_id] = video
+            clip_of_file[video.long_video or video.video_id] = video
         clip_of_file.pop(hit.source, None)
         return list(reversed(clip_of_file.values()))
 

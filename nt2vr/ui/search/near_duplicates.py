@@ -7,8 +7,8 @@ from nt2vr.search.answers import Ranking
 from nt2vr.search.exclusion import Vectors
 from nt2vr.search.hits import Hit
 
-# Cosine of two clips from which they look the same: of 22 films re-encoded the smallest was .984,
-# trimmed by .4 s .988 but for two; of different films the largest was .87. What a fixed camera sees
+# Cosine of two clips from which they look the same: of 22 videos re-encoded the smallest was .984,
+# trimmed by .4 s .988 but for two; of different videos the largest was .87. What a fixed camera sees
 # a minute later reaches .996.
 ALIKE = 0.98
 

@@ -115,13 +115,14 @@ class FoundMoment(Complete):
 
 
 class FoundClip(Complete):
-    """A clip, or adjacent windows of one long video, which alone have the fields from `film` on."""
+    """A clip, or adjacent windows of one long video, which alone have the fields from `long_video` on."""
 
     video_id: str
     rank: int
     score: float
     verdict: Verdict
-    film: str = ""
+    long_video: str = Field("", description="id of the long video")
+    film: str = Field("", description="long_video, as version 0.2.0 named it")
     start: float = 0.0
     end: float | None = None
     moments: list[FoundMoment] = []

@@ -112,10 +112,13 @@ def _drawings(figure: Figure) -> Iterator[tuple[str, list[str]]]:
     if figure.kind.role != "person":
         drawings_of_figure = [picture(figure.kind, figure.colour)]
     yield "", drawings_of_figure
-    for deed in figure.deeds:
-        for name in (deed.object, deed.kind.shows):
+    for action in figure.actions:
+        for name in (action.object, action.kind.shows):
             if isinstance(name, str) and name:
-                yield name, [picture(things()[name], deed.colour), drawing(things()[name].picture)]
+                yield (
+                    name,
+                    [picture(things()[name], action.colour), drawing(things()[name].picture)],
+                )
 
 
 def main() -> None:

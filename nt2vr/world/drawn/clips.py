@@ -67,7 +67,7 @@ class ClipFile:
         cache: Path,
     ) -> Self:
         """Return the cache file in the folder `cache`, without drawing anything."""
-        looks = [LOOK, num_frames, framing.key, [scene.to_dict() for scene in scenes]]
+        looks = [LOOK, num_frames, framing.key, [scene.key_data for scene in scenes]]
         key = blake2b(json.dumps(looks).encode(), digest_size=8)
         path = cache / f"built-in-{split}-{key.hexdigest()}.npy"
         return cls(path, scenes, num_frames, framing)

@@ -97,7 +97,7 @@ def _keys(file: ClipFile) -> list[int]:
     """Identify what each scene's frames look like."""
     digests = bytearray()
     for scene in file.scenes:
-        look = [clips.LOOK, file.num_frames, file.framing.key, scene.to_dict()]
+        look = [clips.LOOK, file.num_frames, file.framing.key, scene.key_data]
         digests += blake2b(json.dumps(look).encode(), digest_size=8).digest()
     return [int(key) for key in np.frombuffer(digests, np.uint64)]
 

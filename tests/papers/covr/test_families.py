@@ -126,12 +126,14 @@ def claim_of(part: str) -> Claim | None:
 
 
 def told_of(scene: Scene) -> list[object]:
-    """Tell place, time of day and actors with their deeds in turn, from the scene as plain data."""
+    """Tell place, time of day and actors with their actions in turn, from the scene as plain data."""
     data = scene.to_dict()
     actors = []
     for figure, drawn in zip(data["figures"], scene.figures, strict=True):
-        done = [deed for deed in figure["deeds"] if deed["verb"] not in MOODS_AND_CLOTHES]
-        turns = [(deed["start"], deed["verb"], object_in(data, deed["object"])) for deed in done]
+        done = [action for action in figure["actions"] if action["verb"] not in MOODS_AND_CLOTHES]
+        turns = [
+            (action["start"], action["verb"], object_in(data, action["object"])) for action in done
+        ]
         if drawn.is_actor:
             comes = figure["enters"] > 0
             goes = figure["leaves"] < 1

@@ -165,7 +165,7 @@ def test_a_kind_that_unreadable_files_take_away_is_named(
     assert len(remaining.gaps) == 1 and "A and not B" in remaining.gaps[0]
 
 
-@pytest.mark.parametrize("name", ["world", "gallery", "classes:world", "library:Films"])
+@pytest.mark.parametrize("name", ["world", "gallery", "classes:world", "library:Videos"])
 def test_data_without_splits_refuses_one(name: str, tmp_path: Path) -> None:
     nothing: Any = None
     with pytest.raises(ConfigError):

@@ -173,7 +173,7 @@ def test_questions_about_the_world_have_one_true_answer(tmp_path: Path) -> None:
         for plain, denied, claim in names:
             claims[plain] = (claim, False)
             claims[denied] = (claim, True)
-    assert {query.group for query in benchmark.queries} == {"subject", "deed", "place"}
+    assert {query.group for query in benchmark.queries} == {"subject", "action", "place"}
     for query in benchmark.queries:
         scene = scenes[query.relevant[0]]
         claim, denies = claims[query.text]

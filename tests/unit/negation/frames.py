@@ -15,7 +15,7 @@ FILLERS = {
     "P": "man woman boy girl chef singer teenager player dancer runner",  # one who acts
     "a": "dogs cats birds horses cars bicycles trees flowers boats children balloons cows",  # many
     "t": "hat umbrella guitar helmet backpack scarf ladder camera ball bag kettle bottle",  # a thing
-    "d": "singing dancing swimming jumping smiling running cooking reading talking skating",  # a deed
+    "d": "singing dancing swimming jumping smiling running cooking reading talking skating",  # an action
     "v": "sing dance swim jump smile run cook read talk skate",
     "l": "beach park kitchen street garden stadium forest office",  # a place
     "m": "rain|snow|fog|traffic|smoke|litter",  # no plural

@@ -6,7 +6,7 @@ from nt2vr.progress import Job
 from nt2vr.ui.job_view import job_view
 
 RUNNING = Job[str](
-    1, "Films", ("CLIP", "CLIP-neg"), "1", "running", "reading clips", "a.mp4", 30, 120, 2.5, 36.0
+    1, "Videos", ("CLIP", "CLIP-neg"), "1", "running", "reading clips", "a.mp4", 30, 120, 2.5, 36.0
 )
 
 

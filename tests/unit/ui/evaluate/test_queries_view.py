@@ -23,7 +23,7 @@ from nt2vr.ui.evaluate.query_views import (
 from tests.unit.evaluation.words import FIRST, SECOND, SYSTEMS, report_of
 
 HERE = Home(
-    "films",
+    "videos",
     frozenset({"a man sings"}),
     lambda video_id: {"src": f"{video_id}.webm", "poster": "p.jpg"},
 )
@@ -147,7 +147,7 @@ def test_a_review_links_to_search_only_with_its_videos(report: Report) -> None:
     assert link == {
         "q": ["sings and not dancing"],
         "systems": [f"{FIRST}|{SECOND}"],
-        "gallery": ["films"],
+        "gallery": ["videos"],
         "judged": ["r:3"],
     }
     assert "judged" not in review_view(listing(report, query=3))["search"]

@@ -127,11 +127,11 @@ def test_a_library_without_room_for_its_uploads_is_removed(
 
 
 def test_a_library_is_moved_only_into_an_allowed_folder(tmp_path: Path) -> None:
-    for folder in ("films", "allowed", "other"):
+    for folder in ("videos", "allowed", "other"):
         (tmp_path / folder).mkdir()
-        (tmp_path / folder / "a.mp4").write_bytes(b"film")
+        (tmp_path / folder / "a.mp4").write_bytes(b"video")
     libraries = Libraries(tmp_path / "data" / "libraries")
-    info = libraries.add("Films", "folder", tmp_path / "films")
+    info = libraries.add("Videos", "folder", tmp_path / "videos")
     indexing = Indexing(SimpleNamespace(libraries=libraries, cache=None, galleries=None))  # type: ignore[arg-type]
     media: Any = SimpleNamespace(libraries=libraries)
     owner = Permissions("a-token-of-the-owner", {"paths": "everyone"})
@@ -141,4 +141,4 @@ def test_a_library_is_moved_only_into_an_allowed_folder(tmp_path: Path) -> None:
         with pytest.raises(AccessError):
             tab.on_move(info.id, str(tmp_path / folder), NOBODY)
     assert indexing.by_library == {}
-    assert libraries.find("Films").source.path == tmp_path / "films"
+    assert libraries.find("Videos").source.path == tmp_path / "videos"

@@ -17,15 +17,15 @@ from nt2vr.search.hits import Hit, Moment
 from nt2vr.search.strategies import System
 from nt2vr.ui.library.indexing import index_view
 from nt2vr.ui.library.view import info_view, list_view, skipped_view
-from nt2vr.ui.search.clip_view import detail_view, film_view
+from nt2vr.ui.search.clip_view import detail_view, timeline_view
 from nt2vr.ui.search.columns import columns_view
 from nt2vr.ui.web.permissions import WITHHELD, Permissions
 
 INFO = LibraryInfo(
-    Source("1", "Films", "folder", Path("/home/me/films"), window_s=10), 3, 120, 2, 3723.0
+    Source("1", "Videos", "folder", Path("/home/me/videos"), window_s=10), 3, 120, 2, 3723.0
 )
 RUNNING = IndexJob(
-    1, "Films", ("CLIP",), "1", "running", "reading clips", "a.mp4", 30, 120, 2.5, 36.0
+    1, "Videos", ("CLIP",), "1", "running", "reading clips", "a.mp4", 30, 120, 2.5, 36.0
 )
 
 
@@ -47,7 +47,7 @@ def test_a_move_is_shown_and_a_refused_one_marks_nothing() -> None:
     move = replace(RUNNING, models=())
     assert state_of(gone, move) == "moving"
     assert info_view(gone, move, True)["job"]["word"] == "moving"
-    refused = replace(move, state="failed", error="None of the 3 files of Films is there.")
+    refused = replace(move, state="failed", error="None of the 3 files of Videos is there.")
     assert state_of(gone, refused) == "unavailable"
     assert info_view(gone, refused, True)["job"]["error"] == refused.error
 
@@ -65,29 +65,29 @@ def test_what_is_missing_after_a_move_is_named() -> None:
 
 
 def test_only_who_may_name_paths_sees_a_librarys_folder() -> None:
-    for may, expected in ((True, "folder /home/me/films"), (False, "folder")):
+    for may, expected in ((True, "folder /home/me/videos"), (False, "folder")):
         facts = {fact["name"]: fact["value"] for fact in info_view(INFO, None, may)["facts"]}
         assert facts["Made from"] == expected
     assert (facts["Clips"], facts["Duration"]) == ("120, in windows of 10 s", "1:02:03")
 
 
-GONE = "/home/me/my films is not there: is its drive mounted? See /var/lib/x/files.db, 1/2 of it."
+GONE = "/home/me/my videos is not there: is its drive mounted? See /var/lib/x/files.db, 1/2 of it."
 
 
 def test_visitors_see_paths_relative_to_the_library() -> None:
     skipped = [
         Skipped(
             "a.mp4",
-            "It cannot be opened ([Errno 40] Too many links: '/home/me/my films/in/a.mp4').",
+            "It cannot be opened ([Errno 40] Too many links: '/home/me/my videos/in/a.mp4').",
         )
     ]
-    (row,) = skipped_view(skipped, Path("/home/me/my films"))["rows"]
+    (row,) = skipped_view(skipped, Path("/home/me/my videos"))["rows"]
     assert row == {
         "id": "a.mp4",
         "reason": "It cannot be opened ([Errno 40] Too many links: 'in/a.mp4').",
     }
     assert skipped_view(skipped)["rows"][0]["reason"] == skipped[0].reason
-    source = Source("1", "Films", "folder", Path("/home/me/my films"))
+    source = Source("1", "Videos", "folder", Path("/home/me/my videos"))
     failed = replace(RUNNING, state="failed", error=GONE)
     assert info_view(LibraryInfo(source), failed, True)["job"]["error"] == GONE
     # It names a folder of the machine's own.
@@ -96,7 +96,7 @@ def test_visitors_see_paths_relative_to_the_library() -> None:
 
 def test_a_stranger_sees_no_path_of_a_failed_update() -> None:
     failed = replace(
-        RUNNING, state="failed", error="/home/me/films is not there: see https://example.org/a/b."
+        RUNNING, state="failed", error="/home/me/videos is not there: see https://example.org/a/b."
     )
     stranger = Permissions("a-token-of-the-owner")
     owner = Permissions("a-token-of-the-owner", {"paths": "everyone"})
@@ -106,9 +106,9 @@ def test_a_stranger_sees_no_path_of_a_failed_update() -> None:
     assert view["job"]["error"] == failed.error
 
 
-def film(count: int) -> list[Video]:
+def windows(count: int) -> list[Video]:
     return [
-        Video(f"f@{n}", Path("f"), start=10.0 * n, end=10.0 * n + 10, film="f")
+        Video(f"f@{n}", Path("f"), start=10.0 * n, end=10.0 * n + 10, long_video="f")
         for n in range(count)
     ]
 
@@ -120,18 +120,18 @@ def answer_of(*numbers: int) -> Answer:
 
 
 def test_the_bar_shows_ranked_moments_and_the_open_one() -> None:
-    view = film_view(answer_of(1, 2), film(4)[3], [*film(4), Video("other", Path("o"))])
+    view = timeline_view(answer_of(1, 2), windows(4)[3], [*windows(4), Video("other", Path("o"))])
     assert (view["length"], view["where"]) == ("0:40", "0:30–0:40")
     assert [(m["id"], m["left"], m["width"], m["here"]) for m in view["moments"]] == [
         ("f@1", "25.000", "25.000", False),
         ("f@2", "50.000", "25.000", False),
         ("f@3", "75.000", "25.000", True),
     ]
-    assert film_view(answer_of(1), Video("other", Path("o")), film(4)) == {}
+    assert timeline_view(answer_of(1), Video("other", Path("o")), windows(4)) == {}
 
 
 def test_a_hit_of_several_windows_shows_where_they_lie() -> None:
-    videos = {video.video_id: video for video in film(4)}
+    videos = {video.video_id: video for video in windows(4)}
     view = columns_view(
         answer_of(1, 2), videos.__getitem__, lambda video: {"src": "", "poster": ""}
     )
@@ -167,15 +167,15 @@ def test_best_frames_come_from_a_preview_that_has_them(
 
 def test_only_who_may_name_paths_sees_a_clips_folder() -> None:
     urls = {"src": "media/1/k/preview.webm", "poster": "media/1/k/poster.jpg"}
-    video = Video("v", Path("/home/me/films/v.mp4"), end=9.0, content="k")
+    video = Video("v", Path("/home/me/videos/v.mp4"), end=9.0, content="k")
     view = detail_view(video, [], "", urls, names_paths=True)
     assert (view["file"], view["time"]) == ("v.mp4", "0:00–0:09")
-    assert view["path"] == "/home/me/films/v.mp4"
+    assert view["path"] == "/home/me/videos/v.mp4"
     view = detail_view(video, [], "", urls)
     assert view["file"] == "v.mp4" and "/home" not in str(view)
 
-    window = film(4)[2]
-    view = detail_view(window, [], "", urls, film_view(answer_of(2), window, film(4)))
+    window = windows(4)[2]
+    view = detail_view(window, [], "", urls, timeline_view(answer_of(2), window, windows(4)))
     assert view["time"] == "0:20–0:30 of 0:40"
     assert detail_view(Video("p", Path("p.jpg")), [], "", urls)["time"] == ""
 
@@ -185,7 +185,7 @@ def test_only_who_may_name_paths_sees_a_clips_folder() -> None:
 
 
 def test_indexing_is_offered_unless_refused_or_under_way() -> None:
-    problem = NotIndexedError("Films is not indexed by CLIP yet.", "CLIP", "other")
+    problem = NotIndexedError("Videos is not indexed by CLIP yet.", "CLIP", "other")
     assert index_view(None, problem, None) == {
         "text": str(problem),
         "models": "CLIP|other",

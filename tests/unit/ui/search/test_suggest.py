@@ -93,14 +93,14 @@ def test_words_that_the_world_lacks_have_near_ones() -> None:
     ],
 )
 def test_a_library_without_verdicts_says_why(captions: tuple[str, ...], reason: str) -> None:
-    film = Video("film", Path("film.mp4"), captions=captions)
-    unjudged = Ranking(System("CLIP"), (Hit("film", 1, 0.5, None),))
-    answer = Answer(understand("a dog"), (unjudged,), judged_by="captions", gallery="films")
-    assert way_out_view(answer, (), understand, lambda _: film) == {"reason": reason}
+    video = Video("video", Path("video.mp4"), captions=captions)
+    unjudged = Ranking(System("CLIP"), (Hit("video", 1, 0.5, None),))
+    answer = Answer(understand("a dog"), (unjudged,), judged_by="captions", gallery="videos")
+    assert way_out_view(answer, (), understand, lambda _: video) == {"reason": reason}
     judged = replace(answer, rankings=(MISS,))
-    assert way_out_view(judged, (), understand, lambda _: film) == {"reason": ""}
+    assert way_out_view(judged, (), understand, lambda _: video) == {"reason": ""}
     not_indexed = replace(answer, rankings=())
-    assert way_out_view(not_indexed, (), understand, lambda _: film) == {"reason": ""}
+    assert way_out_view(not_indexed, (), understand, lambda _: video) == {"reason": ""}
 
 
 def test_a_reference_says_why_no_clip_has_a_verdict() -> None:

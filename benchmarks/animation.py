@@ -3,7 +3,7 @@
 It drives the page in headless Chromium (Playwright, from tests/requirements.txt) on a fresh data
 folder:
 
-    python -m benchmarks.film [--out docs/not.gif] [--chromium /usr/bin/chromium]
+    python -m benchmarks.animation [--out docs/not.gif] [--chromium /usr/bin/chromium]
 """
 
 import io
@@ -66,11 +66,13 @@ def _picture(page: Page) -> Image.Image:
         return shot.convert("RGB").resize((WIDTH, height), Image.Resampling.LANCZOS)
 
 
-def write_gif(path: Path, film: list[tuple[Image.Image, int]]) -> None:
+def write_gif(path: Path, timed_pictures: list[tuple[Image.Image, int]]) -> None:
     """Write the pictures with one palette, so that what does not change takes no space."""
-    palette = film[-1][0].quantize(COLOURS, method=Image.Quantize.MEDIANCUT)
-    pictures = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture, _ in film]
-    durations = [duration for _, duration in film]
+    palette = timed_pictures[-1][0].quantize(COLOURS, method=Image.Quantize.MEDIANCUT)
+    pictures = [
+        picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture, _ in timed_pictures
+    ]
+    durations = [duration for _, duration in timed_pictures]
     pictures[0].save(
         path, save_all=True, append_images=pictures[1:], duration=durations, loop=0, optimize=True
     )
@@ -80,7 +82,7 @@ def write_gif(path: Path, film: list[tuple[Image.Image, int]]) -> None:
 
 def main() -> None:
     """Record and write."""
-    parser = arguments("film", __doc__)
+    parser = arguments("animation", __doc__)
     parser.add_argument("--out", type=Path, default=PICTURE)
     parser.add_argument(
         "--chromium", default="/usr/bin/chromium", help="the browser (default: %(default)s)"
@@ -95,10 +97,12 @@ def main() -> None:
             executable_path=options.chromium, args=["--no-sandbox"]
         )
         page = browser.new_page(viewport=SIZE, color_scheme="light", reduced_motion="reduce")
-        film = list(frames(page, app.url))
+        timed_pictures = list(frames(page, app.url))
         browser.close()
-    write_gif(options.out, film)
-    sys.stdout.write(f"{options.out}: {len(film)} pictures, {options.out.stat().st_size:,} bytes\n")
+    write_gif(options.out, timed_pictures)
+    sys.stdout.write(
+        f"{options.out}: {len(timed_pictures)} pictures, {options.out.stat().st_size:,} bytes\n"
+    )
 
 
 if __name__ == "__main__":
