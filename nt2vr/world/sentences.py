@@ -16,10 +16,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.negation.generate.actions import Subject
 from nt2vr.negation.generate.composer import WITH_PRONOUN, WITHOUT_PRONOUN, Template
 from nt2vr.negation.generate.content import NamedThing
 from nt2vr.negation.generate.denials import Denial
+from nt2vr.negation.generate.subjects import Subject
 from nt2vr.negation.generate.wordings import draw_exclusion, draw_idiom
 from nt2vr.negation.parse.inflect import inflect_phrase
 from nt2vr.world.captions import SceneCaption, describe, joined

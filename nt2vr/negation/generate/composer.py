@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from nt2vr.negation.generate.actions import Subject
 from nt2vr.negation.generate.content import ContentIndex, Key, VideoContent
+from nt2vr.negation.generate.subjects import Subject
 from nt2vr.negation.parse.inflect import do_or_does, inflect_phrase, is_or_are
 
 

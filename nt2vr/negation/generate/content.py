@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from nt2vr.negation.generate.actions import Action, Subject, also_called, is_plural_noun
+from nt2vr.negation.generate.actions import Action
+from nt2vr.negation.generate.subjects import Subject, also_called, is_plural_noun
 from nt2vr.negation.parse.phrases import Phrase, Phrases
 from nt2vr.negation.parse.wordlists import lines_of, listed, words
 

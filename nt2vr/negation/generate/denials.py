@@ -22,10 +22,11 @@ from dataclasses import dataclass, replace
 from sys import intern
 from typing import Literal, NamedTuple
 
-from nt2vr.negation.generate.actions import Action, Subject, actions, also_called, is_plural_noun
+from nt2vr.negation.generate.actions import Action, actions
 from nt2vr.negation.generate.composer import fill_template
 from nt2vr.negation.generate.content import NamedThing, Usage, agrees, things
 from nt2vr.negation.generate.negator import affirm, denials
+from nt2vr.negation.generate.subjects import Subject, also_called, is_plural_noun
 from nt2vr.negation.generate.wordings import (
     Wordings,
     bare,

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from functools import lru_cache, partial
 from typing import NamedTuple
 
-from nt2vr.negation.generate.actions import is_plural_noun, is_third_person
+from nt2vr.negation.generate.subjects import is_plural_noun, is_third_person
 from nt2vr.negation.parse.cues import no_negation
 from nt2vr.negation.parse.inflect import inflect, verb_of
 from nt2vr.negation.parse.phrases import Phrases

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, NamedTuple, get_args
 
-from nt2vr.negation.generate.actions import Subject
 from nt2vr.negation.generate.content import NamedThing
+from nt2vr.negation.generate.subjects import Subject
 from nt2vr.negation.parse.inflect import inflect_phrase
 from nt2vr.negation.parse.wordlists import text_of
 
