@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.negation.generate.composer import WITH_PRONOUN, WITHOUT_PRONOUN, Template
-from nt2vr.negation.generate.content import NamedThing
-from nt2vr.negation.generate.denials import Denial
+from nt2vr.negation.generate.denial import Denial
+from nt2vr.negation.generate.idioms import draw_idiom
 from nt2vr.negation.generate.subjects import Subject
-from nt2vr.negation.generate.wordings import draw_exclusion, draw_idiom
+from nt2vr.negation.generate.things import NamedThing
+from nt2vr.negation.generate.wordings import draw_exclusion
 from nt2vr.negation.parse.inflect import inflect_phrase
 from nt2vr.world.captions import SceneCaption, describe, joined
 from nt2vr.world.casting import sample_scene
@@ -408,7 +409,7 @@ class SceneDenials:
                 return SceneDenial(
                     kind="idiom",
                     text=idiom.text,
-                    wanted=idiom.meaning,
+                    wanted=idiom.wanted,
                     unwanted="",
                     wanted_claim=claim,
                     unwanted_claims=(),

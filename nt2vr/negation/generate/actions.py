@@ -1,8 +1,7 @@
-"""Self-contained subjects and verb phrases of captions, by the paper's Algorithm 1.
+"""Actions in captions: subjects, and the verb phrases that make sense without the caption.
 
 They are compared by lemmas: "a young man plays his guitar" and "a guy playing a guitar" are both
-man: play guitar. Verb phrases that are cut off, passive, vague or meaningless without their caption
-are rejected.
+man: play guitar.
 """
 
 from collections.abc import Sequence

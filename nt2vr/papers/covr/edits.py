@@ -7,7 +7,7 @@ from itertools import chain, islice, product
 from random import Random
 from types import MappingProxyType
 
-from nt2vr.negation.generate.wordings import CHANGE_KINDS, ChangeKind, Modification, modify
+from nt2vr.negation.generate.modifications import CHANGE_KINDS, ChangeKind, Modification, modify
 from nt2vr.world.casting import anywhere, cast_at, draw_colour, props_at, sample_action
 from nt2vr.world.claims import Act, Claim, SubjectClaim
 from nt2vr.world.reader import read_claim

@@ -15,7 +15,7 @@ from nt2vr.errors import DatasetError
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.models.encoder import Encoder, Vectors
-from nt2vr.negation.generate.wordings import Modification
+from nt2vr.negation.generate.modifications import Modification
 from nt2vr.papers.covr import benchmark
 from nt2vr.papers.covr.benchmark import EmbeddedQueries, TextVectors
 from nt2vr.papers.covr.datasets import CovrSample, CovrSet, load_covr
