@@ -33,6 +33,13 @@ class _ScopedCue(NamedTuple):
     scopes: list[Span]
 
 
+class _SpokenDenial(NamedTuple):
+    """A cue and the things that it denies, in words; there may be none."""
+
+    cue: str
+    things: list[str]
+
+
 def excluded_view(query: Query, parsed: Query, is_flipped: bool) -> list[View]:
     """Repeat what a query excludes, piece by piece: each cue, which flips the negation, and what it denies.
 
@@ -48,9 +55,9 @@ def excluded_view(query: Query, parsed: Query, is_flipped: bool) -> list[View]:
     scoped_cues = _scoped_cues(query)
     cue_texts = [_cue_text(query.text, scoped_cue.cue) for scoped_cue in scoped_cues]
     for number, (scoped_cue, cue_text) in enumerate(zip(scoped_cues, cue_texts, strict=True), 1):
-        spoken_cue, things = _spoken(query.text, scoped_cue, cue_text)
-        pieces.append({"cue": spoken_cue, **flip_view(is_flipped)})
-        pieces.append({"text": _joined(things, cue_texts[number:])})
+        denial = _spoken(query.text, scoped_cue, cue_text)
+        pieces.append({"cue": denial.cue, **flip_view(is_flipped)})
+        pieces.append({"text": _joined(denial.things, cue_texts[number:])})
     return pieces
 
 
@@ -112,35 +119,41 @@ def _cue_text(text: str, cue: Span) -> str:
     return text[start : cue.end]
 
 
-def _spoken(text: str, scoped_cue: _ScopedCue, cue_text: str) -> tuple[str, list[str]]:
+def _spoken(text: str, scoped_cue: _ScopedCue, cue_text: str) -> _SpokenDenial:
     """Return a cue and the things that it denies, as one would say them: "no" and "ladder"."""
+    denial = _in_order(text, scoped_cue, cue_text)
+    if not denial.things:
+        return denial
+    first_word = denial.things[0].partition(" ")[0]
+    if denial.cue in ("no", "not") and is_only_verb(first_word):
+        # "cat not eat" is "not eating".
+        doing = inflect_phrase(denial.things[0], "VBG")
+        return _SpokenDenial("not", [doing, *denial.things[1:]])
+
+    # A mark before an action is "not"; a typed "no training wheels" stays as it is.
+    is_mark = denial.cue == "no" and text[slice(*scoped_cue.cue)].lower() != "no"
+    if is_mark and ACTION_OR_PLACE.match(denial.things[0]):
+        return _SpokenDenial("not", denial.things)
+    return denial
+
+
+def _in_order(text: str, scoped_cue: _ScopedCue, cue_text: str) -> _SpokenDenial:
+    """Return a cue before the things that it denies, wherever it was typed."""
     cue, scopes = scoped_cue
-    things = [text[scope.start : scope.end] for scope in scopes]
-    between = text[cue.end : scopes[0].start]
+    first, *others = [text[scope.start : scope.end] for scope in scopes]
     if scopes[0].start < cue.start:
         # "a ladder is not involved" is "no ladder".
-        cue_text = "no"
-        things = [DETERMINER.sub("", thing) for thing in things]
-    elif scopes[0].start == cue.start:
+        things = [DETERMINER.sub("", thing) for thing in (first, *others)]
+        return _SpokenDenial("no", things)
+    if scopes[0].start == cue.start:
         # The cue is a part of "hatless", "nobody", and "nothing on the counter".
-        things[0] = text[cue.end : scopes[0].end].strip()
-        if not things[0]:
-            things = things[1:]
-    elif cue_text != "no" and BETWEEN.fullmatch(between):
-        things[0] = f"{between.strip()} {things[0]}".strip()
-    if not things:
-        return cue_text, []
+        rest = text[cue.end : scopes[0].end].strip()
+        return _SpokenDenial(cue_text, [rest, *others] if rest else others)
 
-    first_word = things[0].partition(" ")[0]
-    if cue_text in ("no", "not") and is_only_verb(first_word):
-        # "cat not eat" is "not eating".
-        things[0] = inflect_phrase(things[0], "VBG")
-        return "not", things
-    # A mark before an action is "not"; a typed "no training wheels" stays as it is.
-    is_mark = cue_text == "no" and text[cue.start : cue.end].lower() != "no"
-    if is_mark and ACTION_OR_PLACE.match(things[0]):
-        return "not", things
-    return cue_text, things
+    between = text[cue.end : scopes[0].start]
+    if cue_text != "no" and BETWEEN.fullmatch(between):
+        first = f"{between.strip()} {first}".strip()
+    return _SpokenDenial(cue_text, [first, *others])
 
 
 def _joined(things: list[str], later_cues: list[str]) -> str:
