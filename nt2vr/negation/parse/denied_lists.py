@@ -127,7 +127,7 @@ class DeniedListFinder:
 
         parts = []
         for start, end in pairwise(starts):
-            parts.append(replace(item, start=start, end=end, core=end, head=end - 1))
+            parts.append(replace(item, start=start, end=end, head=end - 1, setting=None))
         parts.append(replace(item, start=starts[-1]))
         return parts
 

@@ -6,6 +6,7 @@ text.
 
 import re
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from nt2vr.errors import QueryError
 from nt2vr.negation.parse.affirmed import affirmed_text
@@ -139,15 +140,11 @@ def split_query(text: str, phrases: Phrases, editing: bool = False, typed: bool 
     stretches = finder.wanted.stretches(negations)
     wanted = sentence.wanted(stretches, negations[0])
     items = sentence.items(negations)
-    cues = [sentence.span(negation.cue.start, negation.cue.end) for negation in negations]
-    other_kinds: list[str] = []
-    for negation in negations:
-        other_kinds += negation.other_kinds
     return Query(
         text,
         wanted=(wanted,) if wanted else (),
         unwanted=sentence.unwanted(items, stretches),
-        cues=tuple(dict.fromkeys(cues)),
-        scopes=tuple(sentence.span(phrase.start, phrase.core) for phrase, _ in items),
-        others=tuple(other_kinds),
+        cues=sentence.cues(negations),
+        scopes=tuple(sentence.span(item.phrase.start, item.phrase.core) for item in items),
+        others=tuple(chain.from_iterable(negation.other_kinds for negation in negations)),
     )

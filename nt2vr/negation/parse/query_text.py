@@ -43,6 +43,10 @@ class QueryText:
                 first -= 1
         return " ".join(self.text[first:last].split())
 
+    def cues(self, negations: Sequence[Negation]) -> tuple[Span, ...]:
+        spans = [self.span(negation.cue.start, negation.cue.end) for negation in negations]
+        return tuple(dict.fromkeys(spans))
+
     def wanted(self, stretches: Sequence[Stretch], first: Negation) -> str:
         """Join stretches to one phrase by their links; "he" alone names nothing to be seen.
 
