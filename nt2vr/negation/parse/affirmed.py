@@ -35,9 +35,11 @@ def _joined(joint: str, *texts: str) -> str:
 def _kind(part: str) -> str:
     """Return the kind of phrase that a part is; an adverb such as "outside" is a place."""
     phrases = Phrases(load_tagger().tag(part))
-    # Alone, "outside" is a noun for taggers, and "mirrors" a verb.
+    # Alone, "outside" and "red" are nouns for taggers, and "mirrors" is a verb.
     if phrases.word(0) in listed("settings"):
         return "place"
+    if part in listed("colours"):
+        return "quality"
     phrase = phrases.any_phrase(0)
     if phrase is None or (phrases.tag(0) == "VBZ" and is_noun(part)):
         return "noun"

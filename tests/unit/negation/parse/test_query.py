@@ -225,6 +225,7 @@ def test_an_affirmed_query_wants_what_was_excluded_and_excludes_nothing() -> Non
         ("two people arguing, not outside", "two people arguing outside"),
         ("a street with no benches, not crowded", "a street and benches, crowded"),
         ("a class w/o mirrors", "a class and mirrors"),
+        ("a car, not red", "a car, red"),
     ],
 )
 def test_an_affirmed_query_reads_as_a_caption(text: str, affirmed: str) -> None:
