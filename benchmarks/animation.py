@@ -19,19 +19,22 @@ from benchmarks.harness import arguments, running_app
 from nt2vr.errors import ConfigError
 
 PICTURE = Path(__file__).parents[1] / "docs" / "not.gif"
-WITH, WITHOUT = "a person without a dog", "a person with a dog"
+NEGATED = "a person without a dog"
+AFFIRMATIVE = "a person with a dog"
 SIZE = ViewportSize(width=1280, height=620)
-WIDTH = 800  # pixels of the picture
+# Pixels of the picture.
+WIDTH = 800
 COLOURS = 96
-TYPED = 4  # characters per frame
-TYPING_MS, READING_MS, RESULTS_MS = (
-    160,
-    900,
-    4000,
-)  # a frame while typing, before Enter, and of the results
+# Characters that are typed per frame.
+TYPED = 4
+# How long a frame stays while typing, before Enter, and of the results.
+TYPING_MS = 160
+READING_MS = 900
+RESULTS_MS = 4000
 MAX_BYTES = 2_000_000
 SEARCH_MS = 600_000
-SETTLED_MS = 2_000  # until nothing moves any more
+# Until nothing moves any more.
+SETTLED_MS = 2_000
 SHOWN = "() => [...document.querySelectorAll('.nt-column')].map(column => column.innerText).join()"
 DRAWN = (
     "() => [...document.querySelectorAll('.nt-column video')].every(video => video.readyState > 1)"
@@ -40,15 +43,14 @@ DRAWN = (
 
 def frames(page: Page, url: str) -> Iterator[tuple[Image.Image, int]]:
     """Yield pictures of the page, each with the milliseconds that it stays."""
-    page.goto(
-        f"{url}?q={WITHOUT.replace(' ', '+')}&systems=CLIP|CLIP-neg&k=8"
-    )  # so that its clips are here already
+    # Its clips are here already when it is asked for again.
+    page.goto(f"{url}?q={AFFIRMATIVE.replace(' ', '+')}&systems=CLIP|CLIP-neg&k=8")
     page.locator(".nt-column").nth(1).wait_for(timeout=SEARCH_MS)
     box = page.locator("#query textarea")
-    for number in range(0, len(WITH), TYPED):
-        box.fill(WITH[:number])
+    for length in range(0, len(NEGATED), TYPED):
+        box.fill(NEGATED[:length])
         yield _picture(page), TYPING_MS
-    for text in (WITH, WITHOUT):
+    for text in (NEGATED, AFFIRMATIVE):
         box.fill(text)
         yield _picture(page), READING_MS
         before = page.evaluate(SHOWN)

@@ -22,22 +22,20 @@ def main() -> None:
     possible = 0
     with app_searcher() as searcher:
         for text, (wanted, unwanted) in zip(story_queries(), stories(), strict=True):
-            known = Query(text, (wanted,), (unwanted,))
-            verdicts = {
-                video.video_id: judge_video(known, video) for video in searcher.gallery.videos
-            }
+            query = Query(text, (wanted,), (unwanted,))
+            verdicts = {}
+            for video in searcher.gallery.videos:
+                verdicts[video.video_id] = judge_video(query, video)
             possible += min(K, [*verdicts.values()].count("right"))
-            for name, ranking in zip(
-                SYSTEMS, searcher.search(text, SYSTEMS, K).rankings, strict=True
-            ):
+            rankings = searcher.search(text, SYSTEMS, K).rankings
+            for name, ranking in zip(SYSTEMS, rankings, strict=True):
                 counts[name].update(verdicts[hit.video_id] for hit in ranking.hits)
     total = K * len(stories())
     write_head(f"of {total} clips", "right", "show the unwanted part", "lack the wanted part")
     write_row("possible", f"{100 * possible / total:.0f} %", "–", "–")
-    for name, found in counts.items():
-        write_row(
-            name, *(f"{100 * found[kind] / total:.0f} %" for kind in ("right", "violation", "miss"))
-        )
+    for name, count_of in counts.items():
+        shares = [count_of[verdict] / total for verdict in ("right", "violation", "miss")]
+        write_row(name, *(f"{100 * share:.0f} %" for share in shares))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Update of a library: scan, probe, embed, then posters and previews."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -151,13 +151,13 @@ def _scan(source: Source, inventory: Inventory, decoder: Decoder, progress: Prog
     updated = inventory.files()
     read = [updated[file.id] for file in pending]
     changes = changes_of(stored, pending=read, gone=gone, mark=lambda file: file.content)
-    copies = []
-    skipped = []
-    for file_id in changes.new:
-        if updated[file_id].duplicate_of:
-            copies.append(file_id)
-        if updated[file_id].state == "skipped":
-            skipped.append(file_id)
+    return _with_outcomes(changes, updated)
+
+
+def _with_outcomes(changes: Changes, files: Mapping[str, LibraryFile]) -> Changes:
+    """Add which of the new files are copies, and which cannot be read."""
+    copies = [file_id for file_id in changes.new if files[file_id].duplicate_of]
+    skipped = [file_id for file_id in changes.new if files[file_id].state == "skipped"]
     return replace(changes, copies=tuple(copies), skipped=tuple(skipped))
 
 

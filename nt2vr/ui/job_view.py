@@ -10,11 +10,11 @@ from nt2vr.ui.view import View
 OWN_DATA = "data of the owner"
 
 
-def job_view(job: Job[Any] | None, word: str, redact: Callable[[str], str] = str) -> View:
+def job_view(job: Job[Any] | None, running_text: str, redact: Callable[[str], str] = str) -> View:
     """Show a job as plain data for a template; nothing of one that finished.
 
     Args:
-        word: says what a running one does.
+        running_text: says what a running one does, such as "indexing".
         redact: words a message for this visitor, who may not learn every path.
     """
     if job is None or job.state == "finished":
@@ -33,7 +33,7 @@ def job_view(job: Job[Any] | None, word: str, redact: Callable[[str], str] = str
     return {
         "number": job.number,
         "state": state,
-        "word": state_text(job, word),
+        "state_text": state_text(job, running_text),
         "subject": job.subject if redact(job.subject) == job.subject else OWN_DATA,
         "models": ", ".join(job.models),
         "doing": doing,
@@ -45,6 +45,6 @@ def job_view(job: Job[Any] | None, word: str, redact: Callable[[str], str] = str
     }
 
 
-def state_text(job: Job[Any], word: str) -> str:
-    """Write a job's state for people; `word` says what a running one does."""
-    return {"running": word, "stopped": "cancelled"}.get(job.state, job.state)
+def state_text(job: Job[Any], running_text: str) -> str:
+    """Write a job's state for people; `running_text` says what a running one does."""
+    return {"running": running_text, "stopped": "cancelled"}.get(job.state, job.state)

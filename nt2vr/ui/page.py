@@ -240,7 +240,7 @@ class App:
             return None
         understood = {
             **first.views["understood"],
-            "trains": self._permissions.may_from_here("train"),
+            "may_train": self._permissions.may_from_here("train"),
         }
         return {"link": first.link, "views": {**first.views, "understood": understood}}
 

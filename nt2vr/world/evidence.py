@@ -19,7 +19,8 @@ from nt2vr.world.things import things
 from nt2vr.world.verdicts import scene_of
 
 logger = logging.getLogger(__name__)
-SHIPPED = ASSETS / "gallery" / "boxes.npz"  # by nt2vr.world.drawn.boxes
+# By benchmarks.gallery_boxes.
+SHIPPED = ASSETS / "gallery" / "boxes.npz"
 # For each step of the clip left, top, width and height in percent; empty while out of sight.
 Boxes = list[list[int]]
 
@@ -121,5 +122,7 @@ def _read_tables(path: Path) -> dict[str, list[NDArray[np.int8]]]:
             for key, table in zip(arrays["keys"].tolist(), arrays["boxes"], strict=True):
                 tables.setdefault(key, []).append(table)
     except (OSError, ValueError, KeyError):
-        logger.warning("%s cannot be read. Make it again: python -m nt2vr.world.drawn.boxes.", path)
+        logger.warning(
+            "%s cannot be read. Make it again: python -m benchmarks.gallery_boxes.", path
+        )
     return tables

@@ -90,15 +90,6 @@ def _doing(verb: str, thing: str = "") -> Claim:
     return Claim((SubjectClaim(acts=(act,)),))
 
 
-def stream_staged(claims: Sequence[Claim], split: SceneSplit, seed: object) -> Iterator[Scene]:
-    """Yield scenes of a split for which all claims hold, endlessly."""
-    rng = Random(f"{seed}-{split}")
-    while True:
-        scene = staged(claims, rng)
-        if scene and scene.split == split:
-            yield scene
-
-
 def staged(claims: Sequence[Claim], rng: Random) -> Scene | None:
     """Draw a valid scene for which all claims hold; None if this draw failed."""
     place = _draw_place(claims, rng)

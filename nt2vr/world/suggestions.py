@@ -32,9 +32,11 @@ MOST_SUBJECTS = 3
 MOST_COMPANIONS = 12
 # A word for so many things says little: "an animal".
 _TOO_MANY_THINGS = 30
-_WHOEVER = re.compile(r"^(?:(?:any|some)(?:one|body)|people) (?=[a-z]+ing\b)", re.IGNORECASE)
+_SOMEBODY = re.compile(r"(?:any|every|some)(?:one|body)")
+_WHOEVER = re.compile(rf"^(?:{_SOMEBODY.pattern}|people) (?=[a-z]+ing\b)", re.IGNORECASE)
 _ARTICLE = re.compile(r"^(an?|the|any) ", re.IGNORECASE)
 _BEFORE_PLACES = frozenset({"at", "behind", "in", "inside", "near", "on", "under"})
+_ANYWHERE = frozenset({"indoors", "inside", "outdoors", "outside"})
 _ANYBODY = ("a person", "an animal", "a vehicle")
 
 Understand = Callable[[str], Query]
@@ -103,7 +105,8 @@ class Suggestions:
                 yield _written(query, text, unwanted)
         # Where clips show nothing that is excluded, exclude something that they do show.
         subjects = [*_shorter(wanted), *self._nearer(wanted)][:MOST_SUBJECTS]
-        for text in (*subjects, *_ANYBODY):
+        of_same_kind = islice(_of_same_kind(wanted), MOST_SUBJECTS)
+        for text in (*subjects, *of_same_kind, *_ANYBODY):
             for company in self._companions(self._showing(text), besides=text):
                 yield _query_of(text, [company])
 
@@ -178,8 +181,9 @@ class Suggestions:
         excluded = np.zeros(len(self._scenes), bool)
         for text in unwanted:
             excluded |= self._showing(text)
+        yield _ANYBODY[0]
         yield from self._companions(excluded)
-        yield from _ANYBODY
+        yield from _ANYBODY[1:]
 
     def _nearer(self, wanted: str) -> Iterator[str]:
         """Yield words that the world has for those that it lacks."""
@@ -291,6 +295,9 @@ def _place_phrase(word: PhraseWord) -> str:
         for text in places()[name].phrases:
             phrases.append(text)
     typed = [text for text in phrases if tokens_of(text) == word.text]
+    # "outside" means many places.
+    if word.text[0] in _ANYWHERE:
+        typed.append(word.typed)
     return (typed or phrases)[0]
 
 
@@ -305,7 +312,7 @@ def _actions_with(word: PhraseWord) -> Iterator[str]:
 
 
 def _noun_text(word: PhraseWord) -> str:
-    if word.meaning.plural:
+    if word.meaning.plural or _SOMEBODY.fullmatch(word.typed):
         return word.typed
     return _with_article(word.typed)
 

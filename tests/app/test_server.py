@@ -3,7 +3,8 @@
 import httpx
 import pytest
 
-from nt2vr.ui.train.form import losses_view, presets
+from nt2vr.ui.train.losses_table import losses_view
+from nt2vr.ui.train.presets import presets
 from tests.app.raw import RawClient
 from tests.conftest import RunningApp
 from tests.support.paths import ROOT

@@ -62,8 +62,8 @@ def test_a_score_is_explained_and_shown_on_the_map(page: Page, running_app: Runn
     )
     expect(why).to_be_focused()  # a second Enter does not close the clip
     # Of the systems that differ most: CLIP ranks it first, CLIP-neg far behind.
-    briefs = dialog.locator(".nt-brief")
-    expect(briefs).to_have_text(
+    effects = dialog.locator(".nt-effect")
+    expect(effects).to_have_text(
         [re.compile(r"^“but not” added −0\.022"), re.compile(r"^“but not” added −0\.072")]
     )
     dialog.get_by_role("button", name="CLIP boolean").click()  # takes the place of the first

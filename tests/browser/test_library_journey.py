@@ -129,7 +129,7 @@ def test_files_are_uploaded_searched_by_their_moments_renamed_and_removed(
     expect(page.locator("#query textarea")).to_have_value(DEFAULT_QUERY)
     expect(page.locator("#head")).to_contain_text("built-in world")
     # Not as the library's query was understood.
-    expect(page.locator(".nt-said")).to_contain_text("a dog")
+    expect(page.locator(".nt-excluded")).to_contain_text("a dog")
     expect(columns(page).first.locator(".nt-badge")).to_contain_text("0 of 8 right")
     choose(page, "gallery", "Mine")
     expect(page.locator("#query textarea")).to_have_value("the earth")

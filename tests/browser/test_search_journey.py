@@ -138,7 +138,7 @@ def test_a_link_is_restored_and_an_empty_query_refused(
     submit(page, "   ")
     expect(page.get_by_role("alert")).to_contain_text("Type what the clip should show")
     expect(columns(page)).to_have_count(2)  # what was shown stays
-    expect(page.locator(".nt-said")).to_have_text("You said no cat.")
+    expect(page.locator(".nt-excluded")).to_have_text("You said no cat.")
     submit(page, "a dog")
     expect(page.locator("#parts .nt-chip.nt-good")).to_have_text("a dog")
     expect(page.get_by_role("alert")).to_have_count(0)
@@ -192,7 +192,7 @@ def test_text_from_a_link_is_never_run(own_page: Page, running_app: RunningApp) 
 def test_the_negation_is_switched_by_click_and_by_key(
     page: Page,
 ) -> None:
-    cue = page.locator(".nt-said [data-flip]")
+    cue = page.locator(".nt-excluded [data-flip]")
     stayed = page.locator(".nt-stayed")
     badges = page.locator(".nt-column .nt-badge")
     expect(cue).to_have_attribute("aria-pressed", "false")

@@ -169,10 +169,8 @@ class FrameOrders:
         phrases = [rng.choice(actions()[verb].phrases) for verb in (solo.verb, other_verb)]
 
         for _ in range(2):
-            first_half = sorted(rng.sample(range(num_frames), num_frames // 2))
-            second_half = sorted(rng.sample(range(num_frames), num_frames - num_frames // 2))
-            frames = [(rows[0], number) for number in first_half]
-            frames += [(rows[1], number) for number in second_half]
+            frames = _draw_frames(rows[0], num_frames // 2, num_frames, rng)
+            frames += _draw_frames(rows[1], num_frames - num_frames // 2, num_frames, rng)
             yield in_turn(subject, first=phrases[0], second=phrases[1], joint=sequence), frames
             rows.reverse()
             phrases.reverse()
@@ -194,6 +192,11 @@ class FrameOrders:
             phrase = rng.choice(actions()[verb].phrases).format(o=object_text)
             frames = [(motion.row, number) for number in order]
             yield f"{subject} {conjugate(phrase, form)}", frames
+
+
+def _draw_frames(row: int, count: int, num_frames: int, rng: random.Random) -> Frames:
+    """Draw some of a clip's frames, in their order."""
+    return [(row, number) for number in sorted(rng.sample(range(num_frames), count))]
 
 
 def _draw_noun(thing: str, rng: random.Random) -> str:

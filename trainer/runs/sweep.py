@@ -12,7 +12,6 @@ import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from itertools import product
 from pathlib import Path
 from statistics import mean, stdev
@@ -21,7 +20,7 @@ from typing import Annotated, Any, NamedTuple
 from cyclopts import Parameter
 
 from nt2vr.errors import ConfigError, RunError, quoted
-from nt2vr.files import atomic_write, check_writable, parse_json
+from nt2vr.files import atomic_write, check_writable, hash_text, parse_json
 from nt2vr.presets import sweep_files
 from nt2vr.settings import Settings, training_devices, training_environment
 from trainer.config import (
@@ -456,4 +455,4 @@ def _mean(rows: Sequence[Row], name: str) -> str:
 
 
 def _digest(data: Any) -> str:
-    return blake2b(json.dumps(data, sort_keys=True).encode(), digest_size=4).hexdigest()
+    return hash_text(json.dumps(data, sort_keys=True), 4)

@@ -92,9 +92,9 @@ class Distractors(Input[DistractorRequest, EmbeddedDistractors]):
     def draw(self, drawing: Drawing) -> DistractorRequest:
         """Parse the negated captions, and draw the candidates."""
         negated = drawing.of(Negated)
-        subjects: list[str] = []
-        objects: list[str] = []
-        has_distractor: list[bool] = []
+        subjects = []
+        objects = []
+        has_distractor = []
         for caption, text, is_negatable in zip(
             drawing.captions, negated.texts, negated.negatable, strict=True
         ):

@@ -74,7 +74,7 @@ def verb_uses_of(caption: str) -> list[VerbUse]:
     """Return the verb uses of a caption whose phrases are clear and complete, in order."""
     phrases = Phrases(load_tagger().tag(caption))
     chunks = chunks_of(phrases)
-    uses: list[VerbUse] = []
+    uses = []
     for chunk, next_chunk in zip_longest(chunks, chunks[1:]):
         if chunk.kind != "VP":
             continue

@@ -5,7 +5,17 @@ from dataclasses import dataclass
 
 from nt2vr.evaluation.intervals import Interval
 from nt2vr.evaluation.measures import FIRST_PAGE
-from nt2vr.evaluation.metric_names import ACCURACY, DENIED, HARD_PAIRS, recall, violations
+from nt2vr.evaluation.metric_names import (
+    CHOICE_ACCURACY,
+    CLASS_ACCURACY,
+    CLASS_DENIED,
+    COMPOSED_HARD_PAIRS,
+    PAIR_ACCURACY,
+    PICTURE_ACCURACY,
+    WITHOUT_HARD_PAIRS,
+    recall,
+    violations,
+)
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.roles import REFERENCE
 from nt2vr.evaluation.tables import Line, interval_of, lines_of
@@ -50,7 +60,7 @@ LOWER = "lower is better"
 TOPICS: tuple[tuple[ChartMeasure, ...], ...] = (
     (
         ChartMeasure(
-            names=(f"without/{HARD_PAIRS}",),
+            names=(WITHOUT_HARD_PAIRS,),
             title="Ranks the clip without it first",
             scale=f"of 100 pairs, {HIGHER}, a guess has 50",
             sentence="When a query excludes a thing{example}, {first} ranks a clip *with* it above one *without* "
@@ -60,7 +70,7 @@ TOPICS: tuple[tuple[ChartMeasure, ...], ...] = (
             cue="without",
         ),
         ChartMeasure(
-            names=(f"composed/{HARD_PAIRS}",),
+            names=(COMPOSED_HARD_PAIRS,),
             title="Ranks the clip without it first",
             scale=f"of 100 pairs, {HIGHER}, a guess has 50",
             sentence="When a query excludes something{example}, {first} ranks a clip *with* it above one "
@@ -102,7 +112,7 @@ TOPICS: tuple[tuple[ChartMeasure, ...], ...] = (
     ),
     (
         ChartMeasure(
-            names=(f"choice/{ACCURACY}",),
+            names=(CHOICE_ACCURACY,),
             title="The right caption is chosen",
             scale=f"of 100 questions, {HIGHER}",
             sentence="Of several captions, {first} chooses the *right* one in {of_first} of 100 questions",
@@ -110,7 +120,7 @@ TOPICS: tuple[tuple[ChartMeasure, ...], ...] = (
     ),
     (
         ChartMeasure(
-            names=(f"pair/{ACCURACY}",),
+            names=(PAIR_ACCURACY,),
             title="The true caption is preferred",
             scale=f"of 100 pairs, {HIGHER}, a guess has 50",
             sentence="{first} prefers the *true* caption to a false one in {of_first} of 100 pairs",
@@ -119,7 +129,7 @@ TOPICS: tuple[tuple[ChartMeasure, ...], ...] = (
     ),
     (
         ChartMeasure(
-            names=(f"picture/{ACCURACY}",),
+            names=(PICTURE_ACCURACY,),
             title="The right picture is preferred",
             scale=f"of 100 pairs, {HIGHER}, a guess has 50",
             sentence="{first} prefers the *right* picture to a wrong one in {of_first} of 100 pairs",
@@ -128,7 +138,7 @@ TOPICS: tuple[tuple[ChartMeasure, ...], ...] = (
     ),
     (
         ChartMeasure(
-            names=(f"class/{ACCURACY}",),
+            names=(CLASS_ACCURACY,),
             title="The right class comes first",
             scale=f"of 100 clips, {HIGHER}",
             sentence="{first} puts the *right* class first for {of_first} of 100 clips",
@@ -137,7 +147,7 @@ TOPICS: tuple[tuple[ChartMeasure, ...], ...] = (
     ),
     (
         ChartMeasure(
-            names=(f"class/{DENIED}",),
+            names=(CLASS_DENIED,),
             title="Denial of the right class first",
             scale=f"of 100 clips, {LOWER}",
             sentence="Of sentences that deny a class each, {first} puts first the one that denies *what is shown* "

@@ -19,7 +19,7 @@ from nt2vr.library.libraries import Libraries
 from nt2vr.progress import Job
 from nt2vr.search.searcher import Searcher
 from nt2vr.ui.evaluate.evaluation_request import EvaluationRequest
-from nt2vr.ui.evaluate.report_view import WORD
+from nt2vr.ui.evaluate.report_view import RUNNING_TEXT
 from nt2vr.ui.job_view import job_view
 from nt2vr.ui.theme import lead, menu, script, template
 from nt2vr.ui.web.errors import problem_place
@@ -165,7 +165,7 @@ class EvaluationForm:
         return {
             self.start: gr.Button(interactive=not is_under_way),
             self.cancel: gr.Button(interactive=can_cancel),
-            self.job: job_view(job, WORD, redact),
+            self.job: job_view(job, RUNNING_TEXT, redact),
         }
 
     def chosen(

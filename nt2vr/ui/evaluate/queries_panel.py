@@ -7,15 +7,11 @@ import gradio as gr
 from nt2vr.evaluation.archive import Archive
 from nt2vr.evaluation.comparison import SMALLEST
 from nt2vr.evaluation.intervals import LEVEL
-from nt2vr.ui.evaluate.query_views import (
-    FILTERS,
-    ORDERS,
-    QueryListing,
-    menus_of,
-    queries_view,
-    review_view,
-)
+from nt2vr.ui.evaluate.query_listing import QueryListing, menus_of
+from nt2vr.ui.evaluate.query_views import queries_view
+from nt2vr.ui.evaluate.report_link import FILTERS, ORDERS
 from nt2vr.ui.evaluate.report_view import ALL_MEASURES, breakdown_view, measure_choices
+from nt2vr.ui.evaluate.review_view import review_view
 from nt2vr.ui.theme import fold, menu, template
 from nt2vr.ui.web.inputs import Updates
 

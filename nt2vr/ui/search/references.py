@@ -20,8 +20,9 @@ from nt2vr.media.resize import shrunk
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer
 from nt2vr.search.judge import Verdict
+from nt2vr.search.plan import CONCURRENT
 from nt2vr.search.references import Reference, check_number
-from nt2vr.search.searcher import CONCURRENT, Searcher
+from nt2vr.search.searcher import Searcher
 from nt2vr.search.strategies import STRATEGIES
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.state import Chosen
@@ -49,7 +50,7 @@ def beside(chosen: Sequence[Chosen], gallery: str, answer: Answer) -> dict[str, 
         return {}
     is_clip = len(wanted) == 1 and wanted[0].clip and wanted[0].gallery == gallery
     is_known = is_clip and not answer.judged_by
-    return {"by_captions": RIGHT_BESIDE if is_known else NONE_RIGHT}
+    return {"verdict_notice": RIGHT_BESIDE if is_known else NONE_RIGHT}
 
 
 def remark(searcher: Searcher, answer: Answer, chosen: Sequence[Chosen]) -> str:

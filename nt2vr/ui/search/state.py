@@ -16,8 +16,8 @@ from pydantic import (
 )
 
 from nt2vr.errors import ConfigError, quoted
+from nt2vr.search.plan import CONCURRENT, DEFAULT_K, DEFAULT_SYSTEMS, MAX_K
 from nt2vr.search.references import DEFAULT_WEIGHT, MAX_REFERENCES, check_number
-from nt2vr.search.searcher import CONCURRENT, DEFAULT_K, DEFAULT_SYSTEMS, MAX_K
 from nt2vr.search.strategies import STRENGTHS
 
 # Options of events that search: they share the limit of searches at a time.

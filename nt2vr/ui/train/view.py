@@ -53,7 +53,7 @@ CONTROLS = (
     "drop",
     "parts",
 )  # prefixes of the metrics of what a model is compared with
-WORDS = {
+STATE_TEXTS = {
     "running": "training",
     "stopping": "stopping after the current step",
 }  # for states that say it otherwise
@@ -85,8 +85,8 @@ def run_view(
     compared = [name for name in (base, system) if name]
     return {
         **_summary(run),
-        "done": _progress_text(run),
-        "left": "" if status.eta_s is None else f"{duration_text(status.eta_s)} left",
+        "progress": _progress_text(run),
+        "time_left": "" if status.eta_s is None else f"{duration_text(status.eta_s)} left",
         "error": redact(status.error or "") if status.state == "failed" else "",
         "finished": finished_text(run, rows) if status.state == "finished" else "",
         "outcome": status.doing if status.state == "finished" else "",
@@ -221,7 +221,7 @@ def _summary(run: Run) -> View:
         "id": run.run_id,
         "name": short_name(run.run_id),
         "state": status.state,
-        "word": WORDS.get(status.state, status.state),
+        "state_text": STATE_TEXTS.get(status.state, status.state),
         "share": share,
     }
 

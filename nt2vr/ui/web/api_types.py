@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, Field, ValidationError
 
 from nt2vr.errors import MAX_QUOTED, ConfigError
+from nt2vr.search.plan import DEFAULT_K
 from nt2vr.search.references import DEFAULT_WEIGHT
-from nt2vr.search.searcher import DEFAULT_K
 from nt2vr.search.strategies import DEFAULT_ALPHA
 
 # Items of a list, before any is checked. Smaller excesses are refused by the searcher.

@@ -9,15 +9,9 @@ import pytest
 
 from nt2vr.negation.generate.modifications import CHANGE_KINDS, ChangeKind
 from nt2vr.negation.parse.query import Query
-from nt2vr.papers.covr.edits import (
-    Change,
-    Requirements,
-    changed,
-    changes_of,
-    possible,
-    training_families,
-    two_changes,
-)
+from nt2vr.papers.covr.change import Change
+from nt2vr.papers.covr.draw_changes import changes_of, possible
+from nt2vr.papers.covr.edits import Requirements, changed, training_families, two_changes
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Action, Figure, Scene, is_valid
 from nt2vr.world.verdicts import judge_edit

@@ -10,13 +10,13 @@ import pytest
 
 from nt2vr.negation.generate.modifications import CHANGE_KINDS, ChangeKind
 from nt2vr.negation.generate.wordings import wordings_in
+from nt2vr.papers.covr.change_wording import ask_for
+from nt2vr.papers.covr.draw_changes import changes_of
 from nt2vr.papers.covr.edits import (
     COPIES,
     EDIT_KINDS,
     Family,
-    WishTable,
-    ask_for,
-    changes_of,
+    RequirementTable,
     choose_families,
     gallery_of,
     training_families,
@@ -60,7 +60,7 @@ def test_no_wording_is_both_seen_and_unseen() -> None:
 def test_right_clips_match_a_plain_reading_of_the_text() -> None:
     clips = gallery_of(families(), 2)
     descriptions = [told_of(clip) for clip in clips]
-    table = WishTable(clips)
+    table = RequirementTable(clips)
     num_read = 0
     for family in families():
         for edit in family.edits:
@@ -85,7 +85,7 @@ def test_right_clips_match_a_plain_reading_of_the_text() -> None:
 def test_queries_have_a_plain_loop_s_clips_and_twins() -> None:
     clips = gallery_of(families())
     contents = Counter(clip.content for clip in clips)
-    table = WishTable(clips)
+    table = RequirementTable(clips)
     for family in families():
         assert contents[family.reference.content] >= COPIES
         assert family.reference not in clips

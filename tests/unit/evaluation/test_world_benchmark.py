@@ -13,8 +13,8 @@ from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.store import Cache
-from nt2vr.papers.covr.benchmark import covr_world
 from nt2vr.papers.covr.edits import COPIES, EDIT_KINDS
+from nt2vr.papers.covr.world_benchmark import covr_world
 from nt2vr.world.captions import SceneCaption, describe
 from nt2vr.world.claims import Claim, SubjectClaim
 from nt2vr.world.sampling import sample_scenes

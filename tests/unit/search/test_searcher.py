@@ -29,8 +29,10 @@ from nt2vr.models.catalog import CatalogEntry
 from nt2vr.models.encoder import FrameEncoder
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer
+from nt2vr.search.plan import MAX_K
+from nt2vr.search.rank import LOW_SCORE
 from nt2vr.search.references import Reference
-from nt2vr.search.searcher import LOW_SCORE, MAX_K, Searcher
+from nt2vr.search.searcher import Searcher
 from nt2vr.search.strategies import STRENGTHS, System, check_model_name
 from nt2vr.world.scenes import Action, Figure, Scene
 from nt2vr.world.verdicts import judge_video

@@ -58,6 +58,8 @@ def test_a_clip_says_what_it_lacks(text: str, expected: list[str]) -> None:
     ("text", "scene", "expected"),
     [
         ("a man without a dog", STREET, ["shows two dogs"]),
+        ("a dog without a singer", STREET, ["shows a singer"]),
+        ("a dog without singers", STREET, ["shows singers"]),
         ("a man, no animals", STREET, ["shows two dogs and a cat"]),
         ("a cat, no people", STREET, ["shows a man and a woman"]),
         ("a man who is not singing", STREET, ["is singing"]),

@@ -111,6 +111,9 @@ def test_a_dead_end_leads_to_two_useful_queries(gallery: Suggestions, text: str)
         ),
         ("an astronaut riding a horse, no moon", "no moon", "an astronaut, no moon"),
         ("a girl with no shoes", "a girl but no", "a girl but no dog"),
+        ("somebody reading, not writing", "somebody reading", "somebody reading but no robot"),
+        ("a quiet library without books", "without books", "a person without books"),
+        ("a tiger outside a cage", "a tiger", "a tiger outside"),
         ("an empty street at night", "on the street", "a person on the street at night"),
         (
             "a purple dragon, no quokka and not at night",

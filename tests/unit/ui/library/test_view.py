@@ -15,7 +15,7 @@ from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, ClipScore, Ranking
 from nt2vr.search.hits import Hit, Moment
 from nt2vr.search.strategies import System
-from nt2vr.ui.library.indexing import index_view
+from nt2vr.ui.library.index_panel import index_view
 from nt2vr.ui.library.view import info_view, list_view, skipped_view
 from nt2vr.ui.search.clip_view import detail_view, timeline_view
 from nt2vr.ui.search.columns import columns_view
@@ -31,7 +31,7 @@ RUNNING = IndexJob(
 
 def state_of(info: LibraryInfo, *jobs: IndexJob) -> str:
     (library,) = list_view([info], {job.key: job for job in jobs}, "")["libraries"]
-    return str(library["word"])
+    return str(library["state_text"])
 
 
 def test_the_list_tells_how_each_library_is() -> None:
@@ -46,7 +46,7 @@ def test_a_move_is_shown_and_a_refused_one_marks_nothing() -> None:
     gone = replace(INFO, available=False)
     move = replace(RUNNING, models=())
     assert state_of(gone, move) == "moving"
-    assert info_view(gone, move, True)["job"]["word"] == "moving"
+    assert info_view(gone, move, True)["job"]["state_text"] == "moving"
     refused = replace(move, state="failed", error="None of the 3 files of Videos is there.")
     assert state_of(gone, refused) == "unavailable"
     assert info_view(gone, refused, True)["job"]["error"] == refused.error
@@ -55,7 +55,7 @@ def test_a_move_is_shown_and_a_refused_one_marks_nothing() -> None:
 def test_what_is_missing_after_a_move_is_named() -> None:
     def remark(moved: Moved) -> str:
         job = replace(RUNNING, models=(), state="finished", result=moved)
-        return str(info_view(INFO, job, False)["remark"])
+        return str(info_view(INFO, job, False)["last_change"])
 
     assert remark(Moved(3)) == "Found 3 of 3 files in the new folder."
     text = remark(Moved(3, {"a": "b"}, missing=("c.mp4",), new=("d", "e")))
@@ -121,8 +121,8 @@ def answer_of(*numbers: int) -> Answer:
 
 def test_the_bar_shows_ranked_moments_and_the_open_one() -> None:
     view = timeline_view(answer_of(1, 2), windows(4)[3], [*windows(4), Video("other", Path("o"))])
-    assert (view["length"], view["where"]) == ("0:40", "0:30–0:40")
-    assert [(m["id"], m["left"], m["width"], m["here"]) for m in view["moments"]] == [
+    assert (view["length"], view["times"]) == ("0:40", "0:30–0:40")
+    assert [(m["id"], m["left"], m["width"], m["is_open"]) for m in view["moments"]] == [
         ("f@1", "25.000", "25.000", False),
         ("f@2", "50.000", "25.000", False),
         ("f@3", "75.000", "25.000", True),
@@ -135,7 +135,7 @@ def test_a_hit_of_several_windows_shows_where_they_lie() -> None:
     view = columns_view(
         answer_of(1, 2), videos.__getitem__, lambda video: {"src": "", "poster": ""}
     )
-    assert view["columns"][0]["hits"][0]["where"] == "0:10–0:30"
+    assert view["columns"][0]["hits"][0]["times"] == "0:10–0:30"
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_a_hit_of_several_windows_shows_where_they_lie() -> None:
     [
         (
             Video("v", Path("v.mp4"), end=9.0, content="k"),
-            [{"src": "media/1/k/preview.webm", "at": 0.375}],
+            [{"src": "media/1/k/preview.webm", "position": 0.375}],
         ),
         (
             Video("v", Path("v.mp4"), end=30.0, content="k"),
@@ -162,7 +162,7 @@ def test_best_frames_come_from_a_preview_that_has_them(
 ) -> None:
     urls = {"src": "media/1/k/preview.webm", "poster": "media/1/k/poster.jpg"}
     view = detail_view(video, [ClipScore(System("CLIP"), 1, 0.5, (0.375,), 4)], "", urls)
-    assert view["seen"][0]["frames"] == frames
+    assert view["systems"][0]["frames"] == frames
 
 
 def test_only_who_may_name_paths_sees_a_clips_folder() -> None:

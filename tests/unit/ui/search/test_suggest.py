@@ -31,9 +31,12 @@ def video_of(video_id: str) -> Video:
 
 def test_a_query_without_clips_gets_suggestions() -> None:
     view = way_out("a queen in the desert")
-    assert (view["few"], view["offers"]) == ("No clip fits. Try", ["a queen", "a princess"])
-    assert way_out("a zebra in the park")["few"] == "Only one clip fits. Try"
-    assert "few" not in way_out("a princess")
+    assert (view["few_notice"], view["suggestions"]) == (
+        "No clip fits. Try",
+        ["a queen", "a princess"],
+    )
+    assert way_out("a zebra in the park")["few_notice"] == "Only one clip fits. Try"
+    assert "few_notice" not in way_out("a princess")
 
 
 @pytest.mark.parametrize(
@@ -61,14 +64,14 @@ def test_no_reason_stands_beside_a_clip_that_is_right() -> None:
 def test_a_misspelt_word_is_asked_about() -> None:
     view = way_out("a prnicess without a lion")
     meant = {"text": "princess", "query": "a princess without a lion"}
-    assert view["meant"] == [meant]
-    (both,) = way_out("a prnicess without a zbera")["meant"]
+    assert view["spellings"] == [meant]
+    (both,) = way_out("a prnicess without a zbera")["spellings"]
     assert both["query"] == "a princess without a zebra"
 
 
 def test_words_of_another_language_are_not_taken_for_misspelt_ones() -> None:
-    assert way_out("ein Hund ohne Katze")["meant"] == []
-    assert way_out("a hund without a zbera")["meant"] != []
+    assert way_out("ein Hund ohne Katze")["spellings"] == []
+    assert way_out("a hund without a zbera")["spellings"] != []
 
 
 def test_a_clip_without_a_verdict_among_right_ones_is_explained() -> None:
@@ -80,7 +83,7 @@ def test_a_clip_without_a_verdict_among_right_ones_is_explained() -> None:
 
 
 def test_words_that_the_world_lacks_have_near_ones() -> None:
-    (quokka,) = way_out("a quokka without a lion")["lacking"]
+    (quokka,) = way_out("a quokka without a lion")["unknown_words"]
     assert quokka["word"] == "quokka"
     assert quokka["near"][0] == {"word": "kangaroo", "query": "a kangaroo without a lion"}
 

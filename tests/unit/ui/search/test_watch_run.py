@@ -7,6 +7,7 @@ from typing import Any
 import gradio as gr
 import pytest
 
+from benchmarks.clip_embeddings import BASE
 from nt2vr.errors import RunError
 from nt2vr.models.catalog import Catalog
 from nt2vr.search.searcher import Searcher
@@ -16,7 +17,6 @@ from nt2vr.ui.search.watch import PRESET, Watch, short_run
 from nt2vr.ui.train.view import run_view
 from nt2vr.ui.web.permissions import Permissions
 from nt2vr.world.drawn import clips as clips_module
-from nt2vr.world.drawn.shipped import BASE
 from tests.support.tiny_models import write_tiny
 from tests.support.trainings import run_training
 from trainer.config import load_config, save_config
@@ -54,7 +54,7 @@ def test_the_run_under_way_is_found_whoever_started_it(tmp_path: Path) -> None:
         )
         assert runs.under_way() == "by-hand"
         training = run_view(runs.get("by-hand"))
-        assert [training[key] for key in ("word", "done", "share")] == [
+        assert [training[key] for key in ("state_text", "progress", "share")] == [
             "preparing",
             "drawing clips: 1 of 4",
             "25.0",

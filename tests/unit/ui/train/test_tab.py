@@ -14,7 +14,8 @@ from nt2vr.models.checkpoint import write_checkpoint
 from nt2vr.models.open_clip_model import build_model
 from nt2vr.settings import Settings
 from nt2vr.ui.evaluate.evaluation_request import EvaluationRequest
-from nt2vr.ui.train.form import losses_view, presets
+from nt2vr.ui.train.losses_table import losses_view
+from nt2vr.ui.train.presets import presets
 from nt2vr.ui.train.tab import TrainTab
 from nt2vr.ui.web.permissions import Permissions
 from tests.support.held_runs import HeldRuns

@@ -69,7 +69,7 @@ def test_runs_of_one_minute_are_named_by_their_ids() -> None:
 def test_a_run_shows_progress_and_failure() -> None:
     run = Run("a-1", RunStatus("failed", 1, epoch=2, step=10, error="No <disk> /home/ann."), CONFIG)
     view = run_view(run, lambda error: error.replace(" /home/ann", ""))
-    assert (view["share"], view["done"], view["error"]) == (
+    assert (view["share"], view["progress"], view["error"]) == (
         "25.0",
         "epoch 2 of 4 · step 10 of 40",
         "No <disk>.",
@@ -82,7 +82,7 @@ def test_a_run_shows_progress_and_failure() -> None:
     ]
     status = RunStatus("preparing", 1, 2, 1200, doing="drawing clips", done=250, total=1000)
     view = run_view(Run("a", status, CONFIG))
-    assert (view["done"], view["share"]) == (
+    assert (view["progress"], view["share"]) == (
         "drawing clips: 250 of 1,000 · resumes after step 1,200",
         "25.0",
     )

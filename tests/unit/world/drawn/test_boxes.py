@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from benchmarks.gallery_boxes import boxes
 from nt2vr.media.gallery import load_gallery
 from nt2vr.negation.parse.query import Query
 from nt2vr.settings import ASSETS
-from nt2vr.world.drawn.boxes import boxes
 from nt2vr.world.drawn.render import render
 from nt2vr.world.evidence import SHIPPED, evidence
 from nt2vr.world.scenes import Action, Figure, Scene

@@ -1,4 +1,4 @@
-"""Write the embeddings of the gallery that ship: `python -m nt2vr.world.embeddings`."""
+"""Write the embeddings of the gallery that ship: `python -m benchmarks.gallery_embeddings`."""
 
 import numpy as np
 
