@@ -37,7 +37,7 @@ class MissingVerbFinder:
             actor = sentence.lemmas[context.i - 1]()
             if actor not in listed("actors", "roles"):
                 continue
-            if context.after not in {"DET", "PRON", "ADP", "ADV", ""}:
+            if context.tag_after not in {"DET", "PRON", "ADP", "ADV", ""}:
                 continue
             is_plural = context.word_before != actor or context.word_before in PLURALS
             form = self._form_after_actor(context, is_plural)
@@ -49,7 +49,7 @@ class MissingVerbFinder:
         """Return the verb form that a word after an actor has; "" if it is no verb."""
         word = context.word
         if word.endswith("s"):
-            is_subject = context.before_that in VERB_TAGS | {"DET", "NUM", "ADJ"}
+            is_subject = context.tag_two_before in VERB_TAGS | {"DET", "NUM", "ADJ"}
             if is_plural or not (context.i == 1 or is_subject):
                 return ""
             if self._may_be_verb(word[:-1], word[:-2], word):
@@ -57,7 +57,7 @@ class MissingVerbFinder:
             return ""
 
         agrees = (
-            is_plural or context.after in {"DET", "PRON"} or "and" in context.words[: context.i]
+            is_plural or context.tag_after in {"DET", "PRON"} or "and" in context.words[: context.i]
         )
         if agrees and self._may_be_verb(word):
             return "VBP"

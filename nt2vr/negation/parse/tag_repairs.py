@@ -52,14 +52,14 @@ def _tag_by_word(context: WordInContext) -> str:
     """Return the tag of a word whose neighbours alone decide it; "" for other words."""
     match context.word:
         case "to":
-            if context.after in {"VB", "VBP"}:
+            if context.tag_after in {"VB", "VBP"}:
                 return "TO"
             return "ADP"
         case "that":
-            if context.before in {"NOUN", "PRON"}:
+            if context.tag_before in {"NOUN", "PRON"}:
                 return "WH"
             return "DET"
-        case "run" | "come" if context.tag == "VBN" and context.before not in VERB_TAGS | {""}:
+        case "run" | "come" if context.tag == "VBN" and context.tag_before not in VERB_TAGS | {""}:
             return "VBP"
         case "one" if context.word_before == "no":
             return "PRON"
@@ -73,12 +73,12 @@ def _is_noun_after_all(context: WordInContext, log_probs: Mapping[str, float]) -
     if context.ends_denied_list():
         return True
 
-    follows_adjective = context.before == "ADJ"
+    follows_adjective = context.tag_before == "ADJ"
     word_before = context.word_before
     if follows_adjective:
         word_before = context.words[max(0, context.i - 2)]
     is_denied = word_before in listed("denying_things")
-    if is_denied and follows_adjective and context.after in ENDS:
+    if is_denied and follows_adjective and context.tag_after in ENDS:
         return True
 
     may_be_singular = "NN1" in log_probs
@@ -103,10 +103,10 @@ def _verb_after_all(context: WordInContext, log_probs: Mapping[str, float]) -> s
     """Return the verb tag of a word tagged as a noun, if its neighbours and form say so."""
     is_denied = context.word_before in listed("denying_things")
     # without petting a cat
-    if is_denied and context.word.endswith("ing") and context.after == "DET":
+    if is_denied and context.word.endswith("ing") and context.tag_after == "DET":
         return "VBG"
     # a fight; exclude fights
-    if is_denied or context.before in {"DET", "ADJ", "NUM"}:
+    if is_denied or context.tag_before in {"DET", "ADJ", "NUM"}:
         return ""
 
     noun_log_prob = max(log_probs.get("NN1", -inf), log_probs.get("NN2", -inf))
@@ -127,7 +127,7 @@ def _verb_after_all(context: WordInContext, log_probs: Mapping[str, float]) -> s
     # but not sits
     if (
         verb_log_prob <= noun_log_prob - _LIKELY_NATS
-        or context.before == "ADP"
+        or context.tag_before == "ADP"
         or context.is_object()
     ):
         return ""
@@ -140,7 +140,7 @@ def _is_participle(
     context: WordInContext, log_probs: Mapping[str, float], noun_log_prob: float
 ) -> bool:
     """Return whether a word in -ing is a verb: surfing, and building after a form of "be"."""
-    if context.before in {"PRON", "NEG"} or HELPERS.get(context.word_before) == "be":
+    if context.tag_before in {"PRON", "NEG"} or HELPERS.get(context.word_before) == "be":
         return True
     may_be_verb = not log_probs.keys().isdisjoint({"VVG", "VDG"}) or noun_log_prob < UNKNOWN_NATS
     return may_be_verb and context.word not in _THINGS_IN_ING
@@ -155,9 +155,9 @@ def _follows_nobody(context: WordInContext) -> bool:
 def _follows_denied_helper(context: WordInContext, log_probs: Mapping[str, float]) -> bool:
     """Return whether a word is a verb by "doesn't | pitch", "never | hunt in"."""
     may_be_base_form = not log_probs.keys().isdisjoint(_BASE)
-    if may_be_base_form and context.word_before == "never" and context.after == "ADP":
+    if may_be_base_form and context.word_before == "never" and context.tag_after == "ADP":
         return True
-    if context.before != "NEG":
+    if context.tag_before != "NEG":
         return False
     is_do = HELPERS.get(context.words[max(0, context.i - 2)]) == "do"
-    return is_do or context.before_that == "MD"
+    return is_do or context.tag_two_before == "MD"

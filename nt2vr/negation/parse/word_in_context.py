@@ -54,52 +54,56 @@ class WordInContext:
         self.i = i
         self.word = self.words[i]
         self.tag = self.tags[i]
-        self.after = value_at(self.tags, i + 1)
+        self.tag_after = value_at(self.tags, i + 1)
         self.word_before = value_at(self.words, i - 1)
-        self.before = value_at(self.tags, i - 1)
-        self.before_that = value_at(self.tags, i - 2)
+        self.tag_before = value_at(self.tags, i - 1)
+        self.tag_two_before = value_at(self.tags, i - 2)
 
     def follows_subject(self) -> bool:
-        if self.before == "WH":
+        if self.tag_before == "WH":
             return True
-        if self.before == "PRON":
+        if self.tag_before == "PRON":
             return self.word_before not in {"me", "us", "them", "him"}
-        if self.before == "NOUN" and self.before_that in {"DET", "ADJ", "NUM"}:
+        if self.tag_before == "NOUN" and self.tag_two_before in {"DET", "ADJ", "NUM"}:
             cue = tuple(self.words[max(0, self.i - 3) : self.i - 1])
             return cue not in _NO_BEFORE_NOUN
         return False
 
     def is_object(self) -> bool:
         """Return whether a noun is likelier than a verb: "taking | turns"."""
-        return self.before in {"VB", "VBG"} and self.after != "DET"
+        return self.tag_before in {"VB", "VBG"} and self.tag_after != "DET"
 
     def is_name(self, log_probs: Mapping[str, float]) -> bool:
         """Return whether a word, guessed from its ending, names a thing: "kiwi", "iPhone 5"."""
         if self.tag == "NUM":
             return self.word.isalpha() and log_probs.get("CRD", 0) < UNKNOWN_NATS
-        if self.before in VERB_TAGS or self.before in {"NOUN", "ADV"}:
+        if self.tag_before in VERB_TAGS or self.tag_before in {"NOUN", "ADV"}:
             return False
-        if self.after not in {"", "PUNCT", "NUM", "CONJ"}:
+        if self.tag_after not in {"", "PUNCT", "NUM", "CONJ"}:
             return False
         return max(log_probs.values(), default=0) < UNKNOWN_NATS
 
     def ends_denied_noun(self) -> bool:
         """Return whether the word ends a compound after a cue, where a verb would not fit."""
-        if self.i < 2 or self.before != "NOUN" or self.tag == "MD":
+        if self.i < 2 or self.tag_before != "NOUN" or self.tag == "MD":
             return False
         noun = self.word_before
         is_plural = noun in PLURALS or (noun[-1] == "s" and noun[-2:] not in {"ss", "us", "is"})
         # exclude swing sets
         if not is_plural and self._denies_thing(self.words[self.i - 2]):
-            return self.after in ENDS or self.after == "NOUN"
+            return self.tag_after in ENDS or self.tag_after == "NOUN"
 
         if not _denies(self.words, self.tags, self._cue_of_noun()):
             return False
         # no bus stops are visible; but: no dog barks
         if self.tag == "VBZ" or is_plural:
             next_words = tuple(self.words[self.i + 1 : self.i + 3])
-            return self.after in VERB_TAGS or next_words in _IN_SIGHT
-        return self.after in ENDS or self.after in VERB_TAGS or self.after in {"ADP", "ADV"}
+            return self.tag_after in VERB_TAGS or next_words in _IN_SIGHT
+        return (
+            self.tag_after in ENDS
+            or self.tag_after in VERB_TAGS
+            or self.tag_after in {"ADP", "ADV"}
+        )
 
     @staticmethod
     def _denies_thing(word: str) -> bool:
@@ -121,11 +125,11 @@ class WordInContext:
     def ends_denied_list(self) -> bool:
         """Return whether the word is of a list after a cue: "without icing or | sprinkles"."""
         words = self.words
-        if self.word_before not in {"or", "and", ",", "&"} or self.before_that != "NOUN":
+        if self.word_before not in {"or", "and", ",", "&"} or self.tag_two_before != "NOUN":
             return False
         # minus hats, | floats
         is_plural = words[self.i - 2][-1] == "s"
-        if self.after not in ENDS or not (self.word_before == "or" or is_plural):
+        if self.tag_after not in ENDS or not (self.word_before == "or" or is_plural):
             return False
 
         cues = listed("denying_things")
