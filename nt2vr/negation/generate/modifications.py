@@ -51,9 +51,8 @@ def modify(
         all_wanted.append(wanted)
         all_unwanted += unwanted
 
-    joint = rng.choice(UNSEEN_JOINTS if unseen else JOINTS)
     return Modification(
-        text=_joined(texts, joint),
+        text=_joined(texts, rng.choice(UNSEEN_JOINTS if unseen else JOINTS)),
         wanted=tuple(filter(None, all_wanted)),
         unwanted=tuple(filter(None, all_unwanted)),
     )

@@ -22,30 +22,24 @@ _DOUBTFUL = frozenset({"NOUN", "ADJ", "VB", "VBP", "VBD", "VBZ", "MD", "NUM"})
 _THIRD_PERSON = frozenset({"VVZ", "VBZ", "VDZ", "VHZ"})
 
 
-class TagRepairs:
-    """Corrects the tags of a sentence."""
-
-    def __init__(self, log_probs: LogProbs) -> None:
-        self._log_probs = log_probs
-
-    def tag(self, sentence: TaggedSentence, i: int) -> str:
-        """Return the tag of word i, corrected if necessary."""
-        context = WordInContext(sentence, i)
-        tag = _tag_by_word(context)
-        if tag:
-            return tag
-        if context.tag not in _DOUBTFUL:
-            return context.tag
-
-        log_probs = self._log_probs(context.word)
-        match context.tag:
-            case "NUM" | "ADJ" if context.is_name(log_probs):
-                return "NOUN"
-            case "NOUN" | "ADJ" | "NUM":
-                return _verb_after_all(context, log_probs) or context.tag
-        if _is_noun_after_all(context, log_probs):
-            return "NOUN"
+def repaired_tag(sentence: TaggedSentence, i: int, log_probs: LogProbs) -> str:
+    """Return the tag of word i, corrected if necessary."""
+    context = WordInContext(sentence, i)
+    tag = _tag_by_word(context)
+    if tag:
+        return tag
+    if context.tag not in _DOUBTFUL:
         return context.tag
+
+    log_probs_of_tags = log_probs(context.word)
+    match context.tag:
+        case "NUM" | "ADJ" if context.is_name(log_probs_of_tags):
+            return "NOUN"
+        case "NOUN" | "ADJ" | "NUM":
+            return _verb_after_all(context, log_probs_of_tags) or context.tag
+    if _is_noun_after_all(context, log_probs_of_tags):
+        return "NOUN"
+    return context.tag
 
 
 def _tag_by_word(context: WordInContext) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 from HanTa.HanoverTagger import HanoverTagger
 
 from nt2vr.negation.parse.missing_verbs import MissingVerbFinder
-from nt2vr.negation.parse.tag_repairs import TagRepairs
+from nt2vr.negation.parse.tag_repairs import repaired_tag
 from nt2vr.negation.parse.tokens import HELPERS, Token, as_tagged, word_spans
 from nt2vr.negation.parse.word_in_context import TaggedSentence
 from nt2vr.negation.parse.wordlists import renamed, spellings
@@ -86,9 +86,8 @@ class Tagger:
     def __init__(self) -> None:
         """Load the model, 0.1 s."""
         self._hanta: Any = QuickHanta()
-        log_probs = lru_cache(_NUM_WORDS)(self._look_up)
-        self._repairs = TagRepairs(log_probs)
-        self._missing_verbs = MissingVerbFinder(log_probs)
+        self._log_probs = lru_cache(_NUM_WORDS)(self._look_up)
+        self._missing_verbs = MissingVerbFinder(self._log_probs)
         self._lemmas = lru_cache(_NUM_WORDS)(self._find_lemma)
 
     def tag(self, text: str) -> list[Token]:
@@ -96,7 +95,7 @@ class Tagger:
         spans = word_spans(text)
         sentence = self._tagged([as_tagged(text[start:end]) for start, end in spans])
         for i in range(len(spans)):
-            self._set_tag(sentence, i, self._repairs.tag(sentence, i))
+            self._set_tag(sentence, i, repaired_tag(sentence, i, self._log_probs))
         missing = self._missing_verbs.find(sentence)
         if missing is not None:
             self._set_tag(sentence, missing.position, missing.tag)
