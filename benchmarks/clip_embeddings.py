@@ -5,6 +5,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from benchmarks.harness import arguments
 from nt2vr.files import atomic_write
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.settings import ASSETS
@@ -19,6 +20,8 @@ SHIPPED: dict[SceneSplit, int] = {"train": 4096, "validation": 1000}
 
 
 def main() -> None:
+    """Write the file."""
+    arguments("clip_embeddings", __doc__).parse_args()
     encoder = read_checkpoint(BASE)
     scenes: list[Scene] = []
     for split, count in SHIPPED.items():

@@ -131,10 +131,10 @@ def excess_weight(encoder: Encoder, videos: Vectors, queries: Sequence[JudgedQue
     systems = [System(encoder.name, "rectified", weight) for weight in WEIGHTS]
     is_relevant = mask([query.relevant for query in queries], len(videos))
     is_violating = mask([query.violating for query in queries], len(videos))
-    searches = search_vectors(encoder, systems, queries, understand=parse_query)
     gains = []
-    for system, (vectors, exclusions) in zip(systems, searches, strict=True):
-        scores = score_table(vectors, clips=videos, exclusions=exclusions, gallery=videos)
+    searches = search_vectors(encoder, systems, queries, understand=parse_query)
+    for system, search in zip(systems, searches, strict=True):
+        scores = score_table(search.vectors, videos, search.exclusions, gallery=videos)
         right = _percent_on_first_page(is_relevant, scores)
         violating = _percent_on_first_page(is_violating, scores)
         gains.append(right - violating)

@@ -30,7 +30,7 @@ document.addEventListener("nt-understood", () => {
 // Clips are as large as lets all of them fit into the window, in full rows. Below SMALLEST the page scrolls instead, and they
 // are READABLE.
 const SMALLEST = 110;
-const READABLE = 130;
+const READABLE = 120;
 const GAP = 8;
 // Of grids whose clips are about as large, the widest has the least empty space beside it.
 const ABOUT = 0.9;
@@ -46,7 +46,7 @@ const bestGrid = ({ count, width, height, hasScores, mustFit }) => {
   const all = gridsOf(count, width, height);
   const full = all.filter(isFull);
   const ofClips = full.length > 2 || count < 4 ? full : all; // 5 or 7 clips have no full rows but one
-  // Eight clips and their score make three full rows.
+  // Eight clips and a tile that sums them up make three full rows.
   const withScore = hasScores ? gridsOf(count + 1, width, height).filter(isFull) : [];
   const grids = largestOf(withScore) > largestOf(full) ? withScore : ofClips;
   const largest = largestOf(grids);
@@ -118,7 +118,7 @@ const light = (clip) => {
   }
 };
 for (const type of ["mouseover", "focusin"]) element.addEventListener(type, ({ target }) => light(target.closest(".nt-clip")));
-element.addEventListener("mouseleave", () => light());
+for (const type of ["mouseleave", "focusout"]) element.addEventListener(type, () => light());
 watch("value", () => light());
 // A column that repeats an earlier one is a line in the notes, until it is asked for; what learns never is, nor is any on narrow
 // pages, where columns scroll sideways.

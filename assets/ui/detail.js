@@ -35,7 +35,7 @@ element.addEventListener("cancel", (event) => { event.preventDefault(); close();
 // The clip is one of the search that Back and Forward leave.
 window.addEventListener("popstate", () => { if (element.querySelector("dialog[open]")) close(); });
 document.addEventListener("keydown", ({ key, ctrlKey, metaKey, altKey, target }) => {
-  const by = target.matches("textarea") ? 0 : { n: 1, p: -1 }[key];
+  const by = target.matches("textarea") ? 0 : { n: 1, ArrowRight: 1, p: -1, ArrowLeft: -1 }[key];
   if (by && !(ctrlKey || metaKey || altKey) && element.querySelector("dialog[open]")) step(by);
 });
 // Best-matching frames are stills of the video itself.

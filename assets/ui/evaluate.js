@@ -34,7 +34,7 @@
       return [show(!isBuiltIn), show(sized.includes(name)), show(!isOfModel), show(isOfModel)];
     },
     // What a breakdown needs of the report and of the list of queries, without tables and rows.
-    brief: (report, { first, second }, key) => [{ id: report?.id ?? "" }, { first, second }, key],
+    breakdownInputs: (report, { first, second }, key) => [{ id: report?.id ?? "" }, { first, second }, key],
     // A changed filter is a new address. Typing into a field changes the address of its first letter.
     filterQueries: (filters, others, _, ...values) => {
       const address = new URLSearchParams(location.search);

@@ -117,6 +117,8 @@
     address: () => textOf(search),
     send: (ask, ...values) => {
       document.body.classList.remove("nt-first");
+      // A phone's keyboard makes way for the clips.
+      if (document.body.classList.contains("nt-phone")) document.querySelector("#query textarea:focus")?.blur();
       if (ask.startsWith("?") && ask !== lastAsk) { // the server's
         lastAsk = ask;
         if ("replay" in paramsOf(ask)) nt2vr.borrow(ask);

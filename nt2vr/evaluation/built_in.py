@@ -33,9 +33,11 @@ from nt2vr.world.altered import altered, shown_classes
 from nt2vr.world.captions import SceneCaption, describe
 from nt2vr.world.claims import SceneTable
 from nt2vr.world.drawn.clips import LOOK, ClipFile
+from nt2vr.world.negated_captions import negate
 from nt2vr.world.sampling import sample_scenes
+from nt2vr.world.scene_denials import SceneDenialKind
 from nt2vr.world.scenes import Scene, SceneSplit
-from nt2vr.world.sentences import SceneDenialKind, SceneDenials, negate
+from nt2vr.world.sentences import SceneDenials
 
 NEGATED = "negated"
 MOTION = "motion"
@@ -94,8 +96,9 @@ def _pairs_of_fold(
 ) -> Iterator[tuple[int, str, str]]:
     """Yield the row of each scene that has a foil, with a caption and the foil."""
     for row, (scene, caption) in enumerate(zip(scenes, captions, strict=True)):
-        for true_caption, foil in islice(_pairs(scene, caption, fold, row), 1):
-            yield row, true_caption, foil
+        pair = next(_pairs(scene, caption, fold, row), None)
+        if pair is not None:
+            yield row, *pair
 
 
 def _pairs(scene: Scene, caption: SceneCaption, fold: str, row: int) -> Iterator[tuple[str, str]]:

@@ -117,11 +117,7 @@ def class_task(
     Of each video, `labels` are its class and its data set, for whose classes it is asked; a
     ConfigError refuses a data set with a single class.
     """
-    labels_as_asked = []
-    for name, data_set in labels:
-        class_name = name.lower().replace("_", " ")
-        # Groups of a question are joined by "; ".
-        labels_as_asked.append(Label(class_name, data_set.replace("; ", ", ")))
+    labels_as_asked = [_as_asked(name, data_set) for name, data_set in labels]
     classes = _classes_of(labels_as_asked)
     sentences: dict[str, int] = {}
     averaged: dict[str, tuple[str, ...]] = {}
@@ -144,6 +140,11 @@ def class_task(
         texts=tuple(sentences),
         averaged=averaged,
     )
+
+
+def _as_asked(name: str, data_set: str) -> Label:
+    # Groups of a question are joined by "; ".
+    return Label(name.lower().replace("_", " "), data_set.replace("; ", ", "))
 
 
 def _classes_of(labels: Sequence[Label]) -> dict[str, list[str]]:

@@ -99,8 +99,25 @@ def search_vectors(
         averaged,
         step=lambda share: step(parsing_share + (1 - parsing_share) * share),
     )
+    parts_of_queries = _parts_of_queries(encoder, sentences, query_parts, embeddings)
+    vectors = []
+    for system in systems:
+        of_system = _vectors_of_system(
+            encoder, system=system, queries=queries, parts_of_queries=parts_of_queries, step=step
+        )
+        vectors.append(of_system)
+    return vectors
+
+
+def _parts_of_queries(
+    encoder: Encoder,
+    sentences: Sequence[str],
+    query_parts: Sequence[QueryTexts],
+    embeddings: Mapping[str, Vectors],
+) -> list[EmbeddedParts]:
+    """Return the parts of each query as embeddings, without the strength of a system."""
     anchor = anchor_of(encoder)
-    embedded = []
+    parts_of_queries = []
     for sentence, parts in zip(sentences, query_parts, strict=True):
         of_query = embedded_parts(
             encoder,
@@ -110,14 +127,8 @@ def search_vectors(
             embeddings=embeddings,
             anchor=anchor,
         )
-        embedded.append(of_query)
-    vectors = []
-    for system in systems:
-        of_system = _vectors_of_system(
-            encoder, system=system, queries=queries, parts_of_queries=embedded, step=step
-        )
-        vectors.append(of_system)
-    return vectors
+        parts_of_queries.append(of_query)
+    return parts_of_queries
 
 
 def _vectors_of_system(

@@ -127,13 +127,7 @@ def embed_gallery(
     for batch, embeddings in _batches(
         missing, card=encoder.card, encode=encode, failed=failed, report=report
     ):
-        if not np.isfinite(embeddings).all():
-            raise CheckpointError(
-                f"The embeddings of {encoder.name} are not finite. Choose another checkpoint."
-            )
-        failure = _store_or_hold(rows, [clip.key for clip in batch], embeddings)
-        if failure is not None:
-            _refuse_or_warn(failure, rows.folder, in_memory)
+        _store_batch(batch, embeddings, rows=rows, encoder=encoder, in_memory=in_memory)
         report.add(batch)
     evict(_subfolders(rows.folder.parent), LIMITS["towers"])
     skipped |= _with_equal_clips(failed, clips)
@@ -181,6 +175,23 @@ class _Report:
             doing = f"reading clips: {self._last}"
         num_done = self._num_done + len(self._failed) + self._num_skipped
         self._progress(num_done, self._total, doing)
+
+
+def _store_batch(
+    batch: Sequence[Video],
+    embeddings: Embeddings,
+    rows: Rows[np.float32],
+    encoder: Encoder,
+    in_memory: bool,
+) -> None:
+    """Store the embeddings of a batch of clips, or hold them in memory if that is allowed."""
+    if not np.isfinite(embeddings).all():
+        raise CheckpointError(
+            f"The embeddings of {encoder.name} are not finite. Choose another checkpoint."
+        )
+    failure = _store_or_hold(rows, [clip.key for clip in batch], embeddings)
+    if failure is not None:
+        _refuse_or_warn(failure, rows.folder, in_memory)
 
 
 def _batches(

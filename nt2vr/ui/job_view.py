@@ -4,9 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 from nt2vr.progress import Job, duration_text, percent_text
+from nt2vr.ui.search.formats import short_name
 from nt2vr.ui.view import View
 
-# Where a visitor may not learn which.
+# In place of the data's name, for visitors who may not learn it.
 OWN_DATA = "data of the owner"
 
 
@@ -35,7 +36,7 @@ def job_view(job: Job[Any] | None, running_text: str, redact: Callable[[str], st
         "state": state,
         "state_text": state_text(job, running_text),
         "subject": job.subject if redact(job.subject) == job.subject else OWN_DATA,
-        "models": ", ".join(job.models),
+        "models": ", ".join(map(short_name, job.models)),
         "doing": doing,
         "current": redact(job.current),
         "rate": " · ".join(times),

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -93,24 +93,9 @@ class Figure:
         """Its actions, with entering and leaving."""
         doings = list(self.actions)
         if self.enters > 0:
-            doings.insert(
-                0,
-                Action(
-                    verb=ENTER,
-                    object=None,
-                    start=0.0,
-                    end=self.enters,
-                ),
-            )
+            doings.insert(0, Action(ENTER, end=self.enters))
         if self.leaves < 1:
-            doings.append(
-                Action(
-                    verb=LEAVE,
-                    object=None,
-                    start=self.leaves,
-                    end=1.0,
-                )
-            )
+            doings.append(Action(LEAVE, start=self.leaves))
         return tuple(doings)
 
     def redone(self, old: Action, new: Action) -> "Figure":
@@ -211,18 +196,6 @@ class Scene:
         Captions never mention it.
         """
         return replace(self, figures=tuple(figure.dressed for figure in self.figures))
-
-    @property
-    def gist(self) -> Hashable:
-        """What an edit keeps unless its text says otherwise.
-
-        That is the place by day or night, and who does what in turn.
-        """
-        cast: list[Hashable] = []
-        for figure in self.actors:
-            done = [(action.verb, self.object_of(action)) for action in main_actions(figure)]
-            cast.append((figure.thing, figure.count, *done))
-        return self.place, self.night, frozenset(cast)
 
     @property
     def split(self) -> SceneSplit:

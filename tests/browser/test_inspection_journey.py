@@ -45,6 +45,19 @@ def test_a_clip_that_was_closed_opens_again(page: Page) -> None:
         expect(page.locator(".nt-detail")).to_have_count(0)
 
 
+def test_arrows_step_through_enlarged_clips_of_a_column(page: Page) -> None:
+    clips = columns(page).first.locator(".nt-clip")
+    ids = [clip.get_attribute("data-id") for clip in clips.all()]
+    clips.first.press("Enter")
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_have_accessible_name(re.compile(f"^Clip {ids[0]}"))
+    for key, shown in (("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1)):
+        page.keyboard.press(key)
+        expect(dialog).to_have_accessible_name(re.compile(f"^Clip {ids[shown]}"))
+    page.keyboard.press("Escape")
+    expect(clips.nth(1)).to_be_focused()
+
+
 @pytest.mark.slow
 def test_a_score_is_explained_and_shown_on_the_map(page: Page, running_app: RunningApp) -> None:
     query = "a street but not cars"

@@ -325,21 +325,22 @@ def markdown(keys: Sequence[str], runs: Sequence[SweepRun]) -> str:
     finished = _best_epochs(runs)
     columns = _measured_columns(finished)
 
-    lines = [
-        [*keys, "runs", "best epoch", *columns],
-        [":--"] * len(keys) + ["--:"] * (2 + len(columns)),
-    ]
+    table = _line(*keys, "runs", "best epoch", *columns)
+    table += _line(*[":--"] * len(keys), *["--:"] * (2 + len(columns)))
     for label, rows in finished.items():
-        cells = [_mean(rows, name) for name in columns]
-        lines.append([*label, *_progress_cells(rows, num_runs[label]), *cells])
+        means = [_mean(rows, name) for name in columns]
+        table += _line(*label, *_progress_cells(rows, num_runs[label]), *means)
     for name, controls in _controls(runs).items():
-        lines.append([name, *[UNKNOWN] * (len(keys) + 1), *_control_cells(controls, columns)])
-
-    table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+        unknown = [UNKNOWN] * (len(keys) + 1)
+        table += _line(name, *unknown, *_control_cells(controls, columns))
     note = difference_note(finished, columns)
     if not note:
         return table
     return f"{table}\n{note}\n"
+
+
+def _line(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |\n"
 
 
 def _best_epochs(runs: Sequence[SweepRun]) -> dict[Label, list[Row]]:

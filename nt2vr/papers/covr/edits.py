@@ -13,12 +13,24 @@ from nt2vr.papers.covr.change_wording import ask_for
 from nt2vr.papers.covr.draw_changes import changes_of, possible
 from nt2vr.world.claims import Claim
 from nt2vr.world.sampling import stream_scenes
-from nt2vr.world.scenes import Scene, SceneSplit
+from nt2vr.world.scenes import Scene, SceneSplit, main_actions
 
 TWO = "two changes"
 EDIT_KINDS = (*CHANGE_KINDS, TWO)
 # Right clips per query, and twins per reference, at least.
 COPIES = 5
+
+
+def gist_of(scene: Scene) -> Hashable:
+    """Return what an edit keeps unless its text says otherwise.
+
+    That is the place by day or night, and who does what in turn.
+    """
+    cast: list[Hashable] = []
+    for figure in scene.actors:
+        done = [(action.verb, scene.object_of(action)) for action in main_actions(figure)]
+        cast.append((figure.thing, figure.count, *done))
+    return scene.place, scene.night, frozenset(cast)
 
 
 @dataclass(frozen=True)
@@ -40,10 +52,10 @@ class Requirements:
         """Return the requirements of changes that led to `scene`."""
         added = tuple(filter(None, [change.added for change in changes]))
         removed = tuple(filter(None, [change.removed for change in changes]))
-        return cls(scene.gist, added, removed)
+        return cls(gist_of(scene), added, removed)
 
     def holds(self, scene: Scene) -> bool:
-        if scene.gist != self.gist or self.violated_by(scene):
+        if gist_of(scene) != self.gist or self.violated_by(scene):
             return False
         return all(claim.holds(scene) for claim in self.added)
 
@@ -204,7 +216,7 @@ class RequirementTable:
         self._scenes = scenes
         self._rows: dict[Hashable, list[int]] = defaultdict(list)
         for row, scene in enumerate(scenes):
-            self._rows[scene.gist].append(row)
+            self._rows[gist_of(scene)].append(row)
 
     def right(self, requirements: Requirements) -> list[int]:
         rows = self._rows.get(requirements.gist, ())

@@ -19,10 +19,12 @@ from nt2vr.evaluation.metric_names import (
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.roles import REFERENCE
 from nt2vr.evaluation.tables import Line, interval_of, lines_of
+from nt2vr.ui.search.formats import short_name
 from nt2vr.ui.view import View
 
 MAX_FINDINGS = 3
-LONGEST_EXAMPLE = 40  # characters
+# Characters of a query that is quoted.
+LONGEST_EXAMPLE = 40
 # Before and after words of a sentence.
 EMPHASIS = "*"
 TICKS = (0, 25, 50, 75, 100)
@@ -198,8 +200,8 @@ def sentence_of(report: Report, finding: Finding) -> list[View]:
     counts_failures = measure.counts_failures
     values = {
         "example": _example(report, finding),
-        "first": first,
-        "second": second,
+        "first": short_name(first),
+        "second": short_name(second),
         "of_first": count_text(report.metrics[first][finding.key], counts_failures),
         "of_second": count_text(report.metrics[second][finding.key], counts_failures),
     }
@@ -253,7 +255,7 @@ def _panel(report: Report, finding: Finding, systems: Sequence[Line]) -> View:
         if figure is not None:
             place = _place_on_scale(figure, interval_of(report, line, finding.key))
             row: View = {
-                "system": line.name,
+                "system": short_name(line.name),
                 "role": line.role,
                 "chance": measure.chance,
             }

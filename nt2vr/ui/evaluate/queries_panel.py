@@ -15,7 +15,8 @@ from nt2vr.ui.evaluate.review_view import review_view
 from nt2vr.ui.theme import fold, menu, template
 from nt2vr.ui.web.inputs import Updates
 
-LABELS = {"first": "Compare", "second": "with", "order": "Sort by most"}  # of filters
+# Labels of filters; the others are labelled by their names.
+LABELS = {"first": "Compare", "second": "with", "order": "Sort by most"}
 BREAKDOWN = (
     f"The ranges are {LEVEL} % intervals over queries; queries with the same relevant videos count as one. The "
     "difference is taken query by query. It is within noise if its interval includes 0, or if flipping its signs at "
@@ -35,7 +36,8 @@ class QueriesPanel:
         self._archive = archive
 
     def build(self) -> None:
-        with gr.Row(elem_id="evaluate-filters", equal_height=True):  # style.css lays them out
+        # style.css lays them out.
+        with gr.Row(elem_id="evaluate-filters", equal_height=True):
             self._build_filters()
         label = "Breakdown: where the two systems differ by more than noise"
         with fold(label, elem_id="evaluate-breakdowns") as self.breakdown:

@@ -1,14 +1,15 @@
 """The queries of a report that a link asks for, and the choices of the filters."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from nt2vr.evaluation.archive import Remarks
+from nt2vr.evaluation.archive import Remark, Remarks
 from nt2vr.evaluation.comparison import WORSENED, positions_by_difference
 from nt2vr.evaluation.report import Report
 from nt2vr.search.judge import Verdict
 from nt2vr.ui.evaluate.report_link import ANY, NOTED, ONLY, ONLY_WORSENED, ReportLink, kinds_of
+from nt2vr.ui.search.formats import system_choices
 from nt2vr.ui.search.verdict_texts import MARKS
 from nt2vr.ui.view import View
 
@@ -132,21 +133,29 @@ class QueryListing:
 
 def menus_of(listing: QueryListing) -> dict[str, list[tuple[str, str]]]:
     """Return the choices (label, value) of filters by their names; each has the value that the link names."""
-    report = listing.report
-    link = listing.link
-    remarks = listing.remarks.values()
-    systems = [(result.system, result.system) for result in report.results]
-    cues = [query.cue for query in report.queries if link.kind in (ANY, query.kind)]
-    noted = [(f"any tag or note ({len(remarks):,})", NOTED)] if remarks else []
-    tags = _counted(remark.tag for remark in remarks)
+    systems = system_choices([result.system for result in listing.report.results])
     menus = {
         "first": systems,
         "second": systems,
-        "kind": kinds_of(report),
-        "cue": [("all cues", ANY), *_counted(cues)],
-        "tag": [("all queries", ANY), *noted, *tags],
+        "kind": kinds_of(listing.report),
+        "cue": _cue_choices(listing.report, listing.link.kind),
+        "tag": _tag_choices(listing.remarks.values()),
     }
-    return {name: _with_value(choices, getattr(link, name)) for name, choices in menus.items()}
+    for name, choices in menus.items():
+        menus[name] = _with_value(choices, getattr(listing.link, name))
+    return menus
+
+
+def _cue_choices(report: Report, kind: str | None) -> list[tuple[str, str]]:
+    cues = [query.cue for query in report.queries if kind in (ANY, query.kind)]
+    return [("all cues", ANY), *_counted(cues)]
+
+
+def _tag_choices(remarks: Collection[Remark]) -> list[tuple[str, str]]:
+    choices = [("all queries", ANY)]
+    if remarks:
+        choices.append((f"any tag or note ({len(remarks):,})", NOTED))
+    return choices + _counted(remark.tag for remark in remarks)
 
 
 def _with_value(choices: list[tuple[str, str]], value: str) -> list[tuple[str, str]]:

@@ -12,6 +12,7 @@ from nt2vr.evaluation.report import Row
 from nt2vr.search.judge import Verdict
 from nt2vr.ui.evaluate.query_listing import MAX_CAPTIONS, PER_PAGE, QueryListing
 from nt2vr.ui.search.columns import Marked
+from nt2vr.ui.search.formats import short_name
 from nt2vr.ui.view import View
 
 # Ids of videos in an unfolded row.
@@ -39,6 +40,7 @@ def queries_view(listing: QueryListing) -> View:
     return {
         "first": link.first,
         "second": link.second,
+        "names": [short_name(link.first), short_name(link.second)],
         # The list is the same for all reviews of its page.
         "link": alone.address,
         "count": f"{len(positions):,} of {counted(len(listing.report.queries), 'query', 'queries')}",
@@ -78,7 +80,10 @@ def _row_view(listing: QueryListing, position: int) -> View:
         "ids": list(row.relevant[:MAX_IDS]),
         "more": f"and {num_more:,} more" if num_more > 0 else "",
         "captions": captions,
-        "ranks": [{"system": system, "rank": f"{rank:,}"} for system, rank in row.ranks.items()],
+        "ranks": [
+            {"system": short_name(system), "rank": f"{rank:,}"}
+            for system, rank in row.ranks.items()
+        ],
     }
 
 
@@ -119,7 +124,7 @@ def system_view(
     for rank, (video_id, verdict) in enumerate(videos[:num_clips], 1):
         clips.append(listing.clip(video_id, verdict, rank))
     return {
-        "name": system,
+        "name": short_name(system),
         "rank": f"{row.ranks[system]:,}",
         "verdicts_text": _verdicts_text(verdicts),
         "dots": [{"verdict": verdict or "other"} for verdict in verdicts],

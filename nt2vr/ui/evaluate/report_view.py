@@ -26,6 +26,7 @@ from nt2vr.ui.evaluate.findings import chart_of, findings_of, sentence_of
 from nt2vr.ui.evaluate.report_link import ReportLink, kinds_of
 from nt2vr.ui.evaluate.terms import explain_column, explain_group, explain_role
 from nt2vr.ui.job_view import job_view
+from nt2vr.ui.search.formats import short_name
 from nt2vr.ui.view import View
 
 RUNNING_TEXT = "evaluating"
@@ -42,7 +43,7 @@ def reports_view(
     is_under_way = job is not None and job.is_under_way
     reports = []
     for entry in entries:
-        systems = ", ".join(entry.systems)
+        systems = ", ".join(map(short_name, entry.systems))
         if entry.problem:
             systems = f"It cannot be read: {entry.problem}"
         reports.append(
@@ -134,7 +135,7 @@ def _line_view(
         }
         cells.append(cell | _margin(report, line, column))
     return {
-        "name": line.name,
+        "name": short_name(line.name),
         "role": line.role,
         "note": line.label,
         "about": explain_role(line.label),
@@ -224,9 +225,10 @@ def _figures_with_interval(figures: Sequence[str]) -> list[str]:
 
 def _two_heads(first: str, second: str) -> tuple[str, str]:
     """Return the heads of two columns, which must differ."""
+    names = (short_name(first), short_name(second))
     if second != first:
-        return (first, second)
-    return (first, f"{second} ")
+        return names
+    return (names[0], f"{names[1]} ")
 
 
 def _group_row(name: str, group: CueGroup, column: Column) -> list[Any]:

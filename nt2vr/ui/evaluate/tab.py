@@ -77,6 +77,7 @@ class EvaluateTab:
         self._requested = requested
         self._build_panels()
         self._wire_opening(mark, page, tabs, returned)
+        self._wire_evaluation()
         self._wire_name()
         self._wire_places()
         self._wire_queries(opens)
@@ -120,10 +121,6 @@ class EvaluateTab:
         self, mark: gr.Textbox, page: gr.Blocks, tabs: gr.Tabs, returned: Any
     ) -> None:
         """Wire what opens a report or the form."""
-        form = self._form
-        report = self._report
-        outputs = self._shown
-        place = [self._address, self._chosen, self._requested]
         # One event opens what was asked for last: a later answer never replaces what was clicked.
         wants_form = script("wantPlace", ReportLink().address)
         self._new.click(None, None, self._turn, js=wants_form)
@@ -132,32 +129,38 @@ class EvaluateTab:
         opened = gr.on(
             (mark.change, self._turn.change),
             self.on_select,
-            place,
-            [*outputs, *form.filled, self._requested],
+            [self._address, self._chosen, self._requested],
+            [*self._shown, *self._form.filled, self._requested],
             js="nt2vr.askReport",
             trigger_mode="always_last",
             **QUIET,
         )
-        polled = [self._chosen, self._seen]
-        ticked = self._timer.tick(
-            self.on_poll, polled, outputs, queue=False, trigger_mode="once", **QUIET
-        )
-        start = with_errors_shown_at(form.problem, self.on_start)
-        events = (
-            opened,
-            ticked,
-            form.start.click(start, form.inputs, [*outputs, form.problem], **QUIET),
-            form.cancel.click(self.on_cancel, self._chosen, outputs, **QUIET),
-            report.confirm.yes.click(self.on_delete, self._chosen, outputs, **QUIET),
-        )
-        for event in events:
-            event.success(None, inputs=self._queries.queries, js="nt2vr.followReport")
-
-        visited = [*form.visited, report.delete]
+        self._follow_report(opened)
+        visited = [*self._form.visited, self._report.delete]
         opened.success(self.on_visit, None, visited, **QUIET).success(None, js="nt2vr.showPlace")
         # Selecting the tab shows the report.
         page.load(None, None, tabs, js="nt2vr.openReport")
         returned(lambda: gr.Tabs(selected="evaluate"), None, tabs, **QUIET)
+
+    def _wire_evaluation(self) -> None:
+        """Wire what starts, follows and ends an evaluation, and what deletes its report."""
+        form = self._form
+        outputs = self._shown
+        polled = [self._chosen, self._seen]
+        start = with_errors_shown_at(form.problem, self.on_start)
+        for event in (
+            self._timer.tick(
+                self.on_poll, polled, outputs, queue=False, trigger_mode="once", **QUIET
+            ),
+            form.start.click(start, form.inputs, [*outputs, form.problem], **QUIET),
+            form.cancel.click(self.on_cancel, self._chosen, outputs, **QUIET),
+            self._report.confirm.yes.click(self.on_delete, self._chosen, outputs, **QUIET),
+        ):
+            self._follow_report(event)
+
+    def _follow_report(self, event: Any) -> None:
+        """Let the address follow the report that an event has opened."""
+        event.success(None, inputs=self._queries.queries, js="nt2vr.followReport")
 
     def _wire_name(self) -> None:
         """Wire what renames or deletes a report, and what takes a problem from the page."""
@@ -209,7 +212,7 @@ class EvaluateTab:
             self.on_breakdown,
             [report, queries.queries, queries.measure],
             [queries.measure, queries.groups],
-            js="nt2vr.brief",
+            js="nt2vr.breakdownInputs",
             trigger_mode="always_last",
             **QUIET,
         )
@@ -311,7 +314,8 @@ class EvaluateTab:
                 **self._queries.show(listing, self._note_refusal(visitor)),
                 self._chosen: _list_address(listing),
             }
-        except ConfigError as error:  # the report cannot be read, but it can still be deleted
+        # The report cannot be read, but it can still be deleted.
+        except ConfigError as error:
             problem = self._redactor(visitor)(str(error))
             return {
                 **updates,

@@ -57,7 +57,7 @@ class NewLibraryForm:
             self._build_path()
             self.problem = problem_place("library-problem")
             self._build_options()
-            self.drawings = template("search-index", {}, elem_id="form-drawings")
+            self.notice = template("search-index", {}, elem_id="form-drawings")
             self.add = gr.Button(
                 "Add and index", elem_id="library-add", min_width=220, scale=0, variant="primary"
             )
@@ -85,9 +85,9 @@ class NewLibraryForm:
             )
             self.window = gr.Number(
                 WINDOW_S,
-                label="Seconds per window (0: keep videos whole)",
+                label="Seconds per window (0: whole)",
                 minimum=0,
-                scale=2,
+                scale=3,
                 min_width=180,
                 elem_id="library-window",
             )
@@ -109,7 +109,7 @@ class NewLibraryForm:
     @property
     def visited(self) -> list[Any]:
         """The components that `visit` updates."""
-        return [self.add, self.note, self.model, self.drawings]
+        return [self.add, self.note, self.model, self.notice]
 
     def visit(self, model: str | None, may_add: bool, refusal: str, visitor: Visitor) -> Updates:
         """List the models, and say what this visitor may not do.
@@ -124,7 +124,7 @@ class NewLibraryForm:
             self.add: gr.Button(interactive=may_add),
             self.note: gr.Markdown(refusal, visible=bool(refusal)),
             self.model: self._models.choices(model),
-            self.drawings: self._models.drawings_notice(model, 0, visitor),
+            self.notice: self._models.drawings_notice(model, 0, visitor),
         }
 
     def wire_fields(self) -> None:

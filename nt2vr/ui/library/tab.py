@@ -66,7 +66,7 @@ class LibraryTab:
             with gr.Column(scale=1, min_width=230, elem_id="library-side"):
                 self._new = gr.Button("New library", elem_id="library-new")
                 self._list = template("library-list", {"libraries": []}, "pick")
-            with gr.Column(scale=5, min_width=320):
+            with gr.Column(scale=5, min_width=500):
                 self._form.build()
                 self._panel.build()
 
@@ -103,9 +103,9 @@ class LibraryTab:
     def _wire_form(self) -> None:
         form = self._form
         form.wire_fields()
-        form.model.change(self.on_model, form.model, form.drawings, **QUIET)
+        form.model.change(self.on_model, form.model, form.notice, **QUIET)
         outputs = [*self._shown, form.files, form.name, form.problem]
-        for event in (form.add.click, form.drawings.get):
+        for event in (form.add.click, form.notice.get):
             event(with_errors_shown_at(form.problem, self.on_add), form.inputs, outputs, **PRIVATE)
 
     def _wire_list(self) -> None:
@@ -237,7 +237,7 @@ class LibraryTab:
     def _is_of_warning(self, event: gr.EventData) -> bool:
         """Return whether an event comes from the warning that a model knows only drawings."""
         target = event.target
-        return target is not None and target.elem_id == self._form.drawings.elem_id
+        return target is not None and target.elem_id == self._form.notice.elem_id
 
     def on_update(self, chosen: str, model: str, request: gr.Request) -> Updates:
         self._permissions.check("import", request)

@@ -20,7 +20,7 @@ from nt2vr.ui.view import View
 from nt2vr.world.evidence import evidence
 
 BY_CAPTIONS = (
-    "Verdicts are by captions, from what these say of the wanted and of the unwanted part. What no caption mentions "
+    "Verdicts come from captions: from what they say about the wanted and the unwanted part. What no caption mentions "
     "may still be in the picture."
 )
 

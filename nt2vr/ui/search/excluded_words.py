@@ -33,8 +33,8 @@ class _ScopedCue(NamedTuple):
     scopes: list[Span]
 
 
-class _SpokenDenial(NamedTuple):
-    """A cue and the things that it denies, in words; there may be none."""
+class _Spoken(NamedTuple):
+    """A cue and the things that it denies, as one would say them."""
 
     cue: str
     things: list[str]
@@ -55,9 +55,9 @@ def excluded_view(query: Query, parsed: Query, is_flipped: bool) -> list[View]:
     scoped_cues = _scoped_cues(query)
     cue_texts = [_cue_text(query.text, scoped_cue.cue) for scoped_cue in scoped_cues]
     for number, (scoped_cue, cue_text) in enumerate(zip(scoped_cues, cue_texts, strict=True), 1):
-        denial = _spoken(query.text, scoped_cue, cue_text)
-        pieces.append({"cue": denial.cue, **flip_view(is_flipped)})
-        pieces.append({"text": _joined(denial.things, cue_texts[number:])})
+        spoken_cue, things = _spoken(query.text, scoped_cue, cue_text)
+        pieces.append({"cue": spoken_cue, **flip_view(is_flipped)})
+        pieces.append({"text": _joined(things, cue_texts[number:])})
     return pieces
 
 
@@ -119,41 +119,41 @@ def _cue_text(text: str, cue: Span) -> str:
     return text[start : cue.end]
 
 
-def _spoken(text: str, scoped_cue: _ScopedCue, cue_text: str) -> _SpokenDenial:
+def _spoken(text: str, scoped_cue: _ScopedCue, cue_text: str) -> _Spoken:
     """Return a cue and the things that it denies, as one would say them: "no" and "ladder"."""
-    denial = _in_order(text, scoped_cue, cue_text)
-    if not denial.things:
-        return denial
-    first_word = denial.things[0].partition(" ")[0]
-    if denial.cue in ("no", "not") and is_only_verb(first_word):
+    spoken = _said_in_order(text, scoped_cue, cue_text)
+    if not spoken.things:
+        return spoken
+
+    first, *others = spoken.things
+    if spoken.cue in ("no", "not") and is_only_verb(first.partition(" ")[0]):
         # "cat not eat" is "not eating".
-        doing = inflect_phrase(denial.things[0], "VBG")
-        return _SpokenDenial("not", [doing, *denial.things[1:]])
-
+        return _Spoken("not", [inflect_phrase(first, "VBG"), *others])
     # A mark before an action is "not"; a typed "no training wheels" stays as it is.
-    is_mark = denial.cue == "no" and text[slice(*scoped_cue.cue)].lower() != "no"
-    if is_mark and ACTION_OR_PLACE.match(denial.things[0]):
-        return _SpokenDenial("not", denial.things)
-    return denial
+    cue = scoped_cue.cue
+    is_mark = spoken.cue == "no" and text[cue.start : cue.end].lower() != "no"
+    if is_mark and ACTION_OR_PLACE.match(first):
+        return _Spoken("not", spoken.things)
+    return spoken
 
 
-def _in_order(text: str, scoped_cue: _ScopedCue, cue_text: str) -> _SpokenDenial:
-    """Return a cue before the things that it denies, wherever it was typed."""
+def _said_in_order(text: str, scoped_cue: _ScopedCue, cue_text: str) -> _Spoken:
+    """Return a cue and the things that it denies, in words that may follow it."""
     cue, scopes = scoped_cue
-    first, *others = [text[scope.start : scope.end] for scope in scopes]
-    if scopes[0].start < cue.start:
+    first = scopes[0]
+    things = [text[scope.start : scope.end] for scope in scopes]
+    if first.start < cue.start:
         # "a ladder is not involved" is "no ladder".
-        things = [DETERMINER.sub("", thing) for thing in (first, *others)]
-        return _SpokenDenial("no", things)
-    if scopes[0].start == cue.start:
+        return _Spoken("no", [DETERMINER.sub("", thing) for thing in things])
+    if first.start == cue.start:
         # The cue is a part of "hatless", "nobody", and "nothing on the counter".
-        rest = text[cue.end : scopes[0].end].strip()
-        return _SpokenDenial(cue_text, [rest, *others] if rest else others)
+        rest = text[cue.end : first.end].strip()
+        return _Spoken(cue_text, [rest, *things[1:]] if rest else things[1:])
 
-    between = text[cue.end : scopes[0].start]
+    between = text[cue.end : first.start]
     if cue_text != "no" and BETWEEN.fullmatch(between):
-        first = f"{between.strip()} {first}".strip()
-    return _SpokenDenial(cue_text, [first, *others])
+        things[0] = f"{between.strip()} {things[0]}".strip()
+    return _Spoken(cue_text, things)
 
 
 def _joined(things: list[str], later_cues: list[str]) -> str:

@@ -151,7 +151,7 @@ class MoreModels:
         if not cancelled:
             first_session, _ = under_way[0]
             self.permissions.check_cancel(first_session, request)
-        return "It is being cancelled."
+        return "The addition is being cancelled."
 
     def on_upload(self, path: str | None, request: gr.Request) -> str:
         """Name the uploaded file in the box, as the source."""
@@ -225,7 +225,9 @@ class MoreModels:
                 check_model_name,
             )
         except InterruptedError:
-            raise ConfigError("It was cancelled. Nothing of the model was saved.") from None
+            raise ConfigError(
+                "The addition was cancelled. Nothing of the model was saved."
+            ) from None
         finally:
             self._under_way.remove(under_way)
 

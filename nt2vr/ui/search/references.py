@@ -36,8 +36,8 @@ CACHED = 8
 # Pixels of the short and the long side of a chip's picture.
 THUMB = (96, 160)
 RIGHT_BESIDE = (
-    "✓ next to a reference: as the text says, and its other actors do what they do there; "
-    "the place is free."
+    "✓ next to a reference: the clip does what the text says, and the reference's other actors do "
+    "in it what they do there; the place may differ."
 )
 NONE_RIGHT = "With these references no clip gets a ✓: what else it would have to show is not known."
 Frames = tuple[NDArray[np.uint8], ...]
@@ -108,7 +108,7 @@ def _unwanted_remark(answer: Answer) -> str:
     verb = "searches" if len(names) == 1 else "search"
     return (
         f"{listed(*names)} {verb} for the sentence, which names {parts}: an unwanted picture of it "
-        "weighs less. Search for what you want instead, or take a strategy."
+        "weighs less. Search for what you want instead, or choose a strategy."
     )
 
 

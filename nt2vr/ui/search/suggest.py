@@ -141,7 +141,7 @@ def _unmarked_reason(answer: Answer) -> str:
     """Say in a sentence why single clips have no verdict; empty if all have one."""
     hits = [hit for ranking in answer.rankings for hit in ranking.hits]
     is_complete = all(hit.verdict for hit in hits)
-    return "" if is_complete else "Clips without a mark do not tell whether they fit."
+    return "" if is_complete else "Of clips without a mark, it is not known whether they fit."
 
 
 def _reason_without_world(answer: Answer, video_of: VideoOf) -> str:
@@ -153,7 +153,7 @@ def _reason_without_world(answer: Answer, video_of: VideoOf) -> str:
         typed = answer.denied or answer.query
         return _reason(typed, unknown_words(typed)[:MOST_UNKNOWN]) or NONE_RIGHT
     if any(video_of(hit.video_id).captions for hit in hits):
-        return "No verdict is possible: the captions of these clips do not tell."
+        return "No verdict is possible: the captions of these clips do not say enough."
     return "No verdict is possible: these clips have no captions."
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.models.card import CARD, Card, read_card
 from nt2vr.settings import ASSETS
+from nt2vr.ui.search.formats import short_name
 from nt2vr.ui.train.fields import label_of
 from nt2vr.ui.train.losses_table import read_losses
 from trainer.config import FIELDS, TrainConfig
@@ -17,26 +18,30 @@ def read_form(values: Mapping[str, Any], losses: Mapping[str, Any]) -> TrainConf
     """Build a config from values by key, JSON as text, and the table of `losses_view` as the user edited it."""
     from trainer.losses import losses_of  # noqa: PLC0415  imports torch
 
-    read = dict(values)
-    for key, value in values.items():
-        default = FIELDS[key].default
-        if isinstance(default, Mapping):
-            try:
-                read[key] = json.loads(value or "{}")
-            except ValueError as error:
-                raise ConfigError(
-                    f"{label_of(key)} cannot be read as JSON ({error}). Correct it."
-                ) from error
-        elif isinstance(default, str):
-            read[key] = (value or "").strip()
-        elif isinstance(value, float) and value.is_integer():
-            # Pages send 3 as 3.0.
-            read[key] = int(value)
-    config = TrainConfig(**{**read, "losses": read_losses(losses)})
+    settings = {key: _read_value(key, value) for key, value in values.items()}
+    config = TrainConfig(**{**settings, "losses": read_losses(losses)})
     if config.encoder.trains_towers:
         # Refuses what cannot be built.
         losses_of(config)
     return config
+
+
+def _read_value(key: str, value: Any) -> Any:
+    """Return what was entered in a field as configs have it."""
+    default = FIELDS[key].default
+    if isinstance(default, Mapping):
+        try:
+            return json.loads(value or "{}")
+        except ValueError as error:
+            raise ConfigError(
+                f"{label_of(key)} cannot be read as JSON ({error}). Correct it."
+            ) from error
+    if isinstance(default, str):
+        return (value or "").strip()
+    # Pages send 3 as 3.0.
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
 
 
 def bases(folders: Iterable[Path]) -> dict[str, str]:
@@ -58,7 +63,7 @@ def _base_label(folder: Path, card: Card) -> str:
     if folder.parent.name != "checkpoints":
         return card.name
     run = folder.parent.parent.name
-    return f"{card.name} · {run}, epoch {card.training.epoch}"
+    return f"{short_name(run)}, epoch {card.training.epoch}"
 
 
 def _as_in_config(folder: Path) -> str:

@@ -29,7 +29,8 @@ class PresetCard(NamedTuple):
     on_gpu_s: float
 
 
-FIRST = {  # presets to begin with
+# The presets to begin with.
+FIRST = {
     "stage": PresetCard(
         title="Watch it learn",
         about="The built-in CLIP learns “not” in minutes, and Search shows each of its checkpoints.",

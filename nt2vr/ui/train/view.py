@@ -32,7 +32,8 @@ Points = list[tuple[float, float]]
 Rows = Sequence[Mapping[str, float]]
 # Per line; more would not be visible.
 MAX_POINTS = 300
-VALIDATION = (  # metric, title, explanation
+# Plots of validation: metric, title, explanation.
+VALIDATION = (
     (COMPOSED_HARD_PAIRS, "Hard pairs", "“A and not B” ranks A without B above A with B, in %"),
     (ORIGINAL_MIR, "Original MIR", "how well captions find their clips"),
     (COMPOSED_MIR, "Composed MIR", "“A and not B” finds clips with A and without B"),
@@ -48,15 +49,10 @@ VALIDATION = (  # metric, title, explanation
     ),
 )
 BASE_PREFIX = "base"
-CONTROLS = (
-    BASE_PREFIX,
-    "drop",
-    "parts",
-)  # prefixes of the metrics of what a model is compared with
-STATE_TEXTS = {
-    "running": "training",
-    "stopping": "stopping after the current step",
-}  # for states that say it otherwise
+# Prefixes of the metrics of what a model is compared with.
+CONTROLS = (BASE_PREFIX, "drop", "parts")
+# What the page calls some of the states.
+STATE_TEXTS = {"running": "training", "stopping": "stopping after the current step"}
 
 
 def runs_view(runs: Sequence[Run], chosen: Run | None) -> View:
@@ -182,7 +178,9 @@ def base_name(config: TrainConfig) -> str:
     if folder is None:
         return "random weights"
     if folder.parent.name == "checkpoints":
-        return f"{folder.parent.parent.name} · {folder.name.replace('epoch_', 'epoch ')}"
+        return (
+            f"{short_name(folder.parent.parent.name)} · {folder.name.replace('epoch_', 'epoch ')}"
+        )
     try:
         return read_card(folder).name
     except CheckpointError:

@@ -78,7 +78,7 @@ def test_a_clip_without_a_verdict_among_right_ones_is_explained() -> None:
     hits = (Hit("2", 1, 0.5, "right"), Hit("3", 2, 0.4, None))
     answer = Answer(understand("a zebra that is not sleeping"), (Ranking(System("CLIP"), hits),))
     assert way_out_view(answer, VIDEOS, understand, video_of)["reason"] == (
-        "Clips without a mark do not tell whether they fit."
+        "Of clips without a mark, it is not known whether they fit."
     )
 
 
@@ -92,7 +92,7 @@ def test_words_that_the_world_lacks_have_near_ones() -> None:
     ("captions", "reason"),
     [
         ((), "No verdict is possible: these clips have no captions."),
-        (("a street",), "No verdict is possible: the captions of these clips do not tell."),
+        (("a street",), "No verdict is possible: the captions of these clips do not say enough."),
     ],
 )
 def test_a_library_without_verdicts_says_why(captions: tuple[str, ...], reason: str) -> None:

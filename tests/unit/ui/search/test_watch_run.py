@@ -94,7 +94,7 @@ def test_a_run_is_listed_first_with_its_progress(tmp_path: Path) -> None:
     searcher: Any = SimpleNamespace(models=models)
     names = Searcher.system_names(searcher, folds=True)
     assert names[0] == "mine-20261122-120000"
-    assert system_choices(names)[0][0] == "mine 22/11 12:00"
+    assert system_choices(names)[0][0] == "mine (22 Nov 12:00)"
 
     galleries: Any = SimpleNamespace(built_in=searcher)
     permissions = Permissions("t" * 20, {"train": "everyone"})
@@ -102,5 +102,5 @@ def test_a_run_is_listed_first_with_its_progress(tmp_path: Path) -> None:
     with run.training():
         run.write_status(RunStatus("running", Holder.here(run.path).pid, epoch=7, step=60))
         assert watch.run_notes(gr.Request(session_hash="mine"))["runs"] == [
-            {"name": "mine 22/11 12:00", "note": "yours, epoch 7 of 15, training"}
+            {"name": "mine (22 Nov 12:00)", "note": "yours, epoch 7 of 15, training"}
         ]

@@ -81,7 +81,7 @@ def test_the_column_joins_after_the_run_in_the_way(watch: Watch, held: HeldRuns)
     panel = waits.panel
     assert (waits.joining_run, waits.blocked_model) == (WAITING, "")
     assert "blocked_model" not in panel
-    assert panel["waiting"]["text"].startswith("“CLIP learns not” starts after tiny ")
+    assert panel["waiting"]["text"].startswith("CLIP, learning “not” starts after tiny (")
     assert held.started == [first] and not panel["is_joining"]
 
     held.end()
@@ -127,7 +127,9 @@ def test_who_may_not_train_sees_what_waits(watch: Watch) -> None:
     watch.on_afterwards(SYSTEMS, blocked.watched, blocked.blocked_model, MINE)
     stranger = built(Watch(watch.galleries, Permissions("t" * 20, {"train": "nobody"}), watch.runs))
     waiting = tick(stranger).panel["waiting"]
-    assert waiting["text"].startswith("“CLIP learns not” starts after") and waiting["button"] == ""
+    assert (
+        waiting["text"].startswith("CLIP, learning “not” starts after") and waiting["button"] == ""
+    )
     for act in (stranger.on_instead, stranger.on_afterwards, stranger.on_withdraw):
         with pytest.raises(AccessError):
             act(SYSTEMS, blocked.watched, "CLIP", MINE)
@@ -146,7 +148,7 @@ def test_a_refused_later_start_is_shown_until_closed(
     held.end()
     wait_for_the_start(watch)
     panel = named(watch, watch.on_visit(SYSTEMS, THEIRS)).panel
-    assert panel["waiting"]["text"] == "“CLIP learns not” could not start. The disk is full."
+    assert panel["waiting"]["text"] == "CLIP, learning “not” could not start. The disk is full."
     assert panel["waiting"]["is_refused"] and panel["waiting"]["button"] == "close"
     closed = watch.on_withdraw(SYSTEMS, WatchedRun(view=panel), "", THEIRS)
     assert named(watch, closed).panel == {} and len(held.started) == 1

@@ -110,7 +110,7 @@ def test_models_are_named_as_in_configs(
     )
     assert base_names["random weights"] == ""
     assert base_names["CLIP4Clip"] == presets()["CLIP-neg"]["base"]
-    assert base_names["Tiny · tiny-1, epoch 0"] == str(
+    assert base_names["tiny-1, epoch 0"] == str(
         tmp_path / "runs" / "tiny-1" / "checkpoints" / "epoch_003"
     )
     assert not any("broken" in name for name in base_names)

@@ -53,7 +53,7 @@ def test_repeated_measurements_count_once_and_long_lines_are_thinned() -> None:
 def test_a_run_is_compared_with_all_readable_runs() -> None:
     run, other = (Run(run_id, RunStatus("finished", 1), CONFIG) for run_id in (FIRST, LATER))
     broken = Run("broken", RunStatus("finished", 1), None)
-    assert comparable([run, other, broken], run) == [("a 30/11 08:12", LATER)]
+    assert comparable([run, other, broken], run) == [("a (30 Nov 08:12)", LATER)]
     assert not comparable([run], None)
 
 
@@ -61,7 +61,7 @@ def test_runs_of_one_minute_are_named_by_their_ids() -> None:
     first, later, twin = (
         Run(run_id, RunStatus("finished", 1), CONFIG) for run_id in (FIRST, LATER, TWIN)
     )
-    assert run_names([first, later]) == ["a 30/11 07:57", "a 30/11 08:12"]
+    assert run_names([first, later]) == ["a (30 Nov 07:57)", "a (30 Nov 08:12)"]
     assert run_names([first, later]) == [run_view(run)["name"] for run in (first, later)]
     assert run_names([first, twin]) == [FIRST, TWIN]
 
