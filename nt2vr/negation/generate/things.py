@@ -60,37 +60,41 @@ def things(phrases: Phrases) -> Iterator[NamedThing]:
 
 def _thing(phrases: Phrases, noun: Phrase) -> NamedThing | None:
     """Return the thing that a noun phrase names; None if it is vague or odd."""
+    first = phrases.after(noun.start, {"DET", "NUM"})
+    if _is_vague(phrases, noun) or _is_odd(phrases, noun, first):
+        return None
     head = phrases.word(noun.head)
     lemma = phrases.lemma(noun.head)
-    if not listed("vague_nouns").isdisjoint((lemma, head)):
-        return None
-    if not head.isalpha() or phrases.tag(noun.head) != "NOUN":
-        return None
-    first = phrases.after(noun.start, {"DET", "NUM"})
-    positions = range(first, noun.end)
-    if len(positions) > _MOST_WORDS or any(phrases.tag(i) not in _PARTS for i in positions):
-        return None
-
     bare = " ".join(phrases.words[first : noun.end]).replace(" '", "'")
     is_plural = is_plural_noun(head, lemma)
-    article = ""
-    if first == noun.start + 1:
-        article = phrases.word(noun.start)
-    if article in _ARTICLES:
-        text = f"{article} {bare}"
+
+    if first == noun.start + 1 and phrases.word(noun.start) in _ARTICLES:
+        text = f"{phrases.word(noun.start)} {bare}"
     elif is_plural or _needs_no_article(head, lemma):
         text = bare
     else:
         return None
-    modifiers = frozenset(phrases.word(i) for i in positions if i != noun.head)
     return NamedThing(
         text=text,
         bare=bare,
         is_plural=is_plural,
         head=lemma,
         names=also_called(lemma),
-        modifiers=modifiers,
+        modifiers=frozenset(phrases.word(i) for i in range(first, noun.end) if i != noun.head),
     )
+
+
+def _is_vague(phrases: Phrases, noun: Phrase) -> bool:
+    names = (phrases.lemma(noun.head), phrases.word(noun.head))
+    return not listed("vague_nouns").isdisjoint(names)
+
+
+def _is_odd(phrases: Phrases, noun: Phrase, first: int) -> bool:
+    """Return whether a noun is no plain word, or the words from word `first` on hardly go with it."""
+    if not phrases.word(noun.head).isalpha() or phrases.tag(noun.head) != "NOUN":
+        return True
+    tags = {phrases.tag(i) for i in range(first, noun.end)}
+    return noun.end - first > _MOST_WORDS or not tags <= _PARTS
 
 
 def _needs_no_article(head: str, lemma: str) -> bool:
