@@ -18,7 +18,7 @@ from nt2vr.files import hash_text, parse_json, write_json
 from nt2vr.negation.generate.absences import AbsenceQuery, Absences
 from nt2vr.negation.generate.actions import CaptionAction, actions
 from nt2vr.negation.generate.composer import ComposedQuery, QueryComposer
-from nt2vr.negation.generate.content import NamedThing, VideoContent, things
+from nt2vr.negation.generate.content import VideoContent
 from nt2vr.negation.generate.negator import negations
 from nt2vr.negation.generate.query_sets import (
     Caption,
@@ -26,6 +26,7 @@ from nt2vr.negation.generate.query_sets import (
     QuerySets,
     read_captioned_videos,
 )
+from nt2vr.negation.generate.things import NamedThing, things
 from nt2vr.negation.parse.inflect import verb_of
 from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.query import understand
