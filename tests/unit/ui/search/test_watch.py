@@ -19,8 +19,10 @@ from nt2vr.ui.search import watch as watch_module
 from nt2vr.ui.search.watch import POLLS_AFTER_END, Watch, WatchedRun
 from nt2vr.ui.web.permissions import Permissions
 
-NOBODY: Any = None  # a request by nobody in particular
-MINE = gr.Request(session_hash="mine")  # of the page that started the run
+# A request by nobody in particular.
+NOBODY: Any = None
+# A request of the page that started the run.
+MINE = gr.Request(session_hash="mine")
 UNDER_WAY: dict[str, Any] = {"state": "running", "word": "training", "error": "", "under_way": True}
 TEXT = "a dog, no cat"
 
@@ -140,7 +142,8 @@ def test_a_newer_epoch_is_searched_once_and_not_while_typing() -> None:
     _, _, watched, *_, asks = tick(page, watched, found=answer(1))
     assert isinstance(asks, str)
     _, _, watched, *_, asks = tick(page, watched, found=answer(1))
-    assert asks == gr.skip()  # that search failed, or is under way
+    # That search failed, or is under way.
+    assert asks == gr.skip()
     assert tick(page, watched, found=answer(2))[-1] == gr.skip()
 
 

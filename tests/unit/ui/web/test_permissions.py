@@ -42,7 +42,8 @@ def signed_in(user: str, expires_in_s: float = 3600.0) -> dict[str, Any]:
         (True, visitor(), True),
         (True, visitor("::1"), True),
         (True, visitor("::ffff:127.0.0.1"), True),
-        (False, visitor(), False),  # anyone who can open a connection may be behind it
+        # Anyone who can open a connection may be behind it.
+        (False, visitor(), False),
         (True, visitor("10.0.0.7"), False),
         (True, visitor(x_forwarded_for="127.0.0.1"), False),
         (True, visitor(x_forwarded_proto="https"), False),
