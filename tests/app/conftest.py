@@ -12,7 +12,8 @@ from tests.conftest import RunningApp, run_app
 
 SERVER: dict[str, Any] = {
     "GRADIO_SERVER_NAME": "0.0.0.0",
-    "GRADIO_ROOT_PATH": "https://films.example/nt2vr/",  # of which the path is taken
+    # The app takes the path of it.
+    "GRADIO_ROOT_PATH": "https://films.example/nt2vr/",
     "NT2VR_ALLOW_TRAIN": "everyone",
 }
 

@@ -34,7 +34,8 @@ def chromium() -> Iterator[Browser]:
         if os.environ.get("NT2VR_REQUIRE_BROWSER"):
             pytest.fail(message)
         pytest.skip(message)
-    expect.set_options(timeout=30_000)  # a busy machine is slow, not wrong
+    # A busy machine is slow, not wrong.
+    expect.set_options(timeout=30_000)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield browser

@@ -13,7 +13,8 @@ pytestmark = pytest.mark.browser
 
 MINE = "systems=CLIP-neg|CLIP+drop&k=6"
 SURPRISE = "Surprise me"
-BORROWED = 3  # systems of an example with a picture
+# Systems of an example with a picture.
+BORROWED = 3
 
 
 def expect_own_columns(page: Page) -> None:

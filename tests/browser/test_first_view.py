@@ -17,7 +17,8 @@ STAGED = """clips => clips.map((clip) => {
   const { width, bottom } = clip.getBoundingClientRect();
   return [clip.dataset.id, Math.round(width), Math.round(bottom)];
 })"""
-SEARCH = "opened"  # in the body of a search's request
+# The body of a search's request has this.
+SEARCH = "opened"
 
 
 def test_the_default_story_is_shown_before_it_is_searched_for(
@@ -53,7 +54,8 @@ def test_a_query_typed_before_the_first_search_is_searched(
     own_page: Page, running_app: RunningApp
 ) -> None:
     page = own_page
-    with held(page, "**/clips/*.webp"):  # which the first search waits for
+    # The first search waits for these.
+    with held(page, "**/clips/*.webp"):
         page.goto(running_app.url)
         submit(page, "a bird, not flying")
         expect(page.locator(".nt-said")).to_contain_text("flying", timeout=MODELS_MS)

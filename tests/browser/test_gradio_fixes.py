@@ -59,7 +59,9 @@ def test_selecting_a_tab_copies_nothing_inside_the_tabs(chromium: Browser, fixed
             page.evaluate(COUNT_COPIES)
             button.click()
             expect(page.locator("#done textarea")).to_have_value("done")
-            copies = page.evaluate("copies")  # 2,352 or 17
-            assert (copies < 100) is fixed  # else remove the fix
+            # Measured: 2,352 without the fix, 17 with it.
+            copies = page.evaluate("copies")
+            # If this fails without the fix, remove the fix.
+            assert (copies < 100) is fixed
     finally:
         blocks.close()

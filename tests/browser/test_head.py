@@ -111,7 +111,8 @@ def test_rows_are_full_and_clips_fill_the_window(page: Page) -> None:
 
 def test_three_columns_fit_into_a_laptop_s_window(page: Page) -> None:
     follow(page, "?q=a+woman+with+neither+an+umbrella+nor+a+hat")
-    for height in (800, 740):  # with and without the strip of a run, for example
+    # With and without the strip of a run, for example.
+    for height in (800, 740):
         resize(page, (1280, height))
         page.wait_for_function(f"{BOTTOM} <= innerHeight")
         grids = page.evaluate(GRID)
@@ -131,7 +132,8 @@ def test_a_ninth_tile_has_the_score_and_all_of_it(page: Page) -> None:
         ), score.inner_text()
     expect(page.locator(".nt-reason")).to_contain_text("without a mark")
     follow(page, "?q=only+a+robot&systems=CLIP|CLIP-neg")
-    expect(scores).to_have_count(0)  # nothing is counted
+    # Nothing is counted.
+    expect(scores).to_have_count(0)
 
 
 def test_a_long_query_is_shown_whole_while_it_is_edited(page: Page) -> None:
@@ -190,7 +192,8 @@ def test_keys_that_are_pressed_while_the_page_loads_break_nothing(
             page.keyboard.press(key)
             pressed.append(key)
         page.wait_for_function("history.state?.answered", timeout=MODELS_MS)
-        for _ in range(3):  # a list of keys, the closing slide, the stage
+        # A list of keys, the closing slide, the stage.
+        for _ in range(3):
             page.keyboard.press("Escape")
         expect(page.locator("#query"), str(pressed)).to_be_visible()
         submit(page, "a lion without a tree")

@@ -37,7 +37,8 @@ def test_a_folder_is_added_checked_updated_and_removed(
     assert say("check", "my films") == "Nothing changed.\n"
     shutil.move(tmp_path / "films" / "a.avi", tmp_path / "films" / "b.avi")
     assert say("check", "My films") == "1 renamed: a.avi → b.avi\n"
-    output = say("update", "My films", "--retry")  # by the model here that knows more than drawings
+    # The model here that knows more than drawings does it.
+    output = say("update", "My films", "--retry")
     assert (
         "1 renamed: a.avi → b.avi\n1 of 1 clips are indexed by Mine." in output
         and "drawings" not in output

@@ -71,7 +71,8 @@ def test_a_variable_that_cannot_be_used_is_one_sentence(
 
 
 def test_an_app_starts_on_ipv6_behind_a_proxy(tmp_path: Path) -> None:
-    (tmp_path / "gradio").touch()  # in place of Gradio's folder, which another user made
+    # It stands in place of Gradio's folder, which another user made.
+    (tmp_path / "gradio").touch()
     environment: dict[str, Any] = {
         "GRADIO_SERVER_NAME": "[::]",
         "HTTP_PROXY": "http://127.0.0.1:9",

@@ -427,7 +427,8 @@ def test_a_killed_process_leaves_no_model_and_no_child(tmp_path: Path) -> None:
     command = [sys.executable, "-c", KILLED, str(write_checkpoint_folder(tmp_path)), str(home)]
     ended = subprocess.run(command, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False)
     assert ended.returncode == -signal.SIGKILL
-    time.sleep(5)  # in which the child would have written the model
+    # The child would have written the model in this time.
+    time.sleep(5)
     assert Catalog([home]).names() == []
     assert not [path for path in home.glob("*") if path.suffix != ".unchecked"]
     assert Catalog([home]).add(tmp_path / "whole").name == "whole"

@@ -96,7 +96,8 @@ def test_a_pushed_model_comes_back_identical(
     assert models_in(home) == ["mine"]
     size = (tmp_path / "mine" / WEIGHTS).stat().st_size
     assert (size, size) in seen
-    assert hub.foreign_tokens == []  # of the CDN, which is another host
+    # The CDN is another host.
+    assert hub.foreign_tokens == []
     # No telemetry among them.
     general = {
         "GET /api/whoami-v2",

@@ -44,7 +44,8 @@ def composed(
     frames: np.ndarray | None = None,
 ) -> np.ndarray:
     picture, wanted, unwanted = parts
-    nothing = np.zeros_like(picture)  # a fusion does not read the sentence
+    # A fusion does not read the sentence.
+    nothing = np.zeros_like(picture)
     return fusion.compose(PictureQuery(picture, nothing, wanted, unwanted, tokens, frames))
 
 
@@ -188,7 +189,8 @@ def test_a_damaged_or_foreign_fusion_is_refused_in_one_sentence(tmp_path: Path) 
         with pytest.raises(CheckpointError):
             read_composers(tmp_path, DIM)
     with (tmp_path / FILE).open("wb") as file:
-        file.truncate(MAX_HEAD + 1)  # sparse
+        # The file is sparse.
+        file.truncate(MAX_HEAD + 1)
     with pytest.raises(CheckpointError, match="1 GB"):
         read_composers(tmp_path, DIM)
 

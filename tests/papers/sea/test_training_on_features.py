@@ -86,7 +86,8 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_dataset(folder / "data")
     write_tiny(folder / "models" / "base", "Tiny base")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("signal.signal", lambda *_: None)  # leaves pytest's own handlers in place
+        # This leaves pytest's own handlers in place.
+        patch.setattr("signal.signal", lambda *_: None)
         assert (
             main(
                 ["train", str(folder / "home" / "runs" / "sea"), "--config", str(config_of(folder))]

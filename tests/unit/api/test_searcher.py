@@ -44,8 +44,10 @@ def test_a_model_that_is_an_object_searches_with_every_strategy(
         "Colours",
         "Colours boolean α 1",
     ]
-    assert ids(answer)[0] == YELLOW  # the sentence names both colours
-    assert ids(answer, 1) == [RED, BLUE, YELLOW, GREEN]  # the tie in the order of the gallery
+    # The sentence names both colours.
+    assert ids(answer)[0] == YELLOW
+    # The tie stands in the order of the gallery.
+    assert ids(answer, 1) == [RED, BLUE, YELLOW, GREEN]
     assert "Colours drop" in searcher.system_names
 
 
@@ -168,7 +170,8 @@ def test_a_searcher_keeps_its_clips_while_the_library_grows(tmp_path: Path) -> N
         Image.new("RGB", (32, 32), (255, 0, 0)).save(films / "red.png")
         update()
         assert searcher.scores("red", models)["Two"].shape == (1, 1)
-        answer = searcher.search("red", models)  # with a model that it has used before, and another
+        # One model has been used before, the other not.
+        answer = searcher.search("red", models)
         assert [ids(answer, column) for column in (0, 1)] == [["green.png"]] * 2
     with nt2vr.open_searcher(tmp_path / "data", library="Growing") as searcher:
         assert ids(searcher.search("red", models[1])) == ["red.png", "green.png"]

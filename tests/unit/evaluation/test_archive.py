@@ -67,7 +67,8 @@ def test_a_report_keeps_its_name_until_that_is_removed(
     report_id = archive.add(report_of(System("words")))
     first = archive.entries()[0].name
     archive.rename(report_id, " Mine ")
-    archive.add(report_of(System("words")))  # repeated
+    # The evaluation is repeated.
+    archive.add(report_of(System("words")))
     (entry,) = archive.entries()
     assert (entry.report_id, entry.name) == (report_id, "Mine")
     with pytest.raises(ConfigError, match="80"):
@@ -164,7 +165,8 @@ def test_no_note_is_lost_when_several_processes_write(
     with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) as writer:
         assert writer.stdout is not None and writer.stdout.readline() == b"ready\n"
         monkeypatch.setattr(sys, "argv", [*arguments, "1"])
-        exec(WRITES, {})  # in this process, at the same time
+        # This process does so at the same time.
+        exec(WRITES, {})
     assert writer.returncode == 0
     assert archive.remarks(report_id) == {place: Remark("last") for place in range(2)}
 

@@ -110,7 +110,8 @@ def random_benchmark(count: int, num_videos: int) -> tuple[list[JudgedQuery], An
                 )
             )
     vectors = rng.integers(-2, 3, (count, 3)).astype(np.float32)
-    vectors[:, 0] = 1  # so that there is something to search for
+    # This gives every query something to search for.
+    vectors[:, 0] = 1
     return queries, vectors, rng.integers(-2, 3, (num_videos, 3)).astype(np.float32)
 
 

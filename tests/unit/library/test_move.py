@@ -44,7 +44,8 @@ class Place:
     decoder: Decoder
     cache: Cache
     encoder: Any
-    read: list[str]  # names of the files that were read
+    # The names of the files that were read.
+    read: list[str]
 
     def add(self, kind: str = "folder", path: str | Path = "", **options: Any) -> None:
         self.libraries.add("films", kind, path or self.folder, **options)  # type: ignore[arg-type]
@@ -124,7 +125,8 @@ def test_a_moved_folder_is_neither_read_nor_indexed_again(place: Place, tmp_path
     )
     assert after.available and (after.num_files, after.num_clips) == (4, 4)
     assert place.files == {name: str(new / name) for name in NAMES}
-    assert place.libraries.stamp(after.id) != stamp  # open searchers and pages see it
+    # Open searchers and pages see it.
+    assert place.libraries.stamp(after.id) != stamp
     assert not place.libraries.check("films")
     previews = place.libraries.previews("films", place.decoder)
     assert all(previews.has(video) for video in place.libraries.gallery("films").videos)
@@ -136,7 +138,8 @@ def test_a_moved_folder_is_neither_read_nor_indexed_again(place: Place, tmp_path
 def test_renamed_copies_with_new_times_are_recognised(place: Place, tmp_path: Path) -> None:
     new = tmp_path / "new"
     for number, name in enumerate(("a.png", "x/renamed.png", "sub/d.png"), start=1):
-        write_picture(new / name, {1: 50, 2: 100, 3: 7}[number])  # the last has another content
+        # The last has another content.
+        write_picture(new / name, {1: 50, 2: 100, 3: 7}[number])
     write_picture(new / "e.png", 201)
     moved = place.move(new)
     assert moved == Moved(
@@ -153,7 +156,8 @@ def test_renamed_copies_with_new_times_are_recognised(place: Place, tmp_path: Pa
     expected = Changes(new=("e.png",), changed=("sub/d.png",), removed=("sub/c.png",))
     assert place.libraries.check("films") == expected
     assert place.update().changes == expected
-    assert place.encoder.num_clips == 2  # the new one, and the changed one
+    # These are the new one and the changed one.
+    assert place.encoder.num_clips == 2
     assert set(place.files) == {"a.png", "x/renamed.png", "sub/d.png", "e.png"}
 
 
@@ -277,7 +281,8 @@ def test_what_cannot_be_the_new_folder_is_refused(place: Place, tmp_path: Path) 
 
 def test_a_link_stands_for_the_folder_that_it_leads_to(place: Place, tmp_path: Path) -> None:
     shutil.move(place.folder, tmp_path / "new")
-    place.folder.symlink_to(tmp_path / "new")  # as after a drive got another mount point
+    # A drive that got another mount point looks like this.
+    place.folder.symlink_to(tmp_path / "new")
     assert not place.libraries.find("films").available
     assert place.move(place.folder) == Moved(4)
     assert place.path == tmp_path / "new" and place.libraries.find("films").available

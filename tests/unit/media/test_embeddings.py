@@ -64,9 +64,11 @@ def test_a_reader_keeps_its_rows_while_others_append_and_compact(tmp_path: Path)
     assert content(tmp_path, 0, 5, 10, 11, 12) == [0, None, None, 11, 12]
     assert frames[:, 0, 0].tolist() == list(range(1, 11))
     assert not frames.flags.writeable
-    reader.append(keys(13), rows(13))  # finds the compacted file
+    # It finds the compacted file.
+    reader.append(keys(13), rows(13))
     assert content(tmp_path, 0, 11, 12, 13) == [0, 11, 12, 13]
-    assert len(list(tmp_path.glob("rows-*"))) == 1  # the old one is gone
+    # The old one is gone.
+    assert len(list(tmp_path.glob("rows-*"))) == 1
 
 
 def test_rows_are_there_at_every_moment_of_a_compaction(tmp_path: Path) -> None:

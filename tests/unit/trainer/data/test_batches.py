@@ -60,7 +60,8 @@ def test_unused_inputs_are_not_drawn_and_change_nothing() -> None:
     assert bare.captions == full.captions
     assert bare.frames is not None and full.frames is not None
     np.testing.assert_array_equal(bare.frames, full.frames)
-    assert first().frames is None  # the visual tower is frozen
+    # The visual tower is frozen.
+    assert first().frames is None
 
 
 def test_denying_sentences_know_which_clips_of_their_pool_are_right() -> None:
@@ -92,7 +93,8 @@ def test_every_kind_of_sentence_is_right_for_its_clip() -> None:
         assert truth is not None and not (truth.fitting & truth.both).any()
         assert truth.fitting[row] == (denial.kind != "negated")
         kinds_drawn.add(denial.kind)
-    assert kinds_drawn == {*kinds}  # no fragments
+    # There are no fragments.
+    assert kinds_drawn == {*kinds}
 
 
 def test_kinds_come_by_their_shares_and_anew_each_epoch() -> None:
@@ -130,7 +132,8 @@ def test_some_sentences_are_made_of_captions_without_truth() -> None:
             truth.both.any(axis=1) <= has_claims
         ).all()
         has_fragments = "fragment" in {sentence.kind for sentence in batch.of(Denied)}
-        assert has_fragments == (least < 20)  # the grammar makes none
+        # The grammar makes none.
+        assert has_fragments == (least < 20)
 
 
 def test_a_missing_kind_of_sentence_is_replaced_or_refused() -> None:

@@ -44,7 +44,8 @@ DOING = (
     "riding a horse",
     "dancing",
 )
-CAPTIONS = [" ".join(words) for words in product(WHO, DOING, WHERE)]  # 140
+# 140 captions.
+CAPTIONS = [" ".join(words) for words in product(WHO, DOING, WHERE)]
 CONFIG = TrainConfig(
     name="Tiny text",
     base="base",
@@ -96,7 +97,8 @@ def test_a_tenth_of_the_videos_is_held_out(tmp_path: Path, config: TrainConfig) 
     assert set(captions) | set(held_out) == set(CAPTIONS) and not set(captions) & set(held_out)
     assert 4 <= len(held_out) <= 16 and len(captions) == len(set(captions))
     few = read_split(config, "train")[1]
-    assert few == captions[:100]  # always the same
+    # They are always the same.
+    assert few == captions[:100]
     # From three videos with two each.
     fewer = read_split(config.replace(validation_clips=3), "validation")[1]
     assert len(fewer) == 3 and set(fewer) <= set(held_out)

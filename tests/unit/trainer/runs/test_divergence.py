@@ -26,7 +26,8 @@ from trainer.runs.resume import read_state, write_saved
 from trainer.runs.run_folder import RunFolder, read_metrics
 from trainer.runs.sweep import sweep
 
-CONFIG = SMALL.replace(num_clips=16, epochs=3, learning_rate=2e-3)  # 4 steps an epoch
+# 4 steps an epoch.
+CONFIG = SMALL.replace(num_clips=16, epochs=3, learning_rate=2e-3)
 
 
 RATE = CONFIG.rate.learning_rate
@@ -174,7 +175,8 @@ def test_an_early_lower_rate_survives_a_stop(
     go_on(run)
     rows = read_metrics(run.metrics)
     assert rows[0] == {"epoch": 1, "step": 0, "learning_rate": 1e-4}
-    assert "base/original/MIR" in rows[1]  # measured before the first step
+    # It is measured before the first step.
+    assert "base/original/MIR" in rows[1]
     assert [row["step"] for row in rows if "contrastive" in row] == [*range(1, 13)]
     assert max(row["learning_rate"] for row in rows if "contrastive" in row) <= 1e-4
 
