@@ -1,4 +1,4 @@
-"""The app as on a server: on all addresses, at a sub-path behind a proxy, and everyone may train."""
+"""The app as on a server: on all IPv6 addresses, at a sub-path behind a proxy, and everyone may train."""
 
 import httpx
 import pytest
