@@ -1,13 +1,11 @@
 """The head of the results stands still, and clips fill the room below it in full rows."""
 
 import random
-from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.actions import MODELS_MS, columns, follow, open_search, submit
-from tests.browser.conftest import fresh_page
 from tests.conftest import RunningApp
 
 pytestmark = pytest.mark.browser
@@ -54,14 +52,6 @@ FITS = """() => {
 
 def resize(page: Page, size: tuple[int, int]) -> None:
     page.set_viewport_size({"width": size[0], "height": size[1]})
-
-
-@pytest.fixture(scope="module")
-def loaded_page(chromium: Browser, running_app: RunningApp) -> Iterator[Page]:
-    """A page that was loaded once; each test that shares it opens a link and sets a size first."""
-    with fresh_page(chromium, running_app.url) as page:
-        open_search(page, running_app.url)
-        yield page
 
 
 @pytest.mark.parametrize(

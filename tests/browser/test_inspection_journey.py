@@ -20,7 +20,8 @@ from tests.conftest import RunningApp
 pytestmark = pytest.mark.browser
 
 
-def test_best_frames_are_large_and_within_their_card(page: Page) -> None:
+def test_best_frames_are_large_and_within_their_card(loaded_page: Page) -> None:
+    page = loaded_page
     follow(page, "?q=two+penguins+but+no+tree")
     columns(page).first.locator(".nt-clip").first.press("Enter")
     frames = page.locator(".nt-frames > *")
@@ -36,7 +37,9 @@ def test_best_frames_are_large_and_within_their_card(page: Page) -> None:
             assert place["x"] + place["width"] <= card["x"] + card["width"], width
 
 
-def test_a_clip_that_was_closed_opens_again(page: Page) -> None:
+def test_a_clip_that_was_closed_opens_again(loaded_page: Page) -> None:
+    page = loaded_page
+    follow(page)
     clip = columns(page).first.locator(".nt-clip").first
     dialog = page.get_by_role("dialog")
     for _ in range(2):
