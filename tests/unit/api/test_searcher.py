@@ -1,6 +1,5 @@
 """`open_searcher` with models that are objects: one query and many, vectors, scores, and arguments of wrong types."""
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -144,9 +143,7 @@ def test_scores_are_a_matrix_per_system(searcher: nt2vr.GallerySearcher) -> None
         [float(unit[n] @ unit[RED]) for n in clips], abs=1e-5
     )
     assert np.isnan(scores["Colours drop"]).tolist() == [[False] * 4, [False] * 4, [True] * 4]
-    with pytest.warns(
-        UserWarning, match=re.escape("No scores for 1 query; row 1: Type what the clip")
-    ):
+    with pytest.warns(UserWarning, match=r" 1 query.* row 1"):
         found = searcher.scores(["red", ""], model)["Colours"]
     assert np.isnan(found).tolist() == [[False] * 4, [True] * 4]
 
@@ -194,14 +191,14 @@ def test_a_registered_strategy_searches_and_its_mistakes_are_explained(
     nt2vr.register_strategy("opposite", lambda parts: parts.wanted)
     assert ids(searcher.search("red and not blue", "Colours opposite"))[0] == RED
     mistakes: dict[str, Any] = {
-        "failed: division by zero": lambda parts: 1 / 0,
-        "failed: could not convert": lambda parts: "a vector",
-        "Return a vector of 4 finite": lambda parts: parts.wanted[:2],
-        "finite numbers, or None": lambda parts: parts.wanted * np.nan,
+        "opposite .*division by zero": lambda parts: 1 / 0,
+        "opposite .*a vector": lambda parts: "a vector",
+        "opposite .* 4 ": lambda parts: parts.wanted[:2],
+        "opposite .*nan": lambda parts: parts.wanted * np.nan,
     }
-    for sentence, function in mistakes.items():
+    for named, function in mistakes.items():
         nt2vr.register_strategy("opposite", function)
-        with pytest.raises(ConfigError, match=re.escape(sentence)):
+        with pytest.raises(ConfigError, match=named):
             searcher.search("red", "Colours opposite")
     wrong: list[tuple[Any, Any]] = [
         ("plain", opposite),

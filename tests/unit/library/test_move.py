@@ -171,7 +171,7 @@ def test_files_missing_after_a_move_keep_their_embeddings(place: Place, tmp_path
 
 def test_files_are_renamed_in_a_folder_above_or_below(place: Place, tmp_path: Path) -> None:
     assert place.move(tmp_path).renamed == {name: f"old/{name}" for name in NAMES}
-    with pytest.raises(ConfigError, match="4 files of films"):
+    with pytest.raises(ConfigError, match=r"4 .*films"):
         place.move(tmp_path / "data")
     below = place.move(tmp_path / "old" / "sub")
     assert below.missing == ("old/a.png", "old/b.png")
@@ -241,7 +241,7 @@ def test_skipped_windows_stay_skipped_under_a_new_name(empty: Place, tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("names", "force", "share"), [((), True, "the 4 files"), (NAMES[:1], False, "1 of the 4 files")]
+    ("names", "force", "share"), [((), True, " 4 "), (NAMES[:1], False, " 1 .* 4 ")]
 )
 def test_a_folder_without_the_files_is_refused_before_anything_changes(
     place: Place, tmp_path: Path, names: tuple[str, ...], force: bool, share: str

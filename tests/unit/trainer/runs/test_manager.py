@@ -85,7 +85,7 @@ def test_a_run_is_started_stopped_killed_and_resumed(
     assert run_id.startswith("tiny-")
     assert manager.get(run_id).is_under_way
     holder = manager.folder.joinpath(run_id).resolve()
-    refusal = rf"{run_id} is still training on \S+ \(folder {holder}, process {manager.get(run_id).status.pid}\)"
+    refusal = f"{run_id} .*{holder}.*{manager.get(run_id).status.pid}"
     with pytest.raises(RunError, match=refusal):
         manager.start(CONFIG)
     save_config(CONFIG, tmp_path / "config.json")
