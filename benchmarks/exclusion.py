@@ -7,11 +7,13 @@ strengths on CLIP's card were chosen on validation scenes by `python -m trainer.
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape
 
 import nt2vr
 from benchmarks.harness import arguments
+from nt2vr.evaluation.metric_names import COMPOSED_HARD_PAIRS, COMPOSED_MIR
 from nt2vr.models.card import read_card
 from nt2vr.progress import progress_bar
 from nt2vr.search.strategies import STRENGTHS
@@ -23,22 +25,32 @@ FRONTS: dict[str, Sequence[float]] = {
     "anchored": (0, 0.3, 0.6, 0.9, 1.2, 1.5, 1.7, 1.9, 2.1, 2.4, 2.7, 3),
     "spherical": (0.8, 0.85, 0.9, 0.925, 0.95, 0.965, 0.975, 0.985, 0.99, 0.995, 1),
 }
+# Strengths with a label, besides the card's.
 MARKED = {
     "boolean": (0.1, 0.5, 1),
     "rectified": (0.5, 1),
     "anchored": (1, 1.9),
     "spherical": (0.95,),
-}  # and the card's
-CARD, CHART = Path("assets/models/clip"), Path("docs/lab/exclusion.svg")
+}
+CARD = Path("assets/models/clip")
+CHART = Path("docs/lab/exclusion.svg")
 
-WIDTH, HEIGHT, LEFT, RIGHT, BOTTOM, MARGIN = 680, 440, 46, 72, 40, 16
+# Pixels of the chart, and from its edges to the axes.
+WIDTH = 680
+HEIGHT = 440
+LEFT = 46
+RIGHT = 72
+BOTTOM = 40
+MARGIN = 16
+# All are readable on white and on black.
 COLOURS = {
     "boolean": "#3b82f6",
     "rectified": "#ec4899",
     "anchored": "#d97706",
     "spherical": "#a855f7",
-}  # all readable on white and on black
-OFFSETS = {  # of labels that would lie on a curve or on each other, in pixels; others are right of their points
+}
+# Of labels that would lie on a curve or on each other, in pixels; others are right of their points.
+OFFSETS = {
     "CLIP-bnl": (-8, 4, "end"),
     "CLIP-neg": (6, 15, "start"),
     "boolean": (-4, -7, "end"),
@@ -60,7 +72,8 @@ def ticks(low: float, high: float, most: int = 4) -> list[float]:
     rough = span / most
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough * (1 - 1e-9))
-    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    first = math.floor(low / step + 1e-9)
+    last = math.ceil(high / step - 1e-9)
     return [round(step * number, 12) for number in range(first, max(last, first + 1) + 1)]
 
 
@@ -72,60 +85,81 @@ def short(number: str) -> str:
 def main() -> None:
     """Evaluate, and draw the chart."""
     arguments("exclusion", __doc__).parse_args()
-    card = read_card(CARD)
-    marked = {
-        name: {*values, nt2vr.System("CLIP", name).strength_for(card)}
-        for name, values in MARKED.items()
-    }
-    fronts = {
-        strategy: [
-            nt2vr.System("CLIP", strategy, value) for value in sorted({*values, *marked[strategy]})
-        ]
-        for strategy, values in FRONTS.items()
-    }
-    systems = [
-        *map(nt2vr.System, MODELS),
-        nt2vr.System("CLIP", "drop"),
-        *(s for front in fronts.values() for s in front),
-    ]
+    fronts = fronts_of_clip()
+    systems = [*map(nt2vr.System, MODELS), nt2vr.System("CLIP", "drop")]
+    for front in fronts:
+        systems += front.systems
     with progress_bar() as progress:
         metrics = nt2vr.evaluate("world", systems, progress=progress).metrics
-    CHART.write_text("\n".join(chart(fronts, marked, metrics)) + "\n", encoding="utf-8")
+    CHART.write_text("\n".join(chart(fronts, metrics)) + "\n", encoding="utf-8")
 
 
-def chart(
-    fronts: Mapping[str, Sequence[nt2vr.System]], marked: Mapping[str, set[float]], metrics: Metrics
-) -> Iterator[str]:
+@dataclass(frozen=True)
+class Front:
+    """CLIP with one strategy at several strengths.
+
+    Attributes:
+        marked: strengths with a label.
+    """
+
+    strategy: str
+    systems: Sequence[nt2vr.System]
+    marked: set[float]
+
+
+def fronts_of_clip() -> list[Front]:
+    """Return a front per strategy, with the strength on CLIP's card among those that are marked."""
+    card = read_card(CARD)
+    fronts = []
+    for strategy, strengths in FRONTS.items():
+        chosen = nt2vr.System("CLIP", strategy).strength_for(card)
+        marked = {*MARKED[strategy], chosen}
+        systems = [
+            nt2vr.System("CLIP", strategy, strength) for strength in sorted({*strengths, *marked})
+        ]
+        fronts.append(Front(strategy, systems, marked))
+    return fronts
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Where values lie on the chart.
+
+    Attributes:
+        xs: ticks of composed MIR.
+        ys: ticks of hard pairs.
+    """
+
+    xs: Sequence[float]
+    ys: Sequence[float]
+
+    @classmethod
+    def of(cls, metrics: Metrics) -> "Plane":
+        """Span all values."""
+        mirs = [values[COMPOSED_MIR] for values in metrics.values()]
+        pairs = [values[COMPOSED_HARD_PAIRS] for values in metrics.values()]
+        return cls(ticks(min(mirs), max(mirs), 6), ticks(min(pairs), max(pairs), 6))
+
+    def place(self, values: Mapping[str, float]) -> tuple[float, float]:
+        """Return where a system lies, in pixels from the left and from the top."""
+        across = (values[COMPOSED_MIR] - self.xs[0]) / (self.xs[-1] - self.xs[0])
+        up = (values[COMPOSED_HARD_PAIRS] - self.ys[0]) / (self.ys[-1] - self.ys[0])
+        x = LEFT + across * (WIDTH - LEFT - RIGHT)
+        y = HEIGHT - BOTTOM - up * (HEIGHT - BOTTOM - 2 * MARGIN)
+        return x, y
+
+
+def chart(fronts: Sequence[Front], metrics: Metrics) -> Iterator[str]:
     """Yield the lines of an SVG: one curve per front, one point per model."""
-    spots = {
-        name: (values["composed/MIR"], values["composed/hard_pairs"])
-        for name, values in metrics.items()
-    }
-    xs, ys = (ticks(min(values), max(values), 6) for values in zip(*spots.values(), strict=True))
-
-    def at(name: str) -> tuple[float, float]:
-        x, y = spots[name]
-        across, up = (x - xs[0]) / (xs[-1] - xs[0]), (y - ys[0]) / (ys[-1] - ys[0])
-        return LEFT + across * (WIDTH - LEFT - RIGHT), HEIGHT - BOTTOM - up * (
-            HEIGHT - BOTTOM - 2 * MARGIN
-        )
-
+    plane = Plane.of(metrics)
     yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img">'
     yield "<title>Composed MIR against hard pairs on 2,000 test scenes</title>"
     yield f"<style>{STYLE}</style>"
-    yield from axes(xs, ys)
-    for strategy, front in fronts.items():
-        colour, places = COLOURS[strategy], [at(system.name) for system in front]
-        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-        yield f'<polyline points="{path}" stroke="{colour}"/>'
-        for system, (x, y) in zip(front, places, strict=True):
-            yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{colour}"><title>{system.name}</title></circle>'
-            if system.strength in marked[strategy]:
-                dx, dy, anchor = OFFSETS[strategy]
-                label = f"{STRENGTHS[strategy].symbol} {system.strength:g}"
-                yield text(x + dx, y + dy, label, anchor, f'class="small" style="fill:{colour}"')
+    yield from axes(plane.xs, plane.ys)
+    for front in fronts:
+        yield from curve(front, [plane.place(metrics[system.name]) for system in front.systems])
     for name in (*MODELS, "CLIP drop"):
-        x, y = at(name)
+        x, y = plane.place(metrics[name])
         dx, dy, anchor = OFFSETS.get(name, (8, 4, "start"))
         kind = "drop" if name == "CLIP drop" else "model"
         yield f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="5"/>'
@@ -134,9 +168,24 @@ def chart(
     yield "</svg>"
 
 
+def curve(front: Front, places: Sequence[tuple[float, float]]) -> Iterator[str]:
+    """Yield the curve of a front, its points, and labels of those that are marked."""
+    colour = COLOURS[front.strategy]
+    dx, dy, anchor = OFFSETS[front.strategy]
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+    yield f'<polyline points="{path}" stroke="{colour}"/>'
+    for system, (x, y) in zip(front.systems, places, strict=True):
+        yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{colour}"><title>{system.name}</title></circle>'
+        if system.strength in front.marked:
+            label = f"{STRENGTHS[front.strategy].symbol} {system.strength:g}"
+            yield text(x + dx, y + dy, label, anchor, f'class="small" style="fill:{colour}"')
+
+
 def axes(xs: Sequence[float], ys: Sequence[float]) -> Iterator[str]:
     """Yield grid lines, ticks and names of the axes."""
-    right, bottom, top = WIDTH - RIGHT, HEIGHT - BOTTOM, 2 * MARGIN
+    right = WIDTH - RIGHT
+    bottom = HEIGHT - BOTTOM
+    top = 2 * MARGIN
     for place, y in enumerate(ys):
         height = bottom - place / (len(ys) - 1) * (bottom - top)
         yield f'<path class="axis" d="M{LEFT} {height:.1f}H{right}"/>'
@@ -151,7 +200,8 @@ def axes(xs: Sequence[float], ys: Sequence[float]) -> Iterator[str]:
 def legend() -> Iterator[str]:
     """Yield the names of the fronts."""
     for place, (strategy, colour) in enumerate(COLOURS.items()):
-        x, y = LEFT + 16, HEIGHT // 2 + 18 * place
+        x = LEFT + 16
+        y = HEIGHT // 2 + 18 * place
         yield f'<path d="M{x} {y - 4}h18" stroke="{colour}" stroke-width="2"/>'
         yield text(x + 24, y, f"CLIP {strategy}, by {STRENGTHS[strategy].symbol}")
 

@@ -8,8 +8,8 @@ In as many further starts a query is typed as soon as there is a text box.
 
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -31,7 +31,8 @@ from benchmarks.harness import (
 
 TYPED = "a bird that is not flying"
 SIZE = ViewportSize(width=1440, height=900)
-PATIENCE_MS = 600_000  # a busy machine is slow, not wrong
+# A busy machine is slow, not wrong.
+PATIENCE_MS = 600_000
 PICTURES = 8
 FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
 # Notes when the text box and the eighth picture are in the window. A clip is visible once its
@@ -59,7 +60,9 @@ WATCH = """
   look();
 })();
 """
-CLIPS, IMAGES = ".nt-clip video, .nt-clip img", ".image-container img, .image-frame img"
+# CSS selectors of the pictures of our page, and of bare Gradio's.
+CLIPS = ".nt-clip video, .nt-clip img"
+IMAGES = ".image-container img, .image-frame img"
 
 
 @dataclass(frozen=True)
@@ -73,11 +76,15 @@ class View:
 
 @dataclass(frozen=True)
 class Server:
-    """A server that is compared."""
+    """A server that is compared.
+
+    Attributes:
+        pictures: their CSS selector.
+    """
 
     name: str
     start: Callable[[Path], AbstractContextManager[App]]
-    pictures: str  # a CSS selector
+    pictures: str
 
 
 @contextmanager
@@ -130,16 +137,25 @@ def size_of(browser: Browser, url: str) -> dict[str, Any]:
 
 def compare_running(browser: Browser, folder: Path, rounds: int) -> None:
     """Open both pages in turns, and print their table."""
-    page, bare = SERVERS
-    with page.start(folder) as app, bare.start(folder) as bare_app:
-        urls = {page.name: app.url, bare.name: bare_app.url}
+    views: dict[str, list[View]] = {server.name: [] for server in SERVERS}
+    with ExitStack() as stack:
+        urls = {}
+        for server in SERVERS:
+            urls[server.name] = stack.enter_context(server.start(folder)).url
         sizes = {name: size_of(browser, url) for name, url in urls.items()}
-        views: dict[str, list[View]] = {server.name: [] for server in SERVERS}
         for number in range(rounds + 1):
             for server in SERVERS:
                 view = look(browser, urls[server.name], server.pictures)
-                if number > 0:  # the first round warms up
+                # The first round warms up.
+                if number > 0:
                     views[server.name].append(view)
+    write_views(views, sizes)
+
+
+def write_views(
+    views: Mapping[str, Sequence[View]], sizes: Mapping[str, Mapping[str, int]]
+) -> None:
+    """Print the table of pages that were opened while their servers run."""
     write_head(
         "opened while it runs",
         "text box s",
@@ -149,47 +165,44 @@ def compare_running(browser: Browser, folder: Path, rounds: int) -> None:
         "components",
         "events",
     )
-    for name, column in views.items():
+    for name, of_page in views.items():
         size = sizes[name]
         write_row(
             name,
-            ranged([view.box_s for view in column], digits=2),
-            ranged([view.pictures_s for view in column], digits=2),
-            round(median(view.num_requests for view in column)),
+            ranged([view.box_s for view in of_page], digits=2),
+            ranged([view.pictures_s for view in of_page], digits=2),
+            round(median(view.num_requests for view in of_page)),
             round(size["bytes"] / 1000),
             size["components"],
             size["events"],
         )
-    write_ratio(
-        [view.pictures_s for view in views[page.name]],
-        [view.pictures_s for view in views[bare.name]],
-    )
+    write_ratio(views)
 
 
 def compare_starts(browser: Browser, folder: Path, starts: int) -> None:
     """Start both servers in turns, open their pages as soon as they answer, and print their table."""
-    rows: dict[str, list[tuple[float, View]]] = {server.name: [] for server in SERVERS}
+    seconds_to_answer: dict[str, list[float]] = {server.name: [] for server in SERVERS}
+    views: dict[str, list[View]] = {server.name: [] for server in SERVERS}
     for _ in range(starts):
         for server in SERVERS:
             start_s = time.perf_counter()
             with server.start(folder) as app:
-                up_s = time.perf_counter() - start_s
-                rows[server.name].append((up_s, look(browser, app.url, server.pictures)))
+                seconds_to_answer[server.name].append(time.perf_counter() - start_s)
+                views[server.name].append(look(browser, app.url, server.pictures))
     write_head(
         "opened as soon as it answers",
         "page is up s",
         "text box, s later",
         "eight pictures, s later",
     )
-    for name, column in rows.items():
+    for name, of_page in views.items():
         write_row(
             name,
-            ranged([up_s for up_s, _ in column], digits=2),
-            ranged([view.box_s for _, view in column], digits=2),
-            ranged([view.pictures_s for _, view in column], digits=2),
+            ranged(seconds_to_answer[name], digits=2),
+            ranged([view.box_s for view in of_page], digits=2),
+            ranged([view.pictures_s for view in of_page], digits=2),
         )
-    page, bare = ([view.pictures_s for _, view in rows[server.name]] for server in SERVERS)
-    write_ratio(page, bare)
+    write_ratio(views)
 
 
 def type_at_starts(browser: Browser, folder: Path, starts: int) -> None:
@@ -217,9 +230,11 @@ def type_at_starts(browser: Browser, folder: Path, starts: int) -> None:
     write_row("the page", ranged(up, digits=2), ranged(answered, digits=2))
 
 
-def write_ratio(page: list[float], bare: list[float]) -> None:
+def write_ratio(views: Mapping[str, Sequence[View]]) -> None:
     """Print how many times as long as bare Gradio the page takes: the median of the pairs, with their range."""
-    ratios = [ours / theirs for ours, theirs in zip(page, bare, strict=True)]
+    page, bare = SERVERS
+    pairs = zip(views[page.name], views[bare.name], strict=True)
+    ratios = [ours.pictures_s / theirs.pictures_s for ours, theirs in pairs]
     sys.stdout.write(f"eight pictures, times bare Gradio: {ranged(ratios, digits=2)}\n\n")
 
 
@@ -233,8 +248,9 @@ def main() -> None:
     with TemporaryDirectory(prefix="nt2vr-first-view-") as name, sync_playwright() as playwright:
         folder = Path(name)
         browser = playwright.chromium.launch(executable_path=options.chromium, args=FLAGS)
+        # It embeds the gallery.
         with running_app(folder, "api/health"):
-            pass  # embeds the gallery
+            pass
         if options.rounds:
             compare_running(browser, folder, options.rounds)
         if options.starts:

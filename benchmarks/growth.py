@@ -18,7 +18,7 @@ import httpx
 from benchmarks.harness import arguments, running_app, write_head, write_row
 from benchmarks.search import queries
 from benchmarks.serving import HEALTH, SearchPage
-from nt2vr.search.searcher import DEFAULT_SYSTEMS
+from nt2vr.search.plan import DEFAULT_SYSTEMS
 
 PER_SESSION = 10
 AT_A_TIME = 4
@@ -36,14 +36,16 @@ def resident_mb(pid: int) -> float:
 async def search(url: str, texts: Iterator[str], sessions: int) -> list[str]:
     """Search in sessions, one after another per client; return what went wrong."""
     page = SearchPage(url)
-    left = iter(range(sessions))
+    remaining = iter(range(sessions))
     errors = []
 
     async def visit(client: httpx.AsyncClient) -> None:
-        for _ in left:
+        # All clients share the sessions that remain.
+        for _ in remaining:
             session = uuid.uuid4().hex
             for _ in range(PER_SESSION):
-                if error := await page.search(client, next(texts), list(DEFAULT_SYSTEMS), session):
+                error = await page.search(client, next(texts), list(DEFAULT_SYSTEMS), session)
+                if error:
                     errors.append(error)
 
     async with httpx.AsyncClient(base_url=url, timeout=60) as client:
@@ -66,9 +68,8 @@ def main() -> None:
         for quarter in range(5):
             errors = asyncio.run(search(app.url, texts, sessions)) if quarter else []
             time.sleep(REST_S)
-            write_row(
-                f"{quarter * sessions * PER_SESSION:,}", f"{resident_mb(app.process.pid):.0f}"
-            )
+            num_searches = quarter * sessions * PER_SESSION
+            write_row(f"{num_searches:,}", f"{resident_mb(app.process.pid):.0f}")
             for error in sorted(set(errors))[:5]:
                 sys.stdout.write(f"error: {error}\n")
 

@@ -25,7 +25,8 @@ from nt2vr.search.searcher import Searcher
 from nt2vr.settings import ASSETS, PACKAGE, Settings, prepare_environment
 
 T = TypeVar("T")
-PATIENCE_S = 600.0  # a busy machine is slow, not wrong
+# A busy machine is slow, not wrong.
+PATIENCE_S = 600.0
 
 
 def arguments(name: str, doc: str | None) -> ArgumentParser:
@@ -49,10 +50,9 @@ def write_row(*cells: object) -> None:
 
 def ranged(values: list[float] | tuple[float, ...], digits: int = 1) -> str:
     """Format a median with its range."""
-    middle, least, most = (
-        f"{value:.{digits}f}" for value in (median(values), min(values), max(values))
-    )
-    return f"{middle} ({least} to {most})"
+    least = f"{min(values):.{digits}f}"
+    most = f"{max(values):.{digits}f}"
+    return f"{median(values):.{digits}f} ({least} to {most})"
 
 
 def timed(work: Callable[[], T]) -> tuple[float, T]:
@@ -64,8 +64,12 @@ def timed(work: Callable[[], T]) -> tuple[float, T]:
 
 def in_turns(works: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, NDArray[np.float64]]:
     """Time each work once per round, so that other load on the machine hits all alike; return seconds by name."""
-    times = [{name: timed(work)[0] for name, work in works.items()} for _ in range(rounds)]
-    return {name: np.array([row[name] for row in times]) for name in works}
+    times: dict[str, list[float]] = {name: [] for name in works}
+    for _ in range(rounds):
+        for name, work in works.items():
+            seconds, _ = timed(work)
+            times[name].append(seconds)
+    return {name: np.array(seconds) for name, seconds in times.items()}
 
 
 def built_in_gallery() -> Gallery:
@@ -100,9 +104,8 @@ class App:
 def running_app(data: Path, path: str = "") -> Iterator[App]:
     """Start `python app.py` on a data folder, wait until it serves `path`, and stop it after the block."""
     port = free_port()
-    with running_server(
-        ["app.py", "--port", str(port), "--data-dir", str(data)], port, data, path
-    ) as app:
+    command = ["app.py", "--port", str(port), "--data-dir", str(data)]
+    with running_server(command, port, data, path) as app:
         yield app
 
 
@@ -154,16 +157,23 @@ def wait_until(is_so: Callable[[], bool], limit_s: float = PATIENCE_S) -> None:
 def with_children(pid: int) -> list[int]:
     """Return a process and all that it has started."""
     try:
-        own = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     except OSError:
         return []
-    return [pid, *(each for child in own for each in with_children(int(child)))]
+    pids = [pid]
+    for child in children:
+        pids += with_children(int(child))
+    return pids
 
 
 def memory_mb(pid: int) -> float:
     """Return the memory of a process in 10^6 bytes, shared pages divided among those who share them (PSS)."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    except OSError:  # it has ended
+    # It has ended.
+    except OSError:
         return 0.0
-    return next((int(line.split()[1]) / 1000 for line in lines if line.startswith("Pss:")), 0.0)
+    for line in lines:
+        if line.startswith("Pss:"):
+            return int(line.split()[1]) / 1000
+    return 0.0

@@ -18,9 +18,15 @@ from nt2vr.search.index import ExactIndex, FaissIndex, Index
 DIM = 512
 SIZES = (10_000, 100_000, 1_000_000)
 NUM_QUERIES = 101
-K, RANKED, CHUNK = 10, 1000, 65_536
+# Vectors that a search returns: a page, or all that a ranking shows.
+K = 10
+RANKED = 1000
+# Vectors drawn at once.
+CHUNK = 65_536
 PER_CLUSTER = 100
-NEAR, FAR = 0.7, 1.4  # length of the noise; centres have length 1
+# Length of the noise; centres have length 1.
+NEAR = 0.7
+FAR = 1.4
 Vectors = NDArray[np.float32]
 Rows = NDArray[np.int64]
 
@@ -34,9 +40,8 @@ class Clusters:
     @classmethod
     def of(cls, count: int) -> "Clusters":
         """Draw the centres for this many vectors."""
-        centres = np.random.default_rng(0).standard_normal(
-            (max(1, count // PER_CLUSTER), DIM), np.float32
-        )
+        rng = np.random.default_rng(0)
+        centres = rng.standard_normal((max(1, count // PER_CLUSTER), DIM), np.float32)
         return cls(centres / np.linalg.norm(centres, axis=1, keepdims=True))
 
     def draw(self, count: int, noise: float, seed: int) -> Vectors:
@@ -60,39 +65,43 @@ def p50_ms(search: Callable[[Vectors], object], queries: Vectors) -> float:
 
 def recall(index: Index, exact: Index, queries: Vectors) -> float:
     """Return the share of the true 10 best that an index finds."""
-    found, best = (
-        np.concatenate([each.search(query[None], K)[1] for query in queries])
-        for each in (index, exact)
-    )
-    return sum(len(np.intersect1d(*rows)) for rows in zip(found, best, strict=True)) / best.size
+    num_found = 0
+    for query in queries:
+        _, rows = index.search(query[None], K)
+        _, best_rows = exact.search(query[None], K)
+        num_found += len(np.intersect1d(rows, best_rows))
+    return num_found / (K * len(queries))
 
 
 def measure_indexes(largest: int) -> None:
     """Print one row per index and size."""
-    speeds = f"best {K}, p50 ms", f"best {RANKED:,}, p50 ms"
+    speeds = (f"best {K}, p50 ms", f"best {RANKED:,}, p50 ms")
     write_head(f"vectors of {DIM}", "index", "built, s", *speeds, "recall@10, near", "far")
-    for size in (size for size in SIZES if size <= largest):
+    for size in SIZES:
+        if size > largest:
+            break
         clusters = Clusters.of(size)
         vectors = np.concatenate(list(clusters.chunks(size)))
         vectors.flags.writeable = False
-        near, far = (
-            clusters.draw(NUM_QUERIES, noise, -seed % 2**32)
-            for seed, noise in ((1, NEAR), (2, FAR))
-        )
+        near = clusters.draw(NUM_QUERIES, NEAR, -1 % 2**32)
+        far = clusters.draw(NUM_QUERIES, FAR, -2 % 2**32)
         exact = ExactIndex(DIM)
         for index in (exact, FaissIndex(DIM)):
-            built_s, _ = timed(lambda: index.add(np.arange(size), vectors))  # noqa: B023
-            few = p50_ms(lambda query: index.search(query[None], K), near)  # noqa: B023
-            many = p50_ms(lambda query: index.search(query[None], RANKED), near)  # noqa: B023
-            shares = (f"{recall(index, exact, queries):.3f}" for queries in (near, far))
+            built_s, _ = timed(partial(index.add, np.arange(size), vectors))
             write_row(
                 f"{size:,}",
                 type(index).__name__,
                 f"{built_s:.1f}",
-                f"{few:.2f}",
-                f"{many:.2f}",
-                *shares,
+                f"{p50_ms(partial(best_of, index, K), near):.2f}",
+                f"{p50_ms(partial(best_of, index, RANKED), near):.2f}",
+                f"{recall(index, exact, near):.3f}",
+                f"{recall(index, exact, far):.3f}",
             )
+
+
+def best_of(index: Index, k: int, query: Vectors) -> object:
+    """Search for one query (D,)."""
+    return index.search(query[None], k)
 
 
 def main() -> None:

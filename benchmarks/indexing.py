@@ -1,4 +1,4 @@
-"""Indexing a library: `python -m benchmarks.indexing pipeline|film [--count N] [--model NAME]`.
+"""Indexing a library: `python -m benchmarks.indexing pipeline|long [--count N] [--model NAME]`.
 
 Videos are copies of those inside the installed `gradio` package, each with a number of its own
 appended, so that all contents differ. Times include starting and ending the decoder's children,
@@ -36,10 +36,11 @@ from nt2vr.models.framing import Framing
 from nt2vr.settings import ASSETS, Settings, prepare_environment
 
 FOOTAGE = Path(gradio.__file__).parent / "media_assets" / "videos"
-SHORT = ("b.mp4", "muted_b.mp4", "b.avi")  # 480 x 270, 5 s
+# 480 x 270 pixels, 5 s.
+SHORT = ("b.mp4", "muted_b.mp4", "b.avi")
 RANDOM = "ViT-B-32 with random weights"
 CORES = os.cpu_count() or 1
-FILM_S = 7200
+LONG_VIDEO_S = 7200
 HEAD = "| | wall s | CPU s | wall × cores / CPU | per s |\n|:--|--:|--:|--:|--:|\n"
 
 
@@ -61,14 +62,16 @@ class Memory(Thread):
     def __init__(self) -> None:
         """Begin."""
         super().__init__(daemon=True)
-        self.peak_mb, self.own_mb = 0.0, 0.0
+        self.peak_mb = 0.0
+        self.own_mb = 0.0
         self.start()
 
     def run(self) -> None:
         """Look until the process ends."""
         while True:
-            own, *others = map(memory_mb, with_children(os.getpid()))
-            self.own_mb, self.peak_mb = max(self.own_mb, own), max(self.peak_mb, own + sum(others))
+            process_mb = [memory_mb(pid) for pid in with_children(os.getpid())]
+            self.own_mb = max(self.own_mb, process_mb[0])
+            self.peak_mb = max(self.peak_mb, sum(process_mb))
             time.sleep(0.5)
 
     def text(self) -> str:
@@ -83,9 +86,10 @@ def cost_of(work: Callable[[], object]) -> Cost:
         ended = resource.getrusage(resource.RUSAGE_CHILDREN)
         return time.process_time() + ended.ru_utime + ended.ru_stime
 
-    wall, cpu = time.perf_counter(), cpu_s()
+    start_s = time.perf_counter()
+    start_cpu_s = cpu_s()
     work()
-    return Cost(time.perf_counter() - wall, cpu_s() - cpu)
+    return Cost(time.perf_counter() - start_s, cpu_s() - start_cpu_s)
 
 
 def write_videos(folder: Path, count: int) -> None:
@@ -94,16 +98,16 @@ def write_videos(folder: Path, count: int) -> None:
     contents = [(FOOTAGE / name).read_bytes() for name in SHORT]
     for number in range(count):
         suffix = Path(SHORT[number % len(SHORT)]).suffix
-        mark = struct.pack(">I4sQ", 16, b"free", number)  # a box that players skip
+        # A box that players skip.
+        mark = struct.pack(">I4sQ", 16, b"free", number)
         (folder / f"{number:05}{suffix}").write_bytes(contents[number % len(SHORT)] + mark)
 
 
 def load(name: str, settings: Settings, folder: Path) -> Encoder:
     """Load a model of the app's, or build the one with random weights."""
     if name != RANDOM:
-        return Catalog([ASSETS / "models", settings.data_dir / "models"], settings.device).load(
-            name
-        )
+        folders = [ASSETS / "models", settings.data_dir / "models"]
+        return Catalog(folders, settings.device).load(name)
     import open_clip  # noqa: PLC0415
 
     config = open_clip.get_model_config("ViT-B-32")
@@ -116,22 +120,22 @@ def pipeline(count: int, encoder: Encoder, folder: Path, memory: Memory) -> Iter
     write_videos(folder / "videos", count)
     libraries = Libraries(folder / "libraries")
     libraries.add("videos", "folder", folder / "videos")
-    framing, num_frames = encoder.framing, encoder.num_frames
-    encoder.encode_video(
-        np.zeros((1, num_frames, framing.size, framing.size, 3), np.uint8)
-    )  # warms torch up
+    framing = encoder.framing
+    num_frames = encoder.num_frames
+    # It warms torch up.
+    encoder.encode_video(np.zeros((1, num_frames, framing.size, framing.size, 3), np.uint8))
 
     def update(embed: bool, previews: bool = False) -> None:
         with Decoder() as decoder, Cache.of(folder) as cache:
-            update_library(
-                libraries, "videos", encoder if embed else None, decoder, cache, previews=previews
-            )
+            embedder = encoder if embed else None
+            update_library(libraries, "videos", embedder, decoder, cache, previews=previews)
 
     def decode() -> list[Any]:
         with Decoder() as decoder:
-            return [each.result() for each in [decoder.windows(*of(video)) for video in videos()]]
+            decodings = [decoder.windows(*window_of(video)) for video in videos()]
+            return [decoding.result() for decoding in decodings]
 
-    def of(video: Video) -> tuple[Path, list[tuple[float, float]], int, Framing]:
+    def window_of(video: Video) -> tuple[Path, list[tuple[float, float]], int, Framing]:
         return video.path, [(video.start, video.end or 0.0)], num_frames, framing
 
     def videos() -> Sequence[Video]:
@@ -144,7 +148,7 @@ def pipeline(count: int, encoder: Encoder, folder: Path, memory: Memory) -> Iter
 
     def in_turn() -> None:
         for video in videos():
-            (frames,) = sample_windows(*of(video))
+            (frames,) = sample_windows(*window_of(video))
             if not isinstance(frames, str):
                 encoder.encode_video(frames[None])
 
@@ -157,16 +161,15 @@ def pipeline(count: int, encoder: Encoder, folder: Path, memory: Memory) -> Iter
     yield cost_of(lambda: update(False, True)).row("posters and previews", count)
     libraries.remove("videos")
     libraries.add("videos", "folder", folder / "videos")
-    yield cost_of(lambda: update(True)).row(
-        "**indexing: scan and embedding, without previews**", count
-    )
+    indexing = cost_of(lambda: update(True))
+    yield indexing.row("**indexing: scan and embedding, without previews**", count)
     yield memory.text()
 
 
-def film(seconds: int, encoder: Encoder, folder: Path, memory: Memory) -> Iterator[str]:
-    """Index one long film."""
+def long_video(seconds: int, encoder: Encoder, folder: Path, memory: Memory) -> Iterator[str]:
+    """Index one long video."""
     (folder / "videos").mkdir()
-    write_film(folder / "videos" / "film.mp4", seconds)
+    write_video(folder / "videos" / "long.mp4", seconds)
     libraries = Libraries(folder / "libraries")
     libraries.add("videos", "folder", folder / "videos")
 
@@ -174,20 +177,23 @@ def film(seconds: int, encoder: Encoder, folder: Path, memory: Memory) -> Iterat
         with Decoder() as decoder, Cache.of(folder) as cache:
             update_library(libraries, "videos", encoder, decoder, cache, previews=previews)
 
-    yield f"\nA film of {seconds} s, and seconds of it per second\n\n{HEAD}"
+    yield f"\nA video of {seconds} s, and seconds of it per second\n\n{HEAD}"
     yield cost_of(lambda: update(False)).row("indexing", seconds)
     yield cost_of(lambda: update(True)).row("posters and previews", seconds)
     yield f"\n{libraries.find('videos').num_clips} moments.\n" + memory.text()
 
 
-def write_film(path: Path, seconds: int) -> None:
+def write_video(path: Path, seconds: int) -> None:
     """Repeat the frames of real footage, 480 x 270 at 30 per second, and encode them as H.264."""
     with av.open(str(FOOTAGE / "world.mp4")) as source:
         frames = [frame.to_ndarray(format="yuv420p") for frame in source.decode(video=0)]
     with av.open(str(path), "w") as container:
         stream: Any = container.add_stream("libx264", rate=Fraction(30))
-        stream.height, stream.width = frames[0].shape[0] * 2 // 3, frames[0].shape[1]
-        stream.pix_fmt, stream.options = "yuv420p", {"preset": "ultrafast", "g": "250"}
+        # Two thirds of the rows of such an array are brightness.
+        stream.height = frames[0].shape[0] * 2 // 3
+        stream.width = frames[0].shape[1]
+        stream.pix_fmt = "yuv420p"
+        stream.options = {"preset": "ultrafast", "g": "250"}
         for number in range(30 * seconds):
             frame = av.VideoFrame.from_ndarray(frames[number % len(frames)], format="yuv420p")
             container.mux(stream.encode(frame))
@@ -196,7 +202,7 @@ def write_film(path: Path, seconds: int) -> None:
 
 PARTS = {
     "pipeline": (pipeline, 600),
-    "film": (film, FILM_S),
+    "long": (long_video, LONG_VIDEO_S),
 }
 
 
@@ -204,7 +210,7 @@ def main() -> None:
     """Print the tables of one part."""
     parser = arguments("indexing", __doc__)
     parser.add_argument("part", choices=PARTS)
-    parser.add_argument("--count", type=int, help="videos, or seconds of film")
+    parser.add_argument("--count", type=int, help="videos, or seconds of a long video")
     parser.add_argument("--model", default="CLIP", help=f'a model of the app\'s, or "{RANDOM}"')
     options = parser.parse_args()
     prepare_environment()

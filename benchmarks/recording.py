@@ -6,15 +6,17 @@ stores the first eight clips of each. To be run again whenever the gallery, CLIP
 of these queries changes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.harness import app_searcher, arguments, write_head, write_row
 from benchmarks.watch import watch
+from nt2vr.evaluation.metric_names import COMPOSED_HARD_PAIRS
 from nt2vr.files import write_json
 from nt2vr.models.card import read_card
 from nt2vr.presets import PRESETS
@@ -30,7 +32,7 @@ from trainer.runs.run_folder import RunFolder
 PRESET = "stage"
 K = 8
 QUERIES = (DEFAULT_QUERY, *EXAMPLES)
-MEASURE = "composed/hard_pairs"
+MEASURE = COMPOSED_HARD_PAIRS
 
 
 @contextmanager
@@ -47,26 +49,38 @@ def recorded(run: RunFolder) -> Recording:
     """Ask all epochs of a finished run; the models come from its checkpoints."""
     rows = RunManager(run.path.parent).metrics(run.path.name)
     measured = {int(row["epoch"]): row[MEASURE] for row in rows if MEASURE in row}
-    before = next(row[f"base/{MEASURE}"] for row in rows if f"base/{MEASURE}" in row)
+    of_base = next(row[f"base/{MEASURE}"] for row in rows if f"base/{MEASURE}" in row)
     epochs = sorted(measured)
     cards = [read_card(run.checkpoint(epoch)) for epoch in epochs]
-    base, start_s = cards[0].base, run.config.stat().st_mtime
-    names = [base, *(f"{run.path.name} · epoch {epoch}" for epoch in epochs)]
-    with app_searcher(run.path.parent) as searcher:
-        found = [
-            [_found(searcher, text, name) for text in QUERIES] for name in names
-        ]  # each model is loaded once
+    started_s = run.config.stat().st_mtime
+    seconds = [0]
+    hard_pairs = [round(of_base, 1)]
+    for epoch, card in zip(epochs, cards, strict=True):
+        seconds.append(round(datetime.fromisoformat(card.created).timestamp() - started_s))
+        hard_pairs.append(round(measured[epoch], 1))
+
+    names = [cards[0].base, *(f"{run.path.name} · epoch {epoch}" for epoch in epochs)]
     return Recording(
-        base,
+        cards[0].base,
         PRESET,
         cards[-1].created[:10],
-        [0, *(round(datetime.fromisoformat(card.created).timestamp() - start_s) for card in cards)],
-        [round(value, 1) for value in (before, *(measured[epoch] for epoch in epochs))],
-        dict(zip(QUERIES, map(list, zip(*found, strict=True)), strict=True)),
+        seconds,
+        hard_pairs,
+        hits_of_queries(run, names),
     )
 
 
-def _found(searcher: Searcher, text: str, system: str) -> RecordedHits:
+def hits_of_queries(run: RunFolder, names: Sequence[str]) -> dict[str, list[RecordedHits]]:
+    """Return the hits of each query, one list per model."""
+    hits_of: dict[str, list[RecordedHits]] = {text: [] for text in QUERIES}
+    with app_searcher(run.path.parent) as searcher:
+        # In this order, each model is loaded once.
+        for name, text in product(names, QUERIES):
+            hits_of[text].append(_hits(searcher, text, name))
+    return hits_of
+
+
+def _hits(searcher: Searcher, text: str, system: str) -> RecordedHits:
     (ranking,) = searcher.search(text, [system], K).rankings
     return [(hit.video_id, round(hit.score, 3)) for hit in ranking.hits]
 
@@ -87,9 +101,8 @@ def main() -> None:
         recording = recorded(run)
     write_json(flags.out, asdict(recording))
     write_head("epoch", "s", MEASURE)
-    for epoch, (seconds, value) in enumerate(
-        zip(recording.seconds, recording.hard_pairs, strict=True)
-    ):
+    curve = zip(recording.seconds, recording.hard_pairs, strict=True)
+    for epoch, (seconds, value) in enumerate(curve):
         write_row(epoch, seconds, value)
 
 

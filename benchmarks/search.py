@@ -6,6 +6,7 @@ cached.
 
 import time
 from collections.abc import Iterable, Sequence
+from itertools import cycle
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,12 +26,13 @@ PARTS = ("understanding the sentence", "text encoding", "rest: strategies, index
 
 def queries(count: int) -> list[str]:
     """Return distinct negated queries."""
-    scenes = sample_scenes("validation", count, seed=0)
-    unwanted = [unwanted for _, unwanted in stories()]
-    return [
-        f"{captions(scene, 1)[0]} and not {unwanted[i % len(unwanted)]}"
-        for i, scene in enumerate(scenes)
-    ]
+    unwanted_parts = cycle(unwanted for _, unwanted in stories())
+    texts = []
+    for scene, unwanted in zip(
+        sample_scenes("validation", count, seed=0), unwanted_parts, strict=False
+    ):
+        texts.append(f"{captions(scene, 1)[0]} and not {unwanted}")
+    return texts
 
 
 class TimedEncoder:
@@ -53,9 +55,11 @@ class TimedEncoder:
 
 def times_ms(searcher: Searcher, texts: Iterable[str]) -> NDArray[np.float64]:
     """Return the time of each of PARTS per query: (Q, 3)."""
-    clock, rows = TimedEncoder(searcher.live.get(MODEL).encoder), []
+    clock = TimedEncoder(searcher.live.get(MODEL).encoder)
+    rows = []
     for text in texts:
-        clock.spent_s, start_s = 0.0, time.perf_counter()
+        clock.spent_s = 0.0
+        start_s = time.perf_counter()
         query = searcher.understand(text)
         understood_s = time.perf_counter()
         searcher.search(query, SYSTEMS, K).as_dict()
@@ -71,16 +75,15 @@ def main() -> None:
     count = parser.parse_args().queries
     with app_searcher() as searcher:
         searcher.warm_up(MODEL)
-        times = times_ms(searcher, queries(count + 5))[5:]  # the first few warm up
-    rows = {
-        f"one search, {len(SYSTEMS)} systems, {len(built_in_gallery().videos)} clips": times.sum(
-            axis=1
-        )
-    }
+        # The first few warm up.
+        times = times_ms(searcher, queries(count + 5))[5:]
+    num_clips = len(built_in_gallery().videos)
+    rows = {f"one search, {len(SYSTEMS)} systems, {num_clips} clips": times.sum(axis=1)}
     rows |= dict(zip(PARTS, times.T, strict=True))
     write_head("", "median ms", "p95 ms")
-    for name, column in rows.items():
-        write_row(name, *(f"{value:.1f}" for value in np.percentile(column, (50, 95))))
+    for name, of_queries_ms in rows.items():
+        p50, p95 = np.percentile(of_queries_ms, (50, 95))
+        write_row(name, f"{p50:.1f}", f"{p95:.1f}")
 
 
 if __name__ == "__main__":

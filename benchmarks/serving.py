@@ -19,7 +19,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -43,19 +43,26 @@ from benchmarks.search import queries
 from nt2vr.settings import PACKAGE
 from trainer.runs.run_folder import RunFolder
 
-PEOPLE, PAUSE_S, CLIENTS = 50, 5.0, 16
-MOST_PER_S = 100  # searches; two cores answer half as many
+PEOPLE = 50
+PAUSE_S = 5.0
+CLIENTS = 16
+# Searches; two cores answer half as many.
+MOST_PER_S = 100
 SYSTEMS = ["CLIP", "CLIP-neg", "CLIP boolean"]
-RUN = "load"  # a run is named by its folder
-HEALTH = "api/health"  # answers once searches do
+# A run is named by its folder.
+RUN = "load"
+# It answers once searches do.
+HEALTH = "api/health"
 
 
 def memory_of(app: App) -> float:
     """Memory of the app and its children but the trainer, in 10^6 bytes."""
-    commands = {pid: Path(f"/proc/{pid}/cmdline") for pid in with_children(app.process.pid)}
-    return sum(
-        memory_mb(pid) for pid, file in commands.items() if b"\0trainer\0" not in file.read_bytes()
-    )
+    total_mb = 0.0
+    for pid in with_children(app.process.pid):
+        command = Path(f"/proc/{pid}/cmdline").read_bytes()
+        if b"\0trainer\0" not in command:
+            total_mb += memory_mb(pid)
+    return total_mb
 
 
 @contextmanager
@@ -112,9 +119,10 @@ class Tally:
 
     def row(self, name: str, seconds: float, memory: str) -> str:
         """Format as a row of a Markdown table."""
-        p50, p95 = np.percentile(self.times_ms, (50, 95)) if self.times_ms else (0, 0)
-        count, rate = len(self.times_ms), len(self.times_ms) / seconds
-        return f"| {name} | {count:,} | {p50:.0f} | {p95:.0f} | {len(self.errors)} | {rate:.1f} | {memory} |\n"
+        p50, p95 = np.percentile(self.times_ms or [0.0], (50, 95))
+        count = len(self.times_ms)
+        speed = f"{count / seconds:.1f}"
+        return f"| {name} | {count:,} | {p50:.0f} | {p95:.0f} | {len(self.errors)} | {speed} | {memory} |\n"
 
 
 def enough_queries(seconds: float, per_s: float) -> Iterator[str]:
@@ -130,8 +138,8 @@ HEAD = """| load | searches | p50 ms | p95 ms | errors | searches/s | memory MB,
 async def by_route(client: httpx.AsyncClient, query: str, systems: list[str]) -> str:
     """Search over the plain route."""
     answer = await client.post("api/search", json={"query": query, "systems": systems, "k": 8})
-    found = answer.json().get("systems", [])
-    return "" if [len(each["hits"]) for each in found] == [8] * len(systems) else answer.text[:200]
+    num_hits = [len(system["hits"]) for system in answer.json().get("systems", [])]
+    return "" if num_hits == [8] * len(systems) else answer.text[:200]
 
 
 class Page:
@@ -140,16 +148,15 @@ class Page:
     def __init__(self, url: str, elem_id: str, trigger: str) -> None:
         """Read from the page which event a component triggers."""
         config = httpx.get(f"{url}config", timeout=PATIENCE_S).json()
-        ids = {
-            component["props"].get("elem_id"): component["id"] for component in config["components"]
-        }
+        ids = {}
+        for component in config["components"]:
+            ids[component["props"].get("elem_id")] = component["id"]
         target = [ids[elem_id], trigger]
-        events = [
-            event
+        self.event_id = next(
+            event["id"]
             for event in config["dependencies"]
             if event["backend_fn"] and target in event["targets"]
-        ]
-        self.event_id = events[0]["id"]
+        )
 
     async def send(self, client: httpx.AsyncClient, session: str, inputs: list[Any]) -> str:
         """Trigger the event; return what is wrong with its answer, or ""."""
@@ -251,7 +258,8 @@ async def crowd(
 
 async def saturation(app: App, seconds: float, systems: list[str]) -> Tally:
     """Let clients search one after another without a pause, over the plain route."""
-    tally, texts = Tally(), enough_queries(seconds, MOST_PER_S)
+    tally = Tally()
+    texts = enough_queries(seconds, MOST_PER_S)
     end_s = time.monotonic() + seconds
 
     async def visitor() -> None:
@@ -272,7 +280,8 @@ def measure(
     """Run one load, alone or while a run trains, and print its row."""
     with running_app(data, HEALTH) as app:
         systems = [*SYSTEMS[:2], RUN] if (data / "runs").exists() else SYSTEMS
-        asyncio.run(load(app, 5, systems))  # warms up
+        # It warms up.
+        asyncio.run(load(app, 5, systems))
         before_mb = memory_of(app)
         tally = asyncio.run(load(app, seconds, systems))
         sys.stdout.write(tally.row(name, seconds, f"{before_mb:.0f} → {memory_of(app):.0f}"))
@@ -292,9 +301,8 @@ def routes(data: Path, rounds: int = 200) -> None:
         nt2vr.open_searcher(data) as searcher,
         httpx.Client(base_url=app.url) as client,
     ):
-        gradio, quick = (
-            Client(app.url, verbose=False, ssl_verify=verify) for verify in (True, False)
-        )
+        gradio = Client(app.url, verbose=False)
+        unverified = Client(app.url, verbose=False, ssl_verify=False)
         rest = (SYSTEMS, 8, None, 0.5, 0.5)
         ways: dict[str, Callable[[], Any]] = {
             "the search itself": lambda: searcher.search(next(texts), SYSTEMS, k=8).as_dict(),
@@ -304,14 +312,15 @@ def routes(data: Path, rounds: int = 200) -> None:
             "gradio_client, /search": lambda: gradio.predict(
                 next(texts), *rest, api_name="/search"
             ),
-            "the same with ssl_verify=False": lambda: quick.predict(
+            "the same with ssl_verify=False": lambda: unverified.predict(
                 next(texts), *rest, api_name="/search"
             ),
         }
         times = in_turns(ways, rounds + 10)
     write_head("one search of three systems", "median ms", "p95 ms")
-    for name, column in times.items():
-        write_row(name, *(f"{1000 * value:.1f}" for value in np.percentile(column[10:], (50, 95))))
+    for name, seconds in times.items():
+        p50, p95 = 1000 * np.percentile(seconds[10:], (50, 95))
+        write_row(name, f"{p50:.1f}", f"{p95:.1f}")
 
 
 def main() -> None:
@@ -326,17 +335,19 @@ def main() -> None:
     seconds = 60 * options.minutes
     with tempfile.TemporaryDirectory(prefix="nt2vr-serving-") as folder:
         data = Path(folder)
+        # It embeds the gallery.
         with running_app(data, HEALTH):
-            pass  # embeds the gallery
-        if options.load in ("people", "saturation"):
-            load = {"people": people, "saturation": saturation}[options.load]
-            sys.stdout.write(HEAD)
-            with training(data) if options.training else nullcontext():
-                measure(
-                    f"{options.load}{', training' if options.training else ''}", load, data, seconds
-                )
-        else:
+            pass
+        if options.load == "routes":
             routes(data)
+            return
+        load = {"people": people, "saturation": saturation}[options.load]
+        sys.stdout.write(HEAD)
+        if not options.training:
+            measure(options.load, load, data, seconds)
+            return
+        with training(data):
+            measure(f"{options.load}, training", load, data, seconds)
 
 
 if __name__ == "__main__":

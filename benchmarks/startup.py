@@ -39,9 +39,9 @@ K = 8
 
 def imports_s() -> float:
     """Return how long a new Python process takes for the imports alone."""
-    return timed(
-        lambda: subprocess.run([sys.executable, "-c", IMPORTS], cwd=PACKAGE.parent, check=True)
-    )[0]
+    command = [sys.executable, "-c", IMPORTS]
+    seconds, _ = timed(lambda: subprocess.run(command, cwd=PACKAGE.parent, check=True))
+    return seconds
 
 
 def six_models() -> list[float]:
@@ -50,7 +50,7 @@ def six_models() -> list[float]:
     answer = subprocess.run(
         command, cwd=PACKAGE.parent, check=True, capture_output=True, text=True
     ).stdout
-    return [float(each) for each in answer.split()]
+    return [float(number) for number in answer.split()]
 
 
 def start_s(data_dir: Path) -> tuple[float, float]:
@@ -75,14 +75,17 @@ def main() -> None:
     repeat = parser.parse_args().repeat
     with TemporaryDirectory() as folder:
         start_s(Path(folder))
-        rows = [(imports_s(), *start_s(Path(folder)), *six_models()) for _ in range(repeat)]
-    imports, page, answer, load, memory = np.median(rows, axis=0)
+        rows = []
+        for _ in range(repeat):
+            rows.append((imports_s(), *start_s(Path(folder)), *six_models()))
+    imported_s, page_s, answered_s, loaded_s, memory_mb = np.median(rows, axis=0)
     name = f"from `python app.py`, median of {repeat}"
+    factor = f"{answered_s / imported_s:.2f} times"
     write_head(name, "page is up, s", "first query answered, s", "compared with the imports")
-    write_row("importing torch, open_clip and gradio alone", "", f"{imports:.1f}", "")
-    write_row("warm cache", f"{page:.1f}", f"{answer:.1f}", f"{answer / imports:.2f} times")
+    write_row("importing torch, open_clip and gradio alone", "", f"{imported_s:.1f}", "")
+    write_row("warm cache", f"{page_s:.1f}", f"{answered_s:.1f}", factor)
     write_head("the six built-in models in one process", "loaded in s", "memory MB")
-    write_row("", f"{load:.2f}", f"{memory:.0f}")
+    write_row("", f"{loaded_s:.2f}", f"{memory_mb:.0f}")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ again is not trained again, only measured.
 import csv
 import json
 import logging
+import math
 import random
 import sys
 import time
@@ -74,15 +75,19 @@ CONTENT = VERB_TAGS - {"MD"} | {"NOUN", "ADJ"}
 VAGUE = words(
     "be do have person people man woman boy girl someone somebody thing something other one"
 )
-EPOCH_STEPS = 80  # steps between two validations; the first such epoch may be of "not B" alone
-MEASURED_EVERY = 4  # epochs; nothing is stopped early here
+# Steps between two validations; the first such epoch may be of "not B" alone.
+EPOCH_STEPS = 80
+# Epochs; nothing is stopped early here.
+MEASURED_EVERY = 4
 SEED = 7
 ALPHAS = (0.25, 0.5, 0.65, 0.8, 1.0, 1.25)
-HELD_OUT = words(  # concepts that a run with hold_out=1 never denies: common nouns and verbs of both datasets
+# Concepts that a run with hold_out=1 never denies: common nouns and verbs of both datasets.
+HELD_OUT = words(
     "dog ball water car guitar horse bike beach snow hat tree grass street table food game dress phone boat field "
     "camera stage road pool rock fence bench shirt book piano "
     "sing dance run jump ride cook swim climb eat throw drive laugh kick sleep cry fight draw walk cut paint"
 )
+# Of a run.
 SETTINGS = (
     "alpha",
     "rate",
@@ -95,7 +100,7 @@ SETTINGS = (
     "seed",
     "world",
     "added_layers",
-)  # of a run
+)
 logger = logging.getLogger(__name__)
 Run = Mapping[str, float]
 
@@ -123,18 +128,17 @@ class NeverDenied(CaptionSentences):
 
     def denial(self, row: int, shares: Mapping[str, float], rng: random.Random) -> Denial:
         """Draw until it does not."""
-        while denies_held_out((denial := super().denial(row, shares, rng)).unwanted):
-            pass
-        return denial
+        while True:
+            denial = super().denial(row, shares, rng)
+            if not denies_held_out(denial.unwanted):
+                return denial
 
 
 def denies_held_out(unwanted: str) -> bool:
     """Return whether a phrase has a held-out concept in any form."""
-    forms = (
-        *unwanted.split(),
-        *concepts_of(unwanted),
-    )  # "ran" has the lemma "run"; "dancers" begins as "dance" does
-    return any(form.startswith(concept.removesuffix("e")) for form in forms for concept in HELD_OUT)
+    # "ran" has the lemma "run"; "dancers" begins as "dance" does.
+    starts = tuple(concept.removesuffix("e") for concept in HELD_OUT)
+    return any(form.startswith(starts) for form in (*unwanted.split(), *concepts_of(unwanted)))
 
 
 def write_means(path: Path) -> None:
@@ -171,38 +175,71 @@ def main() -> None:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
     options.out.mkdir(parents=True, exist_ok=True)
     halves = list(halves_of(options.data, options.out))
-    clips: dict[str, tuple[Clips, Clips]] = {}  # by data
+    teacher = RunTeacher(options.data, options.out, options.steps, options.captions)
     for name in options.runs:
-        encoder = MiniLMEncoder(*load_minilm())
-        found: dict[str, float] = {}
-        denied: set[str] | None = None
-        if name != "base":
-            kept = options.out / f"{name}.pt"
-            if not kept.exists():
-                run = settings_of(name)
-                config = config_of(run, write_captions(options.data, options.out), options.steps)
-                if config.dataset.data not in clips:
-                    clips[config.dataset.data] = clips_of(config, options.captions)
-                model, found, denied = teach(
-                    config,
-                    *clips[config.dataset.data],
-                    hold_out=bool(run.get("hold_out")),
-                    added_layers=int(run.get("added_layers", 0)),
-                )
-                with atomic_write(kept) as file:
-                    torch.save(
-                        {"model": model.state_dict(), "found": found, "denied": sorted(denied)},
-                        file,
-                    )
-            taught = torch.load(kept)
-            model, tokenizer = load_minilm(int(settings_of(name).get("added_layers", 0)))
-            model.load_state_dict(taught["model"])
-            found, denied = taught["found"], set(taught["denied"])
-            encoder = MiniLMEncoder(model, tokenizer, f"MiniLM-neg {name}", "MiniLM")
+        run = None if name == "base" else teacher.run(name)
         with (options.out / "results.jsonl").open("a", encoding="utf-8") as file:
-            for line in measured(encoder, halves, denied):
-                file.write(json.dumps({"run": name, **line, **found}) + "\n")
+            for line in measured(run, halves):
+                file.write(json.dumps({"run": name, **line}) + "\n")
                 file.flush()
+
+
+@dataclass(frozen=True, eq=False)
+class TaughtRun:
+    """A run that has ended.
+
+    Attributes:
+        text_measures: of its last epoch, with its steps and seconds.
+        denied: all phrases that its sentences denied.
+    """
+
+    encoder: MiniLMEncoder
+    text_measures: Mapping[str, float]
+    denied: set[str]
+
+
+class RunTeacher:
+    """Trains runs, or reads those that have been trained."""
+
+    def __init__(self, data: Path, out: Path, steps: int, num_captions: int) -> None:
+        self._data = data
+        self._out = out
+        self._steps = steps
+        self._num_captions = num_captions
+        # By the data of a config.
+        self._clips: dict[str, tuple[Clips, Clips]] = {}
+
+    def run(self, name: str) -> TaughtRun:
+        """Return the run of a name."""
+        settings = settings_of(name)
+        path = self._out / f"{name}.pt"
+        if not path.exists():
+            self._train(settings, path)
+        stored = torch.load(path)
+        model, tokenizer = load_minilm(int(settings.get("added_layers", 0)))
+        model.load_state_dict(stored["model"])
+        encoder = MiniLMEncoder(model, tokenizer, f"MiniLM-neg {name}", "MiniLM")
+        return TaughtRun(encoder, stored["found"], set(stored["denied"]))
+
+    def _train(self, settings: Run, path: Path) -> None:
+        captions = write_captions(self._data, self._out)
+        config = config_of(settings, captions, self._steps)
+        data = config.dataset.data
+        if data not in self._clips:
+            self._clips[data] = clips_of(config, self._num_captions)
+        clips, validation = self._clips[data]
+        if settings.get("hold_out"):
+            clips = without_held_out(clips)
+        model, text_measures, denied = teach(
+            config, clips, validation, added_layers=int(settings.get("added_layers", 0))
+        )
+        stored = {
+            "model": model.state_dict(),
+            "found": text_measures,
+            "denied": sorted(denied),
+        }
+        with atomic_write(path) as file:
+            torch.save(stored, file)
 
 
 def settings_of(name: str) -> Run:
@@ -211,152 +248,163 @@ def settings_of(name: str) -> Run:
     Raises:
         ConfigError: if one is unknown.
     """
-    run = {key: float(value) for key, value in (pair.split("=") for pair in name.split(","))}
-    for key in run:
+    settings = {}
+    for pair in name.split(","):
+        key, _, value = pair.partition("=")
         if key not in SETTINGS:
             raise ConfigError(
                 f"A run has no setting {quoted(key)}. Name some of {', '.join(SETTINGS)}."
             )
-    return run
+        settings[key] = float(value)
+    return settings
 
 
 def halves_of(data: Path, out: Path) -> Iterator[Half]:
     """Build the benchmark of each half of the videos, with the gallery of the untaught encoder."""
-    encoder = MiniLMEncoder(*load_minilm())
     everything = read_captioned_videos(data / "msrvtt1k_captions.jsonl")
-    validation = set(sample_ids(everything.captions, len(everything.captions) // 2))
-    for name in ("validation", "report"):
+    validation_ids = set(sample_ids(everything.captions, len(everything.captions) // 2))
+    report_ids = everything.captions.keys() - validation_ids
+    encoder = MiniLMEncoder(*load_minilm())
+    for name, ids in {"validation": validation_ids, "report": report_ids}.items():
         captions = {
-            v: some
-            for v, some in everything.captions.items()
-            if (v in validation) == (name == "validation")
+            video_id: texts for video_id, texts in everything.captions.items() if video_id in ids
         }
         queries = tuple(query for query in everything.queries if query.video_id in captions)
-        videos = CaptionedVideos(captions, queries)
-        benchmark = words_benchmark(f"MSR-VTT1k {name}", videos, SEED, out / "queries")
-        stored = out / f"gallery-{name}-{benchmark.digest}.npy"
-        if not stored.exists():
-            np.save(stored, benchmark.embed(encoder, silent).vectors)
-        videos = np.load(stored)
-        (control,) = benchmark.measure(
-            encoder, [System(encoder.name, "drop")], EmbeddedVideos(videos)
-        )
-        yield Half(name, benchmark, videos, control.measured)
+        yield half_of(name, CaptionedVideos(captions, queries), encoder, out)
+
+
+def half_of(name: str, captioned: CaptionedVideos, encoder: MiniLMEncoder, out: Path) -> Half:
+    """Build the benchmark of some videos, and measure the control."""
+    benchmark = words_benchmark(f"MSR-VTT1k {name}", captioned, SEED, out / "queries")
+    path = out / f"gallery-{name}-{benchmark.digest}.npy"
+    if not path.exists():
+        np.save(path, benchmark.embed(encoder, silent).vectors)
+    videos = np.load(path)
+    (control,) = benchmark.measure(encoder, [System(encoder.name, "drop")], EmbeddedVideos(videos))
+    return Half(name, benchmark, videos, control.measured)
 
 
 def write_captions(data: Path, out: Path) -> Path:
     """Write the training captions to one file, without those of the test videos."""
     path = out / "captions.txt"
-    if not path.exists():
-        videos = read_captioned_videos(data / "msrvtt1k_captions.jsonl").captions.values()
-        tested = {key_of(text) for some in videos for text in some}
-        lines = (data / "flickr8k_captions.txt").read_text(encoding="utf-8").splitlines()
-        with (data / "msrvtt_captions_2k.csv").open(encoding="utf-8", newline="") as file:
-            lines += [f"{row['video_id']}#0\t{row['sentence']}" for row in csv.DictReader(file)]
-        path.write_text(
-            "".join(f"{line}\n" for line in lines if key_of(line.split("\t")[1]) not in tested),
-            encoding="utf-8",
-        )
+    if path.exists():
+        return path
+    tested: set[str] = set()
+    for texts in read_captioned_videos(data / "msrvtt1k_captions.jsonl").captions.values():
+        tested.update(map(key_of, texts))
+
+    lines = (data / "flickr8k_captions.txt").read_text(encoding="utf-8").splitlines()
+    with (data / "msrvtt_captions_2k.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            lines.append(f"{row['video_id']}#0\t{row['sentence']}")
+    untested = [line for line in lines if key_of(line.split("\t")[1]) not in tested]
+    path.write_text("".join(f"{line}\n" for line in untested), encoding="utf-8")
     return path
 
 
 def config_of(run: Run, captions: Path, steps: int) -> TrainConfig:
     """Return the preset with a run's settings, in epochs of EPOCH_STEPS."""
     preset = load_config(PRESETS / "teach-text.json")
-    distill = preset.objective.losses["distill"]
-    shares = {
-        **preset.negation.sentences,
-        "idiom": run.get("idiom", preset.negation.sentences["idiom"]),
-    }
+    distill = dict(preset.objective.losses["distill"])
+    for key in ("alpha", "keep"):
+        if key in run:
+            distill[key] = run[key]
+    shares = dict(preset.negation.sentences)
+    shares["idiom"] = run.get("idiom", shares["idiom"])
+    batch_size = int(run.get("batch", preset.batches.batch_size))
     return preset.replace(
         base="MiniLM",
         model=MODEL_CFG,
         positions="centres",
         pooling="mean",
-        keep_tokens=False,  # `teach` freezes the whole table, which saves its gradient
+        # `teach` freezes the whole table, which saves its gradient.
+        keep_tokens=False,
         data=WORLD if run.get("world") else str(captions),
-        losses={
-            "distill": {**distill, **{key: run[key] for key in ("alpha", "keep") if key in run}}
-        },
+        losses={"distill": distill},
         sentences={kind: share for kind, share in shares.items() if share},
         not_epochs=int(run.get("not", preset.negation.not_epochs)),
         learning_rate=run.get("rate", preset.rate.learning_rate),
         seed=int(run.get("seed", 0)),
-        batch_size=(batch := int(run.get("batch", preset.batches.batch_size))),
-        num_clips=EPOCH_STEPS * batch,
-        epochs=-(-int(run.get("steps", steps)) // EPOCH_STEPS),
+        batch_size=batch_size,
+        num_clips=EPOCH_STEPS * batch_size,
+        epochs=math.ceil(run.get("steps", steps) / EPOCH_STEPS),
         validation_clips=500,
         add_world=False,
     )
 
 
-def clips_of(config: TrainConfig, most: int) -> tuple[Clips, Clips]:
+def clips_of(config: TrainConfig, num_captions: int) -> tuple[Clips, Clips]:
     """Read the training captions, and the held-out captions that text measures are taken on."""
     # All that is measured; a run of the product would hold out a tenth.
     splits.HELD_OUT = config.validation.validation_clips
     loader = ClipLoader(config, Path(), Reading(videos=False))
-    return replace(loader, config=config.replace(num_clips=most)).load("train"), loader.load(
-        "validation"
-    )
+    training = replace(loader, config=config.replace(num_clips=num_captions)).load("train")
+    return training, loader.load("validation")
+
+
+def without_held_out(clips: Clips) -> Clips:
+    """Let the sentences of captions never deny a held-out concept."""
+    sentences = clips.sentences
+    assert isinstance(sentences, CaptionSentences)
+    never_denied = NeverDenied(sentences.captions, sentences.denials, has_videos=False)
+    return replace(clips, sentences=never_denied)
 
 
 def teach(
-    config: TrainConfig,
-    clips: Clips,
-    validation: Clips,
-    hold_out: bool = False,
-    added_layers: int = 0,
+    config: TrainConfig, clips: Clips, validation: Clips, added_layers: int = 0
 ) -> tuple[MiniLM, dict[str, float], set[str]]:
     """Train; return the model, its text measures with the time taken, and all phrases that were denied."""
-    started = time.monotonic()
+    started_s = time.monotonic()
     logger.info("%d captions to learn from", len(clips))
-    if hold_out:
-        assert isinstance(clips.sentences, CaptionSentences)
-        clips = replace(
-            clips,
-            sentences=NeverDenied(
-                clips.sentences.captions, clips.sentences.denials, has_videos=False
-            ),
-        )
-    torch.manual_seed(config.run.seed)  # draws the weights of added layers
+    # It draws the weights of added layers.
+    torch.manual_seed(config.run.seed)
     model, tokenizer = load_minilm(added_layers)
     model.token_embedding.requires_grad_(False)
     base = FrozenTexts(deepcopy(model), tokenizer, "cpu")
-    learner = Learner(
-        config,
-        Start(losses_of(config), "cpu", model, tokenizer, PREPROCESS, Card("MiniLM"), Mean()),
-    )
-    rows = range(0, len(clips), max(1, len(clips) // SAMPLE))
-    sentences = [
-        draw_sentence(clips, config, row, f"{config.run.seed} tokens {row}") for row in rows
-    ]
-    sampled = MiniLMEncoder(load_minilm()[0], tokenizer).encode_text(
-        clips.captions("sample")[:SAMPLE]
-    )
-    parts = learner.losses.inputs.of(Parts)
-    parts.teacher = Teacher(base, sentences, sampled, "cpu")
-    parts.storing_teacher = parts.teacher
+    start = Start(losses_of(config), "cpu", model, tokenizer, PREPROCESS, Card("MiniLM"), Mean())
+    learner = Learner(config, start)
+    use_teacher(learner, base, clips)
     measures = TextMeasures(learner, validation)
     logger.info("%s", {name: round(value, 3) for name, value in measures.controls.items()})
-    found: dict[str, float] = {}
+
+    text_measures: dict[str, float] = {}
     denied: set[str] = set()
     for epoch in range(1, config.batches.epochs + 1):
-        learner.start_epoch()
-        batches = _noted(epoch_batches(clips, config, epoch, 0, learner.losses.inputs), denied)
-        while learner.steps < epoch * config.steps_per_epoch:
-            losses = learner.step(islice(batches, 1))
-            if learner.steps in (1, 10, 100):
-                logger.info(
-                    "step %d, %.0f s, %s", learner.steps, time.monotonic() - started, losses
-                )
+        take_epoch(learner, clips, epoch, denied, started_s)
         if epoch % MEASURED_EVERY == 0 or epoch == config.batches.epochs:
-            found = measures(FrozenTexts(model, tokenizer, "cpu"))
-            logger.info("step %d, %.0f s: %s", learner.steps, time.monotonic() - started, found)
-    return (
-        model,
-        {**found, "steps": learner.steps, "seconds": round(time.monotonic() - started)},
-        denied,
-    )
+            text_measures = measures(FrozenTexts(model, tokenizer, "cpu"))
+            seconds = time.monotonic() - started_s
+            logger.info("step %d, %.0f s: %s", learner.steps, seconds, text_measures)
+    text_measures["steps"] = learner.steps
+    text_measures["seconds"] = round(time.monotonic() - started_s)
+    return model, text_measures, denied
+
+
+def use_teacher(learner: Learner, base: FrozenTexts, clips: Clips) -> None:
+    """Let the frozen base give the targets of the learner's losses."""
+    config = learner.config
+    sentences = []
+    for row in range(0, len(clips), max(1, len(clips) // SAMPLE)):
+        sentences.append(draw_sentence(clips, config, row, f"{config.run.seed} tokens {row}"))
+    untaught = MiniLMEncoder(*load_minilm())
+    captions = untaught.encode_text(clips.captions("sample")[:SAMPLE])
+    parts = learner.losses.inputs.of(Parts)
+    parts.teacher = Teacher(base, sentences, captions, "cpu")
+    parts.storing_teacher = parts.teacher
+
+
+def take_epoch(
+    learner: Learner, clips: Clips, epoch: int, denied: set[str], started_s: float
+) -> None:
+    """Take the steps of an epoch, and add the phrases that its sentences deny."""
+    config = learner.config
+    learner.start_epoch()
+    batches = _noted(epoch_batches(clips, config, epoch, 0, learner.losses.inputs), denied)
+    while learner.steps < epoch * config.steps_per_epoch:
+        losses = learner.step(islice(batches, 1))
+        if learner.steps in (1, 10, 100):
+            seconds = time.monotonic() - started_s
+            logger.info("step %d, %.0f s, %s", learner.steps, seconds, losses)
 
 
 def _noted(batches: Iterable[Batch], denied: set[str]) -> Iterator[Batch]:
@@ -366,64 +414,76 @@ def _noted(batches: Iterable[Batch], denied: set[str]) -> Iterator[Batch]:
         yield batch
 
 
-def measured(
-    encoder: MiniLMEncoder, halves: Sequence[Half], denied: set[str] | None
-) -> Iterator[dict[str, Any]]:
-    """Yield the metrics of both halves: of an encoder that was taught with denied phrases, or of every baseline."""
-    systems = [System(encoder.name)]
-    if denied is None:
-        systems += [System(encoder.name, name) for name in ("drop", "anchored", "spherical")]
+def measured(run: TaughtRun | None, halves: Sequence[Half]) -> Iterator[dict[str, Any]]:
+    """Yield the metrics of both halves: of a run, or of every baseline."""
+    if run is None:
+        encoder = MiniLMEncoder(*load_minilm())
+        names = ("plain", "drop", "anchored", "spherical")
+        systems = [System(encoder.name, name) for name in names]
         systems += [System(encoder.name, "boolean", alpha) for alpha in ALPHAS]
+    else:
+        encoder = run.encoder
+        systems = [System(encoder.name)]
+
     for half in halves:
-        found = [
-            result.measured
-            for result in half.benchmark.measure(encoder, systems, EmbeddedVideos(half.videos))
-        ]
-        queries = half.benchmark.queries
-        held_out = [
-            "yes" if denies_held_out(" ".join(query.unwanted)) else "no" for query in queries
-        ]
-        further: dict[str, float] = {}
-        if denied is not None:
-            new = novelties(queries, denied)
-            control = ordered_by(new, queries, half.control)
-            for name, pairs in ordered_by(new, queries, found[0]).items():
-                further[f"new/{name}"], further[f"new/{name}, drop"] = (
-                    percent(pairs),
-                    percent(control[name]),
-                )
-                further[f"new/{name}, queries"] = len(pairs)
-        for system, values in zip(systems, found, strict=True):
-            by_concept = ordered_by(held_out, queries, values)
-            of_concepts = {
-                f"held_out/hard_pairs {name}": percent(pairs) for name, pairs in by_concept.items()
-            }
-            yield {
-                "half": half.name,
-                "system": system.name,
-                "metrics": {**summarise(queries, values), **of_concepts, **further},
-            }
+        results = half.benchmark.measure(encoder, systems, EmbeddedVideos(half.videos))
+        for result in results:
+            metrics = summarise(half.benchmark.queries, result.measured)
+            metrics |= by_held_out(half, result.measured)
+            line: dict[str, Any] = {"half": half.name, "system": result.system, "metrics": metrics}
+            if run is not None:
+                metrics |= by_novelty(half, result.measured, run.denied)
+                line |= run.text_measures
+            yield line
+
+
+def by_held_out(half: Half, measured: Measured) -> dict[str, float]:
+    """Return hard pairs of queries that deny a held-out concept, and of the others."""
+    queries = half.benchmark.queries
+    groups = ["yes" if denies_held_out(" ".join(query.unwanted)) else "no" for query in queries]
+    metrics = {}
+    for group, shares in ordered_by(groups, queries, measured).items():
+        metrics[f"held_out/hard_pairs {group}"] = percent(shares)
+    return metrics
+
+
+def by_novelty(half: Half, measured: Measured, denied: set[str]) -> dict[str, float]:
+    """Return hard pairs by how new to training what a query denies is, next to the control's."""
+    queries = half.benchmark.queries
+    groups = novelties(queries, denied)
+    control = ordered_by(groups, queries, half.control)
+    metrics: dict[str, float] = {}
+    for group, shares in ordered_by(groups, queries, measured).items():
+        metrics[f"new/{group}"] = percent(shares)
+        metrics[f"new/{group}, drop"] = percent(control[group])
+        metrics[f"new/{group}, queries"] = len(shares)
+    return metrics
 
 
 def novelties(queries: Sequence[JudgedQuery], denied: set[str]) -> list[str]:
     """Return how new to training what each query denies is: "phrase denied", "phrase", "a word" or "all words"."""
-    known = {concept for phrase in denied for concept in concepts_of(phrase)}
-    found = []
-    for query in queries:
-        new = [concept not in known for phrase in query.unwanted for concept in concepts_of(phrase)]
-        if denied.issuperset(query.unwanted):
-            found.append("phrase denied")
-        else:
-            found.append("all words" if new and all(new) else "a word" if any(new) else "phrase")
-    return found
+    trained_concepts: set[str] = set()
+    for phrase in denied:
+        trained_concepts.update(concepts_of(phrase))
+    return [_novelty(query, denied, trained_concepts) for query in queries]
+
+
+def _novelty(query: JudgedQuery, denied: set[str], trained_concepts: set[str]) -> str:
+    if denied.issuperset(query.unwanted):
+        return "phrase denied"
+    concepts: set[str] = set()
+    for phrase in query.unwanted:
+        concepts.update(concepts_of(phrase))
+    if concepts <= trained_concepts:
+        return "phrase"
+    return "all words" if concepts.isdisjoint(trained_concepts) else "a word"
 
 
 @cache
 def concepts_of(phrase: str) -> tuple[str, ...]:
     """Return the lemmas of a phrase's content words."""
-    return tuple(
-        sorted({token.lemma for token in load_tagger().tag(phrase) if token.tag in CONTENT} - VAGUE)
-    )
+    lemmas = {token.lemma for token in load_tagger().tag(phrase) if token.tag in CONTENT}
+    return tuple(sorted(lemmas - VAGUE))
 
 
 def ordered_by(

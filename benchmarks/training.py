@@ -45,8 +45,11 @@ from trainer.losses import build_losses
 from trainer.start import Start
 
 BASE = ASSETS / "models" / "clip"
-Step = Callable[[], int]  # takes a training step, returns its number of captions
-Reader = Callable[[Path], list[Image.Image]]  # returns the frames of a clip
+VIT = "ViT-B/32, random weights, 8 frames"
+# Takes a training step, and returns its number of captions.
+Step = Callable[[], int]
+# Returns the frames of a clip.
+Reader = Callable[[Path], list[Image.Image]]
 
 
 @dataclass(frozen=True)
@@ -86,16 +89,16 @@ def rows() -> dict[str, Row]:
         "num_frames": 8,
         "frames_per_step": 8,
     }
-    batch, steps = (64, 2) if torch.cuda.is_available() else (16, 1)
+    vit_row = Row(VIT, TrainConfig(**vit, batch_size=16), steps=1)
+    if torch.cuda.is_available():
+        vit_row = Row(VIT, TrainConfig(**vit, batch_size=64))
     return {
         "built-in": Row("built-in model, 4 frames", TrainConfig(**built_in, batch_size=64)),
         "text": Row(
             "built-in model, text tower alone",
             TrainConfig(**built_in, batch_size=128, train="text"),
         ),
-        "vit": Row(
-            "ViT-B/32, random weights, 8 frames", TrainConfig(**vit, batch_size=batch), steps
-        ),
+        "vit": vit_row,
     }
 
 
@@ -133,43 +136,60 @@ def trainer_loop(config: TrainConfig, clips: Clips) -> Step:
     return step
 
 
-def plain_loop(config: TrainConfig, videos: Sequence[Video], read: Reader | None = None) -> Step:
-    """Return one step of a plain loop with the same model, loss and data; it decodes unless told how to read."""
-    read = read or partial(decoded, num_frames=config.frames.num_frames)
-    start = Start.of(config)
-    model, tokenizer, device = start.model, start.tokenizer, start.device
-    transform = open_clip.image_transform(config.encoder.image_size, is_train=False)
-    model.train()
-    if config.encoder.train == "text":
-        model.visual.requires_grad_(False).eval()
-    losses = build_losses(config.objective.losses)
-    optimizer = torch.optim.RMSprop(
-        (p for p in model.parameters() if p.requires_grad), lr=config.rate.learning_rate
-    )
-    rows, sentences = _shuffled(len(videos)), WorldSentences(scenes_of(videos))
+class PlainLoop:
+    """A plain loop with the same model, losses and data; it decodes files unless told how to read clips."""
 
-    def step() -> int:
-        chosen = [next(rows) for _ in range(config.batches.batch_size)]
-        frames = torch.stack([transform(f) for row in chosen for f in read(videos[row].path)])
-        captions = [sentences.draw(row, random.Random(row)) for row in chosen]
-        frame_embeddings = model.encode_image(frames.to(device), normalize=True)
-        video = normalize(
-            frame_embeddings.unflatten(0, (config.batches.batch_size, -1)).mean(dim=1), dim=-1
+    def __init__(
+        self, config: TrainConfig, videos: Sequence[Video], read: Reader | None = None
+    ) -> None:
+        start = Start.of(config)
+        self._config = config
+        self._videos = videos
+        self._read = read or partial(decoded, num_frames=config.frames.num_frames)
+        self._device = start.device
+        self._tokenizer = start.tokenizer
+        self._transform = open_clip.image_transform(config.encoder.image_size, is_train=False)
+
+        self._model = start.model
+        self._model.train()
+        if config.encoder.train == "text":
+            self._model.visual.requires_grad_(False).eval()
+        self._losses = build_losses(config.objective.losses)
+        learning = [weight for weight in self._model.parameters() if weight.requires_grad]
+        self._optimizer = torch.optim.RMSprop(learning, lr=config.rate.learning_rate)
+        self._rows = _shuffled(len(videos))
+        self._sentences = WorldSentences(scenes_of(videos))
+
+    def step(self) -> int:
+        """Take a training step, and return its number of captions."""
+        rows = [next(self._rows) for _ in range(self._config.batches.batch_size)]
+        captions = [self._sentences.draw(row, random.Random(row)) for row in rows]
+        negations = [caption.negate() or caption.text for caption in captions]
+        batch = EmbeddedBatch(
+            video=self._encode_videos(rows),
+            caption=self._encode_texts([caption.text for caption in captions]),
+            logit_scale=self._model.logit_scale.exp(),
+            inputs={Negated: EmbeddedNegated(self._encode_texts(negations))},
         )
-        caption = model.encode_text(
-            tokenizer([one.text for one in captions]).to(device), normalize=True
-        )
-        negations = [one.negate() or one.text for one in captions]
-        negated = EmbeddedNegated(
-            model.encode_text(tokenizer(negations).to(device), normalize=True)
-        )
-        loss, _ = losses(EmbeddedBatch(video, caption, model.logit_scale.exp(), {Negated: negated}))
-        optimizer.zero_grad()
+        loss, _ = self._losses(batch)
+        self._optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
-        optimizer.step()
-        return config.batches.batch_size
+        self._optimizer.step()
+        return len(rows)
 
-    return step
+    def _encode_videos(self, rows: Sequence[int]) -> torch.Tensor:
+        pictures = []
+        for row in rows:
+            for frame in self._read(self._videos[row].path):
+                pictures.append(self._transform(frame))
+        frames = torch.stack(pictures).to(self._device)  # (b F, 3, S, S)
+        embeddings = self._model.encode_image(frames, normalize=True)
+        return normalize(embeddings.unflatten(0, (len(rows), -1)).mean(dim=1), dim=-1)  # (b, D)
+
+    def _encode_texts(self, texts: list[str]) -> torch.Tensor:
+        tokens = self._tokenizer(texts).to(self._device)
+        embeddings: torch.Tensor = self._model.encode_text(tokens, normalize=True)
+        return embeddings
 
 
 def _shuffled(length: int) -> Iterator[int]:
@@ -180,9 +200,13 @@ def _shuffled(length: int) -> Iterator[int]:
 
 def decoded(path: Path, num_frames: int) -> list[Image.Image]:
     """Decode all frames of a file, and return those at the centres of equal segments."""
-    capture, frames = cv2.VideoCapture(str(path)), []
-    while (read := capture.read())[0]:
-        frames.append(Image.fromarray(cv2.cvtColor(read[1], cv2.COLOR_BGR2RGB)))
+    capture = cv2.VideoCapture(str(path))
+    frames = []
+    while True:
+        was_read, pixels = capture.read()
+        if not was_read:
+            break
+        frames.append(Image.fromarray(cv2.cvtColor(pixels, cv2.COLOR_BGR2RGB)))
     capture.release()
     return [frames[position] for position in frame_positions(len(frames), num_frames)]
 
@@ -205,7 +229,8 @@ def extracted(videos: Sequence[Video], num_frames: int, folder: Path) -> Reader:
 def captions_per_s(step: Step, steps: int) -> float:
     """Time some steps, including pending GPU work."""
     if torch.cuda.is_available():
-        for _ in range(AHEAD):  # with batches that were drawn during the other loops' turns
+        # Their batches were drawn during the other loops' turns.
+        for _ in range(AHEAD):
             step()
         torch.cuda.synchronize()
     start_s = time.perf_counter()
@@ -223,17 +248,18 @@ def measure(row: Row, videos: Sequence[Video], rounds: int) -> list[object]:
         clips = gallery_clips(config, videos)
         loops = (
             trainer_loop(config, clips),
-            plain_loop(config, videos),
-            plain_loop(config, videos, reader),
+            PlainLoop(config, videos).step,
+            PlainLoop(config, videos, reader).step,
         )
-        for step in loops:  # the first warms up
+        # The first step warms up.
+        for step in loops:
             step()
-        rates = [[captions_per_s(step, row.steps) for step in loops] for _ in range(rounds)]
-    times = [[ours / decoding, ours / opening] for ours, decoding, opening in rates]
-    cells = [
-        *(ranged(values) for values in zip(*rates, strict=True)),
-        *(ranged(v) for v in zip(*times, strict=True)),
-    ]
+        rates = np.array(
+            [[captions_per_s(step, row.steps) for step in loops] for _ in range(rounds)]
+        )
+    # How many times the rate of each plain loop.
+    factors = rates[:, :1] / rates[:, 1:]
+    cells = [ranged(column.tolist()) for column in np.hstack([rates, factors]).T]
     return [row.name, config.batches.batch_size, *cells]
 
 

@@ -34,7 +34,7 @@ from benchmarks.harness import (
 )
 from benchmarks.search import queries
 from benchmarks.serving import HEALTH, PAUSE_S, PEOPLE, Page, SearchPage, Tally, crowd
-from nt2vr.search.searcher import DEFAULT_SYSTEMS
+from nt2vr.search.plan import DEFAULT_SYSTEMS
 
 Ask = Callable[[httpx.AsyncClient, str], Awaitable[str]]
 CLOCK_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -67,7 +67,8 @@ def cpu_seconds(app: App) -> float:
     ticks = 0
     for pid in with_children(app.process.pid):
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-        ticks += int(fields[11]) + int(fields[12])  # in user and in system mode
+        # In user and in system mode.
+        ticks += int(fields[11]) + int(fields[12])
     return ticks / CLOCK_TICKS_PER_S
 
 
@@ -86,9 +87,8 @@ def all_apps(texts: Iterator[str]) -> Iterator[dict[str, Measured]]:
             values = asyncio.run(template_values(app, page, next(texts)))
             recorded.write_text(json.dumps(values), encoding="utf-8")
             with trivial_app(data) as trivial, trivial_app(data, recorded) as replaying:
-                yield {PAGE: Measured(app, search)} | dict(
-                    zip(BASELINES, (trivial, replaying), strict=True)
-                )
+                baselines = dict(zip(BASELINES, (trivial, replaying), strict=True))
+                yield {PAGE: Measured(app, search), **baselines}
 
 
 async def template_values(app: App, page: SearchPage, text: str) -> list[dict[str, Any]]:
@@ -145,7 +145,8 @@ def main() -> None:
                     evenly=options.evenly,
                 )
                 tally = asyncio.run(load)
-                if number > 0:  # the first round warms up
+                # The first round warms up.
+                if number > 0:
                     measured.rounds.append(tally)
                     measured.cpu_s += cpu_seconds(measured.app) - before_s
     write_table(apps, options.people)

@@ -13,6 +13,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.harness import arguments, write_head, write_row
+from nt2vr.evaluation.metric_names import (
+    COMPOSED_HARD_PAIRS,
+    COMPOSED_MIR,
+    NOT_AUC,
+    ORIGINAL_MIR,
+    WITHOUT_HARD_PAIRS,
+)
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.presets import PRESETS
 from nt2vr.settings import prepare_environment
@@ -23,7 +30,7 @@ from trainer.runs.run_folder import RunFolder
 from trainer.validator import validate
 
 POLL_S = 0.01
-MEASURES = ("composed/hard_pairs", "without/hard_pairs", "not/auc", "composed/MIR", "original/MIR")
+MEASURES = (COMPOSED_HARD_PAIRS, WITHOUT_HARD_PAIRS, NOT_AUC, COMPOSED_MIR, ORIGINAL_MIR)
 
 
 def watch(manager: RunManager, config: TrainConfig) -> RunFolder:
@@ -34,42 +41,38 @@ def watch(manager: RunManager, config: TrainConfig) -> RunFolder:
     """
     start_s = time.perf_counter()
     run = RunFolder(manager.folder / manager.start(config))
-    last, seen = "", 0
+    last_step = ""
+    epoch = 0
     write_head("s", "step", *MEASURES)
     while True:
-        status, rows = manager.get(run.path.name).status, manager.metrics(run.path.name)
+        status = manager.get(run.path.name).status
+        rows = manager.metrics(run.path.name)
         now_s = time.perf_counter() - start_s
-        doing = status.doing if status.state == "preparing" else status.state
-        if doing != last:
-            last = _print(now_s, doing, {})
-        if run.checkpoint(seen + 1).is_dir():
-            seen += 1
-            measured = next(row for row in rows if row["epoch"] == seen and "original/MIR" in row)
-            _print(now_s, f"epoch {seen}, step {measured['step']:.0f}", measured)
+        step = status.doing if status.state == "preparing" else status.state
+        if step != last_step:
+            _print(now_s, step, {})
+            last_step = step
+        if run.checkpoint(epoch + 1).is_dir():
+            epoch += 1
+            row = next(row for row in rows if row["epoch"] == epoch and ORIGINAL_MIR in row)
+            _print(now_s, f"epoch {epoch}, step {row['step']:.0f}", row)
         if status.state in ("failed", "interrupted"):
             raise RuntimeError(status.error or manager.log_tail(run.path.name))
-        if status.state == "finished" and not run.checkpoint(seen + 1).is_dir():
+        if status.state == "finished" and not run.checkpoint(epoch + 1).is_dir():
             return run
         time.sleep(POLL_S)
 
 
-def _print(now_s: float, step: str, measured: dict[str, float]) -> str:
-    write_row(
-        f"{now_s:.1f}",
-        step,
-        *(f"{measured[name]:.3g}" if name in measured else "" for name in MEASURES),
-    )
-    return step
+def _print(now_s: float, step: str, measures: dict[str, float]) -> None:
+    cells = [f"{measures[name]:.3g}" if name in measures else "" for name in MEASURES]
+    write_row(f"{now_s:.1f}", step, *cells)
 
 
 def check(run: RunFolder, config: TrainConfig, cache: Path) -> None:
     """Measure the last checkpoint on the validation clips that other results are of."""
     clips = ClipLoader(config.replace(validation_clips=1000), cache).load("validation")
-    _print(
-        0,
-        f"on {len(clips)} clips",
-        validate(read_checkpoint(run.checkpoint(config.batches.epochs)), clips),
-    )
+    encoder = read_checkpoint(run.checkpoint(config.batches.epochs))
+    _print(0, f"on {len(clips)} clips", validate(encoder, clips))
 
 
 def main() -> None:

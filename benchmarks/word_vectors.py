@@ -24,7 +24,10 @@ from nt2vr.models.open_clip_model import build_model
 from nt2vr.models.tokenizer import FileTokenizer
 from trainer.config import SMALL_MODEL
 
-CLS, SEP, PIECES_AT_ONCE = 101, 102, 1024
+# The ids of [CLS] and [SEP].
+CLS = 101
+SEP = 102
+PIECES_AT_ONCE = 1024
 
 
 def text_cfg(
@@ -50,8 +53,9 @@ def embedded_pieces() -> Tensor:
     with torch.inference_mode():
         for start in range(0, VOCABULARY, PIECES_AT_ONCE):
             pieces = torch.arange(start, min(start + PIECES_AT_ONCE, VOCABULARY))
-            markers = [torch.full_like(pieces, marker) for marker in (CLS, SEP)]
-            embedded.append(model.encode_text(torch.stack([markers[0], pieces, markers[1]], dim=1)))
+            starts = torch.full_like(pieces, CLS)
+            ends = torch.full_like(pieces, SEP)
+            embedded.append(model.encode_text(torch.stack([starts, pieces, ends], dim=1)))
     return torch.cat(embedded).double()
 
 
@@ -68,11 +72,12 @@ def piece_vectors(width: int) -> Tensor:
 def write_base(folder: Path, visual: Path | None, layers: int, width: int) -> None:
     """Write the checkpoint folder; `width` is that of a random visual tower."""
     cfg = text_cfg(layers=layers)
-    vision_cfg = (
-        SMALL_MODEL["vision_cfg"] if visual else {**SMALL_MODEL["vision_cfg"], "width": width}
-    )
+    vision_cfg = SMALL_MODEL["vision_cfg"]
+    if visual is None:
+        vision_cfg = {**vision_cfg, "width": width}
     model_cfg = {**SMALL_MODEL, "vision_cfg": vision_cfg, "text_cfg": cfg}
-    card, preprocess = Card("Word vectors"), dict[str, Any]()
+    card = Card("Word vectors")
+    preprocess: dict[str, Any] = {}
     torch.manual_seed(0)
     _, tokenizer = load_minilm()
     tokenizer = FileTokenizer(tokenizer.files, cfg)

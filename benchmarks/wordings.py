@@ -19,7 +19,11 @@ from nt2vr.world.verdicts import judge_video
 
 K = 8
 SYSTEMS = ("CLIP", "CLIP-neg", "CLIP boolean α 0.5", "CLIP rectified", "CLIP drop")
-WITH_GOLD = ("CLIP rectified",)  # also asked with the known parts instead of the parser's
+# Also asked with the known parts instead of the parser's.
+WITH_KNOWN_PARTS = ("CLIP rectified",)
+# What a perfect system would get, as a column.
+POSSIBLE = "possible"
+Counts = dict[str, Counter[Verdict | None]]
 
 
 @dataclass(frozen=True)
@@ -29,7 +33,7 @@ class Scene:
     Attributes:
         key: what is typed of the wanted part after an operator.
         not_key: likewise of the unwanted part.
-        other: another thing or deed to exclude, in lists.
+        other: another thing or action to exclude, in lists.
     """
 
     who: str
@@ -40,15 +44,15 @@ class Scene:
     other: str
 
     @property
-    def is_deed(self) -> bool:
-        """Whether a deed is unwanted, otherwise a thing."""
+    def is_action(self) -> bool:
+        """Whether an action is unwanted, otherwise a thing."""
         return not self.without.startswith(("a ", "an "))
 
     @property
     def fields(self) -> dict[str, str]:
         """Fields of the wordings; {no} denies the unwanted part."""
-        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {**fields, "no": f"not {self.without}" if self.is_deed else f"no {self.not_key}"}
+        no = f"not {self.without}" if self.is_action else f"no {self.not_key}"
+        return {**vars(self), "no": no}
 
 
 SCENES = (
@@ -63,9 +67,8 @@ SCENES = (
     Scene("a man", "skiing", "snowboarding", "man skiing", "snowboarding", "falling"),
     Scene("a woman", "eating", "dancing", "woman eating", "dancing", "singing"),
 )
-WORDINGS: Mapping[
-    str, Sequence[str]
-] = {  # for things and for deeds if two; one per scene in turn if more
+# For things and for actions if two; one per scene in turn if more.
+WORDINGS: Mapping[str, Sequence[str]] = {
     "operator": ("{key} -{not_key}",) * 2,
     "order swapped": ("{no}, but {who} {doing}", "{no} but {who} {doing}"),
     "list": ("{who} {doing}, no {not_key} or {other}", "{who} {doing}, not {without} or {other}"),
@@ -83,52 +86,46 @@ WORDINGS: Mapping[
     "without": ("{who} {doing} without {without}",) * 2,
     "minus": ("{who} {doing} minus {without}",) * 2,
     "typo": (
-        *(
-            "{who} {doing} wihtout {without}",
-            "{who} {doing} excpet {without}",
-            "{who} {doing} w/o {without}",
-        ),
-        *(
-            "{who} {doing} insted of {without}",
-            "{who} {doing} exluding {without}",
-            "{who} {doing}, nto {without}",
-        ),
-        *(
-            "{who} {doing} rather then {without}",
-            "{who} {doing} witout {without}",
-            "{who} {doing} but nto {without}",
-        ),
+        "{who} {doing} wihtout {without}",
+        "{who} {doing} excpet {without}",
+        "{who} {doing} w/o {without}",
+        "{who} {doing} insted of {without}",
+        "{who} {doing} exluding {without}",
+        "{who} {doing}, nto {without}",
+        "{who} {doing} rather then {without}",
+        "{who} {doing} witout {without}",
+        "{who} {doing} but nto {without}",
         "{who} who isnt {without} but {doing}",
     ),
     "denies nothing": (
-        *(
-            "no doubt {who} {doing}",
-            "you can't miss {who} {doing}",
-            "{who} {doing} like nobody's business",
-        ),
-        *("why not {who} {doing}", "{who} who never stops {doing}", "{who} who can't stop {doing}"),
-        *("{who} {doing}, no kidding", "{who} {doing} in no time", "nothing beats {who} {doing}"),
+        "no doubt {who} {doing}",
+        "you can't miss {who} {doing}",
+        "{who} {doing} like nobody's business",
+        "why not {who} {doing}",
+        "{who} who never stops {doing}",
+        "{who} who can't stop {doing}",
+        "{who} {doing}, no kidding",
+        "{who} {doing} in no time",
+        "nothing beats {who} {doing}",
         "I have never seen such {who} {doing}",
     ),
 }
 
 
-def sentences() -> dict[str, list[Query]]:
-    """Return each wording's sentences with their known parts."""
-    return {
-        wording: [_sentence(wording, templates, scene, place) for place, scene in enumerate(SCENES)]
-        for wording, templates in WORDINGS.items()
-    }
-
-
-def _sentence(wording: str, templates: Sequence[str], scene: Scene, place: int) -> Query:
-    template = templates[scene.is_deed if len(templates) == 2 else place]
-    unwanted = (
-        ()
-        if wording == "denies nothing"
-        else (scene.without, scene.other)[: 1 + (wording == "list")]
-    )
-    return Query(template.format(**scene.fields), (f"{scene.who} {scene.doing}",), unwanted)
+def sentences_of(wording: str) -> list[Query]:
+    """Return a wording's sentences with their known parts."""
+    templates = WORDINGS[wording]
+    sentences = []
+    for number, scene in enumerate(SCENES):
+        template = templates[number] if len(templates) > 2 else templates[scene.is_action]
+        unwanted: tuple[str, ...] = (scene.without,)
+        if wording == "list":
+            unwanted = (scene.without, scene.other)
+        elif wording == "denies nothing":
+            unwanted = ()
+        text = template.format(**scene.fields)
+        sentences.append(Query(text, (f"{scene.who} {scene.doing}",), unwanted))
+    return sentences
 
 
 def counted(searcher: Searcher, query: Query, ranking: Ranking) -> Counter[Verdict | None]:
@@ -136,39 +133,43 @@ def counted(searcher: Searcher, query: Query, ranking: Ranking) -> Counter[Verdi
     return Counter(judge_video(query, searcher.video(hit.video_id)) for hit in ranking.hits)
 
 
+def count_verdicts(searcher: Searcher, queries: Sequence[Query], names: Sequence[str]) -> Counts:
+    """Count what is possible, and the verdicts on the first clips of each system."""
+    counts: Counts = {name: Counter() for name in (POSSIBLE, *names)}
+    for query in queries:
+        fitting = [judge_video(query, video) == "right" for video in searcher.gallery.videos]
+        counts[POSSIBLE]["right"] += min(K, sum(fitting))
+        by_parser = searcher.search(query.text, SYSTEMS, K).rankings
+        by_known_parts = searcher.search(query, WITH_KNOWN_PARTS, K).rankings
+        for name, ranking in zip(names, (*by_parser, *by_known_parts), strict=True):
+            counts[name] += counted(searcher, query, ranking)
+    return counts
+
+
 def main() -> None:
     """Print a row per wording."""
     arguments("wordings", __doc__).parse_args()
-    names = [*SYSTEMS, *(f"{name}, parts known" for name in WITH_GOLD)]
-    total: dict[str, Counter[Verdict | None]] = {name: Counter() for name in ("", *names)}
+    names = [*SYSTEMS, *(f"{name}, parts known" for name in WITH_KNOWN_PARTS)]
+    total: Counts = {name: Counter() for name in (POSSIBLE, *names)}
     with app_searcher() as searcher:
-        write_head("right / violating, %", "possible", *names)
-        for wording, queries in sentences().items():
-            found: dict[str, Counter[Verdict | None]] = {name: Counter() for name in total}
-            for query in queries:
-                fitting = sum(
-                    judge_video(query, video) == "right" for video in searcher.gallery.videos
-                )
-                found[""]["right"] += min(K, fitting)
-                parsed, known = (
-                    searcher.search(query.text, SYSTEMS, K),
-                    searcher.search(query, WITH_GOLD, K),
-                )
-                for name, ranking in zip(names, (*parsed.rankings, *known.rankings), strict=True):
-                    found[name] += counted(searcher, query, ranking)
-            write_row(wording, *_cells(found, len(queries)))
-            for name, counts in found.items():
-                total[name] += counts
+        write_head("right / violating, %", POSSIBLE, *names)
+        for wording in WORDINGS:
+            counts = count_verdicts(searcher, sentences_of(wording), names)
+            write_row(wording, *_cells(counts, len(SCENES)))
+            for name, verdicts in counts.items():
+                total[name] += verdicts
     write_row("all", *_cells(total, len(SCENES) * len(WORDINGS)))
 
 
-def _cells(found: Mapping[str, Counter[Verdict | None]], num_queries: int) -> list[str]:
-    share = 100 / (K * num_queries)
-    possible, *systems = found.values()
-    return [
-        f"{share * possible['right']:.0f}",
-        *(f"{share * each['right']:.0f} / {share * each['violation']:.0f}" for each in systems),
-    ]
+def _cells(counts: Counts, num_queries: int) -> list[str]:
+    percent = 100 / (K * num_queries)
+    cells = []
+    for name, verdicts in counts.items():
+        cell = f"{percent * verdicts['right']:.0f}"
+        if name != POSSIBLE:
+            cell += f" / {percent * verdicts['violation']:.0f}"
+        cells.append(cell)
+    return cells
 
 
 if __name__ == "__main__":

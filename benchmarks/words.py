@@ -3,7 +3,7 @@
 Asks for single words among test scenes, drawn once and cached; every thing is in at least 16 of
 them.
 
-- known: names of things and kinds, deeds and places: precision@10, and the share of at least .5;
+- known: names of things and kinds, actions and places: precision@10, and the share of at least .5;
 - unseen: words of `assets/world/unseen_words.tsv`, which no caption has, next to the known word in
   their place;
 - things: precision@8 of the usual name;
@@ -16,12 +16,14 @@ import math
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.gallery import stream_staged
 from benchmarks.harness import arguments
 from nt2vr.evaluation.scoring import ordered_shares
 from nt2vr.models.checkpoint import read_checkpoint
@@ -32,64 +34,80 @@ from nt2vr.world.claims import Act, Claim, SceneTable, SubjectClaim, visible_in
 from nt2vr.world.drawn.clips import ClipFile
 from nt2vr.world.labels import labels
 from nt2vr.world.reader import read_claim
-from nt2vr.world.sampling import sample_scenes, showing, stream_staged
+from nt2vr.world.sampling import sample_scenes, showing
 from nt2vr.world.scenes import Scene
-from nt2vr.world.things import deeds, kinds, places, read_table, things
+from nt2vr.world.things import actions, kinds, places, read_table, things
 from nt2vr.world.wording import meanings
 
-NUM_CLIPS, SEED = 1_000, 7
-LEAST = 16  # clips with each thing
-FEWEST = 4  # clips that show a word, for it to be measured
+NUM_CLIPS = 1_000
+SEED = 7
+# Clips with each thing.
+LEAST = 16
+# Clips that show a word, for it to be measured.
+FEWEST = 4
 Words = Mapping[str, Claim]
 
 
 def test_scenes() -> list[Scene]:
     """Draw test scenes as usual, then further ones for things that few of them show."""
     scenes = sample_scenes("test", NUM_CLIPS, SEED)
-    shown = Counter(
-        name for scene in scenes for name in {figure.thing for figure in visible_in(scene)}
-    )
+    num_scenes: Counter[str] = Counter()
+    for scene in scenes:
+        num_scenes.update(_things_in(scene))
     for name in things():
-        further = stream_staged([showing(name)], "test", SEED)
-        while shown[name] < LEAST:
-            scenes.append(next(further))
-            shown.update({figure.thing for figure in visible_in(scenes[-1])})
+        with_thing = stream_staged([showing(name)], SEED)
+        while num_scenes[name] < LEAST:
+            scene = next(with_thing)
+            scenes.append(scene)
+            num_scenes.update(_things_in(scene))
     return scenes
+
+
+def _things_in(scene: Scene) -> set[str]:
+    return {figure.thing for figure in visible_in(scene)}
 
 
 def unseen_words() -> dict[str, tuple[str, Claim]]:
     """Return words that no caption has, with the known word in their place and what they mean."""
-    found = {}
+    meaning_of = {}
     for row in read_table("unseen_words"):
-        name, thing = row["name"], row["object"]
-        if row["kind"] == "deed":
-            phrase = (
-                deeds()[name]
-                .phrases[0]
-                .replace("{o}", things()[thing].nouns[0].with_article() if thing else "")
-            )
-            act = Act(frozenset((name,)), frozenset((thing,) if thing else ()))
-            found[row["word"]] = (
-                inflect_phrase(phrase.strip(), "VBG"),
-                Claim((SubjectClaim(acts=(act,)),)),
-            )
+        name = row["name"]
+        if row["kind"] == "action":
+            meaning_of[row["word"]] = _action(name, row["object"])
         elif row["kind"] == "place":
-            found[row["word"]] = places()[name].phrases[0], Claim(places=frozenset((name,)))
+            place = Claim(places=frozenset((name,)))
+            meaning_of[row["word"]] = (places()[name].phrases[0], place)
         else:
             nouns = things()[name].nouns if name in things() else kinds().get(name, ())
-            known = nouns[0].word if nouns else name  # "police officer", said of two things
-            found[row["word"]] = known, Claim((SubjectClaim(meanings()[known]),))
-    return found
+            # "police officer" is said of two things.
+            known_word = nouns[0].word if nouns else name
+            thing = Claim((SubjectClaim(meanings()[known_word]),))
+            meaning_of[row["word"]] = (known_word, thing)
+    return meaning_of
 
 
-class Asked:
+def _action(verb: str, thing: str) -> tuple[str, Claim]:
+    """Return how captions say an action, and what that means."""
+    objects: tuple[str, ...] = ()
+    object_text = ""
+    if thing:
+        objects = (thing,)
+        object_text = things()[thing].nouns[0].with_article()
+    phrase = actions()[verb].phrases[0].replace("{o}", object_text).strip()
+    act = Act(frozenset((verb,)), frozenset(objects))
+    return inflect_phrase(phrase, "VBG"), Claim((SubjectClaim(acts=(act,)),))
+
+
+class WordSearch:
     """A model and the clips: precision of single words."""
 
     def __init__(
         self, encoder: Encoder, scenes: Sequence[Scene], videos: NDArray[np.float32]
     ) -> None:
         """Index the scenes."""
-        self._encoder, self._videos, self.table = encoder, videos, SceneTable(scenes)
+        self.table = SceneTable(scenes)
+        self._encoder = encoder
+        self._videos = videos
 
     def scores(self, words: Sequence[str]) -> NDArray[np.float32]:
         """Return the scores of all clips: (W, N)."""
@@ -101,88 +119,95 @@ class Asked:
 
     def precisions(self, words: Words, k: int = 10) -> dict[str, float]:
         """Return the share of correct clips among the first k, or among as many as there are."""
-        found = {}
-        for (word, claim), best in zip(words.items(), self.ranked(list(words), k), strict=True):
-            right = self.table.holding(claim)
-            count = min(k, int(right.sum()))
+        precision_of = {}
+        for (word, claim), rows in zip(words.items(), self.ranked(list(words), k), strict=True):
+            is_right = self.table.holding(claim)
+            count = min(k, int(is_right.sum()))
             if count >= FEWEST:
-                found[word] = float(right[best[:count]].mean())
-        return found
+                precision_of[word] = float(is_right[rows[:count]].mean())
+        return precision_of
 
 
-def of_things(asked: Asked) -> list[float]:
+def of_things(search: WordSearch) -> list[float]:
     """Return precision@8 of each thing by its usual name; wherever it is seen counts."""
     words = [thing.nouns[0].word for thing in things().values()]
-    right = [asked.table.holding(Claim((SubjectClaim(meanings()[word]),))) for word in words]
-    ranked = asked.ranked(words, 8)
-    return [float(found[best].mean()) for found, best in zip(right, ranked, strict=True)]
+    precisions = []
+    for word, rows in zip(words, search.ranked(words, 8), strict=True):
+        is_right = search.table.holding(Claim((SubjectClaim(meanings()[word]),)))
+        precisions.append(float(is_right[rows].mean()))
+    return precisions
 
 
-def of_night(asked: Asked) -> dict[str, Any]:
+def of_night(search: WordSearch) -> dict[str, Any]:
     """Return the hard pairs of sentences that name a place or a thing and deny the time of day, in percent."""
-    night = asked.table.holding(read_claim("at night") or Claim())
-    named = [label for label in labels() if not any(who.acts for who in label.claim.subjects)]
-    shown = {label.texts[-1]: asked.table.holding(label.claim) for label in named}
-    shown = {
-        text: has
-        for text, has in shown.items()
-        if min((has & night).sum(), (has & ~night).sum()) >= FEWEST
-    }
-    found: dict[str, Any] = {"sentences": len(shown)}
-    has = np.stack([*shown.values()])
-    for denied, unwanted in (
-        (" but not at night", night),
-        (" but not by day", ~night),
-        ("", night),
+    is_night = search.table.holding(read_claim("at night") or Claim())
+    is_shown_of: dict[str, NDArray[np.bool_]] = {}
+    for label in labels():
+        if any(subject.acts for subject in label.claim.subjects):
+            continue
+        is_shown = search.table.holding(label.claim)
+        if min((is_shown & is_night).sum(), (is_shown & ~is_night).sum()) >= FEWEST:
+            is_shown_of[label.texts[-1]] = is_shown
+
+    shown = np.stack([*is_shown_of.values()])
+    percentages: dict[str, Any] = {"sentences": len(is_shown_of)}
+    for denied, is_unwanted in (
+        (" but not at night", is_night),
+        (" but not by day", ~is_night),
+        ("", is_night),
     ):
-        ordered, _ = ordered_shares(
-            asked.scores([f"{text}{denied}" for text in shown]), has & ~unwanted, has & unwanted
-        )
-        found[denied.strip() or "drop: not at night"] = 100 * float(ordered.mean())
-    return found
+        scores = search.scores([f"{text}{denied}" for text in is_shown_of])
+        ordered, _ = ordered_shares(scores, shown & ~is_unwanted, shown & is_unwanted)
+        percentages[denied.strip() or "drop: not at night"] = 100 * float(ordered.mean())
+    return percentages
 
 
 def _mean(values: Sequence[float]) -> float:
     return float(np.mean(values)) if values else math.nan
 
 
-def measure(asked: Asked, scenes: Sequence[Scene]) -> dict[str, Any]:
+def _share_from(values: Sequence[float], least: float) -> float:
+    return _mean([value >= least for value in values])
+
+
+def known_words() -> dict[str, Claim]:
+    """Return the names of things and kinds, actions without an object, and places."""
+    claim_of = {}
+    for label in labels():
+        acts = chain.from_iterable(subject.acts for subject in label.claim.subjects)
+        if not any(act.objects for act in acts):
+            claim_of[label.texts[0]] = label.claim
+    return claim_of
+
+
+def measure(search: WordSearch, scenes: Sequence[Scene]) -> dict[str, Any]:
     """Return all figures."""
+    known = search.precisions(known_words())
     unseen = unseen_words()
-    known = asked.precisions(
-        {
-            label.texts[0]: label.claim
-            for label in labels()
-            if not any(act.objects for who in label.claim.subjects for act in who.acts)
-        }
-    )
-    new = asked.precisions({word: claim for word, (_, claim) in unseen.items()})
-    instead = asked.precisions({known: claim for known, claim in unseen.values()})
-    pairs = [(precision, instead[unseen[word][0]]) for word, precision in new.items()]
-    of = of_things(asked)
+    of_unseen = search.precisions({word: claim for word, (_, claim) in unseen.items()})
+    of_known_word = search.precisions(dict(unseen.values()))
+    in_place = [of_known_word[unseen[word][0]] for word in of_unseen]
+    precisions_of_things = of_things(search)
     return {
         "clips": len(scenes),
         "known": {
             "words": len(known),
             "precision@10": _mean([*known.values()]),
-            "at least .5": _least(known, 0.5),
+            "at least .5": _share_from([*known.values()], 0.5),
         },
         "unseen": {
-            "words": len(pairs),
-            "precision@10": _mean([each for each, _ in pairs]),
-            "of the known word": _mean([each for _, each in pairs]),
-            "worst": sorted(new, key=new.__getitem__)[:40],
+            "words": len(of_unseen),
+            "precision@10": _mean([*of_unseen.values()]),
+            "of the known word": _mean(in_place),
+            "worst": sorted(of_unseen, key=of_unseen.__getitem__)[:40],
         },
         "things": {
-            "precision@8": _mean(of),
-            **{f"at least {x}": sum(p >= x for p in of) for x in (0.5, 0.8)},
+            "precision@8": _mean(precisions_of_things),
+            "at least 0.5": sum(precision >= 0.5 for precision in precisions_of_things),
+            "at least 0.8": sum(precision >= 0.8 for precision in precisions_of_things),
         },
-        "time of day": of_night(asked),
+        "time of day": of_night(search),
     }
-
-
-def _least(precisions: Mapping[str, float], least: float) -> float:
-    return _mean([each >= least for each in precisions.values()])
 
 
 def main() -> None:
@@ -195,11 +220,12 @@ def main() -> None:
     flags = parser.parse_args()
     prepare_environment()
     settings = Settings.read()
-    encoder, scenes = read_checkpoint(flags.checkpoint, settings.device), test_scenes()
+    encoder = read_checkpoint(flags.checkpoint, settings.device)
+    scenes = test_scenes()
     cache = flags.cache or settings.data_dir / "cache"
     clips = ClipFile.of("test", scenes, encoder.num_frames, encoder.framing, cache)
-    asked = Asked(encoder, scenes, clips.embeddings(encoder, keeps_frames=True))
-    json.dump(measure(asked, scenes), sys.stdout, indent=1)
+    search = WordSearch(encoder, scenes, clips.embeddings(encoder, keeps_frames=True))
+    json.dump(measure(search, scenes), sys.stdout, indent=1)
 
 
 if __name__ == "__main__":

@@ -50,7 +50,6 @@ from nt2vr.search.answers import Answer as Answer
 from nt2vr.search.answers import Match as Match
 from nt2vr.search.embedded_gallery import Excerpt
 from nt2vr.search.references import Reference as Reference
-from nt2vr.search.searcher import QueryOrVector
 from nt2vr.search.strategies import (
     DEFAULT_ALPHA,
     STRATEGIES,
@@ -59,6 +58,7 @@ from nt2vr.search.strategies import (
     check_model_name,
 )
 from nt2vr.search.strategies import System as System
+from nt2vr.search.system_search import QueryOrVector
 from nt2vr.search.why import Why, explain
 from nt2vr.services import Services
 from nt2vr.settings import Settings, prepare_environment

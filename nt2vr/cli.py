@@ -353,7 +353,7 @@ def _ranking_lines(
         caption = max(searcher.video(hit.video_id).captions, key=len, default=NONE)
         place = hit.video_id
         if hit.moments:
-            place = f"{hit.film} {times_text(hit.moments[0].start, hit.moments[-1].end)}"
+            place = f"{hit.long_video} {times_text(hit.moments[0].start, hit.moments[-1].end)}"
         yield HIT.format(hit.rank, f"{hit.score:.4f}", hit.verdict or NONE, place, caption)
 
 
@@ -388,11 +388,11 @@ def match(
         if number > 0:
             _say("")
         _say(of_system.system.name)
-        lines = zip(matched.queries, matched.verdicts, of_system.scores, strict=True)
-        for row, (query, verdict, score) in enumerate(lines):
+        for row, query in enumerate(matched.queries):
             mark = "→" if row == of_system.best else " "
+            score = of_system.scores[row]
             score_text = NONE if score is None else f"{score:.4f}"
-            truth = {"right": "true", None: NONE}.get(verdict, "false")
+            truth = {"right": "true", None: NONE}.get(matched.verdicts[row], "false")
             _say(f"{mark} {score_text:>7}  {truth:5}  {query.text}")
 
 

@@ -89,19 +89,16 @@ def drop_output() -> None:
 def _lossy_stream(
     stream: Any, number: int, errors: str, raises_broken_pipe: bool
 ) -> io.TextIOWrapper:
-    if stream is None:
-        closed = _LossyStream(None, number, raises_broken_pipe)
-        return io.TextIOWrapper(
-            io.BufferedWriter(closed), encoding="utf-8", errors=errors, line_buffering=True
-        )
-    # With python -u, there is no buffer between the text and the file.
-    raw = getattr(stream.buffer, "raw", stream.buffer)
-    return io.TextIOWrapper(
-        io.BufferedWriter(_LossyStream(raw, number, raises_broken_pipe)),
-        encoding=stream.encoding,
-        errors=errors,
-        line_buffering=stream.line_buffering or stream.write_through,
-    )
+    raw = None
+    encoding = "utf-8"
+    is_line_buffered = True
+    if stream is not None:
+        # With python -u, there is no buffer between the text and the file.
+        raw = getattr(stream.buffer, "raw", stream.buffer)
+        encoding = stream.encoding
+        is_line_buffered = stream.line_buffering or stream.write_through
+    buffered = io.BufferedWriter(_LossyStream(raw, number, raises_broken_pipe))
+    return io.TextIOWrapper(buffered, encoding, errors=errors, line_buffering=is_line_buffered)
 
 
 def _occupy_closed_files() -> None:

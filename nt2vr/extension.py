@@ -164,7 +164,8 @@ def extensions() -> tuple[Extension, ...]:
 def _papers() -> Iterator[Extension]:
     try:
         package = importlib.import_module(PAPERS)
-    except ModuleNotFoundError:  # a copy of nT2VR without papers
+    # A copy of nT2VR may have no papers.
+    except ModuleNotFoundError:
         return
     for module in sorted(pkgutil.iter_modules(package.__path__), key=lambda module: module.name):
         paper = importlib.import_module(f"{PAPERS}.{module.name}")
@@ -177,7 +178,8 @@ def _packages() -> Iterator[Extension]:
     ):
         try:
             extension = entry_point.load()
-        except Exception as error:  # code of others, which may raise anything
+        # Code of others may raise anything.
+        except Exception as error:
             logger.warning(
                 "The extension %s cannot be imported (%s).", entry_point.name, reason_of(error)
             )

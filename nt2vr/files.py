@@ -116,6 +116,11 @@ def hash_file(path: Path) -> str:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
 
 
+def hash_text(text: str, num_bytes: int = 12) -> str:
+    """Hash a text with BLAKE2b, as hexadecimal digits."""
+    return hashlib.blake2b(text.encode(), digest_size=num_bytes).hexdigest()
+
+
 def stamp(*paths: Path) -> tuple[object, ...]:
     """Return what changes whenever one of these files or folders is replaced or written to.
 

@@ -17,7 +17,8 @@ from pydantic import (
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.settings import resolve_path
 
-MUST = {  # by pydantic's type of error
+# By pydantic's type of error.
+MUST = {
     "int_type": "be a whole number",
     "float_type": "be a number",
     "finite_number": "be a finite number",

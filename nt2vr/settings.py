@@ -365,23 +365,23 @@ def reach_directly(host: str, environment: MutableMapping[str, str] = os.environ
     environment.update(dict.fromkeys(NO_PROXY, ",".join(dict.fromkeys(names))))
 
 
-def leave_address_to_app(environment: MutableMapping[str, str] = os.environ) -> None:
+def leave_address_to_app() -> None:
     """Remove an IPv6 address that Gradio would read from the environment.
 
     Gradio looks for free ports of IPv4 alone.
     """
-    if ":" in environment.get("GRADIO_SERVER_NAME", ""):
-        del environment["GRADIO_SERVER_NAME"]
+    if ":" in os.environ.get("GRADIO_SERVER_NAME", ""):
+        del os.environ["GRADIO_SERVER_NAME"]
 
 
 def on_zero_gpu(environment: Mapping[str, str] = os.environ) -> bool:
     return environment.get("SPACES_ZERO_GPU", "").lower() in ("1", "true")
 
 
-def process_rank(environment: Mapping[str, str] = os.environ) -> int:
+def process_rank() -> int:
     """Return this process's rank under torchrun; 0 for a process on its own."""
-    if "TORCHELASTIC_RUN_ID" in environment:
-        return int(environment["RANK"])
+    if "TORCHELASTIC_RUN_ID" in os.environ:
+        return int(os.environ["RANK"])
     return 0
 
 
@@ -409,14 +409,12 @@ def use_device(device: str, environment: MutableMapping[str, str] = os.environ) 
     environment["CUDA_VISIBLE_DEVICES"] = gpus[number]
 
 
-def training_environment(
-    device: str, environment: Mapping[str, str] = os.environ
-) -> dict[str, str]:
+def training_environment(device: str) -> dict[str, str]:
     """Return the environment of a process that trains on a device, and sees no other GPU.
 
     "mps" is treated as "auto".
     """
-    changed = dict(environment)
+    changed = dict(os.environ)
     use_device("auto" if device == "mps" else device, changed)
     return changed
 

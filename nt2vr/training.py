@@ -8,18 +8,14 @@ from typing import Any
 
 from nt2vr.errors import ConfigError, RunError
 from nt2vr.files import expanded
-from nt2vr.models.catalog import Catalog
 from nt2vr.notebook import curve, data_frame, joined, table
 from nt2vr.settings import Settings, prepare_environment
-from nt2vr.world import WORLD
-from trainer.config import TrainConfig, changed, load_config, preset_or_file, resolved
+from trainer.config import TrainConfig, changed, load_config, preset_or_file
 from trainer.runs.manager import folders_for
-from trainer.runs.run_folder import RunFolder, read_metrics
-from trainer.session import RUNS, Plan, plan_new, plan_rest, train_here, use_only
-from trainer.teaching import run_of, teaching
+from trainer.runs.run_folder import FRAMES, RUNS, RunFolder, read_metrics
+from trainer.session import Plan, plan_new, plan_rest, train_here, use_only
+from trainer.teaching import new_teaching
 
-# Folder of drawn clips, beside the runs.
-FRAMES = ".frames"
 # Columns of metrics.jsonl that say when a measurement was taken.
 WHEN = ("epoch", "step")
 NO_CHANGES: Mapping[str, Any] = MappingProxyType({})
@@ -144,18 +140,7 @@ def teach(
     """
     prepare_environment()
     use_only(device)
-    settings = Settings.read(data_dir)
-    models = Catalog.of(settings)
-    data = WORLD
-    if captions:
-        data = str(expanded(captions))
-    config = resolved(teaching(models, model, data), settings.data_dir)
-    if models.named(config.encoder.name):
-        raise ConfigError(
-            f"{config.encoder.name} is here already. To teach it again, remove it: "
-            "nt2vr models remove."
-        )
-    folder, is_new = run_of(settings.data_dir / RUNS, config)
+    config, folder, is_new = new_teaching(Settings.read(data_dir), model, captions)
     if not is_new:
         return _train(_plan_rest_of(folder, NO_CHANGES), folder)
     return _train(plan_new(RunFolder(folder), _config_of(config, changes)), folder)

@@ -16,14 +16,11 @@ from cyclopts.validators import Number
 
 from nt2vr.errors import ConfigError, Nt2vrError
 from nt2vr.files import is_disk_full
-from nt2vr.models.catalog import Catalog
 from nt2vr.settings import Settings, prepare_environment, process_rank
-from nt2vr.world import WORLD
-from trainer.config import load_config, parse_change, preset_or_file, resolved
-from trainer.runs.run_folder import RunFolder, refuse_second_training
+from trainer.config import load_config, parse_change, preset_or_file
+from trainer.runs.run_folder import FRAMES, RunFolder, refuse_second_training
 from trainer.session import (
     FULL_DISK,
-    RUNS,
     check_new,
     follow,
     outcome_of,
@@ -32,7 +29,7 @@ from trainer.session import (
     train_here,
     use_only,
 )
-from trainer.teaching import CHANGED, PRESET, announcement, estimate, run_of, teaching
+from trainer.teaching import CHANGED, PRESET, announcement, estimate, new_teaching
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -67,7 +64,7 @@ def train(
     # Before torch is imported.
     prepare_environment()
     run = RunFolder(run_folder)
-    cache = cache or run.path.resolve().parent / ".frames"
+    cache = cache or run.path.resolve().parent / FRAMES
     try:
         use_only(device)
         # Only the leading process prepares the run, writes files and reports the outcome.
@@ -115,15 +112,7 @@ def teach(
         device: auto, cpu, cuda or cuda:1; auto is the first GPU
     """
     prepare_environment()
-    settings = Settings.read(data_dir)
-    models = Catalog.of(settings)
-    config = resolved(teaching(models, model, str(captions or WORLD)), settings.data_dir)
-    if models.named(config.encoder.name):
-        raise ConfigError(
-            f"{config.encoder.name} is here already. To teach it again, remove it: "
-            "nt2vr models remove."
-        )
-    run, is_new = run_of(settings.data_dir / RUNS, config)
+    config, run, is_new = new_teaching(Settings.read(data_dir), model, captions)
     use_only(device)
     if not is_new:
         return _go_on_teaching(RunFolder(run), epochs, device)

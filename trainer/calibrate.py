@@ -10,7 +10,7 @@ see first: right less violating clips among the first eight of typed sentences.
 import logging
 import random
 from argparse import ArgumentParser
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import chain, product
 from pathlib import Path
@@ -18,6 +18,7 @@ from statistics import harmonic_mean
 from tempfile import TemporaryDirectory
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nt2vr.evaluation.built_in import world_benchmark
 from nt2vr.evaluation.embed_media import EmbeddedVideos, Vectors
@@ -32,7 +33,7 @@ from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import silent
 from nt2vr.search.exclusion import averaged
-from nt2vr.search.searcher import LOW_SCORE
+from nt2vr.search.rank import LOW_SCORE
 from nt2vr.search.strategies import STRENGTHS, System
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.sentences import SceneDenials
@@ -77,13 +78,8 @@ def strengths(encoder: Encoder, videos: Vectors, benchmark: TextBenchmark) -> di
 
 def _best_tau(encoder: Encoder, videos: Vectors, benchmark: TextBenchmark) -> float:
     """Return the τ of `rectified` with the largest mean, each with its best α."""
-    unwanted = sorted(set(chain.from_iterable(query.unwanted for query in benchmark.queries)))
-    similarities = encoder.encode_text(unwanted) @ averaged(videos).T
-    mean = float(similarities.mean())
-    deviation = float(similarities.std(axis=1).mean())
     trials = []
-    for num_deviations in DEVIATIONS:
-        tau = round(mean + num_deviations * deviation, 3)
+    for tau in _taus(encoder, videos, benchmark.queries):
         encoder.card = encoder.card.replace(exclusion={**encoder.card.exclusion, "tau": tau})
         score, weight = _best(
             encoder, strategy="rectified", grid=WEIGHTS, videos=videos, benchmark=benchmark
@@ -91,6 +87,15 @@ def _best_tau(encoder: Encoder, videos: Vectors, benchmark: TextBenchmark) -> fl
         trials.append((score, weight, tau))
     _, _, best_tau = max(trials)
     return best_tau
+
+
+def _taus(encoder: Encoder, videos: Vectors, queries: Iterable[JudgedQuery]) -> list[float]:
+    """Return the τ to try: so many deviations above the mean of all clips and unwanted parts."""
+    unwanted = sorted(set(chain.from_iterable(query.unwanted for query in queries)))
+    similarities = encoder.encode_text(unwanted) @ averaged(videos).T
+    mean = float(similarities.mean())
+    deviation = float(similarities.std(axis=1).mean())
+    return [round(mean + number * deviation, 3) for number in DEVIATIONS]
 
 
 def typed_queries(num_clips: int = NUM_CLIPS) -> list[JudgedQuery]:
@@ -126,16 +131,21 @@ def excess_weight(encoder: Encoder, videos: Vectors, queries: Sequence[JudgedQue
     systems = [System(encoder.name, "rectified", weight) for weight in WEIGHTS]
     is_relevant = mask([query.relevant for query in queries], len(videos))
     is_violating = mask([query.violating for query in queries], len(videos))
-    searches = search_vectors(encoder, systems, queries, understand=parse_query)
     gains = []
-    for system, (vectors, exclusions) in zip(systems, searches, strict=True):
-        scores = score_table(vectors, clips=videos, exclusions=exclusions, gallery=videos)
-        first_rows = np.argsort(-scores, axis=1, kind="stable")[:, :FIRST]
-        right = 100 * np.take_along_axis(is_relevant, first_rows, axis=1).mean()
-        violating = 100 * np.take_along_axis(is_violating, first_rows, axis=1).mean()
+    searches = search_vectors(encoder, systems, queries, understand=parse_query)
+    for system, search in zip(systems, searches, strict=True):
+        scores = score_table(search.vectors, videos, search.exclusions, gallery=videos)
+        right = _percent_on_first_page(is_relevant, scores)
+        violating = _percent_on_first_page(is_violating, scores)
         gains.append(right - violating)
         logger.info("%s: right %.1f %%, violating %.1f %%", system.name, right, violating)
     return WEIGHTS[int(np.argmax(gains))]
+
+
+def _percent_on_first_page(is_marked: NDArray[np.bool_], scores: Vectors) -> float:
+    """Return how many of the first clips of each query are marked; both arrays are (Q, N)."""
+    first_rows = np.argsort(-scores, axis=1, kind="stable")[:, :FIRST]
+    return 100 * float(np.take_along_axis(is_marked, first_rows, axis=1).mean())
 
 
 def _best(

@@ -14,7 +14,7 @@ from trainer.data.caption_clips import read_split
 from trainer.data.queries import evaluation_queries
 from trainer.inputs import Parts
 from trainer.losses import WeightedLosses
-from trainer.start import check_model
+from trainer.start import check_batch_size, check_model
 from trainer.trainings import num_processes, training_of
 
 # Metrics of negation that validation measures on a dataset.
@@ -31,7 +31,7 @@ def check_start(config: TrainConfig) -> None:
     if training is not None:
         training.check_start(config)
         return
-    _check_processes(config)
+    check_batch_size(config, num_processes())
     losses = check_model(config)
     _check_named_files(config)
     if not losses.reading.videos:
@@ -41,15 +41,6 @@ def check_start(config: TrainConfig) -> None:
         _check_monitor(config, losses, NAME)
     else:
         _check_dataset(config, losses)
-
-
-def _check_processes(config: TrainConfig) -> None:
-    count = num_processes()
-    if config.batches.batch_size % count:
-        raise ConfigError(
-            f"batch_size ({config.batches.batch_size}) must be a multiple of the processes "
-            f"({count})."
-        )
 
 
 def _check_named_files(config: TrainConfig) -> None:

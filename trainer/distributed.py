@@ -70,12 +70,9 @@ def gather(rows: Tensor) -> Tensor:
 
 
 def average_gradients(parameters: Iterable[nn.Parameter]) -> None:
-    gradients = []
-    for parameter in parameters:
-        if parameter.grad is not None:
-            gradients.append(parameter.grad)
     if world_size() == 1:
         return
+    gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
     reductions = [dist.all_reduce(gradient, async_op=True) for gradient in gradients]
     for reduction in reductions:
         reduction.wait()

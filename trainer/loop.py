@@ -67,10 +67,15 @@ def train(
 
 
 class Validates(Protocol):
-    """Measures what a run trains, and writes its checkpoints."""
+    """Measures what a run trains, and writes its checkpoints.
 
-    controls: dict[str, float]  # measures of what it is compared with
-    held_out: str  # what it measures on, such as "1 held-out clip"
+    Attributes:
+        controls: measures of what it is compared with.
+        held_out: what it measures on, such as "1 held-out clip".
+    """
+
+    controls: dict[str, float]
+    held_out: str
 
     def measure(self) -> dict[str, float]: ...
 

@@ -33,8 +33,6 @@ from trainer.teaching import add_model
 from trainer.trainings import training_of
 
 logger = logging.getLogger("trainer")
-# The folder of run folders in a data folder.
-RUNS = "runs"
 FULL_DISK = "The disk of {} is full. Free some space, then resume the run."
 
 
@@ -66,10 +64,7 @@ def plan_new(run: RunFolder, config: TrainConfig) -> Plan:
         )
     folder = run.path.resolve()
     check_writable(folder)
-    data_dir = None
-    if folder.parent.name == RUNS:
-        data_dir = folder.parents[1]
-    config = resolved(config, data_dir)
+    config = resolved(config, run.data_dir)
     check_new(config, folder.parent)
     return Plan(config, is_new=True)
 
@@ -201,7 +196,7 @@ def _lead(
         report = run.preparing(status)
         report(0, 0, "loading the model")
         ended = _train(run, config, cache, stop, report)
-        if ended == "finished" and config.run.add_model and _is_in_data_folder(run):
+        if ended == "finished" and config.run.add_model and run.data_dir is not None:
             model, outcome = add_model(run.path)
             logger.info("%s", outcome)
             run.write_status(replace(run.status() or status, doing=outcome))
@@ -224,10 +219,6 @@ def _lead(
     run.write_status(last)
     _log_end(run, config, last, model)
     return state
-
-
-def _is_in_data_folder(run: RunFolder) -> bool:
-    return run.path.resolve().parent.name == RUNS
 
 
 def _log_end(run: RunFolder, config: TrainConfig, status: RunStatus, model: str) -> None:
@@ -255,11 +246,11 @@ def _use_of(run: RunFolder, config: TrainConfig, model: str) -> str:
     `model` is its name if it was added to the models. Outside of a data folder, it has no name.
     """
     folder = run.path.resolve()
-    if not _is_in_data_folder(run):
+    data_dir = run.data_dir
+    if data_dir is None:
         checkpoint = best_checkpoint(folder / "checkpoints")
         command = ["nt2vr", "export", str(checkpoint), "FOLDER"]
         return f"Its model is in {checkpoint}: {shlex.join(command)}"
-    data_dir = folder.parents[1]
     name = model or Catalog.of(Settings.read(data_dir)).name_of_run(folder)
     command = ["nt2vr", "search", "a dog and not a cat", "--systems", name]
     training = training_of(config)

@@ -47,7 +47,7 @@ class Start:
     def of(cls, config: TrainConfig) -> "Start":
         """Check the config, seed torch's generator, and build or load the model."""
         losses = check_model(config)
-        _check_batch_size(config)
+        check_batch_size(config, distributed.world_size())
         torch.manual_seed(config.run.seed)
         device = "cuda" if torch.cuda.is_available() else "cpu"
 
@@ -78,9 +78,9 @@ class Start:
         )
 
 
-def _check_batch_size(config: TrainConfig) -> None:
+def check_batch_size(config: TrainConfig, num_processes: int) -> None:
+    """Raise a ConfigError if batches cannot be shared evenly among so many processes."""
     batch_size = config.batches.batch_size
-    num_processes = distributed.world_size()
     if batch_size % num_processes:
         raise ConfigError(
             f"batch_size ({batch_size}) must be a multiple of the processes ({num_processes})."

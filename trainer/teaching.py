@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from nt2vr.errors import ConfigError, Nt2vrError, counted, quoted
 from nt2vr.evaluation.metric_names import TEXT_KEPT
-from nt2vr.files import atomic_folder, slug
+from nt2vr.files import atomic_folder, expanded, slug
 from nt2vr.models.acquire import new_folder
 from nt2vr.models.card import read_card, write_card
 from nt2vr.models.catalog import Catalog, best_checkpoint
@@ -20,9 +20,9 @@ from nt2vr.presets import PRESETS
 from nt2vr.progress import Progress, duration_text, silent
 from nt2vr.settings import Settings
 from nt2vr.world import NAME, WORLD
-from trainer.config import TrainConfig, load_config
+from trainer.config import TrainConfig, load_config, resolved
 from trainer.config.encoder import EncoderSettings, text_layers
-from trainer.runs.run_folder import RunFolder
+from trainer.runs.run_folder import RUNS, RunFolder
 
 if TYPE_CHECKING:
     from trainer.data.batches import Batch
@@ -73,6 +73,25 @@ def teaching(models: Catalog, name: str, data: str = WORLD) -> TrainConfig:
     base = models.folder(name).resolve()
     changes = {"name": taught_name(card.name), "base": str(base), "data": data}
     return load_config(PRESET, {**changes, **changes_by_depth(base)})
+
+
+def new_teaching(
+    settings: Settings, model: str, captions: str | Path | None = None
+) -> tuple[TrainConfig, Path, bool]:
+    """Return the config that teaches a model in a data folder, and its run's folder, see `run_of`.
+
+    A ConfigError refuses a model that has been taught, or has no text tower.
+    """
+    models = Catalog.of(settings)
+    data = str(expanded(captions)) if captions else WORLD
+    config = resolved(teaching(models, model, data), settings.data_dir)
+    if models.named(config.encoder.name):
+        raise ConfigError(
+            f"{config.encoder.name} is here already. To teach it again, remove it: "
+            "nt2vr models remove."
+        )
+    folder, is_new = run_of(settings.data_dir / RUNS, config)
+    return config, folder, is_new
 
 
 def changes_by_depth(base: Path) -> dict[str, Any]:

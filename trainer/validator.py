@@ -12,10 +12,10 @@ from nt2vr.evaluation.measures import summarise
 from nt2vr.evaluation.metric_names import (
     AUC,
     HARD_PAIRS,
-    KS,
     MIR,
+    ORIGINAL,
+    ORIGINAL_RECALLS,
     delta,
-    recall,
 )
 from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.evaluation.text_benchmark import TextBenchmark
@@ -34,7 +34,6 @@ from trainer.text_measures import TextMeasures
 
 logger = logging.getLogger(__name__)
 # Enough to follow a run; the ranks are for the evaluation.
-TRACKED_OF_CAPTIONS = tuple(f"original/{recall(k)}" for k in KS)
 TRACKED = tuple(f"/{name}" for name in (MIR, delta(MIR), HARD_PAIRS, AUC))
 # Search strategies of the controls, by the prefix of their measures.
 CONTROLS = {"base": "plain", "drop": "drop", "boolean": "boolean"}
@@ -87,7 +86,7 @@ class Validator:
     def _check_monitor(self) -> None:
         """Raise a ConfigError if these clips do not allow to measure what patience watches."""
         monitor = self._learner.config.validation.monitor
-        if self._clips.has_videos and monitor.startswith("original/"):
+        if self._clips.has_videos and monitor.startswith(ORIGINAL):
             return
         measures = self.measure()
         if monitor not in measures:
@@ -181,7 +180,7 @@ def control_metrics(
     controls = {}
     for control, of_strategy in zip(CONTROLS, measures, strict=True):
         for name, value in of_strategy.items():
-            if control == "base" or not name.startswith("original/"):
+            if control == "base" or not name.startswith(ORIGINAL):
                 controls[f"{control}/{name}"] = value
     return controls
 
@@ -211,7 +210,7 @@ def _measure(
 def _tracked(measures: Mapping[str, float]) -> dict[str, float]:
     tracked = {}
     for name, value in measures.items():
-        if name in TRACKED_OF_CAPTIONS or name.endswith(TRACKED):
+        if name in ORIGINAL_RECALLS or name.endswith(TRACKED):
             tracked[name] = value
     return tracked
 

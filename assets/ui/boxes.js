@@ -1,13 +1,13 @@
 // Boxes over a clip of the built-in world, around what the query excludes: for each of the clip's steps they are where it is.
 {
-  const shown = new WeakMap(); // video to its boxes, their picture, and the rectangles in it
+  const drawn = new WeakMap(); // video to its boxes, their picture, and the rectangles in it
   const svg = (tag, values) => { // what moves in a picture is no shift of the page's layout
-    const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
-    Object.entries(values).forEach(([name, value]) => made.setAttribute(name, value));
-    return made;
+    const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    Object.entries(values).forEach(([name, value]) => node.setAttribute(name, value));
+    return node;
   };
   const draw = (video) => {
-    const { boxes, marks } = shown.get(video) ?? { marks: [] };
+    const { boxes, marks } = drawn.get(video) ?? { marks: [] };
     marks.forEach((mark, i) => {
       const step = Math.min(boxes[i].length - 1, Math.floor((video.currentTime / video.duration) * boxes[i].length)) || 0;
       const [left, top, width, height] = boxes[i][step];
@@ -28,7 +28,7 @@
     if (first > 0) video.currentTime = ((first + 0.1) / areas.length) * video.duration;
   };
   nt2vr.showBoxes = (video, text) => {
-    const before = shown.get(video);
+    const before = drawn.get(video);
     if (before?.text === text && (!text || before.picture.isConnected)) return;
     before?.picture.remove();
     const boxes = text ? JSON.parse(text) : [];
@@ -36,7 +36,7 @@
     const picture = svg("svg", { class: "nt-box", viewBox: "0 0 100 100", "aria-hidden": "true" });
     picture.append(...marks);
     if (boxes.length) video.after(picture);
-    shown.set(video, { text, boxes, marks, picture });
+    drawn.set(video, { text, boxes, marks, picture });
     if (!before) follow(video);
     if (!boxes.length) return;
     if (!before && video.readyState < 1) video.addEventListener("loadedmetadata", () => { start(video, boxes); draw(video); }, { once: true });

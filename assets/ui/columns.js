@@ -9,13 +9,13 @@ document.addEventListener("click", ({ target }) => {
   if (system) reveal(system);
 });
 // The page's head has a pill per system, with its score.
-const pill = ({ system, badge, same, told, run }) => {
-  const made = Object.assign(document.createElement("button"), { type: "button", className: `nt-pill nt-${badge?.kind ?? "plain"}`, title: told?.text ? `${system} ${told.text}` : `To the clips of ${system}` });
-  made.classList.toggle("nt-learner", Boolean(run?.id));
-  made.dataset.system = system;
-  made.append(system);
-  for (const text of [badge?.brief, same]) if (text) made.append(" ", Object.assign(document.createElement("b"), { textContent: text }));
-  return made;
+const pill = ({ system, badge, stayed_short, outcome, run }) => {
+  const button = Object.assign(document.createElement("button"), { type: "button", className: `nt-pill nt-${badge?.kind ?? "plain"}`, title: outcome?.text ? `${system} ${outcome.text}` : `To the clips of ${system}` });
+  button.classList.toggle("nt-learner", Boolean(run?.id));
+  button.dataset.system = system;
+  button.append(system);
+  for (const text of [badge?.short, stayed_short]) if (text) button.append(" ", Object.assign(document.createElement("b"), { textContent: text }));
+  return button;
 };
 const drawPills = () => {
   const columns = (props.value.columns ?? []).filter(({ guess }) => guess === undefined);
@@ -30,7 +30,7 @@ document.addEventListener("nt-understood", () => {
 // Clips are as large as lets all of them fit into the window, in full rows. Below SMALLEST the page scrolls instead, and they
 // are READABLE.
 const SMALLEST = 110;
-const READABLE = 130;
+const READABLE = 120;
 const GAP = 8;
 // Of grids whose clips are about as large, the widest has the least empty space beside it.
 const ABOUT = 0.9;
@@ -46,7 +46,7 @@ const bestGrid = ({ count, width, height, hasScores, mustFit }) => {
   const all = gridsOf(count, width, height);
   const full = all.filter(isFull);
   const ofClips = full.length > 2 || count < 4 ? full : all; // 5 or 7 clips have no full rows but one
-  // Eight clips and their score make three full rows.
+  // Eight clips and a tile that sums them up make three full rows.
   const withScore = hasScores ? gridsOf(count + 1, width, height).filter(isFull) : [];
   const grids = largestOf(withScore) > largestOf(full) ? withScore : ofClips;
   const largest = largestOf(grids);
@@ -83,15 +83,15 @@ const room = new ResizeObserver(arrange);
 // A busy browser paints new tiles before it runs the next callback.
 new MutationObserver(arrange).observe(element, { childList: true, subtree: true });
 const above = function* () {
-  for (let each = element; each && each !== document.body; each = each.parentElement) {
-    for (let other = each.previousElementSibling; other; other = other.previousElementSibling) yield other;
+  for (let ancestor = element; ancestor && ancestor !== document.body; ancestor = ancestor.parentElement) {
+    for (let sibling = ancestor.previousElementSibling; sibling; sibling = sibling.previousElementSibling) yield sibling;
   }
 };
 const observeRoom = () => {
   room.disconnect();
-  for (const each of [document.documentElement, element, ...above(), ...element.querySelectorAll(".nt-column ol, .nt-column header, .nt-strip")]) room.observe(each);
+  for (const part of [document.documentElement, element, ...above(), ...element.querySelectorAll(".nt-column ol, .nt-column header, .nt-strip")]) room.observe(part);
 };
-const said = document.body.appendChild(Object.assign(document.createElement("p"), { className: "nt-hidden", role: "status" }));
+const announcer = document.body.appendChild(Object.assign(document.createElement("p"), { className: "nt-hidden", role: "status" }));
 // Gradio gives the tiles, in their order, the data of other clips. A clip that was shown already keeps its player, which has its
 // picture; a new one shows its poster at once.
 const [isStill, WITH] = [matchMedia("(prefers-reduced-motion: reduce)"), { muted: true, loop: true, playsInline: true, preload: "auto", tabIndex: -1, ariaHidden: "true" }];
@@ -101,8 +101,8 @@ const seat = () => {
   players = [...element.querySelectorAll("li:not([hidden]) .nt-player")].map((place) => {
     const { src, poster, boxes } = place.dataset;
     const isHere = place.firstChild?.getAttribute("src") === src;
-    const kept = free.findIndex((player) => player.getAttribute("src") === src);
-    const player = isHere ? place.firstChild : kept < 0 ? Object.assign(document.createElement("video"), WITH, { poster, src }) : free.splice(kept, 1)[0];
+    const freeIndex = free.findIndex((player) => player.getAttribute("src") === src);
+    const player = isHere ? place.firstChild : freeIndex < 0 ? Object.assign(document.createElement("video"), WITH, { poster, src }) : free.splice(freeIndex, 1)[0];
     if (!isHere) place.replaceChildren(player);
     nt2vr.showBoxes(player, boxes);
     if (!isHere && !isStill.matches) player.play().catch(() => {}); // left at once, or forbidden
@@ -118,7 +118,7 @@ const light = (clip) => {
   }
 };
 for (const type of ["mouseover", "focusin"]) element.addEventListener(type, ({ target }) => light(target.closest(".nt-clip")));
-element.addEventListener("mouseleave", () => light());
+for (const type of ["mouseleave", "focusout"]) element.addEventListener(type, () => light());
 watch("value", () => light());
 // A column that repeats an earlier one is a line in the notes, until it is asked for; what learns never is, nor is any on narrow
 // pages, where columns scroll sideways.
@@ -141,11 +141,11 @@ document.addEventListener("click", ({ target }) => {
 });
 // Near-duplicates are folded into the best of them, and follow it once they are asked for.
 element.addEventListener("click", ({ target }) => {
-  const chip = target.closest("[data-alike]");
+  const chip = target.closest("[data-similar]");
   if (!chip) return;
   const isOpen = chip.ariaExpanded !== "true";
   chip.ariaExpanded = `${isOpen}`;
-  for (const tile of chip.closest("ol").querySelectorAll("[data-fold]")) if (tile.dataset.fold === chip.dataset.alike) tile.hidden = !isOpen;
+  for (const tile of chip.closest("ol").querySelectorAll("[data-folded-into]")) if (tile.dataset.foldedInto === chip.dataset.similar) tile.hidden = !isOpen;
   place(false);
 });
 const place = (isNew) => {
@@ -154,8 +154,8 @@ const place = (isNew) => {
   seat();
   fit();
   observeRoom();
-  const moved = moveClips(isNew);
-  if (isNew && !playing) said.textContent = [moved, props.value.said].filter(Boolean).join(" ");
+  const movement = moveClips(isNew);
+  if (isNew && !playing) announcer.textContent = [movement, props.value.announcement].filter(Boolean).join(" ");
 };
 watch("value", () => {
   arrange();

@@ -1,31 +1,31 @@
 // A modal dialog: the browser keeps the focus inside. It returns to the clip that had it, which may have been drawn anew.
-let last = {};
+let lastFocused = {};
 const columnOf = (clip) => clip.closest("[data-column]").dataset.column;
 document.addEventListener("focusin", ({ target }) => {
-  if (target.matches(".nt-clip")) last = { id: target.dataset.id, column: columnOf(target) };
+  if (target.matches(".nt-clip")) lastFocused = { id: target.dataset.id, column: columnOf(target) };
 });
-const clips = () => [...document.querySelectorAll(".nt-clip")].filter((clip) => columnOf(clip) === last.column);
-const placeOf = (all) => {
-  const shown = all.findIndex(({ dataset }) => dataset.id === props.value.id);
-  return shown < 0 ? all.findIndex(({ dataset }) => dataset.id === last.id) : shown;
+const clips = () => [...document.querySelectorAll(".nt-clip")].filter((clip) => columnOf(clip) === lastFocused.column);
+const positionOf = (all) => {
+  const position = all.findIndex(({ dataset }) => dataset.id === props.value.id);
+  return position < 0 ? all.findIndex(({ dataset }) => dataset.id === lastFocused.id) : position;
 };
 const close = () => {
   const all = clips();
-  const shown = all[placeOf(all)];
+  const shownClip = all[positionOf(all)];
   element.querySelector("dialog")?.close();
   trigger("close", {});
-  shown?.focus();
+  shownClip?.focus();
 };
 const step = (by) => {
   const all = clips();
-  const next = all[placeOf(all) + by];
+  const next = all[positionOf(all) + by];
   if (next) trigger("pick", { id: next.dataset.id });
 };
 element.addEventListener("click", (event) => {
   const like = event.target.closest("[data-like]");
   const moment = event.target.closest("[data-moment]");
-  const turn = event.target.closest("[data-step]");
-  if (turn) step(Number(turn.dataset.step));
+  const stepButton = event.target.closest("[data-step]");
+  if (stepButton) step(Number(stepButton.dataset.step));
   else if (like) trigger("like", { id: like.dataset.like, wanted: Number(like.dataset.wanted) });
   else if (moment) trigger("pick", { id: moment.dataset.moment });
   else if (event.target.matches("[data-copy]")) nt2vr.copy(event.target, event.target.dataset.copy, "select it");
@@ -35,13 +35,13 @@ element.addEventListener("cancel", (event) => { event.preventDefault(); close();
 // The clip is one of the search that Back and Forward leave.
 window.addEventListener("popstate", () => { if (element.querySelector("dialog[open]")) close(); });
 document.addEventListener("keydown", ({ key, ctrlKey, metaKey, altKey, target }) => {
-  const by = target.matches("textarea") ? 0 : { n: 1, p: -1 }[key];
+  const by = target.matches("textarea") ? 0 : { n: 1, ArrowRight: 1, p: -1, ArrowLeft: -1 }[key];
   if (by && !(ctrlKey || metaKey || altKey) && element.querySelector("dialog[open]")) step(by);
 });
 // Best-matching frames are stills of the video itself.
 element.addEventListener("loadedmetadata", (event) => {
-  const { at } = event.target.dataset;
-  if (at) event.target.currentTime = at * event.target.duration;
+  const { position } = event.target.dataset;
+  if (position) event.target.currentTime = position * event.target.duration;
 }, true);
 // The clip itself is its only control: those of browsers would cover what it shows.
 element.addEventListener("click", ({ target }) => {
@@ -57,9 +57,9 @@ watch("value", () => {
   const dialog = element.querySelector("dialog");
   if (!dialog || dialog.open) return;
   if (isStill.matches) dialog.querySelectorAll("video[autoplay]").forEach((video) => { video.autoplay = false; video.pause(); });
-  const held = document.activeElement; // Gradio takes `open` away whenever it draws; what had the focus keeps it
+  const focused = document.activeElement; // Gradio takes `open` away whenever it draws; what had the focus keeps it
   dialog.showModal();
-  if (dialog.contains(held)) held.focus();
+  if (dialog.contains(focused)) focused.focus();
 });
 
 // Backwards: browsers play forwards only, so the video is set to one moment after the other; pressed again, it plays on.
@@ -86,10 +86,10 @@ watch("value", () => {
 // Why: the reasons of two systems at a time; another one takes the place of the first, and one always remains.
 let isAsked = false; // whether the answer is to be scrolled to
 const toggled = (column) => {
-  const shown = props.value.why.shown.split(",");
-  const others = shown.filter((each) => each !== column);
-  if (others.length < shown.length) return (others.length ? others : shown).join(",");
-  return [...shown, column].slice(-2).join(",");
+  const columns = props.value.why.columns.split(",");
+  const others = columns.filter((name) => name !== column);
+  if (others.length < columns.length) return (others.length ? others : columns).join(",");
+  return [...columns, column].slice(-2).join(",");
 };
 element.addEventListener("click", (event) => {
   const why = event.target.closest("[data-why]");
@@ -107,11 +107,11 @@ watch("value", () => {
 
 // Which caption fits: what is typed goes along with every change that the rules make.
 element.addEventListener("click", ({ target }) => {
-  const asked = target.closest("[data-match]");
-  if (!asked) return;
+  const button = target.closest("[data-match]");
+  if (!button) return;
   const lines = element.querySelector(".nt-lines textarea")?.value ?? "";
   isMatched = true;
-  trigger("match", { id: props.value.id, lines, change: asked.dataset.match });
+  trigger("match", { id: props.value.id, lines, change: button.dataset.match });
 });
 let isMatched = false;
 watch("value", () => {

@@ -5,13 +5,13 @@ const LEAST_MS = 500; // until epochs that the server is still searching are ask
 let resting; // timer of the slider
 let playing; // timer of the next frame
 let asking; // timer of the next look for further epochs
-let moved = {}; // run and place, until the server answers with that epoch
-let seen = { key: "", wait: LEAST_MS };
+let turned = {}; // run and position, until the server answers with that epoch
+let lastSeen = { key: "", wait: LEAST_MS };
 const runOf = (id) => props.value.columns?.find(({ run }) => run?.id === id)?.run;
 const turn = (id, to) => {
   const columns = props.value.columns.map((column) => {
     const frame = column.run?.id === id ? column.run.frames[to] : undefined;
-    const run = { ...column.run, place: to, playing: Boolean(playing), at: column.run?.shares?.[to] };
+    const run = { ...column.run, position: to, playing: Boolean(playing), share: column.run?.shares?.[to] };
     return frame ? { ...column, ...frame, run } : column;
   });
   props.value = { ...props.value, columns };
@@ -19,11 +19,11 @@ const turn = (id, to) => {
 };
 const stop = () => { clearTimeout(playing); playing = undefined; };
 const rest = (id, to) => {
-  moved = { id, to };
+  turned = { id, to };
   clearTimeout(resting);
   resting = setTimeout(() => {
     const run = runOf(id);
-    if (run && !run.recorded) trigger("epoch", { run: id, epoch: Number(run.epochs.split(",")[to]) });
+    if (run && !run.recorded_on) trigger("epoch", { run: id, epoch: Number(run.epochs.split(",")[to]) });
   }, REST_MS);
 };
 const fetchClips = ({ frames }) => new Set(frames.flatMap((frame) => (frame?.hits ?? []).map(({ src }) => src)))
@@ -33,9 +33,9 @@ const play = (id, to = 0) => {
   const run = runOf(id);
   if (!run) return;
   if (!to) fetchClips(run);
-  moved = { id, to };
-  const repeats = run.recorded && !isStill.matches;
-  if (to < run.last) playing = setTimeout(() => play(id, to + 1), (run.recorded ? RECORDED_MS : PLAY_MS) / run.frames.length);
+  turned = { id, to };
+  const repeats = run.recorded_on && !isStill.matches;
+  if (to < run.last_position) playing = setTimeout(() => play(id, to + 1), (run.recorded_on ? RECORDED_MS : PLAY_MS) / run.frames.length);
   else if (repeats) playing = setTimeout(() => play(id), LAST_MS);
   else rest(id, to);
   turn(id, to);
@@ -50,8 +50,8 @@ element.addEventListener("input", ({ target }) => {
 element.addEventListener("click", ({ target }) => {
   if (!target.closest("[data-play]")) return;
   const { run } = target.closest("[data-run]").dataset;
-  const to = runOf(run).place;
-  if (!playing) return play(run, to < runOf(run).last ? to : 0);
+  const to = runOf(run).position;
+  if (!playing) return play(run, to < runOf(run).last_position ? to : 0);
   stop();
   turn(run, to);
   rest(run, to);
@@ -63,15 +63,15 @@ const askMore = () => {
 };
 watch("value", () => {
   const { columns = [], key } = props.value;
-  const isNew = key !== seen.key;
+  const isNew = key !== lastSeen.key;
   clearTimeout(asking);
-  seen = { key, wait: isNew ? LEAST_MS : 2 * seen.wait };
-  if (columns.some(({ run }) => run?.waits)) asking = setTimeout(askMore, seen.wait);
-  if (isNew) { stop(); moved = {}; }
-  const recorded = columns.find(({ run }) => run?.plays)?.run;
-  if (recorded && isNew) return play(recorded.id);
-  const run = runOf(moved.id);
-  if (run && run.place !== moved.to) turn(moved.id, moved.to); // the server has another epoch still
-  else if (run && !run.recorded && !playing) moved = {};
-  for (const slider of element.querySelectorAll(".nt-epochs input")) slider.value = slider.dataset.place;
+  lastSeen = { key, wait: isNew ? LEAST_MS : 2 * lastSeen.wait };
+  if (columns.some(({ run }) => run?.is_incomplete)) asking = setTimeout(askMore, lastSeen.wait);
+  if (isNew) { stop(); turned = {}; }
+  const recording = columns.find(({ run }) => run?.is_replay)?.run;
+  if (recording && isNew) return play(recording.id);
+  const run = runOf(turned.id);
+  if (run && run.position !== turned.to) turn(turned.id, turned.to); // the server has another epoch still
+  else if (run && !run.recorded_on && !playing) turned = {};
+  for (const slider of element.querySelectorAll(".nt-epochs input")) slider.value = slider.dataset.position;
 });

@@ -3,8 +3,9 @@
   const { nt2vr } = window;
   // A click has moved the address, whose change shows the place: an event's own data would be stale if it had to wait.
   const here = () => `${location.search}&at=${performance.now()}`; // the same place may be asked for again
+  let wanted = ""; // the place of a click that has not been asked for yet: the tab may wait for an earlier answer
   const say = (text) => {
-    const place = document.querySelector(".nt-kept");
+    const place = document.querySelector(".nt-saved");
     if (place) place.textContent = text;
   };
 
@@ -15,8 +16,16 @@
       const isPlace = new URLSearchParams(location.search).has("report");
       return { __type__: "update", ...(isPlace && { selected: "evaluate" }) };
     },
-    // Whoever opens the tab sees the place that the address names, otherwise the one that was shown last.
-    askReport: (_, chosen, wished) => [location.search, chosen, wished],
+    wantPlace: (place) => {
+      wanted = place;
+      return here();
+    },
+    // Show what was clicked, otherwise the place that the address names, or else the one that was shown last.
+    askReport: (_, chosen, wished) => {
+      const place = wanted || location.search;
+      wanted = "";
+      return [place, chosen, wished];
+    },
     // Show what the chosen data asks for: a split, the number of queries, and one model or several systems.
     chooseData: ({ ofModels, sized, builtIn, library }, data) => {
       const [name, { show }] = [data ?? "", nt2vr];
@@ -25,7 +34,7 @@
       return [show(!isBuiltIn), show(sized.includes(name)), show(!isOfModel), show(isOfModel)];
     },
     // What a breakdown needs of the report and of the list of queries, without tables and rows.
-    brief: (report, { first, second }, key) => [{ id: report?.id ?? "" }, { first, second }, key],
+    breakdownInputs: (report, { first, second }, key) => [{ id: report?.id ?? "" }, { first, second }, key],
     // A changed filter is a new address. Typing into a field changes the address of its first letter.
     filterQueries: (filters, others, _, ...values) => {
       const address = new URLSearchParams(location.search);
@@ -41,7 +50,7 @@
     },
     // The server has chosen a report, or its systems: the address follows, unless the person has left the tab meanwhile.
     followReport: ({ link = "?report=" }) => {
-      if (!document.querySelector("#evaluate")?.checkVisibility()) return;
+      if (wanted || !document.querySelector("#evaluate")?.checkVisibility()) return;
       const [now, full] = [new URLSearchParams(location.search), new URLSearchParams(link)];
       if (now.get("report") !== full.get("report")) return nt2vr.go(link);
       if (now.has("first")) return;

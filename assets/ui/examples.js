@@ -1,8 +1,8 @@
 element.addEventListener("click", ({ target }) => {
   const button = target.closest("button");
   if (!button) return;
-  const { drawn } = props.value;
-  const isDrawn = "draw" in button.dataset;
-  nt2vr.example(isDrawn ? drawn[Math.floor(Math.random() * drawn.length)] : button.dataset.query);
+  const { surprises } = props.value;
+  const isSurprise = "draw" in button.dataset;
+  nt2vr.example(isSurprise ? surprises[Math.floor(Math.random() * surprises.length)] : button.dataset.query);
   trigger("ask", {});
 });

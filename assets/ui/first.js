@@ -20,7 +20,7 @@
     columns: {
       ...columns,
       columns: chosen.map((name) => columns.columns.find(({ system }) => system === name)),
-      said: chosen.length === systems.length ? columns.said : "",
+      announcement: chosen.length === systems.length ? columns.announcement : "",
     },
     understood: {
       ...understood,

@@ -8,11 +8,11 @@ const countsOf = (column) => counters(column).map(({ textContent }) => textConte
 let shown = { key: "", columns: [] }; // for each column, its system, the places of its clips, and its counters
 const fly = (column, before) => {
   for (const clip of column.querySelectorAll(".nt-clip")) {
-    const was = before.get(clip.dataset.id);
-    const frames = was
-      ? { transform: [`translate(${was.left - clip.offsetLeft}px, ${was.top - clip.offsetTop}px)`, "none"] }
+    const oldPlace = before.get(clip.dataset.id);
+    const frames = oldPlace
+      ? { transform: [`translate(${oldPlace.left - clip.offsetLeft}px, ${oldPlace.top - clip.offsetTop}px)`, "none"] }
       : { opacity: [0.3, 1] };
-    if (!was || was.left !== clip.offsetLeft || was.top !== clip.offsetTop) {
+    if (!oldPlace || oldPlace.left !== clip.offsetLeft || oldPlace.top !== clip.offsetTop) {
       clip.animate(frames, { duration: MOVE_MS, easing: "ease-in-out" });
     }
   }
@@ -38,9 +38,9 @@ const move = (column, before) => {
 const FIRST_MS = 2200;
 const isFirst = !nt2vr.stored("last");
 const meet = ([first, ...others], before) => {
-  const told = first.querySelector(".nt-sum.nt-as-bad");
-  if (!told || !others.length) return;
-  const text = `${told.textContent}. What do the others find?`;
+  const summary = first.querySelector(".nt-sum.nt-as-bad");
+  if (!summary || !others.length) return;
+  const text = `${summary.textContent}. What do the others find?`;
   const line = Object.assign(document.createElement("p"), { className: "nt-meet", textContent: text });
   line.style.left = `${others[0].offsetLeft}px`;
   line.style.top = `${others[0].offsetTop}px`;
@@ -54,7 +54,7 @@ const meet = ([first, ...others], before) => {
     });
   }, FIRST_MS);
 };
-const tell = ({ name, places }, before) => {
+const movementText = ({ name, places }, before) => {
   const stayed = [...places.keys()].filter((id) => before.places.has(id)).length;
   const added = places.size - stayed;
   return `${name}: ${stayed} ${stayed === 1 ? "clip" : "clips"} stayed, ${added} ${added === 1 ? "is" : "are"} new`;
@@ -62,7 +62,7 @@ const tell = ({ name, places }, before) => {
 // To be called once the clips have their sizes; they fly only if the same sentence was searched for again. Returns in words
 // how many stayed.
 const moveClips = (isNew) => {
-  const key = props.value.flies ?? "";
+  const key = props.value.flight_key ?? "";
   const all = [...element.querySelectorAll("[data-column]")];
   const columns = all.map((column) => ({
     system: column.dataset.run ?? column.dataset.column, name: column.ariaLabel.trim(), places: placesIn(column), counts: countsOf(column),
@@ -75,5 +75,5 @@ const moveClips = (isNew) => {
     if (isFirst && !shown.key && !onStage) meet(all, columns[0]);
   }
   shown = { key, columns };
-  return columns.flatMap((column, i) => (before[i] ? tell(column, before[i]) : [])).map((text) => `${text}.`).join(" ");
+  return columns.flatMap((column, i) => (before[i] ? movementText(column, before[i]) : [])).map((text) => `${text}.`).join(" ");
 };

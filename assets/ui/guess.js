@@ -21,12 +21,12 @@
     covered: (value) => {
       const { columns = [], cue = "" } = value;
       if (columns.length !== 2 || !columns.some(({ hits }) => hits.some(({ verdict }) => verdict))) return undefined;
-      const hits = (column) => column.hits.map(({ id, src, poster, where, caption, rank }) => ({ id, src, poster, where, caption, rank, spoken: `Rank ${rank}` }));
+      const hits = (column) => column.hits.map(({ id, src, poster, times, caption, rank }) => ({ id, src, poster, times, caption, rank, spoken: `Rank ${rank}` }));
       return {
-        flies: value.flies, key: value.key, q: value.q,
+        flight_key: value.flight_key, key: value.key, q: value.q,
         columns: columns.map((column, i) => ({ name: `${i + 1}`, system: `${i + 1}`, guess: `${i}`, hits: hits(column) })),
         guess: { asks: true, cue, marks, score: score() },
-        said: `Which one understood ${cue}? Press 1 or 2.`,
+        announcement: `Which one understood ${cue}? Press 1 or 2.`,
       };
     },
     // What they show after it: `guess` is the column's place, undefined if nobody guessed; `hands` are those raised for each.
@@ -43,7 +43,7 @@
         ...value,
         columns: value.columns.map((column, i) => ({ ...column, picked: picked(i) })),
         guess: { text, kind, marks, score: score() },
-        said: [text, score(), value.said].filter(Boolean).join(" "),
+        announcement: [text, score(), value.announcement].filter(Boolean).join(" "),
       };
     },
   });

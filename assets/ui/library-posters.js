@@ -5,14 +5,14 @@ element.addEventListener("click", (event) => {
   event.preventDefault();
   trigger("open", { id: link.dataset.open, link: nt2vr.lastIn(link.dataset.open) });
 });
-// A pointer over a film leads through its moments.
+// A pointer over a long video leads through its moments.
 const moment = ({ target, clientX, type }) => {
-  const film = target.closest?.("[data-moments]");
-  if (!film) return;
-  const [moments, { left, width }] = [film.dataset.moments.split(" "), film.getBoundingClientRect()];
+  const poster = target.closest?.("[data-moments]");
+  if (!poster) return;
+  const [moments, { left, width }] = [poster.dataset.moments.split(" "), poster.getBoundingClientRect()];
   const at = type === "pointerout" ? 0 : Math.max(0, Math.min(0.999, (clientX - left) / width));
-  film.querySelector("img").src = moments[Math.floor(at * moments.length)];
-  film.style.setProperty("--nt-at", `${100 * at}%`);
+  poster.querySelector("img").src = moments[Math.floor(at * moments.length)];
+  poster.style.setProperty("--nt-at", `${100 * at}%`);
 };
 element.addEventListener("pointermove", moment);
 element.addEventListener("pointerout", moment);

@@ -1,8 +1,8 @@
 // A word moves to the other part by a click.
 element.addEventListener("click", ({ target }) => {
-  const moved = target.closest("[data-wanted]");
-  if (!moved) return;
-  nt2vr.change({ parts: nt2vr.parts(moved.dataset) });
+  const word = target.closest("[data-wanted]");
+  if (!word) return;
+  nt2vr.change({ parts: nt2vr.parts(word.dataset) });
   trigger("ask", {});
 });
 // Words also move by drag: dropped in the other zone, one does what a click on it would.

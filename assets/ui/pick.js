@@ -1,7 +1,7 @@
 // Send the id of a clicked element, or of one activated by key, to Python.
 const pick = (event) => {
-  const picked = event.target.closest("[data-id]");
-  if (picked) trigger("pick", { id: picked.dataset.id });
+  const target = event.target.closest("[data-id]");
+  if (target) trigger("pick", { id: target.dataset.id });
 };
 element.addEventListener("click", pick);
 element.addEventListener("keydown", (event) => {

@@ -1,6 +1,6 @@
 element.addEventListener("click", (event) => {
-  const chosen = event.target.closest("[data-name]");
-  if (chosen) trigger("choose", { name: chosen.dataset.name });
-  const taught = event.target.closest("[data-teach]");
-  if (taught) trigger("teach", { name: taught.dataset.teach });
+  const modelButton = event.target.closest("[data-name]");
+  if (modelButton) trigger("choose", { name: modelButton.dataset.name });
+  const teachButton = event.target.closest("[data-teach]");
+  if (teachButton) trigger("teach", { name: teachButton.dataset.teach });
 });

@@ -1,24 +1,24 @@
 // Python reads the value. Chips change it, and files that are chosen, pasted or dropped are uploaded and join it.
 const MOST = 4;
 const chips = () => props.value.references ?? [];
-const said = document.body.appendChild(Object.assign(document.createElement("p"), { className: "nt-hidden" }));
-said.role = "status";
+const announcer = document.body.appendChild(Object.assign(document.createElement("p"), { className: "nt-hidden" }));
+announcer.role = "status";
 // The server answers with all chips, those it was sent and the new ones: until then, what else is added or changed waits.
-const waiting = [];
+const waitingEdits = [];
 let isReading = false;
-const whenRead = (act) => { if (isReading) waiting.push(act); else act(); };
-const count = () => { said.textContent = `${chips().length} of ${MOST} references`; };
+const whenRead = (act) => { if (isReading) waitingEdits.push(act); else act(); };
+const count = () => { announcer.textContent = `${chips().length} of ${MOST} references`; };
 addEventListener("nt2vr-read", () => {
   isReading = false;
   count();
-  while (!isReading && waiting.length) waiting.shift()();
+  while (!isReading && waitingEdits.length) waitingEdits.shift()();
 });
 const edit = (change) => whenRead(() => { props.value = { references: change(chips()) }; trigger("ask", {}); });
 const placeOf = (target) => [...element.querySelectorAll(".nt-reference")].indexOf(target.closest(".nt-reference"));
 const changed = (place, values) => edit((all) => all.map((chip, i) => (i === place ? { ...chip, ...values } : chip)));
 
 const add = async (files) => {
-  said.textContent = `Reading ${files.map(({ name }) => name).join(", ")}`;
+  announcer.textContent = `Reading ${files.map(({ name }) => name).join(", ")}`;
   const paths = await Promise.all(files.slice(0, MOST + 1).map(async (file) => {
     try { return (await upload(file)).path; } catch { return ""; } // too large, say: the server says so
   }));
@@ -30,8 +30,8 @@ element.addEventListener("click", ({ target }) => {
   if (target.closest("[data-turn]")) changed(place, { wanted: !chips()[place].wanted });
   if (!target.closest("[data-remove]")) return;
   edit((all) => all.filter((_, i) => i !== place));
-  const left = element.querySelectorAll("[data-remove]");
-  (left[Math.min(place, left.length - 1)] ?? document.querySelector("#query textarea"))?.focus();
+  const removeButtons = element.querySelectorAll("[data-remove]");
+  (removeButtons[Math.min(place, removeButtons.length - 1)] ?? document.querySelector("#query textarea"))?.focus();
 });
 element.addEventListener("input", ({ target }) => {
   if (target.type === "range") target.nextElementSibling.textContent = `${target.value} %`;
@@ -44,11 +44,11 @@ element.addEventListener("change", ({ target }) => {
 });
 // Inputs keep what was typed into them, whatever the template says: mirror the value.
 const mirror = () => element.querySelectorAll("input[type=range]").forEach((range, i) => { range.value = chips()[i]?.percent; });
-let before = 0;
+let lastCount = 0;
 watch("value", () => {
   mirror();
-  if (chips().length !== before) count();
-  before = chips().length;
+  if (chips().length !== lastCount) count();
+  lastCount = chips().length;
 });
 
 // Files are pasted anywhere, and dropped onto the query or the results.
@@ -60,18 +60,18 @@ document.addEventListener("paste", (event) => {
   event.preventDefault();
   add(files);
 });
-const takes = ({ target, dataTransfer }) => isOpen() && dataTransfer?.types.includes("Files") && target.closest?.("#ask, #reference, #examples, #understood, #columns");
-const lit = (on) => document.querySelector("#query")?.classList.toggle("nt-drop", on);
+const accepts = ({ target, dataTransfer }) => isOpen() && dataTransfer?.types.includes("Files") && target.closest?.("#ask, #reference, #examples, #understood, #columns");
+const highlight = (on) => document.querySelector("#query")?.classList.toggle("nt-drop", on);
 document.addEventListener("dragover", (event) => {
-  const taken = Boolean(takes(event));
-  if (taken) event.preventDefault();
-  lit(taken);
+  const isAccepted = Boolean(accepts(event));
+  if (isAccepted) event.preventDefault();
+  highlight(isAccepted);
 }, true);
-document.addEventListener("dragleave", ({ relatedTarget }) => { if (!relatedTarget) lit(false); });
+document.addEventListener("dragleave", ({ relatedTarget }) => { if (!relatedTarget) highlight(false); });
 document.addEventListener("drop", (event) => {
-  if (!takes(event)) return;
+  if (!accepts(event)) return;
   event.preventDefault();
   event.stopPropagation();
-  lit(false);
+  highlight(false);
   add([...event.dataTransfer.files]);
 }, true);

@@ -2,7 +2,7 @@
 const dialog = () => element.querySelector("dialog");
 const field = (name) => element.querySelector(`[name="${name}"]`);
 const isReviewing = () => new URLSearchParams(location.search).has("query"); // answers on their way may come after the review was left
-const tell = (text) => { const place = element.querySelector(".nt-kept"); if (place) place.textContent = text; };
+const showSaved = (text) => { const status = element.querySelector(".nt-saved"); if (status) status.textContent = text; };
 const show = (link, instead) => {
   if (!link) return;
   document.activeElement?.blur(); // a changed field is saved first
@@ -10,10 +10,10 @@ const show = (link, instead) => {
   trigger("show", {});
 };
 const close = () => {
-  const { place, back } = props.value;
+  const { position, back } = props.value;
   dialog()?.close();
   show(back, true);
-  document.querySelector(`#evaluate-queries [data-place="${place}"]`)?.focus();
+  document.querySelector(`#evaluate-queries [data-position="${position}"]`)?.focus();
 };
 element.addEventListener("click", (event) => {
   const step = event.target.closest("[data-step]");
@@ -32,7 +32,7 @@ element.addEventListener("cancel", (event) => { event.preventDefault(); close();
 element.addEventListener("submit", (event) => { event.preventDefault(); document.activeElement?.blur(); });
 element.addEventListener("change", ({ target }) => {
   if (!target.closest(".nt-remarks") || props.value.refusal) return;
-  tell("saving …");
+  showSaved("saving …");
   trigger("note", { link: props.value.link, tag: field("tag").value, note: field("note").value });
 });
 document.addEventListener("keydown", (event) => {
@@ -41,7 +41,7 @@ document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") { event.preventDefault(); event.target.blur(); }
     return;
   }
-  const link = { ArrowLeft: props.value.before, ArrowRight: props.value.after }[event.key];
+  const link = { ArrowLeft: props.value.previous, ArrowRight: props.value.next }[event.key];
   if (link === undefined) return;
   event.preventDefault();
   show(link, true);
@@ -52,13 +52,13 @@ const draw = () => {
   if (isStill.matches) element.querySelectorAll("video").forEach((video) => { video.autoplay = false; video.pause(); });
   element.querySelectorAll("[data-step]").forEach((step) => { step.disabled = !step.dataset.step; });
   const form = element.querySelector("form");
-  const isNew = form.place !== props.value.place; // otherwise what is being typed stays
+  const isNew = form.position !== props.value.position; // otherwise what is being typed stays
   for (const name of ["tag", "note"]) {
     field(name).readOnly = Boolean(props.value.refusal);
     if (isNew) field(name).value = props.value[name];
   }
-  if (isNew) tell("");
-  form.place = props.value.place;
+  if (isNew) showSaved("");
+  form.position = props.value.position;
   if (dialog().open || !isReviewing()) return;
   const held = document.activeElement; // Gradio takes `open` away whenever it draws; what had the focus keeps it
   dialog().showModal();

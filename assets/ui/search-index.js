@@ -1,7 +1,7 @@
 element.addEventListener("click", (event) => {
   if (event.target.closest("[data-get]")) return trigger("get", {});
-  const taught = event.target.closest("[data-teach]");
-  if (taught) return trigger("teach", { name: taught.dataset.teach });
+  const teachButton = event.target.closest("[data-teach]");
+  if (teachButton) return trigger("teach", { name: teachButton.dataset.teach });
   const link = event.target.closest("[data-open]");
   if (link && !(event.ctrlKey || event.metaKey || event.shiftKey)) {
     event.preventDefault();

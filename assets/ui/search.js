@@ -8,23 +8,23 @@
   const MOST_GALLERIES = 20; // whose last search is remembered
   let search = {}; // the newest request's, until its answer puts it right
   let number = 0; // of the newest request
-  let held = {}; // what the inputs held when it was sent
-  let latest = {}; // what the inputs are known to hold
-  let filled = {}; // what an answer wrote into the boxes of the wanted and the unwanted part
+  let sentInputs = {}; // what the inputs held when it was sent
+  let knownInputs = {}; // what the inputs are known to hold
+  let filledParts = {}; // what an answer wrote into the boxes of the wanted and the unwanted part
   let isOpening = false; // whether inputs do not show yet what was opened
-  let keeps = false; // whether the references on display stay, and are not those of the link that is being opened
+  let keepsShown = false; // whether the references on display stay, and are not those of the link that is being opened
   let next = { changes: {} }; // of the next request: the changes, or the link that it opens
-  let given; // references of the link that is being opened, if they are not in the link
+  let linkReferences; // references of the link that is being opened, if they are not in the link
   let lastAsk = "";
   // What an example, a story or a replay has borrowed: the systems, the number of clips and the references that the person
   // had. The next sentence gives them back. They survive a reload, and Back and Forward, in the state of the page's history.
-  let lent;
+  let ownColumns;
 
   const asParams = (link) => `${new URLSearchParams(JSON.parse(JSON.stringify(link ?? "")))}`; // without what is undefined
   const paramsOf = (link) => Object.fromEntries(new URLSearchParams(asParams(link)));
   const textOf = (link) => `?${asParams(link)}`;
   const isSame = (one, other) => JSON.stringify(one) === JSON.stringify(other);
-  const named = (values) => Object.fromEntries(INPUTS.map((name, i) => [name, values[i]]));
+  const inputsOf = (values) => Object.fromEntries(INPUTS.map((name, i) => [name, values[i]]));
   const lastSearches = () => {
     try { return { ...JSON.parse(nt2vr.stored("last")) }; } catch { return {}; } // none yet
   };
@@ -37,10 +37,10 @@
     const [address, before] = [{ ...link }, paramsOf(location.search)];
     for (const name of ["__theme", "stage", "stories", "guess"]) if (name in before) address[name] = before[name];
     const isNew = history.state?.answered && textOf(address) !== location.search;
-    if (!("report" in before)) history[isNew ? "pushState" : "replaceState"]({ answered: true, lent }, "", textOf(address));
+    if (!("report" in before)) history[isNew ? "pushState" : "replaceState"]({ answered: true, ownColumns }, "", textOf(address));
     const { like, unlike, weight, ...last } = { gallery: "", ...link };
-    if (lent) {
-      Object.assign(last, { systems: lent.systems, k: lent.k });
+    if (ownColumns) {
+      Object.assign(last, { systems: ownColumns.systems, k: ownColumns.k });
       delete last.replay;
     }
     const { [last.gallery]: _, ...others } = lastSearches();
@@ -49,34 +49,34 @@
   };
   // The search with what the inputs hold, except those that do not show yet what was opened.
   const withInputs = (inputs, changes) => {
-    const shown = (name, text) => (isOpening && isSame(inputs[name], held[name]) ? search[name] : text);
-    const gallery = shown("gallery", inputs.gallery);
-    const [systems, k] = [shown("systems", (inputs.systems ?? []).join("|")), shown("k", `${inputs.k}`)];
-    const found = { ...search, gallery, systems, k, q: shown("q", inputs.q), ...changes };
-    const isEdited = ["wanted", "unwanted"].some((name) => ![held[name], filled[name]].includes(inputs[name]));
-    if (found.q !== search.q) OF_SENTENCE.forEach((name) => delete found[name]);
-    else if (isEdited && !("parts" in changes)) found.parts = nt2vr.parts(inputs);
-    return found;
+    const current = (name, text) => (isOpening && isSame(inputs[name], sentInputs[name]) ? search[name] : text);
+    const gallery = current("gallery", inputs.gallery);
+    const [systems, k] = [current("systems", (inputs.systems ?? []).join("|")), current("k", `${inputs.k}`)];
+    const newSearch = { ...search, gallery, systems, k, q: current("q", inputs.q), ...changes };
+    const isEdited = ["wanted", "unwanted"].some((name) => ![sentInputs[name], filledParts[name]].includes(inputs[name]));
+    if (newSearch.q !== search.q) OF_SENTENCE.forEach((name) => delete newSearch[name]);
+    else if (isEdited && !("parts" in changes)) newSearch.parts = nt2vr.parts(inputs);
+    return newSearch;
   };
 
   const chosen = ({ references } = {}) => (references?.references ?? [])
     .map(({ clip, gallery, path, weight, wanted }) => ({ clip, gallery, path, weight, wanted }));
   const withOwnColumns = (link) => {
     const { replay, like, unlike, weight, ...others } = link;
-    return { ...others, systems: lent.systems, k: lent.k };
+    return { ...others, systems: ownColumns.systems, k: ownColumns.k };
   };
   // A borrowed picture keeps its columns, whatever is typed about it.
-  const isOver = (asked, inputs) => {
+  const isOver = (requested, inputs) => {
     if (chosen(inputs).length) return false;
-    return asked.q !== search.q || "like" in search || "unlike" in search;
+    return requested.q !== search.q || "like" in search || "unlike" in search;
   };
   // What to open instead of a search that ends the loan; undefined if it goes on.
-  const returned = (asked, inputs) => {
-    if (!lent || isOpening) return undefined;
-    const hasChosen = asked.systems !== search.systems || asked.k !== search.k;
-    const link = !hasChosen && isOver(asked, inputs) ? withOwnColumns(asked) : undefined;
-    if (link) given = lent.references;
-    if (link || hasChosen) lent = undefined;
+  const returned = (requested, inputs) => {
+    if (!ownColumns || isOpening) return undefined;
+    const hasChosen = requested.systems !== search.systems || requested.k !== search.k;
+    const link = !hasChosen && isOver(requested, inputs) ? withOwnColumns(requested) : undefined;
+    if (link) linkReferences = ownColumns.references;
+    if (link || hasChosen) ownColumns = undefined;
     return link;
   };
 
@@ -86,69 +86,71 @@
     // Answers on their way fill in nothing any more.
     open: (link, keepsReferences = false) => {
       next = { link: paramsOf(link), keepsReferences };
-      given = undefined;
-      lent = undefined;
+      linkReferences = undefined;
+      ownColumns = undefined;
       number += 1;
     },
     // Back, Forward and a reload open a link with what it had borrowed.
     reopen: (link) => {
       nt2vr.open(link);
-      lent = history.state?.lent;
+      ownColumns = history.state?.ownColumns;
     },
     borrow: (link) => {
-      const mine = lent ?? { systems: search.systems, k: search.k, references: chosen(latest) };
+      const ownOrEarlier = ownColumns ?? { systems: search.systems, k: search.k, references: chosen(knownInputs) };
       nt2vr.open({ k: search.k, ...paramsOf(link) });
-      lent = mine;
+      ownColumns = ownOrEarlier;
     },
     // An example is a sentence, for the person's own columns.
     example: (q) => {
-      if (!lent) return nt2vr.change({ q });
-      const [link, { references }] = [withOwnColumns({ gallery: search.gallery, q }), lent];
+      if (!ownColumns) return nt2vr.change({ q });
+      const [link, { references }] = [withOwnColumns({ gallery: search.gallery, q }), ownColumns];
       nt2vr.open(link);
-      given = references;
+      linkReferences = references;
     },
     // The columns go back, and the sentence and its picture stay.
     giveBack: () => {
-      if (!lent) return;
-      const { replay, ...link } = { ...search, systems: lent.systems, k: lent.k };
+      if (!ownColumns) return;
+      const { replay, ...link } = { ...search, systems: ownColumns.systems, k: ownColumns.k };
       nt2vr.open(link, true);
     },
     parts: ({ wanted, unwanted }) => `${wanted.replaceAll("|", " ").trim()}|${unwanted.trim()}`,
     address: () => textOf(search),
     send: (ask, ...values) => {
       document.body.classList.remove("nt-first");
+      // A phone's keyboard makes way for the clips.
+      if (document.body.classList.contains("nt-phone")) document.querySelector("#query textarea:focus")?.blur();
       if (ask.startsWith("?") && ask !== lastAsk) { // the server's
         lastAsk = ask;
         if ("replay" in paramsOf(ask)) nt2vr.borrow(ask);
         else nt2vr.open(ask);
       }
-      const [{ changes, keepsReferences }, inputs] = [next, named(values)];
-      const asked = next.link ?? withInputs(inputs, changes);
-      const link = next.link ?? returned(asked, inputs);
+      const [{ changes, keepsReferences }, inputs] = [next, inputsOf(values)];
+      const requested = next.link ?? withInputs(inputs, changes);
+      const link = next.link ?? returned(requested, inputs);
       next = { changes: {} };
-      search = link ?? asked;
-      keeps = link ? keepsReferences : keeps || !isSame(inputs.references, held.references);
+      search = link ?? requested;
+      keepsShown = link ? keepsReferences : keepsShown || !isSame(inputs.references, sentInputs.references);
       isOpening ||= Boolean(link);
       number += 1;
-      const references = isOpening && !keeps ? given : chosen(inputs);
-      held = { ...inputs, q: search.q ?? inputs.q };
-      latest = held;
-      const query = held.q === inputs.q ? { __type__: "update" } : held.q;
+      const references = isOpening && !keepsShown ? linkReferences : chosen(inputs);
+      sentInputs = { ...inputs, q: search.q ?? inputs.q };
+      knownInputs = sentInputs;
+      const query = sentInputs.q === inputs.q ? { __type__: "update" } : sentInputs.q;
       return [JSON.stringify({ number, link: search, opened: isOpening, references }), query, ""];
     },
     settle: ({ number: answered, link, inputs, sliders = [] }, ...values) => {
       if (answered !== number) return values;
-      const now = named(values);
+      const now = inputsOf(values);
       isOpening = false;
-      given = undefined;
-      document.body.classList.toggle("nt-lent", Boolean(lent));
+      linkReferences = undefined;
+      document.body.classList.toggle("nt-borrowed", Boolean(ownColumns));
       if (link) {
-        [search, filled] = [link, inputs];
+        [search, filledParts] = [link, inputs];
         show(link);
       }
-      const shown = INPUTS.map((name) => (name in inputs && isSame(now[name], held[name]) ? inputs[name] : now[name]));
-      latest = named(shown);
-      return [...shown, ...values.slice(INPUTS.length).map((value, i) => (sliders[i] ? { __type__: "update", ...sliders[i] } : value))];
+      const shownValues = INPUTS.map((name) => (name in inputs && isSame(now[name], sentInputs[name]) ? inputs[name] : now[name]));
+      knownInputs = inputsOf(shownValues);
+      return [...shownValues, ...values.slice(INPUTS.length).map((value, i) => (sliders[i] ? { __type__: "update", ...sliders[i] } : value))];
     },
     isNewest: (request) => JSON.parse(request).number === number,
     moved: (word, value) => {

@@ -1,13 +1,13 @@
 // Stage mode: the sentence, the columns and their verdicts fill the screen; stories are searches with a speaker's note.
 const ON = "nt-on-stage";
 const page = document.body.classList;
-const one = (selector) => element.querySelector(selector);
+const part = (selector) => element.querySelector(selector);
 const isOn = () => page.contains(ON);
 const isGuessing = () => page.contains("nt-guessing");
 
 let stories = nt2vr.loadStories();
-const keep = () => nt2vr.storeStories(stories);
-let place = -1;
+const storeAll = () => nt2vr.storeStories(stories);
+let position = -1; // of the story that is shown; -1 for another search
 
 // Classes of the body, as Gradio scopes what is inside @media to below it.
 const MEDIA = { "nt-narrow": "(max-width: 1000px)", "nt-phone": "(max-width: 640px)", "nt-touch": "(hover: none)" };
@@ -19,7 +19,7 @@ for (const [name, query] of Object.entries(MEDIA)) {
 }
 const OFF = ["nt-off-1", "nt-off-2", "nt-off-3", "nt-off-4"];
 const reveal = () => page.remove(...OFF, "nt-ends");
-const mark = (isStage) => {
+const writeAddress = (isStage) => {
   const address = new URLSearchParams(location.search);
   if (isStage) address.set("stage", "1"); else ["stage", "stories"].forEach((name) => address.delete(name));
   if (page.contains("nt-guessing")) address.set("guess", "1"); else address.delete("guess");
@@ -28,38 +28,38 @@ const mark = (isStage) => {
 // The closing slide follows the last story, and any story can be left for it.
 const CLOSING = "nt-closing";
 const isClosing = () => page.contains(CLOSING);
-const label = () => {
-  const count = `${place + 1} of ${stories.length}`;
-  const ofStory = place < 0 ? "" : count;
-  one(".nt-place").textContent = isClosing() ? "The end" : ofStory;
-  one("[data-do=end]").ariaPressed = `${isClosing()}`;
+const writeLabel = () => {
+  const count = `${position + 1} of ${stories.length}`;
+  const ofStory = position < 0 ? "" : count;
+  part(".nt-place").textContent = isClosing() ? "The end" : ofStory;
+  part("[data-do=end]").ariaPressed = `${isClosing()}`;
   writeNotes();
 };
 const openClosing = () => {
   page.add(CLOSING);
   nt2vr.fillClosing();
-  label();
+  writeLabel();
 };
 const closeClosing = () => {
   page.remove(CLOSING);
-  label();
+  writeLabel();
 };
 const show = (to) => {
   if (!stories[to]) return;
-  place = to;
+  position = to;
   page.remove(CLOSING);
   reveal();
   page.toggle("nt-covered", isGuessing());
   page.toggle("nt-one", !isGuessing() && (revealsEach || page.contains("nt-one")));
-  label();
-  nt2vr.matching = isGuessing() ? "" : `${stories[place].match ?? ""}`;
-  nt2vr.borrow(isGuessing() ? nt2vr.linkOfGuess(stories[place]) : nt2vr.linkOfStory(stories[place]));
+  writeLabel();
+  nt2vr.matching = isGuessing() ? "" : `${stories[position].match ?? ""}`;
+  nt2vr.borrow(isGuessing() ? nt2vr.linkOfGuess(stories[position]) : nt2vr.linkOfStory(stories[position]));
   trigger("ask", {});
 };
 // Who guesses passes over stories about captions.
 const playable = () => [...stories.keys()].filter((number) => !isGuessing() || !stories[number].match);
 const goOn = () => {
-  const next = playable().find((number) => number > place);
+  const next = playable().find((number) => number > position);
   if (next === undefined) openClosing();
   else show(next);
 };
@@ -68,45 +68,45 @@ const startAgain = () => {
   show(playable()[0]);
 };
 const goBack = () => {
-  const previous = playable().findLast((number) => number < place);
+  const previous = playable().findLast((number) => number < position);
   if (previous !== undefined) show(previous);
 };
 const guessFirst = (isOn) => {
   page.toggle("nt-guessing", isOn);
-  one("[data-do=guess]").ariaPressed = `${isOn}`;
-  mark(true);
+  part("[data-do=guess]").ariaPressed = `${isOn}`;
+  writeAddress(true);
   if (!isOn) return nt2vr.uncover();
   nt2vr.startGuessing();
-  const current = playable().find((number) => number >= place);
+  const current = playable().find((number) => number >= position);
   show(current ?? playable()[0]);
 };
 // The story that the address shows, if it is one.
-const find = () => {
+const findStory = () => {
   const now = new URLSearchParams(location.search);
   const chosen = (now.get("systems") ?? "").split("|");
-  place = stories.findIndex(({ query, systems }) => query === now.get("q") && chosen.every((each) => systems.includes(each)));
-  page.toggle("nt-ends", place < 0);
-  label();
+  position = stories.findIndex(({ query, systems }) => query === now.get("q") && chosen.every((each) => systems.includes(each)));
+  page.toggle("nt-ends", position < 0);
+  writeLabel();
 };
 let revealsEach = false;
 const revealEach = () => {
   revealsEach = !revealsEach;
-  one("[data-do=each]").ariaPressed = `${revealsEach}`;
+  part("[data-do=each]").ariaPressed = `${revealsEach}`;
 };
 // All systems of a story; of any other search the first, the last and those that learn, which can be read from the last row.
 const enter = () => {
-  find();
+  findStory();
   page.add(ON);
-  mark(true);
+  writeAddress(true);
   window.scrollTo(0, 0);
   document.activeElement?.blur();
 };
 const leave = () => {
   page.remove(ON, "nt-one", "nt-guessing", CLOSING);
-  one("[data-do=guess]").ariaPressed = "false";
+  part("[data-do=guess]").ariaPressed = "false";
   nt2vr.uncover();
   reveal();
-  mark(false);
+  writeAddress(false);
 };
 const toggle = (number) => {
   const between = [...document.querySelectorAll("#columns [data-column]")].slice(1, -1);
@@ -126,10 +126,10 @@ const writeNotes = () => {
   const { body } = speaker.document;
   body.replaceChildren();
   inNotes("time", "");
-  const story = isClosing() ? CLOSING_NOTES : stories[place];
+  const story = isClosing() ? CLOSING_NOTES : stories[position];
   inNotes("h1", story?.query ?? "");
   inNotes("p", story?.note ?? "No story is on the stage.");
-  const next = isClosing() ? undefined : stories[place + 1] ?? CLOSING_NOTES;
+  const next = isClosing() ? undefined : stories[position + 1] ?? CLOSING_NOTES;
   inNotes("h2", next ? "Next" : "");
   inNotes("h3", next?.query ?? "");
   inNotes("p", next?.note ?? "");
@@ -139,7 +139,7 @@ const writeNotes = () => {
 const tick = () => {
   if (!speaker || speaker.closed) return;
   const now = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
-  speaker.document.querySelector("time").textContent = `${place < 0 ? "–" : place + 1} of ${stories.length} · ${clock(Date.now() - since)} · ${now}`;
+  speaker.document.querySelector("time").textContent = `${position < 0 ? "–" : position + 1} of ${stories.length} · ${clock(Date.now() - since)} · ${now}`;
 };
 const openNotes = () => {
   if (speaker && !speaker.closed) return speaker.focus();
@@ -160,7 +160,7 @@ const box = (each) => {
   return `x="${x}" y="${y}" width="${width}" height="${height}"`;
 };
 const words = (root) => {
-  const found = [];
+  const drawn = [];
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     const style = getComputedStyle(node.parentElement);
@@ -169,37 +169,54 @@ const words = (root) => {
       range.setStart(node, index);
       range.setEnd(node, index + word.length);
       const { x, y, width, height } = range.getBoundingClientRect();
-      found.push(`<text x="${x}" y="${y + height / 2}" dominant-baseline="central" textLength="${width}" font-family="${escaped(style.fontFamily)}" font-size="${style.fontSize}" font-weight="${style.fontWeight}" fill="${style.color}" text-decoration="${style.textDecorationLine}">${escaped(word)}</text>`);
+      if (width) drawn.push(`<text x="${x}" y="${y + height / 2}" dominant-baseline="central" textLength="${width}" font-family="${escaped(style.fontFamily)}" font-size="${style.fontSize}" font-weight="${style.fontWeight}" fill="${style.color}" text-decoration="${style.textDecorationLine}">${escaped(word)}</text>`);
     }
   }
-  return found.join("");
+  return drawn.join("");
 };
+const visible = (selector, root = document) => [...root.querySelectorAll(selector)].filter((each) => each.checkVisibility({ visibilityProperty: true }));
 const ground = (each) => `<rect ${box(each)} rx="8" fill="${getComputedStyle(each).backgroundColor}"/>`;
+const onGround = (each) => ground(each) + words(each);
+// As CSS draws borders, within the box.
+const outline = (each, color, line) => {
+  const { x, y, width, height } = each.getBoundingClientRect();
+  return `<rect x="${x + line / 2}" y="${y + line / 2}" width="${width - line}" height="${height - line}" rx="${line * 2}" fill="none" stroke-width="${line}" stroke="${color}"/>`;
+};
 const clip = (each) => {
   const video = each.querySelector("video");
   const canvas = Object.assign(document.createElement("canvas"), { width: video.videoWidth, height: video.videoHeight });
   canvas.getContext("2d").drawImage(video, 0, 0);
-  const marks = [...each.querySelectorAll(".nt-rank, .nt-mark")].map((mark) => ground(mark) + words(mark));
-  return `<image ${box(video)} href="${canvas.toDataURL("image/jpeg", 0.92)}"/><rect ${box(each)} rx="9" fill="none" stroke-width="4" stroke="${getComputedStyle(each).borderColor}"/>${marks.join("")}`;
+  const around = visible(".nt-box rect", each).map((mark) => outline(mark, getComputedStyle(mark).stroke, 2.5));
+  const marks = visible(".nt-rank, .nt-mark, .nt-lacks", each).map(onGround);
+  return `<image ${box(video)} href="${canvas.toDataURL("image/jpeg", 0.92)}"/>${around.join("")}${outline(each, getComputedStyle(each).borderColor, 4)}${marks.join("")}`;
 };
-// Draws a box of the window, on the colour of an element, with texts, of which the first is the title, and clips.
-const slide = ({ x, y, width, height }, paper, texts, clips) => {
-  const size = `x="${x}" y="${y}" width="${width}" height="${height}"`;
-  const drawn = texts.map((text) => [...text.querySelectorAll(".nt-cue")].map(ground).join("") + words(text));
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="${x} ${y} ${width} ${height}"><title>${escaped(texts[0].textContent)}</title><rect ${size} fill="${getComputedStyle(paper).backgroundColor}"/>${drawn.join("")}${clips.map(clip).join("")}</svg>`;
+const line = (row) => {
+  const { x, y, width } = row.getBoundingClientRect();
+  return `<rect x="${x}" y="${y}" width="${width}" height="1" fill="${getComputedStyle(row).borderTopColor}"/>`;
+};
+const picture = (each) => `<image ${box(each)} href="${each.src}"/>`;
+const ofStory = () => {
+  const texts = visible("#understood .nt-sentence, #columns h3, #columns .nt-about-it, #columns .nt-sum, #columns .nt-stayed");
+  const cues = texts.flatMap((text) => [...text.querySelectorAll(".nt-cue")]);
+  return [...cues.map(ground), ...texts.map(words), ...visible("#columns .nt-score").map(onGround), ...visible(".nt-clip").map(clip)];
+};
+const ofClosing = () => [
+  ...visible(".nt-end .nt-dots i").map(ground),
+  ...visible(".nt-end tbody tr").map(line),
+  ...visible(".nt-end :is(h2, caption, th, td, figcaption)").map(words),
+  ...visible(".nt-end img").map(picture),
+];
+const drawn = () => {
+  const title = document.querySelector(isClosing() ? ".nt-end h2" : "#understood .nt-sentence")?.textContent;
+  const [size, paper] = [`width="${innerWidth}" height="${innerHeight}"`, getComputedStyle(document.querySelector(".gradio-container")).backgroundColor];
+  const parts = isClosing() ? ofClosing() : ofStory();
+  return `<svg xmlns="http://www.w3.org/2000/svg" ${size} viewBox="0 0 ${innerWidth} ${innerHeight}"><title>${escaped(title ?? "nT2VR")}</title><rect ${size} fill="${paper}"/>${parts.join("")}</svg>`;
 };
 const save = (content, name, type) => {
   const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(new Blob([content], { type })), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 };
-const visible = (selector) => [...document.querySelectorAll(selector)].filter((each) => each.checkVisibility({ visibilityProperty: true }));
-const drawn = () => slide(
-  { x: 0, y: 0, width: innerWidth, height: innerHeight },
-  document.querySelector(".gradio-container"),
-  visible("#understood .nt-sentence, #columns h3, #columns .nt-sum, #columns .nt-stayed"),
-  visible(".nt-clip"),
-);
 const saveSvg = () => save(drawn(), "nt2vr.svg", "image/svg+xml");
 const savePng = async () => {
   const picture = new Image();
@@ -214,15 +231,15 @@ const savePng = async () => {
 // The story list, edited in a dialog.
 const field = (name, value, change) => {
   const input = Object.assign(document.createElement("input"), { type: "text", value, ariaLabel: name, placeholder: name });
-  input.addEventListener("input", () => { change(input.value); keep(); });
+  input.addEventListener("input", () => { change(input.value); storeAll(); });
   return input;
 };
 const button = (text, name, act) => {
-  const made = Object.assign(document.createElement("button"), { type: "button", textContent: text, ariaLabel: name });
-  made.addEventListener("click", act);
-  return made;
+  const node = Object.assign(document.createElement("button"), { type: "button", textContent: text, ariaLabel: name });
+  node.addEventListener("click", act);
+  return node;
 };
-const list = () => one(".nt-stories ol").replaceChildren(...stories.map((story, i) => {
+const list = () => part(".nt-stories ol").replaceChildren(...stories.map((story, i) => {
   const row = document.createElement("li");
   const move = (to) => () => {
     if (to >= stories.length || to < 0) return;
@@ -233,15 +250,15 @@ const list = () => one(".nt-stories ol").replaceChildren(...stories.map((story, 
     field("Query", story.query, (value) => { story.query = value; }),
     field("Systems, separated by |", story.systems.join(" | "), (value) => { story.systems = value.split("|").map((each) => each.trim()); }),
     field("Note for the speaker", story.note ?? "", (value) => { story.note = value; }),
-    button("▶", `Show story ${i + 1}`, () => { one("dialog").close(); enter(); show(i); }),
+    button("▶", `Show story ${i + 1}`, () => { part("dialog").close(); enter(); show(i); }),
     button("↑", `Move story ${i + 1} up`, move(i - 1)),
     button("↓", `Move story ${i + 1} down`, move(i + 1)),
     button("×", `Remove story ${i + 1}`, () => { if (stories.length > 1) stories.splice(i, 1); changed(); }),
   );
   return row;
 }));
-const changed = () => { keep(); label(); list(); };
-const tell = (text) => { one(".nt-stories .nt-remark").textContent = text; };
+const changed = () => { storeAll(); writeLabel(); list(); };
+const remark = (text) => { part(".nt-stories .nt-remark").textContent = text; };
 const acts = {
   back: () => (isClosing() ? closeClosing() : goBack()),
   next: () => (isClosing() ? startAgain() : goOn()),
@@ -249,8 +266,8 @@ const acts = {
   guess: () => guessFirst(!isGuessing()),
   each: revealEach,
   notes: openNotes,
-  stories: () => { tell(""); list(); one("dialog").showModal(); },
-  close: () => one("dialog").close(),
+  stories: () => { remark(""); list(); part("dialog").showModal(); },
+  close: () => part("dialog").close(),
   png: () => savePng().catch(saveSvg),
   svg: saveSvg,
   leave,
@@ -262,14 +279,14 @@ const acts = {
   save: () => save(JSON.stringify(stories, null, 1), "stories.json", "application/json"),
   link: async () => {
     const link = nt2vr.linkOfStories(stories);
-    try { await navigator.clipboard.writeText(link); tell("The link is copied."); } catch { tell(link); }
+    try { await navigator.clipboard.writeText(link); remark("The link is copied."); } catch { remark(link); }
   },
   reset: () => { stories = nt2vr.builtInStories(); changed(); },
 };
 element.addEventListener("click", ({ target }) => acts[target.closest("[data-do]")?.dataset.do]?.());
 element.addEventListener("change", async ({ target }) => {
   if (!target.matches("[data-open]") || !target.files[0]) return;
-  try { stories = nt2vr.readStories(await target.files[0].text()); changed(); tell(""); } catch { tell("This file has no stories."); }
+  try { stories = nt2vr.readStories(await target.files[0].text()); changed(); remark(""); } catch { remark("This file has no stories."); }
   target.value = "";
 });
 document.addEventListener("click", ({ target }) => {
@@ -327,12 +344,12 @@ window.addEventListener("popstate", () => {
   const isStage = new URLSearchParams(location.search).get("stage") === "1";
   page.remove(CLOSING);
   if (isStage !== isOn()) (isStage ? enter : leave)();
-  else if (isStage) find();
+  else if (isStage) findStory();
 });
 const address = new URLSearchParams(location.search);
 if (address.get("stage") === "1") {
   page.toggle("nt-guessing", address.has("guess"));
   page.toggle("nt-covered", address.has("guess"));
-  one("[data-do=guess]").ariaPressed = `${address.has("guess")}`;
+  part("[data-do=guess]").ariaPressed = `${address.has("guess")}`;
   enter();
 }

@@ -4,14 +4,14 @@ const each = (act) => element.querySelectorAll("[data-loss]").forEach((row) => {
   if (loss) row.querySelectorAll("input, select").forEach((input) => act(input, loss, loss.fields.find(({ key }) => key === input.dataset.key)));
 });
 const show = () => each((input, loss, field) => {
-  if (input.type === "checkbox") input.checked = (field ?? loss).on;
+  if (input.type === "checkbox") input.checked = (field ?? loss).is_on;
   else input.value = field.value;
 });
 element.addEventListener("change", (event) => {
   const { losses } = structuredClone(props.value);
   const loss = losses.find(({ name }) => name === event.target.closest("[data-loss]").dataset.loss);
   const field = loss.fields.find(({ key }) => key === event.target.dataset.key);
-  if (event.target.type === "checkbox") (field ?? loss).on = event.target.checked;
+  if (event.target.type === "checkbox") (field ?? loss).is_on = event.target.checked;
   else field.value = event.target.value;
   props.value = { losses };
 });

@@ -12,8 +12,8 @@ const offer = (words) => offers()?.replaceChildren(...words.map((word) => {
 }));
 document.addEventListener("input", ({ target, isTrusted }) => {
   if (target !== query() || !isTrusted) return;
-  const isOwn = document.querySelector("#examples [data-own]"); // the words are those of the built-in clips
-  const start = isOwn ? "" : typed(target).toLowerCase();
+  const isLibrary = document.querySelector("#examples [data-library]"); // the words are those of the built-in clips
+  const start = isLibrary ? "" : typed(target).toLowerCase();
   const known = start ? props.value.words.filter((word) => word.startsWith(start)) : [];
   offer(known.includes(start) ? [] : known.slice(0, MOST));
 });

@@ -3,7 +3,7 @@
 Flickr30k and Flickr8k are also read from their original files.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -79,24 +79,28 @@ def _load(files: Files) -> Annotations:
     path = files.single(*MARKS)
     assert path, "one of the marks was found"
     with expecting(path, FORM):
-        rows = _picture_captions(path)
-    ids = unique_ids(picture for picture, _ in rows)
+        picture_captions = _picture_captions(path)
+    ids = unique_ids(picture for picture, _ in picture_captions)
     captions: Captions = {}
-    for picture, caption in rows:
+    for picture, caption in picture_captions:
         captions.setdefault(ids[picture], []).append(caption)
-
-    lists = read_split_lists(files, LISTS, LIST_FORM)
-    if lists:
-        described = listed_captions(files, lists, captions, ids)
-    else:
-        place = files.relative(path)
-        described = [Listing(video_id, texts, place=place) for video_id, texts in captions.items()]
 
     pictures = dict(zip(ids.values(), ids, strict=True))
     listings = []
-    for listing in described:
+    for listing in _listings(files, path, captions, ids):
         listings.append(listing._replace(file=pictures.get(listing.video_id, "")))
     return Annotations(_name_of(path), listings)
+
+
+def _listings(
+    files: Files, path: Path, captions: Captions, ids: Mapping[str, str]
+) -> list[Listing]:
+    """List the pictures of each split, or all of them if no split has a list."""
+    lists = read_split_lists(files, LISTS, LIST_FORM)
+    if lists:
+        return listed_captions(files, lists, captions, ids)
+    place = files.relative(path)
+    return [Listing(video_id, texts, place=place) for video_id, texts in captions.items()]
 
 
 def _picture_captions(path: Path) -> list[tuple[str, str]]:

@@ -133,11 +133,8 @@ def _load(
     data: str | Path, split: Split, with_files: bool, progress: Progress, or_validation: bool
 ) -> Dataset:
     kind, path = kind_and_path(data)
-    loaders: Mapping[str, Loader] = DATASETS
-    if kind:
-        loaders = {kind: pick("kind of dataset", kind, DATASETS)}
     files = Files(path, progress)
-    annotations = _choose_loader(files, loaders).load(files)
+    annotations = _choose_loader(files, kind).load(files)
     name = annotations.name
     located = _located_videos(annotations, files, with_files, progress)
 
@@ -145,9 +142,7 @@ def _load(
     splits = captions_by_split(located.described)
     if splits.keys() == {"all"}:
         splits = split_by_folder(splits["all"], located.paths)
-    split, remark = _available_split(name, splits, split, or_validation)
-    remarks = [remark] if remark else []
-    remarks += [*annotations.remarks, *located.remarks]
+    split, split_remarks = _available_split(name, splits, split, or_validation)
 
     videos = _videos(captions_of_split(name, splits, split), located.paths, files.folder)
     if not videos:
@@ -157,7 +152,7 @@ def _load(
         name=name,
         split=split,
         videos=videos,
-        remarks=tuple(remarks),
+        remarks=(*split_remarks, *annotations.remarks, *located.remarks),
     )
 
 
@@ -196,15 +191,15 @@ def _located_videos(
 
 def _available_split(
     name: str, splits: Mapping[Split, Captions], split: Split, or_validation: bool
-) -> tuple[Split, str]:
+) -> tuple[Split, list[str]]:
     """Return the split that is taken, with a remark if it is not the one that was named."""
     if split != "test":
-        return split, ""
+        return split, []
     if splits.keys() == {"all"}:
-        return "all", NO_SPLITS.format(name=name, count=counted(len(splits["all"]), "video"))
+        return "all", [NO_SPLITS.format(name=name, count=counted(len(splits["all"]), "video"))]
     if or_validation and "test" not in splits and "validation" in splits:
-        return "validation", NO_TEST.format(name=name)
-    return split, ""
+        return "validation", [NO_TEST.format(name=name)]
+    return split, []
 
 
 def videos_of(path: Path, progress: Progress = silent) -> list[ManifestVideo]:
@@ -239,11 +234,18 @@ def kind_and_path(data: str | Path) -> tuple[str, Path]:
     return kind, expanded(path)
 
 
-def _choose_loader(files: Files, loaders: Mapping[str, Loader]) -> Loader:
-    """Return the first loader whose mark is in a folder; a DatasetError says what would be read."""
-    is_named = len(loaders) == 1
-    for _, loader in sorted(loaders.items(), key=lambda entry: entry[0] in GENERAL):
-        if files.named(*loader.marks) or (is_named and not loader.marks):
+def _choose_loader(files: Files, kind: str) -> Loader:
+    """Return the loader of a kind, by default of the first one whose mark is in the folder.
+
+    Raises:
+        DatasetError: if the folder lacks the mark; it says what would be read.
+    """
+    loaders: Mapping[str, Loader] = DATASETS
+    if kind:
+        loaders = {kind: pick("kind of dataset", kind, DATASETS)}
+    for name in sorted(loaders, key=lambda name: name in GENERAL):
+        loader = loaders[name]
+        if files.named(*loader.marks) or (kind and not loader.marks):
             return loader
 
     if not any(files.folder.iterdir()):
@@ -261,6 +263,6 @@ def _choose_loader(files: Files, loaders: Mapping[str, Loader]) -> Loader:
         if loader.marks:
             marks.append(f"{' or '.join(loader.marks)} ({name})")
     message = f"{files.folder} has no captions or annotations. Looked for {'; '.join(marks)}."
-    if is_named:
-        message += f" Expected {next(iter(loaders.values())).source}."
+    if kind:
+        message += f" Expected {loaders[kind].source}."
     raise DatasetError(message)

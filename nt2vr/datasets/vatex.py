@@ -8,6 +8,7 @@ are in ref_captions.json.
 
 import re
 from collections import defaultdict
+from collections.abc import Iterable, Mapping
 
 from nt2vr.datasets.base import (
     Annotations,
@@ -52,21 +53,23 @@ def _load(files: Files) -> Annotations:
 
     # The halves of the validation set replace the official splits.
     lists = read_split_lists(files, LISTS, LIST_FORM)
-    listed_splits = {split for split, _, _ in lists}
+    listed_splits = {split_list.split for split_list in lists}
     if listed_splits - {"train"}:
         name = "VATEX, val1k5 and test1k5"
-        training = []
         if "train" not in listed_splits:
-            training = [listing for listing in listings if listing.split == "train"]
+            listings = [listing for listing in listings if listing.split == "train"]
+        else:
+            listings = []
         clip_ids = dict(zip(youtube_ids.values(), youtube_ids, strict=True))
-        listings = training + listed_captions(files, lists, captions, ids=clip_ids)
+        listings += listed_captions(files, lists, captions, ids=clip_ids)
     if not listings:
         listings = [Listing(video_id, of_video) for video_id, of_video in captions.items()]
+    return Annotations(name, _with_aliases(listings, youtube_ids))
 
-    with_aliases = []
-    for listing in listings:
-        with_aliases.append(listing._replace(alias=youtube_ids.get(listing.video_id, "")))
-    return Annotations(name, with_aliases)
+
+def _with_aliases(listings: Iterable[Listing], youtube_ids: Mapping[str, str]) -> list[Listing]:
+    """Let a clip's file be named by the YouTube video alone, too."""
+    return [listing._replace(alias=youtube_ids.get(listing.video_id, "")) for listing in listings]
 
 
 def _reference_captions(files: Files) -> Captions:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -24,6 +23,7 @@ from nt2vr.evaluation.tables import FORMS, write_tables
 from nt2vr.files import (
     SafeCsv,
     atomic_write,
+    hash_text,
     parse_json,
     size_text,
     slug,
@@ -117,7 +117,7 @@ class Archive:
             report.digest,
             *([result.system, dict(result.spec)] for result in report.results),
         ]
-        key = blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=6).hexdigest()
+        key = hash_text(json.dumps(content, sort_keys=True), 6)
         report_id = f"{slug(report.name) or 'report'}-{key}"
         self._save(report, self.folder / report_id)
         return report_id
@@ -190,7 +190,12 @@ class Archive:
             )
 
     def load(self, report_id: str) -> Report:
-        return _load(self._known(report_id), self._listed.get(report_id, (0,))[0])
+        folder = self._known(report_id)
+        # An unreadable report has no time.
+        written = 0
+        if report_id in self._listed:
+            written, _ = self._listed[report_id]
+        return _load(folder, written)
 
     def summary(self, report_id: str) -> dict[str, Any]:
         return _read(self._known(report_id) / REPORT)
@@ -296,18 +301,22 @@ def _remarks(folder: Path) -> dict[int, Remark]:
 
 def _write_queries(report: Report, path: Path, remarks: Remarks) -> None:
     """Write one line per query, with its rank under each system, and its tag and note if any has."""
-    ranks = {result.system: result.measured.ranks.tolist() for result in report.results}
-    heads = ["kind", "text", "cue", "wanted", "unwanted", "num_relevant", *ranks]
+    heads = ["kind", "text", "cue", "wanted", "unwanted", "num_relevant", *report.specs]
     if remarks:
         heads += ["tag", "note"]
     with atomic_write(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
         writer = SafeCsv(file)
         writer.writerow(heads)
         for position, query in enumerate(report.queries):
-            unwanted = ", ".join(query.unwanted)
-            row: list[str | int] = [query.kind, query.text, query.cue, query.wanted or "", unwanted]
-            row.append(len(query.relevant))
-            row += [of_system[position] for of_system in ranks.values()]
+            row = [
+                query.kind,
+                query.text,
+                query.cue,
+                query.wanted or "",
+                ", ".join(query.unwanted),
+                len(query.relevant),
+                *report.ranks(position).values(),
+            ]
             if remarks:
                 remark = remarks.get(position, Remark())
                 row += [remark.tag, remark.note]

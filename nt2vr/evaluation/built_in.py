@@ -9,7 +9,7 @@ of two motions, neither caption fits the other's scene.
 import random
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import product
+from itertools import islice, product
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from nt2vr.evaluation.embed_media import EmbeddedVideos, content_of, embed_files
 from nt2vr.evaluation.measures import LENIENT
-from nt2vr.evaluation.metric_names import KS, ORIGINAL_MIR, recall
+from nt2vr.evaluation.metric_names import KS, ORIGINAL_MIR, ORIGINAL_RECALLS
 from nt2vr.evaluation.queries import JudgedQuery, cue_of, row_array
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.media.decode import Decoder
@@ -70,18 +70,11 @@ def fold_questions(
     scenes: Sequence[Scene], captions: Sequence[SceneCaption], count: int = PAIRS
 ) -> tuple[tuple[str, ...], tuple[JudgedQuery, ...]]:
     """Return the distinct foils, and a question per caption and foil, `count` of each fold at most."""
-    foils: dict[str, int] = {}
+    foil_rows: dict[str, int] = {}
     questions = []
     for fold in FOLDS:
-        num_questions = 0
-        for row, (scene, caption) in enumerate(zip(scenes, captions, strict=True)):
-            if num_questions == count:
-                break
-            pair = next(_pairs(scene, caption, fold, row), None)
-            if pair is None:
-                continue
-            true_caption, foil = pair
-            foil_row = foils.setdefault(foil, len(foils))
+        for row, true_caption, foil in islice(_pairs_of_fold(scenes, captions, fold), count):
+            foil_row = foil_rows.setdefault(foil, len(foil_rows))
             question = JudgedQuery(
                 kind="pair",
                 text=true_caption,
@@ -93,8 +86,17 @@ def fold_questions(
                 cue=cue_of(foil),
             )
             questions.append(question)
-            num_questions += 1
-    return tuple(foils), tuple(questions)
+    return tuple(foil_rows), tuple(questions)
+
+
+def _pairs_of_fold(
+    scenes: Sequence[Scene], captions: Sequence[SceneCaption], fold: str
+) -> Iterator[tuple[int, str, str]]:
+    """Yield the row of each scene that has a foil, with a caption and the foil."""
+    for row, (scene, caption) in enumerate(zip(scenes, captions, strict=True)):
+        pair = next(_pairs(scene, caption, fold, row), None)
+        if pair is not None:
+            yield row, *pair
 
 
 def _pairs(scene: Scene, caption: SceneCaption, fold: str, row: int) -> Iterator[tuple[str, str]]:
@@ -192,28 +194,23 @@ def shown_benchmark(
     scenes = sample_scenes("test", num_clips, seed)
     table = SceneTable(scenes)
     text_rows: dict[str, int] = {}
-    plain: list[JudgedQuery] = []
-    negated: list[JudgedQuery] = []
+    plain = []
+    negated = []
     for sort, classes in shown_classes().items():
         plain_texts, negated_texts, claims = zip(*classes, strict=True)
         is_shown = np.stack([table.holding(claim) for claim in claims])
         plain += _class_questions(
-            "class", sort, texts=plain_texts, is_shown=is_shown, text_rows=text_rows
+            "class", sort=sort, texts=plain_texts, is_shown=is_shown, text_rows=text_rows
         )
         negated += _class_questions(
-            LENIENT, sort, texts=negated_texts, is_shown=is_shown, text_rows=text_rows
+            LENIENT, sort=sort, texts=negated_texts, is_shown=is_shown, text_rows=text_rows
         )
+    data = f"{NAME}, classes"
     return _benchmark(
         name=f"{WORLD}, classes",
         scenes=scenes,
         queries=(*plain, *negated),
-        source={
-            "data": f"{NAME}, classes",
-            "split": "test",
-            "clips": num_clips,
-            "seed": seed,
-            "look": LOOK,
-        },
+        source={"data": data, "split": "test", "clips": num_clips, "seed": seed, "look": LOOK},
         cache=cache,
         texts=tuple(text_rows),
     )
@@ -240,7 +237,8 @@ def _class_questions(
     questions = []
     for scene in np.flatnonzero(has_question).tolist():
         in_scene = is_shown[:, scene]
-        right = random.Random(f"class {sort} {scene}").choice(np.flatnonzero(in_scene).tolist())
+        candidates = np.flatnonzero(in_scene).tolist()
+        right = random.Random(f"class {sort} {scene}").choice(candidates)
         question = JudgedQuery(
             kind=kind,
             text=texts[right],
@@ -267,7 +265,8 @@ def _benchmark(
         clips = ClipFile.of(split, scenes, encoder.num_frames, encoder.framing, cache)
         return EmbeddedVideos(clips.embeddings(encoder.as_scored(), progress, keeps_frames=True))
 
-    ids = tuple(f"{split}-{source['seed']}-{row:05d}" for row in range(len(scenes)))
+    prefix = f"{split}-{source['seed']}"
+    ids = tuple(f"{prefix}-{row:05d}" for row in range(len(scenes)))
     return TextBenchmark(
         name=name,
         video_ids=ids,
@@ -383,9 +382,9 @@ def oracle_metrics(scenes: Sequence[Scene], captions: Sequence[SceneCaption]) ->
     table = SceneTable(scenes)
     num_fitting = np.array([table.holding(caption.claim).sum() for caption in captions])
     metrics = {}
-    for k in KS:
+    for k, name in zip(KS, ORIGINAL_RECALLS, strict=True):
         shares = np.minimum(k, num_fitting) / num_fitting
-        metrics[f"original/{recall(k)}"] = 100 * float(shares.mean())
+        metrics[name] = 100 * float(shares.mean())
     harmonic = np.cumsum(1 / np.arange(1, num_fitting.max() + 1))
     metrics[ORIGINAL_MIR] = float((harmonic[num_fitting - 1] / num_fitting).mean())
     return metrics

@@ -99,7 +99,9 @@ def _generated_queries(
     row_of = {video_id: row for row, video_id in enumerate(ranked)}
     # Both parse the captions, unless both are cached; they are parsed once.
     contents = cache(partial(read_contents, videos, progress))
-    query_sets = cached_query_sets(videos, seed, folder, progress, contents)
+    query_sets = cached_query_sets(
+        videos, seed=seed, folder=folder, progress=progress, contents=contents
+    )
     absences = cached_absences(videos, seed, folder, contents)
     queries, remarks = judged_queries(query_sets, row_of)
     return [*queries, *(judged_composed(query, row_of) for query in absences)], remarks

@@ -9,6 +9,7 @@ Vision-Language Models via Negations", WACV 2025).
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -116,22 +117,22 @@ def class_task(
     Of each video, `labels` are its class and its data set, for whose classes it is asked; a
     ConfigError refuses a data set with a single class.
     """
-    labels_as_asked = []
-    for name, data_set in labels:
-        labels_as_asked.append(Label(name.lower().replace("_", " "), data_set.replace("; ", ", ")))
+    labels_as_asked = [_as_asked(name, data_set) for name, data_set in labels]
     classes = _classes_of(labels_as_asked)
     sentences: dict[str, int] = {}
     averaged: dict[str, tuple[str, ...]] = {}
     questions: list[JudgedQuery] = []
     for kind, of_kind in (("class", prompts.plain), (LENIENT, prompts.negated)):
         if of_kind:
+            sentence_of = _sentences_of(of_kind, classes, averaged)
+            for sentence in sentence_of.values():
+                sentences.setdefault(sentence, len(sentences))
             questions += _questions(
                 kind,
-                prompts=of_kind,
+                sentence_of=sentence_of,
                 labels=labels_as_asked,
                 classes=classes,
-                sentences=sentences,
-                averaged=averaged,
+                text_rows=sentences,
             )
     return Task(
         videos=videos,
@@ -139,6 +140,11 @@ def class_task(
         texts=tuple(sentences),
         averaged=averaged,
     )
+
+
+def _as_asked(name: str, data_set: str) -> Label:
+    # Groups of a question are joined by "; ".
+    return Label(name.lower().replace("_", " "), data_set.replace("; ", ", "))
 
 
 def _classes_of(labels: Sequence[Label]) -> dict[str, list[str]]:
@@ -156,28 +162,37 @@ def _classes_of(labels: Sequence[Label]) -> dict[str, list[str]]:
     return classes
 
 
+def _sentences_of(
+    prompts: Sequence[str],
+    classes: Mapping[str, Sequence[str]],
+    averaged: dict[str, tuple[str, ...]],
+) -> dict[str, str]:
+    """Return the sentence that asks for each class; that of the first prompt stands for all, in `averaged`."""
+    sentence_of: dict[str, str] = {}
+    for name in chain(*classes.values()):
+        filled = tuple(prompt.replace(SLOT, name) for prompt in prompts)
+        sentence_of[name] = filled[0]
+        if len(filled) > 1:
+            averaged[filled[0]] = filled
+    return sentence_of
+
+
 def _questions(
     kind: str,
-    prompts: Sequence[str],
+    sentence_of: Mapping[str, str],
     labels: Sequence[Label],
     classes: Mapping[str, Sequence[str]],
-    sentences: dict[str, int],
-    averaged: dict[str, tuple[str, ...]],
+    text_rows: Mapping[str, int],
 ) -> Iterator[JudgedQuery]:
-    """Yield a question about each video; add what it chooses between to sentences and averaged."""
-    sentence_of: dict[str, str] = {}
-    for names in classes.values():
-        for name in names:
-            filled = tuple(prompt.replace(SLOT, name) for prompt in prompts)
-            # The first prompt's sentence stands for all of them.
-            sentence_of[name] = filled[0]
-            sentences.setdefault(filled[0], len(sentences))
-            if len(filled) > 1:
-                averaged[filled[0]] = filled
+    """Yield a question about each video.
 
+    Args:
+        sentence_of: each class.
+        text_rows: of the sentences, among the benchmark's texts.
+    """
     rows_of = {}
     for data_set, names in classes.items():
-        rows_of[data_set] = row_array(sentences[sentence_of[name]] for name in names)
+        rows_of[data_set] = row_array(text_rows[sentence_of[name]] for name in names)
     for video, label in enumerate(labels):
         rows = rows_of[label.data_set]
         right = sentence_of[label.name]
@@ -185,7 +200,7 @@ def _questions(
             kind=kind,
             text=right,
             relevant=row_array((video,)),
-            others=rows[rows != sentences[right]],
+            others=rows[rows != text_rows[right]],
             group="; ".join(_groups(label, classes)),
         )
 

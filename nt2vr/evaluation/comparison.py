@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.evaluation.differences import is_noise
+from nt2vr.evaluation.differences import common_values, is_noise
 from nt2vr.evaluation.intervals import (
     Interval,
     intervals_of_means,
@@ -68,13 +68,20 @@ def positions_by_difference(
     if change == WORSENED:
         is_listed &= gains < 0
     if fails_everywhere:
-        is_on_page = np.stack(list(ranks.values())) <= FIRST_PAGE  # (S, Q)
-        is_listed &= np.where(is_negated, is_on_page.all(axis=0), ~is_on_page.any(axis=0))
+        is_listed &= _fails_everywhere(list(ranks.values()), is_negated)
     if positions is not None:
         is_listed &= np.isin(np.arange(len(is_listed)), list(positions))
 
     order = np.argsort(-gains, kind="stable").tolist()
     return [position for position in order if is_listed[position]]
+
+
+def _fails_everywhere(
+    ranks: Sequence[NDArray[np.int32]], is_negated: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Return whether each query fails under all systems, given their ranks."""
+    is_on_page = np.stack(ranks) <= FIRST_PAGE  # (S, Q)
+    return np.where(is_negated, is_on_page.all(axis=0), ~is_on_page.any(axis=0))
 
 
 def _fits(query: JudgedQuery, kind: str, cue: str, words: Sequence[str]) -> bool:
@@ -99,7 +106,7 @@ def first_videos(report: Report, position: int, system: str) -> list[tuple[str, 
         right = query.relevant.tolist()
         violating = query.violating.tolist()
 
-    videos: list[tuple[str, Verdict | None]] = []
+    videos = []
     for row in first[position].tolist():
         if row < 0:
             continue
@@ -149,17 +156,12 @@ def break_down(report: Report, first: str, second: str, key: str) -> tuple[CueGr
             raise ConfigError(
                 f"{name} has no {quoted(key)}. Choose one of: {', '.join(report.values[name])}."
             )
-    of_first = report.values[first][key]
-    of_second = report.values[second][key]
-    positions, first_rows, second_rows = np.intersect1d(
-        of_first.positions, of_second.positions, return_indices=True
-    )
+    common = common_values(report.values[first][key], report.values[second][key])
+    positions = common.positions
     if not len(positions):
         raise ConfigError(f"{first} and {second} have no query in common for {key}. Choose others.")
 
-    before = of_first.values[first_rows]
-    after = of_second.values[second_rows]
-    table = np.stack([before, after, after - before], axis=1)  # (N, 3)
+    table = np.stack([common.first, common.second, common.change], axis=1)  # (N, 3)
     cues = [report.queries[position].cue for position in positions.tolist()]
     return tuple(_groups(table, report.units[positions], cues))
 
@@ -175,14 +177,17 @@ def _groups(
         return
 
     small = [name for name, rows in rows_of.items() if len(rows) < SMALLEST]
-    joined_rows: list[int] = []
+    joined_rows = []
     if len(small) > 1:
         for name in small:
             joined_rows += rows_of.pop(name)
         joined_rows.sort()
 
-    # Queries without a negation word come last.
-    for name in sorted(rows_of, key=lambda name: (name == "", -len(rows_of[name]), name)):
+    def sort_key(name: str) -> tuple[bool, int, str]:
+        """Sort by size; queries without a negation word come last."""
+        return name == "", -len(rows_of[name]), name
+
+    for name in sorted(rows_of, key=sort_key):
         rows = rows_of[name]
         yield _group(name, table[rows], units[rows])
     if joined_rows:

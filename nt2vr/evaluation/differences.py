@@ -77,61 +77,71 @@ def paired_differences(
         values: per-query values by system and measure.
         units: of the queries, as of `units_of`.
     """
-    common: dict[Pair, dict[str, _CommonValues]] = {}
+    # All pairs at once: differences over the same queries share their resamples.
+    common: dict[Pair, dict[str, CommonValues]] = {}
+    changes: dict[Pair, dict[str, Values]] = {}
     for pair in pairs:
         first, second = pair
-        common[pair] = _common_values(values[first], values[second])
-
-    # All pairs at once: differences over the same queries share their resamples.
-    changes: dict[str, dict[str, Values]] = {}
-    for number, pair in enumerate(pairs):
-        of_pair = {}
+        common[pair] = _common_measures(values[first], values[second])
+        changes[pair] = {}
         for measure, both in common[pair].items():
-            of_pair[measure] = Values(both.positions, both.second - both.first)
-        changes[str(number)] = of_pair
+            changes[pair][measure] = Values(both.positions, both.change)
     intervals = intervals_of(changes, units)
 
     compared: dict[Pair, tuple[Difference, ...]] = {}
-    for number, pair in enumerate(pairs):
+    for pair, of_pair in common.items():
         differences = []
-        for measure, both in common[pair].items():
-            change = changes[str(number)][measure].values
-            difference = Difference(
-                measure=measure,
-                num_queries=len(both.positions),
-                first=float(both.first.mean()),
-                second=float(both.second.mean()),
-                difference=float(change.mean()),
-                interval=intervals[str(number)].get(measure),
-                p=sign_flip_p(change, units[both.positions]),
-            )
-            differences.append(difference)
+        for measure, both in of_pair.items():
+            interval = intervals[pair].get(measure)
+            differences.append(_difference(measure, both, interval, units))
         compared[pair] = tuple(differences)
     return compared
 
 
-class _CommonValues(NamedTuple):
+class CommonValues(NamedTuple):
     """Values of two systems for the queries that both have one for."""
 
     positions: Positions  # (N,)
     first: Array  # (N,)
     second: Array  # (N,)
 
+    @property
+    def change(self) -> Array:
+        """What the second system gains, query by query: (N,)."""
+        return self.second - self.first
 
-def _common_values(
+
+def common_values(first: Values, second: Values) -> CommonValues:
+    """Match the values of two systems, query by query."""
+    positions, first_rows, second_rows = np.intersect1d(
+        first.positions, second.positions, return_indices=True
+    )
+    return CommonValues(positions, first.values[first_rows], second.values[second_rows])
+
+
+def _common_measures(
     first: Mapping[str, Values], second: Mapping[str, Values]
-) -> dict[str, _CommonValues]:
-    """Match the values of two systems, query by query; metrics that are not means are left out."""
-    common: dict[str, _CommonValues] = {}
+) -> dict[str, CommonValues]:
+    """Match all measures of two systems; those that are not means are left out."""
+    common: dict[str, CommonValues] = {}
     for measure, of_first in first.items():
-        of_second = second.get(measure)
-        if of_second is None or of_first.statistic is not None:
+        if measure not in second or of_first.statistic is not None:
             continue
-        positions, first_rows, second_rows = np.intersect1d(
-            of_first.positions, of_second.positions, return_indices=True
-        )
-        if len(positions):
-            common[measure] = _CommonValues(
-                positions, of_first.values[first_rows], of_second.values[second_rows]
-            )
+        both = common_values(of_first, second[measure])
+        if len(both.positions):
+            common[measure] = both
     return common
+
+
+def _difference(
+    measure: str, both: CommonValues, interval: Interval | None, units: Units
+) -> Difference:
+    return Difference(
+        measure=measure,
+        num_queries=len(both.positions),
+        first=float(both.first.mean()),
+        second=float(both.second.mean()),
+        difference=float(both.change.mean()),
+        interval=interval,
+        p=sign_flip_p(both.change, units[both.positions]),
+    )

@@ -77,7 +77,11 @@ def embed_files(
             progress(done, total, f"{doing}, {encoder.name}")
 
         embedded = embed_gallery(
-            Gallery("evaluation", tuple(videos), key), encoder, decoder, cache, progress=report
+            Gallery("evaluation", tuple(videos), key),
+            encoder=encoder,
+            decoder=decoder,
+            cache=cache,
+            progress=report,
         )
         if not embedded.gallery.videos:
             raise DatasetError(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from itertools import product
 from math import erfc, sqrt
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,8 @@ EXACT_UP_TO = 12
 NORMAL_FROM = 1000
 
 Units = NDArray[np.int64]  # (Q,), number of each query's unit
+# A system, or a pair of them.
+Key = TypeVar("Key")
 
 
 class Interval(NamedTuple):
@@ -68,7 +70,7 @@ def intervals_of_means(values: Array, units: Units) -> list[Interval | None]:
     ends = [(100 - LEVEL) / 2, (100 + LEVEL) / 2]
     low, high = np.percentile(means, ends, axis=0).tolist()
     varies = (values != values[:1]).any(axis=0)
-    intervals: list[Interval | None] = []
+    intervals = []
     for column, column_varies in enumerate(varies):
         intervals.append(Interval(low[column], high[column]) if column_varies else None)
     return intervals
@@ -78,7 +80,7 @@ def _resampled_means(sums: Array, counts: Array) -> Array:
     """Return the means of each resample, (RESAMPLES, M), of units' sums (C, M) and counts (C,)."""
     num_units = len(counts)
     generator = np.random.default_rng(SEED)
-    means: list[Array] = []
+    means = []
     rows_at_a_time = max(1, CHUNK // num_units)
     for start in range(0, RESAMPLES, rows_at_a_time):
         num_rows = min(rows_at_a_time, RESAMPLES - start)
@@ -90,28 +92,32 @@ def _resampled_means(sums: Array, counts: Array) -> Array:
 
 
 def intervals_of(
-    metrics: Mapping[str, Mapping[str, Values]], units: Units
-) -> dict[str, dict[str, Interval]]:
+    metrics: Mapping[Key, Mapping[str, Values]], units: Units
+) -> dict[Key, dict[str, Interval]]:
     """Return the intervals of several systems' metrics, by system and name.
 
     Metrics of the same queries share their resamples.
     """
-    same_queries: dict[bytes, list[tuple[str, str, Values]]] = {}
+    same_queries: dict[bytes, list[tuple[Key, str, Values]]] = {}
     for system, of_system in metrics.items():
         for name, metric in of_system.items():
             if metric.statistic is None:
                 group = same_queries.setdefault(metric.positions.tobytes(), [])
                 group.append((system, name, metric))
 
-    intervals: dict[str, dict[str, Interval]] = {system: {} for system in metrics}
+    intervals: dict[Key, dict[str, Interval]] = {system: {} for system in metrics}
     for group in same_queries.values():
-        table = np.stack([metric.values for _, _, metric in group], axis=1)
-        positions = group[0][2].positions
-        columns = intervals_of_means(table, units[positions])
-        for (system, name, _), interval in zip(group, columns, strict=True):
+        values = [metric for _, _, metric in group]
+        for (system, name, _), interval in zip(group, _same_resamples(values, units), strict=True):
             if interval is not None:
                 intervals[system][name] = interval
     return intervals
+
+
+def _same_resamples(metrics: Sequence[Values], units: Units) -> list[Interval | None]:
+    """Return the intervals of metrics of the same queries."""
+    table = np.stack([metric.values for metric in metrics], axis=1)
+    return intervals_of_means(table, units[metrics[0].positions])
 
 
 def sign_flip_p(differences: Array, units: Units) -> float:

@@ -143,9 +143,8 @@ class Evaluations:
         if inputs == FRAMES and data in self._built:
             return self._built[data]
         progress(0, 0, "reading the data")
-        places = self.places
         benchmark = load_benchmark(
-            data, places.folder, places.decoder, places.cache, progress, self._libraries, inputs
+            data, places=self.places, progress=progress, libraries=self._libraries, inputs=inputs
         )
         # The world's 10,000 queries take 5 s.
         if data.name in (WORLD, GALLERY):

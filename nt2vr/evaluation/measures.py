@@ -25,6 +25,7 @@ from nt2vr.evaluation.metric_names import (
     MEAN_RANK,
     MEDIAN_RANK,
     MIR,
+    PICTURE_ACCURACY,
     TOP_5,
     delta,
     mean_over_sets,
@@ -43,18 +44,6 @@ LENIENT = "negated class"
 
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]  # (N,), of queries
-
-
-def _no_rows() -> NDArray[np.int32]:
-    return np.zeros((0, FIRST_PAGE), np.int32)
-
-
-def _no_ranks() -> NDArray[np.int32]:
-    return np.zeros(0, np.int32)
-
-
-def _no_scores() -> NDArray[np.float32]:
-    return np.zeros((0, 2), np.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,9 +67,9 @@ class Measured:
     ordered: NDArray[np.float32]
     tied: NDArray[np.float32]
     violations: NDArray[np.float32]
-    first: NDArray[np.int32] = field(default_factory=_no_rows)
-    video_ranks: NDArray[np.int32] = field(default_factory=_no_ranks)
-    pair_scores: NDArray[np.float32] = field(default_factory=_no_scores)
+    first: NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, FIRST_PAGE), np.int32))
+    video_ranks: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    pair_scores: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 2), np.float32))
 
 
 def joined(blocks: Sequence[Measured]) -> Measured:
@@ -235,7 +224,8 @@ def _exclusion(
     with_pairs = positions[~np.isnan(ordered[positions])]
     if len(with_pairs) and kind == "not":
         tied = measured.tied.astype(np.float64)
-        metrics[f"{kind}/{AUC}"] = Values(with_pairs, ordered[with_pairs] + tied[with_pairs] / 2)
+        areas = ordered[with_pairs] + tied[with_pairs] / 2
+        metrics[f"{kind}/{AUC}"] = Values(with_pairs, areas)
     elif len(with_pairs):
         metrics[f"{kind}/{HARD_PAIRS}"] = Values(with_pairs, 100 * ordered[with_pairs])
 
@@ -257,21 +247,29 @@ def _pictures(
     """
     positions = positions[~np.isnan(measured.ordered[positions])]
     is_ordered = 100 * measured.ordered.astype(np.float64)
-    metrics = _per_group(f"picture/{ACCURACY}", queries, positions, values=is_ordered)
+    metrics = _per_group(PICTURE_ACCURACY, queries, positions, values=is_ordered)
     has_scores = len(measured.pair_scores) == len(queries)
     if not has_scores:
         return metrics
 
     for suffix, in_group in positions_by_group(queries, positions).items():
-        pairs: dict[tuple[str, int], tuple[float, float]] = {}
-        for position in in_group.tolist():
-            query = queries[position]
-            right_score, wrong_score = measured.pair_scores[position].tolist()
-            pairs[query.text, int(query.relevant[0])] = (right_score, 1.0)
-            pairs[query.text, int(query.hard[0])] = (wrong_score, 0.0)
         name = f"picture/{AVERAGE_PRECISION}{suffix}"
-        metrics[name] = Values(in_group, np.array(list(pairs.values())), average_precision)
+        pairs = _distinct_pairs(queries, in_group, measured.pair_scores)
+        metrics[name] = Values(in_group, pairs, average_precision)
     return metrics
+
+
+def _distinct_pairs(
+    queries: Sequence[JudgedQuery], positions: Positions, pair_scores: NDArray[np.float32]
+) -> Array:
+    """Return each pair of a text and a picture once, (N, 2), as `average_precision` takes it."""
+    pairs: dict[tuple[str, int], tuple[float, float]] = {}
+    for position in positions.tolist():
+        query = queries[position]
+        right_score, wrong_score = pair_scores[position].tolist()
+        pairs[query.text, int(query.relevant[0])] = (right_score, 1.0)
+        pairs[query.text, int(query.hard[0])] = (wrong_score, 0.0)
+    return np.array(list(pairs.values()))
 
 
 def _classes(
@@ -308,11 +306,11 @@ def _per_data_set(
     key = f"class/{name}"
     metrics = _per_group(key, queries, positions, values)
     # A group of classes is a part of a data set.
-    no_data_sets = {key, *(f"{key} {group}" for group in class_group_names())}
     data_sets = []
     for part in metrics:
-        if part not in no_data_sets:
-            data_sets.append(part.removeprefix(f"{key} "))
+        group = part.removeprefix(key).removeprefix(" ")
+        if group and group not in class_group_names():
+            data_sets.append(group)
     if len(data_sets) < 2:
         return metrics
 
@@ -391,4 +389,5 @@ def mean_of_groups(pairs: Array) -> float:
     """
     values = pairs[:, 0]
     groups = pairs[:, 1]
-    return float(np.mean([values[groups == group].mean() for group in np.unique(groups)]))
+    means = [values[groups == group].mean() for group in np.unique(groups)]
+    return float(np.mean(means))

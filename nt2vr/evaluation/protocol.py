@@ -3,7 +3,6 @@
 import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from hashlib import blake2b
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from nt2vr.evaluation.measures import Measured
 from nt2vr.evaluation.report import Report, Result
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.evaluation.text_systems import PLAIN, system_spec
-from nt2vr.files import atomic_write
+from nt2vr.files import atomic_write, hash_text
 from nt2vr.media.limits import LIMITS, evict, mark_used
 from nt2vr.media.store import read_cached
 from nt2vr.models.card import Card
@@ -63,8 +62,7 @@ class ResultStore:
     def _path(self, digest: str, spec: Mapping[str, Any]) -> Path:
         """Return the file of a result; models are identified by their weights, not by their names."""
         identity = {name: value for name, value in spec.items() if name not in ("model", "base")}
-        content = json.dumps([PROTOCOL, digest, identity], sort_keys=True).encode()
-        key = blake2b(content, digest_size=12).hexdigest()
+        key = hash_text(json.dumps([PROTOCOL, digest, identity], sort_keys=True))
         return self._folder / f"{key}.npz"
 
 
@@ -129,14 +127,20 @@ def evaluate(
         measured[system] = of_system
         if store is not None:
             store.put(benchmark.digest, specs[system], of_system)
-
-    results = [Result(system.name, spec, measured[system]) for system, spec in specs.items()]
-    notes = [f"{system.model}: {card.notes}" for system, card in cards.items() if card.notes]
     return benchmark.report(
-        results,
-        notes=list(dict.fromkeys(notes)),
+        [Result(system.name, spec, measured[system]) for system, spec in specs.items()],
+        notes=_notes_of(cards),
         named=[system.name for system in named],
     )
+
+
+def _notes_of(cards: Mapping[System, Card]) -> list[str]:
+    """Return what the cards of models note, once per model."""
+    notes: dict[str, None] = {}
+    for system, card in cards.items():
+        if card.notes:
+            notes[f"{system.model}: {card.notes}"] = None
+    return list(notes)
 
 
 def _stored(

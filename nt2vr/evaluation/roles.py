@@ -4,12 +4,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nt2vr.evaluation.metric_names import (
-    ACCURACY,
+    CHOICE_ACCURACY,
+    CLASS_ACCURACY,
     COMPOSED_HARD_PAIRS,
     COMPOSED_MIR,
-    MIR,
     NOT_AUC,
     ORIGINAL_MIR,
+    PAIR_ACCURACY,
+    PICTURE_ACCURACY,
+    RETRIEVAL_MIR,
     WITHOUT_HARD_PAIRS,
 )
 from nt2vr.models.card import IMPORTED
@@ -26,11 +29,11 @@ TELLING = (
     WITHOUT_HARD_PAIRS,
     NOT_AUC,
     COMPOSED_MIR,
-    f"retrieval/{MIR}",
-    f"choice/{ACCURACY}",
-    f"pair/{ACCURACY}",
-    f"picture/{ACCURACY}",
-    f"class/{ACCURACY}",
+    RETRIEVAL_MIR,
+    CHOICE_ACCURACY,
+    PAIR_ACCURACY,
+    PICTURE_ACCURACY,
+    CLASS_ACCURACY,
     ORIGINAL_MIR,
 )
 # Of systems, by their names in table order.

@@ -45,7 +45,9 @@ def measure_block(
     """
     if num_videos is None:
         num_videos = len(videos)
-    scores = _video_scores(vectors, videos, queries, num_videos, exclusions)
+    scores = _video_scores(
+        vectors, videos=videos, queries=queries, num_videos=num_videos, exclusions=exclusions
+    )
     relevant = mask([query.relevant for query in queries], num_videos)
     hard = mask([query.hard for query in queries], num_videos)
     ordered, tied = ordered_shares(scores, relevant, hard)
@@ -92,13 +94,8 @@ def _video_scores(
 ) -> Scores:
     """Score the videos, (Q, V), each by the row that stands for it in a query."""
     gallery = videos[:num_videos]
-    substitutes: set[int] = set()
-    for query in queries:
-        substitutes.update(query.instead.values())
-    substitute_rows = sorted(substitutes - {NO_CAPTION})
-    column_of = {row: num_videos + number for number, row in enumerate(substitute_rows)}
-
-    clips = np.concatenate([gallery, videos[substitute_rows]])
+    column_of = _columns_of_substitutes(queries, num_videos)
+    clips = np.concatenate([gallery, videos[list(column_of)]])
     all_scores = score_table(vectors, clips, exclusions, gallery)  # (Q, V + substitutes)
     scores = all_scores[:, :num_videos]
     frame_axes = (1, 2)[: videos.ndim - 1]
@@ -111,6 +108,15 @@ def _video_scores(
             else:
                 scores[query_row, video] = all_scores[query_row, column_of[row]]
     return scores
+
+
+def _columns_of_substitutes(queries: Sequence[JudgedQuery], num_videos: int) -> dict[int, int]:
+    """Return the column of each row that stands for a video in some query, after those of videos."""
+    rows: set[int] = set()
+    for query in queries:
+        rows.update(query.instead.values())
+    rows.discard(NO_CAPTION)
+    return {row: column for column, row in enumerate(sorted(rows), num_videos)}
 
 
 def score_table(
@@ -142,20 +148,23 @@ def losses(exclusions: Exclusions, clips: Vectors, gallery: Vectors) -> Scores |
     Equal clips lose bit-equal amounts, as in `inner_products`. The gallery gives the exclusions
     what they lack; zeros are unreadable clips.
     """
-    rows = [row for row, exclusion in enumerate(exclusions) if exclusion is not None]
-    excluding = [exclusion for exclusion in exclusions if exclusion is not None]
+    excluding: dict[int, Exclusion] = {}
+    for row, exclusion in enumerate(exclusions):
+        if exclusion is not None:
+            excluding[row] = exclusion
     if not excluding:
         return 0.0
 
     readable = gallery[gallery.any(axis=1)]
-    unwanted = [exclusion.unwanted for exclusion in excluding]
+    unwanted = [exclusion.unwanted for exclusion in excluding.values()]
     similarities = inner_products(np.concatenate(unwanted), clips)  # (unwanted, C)
-    ends = np.cumsum([len(vectors) for vectors in unwanted])
-    losses_of_queries = np.zeros((len(exclusions), len(clips)), np.float32)
-    by_exclusion = np.split(similarities, ends[:-1])
-    for row, exclusion, of_exclusion in zip(rows, excluding, by_exclusion, strict=True):
-        losses_of_queries[row] = exclusion.within(readable).loss(of_exclusion.T)
-    return losses_of_queries
+    taken = np.zeros((len(exclusions), len(clips)), np.float32)
+    start = 0
+    for row, exclusion in excluding.items():
+        end = start + len(exclusion.unwanted)
+        taken[row] = exclusion.within(readable).loss(similarities[start:end].T)
+        start = end
+    return taken
 
 
 def inner_products(queries: Vectors, videos: Vectors) -> Scores:
@@ -234,7 +243,8 @@ def first_rows(scores: Scores, right: Mask, k: int) -> NDArray[np.int32]:
     count = min(k, scores.shape[1])
     # The next lower number, so that relevant videos lose ties and nothing else.
     scores = np.where(right, np.nextafter(scores, np.float32(-np.inf)), scores)
-    best = np.sort(np.argpartition(-scores, count - 1, axis=1)[:, :count], axis=1)
+    highest = np.argpartition(-scores, count - 1, axis=1)[:, :count]
+    best = np.sort(highest, axis=1)
     order = np.argsort(-np.take_along_axis(scores, best, axis=1), axis=1, kind="stable")
     best = np.take_along_axis(best, order, axis=1)
 
@@ -335,23 +345,22 @@ def caption_ranks(
         captions: (Q, D).
         queries: the captions; their relevant videos are those that they describe.
     """
-    num_described = [len(query.relevant) for query in queries]
-    caption_of_pair = np.repeat(np.arange(len(queries)), num_described)
-    video_of_pair = np.concatenate([query.relevant for query in queries])
+    captions_of_video: list[list[int]] = [[] for _ in videos]
+    for number, query in enumerate(queries):
+        for video in query.relevant.tolist():
+            captions_of_video[video].append(number)
+
     ranks = np.zeros(len(videos), np.int32)
     for start in range(0, len(videos), BLOCK):
-        block = videos[start : start + BLOCK]
-        end = start + len(block)
-        in_block = (video_of_pair >= start) & (video_of_pair < end)
-        right = np.zeros((len(block), len(queries)), bool)
-        right[video_of_pair[in_block] - start, caption_of_pair[in_block]] = True
-
-        if block.ndim == 2:
-            scores = inner_products(block, captions)
-        else:
-            # Frames, which each caption weighs.
-            columns = [focused(block, caption) @ caption for caption in captions]
-            scores = np.stack(columns, axis=1)
-        has_caption = right.any(axis=1)
-        ranks[start:end] = np.where(has_caption, first_ranks(scores, right), 0)
+        block = slice(start, start + BLOCK)
+        right = mask(captions_of_video[block], len(queries))
+        ranks_of_block = first_ranks(_caption_scores(videos[block], captions), right)
+        ranks[block] = np.where(right.any(axis=1), ranks_of_block, 0)
     return ranks
+
+
+def _caption_scores(videos: Vectors, captions: Vectors) -> Scores:
+    """Score captions (Q, D) for videos, or for frames that each caption weighs: (V, Q)."""
+    if videos.ndim == 2:
+        return inner_products(videos, captions)
+    return np.stack([focused(videos, caption) @ caption for caption in captions], axis=1)

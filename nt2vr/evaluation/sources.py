@@ -1,9 +1,9 @@
 """Evaluation data by name: built-in world, gallery, tasks, datasets, captions alone."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from nt2vr.datasets.base import Dataset, Split
 from nt2vr.datasets.load import kind_and_path, load_dataset
@@ -21,13 +21,12 @@ from nt2vr.evaluation.caption_benchmark import read_words, words_benchmark
 from nt2vr.evaluation.class_tasks import class_benchmark
 from nt2vr.evaluation.dataset_queries import KINDS, judged_queries
 from nt2vr.evaluation.embed_media import content_of, embed_files, embed_vectors
+from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.evaluation.tasks import is_task, task_benchmark
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.files import expanded
 from nt2vr.library.libraries import Libraries
-from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video, load_gallery
-from nt2vr.media.store import Cache
 from nt2vr.models.capabilities import VideoInputName
 from nt2vr.negation.generate.build import (
     cached_query_sets,
@@ -118,39 +117,48 @@ class Reader:
     progress: Progress
     inputs: Inputs
 
+    @property
+    def reads_frames(self) -> bool:
+        """Whether some model reads the frames of files."""
+        return None in self.inputs
+
 
 def load_benchmark(
     data: Data,
-    folder: Path,
-    decoder: Decoder,
-    cache: Cache,
+    places: Places,
     progress: Progress,
     libraries: Libraries | None = None,
     inputs: Inputs = FRAMES,
 ) -> TextBenchmark:
     """Load a benchmark, without loading models or decoding videos.
 
-    `folder`, `decoder` and `cache` are those of `Places`, `inputs` those of `Reader`. An Nt2vrError
-    says what cannot be used.
+    `inputs` are those of `Reader`. An Nt2vrError says what cannot be used.
     """
     _check(data, _other_than_frames(inputs))
     name = data.name
     path = name.partition(":")[2]
-    build_world = WORLDS.get(name)
-    if build_world is not None:
-        return build_world(folder, data.clips, data.seed, progress=progress)
+    decoder = places.decoder
+    cache = places.cache
+    if name in WORLDS:
+        return WORLDS[name](places.folder, data.clips, data.seed, progress=progress)
     if name == GALLERY:
         gallery = load_gallery(ASSETS / "gallery" / "gallery.jsonl")
         return gallery_benchmark(gallery, decoder, cache, progress)
     if name.startswith(CLASSES):
-        return class_benchmark(expanded(path), decoder, cache, progress, data.prompts)
+        return class_benchmark(
+            expanded(path), decoder=decoder, cache=cache, progress=progress, prompts=data.prompts
+        )
     if data.has_classes:
-        return task_benchmark(expanded(name), decoder, cache, progress, data.prompts)
+        return task_benchmark(
+            expanded(name), decoder=decoder, cache=cache, progress=progress, prompts=data.prompts
+        )
     if name.startswith(WORDS):
         videos = read_words(path, data.split, progress)
-        return words_benchmark(Path(path).stem, videos, data.seed, folder, progress)
+        return words_benchmark(
+            Path(path).stem, videos=videos, seed=data.seed, folder=places.folder, progress=progress
+        )
 
-    reader = Reader(Places(folder, decoder, cache), progress, inputs)
+    reader = Reader(places, progress, inputs)
     if libraries is not None and name.startswith(LIBRARY):
         return _library_benchmark(data, libraries, reader)
     if name.startswith(LIBRARY) or not kind_and_path(name)[1].exists():
@@ -158,7 +166,7 @@ def load_benchmark(
     dataset = load_dataset(
         name,
         split=data.split or "test",
-        with_files=None in inputs,
+        with_files=reader.reads_frames,
         progress=progress,
         or_validation=not data.split,
     )
@@ -199,27 +207,65 @@ def _dataset_benchmark(
 
     Queries without a relevant video are left out, and counted.
     """
-    has_files = None in reader.inputs
     vectors = _read_inputs(data, dataset.videos, reader.inputs)
-    videos, remarks = _ranked_videos(dataset, vectors, has_files)
-    captions = {video.video_id: video.captions for video in videos}
-    query_sets, gaps, remarks_on_sets = _query_sets(data, captions, reader)
-    row_of = {video_id: row for row, video_id in enumerate(captions)}
-    queries, remarks_on_queries = judged_queries(query_sets, row_of)
-
+    videos, remarks = _ranked_videos(dataset, vectors, reader.reads_frames)
+    asked = _ask(data, videos, reader)
     source = _source(dataset, videos, vectors, reader)
-    source["remarks"] = [*remarks, *remarks_on_sets, *remarks_on_queries]
+    source["remarks"] = [*remarks, *asked.remarks]
     embed_frames = embed_files(videos, reader.places.decoder, reader.places.cache, key=gallery_key)
     return TextBenchmark(
         name=dataset.name,
-        video_ids=tuple(captions),
-        queries=queries,
+        video_ids=tuple(video.video_id for video in videos),
+        queries=asked.queries,
         embed=embed_vectors(videos, vectors, embed_frames),
         source=source,
-        leaves_out_unreadable=has_files,
-        videos=tuple(videos) if has_files else (),
-        gaps=tuple(gaps),
+        leaves_out_unreadable=reader.reads_frames,
+        videos=tuple(videos) if reader.reads_frames else (),
+        gaps=tuple(asked.gaps),
     )
+
+
+class _DatasetQueries(NamedTuple):
+    """What is asked of a dataset.
+
+    Attributes:
+        gaps: the kinds of queries that could not be generated, see `TextBenchmark`.
+        remarks: on queries left out, and on kinds that a file lacks.
+    """
+
+    queries: tuple[JudgedQuery, ...]
+    gaps: Sequence[str]
+    remarks: Sequence[str]
+
+
+def _ask(data: Data, videos: Sequence[Video], reader: Reader) -> _DatasetQueries:
+    """Read the queries, or generate them, and find their videos."""
+    captions = {video.video_id: video.captions for video in videos}
+    gaps: Sequence[str] = ()
+    remarks: Sequence[str] = ()
+    if data.queries:
+        sets = QuerySets.read(expanded(data.queries))
+        remarks = _absence_remarks(data.queries.name, _kinds_of(sets))
+    else:
+        captioned = CaptionedVideos.all_as_queries(captions)
+        sets = cached_query_sets(captioned, data.seed, reader.places.folder, reader.progress)
+        gaps = missing_kinds(KINDS[1:], _kinds_of(sets))
+    row_of = {video_id: row for row, video_id in enumerate(captions)}
+    queries, remarks_on_queries = judged_queries(sets, row_of)
+    return _DatasetQueries(queries, gaps, [*remarks, *remarks_on_queries])
+
+
+def _kinds_of(sets: QuerySets) -> list[str]:
+    return [kind for kind in KINDS if getattr(sets, kind)]
+
+
+def _absence_remarks(file_name: str, present: Collection[str]) -> list[str]:
+    """Say which kinds of queries a file lacks."""
+    absent = [kind for kind in KINDS if kind not in present]
+    if not absent:
+        return []
+    lacks = f"{file_name} has no {' and no '.join(absent)} queries"
+    return [f"{lacks}; nothing is measured on them."]
 
 
 def _source(
@@ -230,7 +276,7 @@ def _source(
 ) -> dict[str, Any]:
     """Return the origin of a dataset's videos, see `Benchmark`."""
     source: dict[str, Any] = {"data": dataset.name, "split": dataset.split}
-    if None in reader.inputs:
+    if reader.reads_frames:
         source["content"] = content_of(videos, reader.places.cache, reader.progress)
     for name, of_input in vectors.items():
         source.setdefault(name.kind, {})[name.name] = of_input.digest
@@ -253,28 +299,6 @@ def _ranked_videos(
             f"{num_missing} of {len(dataset.videos)} videos have no {names}; they are {treatment}."
         )
     return (dataset.videos if has_files else with_vectors), remarks
-
-
-def _query_sets(
-    data: Data, captions: Mapping[str, tuple[str, ...]], reader: Reader
-) -> tuple[QuerySets, list[str], list[str]]:
-    """Read the queries, or generate them.
-
-    Return them, with the kinds that could not be generated, and with remarks on the kinds that a
-    file lacks.
-    """
-    if not data.queries:
-        videos = CaptionedVideos.all_as_queries(captions)
-        sets = cached_query_sets(videos, data.seed, reader.places.folder, reader.progress)
-        present = [kind for kind in KINDS if getattr(sets, kind)]
-        return sets, missing_kinds(KINDS[1:], present), []
-
-    sets = QuerySets.read(expanded(data.queries))
-    absent = [kind for kind in KINDS if not getattr(sets, kind)]
-    if not absent:
-        return sets, [], []
-    lacks = f"{data.queries.name} has no {' and no '.join(absent)} queries"
-    return sets, [], [f"{lacks}; nothing is measured on them."]
 
 
 def _read_inputs(

@@ -106,7 +106,10 @@ def _presentation_of(lines: Sequence[Mapping[str, Any]]) -> Presentation:
 
 def _queries(lines: Sequence[Mapping[str, Any]], arrays: Arrays) -> tuple[JudgedQuery, ...]:
     """Read the queries from their lines of QUERIES, and their truth from the arrays."""
-    judged = [np.split(arrays[name], np.cumsum(arrays[f"num_{name}"])[:-1]) for name in JUDGED]
+    judged = []
+    for name in JUDGED:
+        ends = np.cumsum(arrays[f"num_{name}"])
+        judged.append(np.split(arrays[name], ends[:-1]))
     queries = []
     for line, *rows in zip(lines, *judged, strict=True):
         query = JudgedQuery(
@@ -126,14 +129,14 @@ def _results(
     """Read each system's specification, and its values per query from the arrays; old reports lack some."""
     fields = [name for name in Measured.__dataclass_fields__ if f"measured_{name}" in arrays]
     results = []
-    for place, spec in enumerate(systems):
+    for number, spec in enumerate(systems):
         system = str(spec.pop("system"))
         metrics = presentation.metrics_as_stored(spec.pop("metrics"))
         # They are computed again.
         spec.pop("intervals", None)
         _check(spec, {"model": str, "strategy": str})
-        measured = Measured(**{name: arrays[f"measured_{name}"][place] for name in fields})
-        results.append(Result(system, spec, measured, metrics))
+        values = {name: arrays[f"measured_{name}"][number] for name in fields}
+        results.append(Result(system, spec, Measured(**values), metrics))
     return tuple(results)
 
 

@@ -57,7 +57,8 @@ class Table(NamedTuple):
             heads += [f"{group.head} {column.head}".strip() for column in group.columns]
         rows = [heads]
         for line in self.lines:
-            rows.append([line.labelled, *(_cell(report, line, column) for column in self.columns)])
+            cells = [_cell(report, line, column) for column in self.columns]
+            rows.append([line.labelled, *cells])
         return rows
 
 
@@ -131,7 +132,8 @@ def named_columns(report: Report) -> dict[str, tuple[str, Column]]:
     for groups in groups_of(report):
         for group in groups:
             for column in group.columns:
-                columns.setdefault(column.key, (f"{group.head} {column.head}".strip(), column))
+                name = f"{group.head} {column.head}".strip()
+                columns.setdefault(column.key, (name, column))
     return columns
 
 
@@ -204,14 +206,15 @@ def markdown(report: Report) -> str:
 
 def markdown_table(rows: Sequence[Sequence[str]], num_left: int) -> str:
     """Return a table whose first row has the heads, and whose first columns are aligned to the left."""
-    rule = [":--"] * num_left + ["--:"] * (len(rows[0]) - num_left)
-    return "".join(f"| {' | '.join(line)} |\n" for line in (rows[0], rule, *rows[1:]))
+    heads, *body = rows
+    rule = [":--"] * num_left + ["--:"] * (len(heads) - num_left)
+    return "".join(f"| {' | '.join(row)} |\n" for row in (heads, rule, *body))
 
 
 def aligned(text: str) -> str:
     """Pad the cells of Markdown tables, so that their columns line up in a terminal."""
-    lines: list[str] = []
-    table: list[list[str]] = []
+    lines = []
+    table = []
     for line in [*text.split("\n"), ""]:
         if line.startswith("| "):
             table.append(line.removeprefix("| ").removesuffix(" |").split(" | "))
@@ -262,7 +265,8 @@ def csv_table(report: Report) -> str:
     writer = SafeCsv(file, lineterminator="\n")
     writer.writerow(heads)
     for line in lines:
-        row = [line.name, line.label, *(line.metrics.get(key, "") for key in keys)]
+        figures = [line.metrics.get(key, "") for key in keys]
+        row = [line.name, line.label, *figures]
         for key in with_interval:
             row += interval_of(report, line, key) or ("", "")
         writer.writerow(row)
@@ -274,34 +278,45 @@ def latex(report: Report) -> str:
 
     A small number after ± is half of a figure's 95 % interval.
     """
-    columns: dict[str, Column] = {}
+    groups = _groups_of_new_columns(report)
     heads = [""]
     rules = []
-    for table in tables_of(report):
-        for group in table.groups:
-            new_columns = [column for column in group.columns if column.key not in columns]
-            if not new_columns:
-                continue
-            first = len(columns) + 2
-            rules.append(rf"\cmidrule(lr){{{first}-{first + len(new_columns) - 1}}}")
-            heads.append(rf"\multicolumn{{{len(new_columns)}}}{{c}}{{{escaped(group.head)}}}")
-            for column in new_columns:
-                columns[column.key] = column
+    columns: list[Column] = []
+    for group in groups:
+        first = len(columns) + 2
+        columns += group.columns
+        rules.append(rf"\cmidrule(lr){{{first}-{len(columns) + 1}}}")
+        heads.append(rf"\multicolumn{{{len(group.columns)}}}{{c}}{{{escaped(group.head)}}}")
 
-    names = ["Model", *(escaped(column.head) for column in columns.values())]
+    rows = []
+    for line in lines_of(report):
+        cells = [_latex_cell(report, line, column) for column in columns]
+        rows.append(_latex_row([escaped(line.labelled), *cells]))
     lines = [
         rf"\begin{{tabular}}{{l{'r' * len(columns)}}}",
         r"\toprule",
         _latex_row(heads),
         " ".join(rules),
-        _latex_row(names),
+        _latex_row(["Model", *(escaped(column.head) for column in columns)]),
         r"\midrule",
+        *rows,
+        r"\bottomrule",
+        r"\end{tabular}",
     ]
-    for line in lines_of(report):
-        cells = [_latex_cell(report, line, column) for column in columns.values()]
-        lines.append(_latex_row([escaped(line.labelled), *cells]))
-    lines += [r"\bottomrule", r"\end{tabular}"]
     return "\n".join(lines) + "\n"
+
+
+def _groups_of_new_columns(report: Report) -> list[ColumnGroup]:
+    """Return the groups of all tables with those columns that no earlier group has."""
+    seen: set[str] = set()
+    groups = []
+    for table in tables_of(report):
+        for group in table.groups:
+            columns = [column for column in group.columns if column.key not in seen]
+            seen.update(column.key for column in columns)
+            if columns:
+                groups.append(ColumnGroup(group.head, tuple(columns)))
+    return groups
 
 
 def _latex_row(cells: Sequence[str]) -> str:

@@ -89,6 +89,7 @@ def is_task(path: Path) -> bool:
     """Return whether a file or folder is one that `task_benchmark` reads."""
     if path.suffix.lower() != ".csv" or not path.is_file():
         return bool(foil_files(path))
+    # Files of captions have the column "caption", too.
     marks = {*tables(), *NEGATED} - {"caption"}
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
         columns = next(csv.reader(file), ())
@@ -197,7 +198,7 @@ def _csv_questions(rows: Sequence[Row], path: Path, prompts: str) -> Task:
 
 
 def _read_foils(path: Path, progress: Progress) -> Task:
-    questions: list[Question] = []
+    questions = []
     for file in foil_files(path):
         reader = question_files().get(file.suffix.lower())
         if reader is None:
@@ -297,20 +298,16 @@ def _task_of(questions: Sequence[Question], folder: Path) -> Task:
     text_rows: dict[str, int] = {}
     queries = []
     for question, video in zip(questions, files.rows, strict=True):
-        rows = [text_rows.setdefault(answer, len(text_rows)) for answer in question.answers]
-        wrong = [row for number, row in enumerate(rows) if number != question.right]
+        answers = [text_rows.setdefault(answer, len(text_rows)) for answer in question.answers]
+        # The others are wrong.
+        del answers[question.right]
         query = JudgedQuery(
             kind=question.kind,
             text=question.answers[question.right],
             relevant=row_array((video,)),
-            others=row_array(wrong),
-            group="; ".join(group for group in question.groups if group),
+            others=row_array(answers),
+            group="; ".join(filter(None, question.groups)),
             cue=cue_of(" ".join(question.answers)),
         )
         queries.append(query)
-    return Task(
-        videos=files.videos,
-        queries=queries,
-        texts=tuple(text_rows),
-        unclear=files.unclear,
-    )
+    return Task(files.videos, queries, texts=tuple(text_rows), unclear=files.unclear)

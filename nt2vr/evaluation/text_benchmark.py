@@ -1,6 +1,6 @@
 """The benchmark of texts: retrieval, questions and classes."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
@@ -111,27 +111,26 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
         """
         if media is None:
             media = self.embed(encoder, progress)
-        videos = media.vectors
-        by_block = []
+        blocks = []
         num_done = 0
-        for block in _blocks(self.queries):
-            step = partial(self._report_queries, progress, encoder.name, num_done, len(block))
-            by_block.append(self._measure_block(encoder, systems, videos, block, step))
-            num_done += len(block)
+        for queries in _blocks(self.queries):
+            step = partial(self._report_queries, progress, encoder.name, num_done, len(queries))
+            blocks.append(
+                self._measure_block(
+                    encoder, systems=systems, videos=media.vectors, block=queries, step=step
+                )
+            )
+            num_done += len(queries)
         self._report_queries(progress, model=encoder.name, num_done=num_done, num_more=0, share=1)
 
-        caption_vectors = [block.captions for block in by_block if block.captions is not None]
-        ranks_of_plain = self._caption_ranks(videos, caption_vectors)
+        ranks_of_plain = self._caption_ranks(media.vectors, blocks)
         results = []
         for number, system in enumerate(systems):
-            measured = joined([block.measured[number] for block in by_block])
-            if ranks_of_plain is not None:
-                is_plain = system.strategy == PLAIN
-                if is_plain:
-                    video_ranks = ranks_of_plain
-                else:
-                    video_ranks = np.zeros_like(ranks_of_plain)
-                measured = replace(measured, video_ranks=video_ranks)
+            measured = joined([block.measured[number] for block in blocks])
+            if ranks_of_plain is not None and system.strategy == PLAIN:
+                measured = replace(measured, video_ranks=ranks_of_plain)
+            elif ranks_of_plain is not None:
+                measured = replace(measured, video_ranks=np.zeros_like(ranks_of_plain))
             results.append(Result(system.name, system_spec(system, encoder.card), measured))
         return results
 
@@ -155,30 +154,22 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
             averaged=self.averaged,
         )
 
+        measure: Callable[..., Measured]
+        if block[0].is_question:
+            measure = partial(measure_choices, questions=block, text_rows=answer_rows)
+        else:
+            measure = partial(measure_block, queries=block, num_videos=len(self.video_ids))
         measured = []
         for vectors, exclusions in by_system:
             step(1)
-            if block[0].is_question:
-                of_system = measure_choices(
-                    vectors, videos, questions=block, text_rows=answer_rows, exclusions=exclusions
-                )
-            else:
-                of_system = measure_block(
-                    vectors,
-                    videos,
-                    queries=block,
-                    num_videos=len(self.video_ids),
-                    exclusions=exclusions,
-                )
-            measured.append(of_system)
+            measured.append(measure(vectors, videos, exclusions=exclusions))
 
-        captions = None
         strategies = [system.strategy for system in systems]
-        if PLAIN in strategies:
-            is_original = [query.kind == "original" for query in block]
-            plain = by_system[strategies.index(PLAIN)]
-            captions = plain.vectors[: len(block)][is_original]
-        return _MeasuredBlock(measured, captions)
+        if PLAIN not in strategies:
+            return _MeasuredBlock(measured, captions=None)
+        is_original = [query.kind == "original" for query in block]
+        plain = by_system[strategies.index(PLAIN)]
+        return _MeasuredBlock(measured, plain.vectors[: len(block)][is_original])
 
     def _report_queries(
         self, progress: Progress, model: str, num_done: int, num_more: int, share: float
@@ -187,7 +178,7 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
         progress(num_done + int(share * num_more), len(self.queries), f"queries, {model}")
 
     def _caption_ranks(
-        self, videos: Vectors, captions: Sequence[Vectors]
+        self, videos: Vectors, blocks: Sequence["_MeasuredBlock"]
     ) -> NDArray[np.int32] | None:
         """Return the rank of each video's best caption; zeros if `plain` is not measured.
 
@@ -197,6 +188,7 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
         originals = [query for query in self.queries if query.kind == "original"]
         if not originals or self.captions:
             return None
+        captions = [block.captions for block in blocks if block.captions is not None]
         if not captions:
             return np.zeros(len(self.video_ids), np.int32)
         return caption_ranks(videos, np.concatenate(captions), originals)

@@ -14,7 +14,7 @@ from nt2vr.evaluation.columns import (
     ColumnGroup,
 )
 from nt2vr.evaluation.differences import Pair
-from nt2vr.evaluation.metric_names import ACCURACY, mean_over_sets, recall
+from nt2vr.evaluation.metric_names import ACCURACY, CLASS_ACCURACY, ORIGINAL, mean_over_sets, recall
 from nt2vr.evaluation.queries import KIND_NAMES
 from nt2vr.evaluation.report import Presentation, Report, Row
 from nt2vr.evaluation.roles import REFERENCE, pairs_to_compare, role_of, telling_pair
@@ -31,7 +31,7 @@ OF_ONE_VIDEO = frozenset(
 )
 # Relevant ids per line of queries.jsonl: all of them took 68 MB for the built-in world, these 5.
 MAX_LISTED = 1000
-OF_CAPTIONS = ("original/", "video/")
+OF_CAPTIONS = (ORIGINAL, "video/")
 
 
 class TextPresentation(Presentation):
@@ -59,8 +59,8 @@ class TextPresentation(Presentation):
     def metrics_as_stored(self, metrics: Mapping[str, float]) -> Mapping[str, float] | None:
         return None
 
-    def row(self, report: Report, place: int) -> Row:
-        query = report.queries[place]
+    def row(self, report: Report, position: int) -> Row:
+        query = report.queries[position]
         relevant = tuple(report.video_ids[video] for video in query.relevant)
         captions = {}
         for video_id in relevant:
@@ -69,7 +69,13 @@ class TextPresentation(Presentation):
         heading = counted(len(relevant), "relevant video")
         if query.kind == "negated":
             heading = "The video of the original caption, which no longer matches"
-        return Row(query, report.ranks(place), heading, relevant, captions)
+        return Row(
+            query=query,
+            ranks=report.ranks(position),
+            heading=heading,
+            relevant=relevant,
+            captions=captions,
+        )
 
     def kinds(self, report: Report) -> list[str]:
         kinds = {query.kind for query in report.queries}
@@ -100,9 +106,10 @@ class TextPresentation(Presentation):
 
     def groups(self, report: Report, measured: Collection[str]) -> list[tuple[ColumnGroup, ...]]:
         further = tuple(_with_subsets(measured, group) for group in OTHERS)
-        # pairs do not tell whether a model can search
+        # Pairs do not tell whether a model can search.
         if any(query.kind == "pair" for query in report.queries):
-            further = (ColumnGroup(HONEST[0].head, HONEST[0].columns[:1]), *further)
+            hard_pairs = ColumnGroup(HONEST[0].head, HONEST[0].columns[:1])
+            further = (hard_pairs, *further)
         both_ways = [BOTH_WAYS] if f"video/{recall(1)}" in measured else []
         return [PAPER, HONEST, *both_ways, further]
 
@@ -115,40 +122,36 @@ class TextPresentation(Presentation):
     def markdown(self, report: Report) -> str:
         """Return each table, then those of differences."""
         parts = [markdown_table(table.texts(report), 1) for table in tables_of(report)]
-        parts += [
-            difference_markdown(report, first, second) for first, second in report.differences
-        ]
+        for first, second in report.differences:
+            parts.append(difference_markdown(report, first, second))
         return "\n".join([*parts, f"{size_of(report)}\n"])
 
     def headings(self, report: Report) -> list[str]:
         return [report.name, size_of(report)]
 
 
-def _with_subsets(measured: Iterable[str], group: ColumnGroup) -> ColumnGroup:
+def _with_subsets(measured: Collection[str], group: ColumnGroup) -> ColumnGroup:
     """Add a column per subset of pairs, and per data set of classes, of which there is a mean, too."""
     first = group.columns[0]
     if not first.key.endswith(f"/{ACCURACY}"):
         return group
-    names = []
-    for key in measured:
-        if key.startswith(f"{first.key} "):
-            names.append(key.removeprefix(f"{first.key} "))
-    names.sort()
-
-    parts = []
+    columns = [*group.columns]
     for column in group.columns:
         kind, _, name = column.key.partition("/")
         mean = Column(f"{kind}/{mean_over_sets(name)}", f"mean {column.head}")
         if mean.key in measured:
-            parts.append(mean)
+            columns.append(mean)
+
+    prefix = f"{first.key} "
+    subsets = sorted(key.removeprefix(prefix) for key in measured if key.startswith(prefix))
     # The accuracy of pairs is the only column, so that its subsets need not name it.
-    is_of_classes = first.key == f"class/{ACCURACY}"
-    for column, name in product(group.columns, names):
-        head = f"{column.head} {name}"
+    is_of_classes = first.key == CLASS_ACCURACY
+    for column, subset in product(group.columns, subsets):
+        head = f"{column.head} {subset}"
         if column is first and not is_of_classes:
-            head = name
-        parts.append(Column(f"{column.key} {name}", head))
-    return ColumnGroup(group.head, (*group.columns, *parts))
+            head = subset
+        columns.append(Column(f"{column.key} {subset}", head))
+    return ColumnGroup(group.head, tuple(columns))
 
 
 TEXTS = TextPresentation()

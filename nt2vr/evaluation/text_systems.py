@@ -15,6 +15,7 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.query import Query, understand
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.registry import pick
+from nt2vr.search.embed_query import embedded_parts
 from nt2vr.search.exclusion import Exclusion
 from nt2vr.search.strategies import (
     STRATEGIES,
@@ -98,13 +99,17 @@ def search_vectors(
         averaged,
         step=lambda share: step(parsing_share + (1 - parsing_share) * share),
     )
-    embedded_parts = _embedded_parts(encoder, sentences, query_parts, embeddings)
-    return [
-        _vectors_of_system(encoder, system, queries, embedded_parts, step) for system in systems
-    ]
+    parts_of_queries = _parts_of_queries(encoder, sentences, query_parts, embeddings)
+    vectors = []
+    for system in systems:
+        of_system = _vectors_of_system(
+            encoder, system=system, queries=queries, parts_of_queries=parts_of_queries, step=step
+        )
+        vectors.append(of_system)
+    return vectors
 
 
-def _embedded_parts(
+def _parts_of_queries(
     encoder: Encoder,
     sentences: Sequence[str],
     query_parts: Sequence[QueryTexts],
@@ -112,36 +117,32 @@ def _embedded_parts(
 ) -> list[EmbeddedParts]:
     """Return the parts of each query as embeddings, without the strength of a system."""
     anchor = anchor_of(encoder)
-    tau = tau_of(encoder.card)
-    embedded = []
+    parts_of_queries = []
     for sentence, parts in zip(sentences, query_parts, strict=True):
-        unwanted = np.zeros((0, encoder.embed_dim), np.float32)
-        if parts.unwanted:
-            unwanted = np.stack([embeddings[text] for text in parts.unwanted])
-        of_query = EmbeddedParts(
-            sentence=embeddings[sentence],
-            wanted=embeddings.get(parts.wanted),
-            unwanted=unwanted,
-            strength=0.0,
+        of_query = embedded_parts(
+            encoder,
+            sentence=sentence,
+            wanted=parts.wanted,
+            unwanted=parts.unwanted,
+            embeddings=embeddings,
             anchor=anchor,
-            tau=tau,
         )
-        embedded.append(of_query.with_focus_texts(encoder.card))
-    return embedded
+        parts_of_queries.append(of_query)
+    return parts_of_queries
 
 
 def _vectors_of_system(
     encoder: Encoder,
     system: System,
     queries: Sequence[JudgedQuery],
-    embedded_parts: Sequence[EmbeddedParts],
+    parts_of_queries: Sequence[EmbeddedParts],
     step: Step,
 ) -> SearchVectors:
     """Compute what one system searches for; captions are searched for as they are."""
     strength = system.strength_for(encoder.card)
     vectors = np.zeros((len(queries), encoder.embed_dim), np.float32)
     exclusions = []
-    rows = list(enumerate(zip(queries, embedded_parts, strict=True)))
+    rows = list(enumerate(zip(queries, parts_of_queries, strict=True)))
     for row, (query, parts) in ticking(rows, lambda _: step(1)):
         strategy = PLAIN if query.kind == "original" else system.strategy
         parts_with_strength = replace(parts, strength=strength)

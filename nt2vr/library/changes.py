@@ -49,16 +49,20 @@ class Changes:
         return bool(self.new or self.changed or self.renamed or self.removed)
 
 
-def shares_text(copies: int, skipped: int = 0) -> str:
-    """Say how many of some files are skipped or copies: " (1 skipped, 2 copies)", or nothing."""
-    shares = []
+def skipped_text(copies: int, skipped: int) -> str:
+    """Say how many of some files are skipped or copies: "1 skipped, 2 copies", or nothing."""
+    counts = []
     if skipped:
-        shares.append(f"{skipped:,} skipped")
+        counts.append(f"{skipped:,} skipped")
     if copies:
-        shares.append(counted(copies, "copy", "copies"))
-    if shares:
-        return f" ({', '.join(shares)})"
-    return ""
+        counts.append(counted(copies, "copy", "copies"))
+    return ", ".join(counts)
+
+
+def shares_text(copies: int, skipped: int = 0) -> str:
+    """Do as `skipped_text`, in brackets after a number of files."""
+    counts = skipped_text(copies, skipped)
+    return f" ({counts})" if counts else ""
 
 
 class FileComparison(NamedTuple):

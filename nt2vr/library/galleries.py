@@ -17,7 +17,8 @@ from nt2vr.search.embed_query import Synonyms
 from nt2vr.search.index import Milvus
 from nt2vr.search.judge import Judge
 from nt2vr.search.live import LiveModels
-from nt2vr.search.searcher import DEFAULT_SYSTEMS, Searcher
+from nt2vr.search.plan import DEFAULT_SYSTEMS
+from nt2vr.search.searcher import Searcher
 
 # The best of the models that ship.
 BEST = "CLIP-neg"

@@ -58,34 +58,18 @@ def describe_file(
 ) -> LibraryFile:
     """Describe a file by one call of `stat`, or by the reason why it cannot be used."""
     captions_json = json.dumps(captions, ensure_ascii=False)
-    if not reason and escaped(name + path) != name + path:
-        reason = NOT_UNICODE
+    file = LibraryFile(escaped(name), escaped(path), captions_json, reason=reason)
     if reason:
-        return LibraryFile(
-            id=escaped(name),
-            path=escaped(path),
-            captions=captions_json,
-            reason=reason,
-        )
-
+        return file
+    if (file.id, file.path) != (name, path):
+        return file._replace(reason=NOT_UNICODE)
     try:
         status = os.stat(path)
     except (OSError, ValueError) as error:
-        reason = f"It cannot be opened ({reason_of(error)})."
-        return LibraryFile(
-            id=name,
-            path=path,
-            captions=captions_json,
-            reason=reason,
-        )
-    return LibraryFile(
-        id=name,
-        path=path,
-        captions=captions_json,
-        size=status.st_size,
-        mtime_ns=mtime_of(status),
-        reason="" if stat.S_ISREG(status.st_mode) else NOT_A_FILE,
-    )
+        return file._replace(reason=f"It cannot be opened ({reason_of(error)}).")
+    if not stat.S_ISREG(status.st_mode):
+        reason = NOT_A_FILE
+    return file._replace(size=status.st_size, mtime_ns=mtime_of(status), reason=reason)
 
 
 def is_inside(path: str, folder: Path) -> bool:

@@ -1,10 +1,10 @@
 """Posters and previews of a library's clips, in one folder."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from hashlib import blake2b
 from pathlib import Path
 
 from nt2vr.errors import MediaError
+from nt2vr.files import hash_text
 from nt2vr.media.decode import Decoder, Decoding, ahead
 from nt2vr.media.gallery import Video
 from nt2vr.media.preview import DISK_FULL
@@ -79,5 +79,5 @@ class Previews:
         return self._path(video, POSTER), self._path(video, PREVIEW)
 
     def _path(self, video: Video, suffix: str) -> Path:
-        name = blake2b(f"{PREVIEW_VERSION} {video.key}".encode(), digest_size=12).hexdigest()
+        name = hash_text(f"{PREVIEW_VERSION} {video.key}")
         return self.folder / name[:2] / f"{name}{suffix}"

@@ -1,7 +1,7 @@
 """Update of a library: scan, probe, embed, then posters and previews."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -121,7 +121,7 @@ def _store_skipped(
     skipped: Sequence[tuple[str, str]], gallery: Gallery, inventory: Inventory, changes: Changes
 ) -> Changes:
     """Store the clips that could not be read after all, and add their files to the skipped ones."""
-    file_ids = {clip.video_id: clip.film or clip.video_id for clip in gallery.videos}
+    file_ids = {clip.video_id: clip.long_video or clip.video_id for clip in gallery.videos}
     inventory.skip_clips((clip_id, file_ids[clip_id], reason) for clip_id, reason in skipped)
 
     skipped_files = set(changes.skipped)
@@ -151,13 +151,13 @@ def _scan(source: Source, inventory: Inventory, decoder: Decoder, progress: Prog
     updated = inventory.files()
     read = [updated[file.id] for file in pending]
     changes = changes_of(stored, pending=read, gone=gone, mark=lambda file: file.content)
-    copies = []
-    skipped = []
-    for file_id in changes.new:
-        if updated[file_id].duplicate_of:
-            copies.append(file_id)
-        if updated[file_id].state == "skipped":
-            skipped.append(file_id)
+    return _with_outcomes(changes, updated)
+
+
+def _with_outcomes(changes: Changes, files: Mapping[str, LibraryFile]) -> Changes:
+    """Add which of the new files are copies, and which cannot be read."""
+    copies = [file_id for file_id in changes.new if files[file_id].duplicate_of]
+    skipped = [file_id for file_id in changes.new if files[file_id].state == "skipped"]
     return replace(changes, copies=tuple(copies), skipped=tuple(skipped))
 
 

@@ -66,7 +66,7 @@ def clips_of(file: LibraryFile, source: Source) -> list[Video]:
                 captions=captions,
                 start=start,
                 end=end,
-                film=file.id,
+                long_video=file.id,
             )
         )
     return clips

@@ -4,12 +4,12 @@ import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from hashlib import blake2b
 from io import BytesIO
 from itertools import compress
 from typing import Any, NamedTuple
 
 from nt2vr.errors import DatasetError, MediaError
+from nt2vr.files import hash_text
 from nt2vr.media.decode import Decoder, Decoding, ahead
 from nt2vr.media.frames import Frames, StoredClips
 from nt2vr.media.gallery import Video
@@ -111,29 +111,38 @@ def decode_videos(
     checked = tracked(videos, total=len(videos), doing="checking videos", progress=progress)
     clips = list(hash_files(checked, cache, skipped))
     with cache.frames(num_frames, framing, required=True) as store:
-        missing = missing_of(clips, store)
-        if missing and decodes:
-            store.check_free(len(missing))
-            with Decoder(os.cpu_count() or 1) as decoder:
-                decoded = decode_files(
-                    missing, num_frames, framing, decoder, failed=skipped, store=store
-                )
-                # The frames are read from the store.
-                for _ in tracked(
-                    decoded, total=len(missing), doing="decoding videos", progress=progress
-                ):
-                    pass
+        if decodes:
+            _decode_missing(clips, num_frames, framing, store, skipped, progress)
 
     rows = store.find(clip.key for clip in clips)
     readable = list(compress(clips, rows >= 0))
     _log_skipped(skipped, num_videos=len(videos), num_readable=len(readable))
-    keys = " ".join(clip.key for clip in readable)
-    contents = blake2b(keys.encode(), digest_size=8).hexdigest()
+    contents = hash_text(" ".join(clip.key for clip in readable), 8)
     return (
         readable,
         StoredClips(store.rows(), rows[rows >= 0]),
         f"{store.folder.name}-{contents}",
     )
+
+
+def _decode_missing(
+    clips: Sequence[Video],
+    num_frames: int,
+    framing: Framing,
+    store: Frames,
+    failed: dict[str, str],
+    progress: Progress,
+) -> None:
+    """Store the frames of the clips that have none."""
+    missing = missing_of(clips, store)
+    if not missing:
+        return
+    store.check_free(len(missing))
+    with Decoder(os.cpu_count() or 1) as decoder:
+        decoded = decode_files(missing, num_frames, framing, decoder, failed, store)
+        # The frames are read from the store.
+        for _ in tracked(decoded, len(missing), "decoding videos", progress):
+            pass
 
 
 def _log_skipped(skipped: Mapping[str, str], num_videos: int, num_readable: int) -> None:

@@ -22,7 +22,7 @@ from pebble import ProcessExpired, ProcessFuture, ProcessPool
 from nt2vr.errors import MediaError
 from nt2vr.media.picture import PICTURE_SUFFIXES, read_picture
 from nt2vr.media.preview import write_moment, write_preview
-from nt2vr.media.resize import Pixels, fit
+from nt2vr.media.resize import Pixels
 from nt2vr.media.video import Window, probe, sample_frames, sample_short_video, sample_windows
 from nt2vr.models.framing import Framing
 from nt2vr.models.spawn import WithoutMain, limit_memory
@@ -47,13 +47,6 @@ FOLDER_FLAGS = (
 # A pipe would block.
 FILE_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 OUTSIDE = "is a link that leads out of the library's folder. Copy the file into the folder."
-
-
-def _picture(path: Path, framing: Framing | None) -> Pixels:
-    picture = read_picture(path)
-    if framing is None:
-        return picture
-    return fit(picture, framing)
 
 
 @dataclass(frozen=True)
@@ -191,10 +184,9 @@ class Decoder(AbstractContextManager["Decoder"]):
             root=root,
         )
 
-    def picture(self, path: Path, framing: Framing | None = None) -> Pixels:
-        """Read a picture as (H, W, 3) RGB, or `fit` to `framing`."""
-        decoding = self._start(path, _picture, path, framing, is_picture=True)
-        picture: Pixels = decoding.result()
+    def picture(self, path: Path) -> Pixels:
+        """Read a picture as (H, W, 3) RGB."""
+        picture: Pixels = self._start(path, read_picture, path, is_picture=True).result()
         return picture
 
     def reference(self, path: Path) -> tuple[Pixels, ...]:

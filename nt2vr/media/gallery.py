@@ -18,7 +18,7 @@ class Video:
         scene: exact description of its content as data, if known.
         start: where the clip starts in the file, in seconds.
         end: where it ends; None is the end of the file.
-        film: id of the long video that the clip is a window of; empty for a whole file.
+        long_video: id of the long video that the clip is a window of; empty for a whole file.
         content: hash of the file's content, where it is known without reading the file.
         root: folder that the file must lie in when it is opened, after links are followed; None is
             anywhere.
@@ -30,7 +30,7 @@ class Video:
     scene: Mapping[str, Any] | None = field(default=None, hash=False)
     start: float = 0.0
     end: float | None = None
-    film: str = ""
+    long_video: str = ""
     content: str = field(default="", compare=False)
     root: Path | None = None
 

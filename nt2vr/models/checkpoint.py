@@ -12,7 +12,7 @@ import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nt2vr.errors import CheckpointError
 from nt2vr.files import atomic_folder, parse_json, write_json
@@ -104,14 +104,16 @@ def write_checkpoint(
     head = _as_stored(pooling, fp16, folder)
     side_weights = _as_stored(text_side, fp16, folder) if text_side else {}
 
-    stored = {WEIGHTS: weights}
+    tensor_files = {WEIGHTS: weights}
     difference = difference_from(base, folder, model.state_dict(), weights) if base else None
     if difference:
-        stored = {DIFFERENCE: difference.changed}
+        tensor_files = {DIFFERENCE: difference.changed}
         weights = difference.weights
         card = card.replace(difference=difference.entry)
         if _has_files(difference.base, tokenizer_files):
             tokenizer_files = {}
+    if head:
+        tensor_files[HEAD] = head
 
     card = card.replace(
         head=head_of(pooling, head),
@@ -126,10 +128,8 @@ def write_checkpoint(
         write_card(partial, card)
         for name, content in tokenizer_files.items():
             (partial / name).write_bytes(content)
-        for name, tensors in stored.items():
+        for name, tensors in tensor_files.items():
             save_tensors(tensors, partial / name)
-        if head:
-            save_tensors(head, partial / HEAD)
         if text_side:
             save_tensors(side_weights, partial / extension_file(text_side.name), text_side.metadata)
     return card
@@ -162,42 +162,49 @@ def read_checkpoint(folder: Path, device: str = "cpu", verify: bool = False) -> 
         verify: compare the fingerprints of both towers with the weights (1 s per GB), not of the
             visual one alone.
     """
-    from nt2vr.models.pooling import read_pooling  # noqa: PLC0415  imports torch
-    from nt2vr.models.text_side import read_text_side  # noqa: PLC0415  imports torch
-
     card = read_card(folder)
     device = resolve_device(device)
     with loading(folder):
-        model_cfg, preprocess_cfg = _configs_of_towers(folder)
-        pooling = read_pooling(folder, card, model_cfg["embed_dim"])
-        text_side = read_text_side(folder, card)
-        if getattr(pooling, "embed_dim", 0) != getattr(text_side, "embed_dim", 0):
-            raise ValueError("videos and texts are not embedded into the same spaces")
-
-        base = whole_folder(folder, card)
-        tokenizer = load_tokenizer(tokenizer_folder(folder, base), model_cfg["text_cfg"])
-        shared = shared_weights(base, device)
-        changed = read_changed(folder, card)
-        weights = {**shared.tensors, **changed}
-        model = with_weights(empty_model(model_cfg, preprocess_cfg), weights).to(device)
+        stored = _read_stored(folder, card)
+        pooling, text_side = _read_heads(folder, card, stored.model_cfg["embed_dim"])
+        shared = shared_weights(stored.base, device)
+        weights = {**shared.tensors, **stored.changed}
+        model = with_weights(empty_model(stored.model_cfg, stored.preprocess_cfg), weights)
 
         # Models that share the visual tower of their base share its hash, and its folding, too.
-        tower = SharedWeights(weights) if _has_visual_tower(changed) else shared
-        visual_cfg = json.dumps({**model_cfg, "text_cfg": {}})
+        tower = SharedWeights(weights) if _has_visual_tower(stored.changed) else shared
+        visual_cfg = json.dumps({**stored.model_cfg, "text_cfg": {}})
         encoder = OpenClipEncoder(
-            model, tokenizer, card, pooling, text_side, folded=tower.folded.get(visual_cfg)
+            model.to(device),
+            stored.tokenizer,
+            card,
+            pooling,
+            text_side,
+            folded=tower.folded.get(visual_cfg),
         )
         tower.folded[visual_cfg] = encoder.folded
         encoder.shared = shared
         encoder.composers = read_composers(folder, encoder.embed_dim)
 
     if tower.visual_fingerprint != card.visual.fingerprint or (
-        verify and text_fingerprint(weights, digest_of(tokenizer)) != card.text.fingerprint
+        verify and text_fingerprint(weights, digest_of(stored.tokenizer)) != card.text.fingerprint
     ):
         raise CheckpointError(
             f"{folder} holds weights that do not match its card. Write the checkpoint again."
         )
     return encoder
+
+
+def _read_heads(folder: Path, card: Card, embed_dim: int) -> "tuple[nn.Module, TextSide | None]":
+    """Read the pooling, and the text side of an extension, if there is one."""
+    from nt2vr.models.pooling import read_pooling  # noqa: PLC0415  imports torch
+    from nt2vr.models.text_side import read_text_side  # noqa: PLC0415  imports torch
+
+    pooling = read_pooling(folder, card, embed_dim)
+    text_side = read_text_side(folder, card)
+    if getattr(pooling, "embed_dim", 0) != getattr(text_side, "embed_dim", 0):
+        raise ValueError("videos and texts are not embedded into the same spaces")
+    return pooling, text_side
 
 
 def _has_visual_tower(changed: "Mapping[str, Tensor]") -> bool:
@@ -211,14 +218,11 @@ def read_model(folder: Path, device: str = "cpu") -> tuple[Any, Any, Card]:
     """Load the float32 open_clip model of a checkpoint folder, for training, its tokenizer and its card."""
     card = read_card(folder)
     with loading(folder):
-        model_cfg, preprocess_cfg = _configs_of_towers(folder)
-        base = whole_folder(folder, card)
-        tokenizer = load_tokenizer(tokenizer_folder(folder, base), model_cfg["text_cfg"])
-        changed = read_changed(folder, card)
+        stored = _read_stored(folder, card)
         # What a run draws next depends on the numbers that this draws.
-        model = random_model(model_cfg, preprocess_cfg, "cpu")
-        model = with_weights(model, {**read_tensors(base / WEIGHTS), **changed})
-        return model.to(resolve_device(device)), tokenizer, card
+        model = random_model(stored.model_cfg, stored.preprocess_cfg, "cpu")
+        model = with_weights(model, {**read_tensors(stored.base / WEIGHTS), **stored.changed})
+        return model.to(resolve_device(device)), stored.tokenizer, card
 
 
 def read_configs(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -226,8 +230,30 @@ def read_configs(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     return config["model_cfg"], config.get("preprocess_cfg") or {}
 
 
-def _configs_of_towers(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Read the configurations of a model of pictures and texts; a CheckpointError refuses another."""
+class _StoredTowers(NamedTuple):
+    """What a checkpoint folder holds of the towers of pictures and texts.
+
+    Attributes:
+        base: folder of the whole model: the checkpoint's own if it is whole.
+        changed: tensors that the checkpoint has instead of its base's.
+    """
+
+    model_cfg: dict[str, Any]
+    preprocess_cfg: dict[str, Any]
+    base: Path
+    tokenizer: Any
+    changed: "dict[str, Tensor]"
+
+
+def _read_stored(folder: Path, card: Card) -> _StoredTowers:
+    """Read a model of pictures and texts; a CheckpointError refuses another."""
     model_cfg, preprocess_cfg = read_configs(folder)
     check_towers(model_cfg, folder, CheckpointError)
-    return model_cfg, preprocess_cfg
+    base = whole_folder(folder, card)
+    return _StoredTowers(
+        model_cfg=model_cfg,
+        preprocess_cfg=preprocess_cfg,
+        base=base,
+        tokenizer=load_tokenizer(tokenizer_folder(folder, base), model_cfg["text_cfg"]),
+        changed=read_changed(folder, card),
+    )

@@ -72,7 +72,7 @@ class _ClipOrigin(Origin):
             "dimensions": options.dimensions,
             "revision": self.revision,
         }
-        clip: dict[str, Any] = {name: value for name, value in settings.items() if value}
+        clip = {name: value for name, value in settings.items() if value}
         card = Card(
             name,
             objective="whole clips",
@@ -82,20 +82,24 @@ class _ClipOrigin(Origin):
             clip=clip,
         )
         model = ClipModel(hidden, card=card)
+        model.card = self._completed(card, clip, model)
+        write_card(hidden, model.card)
+        return Built(model)
 
-        # What a person leaves out is taken from the model's files.
+    def _completed(self, card: Card, clip: Mapping[str, Any], model: ClipModel) -> Card:
+        """Take what a person leaves out from the model's files."""
+        options = self.options
         defaults = model.backend.defaults
         num_frames = options.frames or defaults.frames
         height, width = options.shape or defaults.size
-        clip |= {
+        framed_clip = {
+            **clip,
             "fps": options.fps or defaults.fps,
             "least": min(num_frames, defaults.least),
             "framing": {"width": width, "resize_mode": defaults.resize_mode},
             "dimensions": model.embed_dim,
         }
-        model.card = card.replace(frames=num_frames, image_size=height, clip=clip)
-        write_card(hidden, model.card)
-        return Built(model)
+        return card.replace(frames=num_frames, image_size=height, clip=framed_clip)
 
 
 def _fingerprint(hidden: Path) -> str:

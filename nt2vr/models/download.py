@@ -144,7 +144,6 @@ def preprocessing(architecture: str, tag: str) -> dict[str, Any]:
 class Pretrained(Origin):
     """One of open_clip's pre-trained models, "ViT-B-32/openai", with the weights that its authors published."""
 
-    architecture: str
     tag: str
     model_cfg: dict[str, Any]
     preprocess_cfg: dict[str, Any]
@@ -181,7 +180,6 @@ class Pretrained(Origin):
                 f"{title}: {download_bytes >> 20:,} MB to download, and up to {needed_bytes >> 20:,} MB while it is "
                 "converted."
             ),
-            architecture=architecture,
             tag=tag,
             model_cfg=model_cfg,
             preprocess_cfg=preprocessing(architecture, tag),

@@ -1,7 +1,7 @@
 """Finds the CLIP among the tensors of a file that other code wrote."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -78,21 +78,10 @@ def find_clip(
         file: named in errors.
         key: which of several models is meant: the start of a path, such as "state_dict_ema".
     """
-    start = f"{key.rstrip('.')}." if key else ""
-    names = {}
-    for path in by_path:
-        name = ".".join(path)
-        if name.startswith(start):
-            names[path] = WRAPPERS.sub("", name)
+    names = _names_under(key, by_path)
     tensors = {name: by_path[path] for path, name in names.items()}
     _check_merged(tensors, file)
     prefix, has_transformers_names = _place(tensors, keys, file, key)
-
-    inside = {}
-    for name, tensor in tensors.items():
-        if name.startswith(prefix):
-            inside[name.removeprefix(prefix)] = tensor
-    weights = _renamed(inside, has_transformers_names, file)
 
     outside = _beside(prefix, names)
     form = _form(prefix, outside, keys, file)
@@ -100,8 +89,30 @@ def find_clip(
     if form.pooling == SEQUENCE:
         head = {_name_in_head(name, prefix): tensors[name] for name in outside}
         outside = []
-    is_openais = not OPENAIS.isdisjoint(inside)
-    return ForeignClip(weights, outside, form, head, is_openais, has_transformers_names)
+
+    inside = {}
+    for name, tensor in tensors.items():
+        if name.startswith(prefix):
+            inside[name.removeprefix(prefix)] = tensor
+    return ForeignClip(
+        weights=_renamed(inside, has_transformers_names, file),
+        outside=outside,
+        form=form,
+        head=head,
+        is_openais=not OPENAIS.isdisjoint(inside),
+        has_transformers_names=has_transformers_names,
+    )
+
+
+def _names_under(key: str, paths: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
+    """Name the tensors below a key, or all of them, without what wraps a model in training."""
+    start = f"{key.rstrip('.')}." if key else ""
+    names = {}
+    for path in paths:
+        name = ".".join(path)
+        if name.startswith(start):
+            names[path] = WRAPPERS.sub("", name)
+    return names
 
 
 def _beside(prefix: str, names: Mapping[tuple[str, ...], str]) -> list[str]:

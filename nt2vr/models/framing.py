@@ -3,10 +3,10 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from hashlib import blake2b
 from typing import Any
 
 from nt2vr.errors import CheckpointError, quoted
+from nt2vr.files import hash_text
 
 # Ways to resize: the first crops the centre, the second pads, the third ignores the aspect ratio.
 SHORTEST = "shortest"
@@ -129,4 +129,4 @@ def _without_none(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _hashed(*values: Any) -> str:
-    return blake2b(json.dumps(values, sort_keys=True).encode(), digest_size=8).hexdigest()
+    return hash_text(json.dumps(values, sort_keys=True), 8)

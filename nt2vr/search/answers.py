@@ -94,7 +94,7 @@ class Ranking:
     @property
     def clips(self) -> list[str]:
         """List the ids of all clips of the hits, best hits first."""
-        clips: list[str] = []
+        clips = []
         for hit in self.hits:
             if not hit.moments:
                 clips.append(hit.video_id)
@@ -258,7 +258,7 @@ class Answer:
 
     def to_pandas(self) -> Any:
         """Return a `pandas.DataFrame` with one row per system and hit."""
-        rows: list[dict[str, Any]] = []
+        rows = []
         for ranking in self.rankings:
             rows += ranking.rows
         return data_frame(rows, COLUMNS)
@@ -286,7 +286,7 @@ class Answer:
 
     @property
     def moments(self) -> set[str]:
-        """The ids of all windows of films that were found."""
+        """The ids of all windows of long videos that were found."""
         video_ids: set[str] = set()
         for ranking in self.rankings:
             for hit in ranking.hits:
@@ -344,7 +344,7 @@ def _clip_score(ranking: Ranking, video_id: str) -> ClipScore:
 
     frames = gallery.frame_embeddings(row)
     frame_scores = scores_of(frames, vector, ranking.exclusion)  # (F,)
-    best_rows: list[int] = []
+    best_rows = []
     if len(frames) > 1:
         best_rows = np.argsort(-frame_scores, kind="stable")[:NUM_BEST_FRAMES].tolist()
     clip = gallery.clips(ranking.exclusion, [row])[0]

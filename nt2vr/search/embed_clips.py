@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from hashlib import blake2b
 from itertools import groupby, islice
 from pathlib import Path
 
@@ -24,7 +23,7 @@ from nt2vr.errors import (
     counted,
     reason_of,
 )
-from nt2vr.files import is_disk_full
+from nt2vr.files import hash_text, is_disk_full
 from nt2vr.media.clip_frames import decode_files, hash_files, missing_of
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
@@ -59,8 +58,8 @@ def tower_folder(gallery: Gallery, card: Card, cache: Cache) -> Path:
     Models that pool differently share it.
     """
     names = StoredNames.of(card.visual_key)
-    tower = blake2b(f"{SAMPLING} {names.of_frames}".encode(), digest_size=8)
-    return cache.galleries / (gallery.key or SHARED) / tower.hexdigest()
+    tower = hash_text(f"{SAMPLING} {names.of_frames}", 8)
+    return cache.galleries / (gallery.key or SHARED) / tower
 
 
 def _subfolders(folder: Path) -> list[Path]:
@@ -120,22 +119,27 @@ def embed_gallery(
         announce(f"{encoder.name} has {cost}. Stopped, it goes on from there next time.")
 
     failed: dict[str, str] = {}
-    report = _Report(progress, clips, missing, num_skipped=len(skipped), failed=failed)
+    report = _Report(
+        progress, clips=clips, missing=missing, num_skipped=len(skipped), failed=failed
+    )
     report()
     encode = encode or partial(_encode, bool(gallery.key), rows, encoder, decoder, cache)
-    for batch, embeddings in _batches(missing, encoder.card, encode, failed, report):
-        if not np.isfinite(embeddings).all():
-            raise CheckpointError(
-                f"The embeddings of {encoder.name} are not finite. Choose another checkpoint."
-            )
-        error = _store_or_hold(rows, [clip.key for clip in batch], embeddings)
-        if error is not None:
-            _refuse_or_warn(error, rows.folder, in_memory)
+    for batch, embeddings in _batches(
+        missing, card=encoder.card, encode=encode, failed=failed, report=report
+    ):
+        _store_batch(batch, embeddings, rows=rows, encoder=encoder, in_memory=in_memory)
         report.add(batch)
     evict(_subfolders(rows.folder.parent), LIMITS["towers"])
     skipped |= _with_equal_clips(failed, clips)
     return _open_stored(
-        gallery, encoder, rows, clips, skipped, milvus, may_build=True, progress=progress
+        gallery,
+        encoder=encoder,
+        rows=rows,
+        clips=clips,
+        skipped=skipped,
+        milvus=milvus,
+        may_build=True,
+        progress=progress,
     )
 
 
@@ -171,6 +175,23 @@ class _Report:
             doing = f"reading clips: {self._last}"
         num_done = self._num_done + len(self._failed) + self._num_skipped
         self._progress(num_done, self._total, doing)
+
+
+def _store_batch(
+    batch: Sequence[Video],
+    embeddings: Embeddings,
+    rows: Rows[np.float32],
+    encoder: Encoder,
+    in_memory: bool,
+) -> None:
+    """Store the embeddings of a batch of clips, or hold them in memory if that is allowed."""
+    if not np.isfinite(embeddings).all():
+        raise CheckpointError(
+            f"The embeddings of {encoder.name} are not finite. Choose another checkpoint."
+        )
+    failure = _store_or_hold(rows, [clip.key for clip in batch], embeddings)
+    if failure is not None:
+        _refuse_or_warn(failure, rows.folder, in_memory)
 
 
 def _batches(
@@ -237,7 +258,14 @@ def _encode(
     that.
     """
     with cache.frames(encoder.num_frames, encoder.framing) as store:
-        decoded = decode_files(missing, encoder.num_frames, encoder.framing, decoder, failed, store)
+        decoded = decode_files(
+            missing,
+            num_frames=encoder.num_frames,
+            framing=encoder.framing,
+            decoder=decoder,
+            failed=failed,
+            store=store,
+        )
         for batch in _decoded_batches(decoded, encoder.batch_size, by_file):
             clips = [clip for clip, _ in batch]
             rows.refresh()
@@ -328,7 +356,14 @@ def open_gallery(
     skipped: dict[str, str] = {}
     clips = list(hash_files(gallery.videos, cache, skipped))
     return _open_stored(
-        gallery, encoder, rows, clips, skipped, milvus, may_build=False, progress=silent
+        gallery,
+        encoder=encoder,
+        rows=rows,
+        clips=clips,
+        skipped=skipped,
+        milvus=milvus,
+        may_build=False,
+        progress=silent,
     )
 
 
@@ -398,7 +433,9 @@ def _open_stored(
     embedded_clips = [clips[number] for number in np.flatnonzero(is_stored).tolist()]
     frames = rows.rows()
     keys = [clip.key for clip in embedded_clips]
-    pooled = _pool_stored(encoder, rows.folder, keys, frames, frame_rows=frame_rows)
+    pooled = _pool_stored(
+        encoder, folder=rows.folder, keys=keys, frames=frames, frame_rows=frame_rows
+    )
     embedded = _embedded_gallery(
         gallery,
         encoder,
@@ -409,7 +446,14 @@ def _open_stored(
         skipped=skipped,
         default_reason="Not embedded yet.",
     )
-    return with_index(embedded, encoder, rows.folder, milvus, may_build, progress)
+    return with_index(
+        embedded,
+        encoder=encoder,
+        folder=rows.folder,
+        milvus=milvus,
+        may_build=may_build,
+        progress=progress,
+    )
 
 
 def _pool_stored(
@@ -427,9 +471,8 @@ def _pool_stored(
     missing = np.flatnonzero(stored.find(keys) < 0)
     for start in range(0, len(missing), CHUNK):
         chunk = missing[start : start + CHUNK]
-        _store_or_hold(
-            stored, [keys[row] for row in chunk], encoder.pool(frames[frame_rows[chunk]])
-        )
+        pooled_chunk = encoder.pool(frames[frame_rows[chunk]])
+        _store_or_hold(stored, [keys[row] for row in chunk], pooled_chunk)
     if len(missing):
         evict(_subfolders(folder), LIMITS["pooled"])
 
@@ -494,9 +537,9 @@ def _open_given(
     embeddings = np.stack([given_videos[video.video_id] for video in videos])
     return _embedded_gallery(
         gallery,
-        encoder,
-        videos,
-        embeddings,
+        encoder=encoder,
+        videos=videos,
+        embeddings=embeddings,
         frames=embeddings[:, None],
         frame_rows=np.arange(len(videos)),
         skipped={},

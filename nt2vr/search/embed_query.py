@@ -4,6 +4,7 @@ A model that knows a word gets it as typed. Models that do not know it all get t
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -47,13 +48,17 @@ def substitutes(
     Words that have no known substitute are left out, and so are `literal` ones.
     """
     unseen_by_model = {name: unseen_words(query, model) for name, model in models.items()}
-    unseen = {word for words in unseen_by_model.values() for word in words}
-    unseen -= {word.lower() for word in literal}
+    models_without: dict[str, list[Encoder]] = defaultdict(list)
+    for name, words in unseen_by_model.items():
+        for word in words:
+            models_without[word].append(models[name])
 
+    literal_words = {word.lower() for word in literal}
     substitute_of: dict[str, str] = {}
-    for word in unseen:
-        without_word = [models[name] for name, words in unseen_by_model.items() if word in words]
-        substitute = known_substitute(word, _known_by_all(without_word), synonyms)
+    for word, unknowing in models_without.items():
+        if word in literal_words:
+            continue
+        substitute = known_substitute(word, _known_by_all(unknowing), synonyms)
         if substitute:
             substitute_of[word] = substitute
 
@@ -148,16 +153,34 @@ def parts_of(encoder: Encoder, query: Query, embeddings: Mapping[str, Vector]) -
 
     The caller sets their strength.
     """
-    wanted_text = " ".join(query.wanted)
-    unwanted = np.zeros((0, encoder.embed_dim), np.float32)
-    if query.unwanted:
-        unwanted = np.stack([embeddings[text] for text in query.unwanted])
-    parts = EmbeddedParts(
-        sentence=embeddings[query.text] if query.text.strip() else None,
-        wanted=embeddings[wanted_text] if wanted_text.strip() else None,
-        unwanted=unwanted,
-        strength=0.0,
+    return embedded_parts(
+        encoder,
+        sentence=query.text,
+        wanted=" ".join(query.wanted),
+        unwanted=query.unwanted,
+        embeddings=embeddings,
         anchor=anchor_of(encoder),
+    )
+
+
+def embedded_parts(
+    encoder: Encoder,
+    sentence: str,
+    wanted: str,
+    unwanted: Sequence[str],
+    embeddings: Mapping[str, Vector],
+    anchor: Vector | None,
+) -> EmbeddedParts:
+    """Put the parts of a query together; a sentence or wanted part without an embedding is blank."""
+    unwanted_vectors = np.zeros((0, encoder.embed_dim), np.float32)
+    if unwanted:
+        unwanted_vectors = np.stack([embeddings[text] for text in unwanted])
+    parts = EmbeddedParts(
+        sentence=embeddings.get(sentence),
+        wanted=embeddings.get(wanted),
+        unwanted=unwanted_vectors,
+        strength=0.0,
+        anchor=anchor,
         tau=tau_of(encoder.card),
     )
     return parts.with_focus_texts(encoder.card)
@@ -232,13 +255,8 @@ def _embed(
         embeddings = dict(zip(texts, encoder.encode_text(texts), strict=True))
     parts = parts_of(encoder, query, embeddings)
 
-    reference_vectors = []
-    for reference in references:
-        if reference.video_id:
-            reference_vectors.append(clips[reference.video_id])
-        else:
-            reference_vectors.append(_pooled(encoder, reference))
-    picture, away = merge_references(reference_vectors, references)
+    vectors = [_reference_vector(encoder, reference, clips) for reference in references]
+    picture, away = merge_references(vectors, references)
     parts = replace(parts, away=away)
     if picture is None:
         return parts
@@ -246,20 +264,27 @@ def _embed(
     wanted = [reference for reference in references if reference.wanted]
     picture_query = _picture_query(picture, parts)
     if reads_tokens(encoder):
-        picture_query = _with_tokens(picture_query, encoder, query, wanted, frames)
-    combined = partial(
-        combine,
-        query=picture_query,
-        weights=Weights.of(encoder.card.composition),
-        composers=encoder.composers,
-    )
+        picture_query = _with_tokens(
+            picture_query, encoder=encoder, query=query, wanted=wanted, frames=frames
+        )
     join = partial(_join_picture, encoder, wanted, picture)
     return replace(
         parts,
         sentence=join(query.text, parts.sentence),
         wanted=join(" ".join(query.wanted), parts.wanted),
-        combined=combined,
+        combined=partial(
+            combine,
+            query=picture_query,
+            weights=Weights.of(encoder.card.composition),
+            composers=encoder.composers,
+        ),
     )
+
+
+def _reference_vector(encoder: Encoder, reference: Reference, clips: VectorById) -> Vector:
+    if reference.video_id:
+        return clips[reference.video_id]
+    return _pooled(encoder, reference)
 
 
 def _picture_query(picture: Vector, parts: EmbeddedParts) -> PictureQuery:

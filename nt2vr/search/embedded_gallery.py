@@ -80,30 +80,25 @@ class EmbeddedGallery:
 
         if exclusion.focus is not None:
             if len(self.embeddings) <= MAX_FOCUSED:
-                return self._best_of_all(k, vector, exclusion)
+                return self._best_of(k, vector, exclusion)
             _, rows = self._nearest(vector, max(k, SHORTLIST))
-            return self._best_of(np.sort(rows), k, vector, exclusion)
+            return self._best_of(k, vector, exclusion, np.sort(rows))
 
         if self.contents is not None:
             products, rows = self._nearest(vector, max(k, SHORTLIST))
-            scores, best = self._best_of(np.sort(rows), k, vector, exclusion)
+            scores, best = self._best_of(k, vector, exclusion, np.sort(rows))
             # Clips outside the shortlist have smaller products, and an exclusion only lowers them.
             if len(scores) and scores[:NUM_SURE][-1] >= products[:NUM_RELIABLE][-1]:
                 return scores, best
-        return self._best_of_all(k, vector, exclusion)
+        return self._best_of(k, vector, exclusion)
 
     def _best_of(
-        self, rows: Rows, k: int, vector: Vectors, exclusion: Exclusion
+        self, k: int, vector: Vectors, exclusion: Exclusion, rows: Rows | None = None
     ) -> tuple[Vectors, Rows]:
-        """Return scores and rows of the best k clips of some rows, which ascend."""
+        """Return scores and rows of the best k clips: of some rows, which ascend, or of all."""
         scores = scores_of(self.clips(exclusion, rows), vector, exclusion)
-        best = best_rows(scores, rows, min(k, len(rows)))
-        return scores[best], rows[best]
-
-    def _best_of_all(self, k: int, vector: Vectors, exclusion: Exclusion) -> tuple[Vectors, Rows]:
-        """Return scores and rows of the best k clips."""
-        scores = scores_of(self.clips(exclusion), vector, exclusion)
-        rows = np.arange(len(scores))
+        if rows is None:
+            rows = np.arange(len(scores))
         best = best_rows(scores, rows, min(k, len(rows)))
         return scores[best], rows[best]
 

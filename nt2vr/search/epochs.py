@@ -21,8 +21,10 @@ from nt2vr.search.exclusion import above_mean
 from nt2vr.search.hits import Hit
 from nt2vr.search.judge import Verdict
 from nt2vr.search.live import LoadedModel
-from nt2vr.search.searcher import Searcher, SearchPlan
+from nt2vr.search.plan import SearchPlan
+from nt2vr.search.searcher import Searcher
 from nt2vr.search.strategies import System
+from nt2vr.search.system_search import embed_for_systems
 
 logger = logging.getLogger(__name__)
 # Queries whose rankings are kept: about 30 KB each, of 15 epochs with eight clips.
@@ -130,26 +132,33 @@ def judged_by_parts(
     violations for 76 % of 922 first clips, and for 72 to 87 % where a tenth to half of 60 clips
     violate.
     """
-    model = searcher.live.get(base)
+    verdict_of = _judge_by_parts(base, query, searcher, plan)
+    judged = {}
+    for epoch, ranking in rankings.items():
+        hits = [replace(hit, verdict=verdict_of(hit.video_id)) for hit in ranking.hits]
+        judged[epoch] = replace(ranking, hits=tuple(hits))
+    return judged
+
+
+def _judge_by_parts(
+    base: str, query: Query, searcher: Searcher, plan: SearchPlan
+) -> Callable[[str], Verdict]:
+    """Return a judge of clips by their ids, see `judged_by_parts`."""
     # Unlike the sentence as typed, this strategy has the parts embedded.
     system = System(base, "boolean")
-    base_plan = replace(plan, systems=(system,), loaded={base: model})
-    (parts,) = searcher.embed_for_systems(query, base_plan)
-    gallery = model.gallery_of(searcher)
+    base_plan = replace(plan, systems=(system,), loaded={base: searcher.live.get(base)})
+    (parts,) = embed_for_systems(query, base_plan)
     texts = parts.unwanted
     if parts.wanted is not None:
         texts = np.vstack([parts.unwanted, parts.wanted])
+    gallery = base_plan.gallery_of(base)
     thresholds = above_mean(gallery.embeddings, texts, deviations=1)
 
-    judged = {}
-    for epoch, ranking in rankings.items():
-        hits = []
-        for hit in ranking.hits:
-            clip = gallery.embeddings[gallery.row_of[hit.video_id]]
-            verdict = _verdict(clip @ texts.T > thresholds, len(parts.unwanted))
-            hits.append(replace(hit, verdict=verdict))
-        judged[epoch] = replace(ranking, hits=tuple(hits))
-    return judged
+    def verdict_of(video_id: str) -> Verdict:
+        clip = gallery.embeddings[gallery.row_of[video_id]]
+        return _verdict(clip @ texts.T > thresholds, len(parts.unwanted))
+
+    return verdict_of
 
 
 def _verdict(shows_part: NDArray[np.bool_], num_unwanted: int) -> Verdict:

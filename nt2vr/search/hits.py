@@ -8,14 +8,14 @@ from typing import Any
 from nt2vr.media.gallery import Video
 from nt2vr.search.judge import Verdict
 
-# Windows of a film that are no further apart are adjacent.
+# Windows of a video that are no further apart are adjacent.
 GAP_S = 0.1
 ScoredClip = tuple[Video, float]
 
 
 @dataclass(frozen=True)
 class Moment:
-    """A window of a film that was found, from start to end in seconds (None: the film's end)."""
+    """A window of a long video that was found, in seconds; an end of None is that of the video."""
 
     video_id: str
     start: float
@@ -25,12 +25,12 @@ class Moment:
 
 @dataclass(frozen=True)
 class Hit:
-    """One retrieved clip, or adjacent windows of one film with the best one's id and score.
+    """One retrieved clip, or adjacent windows of one video with the best one's id and score.
 
     Attributes:
         rank: from 1.
         score: in cosine units.
-        film: the film of the windows; empty for a complete video or a picture.
+        long_video: id of the video of the windows; empty for a complete video or a picture.
         moments: the windows, in temporal order; likewise.
     """
 
@@ -38,13 +38,18 @@ class Hit:
     rank: int
     score: float
     verdict: Verdict | None
-    film: str = ""
+    long_video: str = ""
     moments: tuple[Moment, ...] = ()
 
     @property
     def source(self) -> str:
-        """The film, of which another query finds other windows, or the clip itself."""
-        return self.film or self.video_id
+        """The long video, of which another query finds other windows, or the clip itself."""
+        return self.long_video or self.video_id
+
+    @property
+    def film(self) -> str:
+        """The name of `long_video` in version 0.2.0."""
+        return self.long_video
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain JSON data, with further fields for windows."""
@@ -57,6 +62,7 @@ class Hit:
         if not self.moments:
             return hit
         best = next(moment for moment in self.moments if moment.video_id == self.video_id)
+        hit["long_video"] = self.long_video
         hit["film"] = self.film
         hit["start"] = best.start
         hit["end"] = best.end
@@ -68,15 +74,15 @@ class Hit:
 
 
 def merge_windows(clips: Sequence[ScoredClip], k: int) -> list[list[ScoredClip]]:
-    """Return the clips of the best k hits, best first; adjacent windows of one film form one hit.
+    """Return the clips of the best k hits, best first; adjacent windows of one video form one hit.
 
     Args:
         clips: best first.
     """
     hits: list[list[ScoredClip]] = []
-    hits_of_film: dict[str, list[list[ScoredClip]]] = defaultdict(list)
+    hits_of_long_video: dict[str, list[list[ScoredClip]]] = defaultdict(list)
     for video, score in clips:
-        adjacent = [hit for hit in hits_of_film[video.film] if _is_next_to(video, hit)]
+        adjacent = [hit for hit in hits_of_long_video[video.long_video] if _is_next_to(video, hit)]
         if adjacent:
             # The window may close the gap between several hits.
             best, *joined = adjacent
@@ -84,13 +90,15 @@ def merge_windows(clips: Sequence[ScoredClip], k: int) -> list[list[ScoredClip]]
             for hit in joined:
                 best.extend(hit)
                 hits = _without(hits, hit)
-                hits_of_film[video.film] = _without(hits_of_film[video.film], hit)
+                hits_of_long_video[video.long_video] = _without(
+                    hits_of_long_video[video.long_video], hit
+                )
         elif len(hits) == k:
             break
         else:
             new_hit = [(video, score)]
             hits.append(new_hit)
-            hits_of_film[video.film].append(new_hit)
+            hits_of_long_video[video.long_video].append(new_hit)
     return hits
 
 
@@ -105,7 +113,7 @@ def _is_next_to(video: Video, hit: Sequence[ScoredClip]) -> bool:
 
 
 def _is_adjacent(first: Video, second: Video) -> bool:
-    if not first.film or first.film != second.film:
+    if not first.long_video or first.long_video != second.long_video:
         return False
     return first.start <= _latest_start_after(second) and second.start <= _latest_start_after(first)
 
@@ -143,7 +151,7 @@ def hits_of(
     for rank, group in enumerate(groups, 1):
         moments = []
         for window, score in group:
-            if window.film:
+            if window.long_video:
                 moments.append(
                     Moment(
                         video_id=window.video_id,
@@ -160,7 +168,7 @@ def hits_of(
             rank=rank,
             score=round(best_score, 4),
             verdict=judge(best),
-            film=best.film,
+            long_video=best.long_video,
             moments=tuple(moments),
         )
         hits.append(hit)

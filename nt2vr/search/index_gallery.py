@@ -156,22 +156,12 @@ def _with_milvus(
     contents = np.array([content_id(f"{library} {clip.key}") for clip in clips], np.int64)
     ids, rows = np.unique(contents, return_index=True)
 
-    local = ExactIndex(embedded.embeddings.shape[1])
-    if len(ids) < len(contents):
-        # Several clips have the same content.
-        local.add(ids, embedded.embeddings[rows])
-    else:
-        # Nothing is copied.
-        local.add(contents, embedded.embeddings)
-    clip_rows = {}
-    if update is not None:
-        clip_rows = _clip_rows(contents, clips)
     index = MilvusIndex(
         milvus=milvus,
         tower=f"{folder.parent.name}_{folder.name}",
         library=library,
-        local=local,
-        rows=clip_rows,
+        local=_local_index(embedded.embeddings, contents, ids, rows),
+        rows=_clip_rows(contents, clips) if update is not None else {},
     )
 
     # What the last update measured.
@@ -191,6 +181,19 @@ def _with_milvus(
     if notice:
         return replace(embedded, refused=notice)
     return replace(embedded, index=index, contents=contents)
+
+
+def _local_index(
+    embeddings: Embeddings, contents: Numbers, ids: Numbers, rows: Numbers
+) -> ExactIndex:
+    """Return an exact index of the same contents, each once: those of `rows`, by `ids`."""
+    local = ExactIndex(embeddings.shape[1])
+    if len(ids) == len(contents):
+        # Nothing is copied.
+        local.add(contents, embeddings)
+    else:
+        local.add(ids, embeddings[rows])
+    return local
 
 
 def _clip_rows(contents: Numbers, clips: Sequence[Video]) -> dict[int, ClipRow]:

@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from nt2vr.errors import CheckpointError, Nt2vrError
+from nt2vr.errors import CheckpointError, NotIndexedError, Nt2vrError
 from nt2vr.files import stamp
 from nt2vr.models.card import DIFFERENCE, WEIGHTS
 from nt2vr.models.catalog import Catalog, CatalogEntry, checkpoint_epoch
@@ -121,6 +121,27 @@ class LiveModels:
                 while len(self._loaded) > MAX_LOADED:
                     del self._loaded[next(iter(self._loaded))]
         return model
+
+    def load_for(self, searcher: GalleryEmbedder, names: Iterable[str]) -> dict[str, LoadedModel]:
+        """Return models with their embeddings of a searcher's gallery, by name.
+
+        One NotIndexedError names all models that have not indexed it.
+        """
+        loaded: dict[str, LoadedModel] = {}
+        error_of_tower: dict[str, NotIndexedError] = {}
+        for name in names:
+            try:
+                loaded[name] = self.get(name, searcher)
+                loaded[name].gallery_of(searcher)
+            except NotIndexedError as error:
+                error_of_tower.setdefault(error.tower, error)
+        if not error_of_tower:
+            return loaded
+
+        not_indexing: list[str] = []
+        for refusal in error_of_tower.values():
+            not_indexing += refusal.models
+        raise NotIndexedError(" ".join(map(str, error_of_tower.values())), *not_indexing)
 
     def encoder(self, name: str) -> Encoder:
         """Return a model, loaded on first use, without a view of any gallery."""

@@ -2,138 +2,49 @@
 
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import lru_cache, partial
 from types import MappingProxyType
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 from weakref import WeakValueDictionary
 
 import numpy as np
 
-from nt2vr.errors import ConfigError, NotIndexedError, Nt2vrError, QueryError, counted, quoted
+from nt2vr.errors import ConfigError, Nt2vrError, QueryError, counted, quoted
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.store import Cache
-from nt2vr.models.catalog import Catalog, CatalogEntry
+from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.query import Query, check_query, understand
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.registry import pick
-from nt2vr.search.answers import Answer, LineScores, Match, Ranking
+from nt2vr.search.answers import Answer, LineScores, Match
 from nt2vr.search.caption_judge import judge_by_captions
 from nt2vr.search.embed_clips import embed_gallery, open_indexed
-from nt2vr.search.embed_query import (
-    embed_query,
-    embed_reference,
-    substitutes,
-    texts_of,
-    unseen_words,
-    with_words,
-)
+from nt2vr.search.embed_query import embed_reference
 from nt2vr.search.embedded_gallery import EmbeddedGallery
-from nt2vr.search.exclusion import Exclusion, scores_of
-from nt2vr.search.hits import ScoredClip, hits_of, merge_windows, ranks_of
 from nt2vr.search.index import INDEXES, Milvus
 from nt2vr.search.judge import Judge, Verdict, judge_beside
-from nt2vr.search.live import LiveModels, LoadedModel
+from nt2vr.search.live import LiveModels
+from nt2vr.search.plan import DEFAULT_K, DEFAULT_SYSTEMS, MAX_K, MAX_SYSTEMS, SearchPlan
+from nt2vr.search.rank import rank
 from nt2vr.search.references import Reference, check_number
-from nt2vr.search.strategies import (
-    STRATEGIES,
-    STRENGTHS,
-    EmbeddedParts,
-    System,
-    Vector,
-    check_strategy,
-    vector_and_exclusion,
-)
+from nt2vr.search.strategies import STRENGTHS, System, Vector, check_strategy
+from nt2vr.search.system_names import system_names
+from nt2vr.search.system_search import QueryOrVector, prepare_texts, system_searches
 
-DEFAULT_SYSTEMS = ("CLIP", "CLIP-bnl", "CLIP-neg")
-DEFAULT_K = 8
-# Searches that the app answers at a time.
-CONCURRENT = 8
-MAX_K = 100
-MAX_SYSTEMS = 8
 # Captions that `Searcher.match` chooses among.
 MIN_LINES = 2
 MAX_LINES = 8
-# Clips ranked per search, even if fewer are shown.
-MIN_RANKED = 1000
 # Queries whose texts are encoded together.
 QUERY_BATCH = 256
 # Sentences whose parts are kept: many queries lead to the same suggestions.
 MAX_UNDERSTOOD = 2048
-# Metric in a card: 99 % of captions that fit a clip have a higher best score.
-LOW_SCORE = "validation/low_score"
 
 T = TypeVar("T")
-# A vector is searched for as it is.
-QueryOrVector = Query | Vector
 Queries = Sequence[str | QueryOrVector | Nt2vrError]
-
-
-class ModelQuery(NamedTuple):
-    """A query as one model gets it.
-
-    Attributes:
-        query: the query with unknown words replaced.
-        replacements: the unknown words, and what replaces them.
-    """
-
-    query: Query
-    replacements: dict[str, str]
-
-
-@dataclass(frozen=True)
-class SearchPlan:
-    """Everything that a search needs besides its query.
-
-    Attributes:
-        loaded: the systems' models, by name.
-        k: number of hits; None ranks the whole gallery.
-        strengths: by strategy, for systems that fix none.
-        literal: words that are not replaced, even if a model does not know them.
-    """
-
-    systems: tuple[System, ...]
-    loaded: Mapping[str, LoadedModel]
-    k: int | None
-    references: Sequence[Reference]
-    strengths: Mapping[str, float]
-    literal: Collection[str]
-
-    @property
-    def encoders(self) -> dict[str, Encoder]:
-        return {name: model.encoder for name, model in self.loaded.items()}
-
-    def reads_parts(self, model: str) -> bool:
-        """Whether a system of a model reads more than the sentence as typed."""
-        strategies = {system.strategy for system in self.systems if system.model == model}
-        return bool(self.references) or strategies != {"plain"}
-
-    def queries_by_model(self, query: Query, synonyms: Mapping[str, str]) -> dict[str, ModelQuery]:
-        """Return, per model, the query with unknown words replaced, and the replacements."""
-        queries = {}
-        for name, words in substitutes(
-            query, models=self.encoders, synonyms=synonyms, literal=self.literal
-        ).items():
-            model_query = with_words(query, words) if words else query
-            queries[name] = ModelQuery(model_query, words)
-        return queries
-
-
-class _SystemSearch(NamedTuple):
-    """What one system searches for, and where.
-
-    Attributes:
-        vector: (D,); None if the strategy leaves nothing to search for.
-    """
-
-    system: System
-    parts: EmbeddedParts
-    gallery: EmbeddedGallery
-    vector: Vector | None
-    exclusion: Exclusion | None
 
 
 class Searcher:
@@ -184,34 +95,8 @@ class Searcher:
         self._embedding = threading.Lock()
 
     def system_names(self, also: Sequence[str] = (), folds: bool = False) -> list[str]:
-        """List every model with every strategy, and single epochs of a run without strategies.
-
-        Args:
-            also: names from a link or a report, such as "CLIP anchored λ 1.9". They are appended if
-                they are of known models.
-            folds: whether to list the runs first, each by its name alone unless `also` names it.
-        """
-        also = also[:MAX_SYSTEMS]
-        entries = self.models.entries()
-        models = list(entries)
-        if folds:
-            models.sort(key=lambda model: not _is_of_run(entries[model]))
-
-        names: list[str] = []
-        for model in models:
-            entry = entries[model]
-            is_folded = folds and _is_of_run(entry) and not _names_run_of(also, model)
-            if not is_folded:
-                names += _names_with_strategies(model, entry)
-            elif entry.kind == "run":
-                names.append(model)
-
-        for name in dict.fromkeys(also):
-            with suppress(ConfigError):
-                system = System.named(name, self.models.names())
-                if name not in names and system.name == name:
-                    names.append(name)
-        return names
+        """List every model with every strategy, see `system_names.system_names`."""
+        return system_names(self.models, also, folds)
 
     def understand(self, text: str, editing: bool = False) -> Query:
         """Split a sentence into its wanted and unwanted parts.
@@ -245,10 +130,16 @@ class Searcher:
 
     def _embed(self, encoder: Encoder) -> EmbeddedGallery:
         if self.is_library:
-            embedded = open_indexed(self.gallery, encoder, self._cache, self._milvus)
+            embedded = open_indexed(
+                self.gallery, encoder=encoder, cache=self._cache, milvus=self._milvus
+            )
         else:
             embedded = embed_gallery(
-                self.gallery, encoder, self._decoder, self._cache, progress=self._report
+                self.gallery,
+                encoder=encoder,
+                decoder=self._decoder,
+                cache=self._cache,
+                progress=self._report,
             )
         if self._index is None:
             return embedded
@@ -308,7 +199,7 @@ class Searcher:
             strengths: strength per strategy, for systems that fix none; default: the model's.
         """
         checked = self.checked(query, references)
-        plan = self.plan(systems, k, references, strengths, literal)
+        plan = self.plan(systems, k=k, references=references, strengths=strengths, literal=literal)
         return self.answer(checked, plan)
 
     def score_all(
@@ -319,40 +210,30 @@ class Searcher:
         The columns are in the order of the gallery. NaN is the score of a clip that a model has not
         indexed, and of all clips for a query that is bad or leaves nothing to search for.
         """
-        columns_of_model = self._columns_of_models(plan)
-
-        def score(query: QueryOrVector) -> dict[str, Vector]:
-            scores_by_system = {}
-            for search in self._searches(query, plan):
-                if search.vector is not None:
-                    clips = search.gallery.clips(search.exclusion)
-                    clip_scores = scores_of(clips, search.vector, search.exclusion)
-                    scores_by_system[search.system.name] = clip_scores
-            return scores_by_system
-
+        columns_by_system = self._columns_by_system(plan)
         shape = (len(queries), len(self.gallery.videos))
         scores = {}
-        for system in plan.systems:
-            scores[system.name] = np.full(shape, np.nan, np.float32)
+        for name in columns_by_system:
+            scores[name] = np.full(shape, np.nan, np.float32)
+
         errors: list[Nt2vrError | None] = []
-        for row, query_scores in enumerate(self.map_queries(queries, plan, score)):
-            if isinstance(query_scores, Nt2vrError):
-                errors.append(query_scores)
+        outcomes = self.map_queries(queries, plan, partial(_clip_scores, plan=plan))
+        for row, clip_scores in enumerate(outcomes):
+            if isinstance(clip_scores, Nt2vrError):
+                errors.append(clip_scores)
                 continue
             errors.append(None)
-            for system in plan.systems:
-                if system.name in query_scores:
-                    columns = columns_of_model[system.model]
-                    scores[system.name][row, columns] = query_scores[system.name]
+            for name, scores_of_system in clip_scores.items():
+                scores[name][row, columns_by_system[name]] = scores_of_system
         return scores, errors
 
-    def _columns_of_models(self, plan: SearchPlan) -> dict[str, list[int]]:
-        """Return, per model, the numbers in the gallery of the clips that it has indexed."""
+    def _columns_by_system(self, plan: SearchPlan) -> dict[str, list[int]]:
+        """Return, per system, the numbers in the gallery of the clips that its model has indexed."""
         column_of = {video.video_id: column for column, video in enumerate(self.gallery.videos)}
         columns = {}
-        for name, model in plan.loaded.items():
-            clips = model.gallery_of(self).gallery.videos
-            columns[name] = [column_of[clip.video_id] for clip in clips]
+        for system in plan.systems:
+            indexed = plan.gallery_of(system.model).gallery.videos
+            columns[system.name] = [column_of[clip.video_id] for clip in indexed]
         return columns
 
     def match(
@@ -370,48 +251,35 @@ class Searcher:
             )
         video = self.video(reference.video_id) if reference.video_id else None
         plan = self.plan(systems, strengths=strengths, literal=literal)
-        queries, line_scores = self._score_lines(lines, plan, reference)
-
-        systems_scores = zip(*line_scores, strict=True)
-        scored = []
-        for system, scores in zip(plan.systems, systems_scores, strict=True):
-            scored.append(LineScores(system, scores))
+        queries, scores_by_system = self._score_lines(lines, plan, reference)
         verdicts: list[Verdict | None] = [None] * len(queries)
         if video is not None:
             verdicts = [self.judge(query, video) for query in queries]
-        is_judged_by_captions = any(verdicts) and self.judge is judge_by_captions
         return Match(
             queries=tuple(queries),
             verdicts=tuple(verdicts),
-            systems=tuple(scored),
-            judged_by="captions" if is_judged_by_captions else "",
+            systems=tuple(map(LineScores, plan.systems, scores_by_system)),
+            judged_by=self._judged_by if any(verdicts) else "",
         )
 
     def _score_lines(
         self, lines: Sequence[str], plan: SearchPlan, reference: Reference
-    ) -> tuple[list[Query], list[list[float | None]]]:
-        """Return the lines as understood, and the scores of each per system."""
+    ) -> tuple[list[Query], Iterable[tuple[float | None, ...]]]:
+        """Return the lines as understood, and the scores of all lines by system."""
         clips = {}
-        for name, model in plan.loaded.items():
-            clips[name] = embed_reference(model.encoder, reference, model.gallery_of(self))
-
-        def score(query: QueryOrVector) -> tuple[Query, list[float | None]]:
-            assert isinstance(query, Query), "lines are texts"
-            scores = []
-            for search in self._searches(query, plan):
-                clip = clips[search.system.model]
-                scores.append(_score_clip(search, clip, reference.video_id))
-            return query, scores
+        for name, encoder in plan.encoders.items():
+            clips[name] = embed_reference(encoder, reference, plan.gallery_of(name))
+        score = partial(_line_scores, plan=plan, clips=clips, video_id=reference.video_id)
 
         queries = []
-        line_scores = []
-        for number, scored_line in enumerate(self.map_queries(lines, plan, score), 1):
-            if isinstance(scored_line, Nt2vrError):
-                raise type(scored_line)(f"Line {number}: {scored_line}")
-            query, scores = scored_line
+        scores_by_line = []
+        for number, outcome in enumerate(self.map_queries(lines, plan, score), 1):
+            if isinstance(outcome, Nt2vrError):
+                raise type(outcome)(f"Line {number}: {outcome}")
+            query, scores = outcome
             queries.append(query)
-            line_scores.append(scores)
-        return queries, line_scores
+            scores_by_line.append(scores)
+        return queries, zip(*scores_by_line, strict=True)
 
     def map_queries(
         self, queries: Queries, plan: SearchPlan, function: Callable[[QueryOrVector], T]
@@ -425,7 +293,7 @@ class Searcher:
             checked = []
             for query in queries[start : start + QUERY_BATCH]:
                 checked.append(self._checked_or_error(query, plan.references))
-            self._prepare_texts([query for query in checked if isinstance(query, Query)], plan)
+            prepare_texts([query for query in checked if isinstance(query, Query)], plan)
 
             for query in checked:
                 if isinstance(query, Nt2vrError):
@@ -436,16 +304,6 @@ class Searcher:
                 except Nt2vrError as error:
                     outcomes.append(error)
         return outcomes
-
-    def _prepare_texts(self, queries: Sequence[Query], plan: SearchPlan) -> None:
-        """Let each model encode the texts of all queries together."""
-        queries_by_model = [plan.queries_by_model(query, self._synonyms) for query in queries]
-        for name, encoder in plan.encoders.items():
-            texts: list[str] = []
-            for model_queries in queries_by_model:
-                texts += texts_of(model_queries[name].query)
-            if texts:
-                encoder.prepare_texts(texts)
 
     def checked(
         self, query: str | QueryOrVector, references: Sequence[Reference] = ()
@@ -493,140 +351,35 @@ class Searcher:
         for strategy, strength in strengths.items():
             pick("strategy with a number", strategy, STRENGTHS).check(strength)
 
-        loaded = self._load(dict.fromkeys(system.model for system in chosen))
+        models = dict.fromkeys(system.model for system in chosen)
+        loaded = self.live.load_for(self, models)
         for system in chosen:
             check_strategy(system, loaded[system.model].encoder.card)
         return SearchPlan(
+            searcher=self,
             systems=chosen,
             loaded=loaded,
+            synonyms=self._synonyms,
             k=k,
             references=references,
             strengths=strengths,
             literal=literal,
         )
 
-    def embed_for_systems(self, query: QueryOrVector, plan: SearchPlan) -> list[EmbeddedParts]:
-        """Embed a query for each system."""
-        if not isinstance(query, Query):
-            _check_vector(query, plan)
-            no_unwanted = np.zeros((0, len(query)), np.float32)
-            vector_parts = EmbeddedParts(query, wanted=None, unwanted=no_unwanted, strength=0.0)
-            return [vector_parts] * len(plan.systems)
-
-        # All systems of a model share the embeddings.
-        parts_by_model = {}
-        for name, (model_query, words) in plan.queries_by_model(query, self._synonyms).items():
-            model = plan.loaded[name]
-            read_query = model_query
-            if not plan.reads_parts(name):
-                read_query = replace(model_query, wanted=(), unwanted=())
-            parts = embed_query(
-                model.encoder,
-                query=read_query,
-                references=plan.references,
-                gallery=model.gallery_of(self),
-            )
-            parts_by_model[name] = replace(parts, query=model_query, replacements=words)
-
-        system_parts = []
-        for system in plan.systems:
-            card = plan.loaded[system.model].encoder.card
-            strength = system.strength_for(card, plan.strengths)
-            system_parts.append(replace(parts_by_model[system.model], strength=strength))
-        return system_parts
-
-    def _searches(self, query: QueryOrVector, plan: SearchPlan) -> Iterator[_SystemSearch]:
-        """Yield what each system searches for."""
-        for system, parts in zip(plan.systems, self.embed_for_systems(query, plan), strict=True):
-            gallery = plan.loaded[system.model].gallery_of(self)
-            vector, exclusion = vector_and_exclusion(system.strategy, parts, gallery.embeddings)
-            yield _SystemSearch(system, parts, gallery, vector, exclusion)
-
     def answer(self, query: QueryOrVector, plan: SearchPlan) -> Answer:
         """Rank the clips with each system."""
-        unseen: dict[str, tuple[str, ...]] = {}
-        if isinstance(query, Query):
-            for name, encoder in plan.encoders.items():
-                unseen[name] = unseen_words(query, encoder)
-        rankings = []
-        for search in self._searches(query, plan):
-            words = unseen.get(search.system.model, ())
-            rankings.append(self._rank(query, search, plan, unseen=words))
+        searches = list(system_searches(query, plan))
+        judge = self._judge_of(query, plan.references)
         return Answer(
             query=query if isinstance(query, Query) else Query(""),
-            rankings=tuple(rankings),
-            judged_by="captions" if self.judge is judge_by_captions else "",
+            rankings=tuple(rank(search, query, plan, judge) for search in searches),
+            judged_by=self._judged_by,
             gallery=self.key,
         )
 
-    def _load(self, models: Iterable[str]) -> dict[str, LoadedModel]:
-        """Load models with their embeddings of the gallery.
-
-        One NotIndexedError names all models that have not indexed it.
-        """
-        loaded: dict[str, LoadedModel] = {}
-        error_of_tower: dict[str, NotIndexedError] = {}
-        for model in models:
-            try:
-                loaded[model] = self.live.get(model, self)
-                loaded[model].gallery_of(self)
-            except NotIndexedError as error:
-                error_of_tower.setdefault(error.tower, error)
-        if not error_of_tower:
-            return loaded
-
-        names: list[str] = []
-        for refusal in error_of_tower.values():
-            names += refusal.models
-        raise NotIndexedError(" ".join(map(str, error_of_tower.values())), *names)
-
-    def _rank(
-        self,
-        query: QueryOrVector,
-        search: _SystemSearch,
-        plan: SearchPlan,
-        unseen: Collection[str],
-    ) -> Ranking:
-        """Rank the clips with one system.
-
-        Args:
-            unseen: words of the query that never occurred in the model's training.
-        """
-        system, parts, gallery, vector, exclusion = search
-        model = plan.loaded[system.model]
-        num_missing = len(gallery.skipped) if self.is_library else 0
-        ranking = Ranking(
-            system,
-            hits=(),
-            unseen=tuple(word for word in unseen if word not in parts.replacements),
-            read_as=parts.replacements,
-            reads=_words_read(model.encoder, search),
-            strength=parts.strength,
-            gallery=gallery,
-            epoch=model.epoch,
-            notice=model.notice,
-            missing=num_missing,
-            summary=model.encoder.card.summary,
-            explained_in=model.encoder.card.explained_in,
-        )
-        if vector is None:
-            return ranking
-
-        k = len(gallery.gallery.videos) if plan.k is None else plan.k
-        reference_ids = {reference.video_id for reference in plan.references}
-        best = _best_clips(search, vector, k, reference_ids)
-        groups = merge_windows(best, k)
-        hits = hits_of(groups, self._judge_of(query, plan.references))
-        is_low = bool(hits) and hits[0].score < _low_score(search, model.encoder)
-        return replace(
-            ranking,
-            hits=hits,
-            low=is_low,
-            notice=ranking.notice or gallery.notice,
-            vector=vector,
-            exclusion=exclusion,
-            ranks=ranks_of(groups, best),
-        )
+    @property
+    def _judged_by(self) -> str:
+        return "captions" if self.judge is judge_by_captions else ""
 
     def _judge_of(
         self, query: QueryOrVector, references: Sequence[Reference]
@@ -643,85 +396,27 @@ def _understand(text: str, editing: bool) -> Query:
     return understand(text, load_tagger(), editing)
 
 
-def _is_of_run(entry: CatalogEntry) -> bool:
-    return entry.kind in ("run", "epoch")
+def _clip_scores(query: QueryOrVector, plan: SearchPlan) -> dict[str, Vector]:
+    """Score all clips with each system; one with nothing to search for is left out."""
+    scores_by_system = {}
+    for search in system_searches(query, plan):
+        scores = search.clip_scores()
+        if scores is not None:
+            scores_by_system[search.system.name] = scores
+    return scores_by_system
 
 
-def _names_run_of(names: Sequence[str], model: str) -> bool:
-    """Return whether some names of systems have one of the run that a model is an epoch of."""
-    run = model.partition(" · ")[0]
-    return any(name.startswith(run) for name in names)
+def _line_scores(
+    query: QueryOrVector, plan: SearchPlan, clips: Mapping[str, Vector], video_id: str
+) -> tuple[Query, list[float | None]]:
+    """Return a line as understood, and what each system scores it for a clip.
 
-
-def _names_with_strategies(model: str, entry: CatalogEntry) -> list[str]:
-    """List a model's systems: the model itself, and the model with each strategy that it has."""
-    names = [model]
-    if entry.kind in ("epoch", "embeddings"):
-        return names
-    for name, strategy in STRATEGIES.items():
-        if strategy.composer in ("", *entry.composers):
-            for strength in strategy.offered:
-                names.append(System(model, name, strength).name)
-    return names
-
-
-def _check_vector(query: Vector, plan: SearchPlan) -> None:
-    """Raise an error unless every system can search for a vector."""
-    for system in plan.systems:
-        if system.strategy != "plain":
-            raise ConfigError(
-                f"A query vector has no parts: search with {system.model}, not with {system.name}."
-            )
-        dim = plan.loaded[system.model].encoder.embed_dim
-        if len(query) != dim:
-            raise QueryError(
-                f"The vector has {len(query):,} numbers, but {system.model} has {dim:,}."
-            )
-
-
-def _score_clip(search: _SystemSearch, clip: Vector, video_id: str) -> float | None:
-    """Score a clip (D,) under a system, or a picture, which has no id."""
-    if search.vector is None:
-        return None
-    exclusion = search.exclusion
-    # A query that weighs frames pools those of the clip in its own way.
-    if video_id and exclusion is not None and exclusion.focus is not None:
-        row = search.gallery.row_of[video_id]
-        clip = search.gallery.clips(exclusion, [row])[0]
-    return round(float(scores_of(clip, search.vector, exclusion)), 4)
-
-
-def _best_clips(
-    search: _SystemSearch, vector: Vector, k: int, reference_ids: Collection[str]
-) -> list[ScoredClip]:
-    """Return the best clips and their scores, at least k of them; references are left out."""
-    num_ranked = max(k + len(reference_ids), MIN_RANKED)
-    scores, rows = search.gallery.search(vector, num_ranked, search.exclusion)
-    videos = search.gallery.gallery.videos
-    best = list(zip([videos[row] for row in rows.tolist()], scores.tolist(), strict=True))
-    if not reference_ids:
-        return best
-    return [clip for clip in best if clip[0].video_id not in reference_ids]
-
-
-def _words_read(encoder: Encoder, search: _SystemSearch) -> str:
-    """Return the words that a model reads of a sentence, where it does not read all."""
-    query = search.parts.query
-    if search.system.strategy != "plain" or query is None:
-        return ""
-    return encoder.words_read(query.text)
-
-
-def _low_score(search: _SystemSearch, encoder: Encoder) -> float:
-    """Return the score below which a best clip does not fit.
-
-    It is -1 where scores are not cosines with a text alone.
+    Args:
+        clips: the clip (D,) as each model embeds it.
+        video_id: empty for a picture.
     """
-    parts = search.parts
-    if not STRATEGIES[search.system.strategy].is_cosine:
-        return -1.0
-    if parts.query is None or parts.query.unwanted:
-        return -1.0
-    if parts.combined is not None or parts.away is not None:
-        return -1.0
-    return encoder.card.metrics.get(LOW_SCORE, -1.0)
+    assert isinstance(query, Query), "lines are texts"
+    scores = []
+    for search in system_searches(query, plan):
+        scores.append(search.score(clips[search.system.model], video_id))
+    return query, scores

@@ -1,7 +1,7 @@
 """The embeddings of the built-in gallery that are shipped, so that the first start embeds nothing.
 
 They are of the visual tower that the built-in models share. After a change of the gallery or of
-that tower, `python -m nt2vr.world.embeddings` writes them.
+that tower, `python -m benchmarks.gallery_embeddings` writes them.
 """
 
 from collections.abc import Mapping

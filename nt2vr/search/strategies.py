@@ -101,10 +101,6 @@ class Strength:
             )
 
 
-def _no_exclusion(_: EmbeddedParts) -> Exclusion | None:
-    return None
-
-
 @dataclass(frozen=True)
 class Strategy:
     """How the parts of a query become scores.
@@ -130,7 +126,7 @@ class Strategy:
     meaning: str
     uses: tuple[Role, ...]
     strength: Strength | None = None
-    exclusion: Callable[[EmbeddedParts], Exclusion | None] = _no_exclusion
+    exclusion: Callable[[EmbeddedParts], Exclusion | None] = lambda _: None
     by_sentence: bool = False
     is_cosine: bool = False
     is_control: bool = False

@@ -174,7 +174,9 @@ def _explain(ranking: Ranking, query: Query, video_id: str, encoder: Encoder) ->
     model_query = query
     if ranking.read_as:
         model_query = with_words(query, ranking.read_as)
-    return _take_apart(why, model_query, clip, encoder, strength=ranking.strength)
+    return _take_apart(
+        why, model_query=model_query, clip=clip, encoder=encoder, strength=ranking.strength
+    )
 
 
 def _take_apart(
@@ -182,8 +184,7 @@ def _take_apart(
 ) -> Why:
     """Add what each part and each word of a query contributes to a clip's score."""
     strategy = why.system.strategy
-    roles = STRATEGIES[strategy].uses
-    variants = list(_word_variants(model_query, roles))
+    variants = list(_word_variants(model_query, STRATEGIES[strategy].uses))
     tried = variants[:MAX_WORDS]
     queries = [model_query, *(variant.query for variant in tried)]
     query_parts, *variant_parts = _embed_queries(queries, encoder, strength)
@@ -191,7 +192,6 @@ def _take_apart(
     if vector is None or not _is_same_search(clip, vector, exclusion):
         return replace(why, notice=NOT_BY_TEXT)
 
-    scores_without = [_score(clip, strategy, parts) for parts in variant_parts]
     contributions = _parts(
         model_query,
         embedded=query_parts,
@@ -203,17 +203,22 @@ def _take_apart(
     return replace(
         why,
         parts=tuple(contributions),
-        words=_words(tried, scores_without, score=clip.score),
+        words=_words(tried, variant_parts, clip, strategy),
         num_untried=len(variants) - len(tried),
     )
 
 
 def _words(
-    variants: Sequence[_WordVariant], scores_without: Sequence[float | None], score: float
+    variants: Sequence[_WordVariant],
+    variant_parts: Sequence[EmbeddedParts],
+    clip: _ClipInGallery,
+    strategy: str,
 ) -> tuple[Word, ...]:
     """Return what the score of a clip owes to each word that was left out."""
+    score = clip.score
     words = []
-    for variant, score_without in zip(variants, scores_without, strict=True):
+    for variant, parts in zip(variants, variant_parts, strict=True):
+        score_without = _score(clip, strategy, parts)
         share = None if score_without is None else score - score_without
         words.append(Word(variant.role, variant.place, variant.word, share))
     return tuple(words)

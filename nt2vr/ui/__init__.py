@@ -12,15 +12,15 @@ def quickly_imported() -> Iterator[None]:
 
     Gradio has no setting for that, but skips a component whose source `inspect` does not find.
     """
-    find = inspect.getfile
+    get_file = inspect.getfile
 
-    def found(thing: Any) -> str:
+    def get_file_outside_gradio(thing: Any) -> str:
         if isinstance(thing, type) and thing.__module__.startswith("gradio"):
             raise OSError
-        return find(thing)
+        return get_file(thing)
 
-    inspect.getfile = found  # type: ignore[assignment]
+    inspect.getfile = get_file_outside_gradio  # type: ignore[assignment]
     try:
         yield
     finally:
-        inspect.getfile = find
+        inspect.getfile = get_file

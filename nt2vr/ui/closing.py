@@ -1,5 +1,6 @@
 """The closing slide of the stage: what the main systems achieve, and the address of the page as a QR code."""
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
@@ -10,7 +11,7 @@ import segno
 from nt2vr.evaluation.ready_report import ready_report
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.roles import REFERENCE
-from nt2vr.evaluation.tables import lines_of, named_columns
+from nt2vr.evaluation.tables import Line, lines_of, named_columns
 from nt2vr.settings import is_loopback
 from nt2vr.ui.evaluate.figures import clearly_best, figures_of, written
 from nt2vr.ui.evaluate.findings import findings_of
@@ -51,25 +52,30 @@ def _ready_figures() -> dict[str, Any]:
 def figures_view(report: Report) -> dict[str, Any]:
     """Show a line per system, with the figures of what the report says first."""
     systems = [line for line in lines_of(report) if line.role != REFERENCE]
-    competing = [line for line in systems if report.presentation.competes(line.role)]
-    columns = named_columns(report)
-    cells: dict[str, list[dict[str, Any]]] = {line.name: [] for line in systems}
     findings = findings_of(report)
-    for finding in findings:
-        _, column = columns[finding.key]
-        best = clearly_best(figures_of(report, competing, column), column.lower_is_better)
-        for line in systems:
-            figure = written(column, line.metrics.get(finding.key))
-            cells[line.name].append({"text": figure, "best": line.name == best})
+    columns_of_cells = [_cells(report, systems, finding.key) for finding in findings]
+    rows = []
+    for line, *cells in zip(systems, *columns_of_cells, strict=True):
+        rows.append({"system": line.name, "role": line.role, "cells": cells})
     return {
         "about": f"{report.name}: {len(report.queries):,} queries, {len(report.video_ids):,} clips",
         "measures": [
             {"title": finding.measure.title, "scale": finding.measure.scale} for finding in findings
         ],
-        "rows": [
-            {"system": line.name, "role": line.role, "cells": cells[line.name]} for line in systems
-        ],
+        "rows": rows,
     }
+
+
+def _cells(report: Report, systems: Sequence[Line], measure: str) -> list[dict[str, Any]]:
+    """Return each system's figure of a measure, and whether it is clearly the best."""
+    _, column = named_columns(report)[measure]
+    competing = [line for line in systems if report.presentation.competes(line.role)]
+    best = clearly_best(figures_of(report, competing, column), column.lower_is_better)
+    cells = []
+    for line in systems:
+        figure = written(column, line.metrics.get(measure))
+        cells.append({"text": figure, "best": line.name == best})
+    return cells
 
 
 def code_view(address: str) -> dict[str, str]:

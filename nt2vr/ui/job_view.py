@@ -4,17 +4,18 @@ from collections.abc import Callable
 from typing import Any
 
 from nt2vr.progress import Job, duration_text, percent_text
+from nt2vr.ui.search.formats import short_name
 from nt2vr.ui.view import View
 
-# Where a visitor may not learn which.
+# In place of the data's name, for visitors who may not learn it.
 OWN_DATA = "data of the owner"
 
 
-def job_view(job: Job[Any] | None, word: str, redact: Callable[[str], str] = str) -> View:
+def job_view(job: Job[Any] | None, running_text: str, redact: Callable[[str], str] = str) -> View:
     """Show a job as plain data for a template; nothing of one that finished.
 
     Args:
-        word: says what a running one does.
+        running_text: says what a running one does, such as "indexing".
         redact: words a message for this visitor, who may not learn every path.
     """
     if job is None or job.state == "finished":
@@ -33,9 +34,9 @@ def job_view(job: Job[Any] | None, word: str, redact: Callable[[str], str] = str
     return {
         "number": job.number,
         "state": state,
-        "word": state_text(job, word),
+        "state_text": state_text(job, running_text),
         "subject": job.subject if redact(job.subject) == job.subject else OWN_DATA,
-        "models": ", ".join(job.models),
+        "models": ", ".join(map(short_name, job.models)),
         "doing": doing,
         "current": redact(job.current),
         "rate": " · ".join(times),
@@ -45,6 +46,6 @@ def job_view(job: Job[Any] | None, word: str, redact: Callable[[str], str] = str
     }
 
 
-def state_text(job: Job[Any], word: str) -> str:
-    """Write a job's state for people; `word` says what a running one does."""
-    return {"running": word, "stopped": "cancelled"}.get(job.state, job.state)
+def state_text(job: Job[Any], running_text: str) -> str:
+    """Write a job's state for people; `running_text` says what a running one does."""
+    return {"running": running_text, "stopped": "cancelled"}.get(job.state, job.state)

@@ -8,7 +8,7 @@ from typing import Any
 import gradio as gr
 
 from nt2vr.errors import Nt2vrError, RunError
-from nt2vr.ui.search.formats import short_name
+from nt2vr.ui.search.formats import run_title, short_name
 from nt2vr.ui.view import View
 from nt2vr.ui.web.errors import FAILED
 from nt2vr.ui.web.inputs import Updates
@@ -60,7 +60,8 @@ class LaterStarts:
             self.permissions.check_cancel(self.runs.get(run_in_the_way).session, request)
         self.runs.start_later(name, start, session_of(request))
         if run_in_the_way:
-            with suppress(RunError):  # it has just ended
+            # It may just have ended.
+            with suppress(RunError):
                 self.runs.stop(run_in_the_way)
 
     def take_back(self, request: gr.Request) -> None:
@@ -83,7 +84,7 @@ class LaterStarts:
             reason = FAILED
             if is_foreseen:
                 reason = self.permissions.redactor(visitor)(str(waiting.error))
-            text = f"“{waiting.name}” could not start. {reason}"
+            text = f"{run_title(waiting.name)} could not start. {reason}"
             return {"text": text, "is_refused": True, "button": "close" if may_train else ""}
 
         if not waiting.is_waiting:
@@ -91,9 +92,12 @@ class LaterStarts:
 
         may_take_back = may_train and self.permissions.may_cancel(waiting.session, visitor)
         run_id = self.runs.under_way()
-        text = f"“{waiting.name}” starts now."
+        text = f"{run_title(waiting.name)} starts now."
         if run_id:
-            text = f"“{waiting.name}” starts after {short_name(run_id)}, if this app is still running then."
+            text = (
+                f"{run_title(waiting.name)} starts after {short_name(run_id)}, "
+                "if this app is still running then."
+            )
         return {
             "text": text,
             "is_refused": False,

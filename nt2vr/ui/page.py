@@ -160,7 +160,7 @@ class App:
             # Not gr.Markdown, whose scripts for formulas and source code are as large as all others.
             gr.HTML(MarkdownIt().render(ABOUT), elem_classes="nt-about")
             template("help", {})
-            later.never.append(build_events(self._requests))
+            later.for_programs.append(build_events(self._requests))
             if self._mcp:
                 build_tools(self._requests)
             timer = gr.Timer(STATUS_S)
@@ -240,7 +240,7 @@ class App:
             return None
         understood = {
             **first.views["understood"],
-            "trains": self._permissions.may_from_here("train"),
+            "may_train": self._permissions.may_from_here("train"),
         }
         return {"link": first.link, "views": {**first.views, "understood": understood}}
 

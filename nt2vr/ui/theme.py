@@ -10,14 +10,14 @@ from nt2vr.settings import ASSETS
 from nt2vr.ui.view import View
 
 TEMPLATES = ASSETS / "ui"
-# scripts that the page loads once, in this order, after report-link, which makes `nt2vr`
+# Scripts that the page loads once, in this order, after report-link, which makes `nt2vr`.
 HEAD = ("storage", "stories", "search", "first", "evaluate", "library", "uploads", "boxes", "guess")
-PRIVATE: dict[str, Any] = {
-    "api_visibility": "private"
-}  # options of events that show their progress
+# Options of events that show their progress.
+PRIVATE: dict[str, Any] = {"api_visibility": "private"}
 QUIET: dict[str, Any] = {"show_progress": "hidden", **PRIVATE}
 
-SURFACES = {  # colours of style.css, which follow the theme
+# Colours of style.css, which follow the theme.
+SURFACES = {
     "body_text_color": "var(--nt-ink)",
     "border_color_primary": "var(--nt-line)",
     "block_background_fill": "var(--nt-paper)",
@@ -34,13 +34,13 @@ SURFACES = {  # colours of style.css, which follow the theme
 
 
 def build_theme() -> gr.themes.Base:
-    """Return a theme with system fonts: the page must work offline."""
+    """Return a theme with system fonts, as the page must work offline, and contrasts of 4.5 or more."""
     return gr.themes.Default(
         primary_hue="indigo",
         neutral_hue="stone",
         font=["system-ui", "sans-serif"],
         font_mono=["ui-monospace", "monospace"],
-    ).set(  # contrasts of 4.5 or more
+    ).set(
         body_text_color_subdued="*neutral_600",
         block_info_text_color="*neutral_600",
         button_primary_background_fill="*primary_700",
@@ -95,7 +95,7 @@ def template(name: str, value: View, *shared: str, elem_id: str = "") -> gr.HTML
 
 
 def lead(title: str, text: str) -> gr.HTML:
-    """Head a form, in words of ours."""
+    """Build the heading of a form; its texts are taken as HTML."""
     return gr.HTML(f"<h3>{title}</h3><p>{text}</p>", elem_classes="nt-lead")
 
 

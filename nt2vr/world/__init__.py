@@ -1,4 +1,4 @@
-"""The built-in world: everyday things and deeds in time, their captions and their truth."""
+"""The built-in world: everyday things and actions in time, their captions and their truth."""
 
 # As configurations and benchmarks call it.
 WORLD = "world"

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from nt2vr.negation.parse.inflect import inflect_phrase
 from nt2vr.world.claims import Act, Claim, SubjectClaim, names_in
 from nt2vr.world.drawn.motions import MOTIONS, track_of
-from nt2vr.world.scenes import Deed, Figure, Scene, main_deeds
-from nt2vr.world.things import ACTING, DeedKind, deeds, deeds_at, places, things
+from nt2vr.world.scenes import Action, Figure, Scene, main_actions
+from nt2vr.world.things import ACTING, ActionKind, actions, actions_at, places, things
 from nt2vr.world.wording import meanings
 
 
@@ -31,41 +31,41 @@ def altered(scene: Scene, change: str, rng: Random) -> Iterator[Scene]:
 def _verbs(scene: Scene) -> Iterator[Scene]:
     done = scene.verbs
     for figure in scene.figures:
-        deed = _only_deed(figure)
-        if deed is None or deed.object:
+        action = _only_action(figure)
+        if action is None or action.object:
             continue
-        for kind in deeds_at(scene.place, figure.thing):
+        for kind in actions_at(scene.place, figure.thing):
             if kind.layer == "main" and not kind.objects and kind.verb not in done:
-                yield _with_verb(scene, figure, deed, kind.verb)
+                yield _with_verb(scene, figure, action, kind.verb)
 
 
-def _with_verb(scene: Scene, figure: Figure, deed: Deed, verb: str) -> Scene:
-    """Return the scene in which a figure does something else instead of a deed."""
-    return scene.swapped(figure, figure.redone(deed, replace(deed, verb=verb)))
+def _with_verb(scene: Scene, figure: Figure, action: Action, verb: str) -> Scene:
+    """Return the scene in which a figure does something else instead of an action."""
+    return scene.swapped(figure, figure.redone(action, replace(action, verb=verb)))
 
 
 def _motions(scene: Scene) -> Iterator[Scene]:
     done = scene.verbs
     for figure in scene.figures:
-        deed = _only_deed(figure)
-        if deed is not None:
-            for verb in other_motions(deed, figure.thing, scene.place):
+        action = _only_action(figure)
+        if action is not None:
+            for verb in other_motions(action, figure.thing, scene.place):
                 if verb not in done:
-                    yield _with_verb(scene, figure, deed, verb)
+                    yield _with_verb(scene, figure, action, verb)
         if (figure.enters > 0) != (figure.leaves < 1):
             yield scene.swapped(figure, _reversed(figure))
 
 
 def _reversed(figure: Figure) -> Figure:
     """Return a figure that leaves instead of entering, or the other way around."""
-    reversed_deeds = []
-    for deed in figure.deeds:
-        reversed_deeds.append(replace(deed, start=1 - deed.end, end=1 - deed.start))
+    reversed_actions = []
+    for action in figure.actions:
+        reversed_actions.append(replace(action, start=1 - action.end, end=1 - action.start))
     return replace(
         figure,
         enters=1 - figure.leaves,
         leaves=1 - figure.enters,
-        deeds=tuple(reversed_deeds),
+        actions=tuple(reversed_actions),
     )
 
 
@@ -76,7 +76,7 @@ def _subjects(scene: Scene) -> Iterator[Scene]:
         for name, thing in things().items():
             if name in present or not _alike(name, figure.thing):
                 continue
-            if all(deed.kind.may(thing, place) for deed in figure.deeds):
+            if all(action.kind.may(thing, place) for action in figure.actions):
                 yield scene.swapped(figure, replace(figure, thing=name))
 
 
@@ -107,13 +107,13 @@ def _verbs_swapped(scene: Scene) -> Iterator[Scene]:
     for first, second in combinations(scene.figures, 2):
         if first.count != second.count or not _alike(first.thing, second.thing):
             continue
-        deed = _only_deed(first)
-        second_deed = _only_deed(second)
-        if deed is None or second_deed is None or deed.verb == second_deed.verb:
+        action = _only_action(first)
+        second_action = _only_action(second)
+        if action is None or second_action is None or action.verb == second_action.verb:
             continue
-        if deed.start == second_deed.start and deed.end == second_deed.end:
-            half_swapped = scene.swapped(first, first.redone(deed, second_deed))
-            yield half_swapped.swapped(second, second.redone(second_deed, deed))
+        if action.start == second_action.start and action.end == second_action.end:
+            half_swapped = scene.swapped(first, first.redone(action, second_action))
+            yield half_swapped.swapped(second, second.redone(second_action, action))
 
 
 _CHANGES: Mapping[str, Callable[[Scene], Iterator[Scene]]] = {
@@ -137,26 +137,26 @@ def _further_props(scene: Scene) -> list[str]:
     return possible
 
 
-def other_motions(deed: Deed, thing: str, place: str) -> Iterator[str]:
+def other_motions(action: Action, thing: str, place: str) -> Iterator[str]:
     """Yield what else the thing could do whose frames differ in their order alone.
 
     To throw and to catch show the same positions.
     """
-    if deed.kind.motion not in MOTIONS:
+    if action.kind.motion not in MOTIONS:
         return
-    for kind in deeds_at(place, thing):
-        if _has_slot_for(deed, kind) and _looks_alike_in_frames(deed.kind, kind):
+    for kind in actions_at(place, thing):
+        if _has_slot_for(action, kind) and _looks_alike_in_frames(action.kind, kind):
             yield kind.verb
 
 
-def _has_slot_for(deed: Deed, kind: DeedKind) -> bool:
-    """Return whether a deed of some kind could have the same object."""
-    if deed.object:
-        return deed.object in kind.objects
+def _has_slot_for(action: Action, kind: ActionKind) -> bool:
+    """Return whether an action of some kind could have the same object."""
+    if action.object:
+        return action.object in kind.objects
     return not kind.objects
 
 
-def _looks_alike_in_frames(first: DeedKind, second: DeedKind) -> bool:
+def _looks_alike_in_frames(first: ActionKind, second: ActionKind) -> bool:
     if first.motion == second.motion or track_of(first.motion) != track_of(second.motion):
         return False
     if first.posture != second.posture or first.hand != second.hand:
@@ -164,12 +164,12 @@ def _looks_alike_in_frames(first: DeedKind, second: DeedKind) -> bool:
     return first.sign == second.sign and first.shows == second.shows
 
 
-def _only_deed(figure: Figure) -> Deed | None:
+def _only_action(figure: Figure) -> Action | None:
     """Return what a figure does if it is one thing, and not to another figure."""
-    main = main_deeds(figure)
+    main = main_actions(figure)
     if len(main) != 1 or isinstance(main[0].object, int):
         return None
-    if main[0] in figure.deeds:
+    if main[0] in figure.actions:
         return main[0]
     return None
 
@@ -190,10 +190,10 @@ class ShownClass(NamedTuple):
 
 
 def shown_classes() -> Mapping[str, Sequence[ShownClass]]:
-    """Return the subjects, deeds and places that scenes may show."""
+    """Return the subjects, actions and places that scenes may show."""
     return {
         "subject": list(_classes_of_subjects()),
-        "deed": list(_classes_of_deeds()),
+        "action": list(_classes_of_actions()),
         "place": list(_classes_of_places()),
     }
 
@@ -208,8 +208,8 @@ def _classes_of_subjects() -> Iterator[ShownClass]:
             yield ShownClass(f"there is {noun.with_article()}", f"there is no {noun.word}", claim)
 
 
-def _classes_of_deeds() -> Iterator[ShownClass]:
-    for kind in deeds().values():
+def _classes_of_actions() -> Iterator[ShownClass]:
+    for kind in actions().values():
         if kind.layer == "main" and not kind.objects:
             doing = inflect_phrase(kind.phrases[0], "VBG")
             claim = Claim((SubjectClaim(acts=(Act(frozenset((kind.verb,))),)),))

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from nt2vr.negation.parse.inflect import is_or_are
 from nt2vr.world.claims import Act, ActOrder, ActPosition, Claim, SubjectClaim
 from nt2vr.world.lexicon import DAY, NIGHT, PARTS
-from nt2vr.world.scenes import Deed, Figure, Scene, main_deeds
+from nt2vr.world.scenes import Action, Figure, Scene, main_actions
 from nt2vr.world.things import places
 from nt2vr.world.wording import (
     FORMS,
@@ -16,24 +16,24 @@ from nt2vr.world.wording import (
     NounPhrase,
     Verb,
     conjugate,
-    draw_deed,
+    draw_action,
     draw_object,
     draw_phrase,
     name_doer,
     persons,
 )
 
-# Captions of the complete scene; others omit figures, looks, deeds or the place.
+# Captions of the complete scene; others omit figures, looks, actions or the place.
 FULL_SHARE = 0.5
 # Of looks that partial captions mention.
 DETAIL = 0.35
 # Of looks that captions of the complete scene mention.
 FULL_DETAIL = 0.9
-# Of persons with one deed: "a drummer".
+# Of persons with one action: "a drummer".
 DOER_SHARE = 0.1
-# Of single deeds with a thing: "a man with a guitar".
+# Of single actions with a thing: "a man with a guitar".
 WITH_SHARE = 0.1
-# Of deeds in one half of the clip.
+# Of actions in one half of the clip.
 PART_SHARE = 0.35
 # Of moods: "a happy man".
 ADJECTIVE_SHARE = 0.6
@@ -107,10 +107,10 @@ def joined(pieces: Sequence[str]) -> str:
     return " ".join(text.split()).strip(" ,")
 
 
-class _SaidDeed(NamedTuple):
-    """The first deed of a clause, and its act."""
+class _SaidAction(NamedTuple):
+    """The first action of a clause, and its act."""
 
-    deed: Deed
+    action: Action
     act: ActPosition
 
 
@@ -124,7 +124,7 @@ class _Writer:
         self.pieces: list[str] = []
         self.subjects: list[SubjectClaim] = []
         self.orders: list[ActOrder] = []
-        self.clauses: list[_SaidDeed] = []
+        self.clauses: list[_SaidAction] = []
         self.verbs: list[SaidVerb] = []
         self.with_things: list[SaidThing] = []
         self.behind: list[SaidBackground] = []
@@ -168,14 +168,14 @@ class _Writer:
         self.written.append(figure)
 
     def _write_clause(self, figure: Figure) -> None:
-        main = main_deeds(figure)
+        main = main_actions(figure)
         if len(main) > 1 and not self.says(0.5):
             main = [self.rng.choice(main)]
-        deeds_by_layer = {deed.kind.layer: deed for deed in figure.deeds}
-        mood = deeds_by_layer.get("mood")
+        actions_by_layer = {action.kind.layer: action for action in figure.actions}
+        mood = actions_by_layer.get("mood")
         if mood and not self.says():
             mood = None
-        worn = deeds_by_layer.get("worn")
+        worn = actions_by_layer.get("worn")
         if worn and not self.says():
             worn = None
 
@@ -186,16 +186,16 @@ class _Writer:
             main = [mood]
             mood = None
         form = self.rng.choice(FORMS)
-        self._write_predicate(figure, subject, deeds=main, form=form, is_plural=phrase.plural)
+        self._write_predicate(figure, subject, actions=main, form=form, is_plural=phrase.plural)
         if mood:
-            words, act = draw_deed(mood, self.scene.figures, self.rng)
+            words, act = draw_action(mood, self.scene.figures, self.rng)
             self.claim_act(subject, act)
             self.pieces += ["and", conjugate(words, SECOND.get(form, form), phrase.plural)]
 
     def _write_subject(
-        self, figure: Figure, main: list[Deed], mood: Deed | None
-    ) -> tuple[NounPhrase, list[Deed], Deed | None]:
-        """Name a figure; return the phrase, and those of the deeds that it does not say."""
+        self, figure: Figure, main: list[Action], mood: Action | None
+    ) -> tuple[NounPhrase, list[Action], Action | None]:
+        """Name a figure; return the phrase, and those of the actions that it does not say."""
         rng = self.rng
         adjective = ""
         if mood and rng.random() < ADJECTIVE_SHARE:
@@ -216,32 +216,32 @@ class _Writer:
             mood = None
         return phrase, main, mood
 
-    def _write_thing(self, subject: int, worn: Deed | None, main: list[Deed]) -> None:
-        """Write what is worn, or perhaps "with" what a single deed is done to.
+    def _write_thing(self, subject: int, worn: Action | None, main: list[Action]) -> None:
+        """Write what is worn, or perhaps "with" what a single action is done to.
 
-        Such a deed is then taken off the list.
+        Such an action is then taken off the list.
         """
-        deed = worn
+        action = worn
         if worn is None:
             has_thing = len(main) == 1 and isinstance(main[0].object, str)
             if not has_thing or self.rng.random() >= WITH_SHARE:
                 return
-            deed = main.pop()
-        assert deed is not None, "worn or taken"
+            action = main.pop()
+        assert action is not None, "worn or taken"
 
-        words, act = draw_object(deed, self.rng)
+        words, act = draw_object(action, self.rng)
         self.with_things.append(SaidThing(len(self.pieces), words, self.claim_act(subject, act)))
         template = self.rng.choice(WORN) if worn else "with {}"
         self.pieces.append(template.format(words))
 
     def _write_predicate(
-        self, figure: Figure, subject: int, deeds: Sequence[Deed], form: str, is_plural: bool
+        self, figure: Figure, subject: int, actions: Sequence[Action], form: str, is_plural: bool
     ) -> None:
         was_named = any(target in self.written for target in self._targets(figure))
         acts = []
         verbs = []
-        for deed in deeds:
-            words, act = draw_deed(deed, self.scene.figures, self.rng, was_named)
+        for action in actions:
+            words, act = draw_action(action, self.scene.figures, self.rng, was_named)
             acts.append(self.claim_act(subject, act))
             verbs.append(Verb(words, form, is_plural))
         if not verbs:
@@ -250,20 +250,20 @@ class _Writer:
         if len(verbs) == 2:
             self._write_sequence(verbs[0], verbs[1], acts)
         else:
-            self._write_verb(verbs[0], deeds[0], acts[0])
-        self.clauses.append(_SaidDeed(deeds[0], acts[0]))
+            self._write_verb(verbs[0], actions[0], acts[0])
+        self.clauses.append(_SaidAction(actions[0], acts[0]))
 
     def _targets(self, figure: Figure) -> list[Figure]:
         """Return the other figures to which a figure does something."""
         targets = []
-        for deed in figure.deeds:
-            if isinstance(deed.object, int):
-                targets.append(self.scene.figures[deed.object])
+        for action in figure.actions:
+            if isinstance(action.object, int):
+                targets.append(self.scene.figures[action.object])
         return targets
 
-    def _write_verb(self, verb: Verb, deed: Deed, act: ActPosition) -> None:
-        """Write a verb, perhaps with the half of the clip in which the deed is done."""
-        part = _part_of_clip(deed)
+    def _write_verb(self, verb: Verb, action: Action, act: ActPosition) -> None:
+        """Write a verb, perhaps with the half of the clip in which the action is done."""
+        part = _part_of_clip(action)
         if not part or self.rng.random() >= PART_SHARE:
             self.verbs.append(SaidVerb(len(self.pieces), verb, act))
             self.pieces.append(verb.text)
@@ -301,11 +301,11 @@ class _Writer:
             self.pieces.append(f"{phrases[0].text} and {phrases[1].text}")
             self.subjects += [phrase.subject for phrase in phrases]
 
-        deed = main_deeds(first)[0]
-        words, act = draw_deed(deed, self.scene.figures, self.rng)
+        action = main_actions(first)[0]
+        words, act = draw_action(action, self.scene.figures, self.rng)
         acts = [self.claim_act(i, act) for i in range(first_subject, len(self.subjects))]
         self.pieces.append(conjugate(words, self.rng.choice(FORMS), plural=True))
-        self.clauses.append(_SaidDeed(deed, acts[0]))
+        self.clauses.append(_SaidAction(action, acts[0]))
 
     def _join_clauses(self, gap: int, num_clauses_before: int) -> None:
         """Fill the gap between two clauses, perhaps with a word of time, and claim the order.
@@ -319,9 +319,9 @@ class _Writer:
 
         last, new = self.clauses[-2:]
         choices: tuple[str, ...] = JOINTS
-        if last.deed.end <= new.deed.start:
+        if last.action.end <= new.action.start:
             choices = (*JOINTS, *IN_TURN, *IN_TURN)
-        elif last.deed.start < new.deed.end and new.deed.start < last.deed.end:
+        elif last.action.start < new.action.end and new.action.start < last.action.end:
             choices = (*JOINTS, *AT_ONCE)
         joint = self.rng.choice(choices)
         self.pieces[gap] = joint
@@ -376,11 +376,11 @@ class _Writer:
         )
 
 
-def _part_of_clip(deed: Deed) -> Literal["", "start", "end"]:
-    """Return in which half of the clip a deed is done; "" if in both."""
-    if deed.end <= 0.5:
+def _part_of_clip(action: Action) -> Literal["", "start", "end"]:
+    """Return in which half of the clip an action is done; "" if in both."""
+    if action.end <= 0.5:
         return "start"
-    return "end" if deed.start >= 0.5 else ""
+    return "end" if action.start >= 0.5 else ""
 
 
 def _do_the_same(first: Figure, second: Figure) -> bool:
@@ -389,10 +389,10 @@ def _do_the_same(first: Figure, second: Figure) -> bool:
         return False
     if first.count > 1 or second.count > 1:
         return False
-    done = main_deeds(first)
+    done = main_actions(first)
     if len(done) != 1 or isinstance(done[0].object, int):
         return False
-    return done == main_deeds(second)
+    return done == main_actions(second)
 
 
 def describe(scene: Scene, rng: Random) -> SceneCaption:

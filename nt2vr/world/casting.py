@@ -12,7 +12,7 @@ from nt2vr.world.scenes import (
     BY_NIGHT,
     MOST_FIGURES,
     MOST_IN_ALL,
-    Deed,
+    Action,
     Figure,
     Scene,
 )
@@ -23,12 +23,12 @@ from nt2vr.world.things import (
     ENTER,
     FUR,
     WEAR,
-    DeedKind,
+    ActionKind,
     Layer,
     Names,
     Place,
-    deeds,
-    deeds_at,
+    actions,
+    actions_at,
     places,
     things,
     those,
@@ -52,7 +52,7 @@ SIZED_SHARE = 0.15
 NIGHT_SHARE = 0.2
 # Of scenes with further things: one of them is something small that is found anywhere.
 ANYWHERE_SHARE = 0.3
-# How the deeds of a figure lie in time.
+# How the actions of a figure lie in time.
 COURSES = ("whole", "then", "quarter", "enter", "leave")
 COURSE_WEIGHTS = (0.6, 0.2, 0.06, 0.07, 0.07)
 # Of scenes with several actors: the second does what the first does.
@@ -83,7 +83,7 @@ def cast_at(name: str) -> Cast:
     animals = []
     movers = []
     for thing in place.may_have:
-        if not deeds_at(name, thing):
+        if not actions_at(name, thing):
             continue
         role = things()[thing].role
         if role == "animal":
@@ -122,16 +122,16 @@ def anywhere() -> tuple[str, ...]:
     return those(("hand", "worn"))
 
 
-class _DeedChoices(NamedTuple):
-    kinds: tuple[DeedKind, ...]
+class _ActionChoices(NamedTuple):
+    kinds: tuple[ActionKind, ...]
     cumulated_shares: tuple[float, ...]
 
 
 @cache
-def _choices(place: str, thing: str, layer: Layer) -> _DeedChoices:
-    """Return the deeds of a layer that a thing may do at a place."""
-    kinds = tuple(kind for kind in deeds_at(place, thing) if kind.layer == layer)
-    return _DeedChoices(kinds, tuple(accumulate(kind.share for kind in kinds)))
+def _choices(place: str, thing: str, layer: Layer) -> _ActionChoices:
+    """Return the actions of a layer that a thing may do at a place."""
+    kinds = tuple(kind for kind in actions_at(place, thing) if kind.layer == layer)
+    return _ActionChoices(kinds, tuple(accumulate(kind.share for kind in kinds)))
 
 
 def draw_colour(name: str, rng: Random) -> str:
@@ -142,9 +142,9 @@ def draw_colour(name: str, rng: Random) -> str:
     return rng.choice(FUR if "mammal" in thing.kinds else COLOURS)
 
 
-def sample_deed(
+def sample_action(
     layer: Layer, number: int, cast: Sequence[str], place: str, rng: Random, but: str = ""
-) -> Deed | None:
+) -> Action | None:
     """Draw what a figure of a cast does, other than `but`; None if it can do nothing."""
     choices = _choices(place, cast[number], layer)
     if not choices.kinds:
@@ -157,46 +157,46 @@ def sample_deed(
         for position, name in enumerate(cast):
             if position != number and name in kind.objects:
                 targets.append(position)
-        deed = with_object(kind, targets, kind.objects, rng)
-        if deed:
-            return deed
+        action = with_object(kind, targets, kind.objects, rng)
+        if action:
+            return action
     return None
 
 
 def with_object(
-    kind: DeedKind, targets: Sequence[int], objects: Names, rng: Random, colour: str = ""
-) -> Deed | None:
-    """Draw what a deed is done to; None if it needs something that is not there."""
+    kind: ActionKind, targets: Sequence[int], objects: Names, rng: Random, colour: str = ""
+) -> Action | None:
+    """Draw what an action is done to; None if it needs something that is not there."""
     if not kind.objects:
-        return Deed(kind.verb)
+        return Action(kind.verb)
     if kind.targets:
         if targets:
-            return Deed(kind.verb, rng.choice(targets))
+            return Action(kind.verb, rng.choice(targets))
         return None
     if not objects:
         return None
     thing = rng.choice(sorted(objects))
-    return Deed(kind.verb, thing, colour=colour or draw_colour(thing, rng))
+    return Action(kind.verb, thing, colour=colour or draw_colour(thing, rng))
 
 
 def draw_actor(number: int, cast: Sequence[str], place: str, rng: Random) -> Figure:
     """Draw what a figure of a cast does, feels and wears."""
     name = cast[number]
     colour = draw_colour(name, rng)
-    figure = _with_main_deeds(Figure(name, colour), number, cast, place, rng)
-    if not figure.deeds:
+    figure = _with_main_actions(Figure(name, colour), number, cast, place, rng)
+    if not figure.actions:
         return figure
 
-    done = list(figure.deeds)
+    done = list(figure.actions)
     if _choices(place, name, "mood").kinds and rng.random() < MOOD_SHARE:
-        mood = sample_deed("mood", number, cast, place, rng)
+        mood = sample_action("mood", number, cast, place, rng)
         if mood:
             done.append(replace(mood, start=figure.enters, end=figure.leaves))
-    wear = deeds()[WEAR]
+    wear = actions()[WEAR]
     if name in wear.subjects and rng.random() < WEAR_SHARE:
         worn = rng.choice(sorted(wear.objects))
         done.append(
-            Deed(
+            Action(
                 verb=WEAR,
                 object=worn,
                 start=figure.enters,
@@ -204,34 +204,34 @@ def draw_actor(number: int, cast: Sequence[str], place: str, rng: Random) -> Fig
                 colour=draw_colour(worn, rng),
             )
         )
-    return replace(figure, deeds=tuple(done))
+    return replace(figure, actions=tuple(done))
 
 
-def _with_main_deeds(
+def _with_main_actions(
     figure: Figure, number: int, cast: Sequence[str], place: str, rng: Random
 ) -> Figure:
     """Draw what a figure does and when; it may do nothing."""
-    first = sample_deed("main", number, cast, place, rng)
+    first = sample_action("main", number, cast, place, rng)
     if first is None:
         return figure
 
-    may_move = deeds()[ENTER].may(figure.kind, places()[place])
+    may_move = actions()[ENTER].may(figure.kind, places()[place])
     match rng.choices(COURSES, COURSE_WEIGHTS)[0]:
         case "enter" if may_move:
             first = replace(first, start=0.25)
-            return replace(figure, enters=0.25, deeds=(first,))
+            return replace(figure, enters=0.25, actions=(first,))
         case "leave" if may_move:
             first = replace(first, end=0.75)
-            return replace(figure, leaves=0.75, deeds=(first,))
+            return replace(figure, leaves=0.75, actions=(first,))
         case "quarter":
             start = rng.randrange(4) / 4
             first = replace(first, start=start, end=start + 0.25)
         case "then":
-            second = sample_deed("main", number, cast, place, rng, but=first.verb)
+            second = sample_action("main", number, cast, place, rng, but=first.verb)
             if second:
                 first = replace(first, end=0.5)
-                return replace(figure, deeds=(first, replace(second, start=0.5)))
-    return replace(figure, deeds=(first,))
+                return replace(figure, actions=(first, replace(second, start=0.5)))
+    return replace(figure, actions=(first,))
 
 
 def sample_scene(rng: Random, place: Place | None = None) -> Scene:
@@ -293,17 +293,17 @@ def _draw_props(place: str, is_night: bool, cast: Sequence[str], rng: Random) ->
 
 def _like(model: Figure, figure: Figure, place: Place) -> Figure:
     """Let a figure do what another one does, if it can."""
-    done = [deed for deed in model.deeds if deed.kind.layer == "main"]
-    if not done or not deeds()[ENTER].may(figure.kind, place):
+    done = [action for action in model.actions if action.kind.layer == "main"]
+    if not done or not actions()[ENTER].may(figure.kind, place):
         return figure
-    for deed in done:
-        if deed.kind.targets or not deed.kind.may(figure.kind, place):
+    for action in done:
+        if action.kind.targets or not action.kind.may(figure.kind, place):
             return figure
 
-    for deed in figure.deeds:
-        if deed.kind.layer != "main":
-            done.append(replace(deed, start=model.enters, end=model.leaves))
-    return replace(figure, deeds=tuple(done), enters=model.enters, leaves=model.leaves)
+    for action in figure.actions:
+        if action.kind.layer != "main":
+            done.append(replace(action, start=model.enters, end=model.leaves))
+    return replace(figure, actions=tuple(done), enters=model.enters, leaves=model.leaves)
 
 
 def _varied(figures: Sequence[Figure], rng: Random) -> Iterator[Figure]:

@@ -12,8 +12,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.world.scenes import Deed, Figure, Scene
-from nt2vr.world.things import Names, deeds, places, things
+from nt2vr.world.scenes import Action, Figure, Scene
+from nt2vr.world.things import Names, actions, places, things
 
 # "dogs" are two to MANY dogs.
 MANY = 99
@@ -21,10 +21,10 @@ MANY = 99
 
 @dataclass(frozen=True)
 class Act:
-    """A deed as described in a sentence; what is empty is left open.
+    """An action as described in a sentence; what is empty is left open.
 
     Attributes:
-        verbs: the deed is one of these; empty in "a man with a hat".
+        verbs: the action is one of these; empty in "a man with a hat".
         objects: names of the thing held, worn or ridden.
         colour: of that thing.
         targets: names of the other figure.
@@ -39,28 +39,28 @@ class Act:
     part: Literal["", "start", "end"] = ""
     looks: Names = frozenset()
 
-    def fits(self, deed: Deed, figures: Sequence[Figure]) -> bool:
-        """Return whether a deed matches the description; `figures` are those of its scene."""
-        if self.verbs and deed.verb not in self.verbs:
+    def fits(self, action: Action, figures: Sequence[Figure]) -> bool:
+        """Return whether an action matches the description; `figures` are those of its scene."""
+        if self.verbs and action.verb not in self.verbs:
             return False
-        if not self._fits_object(deed, figures):
+        if not self._fits_object(action, figures):
             return False
-        if not _has_colour(deed.object, deed.colour, self):
+        if not _has_colour(action.object, action.colour, self):
             return False
         if self.part == "start":
-            return deed.end <= 0.5
-        return not self.part or deed.start >= 0.5
+            return action.end <= 0.5
+        return not self.part or action.start >= 0.5
 
     def is_done_by(self, figure: Figure, figures: Sequence[Figure]) -> bool:
-        return any(self.fits(deed, figures) for deed in figure.doings)
+        return any(self.fits(action, figures) for action in figure.doings)
 
-    def _fits_object(self, deed: Deed, figures: Sequence[Figure]) -> bool:
+    def _fits_object(self, action: Action, figures: Sequence[Figure]) -> bool:
         if self.targets:
-            if not isinstance(deed.object, int):
+            if not isinstance(action.object, int):
                 return False
-            if figures[deed.object].thing not in self.targets:
+            if figures[action.object].thing not in self.targets:
                 return False
-        return not self.objects or deed.object in self.objects
+        return not self.objects or action.object in self.objects
 
 
 @dataclass(frozen=True)
@@ -144,8 +144,8 @@ class ActOrder(NamedTuple):
     second: ActPosition
     kind: Literal["before", "while"] = "before"
 
-    def holds(self, first: Deed, second: Deed) -> bool:
-        """Return whether two deeds have this order."""
+    def holds(self, first: Action, second: Action) -> bool:
+        """Return whether two actions have this order."""
         if self.kind == "before":
             return first.end <= second.start
         return first.start < second.end and second.start < first.end
@@ -185,26 +185,26 @@ class Claim:
     ) -> bool:
         """Return whether the chosen figures act in all the claimed orders."""
         for order in self.orders:
-            first_deeds = self._deeds_of(order.first, chosen, visible, scene)
-            second_deeds = self._deeds_of(order.second, chosen, visible, scene)
-            pairs = product(first_deeds, second_deeds)
+            first_actions = self._actions_of(order.first, chosen, visible, scene)
+            second_actions = self._actions_of(order.second, chosen, visible, scene)
+            pairs = product(first_actions, second_actions)
             if not any(order.holds(first, second) for first, second in pairs):
                 return False
         return True
 
-    def _deeds_of(
+    def _actions_of(
         self,
         position: ActPosition,
         chosen: Sequence[frozenset[int]],
         visible: Sequence[Figure],
         scene: Scene,
-    ) -> list[Deed]:
-        """Return the deeds of the chosen figures that match an act."""
+    ) -> list[Action]:
+        """Return the actions of the chosen figures that match an act."""
         subject, number = position
         act = self.subjects[subject].acts[number]
-        fitting: list[Deed] = []
+        fitting: list[Action] = []
         for i in chosen[subject]:
-            fitting += [deed for deed in visible[i].doings if act.fits(deed, scene.figures)]
+            fitting += [action for action in visible[i].doings if act.fits(action, scene.figures)]
         return fitting
 
 
@@ -229,11 +229,11 @@ def visible_in(scene: Scene) -> tuple[Figure, ...]:
     """Return all that is seen: the figures, what they hold, wear, ride and use, the backdrop."""
     belongings: list[Figure] = []
     for figure in scene.figures:
-        for deed in figure.deeds:
-            if isinstance(deed.object, str):
-                belongings.append(Figure(deed.object, deed.colour, count=figure.count))
-            if deed.kind.shows:
-                belongings.append(Figure(deed.kind.shows, count=figure.count))
+        for action in figure.actions:
+            if isinstance(action.object, str):
+                belongings.append(Figure(action.object, action.colour, count=figure.count))
+            if action.kind.shows:
+                belongings.append(Figure(action.kind.shows, count=figure.count))
     return (*scene.figures, *belongings, *_backdrop(scene.place))
 
 
@@ -269,7 +269,7 @@ class SceneTable:
     def __init__(self, scenes: Sequence[Scene]) -> None:
         self._scenes = scenes
         self._things = _NameIndex(things(), [names_in(scene) for scene in scenes])
-        self._deeds = _NameIndex(deeds(), [scene.verbs for scene in scenes])
+        self._actions = _NameIndex(actions(), [scene.verbs for scene in scenes])
         self._places = _NameIndex(places(), [{scene.place} for scene in scenes])
         self.holding = lru_cache(CACHED_CLAIMS)(self._holding)
 
@@ -295,7 +295,7 @@ class SceneTable:
         for subject in claim.subjects:
             required.append((self._things, subject.names))
             for act in subject.acts:
-                required.append((self._deeds, act.verbs))
+                required.append((self._actions, act.verbs))
                 required.append((self._things, act.objects))
                 required.append((self._things, act.targets))
 

@@ -14,12 +14,13 @@ from nt2vr.negation.parse.query import Query
 from nt2vr.settings import ASSETS
 from nt2vr.world.claims import SubjectClaim
 from nt2vr.world.query_claims import read_query
-from nt2vr.world.scenes import Deed, Figure, Scene
+from nt2vr.world.scenes import Action, Figure, Scene
 from nt2vr.world.things import things
 from nt2vr.world.verdicts import scene_of
 
 logger = logging.getLogger(__name__)
-SHIPPED = ASSETS / "gallery" / "boxes.npz"  # by nt2vr.world.drawn.boxes
+# By benchmarks.gallery_boxes.
+SHIPPED = ASSETS / "gallery" / "boxes.npz"
 # For each step of the clip left, top, width and height in percent; empty while out of sight.
 Boxes = list[list[int]]
 
@@ -85,27 +86,27 @@ def _sightings_of(subject: SubjectClaim, scene: Scene, number: int) -> Iterator[
     figure = scene.figures[number]
     if subject.fits(figure, scene.figures):
         fitting = []
-        for deed in figure.doings:
-            if any(act.fits(deed, scene.figures) for act in subject.acts):
-                fitting.append(deed)
+        for action in figure.doings:
+            if any(act.fits(action, scene.figures) for act in subject.acts):
+                fitting.append(action)
         # Without acts, it is unwanted all the time.
-        for deed in fitting or [Deed("")]:
+        for action in fitting or [Action("")]:
             yield _Sighting(
                 figure=number,
                 thing="",
-                start=deed.start,
-                end=deed.end,
+                start=action.start,
+                end=action.end,
             )
 
-    for deed in figure.deeds:
-        had = (Figure(str(deed.object or ""), deed.colour), Figure(deed.kind.shows))
+    for action in figure.actions:
+        had = (Figure(str(action.object or ""), action.colour), Figure(action.kind.shows))
         for thing in had:
             if thing.thing in things() and subject.fits(thing, scene.figures):
                 yield _Sighting(
                     figure=number,
                     thing=thing.thing,
-                    start=deed.start,
-                    end=deed.end,
+                    start=action.start,
+                    end=action.end,
                 )
 
 
@@ -121,5 +122,7 @@ def _read_tables(path: Path) -> dict[str, list[NDArray[np.int8]]]:
             for key, table in zip(arrays["keys"].tolist(), arrays["boxes"], strict=True):
                 tables.setdefault(key, []).append(table)
     except (OSError, ValueError, KeyError):
-        logger.warning("%s cannot be read. Make it again: python -m nt2vr.world.drawn.boxes.", path)
+        logger.warning(
+            "%s cannot be read. Make it again: python -m benchmarks.gallery_boxes.", path
+        )
     return tables

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from nt2vr.negation.parse.inflect import inflect_phrase
 from nt2vr.world.claims import Claim, SubjectClaim
 from nt2vr.world.reader import read_claim
-from nt2vr.world.things import DeedKind, Noun, all_nouns, deeds, places, things
+from nt2vr.world.things import ActionKind, Noun, actions, all_nouns, places, things
 from nt2vr.world.wording import meanings
 
 
@@ -32,30 +32,30 @@ def _all_labels() -> Iterator[WorldLabel]:
         if noun.word in meanings():
             claim = Claim((SubjectClaim(meanings()[noun.word]),))
             yield WorldLabel((noun.word, noun.with_article()), claim)
-    for deed in deeds().values():
-        for text, longer_text in _deed_texts(deed):
+    for action in actions().values():
+        for text, longer_text in _action_texts(action):
             # Some are not understood without a subject.
-            deed_claim = read_claim(text)
-            if deed_claim:
-                yield WorldLabel((text, longer_text), deed_claim)
+            action_claim = read_claim(text)
+            if action_claim:
+                yield WorldLabel((text, longer_text), action_claim)
     for place in places().values():
         for phrase in place.phrases:
             yield WorldLabel((phrase,), Claim(places=frozenset((place.name,))))
 
 
-def _deed_texts(deed: DeedKind) -> Iterator[tuple[str, str]]:
-    """Yield a deed, also with each object, and words for who does it.
+def _action_texts(action: ActionKind) -> Iterator[tuple[str, str]]:
+    """Yield an action, also with each object, and words for who does it.
 
     Examples are "eating", "eating a pizza" and "eater", each with a longer text.
     """
-    doing = [inflect_phrase(phrase, "VBG") for phrase in deed.phrases]
+    doing = [inflect_phrase(phrase, "VBG") for phrase in action.phrases]
     for phrase in doing:
         text = phrase.replace(" {o}", "")
         yield text, f"somebody {text}"
-    if not deed.targets:
-        for name in sorted(deed.objects):
+    if not action.targets:
+        for name in sorted(action.objects):
             text = doing[0].format(o=things()[name].nouns[0].with_article())
             yield text, f"somebody {text}"
-    if deed.layer == "main":
-        for doer, _ in deed.doers:
+    if action.layer == "main":
+        for doer, _ in action.doers:
             yield doer, Noun(doer, f"{doer}s").with_article()

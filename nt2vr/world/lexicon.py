@@ -22,8 +22,8 @@ from nt2vr.world.claims import MANY, Act
 from nt2vr.world.things import (
     COLOURS,
     Names,
+    actions,
     all_nouns,
-    deeds,
     kinds,
     places,
     plural_of,
@@ -93,13 +93,13 @@ Entry = tuple[str, "Meaning"]
 
 
 class Meaning(NamedTuple):
-    """What some words mean: a thing, a deed, a property, a place, a time, or nothing to be seen.
+    """What some words mean: a thing, an action, a property, a place, a time, or nothing to be seen.
 
     Attributes:
         kind: the kind of word.
-        names: the things, deeds or places of which it names one.
+        names: the things, actions or places of which it names one.
         value: "night" or "day"; of a time, "start" or "end" of the clip, or how it relates two
-            deeds.
+            actions.
         plural: whether a noun is in the plural.
         takes_object: whether an object may follow a verb.
         alone: whether the object may be left out.
@@ -147,7 +147,7 @@ def gaps_in(text: str) -> list[str]:
 
 
 def _small_words() -> Iterator[Entry]:
-    """Yield the words that belong to no thing, deed or place."""
+    """Yield the words that belong to no thing, action or place."""
     for words, meaning in _small_word_groups():
         for word in words:
             yield word, meaning
@@ -220,25 +220,25 @@ def _forms(phrase: str) -> tuple[str, str, str]:
     return phrase, inflect_phrase(phrase, "VBZ"), inflect_phrase(phrase, "VBG")
 
 
-class _DeedPhrase(NamedTuple):
-    """A phrase for a deed without its object, which comes last."""
+class _ActionPhrase(NamedTuple):
+    """A phrase for an action without its object, which comes last."""
 
     verb: str
     words: str
     takes_object: bool
 
 
-def _deed_phrases() -> Iterator[_DeedPhrase]:
-    for deed in deeds().values():
-        for phrase in deed.phrases:
+def _action_phrases() -> Iterator[_ActionPhrase]:
+    for action in actions().values():
+        for phrase in action.phrases:
             words, slot, rest = phrase.partition("{o}")
             if not rest:
-                yield _DeedPhrase(deed.verb, words.strip(), bool(slot))
+                yield _ActionPhrase(action.verb, words.strip(), bool(slot))
 
 
 def _passives() -> Iterator[Entry]:
     verbs_by_form = defaultdict[str, set[str]](set)
-    for phrase in _deed_phrases():
+    for phrase in _action_phrases():
         if phrase.takes_object and " " not in phrase.words:
             verbs_by_form[inflect(phrase.words, "VBN")].add(phrase.verb)
     for form, verb_names in verbs_by_form.items():
@@ -258,11 +258,11 @@ def _doer(word: str, verb: str, needed: str) -> Iterator[Entry]:
 
 
 def _doers() -> Iterator[Entry]:
-    for deed in deeds().values():
-        if deed.layer == "main":
-            for word, needed in deed.doers:
-                yield from _doer(word, deed.verb, needed)
-    for played in deeds()["play"].objects:
+    for action in actions().values():
+        if action.layer == "main":
+            for word, needed in action.doers:
+                yield from _doer(word, action.verb, needed)
+    for played in actions()["play"].objects:
         for noun in things()[played].nouns:
             yield from _doer(f"{noun.word} player", "play", played)
 
@@ -299,7 +299,7 @@ def _fallbacks() -> Iterator[Entry]:
 
 
 def _past_forms() -> Iterator[Entry]:
-    for phrase in _deed_phrases():
+    for phrase in _action_phrases():
         # Without an object there is no passive, so that the participle is of the past.
         if phrase.takes_object:
             forms: tuple[Form, ...] = ("VBD",)
@@ -340,9 +340,9 @@ def _listed(table: str) -> Iterator[Entry]:
             case "place":
                 fitting = [name for name in places() if _is_among(name, names)]
                 yield word, Meaning("place", frozenset(fitting))
-            case "deed" if "er" in word[-3:] or word.endswith("ist") or row["object"]:
+            case "action" if "er" in word[-3:] or word.endswith("ist") or row["object"]:
                 yield from _doer(word, names[0], row["object"])
-            case "deed":
+            case "action":
                 for form in _forms(word):
                     yield form, Meaning("verb", frozenset(names), alone=True)
             case "group":
@@ -403,12 +403,12 @@ def _near_words() -> Iterator[Entry]:
 
 @cache
 def verbs() -> dict[Words, Meaning]:
-    """Map phrases of deeds to meanings.
+    """Map phrases of actions to meanings.
 
     Those of equal phrases are merged: a boy bounces a ball, a ball bounces.
     """
     meanings_of_verbs: dict[Words, Meaning] = {}
-    for phrase in _deed_phrases():
+    for phrase in _action_phrases():
         for form in map(tokens_of, _forms(phrase.words)):
             new = Meaning("verb", takes_object=phrase.takes_object)
             old = meanings_of_verbs.get(form, new)
@@ -421,10 +421,10 @@ def verbs() -> dict[Words, Meaning]:
             )
 
     # "Smiling" is a verb as well.
-    for deed in deeds().values():
-        if deed.layer == "mood":
-            mood = _adjective(acts=(Act(frozenset((deed.verb,))),))
-            for word, _ in deed.doers:
+    for action in actions().values():
+        if action.layer == "mood":
+            mood = _adjective(acts=(Act(frozenset((action.verb,))),))
+            for word, _ in action.doers:
                 meanings_of_verbs.setdefault(tokens_of(word), mood)
     return meanings_of_verbs
 

@@ -4,7 +4,7 @@ import re
 from functools import cache
 
 from nt2vr.negation.parse.inflect import inflect_phrase
-from nt2vr.world.things import all_nouns, deeds, places, read_table
+from nt2vr.world.things import actions, all_nouns, places, read_table
 
 # Letters of words not worth offering.
 _SHORT = 2
@@ -16,8 +16,8 @@ def offered_words() -> list[str]:
     Verbs are in their -ing form.
     """
     phrases = [noun.word for noun in all_nouns()]
-    for deed in deeds().values():
-        for phrase in deed.phrases:
+    for action in actions().values():
+        for phrase in action.phrases:
             phrases.append(inflect_phrase(phrase, "VBG").replace("{o}", ""))
     for place in places().values():
         phrases += place.phrases

@@ -11,13 +11,13 @@ from nt2vr.world.claims import Act, Claim, SubjectClaim
 from nt2vr.world.lexicon import TOGETHER, things_and_places, tokens_of, unsure_words
 from nt2vr.world.reader import NOTHING, may_do, read_asked
 from nt2vr.world.scenes import Figure, Scene
-from nt2vr.world.things import ACTING, Names, deeds, those
+from nt2vr.world.things import ACTING, Names, actions, those
 from nt2vr.world.wording import meanings, persons
 from nt2vr.world.words import PhraseWord, words_in
 
 # Queries whose claims are kept: a search may judge by 60 others, which it could suggest.
 MAX_QUERIES = 1024
-# Cues that deny a deed of the subject, unlike "no dancing" and "nobody dances".
+# Cues that deny an action of the subject, unlike "no dancing" and "nobody dances".
 _OF_SUBJECT = re.compile(
     r"\b(?:not|never|neither|nor|without|rather|instead|yet to|refus\w+|fail\w*)\b|n['\u2019]?t\b",
     re.IGNORECASE,
@@ -31,12 +31,12 @@ _ON_IT = re.compile(r"(?: (?:is|are|sitting))? (?:in|on|inside|under) (?:it|them
 _NOBODY = re.compile(r"\b(?:nobody|no one|noone|anyone|anybody)\b", re.IGNORECASE)
 # rolling a ball away
 _WHERE_TO = re.compile(r" (?:away|around|up and down|along the ground|a kick)$")
-# Cues that deny a deed of everybody.
+# Cues that deny an action of everybody.
 _OF_EVERYBODY = re.compile(r"\b(?:no|nobody|none|noone|anyone|anybody)\b", re.IGNORECASE)
 
 # A word that names only one picture, such as "lady", means all women, and so on.
 _PEOPLE_BY_NAMES = {frozenset((name,)): name for name in ("man", "woman", "boy", "girl")}
-# Deeds that the word for a deed covers, too: who reads on a chair is sitting, and a car that drives
+# Actions that the word for one covers, too: who reads on a chair is sitting, and a car that drives
 # past drives.
 _ALSO_MEANT = {
     "sit": "read write use fish sit_on game ride sled drive row bathe yoga",
@@ -216,16 +216,16 @@ def _act_as_meant(act: Act, is_still: bool) -> Act:
 
 def _verbs_of_use(objects: Names) -> Names:
     verbs = set()
-    for verb, deed in deeds().items():
-        if objects & deed.objects and deed.layer == "main":
+    for verb, action in actions().items():
+        if objects & action.objects and action.layer == "main":
             verbs.add(verb)
     return frozenset(verbs)
 
 
 def _standing_verbs() -> Names:
     verbs = set()
-    for verb, deed in deeds().items():
-        if deed.posture == "stand" and deed.motion in _IN_PLACE:
+    for verb, action in actions().items():
+        if action.posture == "stand" and action.motion in _IN_PLACE:
             verbs.add(verb)
     return frozenset(verbs)
 
@@ -254,7 +254,7 @@ def _read_unwanted(query: Query, number: int, wanted: Sequence[Claim | None]) ->
 
     (subject,) = claim.subjects
     cue = _cue_before(query, number)
-    if _is_deed(subject) and _NOBODY.search(cue.text):
+    if _is_action(subject) and _NOBODY.search(cue.text):
         by_person = replace(subject, names=persons())
         return PartClaim(replace(claim, subjects=(by_person,)))
     act = _act_denied(subject, cue, part)
@@ -263,7 +263,7 @@ def _read_unwanted(query: Query, number: int, wanted: Sequence[Claim | None]) ->
     return _denied_of_wanted(claim, act, cue, wanted)
 
 
-def _is_deed(subject: SubjectClaim) -> bool:
+def _is_action(subject: SubjectClaim) -> bool:
     """Return whether a claim about a subject is that somebody does one thing."""
     return len(subject.acts) == 1 and subject == SubjectClaim(acts=subject.acts)
 
@@ -285,7 +285,7 @@ def _cue_before(query: Query, number: int) -> _CueText:
 
 def _act_denied(subject: SubjectClaim, cue: _CueText, part: str) -> Act | None:
     """Return what a part denies of its subject, to do or to wear; None if nobody is to do it."""
-    if _is_deed(subject):
+    if _is_action(subject):
         is_of_subject = _OF_SUBJECT.search(cue.text) and not _OF_EVERYBODY.search(cue.text)
         return subject.acts[0] if is_of_subject else None
 
@@ -305,7 +305,7 @@ def _denied_of_wanted(
     acting: list[SubjectClaim] = []
     actors = frozenset(those(tuple(ACTING)))
     for wanted_claim in wanted:
-        # Whose deed it is cannot be told.
+        # Whose action it is cannot be told.
         if wanted_claim is None or wanted_claim.vague or wanted_claim == NOTHING:
             return PartClaim(replace(claim, vague=True))
         for subject in wanted_claim.subjects:

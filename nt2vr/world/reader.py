@@ -17,7 +17,7 @@ from nt2vr.world.lexicon import (
     lexicon,
     tokens_of,
 )
-from nt2vr.world.things import ACTING, Names, deeds, things
+from nt2vr.world.things import ACTING, Names, actions, things
 from nt2vr.world.wording import meanings, persons
 from nt2vr.world.words import PhraseWord, has_lacking, known_words, words_in
 
@@ -95,7 +95,7 @@ def read_asked(phrase: str) -> Claim | None:
 
 def may_do(names: Names, act: Act) -> bool:
     """Return whether one of some things may do an act."""
-    return not act.verbs or any(names & deeds()[verb].subjects for verb in act.verbs)
+    return not act.verbs or any(names & actions()[verb].subjects for verb in act.verbs)
 
 
 def _is_young(words: tuple[str, str]) -> bool:
@@ -295,7 +295,7 @@ class _PhraseReader:
             if any(act in (order.first, order.second) for order in self._draft.orders):
                 return False
             subject = replace(subject, acts=subject.acts[:-1])
-            # It is no deed "before" or "while" which another one is done.
+            # It is no action "before" or "while" which another one is done.
             self._draft.last_act = None
 
         self._draft.replace_subject(replace(subject, colour=colour))
@@ -333,7 +333,7 @@ class _PhraseReader:
         return self._adjectives == _ANYBODY and not self._object
 
     def _read_time(self, meaning: Meaning) -> bool:
-        """Read when the last deed is done."""
+        """Read when the last action is done."""
         draft = self._draft
         if draft.last_act is None or draft.joint or self._object:
             return False
@@ -368,8 +368,8 @@ class _PhraseReader:
             return False
         if subject != SubjectClaim(subject.names, colour=subject.colour):
             return False
-        verbs = frozenset(verb for verb in meaning.names if subject.names & deeds()[verb].objects)
-        has_target = {deeds()[verb].targets for verb in verbs}
+        verbs = frozenset(verb for verb in meaning.names if subject.names & actions()[verb].objects)
+        has_target = {actions()[verb].targets for verb in verbs}
         if len(has_target) != 1:
             return False
 
@@ -455,7 +455,7 @@ class _PhraseReader:
         return roles != {"sky"} and not is_on_thing_in_hand
 
     def _read_subject(self, meaning: Meaning, adjectives: SubjectClaim, is_agent: bool) -> bool:
-        """Add somebody, or name the subject of the deed before: "a ball thrown by a | girl"."""
+        """Add somebody, or name the subject of the action before: "a ball thrown by a | girl"."""
         draft = self._draft
         # "With a girl | dancing" is about her.
         self._is_aside = self._last_word == "with" and bool(draft.subjects)
@@ -502,7 +502,7 @@ class _PhraseReader:
             draft.is_vague = True
             return self._read_subject(meaning, adjectives, is_agent=False)
 
-        objects = meaning.names & frozenset().union(*(deeds()[verb].objects for verb in verbs))
+        objects = meaning.names & frozenset().union(*(actions()[verb].objects for verb in verbs))
         act = Act(verbs, objects, adjectives.colour, looks=adjectives.looks)
         if not draft.subjects:
             draft.subjects.append(_ANYBODY)
@@ -533,7 +533,7 @@ class _PhraseReader:
             draft.set_acts(tuple(earlier_acts))
             return not draft.has_time and self._read_subject(meaning, adjectives, is_agent=False)
 
-        has_target = {deeds()[verb].targets for verb in _taking(verbs, meaning.names)}
+        has_target = {actions()[verb].targets for verb in _taking(verbs, meaning.names)}
         if len(has_target) > 1:
             return False
         if adjectives.size:
@@ -610,7 +610,7 @@ def _may_be(names: Names, adjectives: SubjectClaim) -> bool:
     able = names
     for act in adjectives.acts:
         for verb in act.verbs:
-            able &= deeds()[verb].subjects
+            able &= actions()[verb].subjects
     if not able:
         return False
     return not adjectives.colour or all(_has_one_colour(name) for name in names)
@@ -628,13 +628,13 @@ def _looking(names: Names, colour: str) -> Names:
 
 def _taking(verbs: Names | tuple[str, ...], names: Names) -> Names:
     """Return those of some verbs that take one of some things for their object."""
-    return frozenset(verb for verb in verbs if names & deeds()[verb].objects)
+    return frozenset(verb for verb in verbs if names & actions()[verb].objects)
 
 
 def _verbs_with(names: Names, verbs: Names) -> Names:
     """Return what verbs mean of some things: "playing basketball" is throwing or bouncing it."""
     if verbs == {"play"} and not _taking(verbs, names):
-        return frozenset(verb for verb in _GAMES if names <= deeds()[verb].objects)
+        return frozenset(verb for verb in _GAMES if names <= actions()[verb].objects)
     if _taking(verbs, names):
         return verbs
     return frozenset()
@@ -645,11 +645,11 @@ def _verbs_of_place(preposition: str, subject_names: Names, names: Names) -> Nam
     verbs = _taking(_PLACED.get(preposition, ()), names)
     if not subject_names:
         return verbs
-    return frozenset(verb for verb in verbs if subject_names & deeds()[verb].subjects)
+    return frozenset(verb for verb in verbs if subject_names & actions()[verb].subjects)
 
 
 def _may_do_to(verb: str, subject_names: Names, names: Names) -> bool:
-    kind = deeds()[verb]
+    kind = actions()[verb]
     if not names & kind.objects:
         return False
     return not subject_names or bool(subject_names & kind.subjects)
@@ -671,4 +671,4 @@ def _has_clothes(names: Names) -> bool:
 
 
 def _is_mood(verbs: Names) -> bool:
-    return all(deeds()[verb].layer == "mood" for verb in verbs)
+    return all(actions()[verb].layer == "mood" for verb in verbs)

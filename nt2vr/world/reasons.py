@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from nt2vr.errors import listed
 from nt2vr.media.gallery import Video
@@ -13,7 +13,7 @@ from nt2vr.world.lexicon import TOGETHER, Meaning, tokens_of
 from nt2vr.world.query_claims import PartClaim, read_query
 from nt2vr.world.reader import NOTHING
 from nt2vr.world.scenes import Figure, Scene
-from nt2vr.world.things import Noun, deeds, places, things
+from nt2vr.world.things import Noun, actions, all_nouns, places, things
 from nt2vr.world.verdicts import scene_of
 from nt2vr.world.wording import persons
 from nt2vr.world.words import PhraseWord, words_in
@@ -217,14 +217,14 @@ class _PartInScene:
                 return "is at night"
             return "is by day"
         if len(claim.subjects) != 1:
-            return f"shows {self.part}"
+            return f"shows {self._part_with_article()}"
         (subject,) = claim.subjects
         if denied.subjects or not subject.names:
             return self._shown_act(denied, subject)
         if subject.acts and self.part.split()[0].endswith("ing"):
             return f"is {self.part}"
         if subject.acts:
-            return f"shows {self.part}"
+            return f"shows {self._part_with_article()}"
         return f"shows {self._figures(subject)}"
 
     def _where(self) -> str:
@@ -259,6 +259,17 @@ class _PartInScene:
         if texts:
             return listed(*texts.values())
         return self.part
+
+    def _part_with_article(self) -> str:
+        """Return the part, with an article if it needs one: "a guitarist", "a dog running"."""
+        first = next(iter(words_in(self.part)), None)
+        is_bare = first is not None and self.part.startswith(first.typed)
+        nouns = self._words("noun")
+        if first is None or not is_bare or first.meaning.kind not in ("noun", "adjective"):
+            return self.part
+        if not nouns or nouns[0].meaning.plural or nouns[0].typed in _uncounted():
+            return self.part
+        return Noun(self.part, plural="").with_article()
 
     def _general_noun(self, figure: Figure) -> Noun | None:
         """Return "man" for an astronaut where men are unwanted; None where the thing's own name says more."""
@@ -318,7 +329,13 @@ class _PartInScene:
         return ""
 
 
+@cache
+def _uncounted() -> frozenset[str]:
+    """Return the words that have no article: "coffee", "scissors"."""
+    return frozenset(noun.word for noun in all_nouns() if noun.number != "one")
+
+
 def _may_mean(meaning: Meaning, act: Act) -> bool:
     """Return whether a verb may have led to an act, for which only some of its senses may remain."""
-    actions = meaning.names & deeds().keys()
-    return bool(act.verbs) and not actions.isdisjoint(act.verbs)
+    senses = meaning.names & actions().keys()
+    return bool(act.verbs) and not senses.isdisjoint(act.verbs)

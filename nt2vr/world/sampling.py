@@ -12,16 +12,16 @@ from random import Random
 from nt2vr.errors import ConfigError
 from nt2vr.world.casting import draw_actor, draw_colour, sample_scene, with_object
 from nt2vr.world.claims import Act, Claim, SubjectClaim
-from nt2vr.world.scenes import BY_DAY, BY_NIGHT, Deed, Figure, Scene, SceneSplit, is_valid
+from nt2vr.world.scenes import BY_DAY, BY_NIGHT, Action, Figure, Scene, SceneSplit, is_valid
 from nt2vr.world.things import (
     ACTING,
     ENTER,
     LEAVE,
     WEAR,
-    DeedKind,
+    ActionKind,
     Names,
     Place,
-    deeds,
+    actions,
     places,
     things,
 )
@@ -65,19 +65,19 @@ def showing(name: str) -> Claim:
 
 
 def draw_claim(rng: Random) -> Claim:
-    """Draw what a scene is about: a thing, perhaps in use, or a deed."""
+    """Draw what a scene is about: a thing, perhaps in use, or an action."""
     if rng.random() >= THING_SHARE:
-        deed = rng.choice(tuple(deeds().values()))
-        subjects = _doing(deed.verb).subjects
-        if deed.targets:
-            target = showing(rng.choice(sorted(deed.objects)))
+        action = rng.choice(tuple(actions().values()))
+        subjects = _doing(action.verb).subjects
+        if action.targets:
+            target = showing(rng.choice(sorted(action.objects)))
             subjects = (*target.subjects, *subjects)
         return Claim(subjects)
 
     name = rng.choice(tuple(things()))
     uses = []
-    for verb, deed in deeds().items():
-        if name in deed.objects and not deed.targets:
+    for verb, action in actions().items():
+        if name in action.objects and not action.targets:
             uses.append(verb)
     if uses and rng.random() < USED_SHARE:
         return _doing(rng.choice(uses), name)
@@ -88,15 +88,6 @@ def _doing(verb: str, thing: str = "") -> Claim:
     objects = frozenset((thing,)) if thing else frozenset()
     act = Act(frozenset((verb,)), objects)
     return Claim((SubjectClaim(acts=(act,)),))
-
-
-def stream_staged(claims: Sequence[Claim], split: SceneSplit, seed: object) -> Iterator[Scene]:
-    """Yield scenes of a split for which all claims hold, endlessly."""
-    rng = Random(f"{seed}-{split}")
-    while True:
-        scene = staged(claims, rng)
-        if scene and scene.split == split:
-            yield scene
 
 
 def staged(claims: Sequence[Claim], rng: Random) -> Scene | None:
@@ -158,7 +149,7 @@ def _places_with(names: Names) -> Names:
 
 @cache
 def _places_for(verbs: Names) -> Names:
-    """Return the places where one of some deeds may be done."""
+    """Return the places where one of some actions may be done."""
     fitting = set()
     for place in places().values():
         if any(_is_possible_at(verb, place) for verb in verbs):
@@ -167,7 +158,7 @@ def _places_for(verbs: Names) -> Names:
 
 
 def _is_possible_at(verb: str, place: Place) -> bool:
-    tags = deeds()[verb].where
+    tags = actions()[verb].where
     return not tags or bool(tags & place.tags)
 
 
@@ -216,15 +207,15 @@ def _draw_figure(
     colour = subject.colour or draw_colour(name, rng)
     figure = replace(figure, colour=colour, size=subject.size, count=subject.least)
 
-    done: list[Deed] = []
+    done: list[Action] = []
     is_possible = True
     for act in acts:
-        deed = _draw_deed(act, name, number, figures, place, rng)
-        # The other deeds are drawn all the same: what is drawn later must not depend on it.
-        if deed is None:
+        action = _draw_action(act, name, number, figures, place, rng)
+        # The other actions are drawn all the same: what is drawn later must not depend on it.
+        if action is None:
             is_possible = False
         else:
-            done.append(deed)
+            done.append(action)
     if not is_possible:
         return None
     if done:
@@ -236,43 +227,43 @@ def _names_able(acts: Sequence[Act]) -> Names:
     able: set[str] = set()
     for act in acts:
         for verb in act.verbs:
-            able |= deeds()[verb].subjects
+            able |= actions()[verb].subjects
     return frozenset(able)
 
 
-def _in_turns(figure: Figure, done: Sequence[Deed]) -> Figure:
-    """Let a figure do some deeds one after the other, in place of its own of these layers."""
-    verbs = {deed.verb for deed in done}
+def _in_turns(figure: Figure, done: Sequence[Action]) -> Figure:
+    """Let a figure do some actions one after the other, in place of its own of these layers."""
+    verbs = {action.verb for action in done}
     figure = replace(figure, enters=0.0, leaves=1.0)
     if ENTER in verbs:
         figure = replace(figure, enters=0.25)
     if LEAVE in verbs:
         figure = replace(figure, leaves=0.75)
-    new_deeds = [deed for deed in done if deed.verb not in (ENTER, LEAVE)]
-    if not new_deeds:
-        return replace(figure, deeds=())
+    new_actions = [action for action in done if action.verb not in (ENTER, LEAVE)]
+    if not new_actions:
+        return replace(figure, actions=())
 
-    # Main deeds come first.
-    new_deeds.sort(key=lambda deed: deed.kind.layer != "main")
-    layers = [deed.kind.layer for deed in new_deeds]
-    remaining = [deed for deed in figure.deeds if deed.kind.layer not in layers]
-    deeds_in_turn = []
-    for deed in (*new_deeds, *remaining):
-        deeds_in_turn.append(replace(deed, start=figure.enters, end=figure.leaves))
+    # Main actions come first.
+    new_actions.sort(key=lambda action: action.kind.layer != "main")
+    layers = [action.kind.layer for action in new_actions]
+    remaining = [action for action in figure.actions if action.kind.layer not in layers]
+    actions_in_turn = []
+    for action in (*new_actions, *remaining):
+        actions_in_turn.append(replace(action, start=figure.enters, end=figure.leaves))
 
     num_turns = layers.count("main")
     if num_turns > 1:
         for turn in range(num_turns):
             start = turn / num_turns
             end = (turn + 1) / num_turns
-            deeds_in_turn[turn] = replace(new_deeds[turn], start=start, end=end)
-    return replace(figure, deeds=tuple(deeds_in_turn))
+            actions_in_turn[turn] = replace(new_actions[turn], start=start, end=end)
+    return replace(figure, actions=tuple(actions_in_turn))
 
 
-def _draw_deed(
+def _draw_action(
     act: Act, name: str, number: int, figures: Sequence[Figure], place: Place, rng: Random
-) -> Deed | None:
-    """Draw a deed of a thing that an act describes; None if there is none here."""
+) -> Action | None:
+    """Draw an action of a thing that an act describes; None if there is none here."""
     thing = things()[name]
     possible = [kind for kind in _kinds_of(act) if kind.may(thing, place)]
     if not possible:
@@ -289,10 +280,10 @@ def _draw_deed(
     return with_object(kind, targets=possible_targets, objects=objects, rng=rng, colour=act.colour)
 
 
-def _kinds_of(act: Act) -> list[DeedKind]:
-    """Return the kinds of deeds that an act may be; a man "with a hat" wears it."""
+def _kinds_of(act: Act) -> list[ActionKind]:
+    """Return the kinds of actions that an act may be; a man "with a hat" wears it."""
     verbs = act.verbs
     if not verbs:
         roles = {things()[name].role for name in act.objects}
         verbs = frozenset((WEAR if roles <= {"worn"} else "hold",))
-    return [deeds()[verb] for verb in sorted(verbs)]
+    return [actions()[verb] for verb in sorted(verbs)]

@@ -1,14 +1,24 @@
-"""Scenes as data: a place and up to four figures with their deeds in time. Splits are disjoint."""
+"""Scenes as data: a place and up to four figures with their actions in time. Splits are disjoint."""
 
 import hashlib
 import json
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal
 
-from nt2vr.world.things import ACTING, ENTER, LEAVE, WEAR, DeedKind, Thing, deeds, places, things
+from nt2vr.world.things import (
+    ACTING,
+    ENTER,
+    LEAVE,
+    WEAR,
+    ActionKind,
+    Thing,
+    actions,
+    places,
+    things,
+)
 
 SceneSplit = Literal["train", "validation", "test"]
 MOST_FIGURES = 4
@@ -20,7 +30,7 @@ BY_DAY = frozenset({"sun", "rainbow"})
 
 
 @dataclass(frozen=True)
-class Deed:
+class Action:
     """What a figure does.
 
     Attributes:
@@ -38,8 +48,8 @@ class Deed:
     colour: str = ""
 
     @property
-    def kind(self) -> DeedKind:
-        return deeds()[self.verb]
+    def kind(self) -> ActionKind:
+        return actions()[self.verb]
 
     @property
     def doers(self) -> list[tuple[str, str]]:
@@ -56,7 +66,7 @@ class Figure:
         colour: of the shirt or the thing, if it can be tinted.
         size: "big", "small" or "" for usual.
         count: how many they are.
-        deeds: what it does, wears and feels.
+        actions: what it does, wears and feels.
         enters: fraction of the clip when it has come in; 0 if it is there from the start.
         leaves: fraction when it starts to go; 1 if it stays.
     """
@@ -65,7 +75,7 @@ class Figure:
     colour: str = ""
     size: str = ""
     count: int = 1
-    deeds: tuple[Deed, ...] = ()
+    actions: tuple[Action, ...] = ()
     enters: float = 0.0
     leaves: float = 1.0
 
@@ -76,16 +86,16 @@ class Figure:
     @property
     def is_actor(self) -> bool:
         """Whether it is a person, an animal, a vehicle, or a thing that moves."""
-        return self.kind.role in ACTING or bool(self.deeds)
+        return self.kind.role in ACTING or bool(self.actions)
 
     @cached_property
-    def doings(self) -> tuple[Deed, ...]:
-        """Its deeds, with entering and leaving."""
-        doings = list(self.deeds)
+    def doings(self) -> tuple[Action, ...]:
+        """Its actions, with entering and leaving."""
+        doings = list(self.actions)
         if self.enters > 0:
             doings.insert(
                 0,
-                Deed(
+                Action(
                     verb=ENTER,
                     object=None,
                     start=0.0,
@@ -94,7 +104,7 @@ class Figure:
             )
         if self.leaves < 1:
             doings.append(
-                Deed(
+                Action(
                     verb=LEAVE,
                     object=None,
                     start=self.leaves,
@@ -103,9 +113,11 @@ class Figure:
             )
         return tuple(doings)
 
-    def redone(self, old: Deed, new: Deed) -> "Figure":
-        """Return the figure with one deed in place of another."""
-        return replace(self, deeds=tuple(new if deed == old else deed for deed in self.deeds))
+    def redone(self, old: Action, new: Action) -> "Figure":
+        """Return the figure with one action in place of another."""
+        return replace(
+            self, actions=tuple(new if action == old else action for action in self.actions)
+        )
 
     @property
     def dressed(self) -> "Figure":
@@ -113,14 +125,14 @@ class Figure:
         worn, _, colour = self.kind.wears.partition(":")
         if not worn:
             return self
-        wears = Deed(
+        wears = Action(
             verb=WEAR,
             object=worn,
             start=self.enters,
             end=self.leaves,
             colour=colour,
         )
-        return replace(self, deeds=(*self.deeds, wears))
+        return replace(self, actions=(*self.actions, wears))
 
 
 @dataclass(frozen=True)
@@ -142,12 +154,20 @@ class Scene:
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
+    @property
+    def key_data(self) -> dict[str, Any]:
+        """The scene as version 0.2.0 wrote it, of which the keys of stored clips are hashes."""
+        return asdict(self, dict_factory=_with_old_names)
+
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Scene":
         figures = []
         for fields in data["figures"]:
-            done = tuple(Deed(**deed) for deed in fields["deeds"])
-            figures.append(Figure(**{**fields, "deeds": done}))
+            properties = dict(fields)
+            # Version 0.2.0 wrote "deeds".
+            rows = properties.pop("deeds", None) or properties.pop("actions", ())
+            actions_done = tuple(Action(**row) for row in rows)
+            figures.append(Figure(**properties, actions=actions_done))
         return cls(
             place=data["place"],
             night=data["night"],
@@ -158,11 +178,11 @@ class Scene:
     @cached_property
     def content(self) -> str:
         """The scene without its seed, independent of the order of the figures."""
-        figures = [asdict(figure) for figure in self.figures]
+        figures = self.key_data["figures"]
         for figure in figures:
-            for deed in figure["deeds"]:
-                if isinstance(deed["object"], int):
-                    deed["object"] = [self.figures[deed["object"]].thing]
+            for action in figure["deeds"]:
+                if isinstance(action["object"], int):
+                    action["object"] = [self.figures[action["object"]].thing]
         return json.dumps([self.place, self.night, sorted(map(json.dumps, figures))])
 
     @property
@@ -171,13 +191,13 @@ class Scene:
 
     @property
     def verbs(self) -> set[str]:
-        return {deed.verb for figure in self.figures for deed in figure.doings}
+        return {action.verb for figure in self.figures for action in figure.doings}
 
-    def object_of(self, deed: Deed) -> str | None:
-        """Return the name of what a deed is done to or with, another figure or not."""
-        if isinstance(deed.object, int):
-            return self.figures[deed.object].thing
-        return deed.object
+    def object_of(self, action: Action) -> str | None:
+        """Return the name of what an action is done to or with, another figure or not."""
+        if isinstance(action.object, int):
+            return self.figures[action.object].thing
+        return action.object
 
     def swapped(self, old: Figure, new: Figure) -> "Scene":
         """Return the scene with one figure in place of another; no thing is twice in a scene."""
@@ -193,18 +213,6 @@ class Scene:
         return replace(self, figures=tuple(figure.dressed for figure in self.figures))
 
     @property
-    def gist(self) -> Hashable:
-        """What an edit keeps unless its text says otherwise.
-
-        That is the place by day or night, and who does what in turn.
-        """
-        cast: list[Hashable] = []
-        for figure in self.actors:
-            done = [(deed.verb, self.object_of(deed)) for deed in main_deeds(figure)]
-            cast.append((figure.thing, figure.count, *done))
-        return self.place, self.night, frozenset(cast)
-
-    @property
     def split(self) -> SceneSplit:
         """The split of this content, decided by a hash: no scene is in two splits."""
         bucket = hashlib.sha256(self.content.encode()).digest()[0] % 10
@@ -213,15 +221,19 @@ class Scene:
         return "validation" if bucket == 1 else "train"
 
 
-def main_deeds(figure: Figure) -> list[Deed]:
+def _with_old_names(fields: list[tuple[str, Any]]) -> dict[str, Any]:
+    return {"deeds" if name == "actions" else name: value for name, value in fields}
+
+
+def main_actions(figure: Figure) -> list[Action]:
     """Return what a figure does one after the other, moods and clothes aside."""
-    main = [deed for deed in figure.doings if deed.kind.layer == "main"]
-    main.sort(key=lambda deed: deed.start)
+    main = [action for action in figure.doings if action.kind.layer == "main"]
+    main.sort(key=lambda action: action.start)
     return main
 
 
 def is_valid(scene: Scene) -> bool:
-    """Return whether a clip can show a scene: its figures, each with deeds it may do there."""
+    """Return whether a clip can show a scene: its figures, each with actions it may do there."""
     if not _is_cast(scene):
         return False
     if scene.night and places()[scene.place].indoors:
@@ -244,33 +256,33 @@ def _is_cast(scene: Scene) -> bool:
 
 
 def _is_able(figure: Figure, scene: Scene) -> bool:
-    """Return whether a figure can do its deeds in turn, and has a colour if it is tinted."""
+    """Return whether a figure can do its actions in turn, and has a colour if it is tinted."""
     if bool(figure.colour) != bool(figure.kind.tint):
         return False
-    for before, after in pairwise(main_deeds(figure)):
+    for before, after in pairwise(main_actions(figure)):
         if before.end > after.start:
             return False
-    return all(_is_possible(deed, figure, scene) for deed in figure.deeds)
+    return all(_is_possible(action, figure, scene) for action in figure.actions)
 
 
-def _is_possible(deed: Deed, figure: Figure, scene: Scene) -> bool:
-    """Return whether a figure can do a deed at its time and place, and to its object."""
-    is_in_quarters = deed.start * 4 % 1 == deed.end * 4 % 1 == 0
-    if not is_in_quarters or not figure.enters <= deed.start < deed.end <= figure.leaves:
+def _is_possible(action: Action, figure: Figure, scene: Scene) -> bool:
+    """Return whether a figure can do an action at its time and place, and to its object."""
+    is_in_quarters = action.start * 4 % 1 == action.end * 4 % 1 == 0
+    if not is_in_quarters or not figure.enters <= action.start < action.end <= figure.leaves:
         return False
-    if not deed.kind.may(figure.kind, places()[scene.place]):
+    if not action.kind.may(figure.kind, places()[scene.place]):
         return False
-    return _suits(deed, figure, scene.figures)
+    return _suits(action, figure, scene.figures)
 
 
-def _suits(deed: Deed, figure: Figure, figures: Sequence[Figure]) -> bool:
-    """Return whether the object of a deed fits its slot."""
-    kind = deed.kind
-    if deed.object is None:
+def _suits(action: Action, figure: Figure, figures: Sequence[Figure]) -> bool:
+    """Return whether the object of an action fits its slot."""
+    kind = action.kind
+    if action.object is None:
         return not kind.objects
-    if isinstance(deed.object, int):
-        target = figures[deed.object]
+    if isinstance(action.object, int):
+        target = figures[action.object]
         return kind.targets and target is not figure and target.thing in kind.objects
-    if kind.targets or deed.object not in kind.objects:
+    if kind.targets or action.object not in kind.objects:
         return False
-    return bool(deed.colour) == bool(things()[deed.object].tint)
+    return bool(action.colour) == bool(things()[action.object].tint)

@@ -35,13 +35,13 @@ from nt2vr.world.claims import (
     visible_in,
 )
 from nt2vr.world.lexicon import DAY, NIGHT
-from nt2vr.world.scenes import Figure, Scene, main_deeds
+from nt2vr.world.scenes import Figure, Scene, main_actions
 from nt2vr.world.things import Noun, places, read_table, things, words_of_kind
 from nt2vr.world.wording import (
     FORMS,
     NounPhrase,
     conjugate,
-    draw_deed,
+    draw_action,
     draw_noun,
     draw_phrase,
     meanings,
@@ -65,7 +65,7 @@ class SceneDenial(Denial):
 
 @dataclass(frozen=True)
 class Done:
-    """A deed to be denied: its phrase, with the verb as a lemma, and its act."""
+    """An action to be denied: its phrase, with the verb as a lemma, and its act."""
 
     phrase: str
     act: Act
@@ -93,7 +93,7 @@ def forms(slot: str) -> tuple[str, ...]:
 # Names of the fields for the first and for the second of two things: with an article, bare, in the
 # plural, quoted.
 _THING_FIELDS = (("N", "n", "ns", "o"), ("M", "m", "x", "p"))
-_DEED_FIELDS = ("F", "G")
+_ACTION_FIELDS = ("F", "G")
 
 
 def deny(
@@ -103,7 +103,7 @@ def deny(
     denied: Sequence[DeniedContent],
     rng: Random,
 ) -> SceneDenial:
-    """Fill a form of a slot: A without things or deeds, or these alone if A is empty."""
+    """Fill a form of a slot: A without things or actions, or these alone if A is empty."""
     form = rng.choice(forms(slot))
     first = denied[0]
     if isinstance(first, Noun) and first.number == "many":
@@ -114,7 +114,7 @@ def deny(
     for position, content in enumerate(denied):
         if isinstance(content, Done):
             texts.append(content.doing)
-            fields[_DEED_FIELDS[position]] = content.doing
+            fields[_ACTION_FIELDS[position]] = content.doing
             fields["S"] = inflect_phrase(content.phrase, "VBZ")
         else:
             texts.append(content.with_article())
@@ -158,7 +158,7 @@ def compose(phrase: NounPhrase, wanted: Done, unwanted: Done, rng: Random) -> Sc
     if rng.random() >= TEMPLATE_SHARE:
         text = f"{phrase.text} {conjugate(wanted.phrase, rng.choice(FORMS[:3]))}"
         return deny(
-            "composed", slot="deed", wanted=SceneCaption(text, claim), denied=[unwanted], rng=rng
+            "composed", slot="action", wanted=SceneCaption(text, claim), denied=[unwanted], rng=rng
         )
 
     templates: tuple[Template, ...] = WITHOUT_PRONOUN
@@ -264,12 +264,12 @@ def _moved_up(position: ActPosition, left_out: ActPosition) -> ActPosition:
     return position
 
 
-# Of "not B": B is a deed, otherwise a thing.
-DEED_SHARE = 0.6
-# Of A: a figure alone, a whole caption; otherwise a figure with its deed.
+# Of "not B": B is an action, otherwise a thing.
+ACTION_SHARE = 0.6
+# Of A: a figure alone, a whole caption; otherwise a figure with its action.
 BARE_SHARE = 0.3
 CAPTION_SHARE = 0.3
-TWO_DEEDS_SHARE = 0.3  # of lists
+TWO_ACTIONS_SHARE = 0.3  # of lists
 # Of places outdoors: a time of day is denied.
 TIME_SHARE = 0.4
 # Scenes drawn to find a B that occurs together with A.
@@ -344,31 +344,31 @@ class SceneDenials:
 
     def _list(self, row: int, rng: Random) -> SceneDenial:
         wanted = self._draw_wanted(row, rng)
-        if rng.random() < TWO_DEEDS_SHARE:
-            deeds = self._absent_deeds(row, wanted=wanted.claim, rng=rng, count=2)
-            return deny("list", slot="two deeds", wanted=wanted, denied=deeds, rng=rng)
+        if rng.random() < TWO_ACTIONS_SHARE:
+            actions = self._absent_actions(row, wanted=wanted.claim, rng=rng, count=2)
+            return deny("list", slot="two actions", wanted=wanted, denied=actions, rng=rng)
         nouns = self._absent_things(row, wanted=wanted.claim, rng=rng, count=2)
         return deny("list", slot="two things", wanted=wanted, denied=nouns, rng=rng)
 
     def _not(self, row: int, rng: Random) -> SceneDenial:
         nothing = SceneCaption("", Claim())
-        if rng.random() < DEED_SHARE:
-            deeds = self._absent_deeds(row, wanted=Claim(), rng=rng, count=1)
-            return deny("not", slot="no deed", wanted=nothing, denied=deeds, rng=rng)
+        if rng.random() < ACTION_SHARE:
+            actions = self._absent_actions(row, wanted=Claim(), rng=rng, count=1)
+            return deny("not", slot="no action", wanted=nothing, denied=actions, rng=rng)
         nouns = self._absent_things(row, wanted=Claim(), rng=rng, count=1)
         return deny("not", slot="no thing", wanted=nothing, denied=nouns, rng=rng)
 
     def _typed(self, row: int, rng: Random) -> SceneDenial:
         """Word a sentence as people type it; a list excludes two unwanted parts."""
         draw = self._without
-        if rng.random() < DEED_SHARE:
+        if rng.random() < ACTION_SHARE:
             draw = self._composed
         first = draw(row, rng)
         second = draw(row, rng)
         is_other = second.kind == first.kind and second.unwanted_claims != first.unwanted_claims
         further = second.unwanted if is_other else ""
-        is_deed = first.kind == "composed"
-        text, is_list = draw_exclusion(first.wanted, first.unwanted, further, is_deed, rng)
+        is_action = first.kind == "composed"
+        text, is_list = draw_exclusion(first.wanted, first.unwanted, further, is_action, rng)
         if is_list:
             first = replace(
                 first,
@@ -378,31 +378,31 @@ class SceneDenials:
         return replace(first, kind="typed", text=text)
 
     def _idiom(self, row: int, rng: Random) -> SceneDenial:
-        """Draw a sentence that denies nothing, about a caption, a deed or a figure."""
+        """Draw a sentence that denies nothing, about a caption, an action or a figure."""
         scene = self._scenes[row]
-        actors = [figure for figure in scene.figures if main_deeds(figure)]
+        actors = [figure for figure in scene.figures if main_actions(figure)]
         if not actors:
             # The generator has drawn an actor wherever sentences were drawn before.
             rng.choice([None])
             return self._without(row, rng)
 
         actor = rng.choice(actors)
-        deed = rng.choice(main_deeds(actor))
+        action = rng.choice(main_actions(actor))
         caption = describe(scene, rng)
         phrase = draw_phrase(actor, rng)
-        words, act = draw_deed(deed, scene.figures, rng)
+        words, act = draw_action(action, scene.figures, rng)
         while True:
-            match rng.choice(("caption", "deed", "thing")):
+            match rng.choice(("caption", "action", "thing")):
                 case "caption":
-                    idiom = draw_idiom(caption.text, deeds=(), things=(), rng=rng)
+                    idiom = draw_idiom(caption.text, actions=(), things=(), rng=rng)
                     claim = caption.claim
-                case "deed":
+                case "action":
                     idiom = draw_idiom(
-                        "", deeds=((_as_subject(phrase, actor), words),), things=(), rng=rng
+                        "", actions=((_as_subject(phrase, actor), words),), things=(), rng=rng
                     )
-                    claim = _claim_of_deed(phrase, act)
+                    claim = _claim_of_action(phrase, act)
                 case _:
-                    idiom = draw_idiom("", deeds=(), things=(_as_thing(phrase),), rng=rng)
+                    idiom = draw_idiom("", actions=(), things=(_as_thing(phrase),), rng=rng)
                     claim = Claim((phrase.subject,))
             if idiom:
                 return SceneDenial(
@@ -415,7 +415,7 @@ class SceneDenials:
                 )
 
     def _draw_wanted(self, row: int, rng: Random) -> SceneCaption:
-        """Draw a caption, a figure or a figure with its deed."""
+        """Draw a caption, a figure or a figure with its action."""
         scene = self._scenes[row]
         draw = rng.random()
         if draw < CAPTION_SHARE:
@@ -423,23 +423,25 @@ class SceneDenials:
 
         figure = rng.choice(scene.actors)
         phrase = draw_phrase(figure, rng, 0.2)
-        main = main_deeds(figure)
+        main = main_actions(figure)
         if not main or draw < CAPTION_SHARE + BARE_SHARE:
             return SceneCaption(phrase.text, Claim((phrase.subject,)))
-        words, act = draw_deed(rng.choice(main), scene.figures, rng)
+        words, act = draw_action(rng.choice(main), scene.figures, rng)
         text = f"{phrase.text} {conjugate(words, rng.choice(FORMS), phrase.plural)}"
         return SceneCaption(text, Claim((replace(phrase.subject, acts=(act,)),)))
 
     def _composed(self, row: int, rng: Random) -> SceneDenial:
         scene = self._scenes[row]
-        actors = [figure for figure in scene.figures if figure.count == 1 and main_deeds(figure)]
+        actors = [figure for figure in scene.figures if figure.count == 1 and main_actions(figure)]
         if not actors:
             return self._without(row, rng)
         figure = rng.choice(actors)
-        words, act = draw_deed(rng.choice(main_deeds(figure)), scene.figures, rng)
+        words, act = draw_action(rng.choice(main_actions(figure)), scene.figures, rng)
         phrase = draw_phrase(figure, rng, 0.2)
         claim = Claim((replace(phrase.subject, acts=(act,)),))
-        (unwanted,) = self._absent_deeds(row, wanted=claim, rng=rng, count=1, role=figure.kind.role)
+        (unwanted,) = self._absent_actions(
+            row, wanted=claim, rng=rng, count=1, role=figure.kind.role
+        )
         return compose(phrase, wanted=Done(words, act), unwanted=unwanted, rng=rng)
 
     def _except(self, row: int, rng: Random) -> SceneDenial:
@@ -493,10 +495,10 @@ class SceneDenials:
                     break
         return absent
 
-    def _absent_deeds(
+    def _absent_actions(
         self, row: int, wanted: Claim, rng: Random, count: int, role: str = ""
     ) -> list[Done]:
-        """Draw deeds that a scene does not show, if possible from scenes with the wanted part."""
+        """Draw actions that a scene does not show, if possible from scenes with the wanted part."""
         absent: list[Done] = []
         near = self._others(row, wanted, rng)
         attempt = 0
@@ -506,11 +508,11 @@ class SceneDenials:
             # A barrel does nothing but roll.
             if attempt == TRIES:
                 role = ""
-            deeds = list(_done(scene, rng, role))
-            rng.shuffle(deeds)
-            for deed in deeds:
-                if self._is_new(claim_of(deed), absent, row):
-                    absent.append(deed)
+            actions = list(_done(scene, rng, role))
+            rng.shuffle(actions)
+            for action in actions:
+                if self._is_new(claim_of(action), absent, row):
+                    absent.append(action)
                     break
         return absent
 
@@ -552,7 +554,7 @@ def _as_thing(phrase: NounPhrase) -> NamedThing:
     )
 
 
-def _claim_of_deed(phrase: NounPhrase, act: Act) -> Claim:
+def _claim_of_action(phrase: NounPhrase, act: Act) -> Claim:
     """Claim that somebody does something, whatever it looks like."""
     subject = replace(phrase.subject, acts=(act,), colour="", size="", looks=frozenset())
     return Claim((subject,))
@@ -607,11 +609,11 @@ def _named(scene: Scene, rng: Random) -> Iterator[Noun]:
 
 
 def _done(scene: Scene, rng: Random, role: str) -> Iterator[Done]:
-    """Draw words for each deed of the figures of a role, or of all, clothes aside."""
+    """Draw words for each action of the figures of a role, or of all, clothes aside."""
     for figure in scene.figures:
         if role and figure.kind.role != role:
             continue
-        for deed in figure.doings:
-            if deed.verb != "wear":
-                words, act = draw_deed(deed, scene.figures, rng)
+        for action in figure.doings:
+            if action.verb != "wear":
+                words, act = draw_action(action, scene.figures, rng)
                 yield Done(words, act)

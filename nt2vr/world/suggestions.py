@@ -16,7 +16,7 @@ from nt2vr.world.claims import Claim, SceneMask, SceneTable
 from nt2vr.world.lexicon import Words, lexicon, longest, tokens_of
 from nt2vr.world.query_claims import read_as_meant, read_query
 from nt2vr.world.reader import NOTHING, read_asked
-from nt2vr.world.scenes import Figure, Scene, main_deeds
+from nt2vr.world.scenes import Figure, Scene, main_actions
 from nt2vr.world.things import Names, all_nouns, places, things
 from nt2vr.world.verdicts import judge
 from nt2vr.world.words import PhraseWord, words_in
@@ -32,9 +32,11 @@ MOST_SUBJECTS = 3
 MOST_COMPANIONS = 12
 # A word for so many things says little: "an animal".
 _TOO_MANY_THINGS = 30
-_WHOEVER = re.compile(r"^(?:(?:any|some)(?:one|body)|people) (?=[a-z]+ing\b)", re.IGNORECASE)
+_SOMEBODY = re.compile(r"(?:any|every|some)(?:one|body)")
+_WHOEVER = re.compile(rf"^(?:{_SOMEBODY.pattern}|people) (?=[a-z]+ing\b)", re.IGNORECASE)
 _ARTICLE = re.compile(r"^(an?|the|any) ", re.IGNORECASE)
 _BEFORE_PLACES = frozenset({"at", "behind", "in", "inside", "near", "on", "under"})
+_ANYWHERE = frozenset({"indoors", "inside", "outdoors", "outside"})
 _ANYBODY = ("a person", "an animal", "a vehicle")
 
 Understand = Callable[[str], Query]
@@ -103,7 +105,8 @@ class Suggestions:
                 yield _written(query, text, unwanted)
         # Where clips show nothing that is excluded, exclude something that they do show.
         subjects = [*_shorter(wanted), *self._nearer(wanted)][:MOST_SUBJECTS]
-        for text in (*subjects, *_ANYBODY):
+        of_same_kind = islice(_of_same_kind(wanted), MOST_SUBJECTS)
+        for text in (*subjects, *of_same_kind, *_ANYBODY):
             for company in self._companions(self._showing(text), besides=text):
                 yield _query_of(text, [company])
 
@@ -138,7 +141,7 @@ class Suggestions:
         if self._showing(part.removeprefix("with ")).sum() > FEW:
             return part
         for word in words_in(part):
-            for near in (*map(_with_article, word.meaning.near), *_deeds_with(word)):
+            for near in (*map(_with_article, word.meaning.near), *_actions_with(word)):
                 if self._showing(near).sum() > FEW:
                     return near
         return ""
@@ -178,8 +181,9 @@ class Suggestions:
         excluded = np.zeros(len(self._scenes), bool)
         for text in unwanted:
             excluded |= self._showing(text)
+        yield _ANYBODY[0]
         yield from self._companions(excluded)
-        yield from _ANYBODY
+        yield from _ANYBODY[1:]
 
     def _nearer(self, wanted: str) -> Iterator[str]:
         """Yield words that the world has for those that it lacks."""
@@ -188,7 +192,7 @@ class Suggestions:
                 yield _with_article(near)
 
     def _similar_texts(self, wanted: str, unwanted: Sequence[str]) -> list[str]:
-        """Describe scenes with the same subject or deed, and nothing unwanted."""
+        """Describe scenes with the same subject or action, and nothing unwanted."""
         words = tokens_of(wanted)
         subjects = _named(words, "noun")
         if len(subjects) >= _TOO_MANY_THINGS:
@@ -206,7 +210,7 @@ class Suggestions:
     def _descriptions(
         self, allowed: SceneMask, subjects: Names, verbs: Names, where: Names
     ) -> list[str]:
-        """Describe allowed scenes with such a subject or deed, the most similar first."""
+        """Describe allowed scenes with such a subject or action, the most similar first."""
         candidates: set[_FigurePosition] = set()
         for name in (*subjects, *verbs):
             candidates.update(self._figures_of.get(name, ()))
@@ -236,26 +240,26 @@ class Suggestions:
 
 
 def _shorter(wanted: str) -> Iterator[str]:
-    """Yield the things of a phrase with one of its deeds or its place, and then each alone."""
+    """Yield the things of a phrase with one of its actions or its place, and then each alone."""
     words = words_in(wanted)
     nouns = [word for word in words if word.meaning.kind == "noun"]
-    deeds = []
+    actions = []
     for word in words:
         if word.meaning.kind == "verb" and _stands_alone(word):
-            deeds.append(word.doing)
+            actions.append(word.doing)
     where = []
     for word in words:
         if word.meaning.kind == "place":
             where.append(_place_phrase(word))
     for noun in nouns:
-        for addition in (*where, *deeds):
+        for addition in (*where, *actions):
             yield f"{_noun_text(noun)} {addition}"
     for noun in nouns:
         yield _noun_text(noun)
     if "night" in tokens_of(wanted):
         for place in where:
             yield f"a person {place} at night"
-    for addition in (*deeds, *where):
+    for addition in (*actions, *where):
         yield f"a person {addition}"
 
 
@@ -291,11 +295,14 @@ def _place_phrase(word: PhraseWord) -> str:
         for text in places()[name].phrases:
             phrases.append(text)
     typed = [text for text in phrases if tokens_of(text) == word.text]
+    # "outside" means many places.
+    if word.text[0] in _ANYWHERE:
+        typed.append(word.typed)
     return (typed or phrases)[0]
 
 
-def _deeds_with(word: PhraseWord) -> Iterator[str]:
-    """Yield deeds whose phrase has a word that alone means nothing: "moving to music"."""
+def _actions_with(word: PhraseWord) -> Iterator[str]:
+    """Yield actions whose phrase has a word that alone means nothing: "moving to music"."""
     if word.meaning.kind != "vague":
         return
     for words, meaning in lexicon().items():
@@ -305,7 +312,7 @@ def _deeds_with(word: PhraseWord) -> Iterator[str]:
 
 
 def _noun_text(word: PhraseWord) -> str:
-    if word.meaning.plural:
+    if word.meaning.plural or _SOMEBODY.fullmatch(word.typed):
         return word.typed
     return _with_article(word.typed)
 
@@ -318,7 +325,7 @@ def _with_article(text: str) -> str:
 
 
 def _main_verbs(figure: Figure) -> set[str]:
-    return {deed.verb for deed in main_deeds(figure)}
+    return {action.verb for action in main_actions(figure)}
 
 
 def _named(words: Words, kind: str) -> Names:
@@ -338,13 +345,13 @@ def _texts_about(figure: Figure) -> list[str]:
     """Say in a few words what a figure does, or that it is there: "a man playing a guitar"."""
     name = figure.kind.nouns[0].with_article()
     texts = []
-    for deed in main_deeds(figure):
-        if isinstance(deed.object, int):
+    for action in main_actions(figure):
+        if isinstance(action.object, int):
             continue
         thing = ""
-        if deed.object:
-            thing = things()[deed.object].nouns[0].with_article()
-        phrase = deed.kind.phrases[0].format(o=thing)
+        if action.object:
+            thing = things()[action.object].nouns[0].with_article()
+        phrase = action.kind.phrases[0].format(o=thing)
         texts.append(f"{name} {inflect_phrase(phrase, 'VBG')}")
     return texts or [name]
 

@@ -1,4 +1,4 @@
-"""Things of the world, their names and kinds (people, animals, food, …), deeds and places.
+"""Things of the world, their names and kinds (people, animals, food, …), actions and places.
 
 They are read from `assets/world`. A name is written "~coffee" in these tables if it takes no
 article, and "=scissors" if it is a plural.
@@ -150,7 +150,7 @@ def things() -> dict[str, Thing]:
 def kinds() -> dict[str, tuple[Noun, ...]]:
     """Return the words for kinds that are not things themselves.
 
-    Some kinds only serve the slots of deeds and have no words.
+    Some kinds only serve the slots of actions and have no words.
     """
     return {row["kind"]: _nouns(row["names"], row["plural"]) for row in read_table("kinds")}
 
@@ -195,7 +195,7 @@ class Place:
         name: its name in the tables.
         phrases: words for it, each with its preposition, the usual one first.
         indoors: whether it is a room.
-        tags: what may be done there; see `DeedKind.where`.
+        tags: what may be done there; see `ActionKind.where`.
         shows: things of the backdrop and how many of each, seen in every clip of the place.
         may_have: names of further things that may be there.
     """
@@ -247,7 +247,7 @@ AT_SEA: Names = frozenset({"sea", "deep"})
 
 
 @dataclass(frozen=True)
-class DeedKind:
+class ActionKind:
     """What somebody may do.
 
     Attributes:
@@ -282,7 +282,7 @@ class DeedKind:
 
     @cached_property
     def layer(self) -> Layer:
-        """The group of deeds of which one is done at a time."""
+        """The group of actions of which one is done at a time."""
         if self.verb == WEAR:
             return "worn"
         if self.hand == "face":
@@ -300,11 +300,11 @@ class DeedKind:
 
 
 @cache
-def deeds() -> dict[str, DeedKind]:
-    """Return all kinds of deeds by verb."""
-    deeds_by_verb = {}
-    for row in read_table("deeds"):
-        deeds_by_verb[row["verb"]] = DeedKind(
+def actions() -> dict[str, ActionKind]:
+    """Return all kinds of actions by verb."""
+    actions_by_verb = {}
+    for row in read_table("actions"):
+        actions_by_verb[row["verb"]] = ActionKind(
             verb=row["verb"],
             phrases=tuple(row["phrases"].split("|")),
             doers=_doers(row["doers"]),
@@ -320,7 +320,7 @@ def deeds() -> dict[str, DeedKind]:
             shows=row["shows"],
             share=float(row["share"]),
         )
-    return deeds_by_verb
+    return actions_by_verb
 
 
 def _listed(text: str) -> Names:
@@ -340,10 +340,10 @@ def _doers(text: str) -> tuple[tuple[str, str], ...]:
 
 
 @cache
-def deeds_at(place: str, thing: str) -> tuple[DeedKind, ...]:
+def actions_at(place: str, thing: str) -> tuple[ActionKind, ...]:
     """Return what a thing may do at a place, entering and leaving excepted; both by name."""
     possible = []
-    for deed in deeds().values():
-        if deed.share and deed.may(things()[thing], places()[place]):
-            possible.append(deed)
+    for action in actions().values():
+        if action.share and action.may(things()[thing], places()[place]):
+            possible.append(action)
     return tuple(possible)

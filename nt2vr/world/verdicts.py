@@ -10,7 +10,7 @@ from nt2vr.negation.parse.wordlists import listed
 from nt2vr.search.judge import Verdict
 from nt2vr.world.claims import Act, Claim, SubjectClaim
 from nt2vr.world.query_claims import read_as_meant, read_query
-from nt2vr.world.scenes import Deed, Figure, Scene, main_deeds
+from nt2vr.world.scenes import Action, Figure, Scene, main_actions
 from nt2vr.world.things import ACTING, Names, plural_of, things
 from nt2vr.world.words import UNKNOWN, PhraseWord, words_in
 
@@ -148,24 +148,24 @@ def _completed(
 ) -> SubjectClaim:
     """Complete a description by what an actor of the reference is and does.
 
-    Clothes leave its deeds as they are.
+    Clothes leave its actions as they are.
     """
     if changed is None:
         return subject
     names = subject.names or frozenset((changed.thing,))
     acts = list(subject.acts)
     if all(act.verbs <= {"wear"} for act in subject.acts):
-        acts += [_act_of(deed, before, removed_names) for deed in main_deeds(changed)]
+        acts += [_act_of(action, before, removed_names) for action in main_actions(changed)]
     return replace(subject, names=names, acts=tuple(acts))
 
 
-def _act_of(deed: Deed, before: Scene, removed_names: Names) -> Act:
-    """Describe a deed; one that was done to a removed actor may be done to anybody."""
-    verbs = frozenset((deed.verb,))
-    if isinstance(deed.object, str):
-        return Act(verbs, objects=frozenset((deed.object,)))
-    if isinstance(deed.object, int):
-        target = before.figures[deed.object].thing
+def _act_of(action: Action, before: Scene, removed_names: Names) -> Act:
+    """Describe an action; one that was done to a removed actor may be done to anybody."""
+    verbs = frozenset((action.verb,))
+    if isinstance(action.object, str):
+        return Act(verbs, objects=frozenset((action.object,)))
+    if isinstance(action.object, int):
+        target = before.figures[action.object].thing
         return Act(verbs, targets=frozenset((target,)) - removed_names)
     return Act(verbs)
 

@@ -1,4 +1,4 @@
-"""Wordings: noun phrases for figures and things, verbs of deeds, and what they claim."""
+"""Wordings: noun phrases for figures and things, verbs of actions, and what they claim."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from nt2vr.negation.parse.inflect import do_or_does, inflect_phrase, is_or_are
 from nt2vr.world.claims import Act, SubjectClaim
-from nt2vr.world.scenes import Deed, Figure
+from nt2vr.world.scenes import Action, Figure
 from nt2vr.world.things import Names, Noun, Thing, things, those, words_of_kind
 
 # Of mentions: by the usual name, by another name; the rest by a kind.
@@ -198,35 +198,35 @@ def in_turn(subject: str, first: str, second: str, joint: str) -> str:
     return f"{start}{space}{joint} {conjugate(second, '{s}')}"
 
 
-def draw_object(deed: Deed, rng: Random) -> tuple[str, Act]:
+def draw_object(action: Action, rng: Random) -> tuple[str, Act]:
     """Name the thing that somebody holds, wears or rides; the act leaves the verb open."""
-    noun = draw_noun(things()[str(deed.object)], rng)
+    noun = draw_noun(things()[str(action.object)], rng)
     colour = ""
-    if deed.colour and rng.random() < OBJECT_COLOUR_SHARE:
-        colour = deed.colour
+    if action.colour and rng.random() < OBJECT_COLOUR_SHARE:
+        colour = action.colour
     text = noun.with_article(colour)
     # play the guitar
-    if deed.verb == "play" and not colour and "instrument" not in noun.word:
+    if action.verb == "play" and not colour and "instrument" not in noun.word:
         text = f"the {noun.word}"
     return text, Act(objects=meanings()[noun.word], colour=colour)
 
 
-def draw_deed(
-    deed: Deed, figures: Sequence[Figure], rng: Random, was_named: bool = False
+def draw_action(
+    action: Action, figures: Sequence[Figure], rng: Random, was_named: bool = False
 ) -> tuple[str, Act]:
-    """Word a deed, with the verb as a lemma, and claim it.
+    """Word an action, with the verb as a lemma, and claim it.
 
     Targets that were named before are "the dog".
     """
-    phrase = rng.choice(deed.kind.phrases)
-    verbs = frozenset((deed.verb,))
-    if deed.object is None:
+    phrase = rng.choice(action.kind.phrases)
+    verbs = frozenset((action.verb,))
+    if action.object is None:
         return phrase, Act(verbs)
-    if isinstance(deed.object, str):
-        text, act = draw_object(deed, rng)
+    if isinstance(action.object, str):
+        text, act = draw_object(action, rng)
         return phrase.format(o=text), replace(act, verbs=verbs)
 
-    target = figures[deed.object]
+    target = figures[action.object]
     is_group = target.count > 1
     noun = draw_noun(target.kind, rng, is_group)
     if is_group:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from nt2vr.negation.parse.inflect import inflect, inflect_phrase, verb_of
 from nt2vr.negation.parse.wordlists import listed
 from nt2vr.world.lexicon import Meaning, Words, emojis, gaps_in, lexicon, longest, tokens_of, verbs
-from nt2vr.world.things import Names, all_nouns, deeds
+from nt2vr.world.things import Names, actions, all_nouns
 from nt2vr.world.wording import meanings, persons
 
 UNKNOWN = Meaning("vague", value="unknown")
@@ -86,8 +86,8 @@ def _longest_entry(tokens: Words, start: int) -> Words:
 def _nouns_or_verbs() -> Names:
     """Return the nouns that are verbs as well: "fish", "pets"."""
     verb_words: set[str] = set()
-    for deed in deeds().values():
-        for phrase in deed.phrases:
+    for action in actions().values():
+        for phrase in action.phrases:
             verb = phrase.split()[0]
             verb_words |= {verb, inflect_phrase(verb, "VBZ")}
     noun_words = {*meanings(), *(noun.plural for noun in all_nouns())}

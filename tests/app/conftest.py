@@ -13,7 +13,7 @@ from tests.conftest import RunningApp, run_app
 SERVER: dict[str, Any] = {
     "GRADIO_SERVER_NAME": "[::]",
     # The app takes the path of it.
-    "GRADIO_ROOT_PATH": "https://films.example/nt2vr/",
+    "GRADIO_ROOT_PATH": "https://videos.example/nt2vr/",
     "NT2VR_ALLOW_TRAIN": "everyone",
     # The app must not ask itself by way of a proxy.
     "HTTP_PROXY": "http://127.0.0.1:9",

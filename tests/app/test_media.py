@@ -24,8 +24,8 @@ ASSETS = Path(gradio.__file__).parent / "media_assets"
 
 @pytest.fixture(scope="module")
 def library(running_app: RunningApp, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A library of a picture and a film of three windows; its posters and previews are there, its index is not."""
-    folder = tmp_path_factory.mktemp("films")
+    """A library of a picture and a video of three windows; its posters and previews are there, its index is not."""
+    folder = tmp_path_factory.mktemp("videos")
     shutil.copy(ASSETS / "images" / "lion.jpg", folder)
     shutil.copy(ASSETS / "videos" / "world.mp4", folder)
     libraries = Libraries(running_app.data / "libraries")
@@ -49,7 +49,7 @@ def test_browsers_cache_every_clips_poster_and_preview(
     running_app: RunningApp, library: str
 ) -> None:
     videos = Libraries(running_app.data / "libraries").gallery(library).videos
-    assert [video.film for video in videos].count("world.mp4") == 3
+    assert [video.long_video for video in videos].count("world.mp4") == 3
     for video in videos:
         place = f"{running_app.url}media/{library}/{content_key(video)}"
         poster, preview = (httpx.get(f"{place}/{kind}") for kind in ("poster.jpg", "preview.webm"))
@@ -118,8 +118,8 @@ def test_only_the_owner_saves_a_moment(
     assert saved.headers["content-disposition"].endswith("world%200.20.mp4")
     (tmp_path / "moment.mp4").write_bytes(saved.content)
     assert 10 <= probe(tmp_path / "moment.mp4").seconds < 20
-    with av.open(str(tmp_path / "moment.mp4")) as film:
-        assert [stream.codec_context.name for stream in film.streams] == ["h264", "aac"]
+    with av.open(str(tmp_path / "moment.mp4")) as moment:
+        assert [stream.codec_context.name for stream in moment.streams] == ["h264", "aac"]
     assert not list((running_app.data / "libraries" / library / "previews").glob(".*.mp4"))
 
 

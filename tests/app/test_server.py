@@ -3,7 +3,8 @@
 import httpx
 import pytest
 
-from nt2vr.ui.train.form import losses_view, presets
+from nt2vr.ui.train.losses_table import losses_view
+from nt2vr.ui.train.presets import presets
 from tests.app.raw import RawClient
 from tests.conftest import RunningApp
 from tests.support.paths import ROOT
@@ -89,7 +90,7 @@ def test_the_closing_slide_has_a_code_of_the_address(
 ) -> None:
     opened = {"address": "http://127.0.0.1:7860/nt2vr/"}
     (slide,) = RawClient(server.url, {}).send(("closing", "show"), [{}], opened)["output"]["data"]
-    assert slide["address"] == "https://films.example/nt2vr/"
+    assert slide["address"] == "https://videos.example/nt2vr/"
     assert slide["code"].startswith("data:image/svg+xml") and len(slide["rows"]) == 4
     (local,) = RawClient(running_app.url, {}).send(("closing", "show"), [{}], opened)["output"][
         "data"

@@ -3,8 +3,10 @@
 import json
 import re
 from base64 import urlsafe_b64encode
+from pathlib import Path
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
 from nt2vr.evaluation.ready_report import ready_report
@@ -82,6 +84,38 @@ def test_a_talk_ends_with_figures_and_keys_lead_away(
     keys.press("f")
     expect(slide(page)).to_be_hidden()
     expect(page.locator("#query textarea")).to_have_value(FIRST)
+
+
+def exported(page: Page, kind: str, folder: Path) -> Path:
+    with page.expect_download() as download:
+        page.locator(f"[data-do={kind}]").press("Enter")
+    path = folder / f"slide.{kind}"
+    download.value.save_as(path)
+    return path
+
+
+def test_pictures_show_what_is_on_the_stage(
+    own_page: Page, running_app: RunningApp, tmp_path: Path
+) -> None:
+    page = own_page
+    open_stage(page, running_app)
+    # No box is shown before its clip has loaded.
+    expect(page.locator(".nt-box rect").first).to_be_visible()
+    story = exported(page, "svg", tmp_path).read_text()
+    assert story.count("<image") == 8
+    assert story.count('stroke-width="2.5"') == page.locator(".nt-box rect:visible").count()
+    for mark in page.locator(".nt-clip .nt-mark").all_text_contents():
+        assert all(f">{word}</text>" in story for word in mark.split())
+
+    page.keyboard.press("End")
+    expect(slide(page).locator("tbody tr")).to_have_count(4)
+    drawn = exported(page, "svg", tmp_path).read_text()
+    assert "<image" not in drawn
+    for figure in slide(page).locator("td").all_text_contents():
+        assert f">{figure}</text>" in drawn or not figure
+    with Image.open(exported(page, "png", tmp_path)) as picture:
+        assert picture.size == (1920, 1200)
+        assert len(set(picture.convert("L").getdata())) > 10
 
 
 def test_the_game_ends_with_the_room_s_score(own_page: Page, running_app: RunningApp) -> None:

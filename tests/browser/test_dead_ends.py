@@ -29,7 +29,7 @@ def test_a_misspelt_word_is_corrected_by_a_click(loaded_page: Page) -> None:
 def test_suggestions_keep_the_unwanted_part_and_lead_to_clips(loaded_page: Page) -> None:
     page = loaded_page
     submit(page, "three penguins in the kitchen but no polar bear")
-    offers = page.locator(".nt-offers [data-query]")
+    offers = page.locator(".nt-suggestions [data-query]")
     expect(offers).to_have_count(2)
     texts = offers.all_inner_texts()
     assert all(text.endswith("but no polar bear") for text in texts)
@@ -54,5 +54,5 @@ def test_a_query_without_verdicts_says_why(loaded_page: Page) -> None:
     expect(page.locator(".nt-reason")).to_have_text(
         "No ✓ is possible: nothing says which clips show “only a robot”."
     )
-    page.locator(".nt-offers [data-query]").first.click()
+    page.locator(".nt-suggestions [data-query]").first.click()
     expect_sentence(page, "a robot")

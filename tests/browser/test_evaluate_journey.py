@@ -3,6 +3,7 @@
 import re
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -11,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from nt2vr.evaluation.jobs import READY_MARK
-from tests.browser.actions import choose, submit
+from tests.browser.actions import MODELS_MS, SHOWN, choose, held, submit
 from tests.browser.conftest import fresh_page
 from tests.conftest import RunningApp
 
@@ -98,9 +99,7 @@ def test_evaluate_read_filter_search_return_and_delete(
 def test_the_tab_opens_with_a_report_that_is_ready(
     own_page: Page, running_app: RunningApp, reports: Path
 ) -> None:
-    mark = reports.parent / READY_MARK
-    mark.unlink()
-    try:
+    with the_ready_report(reports):
         own_page.goto(running_app.url)
         open_tab(own_page)
         expect(own_page.locator(".nt-report h3")).to_contain_text("The built-in gallery")
@@ -113,29 +112,81 @@ def test_the_tab_opens_with_a_report_that_is_ready(
         own_page.locator(".nt-term", has_text="MIR").first.click()
         expect(own_page.locator(".nt-explains").first).to_contain_text("MIR: Mean inverted rank")
         assert own_page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
-    finally:
-        mark.touch()
 
 
 def test_a_late_report_replaces_no_new_evaluation(
     own_page: Page, running_app: RunningApp, reports: Path
 ) -> None:
     page = own_page
-    mark = reports.parent / READY_MARK
-    mark.unlink()
-    try:
+    with the_ready_report(reports):
         page.goto(f"{running_app.url}?systems=CLIP&k=4")
-        # The report is read from its archive meanwhile, and is answered after the form.
+        page.evaluate(SHOWN, [1, MODELS_MS])
+        # The report is read from its archive meanwhile.
         open_tab(page)
         page.locator("#evaluate-new").click()
+        page.evaluate("shown")
         expect(page.locator("#evaluate-form")).to_be_visible()
         expect(page.locator("#evaluate-systems .token")).not_to_have_count(0)
-        # The report would have come in this time.
-        page.wait_for_timeout(3000)
-        expect(page.locator("#evaluate-form")).to_be_visible()
         expect(page.locator(".nt-report")).to_have_count(0)
         page.locator("#evaluate-new").click()
         expect(page.locator("#evaluate-form")).to_be_visible()
+
+
+def test_a_click_before_the_first_answer_wins(
+    own_page: Page, running_app: RunningApp, reports: Path
+) -> None:
+    page = own_page
+    refusals: list[str] = []
+    page.on("response", lambda answer: refusals.append(answer.url) if not answer.ok else None)
+    with the_ready_report(reports):
+        page.goto(f"{running_app.url}?systems=CLIP&k=4")
+        with first_request_held(page):
+            page.locator("#evaluate-new").click()
+        expect(page.locator("#evaluate-form")).to_be_visible()
+        expect(page.locator(".nt-report h3")).to_have_count(0)
+        assert urlsplit(page.url).query == "report="
+        assert refusals == []
+
+
+def test_a_report_picked_before_an_answer_stays(
+    own_page: Page, running_app: RunningApp, reports: Path
+) -> None:
+    page = own_page
+    with the_ready_report(reports):
+        page.goto(f"{running_app.url}?systems=CLIP&k=4")
+        open_tab(page)
+        expect(page.locator(".nt-report h3")).to_be_visible()
+        (first,) = (path for path in reports.iterdir() if path.is_dir())
+        shutil.copytree(first, first.with_name(f"{first.name}-2"))
+        page.locator("#evaluate-new").click()
+        runs = page.locator(".nt-run")
+        expect(runs).to_have_count(2)
+        page.get_by_role("tab", name="Search").click()
+        with first_request_held(page):
+            runs.nth(1).click()
+        expect(runs.nth(1)).to_have_class(re.compile("nt-chosen"))
+        expect(page.locator(".nt-report h3")).to_be_visible()
+
+
+@contextmanager
+def first_request_held(page: Page) -> Iterator[None]:
+    """Open the tab, and hold its first request until the end of the block; then wait for the answer."""
+    page.evaluate(SHOWN, [1, MODELS_MS])
+    with held(page, "**/gradio_api/queue/join*", '"data":["?') as opening:
+        open_tab(page)
+        opening.wait_for_one()
+        yield
+        page.wait_for_timeout(500)
+    page.evaluate("shown")
+
+
+@contextmanager
+def the_ready_report(reports: Path) -> Iterator[None]:
+    """Have the app add the report that comes with it, as on the first opening of the tab."""
+    mark = reports.parent / READY_MARK
+    mark.unlink()
+    try:
+        yield
     finally:
         mark.touch()
 

@@ -31,7 +31,7 @@ def test_the_default_story_is_shown_before_it_is_searched_for(
         expect(columns(page)).to_have_count(3)
         assert page.locator(".nt-column:visible .nt-clip video:visible").count() >= 8
         expect(page.locator("#query textarea")).to_have_value(DEFAULT_QUERY)
-        expect(page.locator(".nt-said")).to_contain_text("a dog")
+        expect(page.locator(".nt-excluded")).to_contain_text("a dog")
         # Nothing says that a search is under way, since it changes nothing.
         opacity = "element => getComputedStyle(element).opacity"
         assert page.locator("#columns .html-container").evaluate(opacity) == "1"
@@ -58,9 +58,9 @@ def test_a_query_typed_before_the_first_search_is_searched(
     with held(page, "**/clips/*.webp"):
         page.goto(running_app.url)
         submit(page, "a bird, not flying")
-        expect(page.locator(".nt-said")).to_contain_text("flying", timeout=MODELS_MS)
+        expect(page.locator(".nt-excluded")).to_contain_text("flying", timeout=MODELS_MS)
     page.wait_for_timeout(1500)
-    expect(page.locator(".nt-said")).to_contain_text("flying")
+    expect(page.locator(".nt-excluded")).to_contain_text("flying")
     expect(page.locator("#query textarea")).to_have_value("a bird, not flying")
 
 

@@ -18,8 +18,8 @@ MISS = "miss"
 def column(name: str, *verdicts: str) -> dict[str, Any]:
     """A column that tells its verdicts wherever one can."""
     texts = {
-        "told": {"text": "leaves it out."},
-        "line": {"text": "1 of 2 right"},
+        "outcome": {"text": "leaves it out."},
+        "stage_summary": {"text": "1 of 2 right"},
         "badge": {"text": "1 of 2 right"},
     }
     hits = [
@@ -36,9 +36,9 @@ def column(name: str, *verdicts: str) -> dict[str, Any]:
     return {
         "name": name,
         "system": name,
-        "how": "",
+        "strategy": "",
         "about": name,
-        "said": name,
+        "announcement": name,
         **texts,
         "hits": hits,
     }
@@ -46,7 +46,9 @@ def column(name: str, *verdicts: str) -> dict[str, Any]:
 
 def after_guesses(page: Page, *rounds: tuple[list[dict[str, Any]], int | None]) -> dict[str, Any]:
     """Return what the columns show after the last of some guesses."""
-    plays = [[{"columns": columns, "cue": "no", "said": ""}, guess] for columns, guess in rounds]
+    plays = [
+        [{"columns": columns, "cue": "no", "announcement": ""}, guess] for columns, guess in rounds
+    ]
     run = "(given) => given.map(([value, guess]) => nt2vr.uncovered(value, guess ?? undefined)).at(-1)"
     state: dict[str, Any] = page.evaluate(run, plays)
     return state
@@ -64,7 +66,7 @@ def blank(chromium: Browser) -> Page:
 def test_before_the_guess_only_clips_tell_the_columns_apart(blank: Page) -> None:
     value = {
         "columns": [column("Alpha", RIGHT), column("Beta", VIOLATION)],
-        "said": "Alpha: 1 of 1 right",
+        "announcement": "Alpha: 1 of 1 right",
         "cue": "no",
     }
     covered = blank.evaluate("(value) => nt2vr.covered(value)", value)

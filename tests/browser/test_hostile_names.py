@@ -48,7 +48,7 @@ def hostile(running_app: RunningApp) -> Iterator[Path]:
             }
         )
         # It is skipped, and the reason names it.
-        (folder / f"{number} {payload}.mp4").write_bytes(b"no film")
+        (folder / f"{number} {payload}.mp4").write_bytes(b"no video")
         lines.append(
             {"video_id": f"no {payload}", "path": f"{number} {payload}.mp4", "captions": [payload]}
         )

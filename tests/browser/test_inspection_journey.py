@@ -49,6 +49,19 @@ def test_a_clip_that_was_closed_opens_again(loaded_page: Page) -> None:
         expect(page.locator(".nt-detail")).to_have_count(0)
 
 
+def test_arrows_step_through_enlarged_clips_of_a_column(page: Page) -> None:
+    clips = columns(page).first.locator(".nt-clip")
+    ids = [clip.get_attribute("data-id") for clip in clips.all()]
+    clips.first.press("Enter")
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_have_accessible_name(re.compile(f"^Clip {ids[0]}"))
+    for key, shown in (("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1)):
+        page.keyboard.press(key)
+        expect(dialog).to_have_accessible_name(re.compile(f"^Clip {ids[shown]}"))
+    page.keyboard.press("Escape")
+    expect(clips.nth(1)).to_be_focused()
+
+
 @pytest.mark.slow
 def test_a_score_is_explained_and_shown_on_the_map(page: Page, running_app: RunningApp) -> None:
     query = "a street but not cars"
@@ -68,8 +81,8 @@ def test_a_score_is_explained_and_shown_on_the_map(page: Page, running_app: Runn
     # A second Enter does not close the clip.
     expect(why).to_be_focused()
     # Of the systems that differ most: CLIP ranks it first, CLIP-neg far behind.
-    briefs = dialog.locator(".nt-brief")
-    expect(briefs).to_have_text(
+    effects = dialog.locator(".nt-effect")
+    expect(effects).to_have_text(
         [re.compile(r"^“but not” added −0\.022"), re.compile(r"^“but not” added −0\.072")]
     )
     # It takes the place of the first.

@@ -34,9 +34,9 @@ def libraries(running_app: RunningApp) -> Iterator[Libraries]:
 
 
 @pytest.fixture
-def films(running_app: RunningApp) -> Iterator[Path]:
+def videos(running_app: RunningApp) -> Iterator[Path]:
     """Captioned files in the home folder of the app, where libraries may be named."""
-    folder = running_app.data.parent / "films"
+    folder = running_app.data.parent / "videos"
     folder.mkdir()
     captions = {
         LION: ["a lion is resting on a rock", "a lion lies in the sun"],
@@ -49,7 +49,7 @@ def films(running_app: RunningApp) -> Iterator[Path]:
         json.dumps({"video_id": file.stem, "path": file.name, "captions": caption})
         for file, caption in captions.items()
     ]
-    (folder / "films.jsonl").write_text("\n".join(lines))
+    (folder / "videos.jsonl").write_text("\n".join(lines))
     yield folder
     shutil.rmtree(folder)
 
@@ -64,15 +64,15 @@ def wait_until_ready(page: Page, name: str) -> None:
     expect(button).to_contain_text("ready", timeout=MODELS_MS)
 
 
-def add_films(page: Page, films: Path) -> None:
+def add_videos(page: Page, videos: Path) -> None:
     open_library_tab(page)
     # The tab lists models as it opens.
     expect(page.locator("#library-first-model input")).to_have_value("tiny")
     page.get_by_label("Manifest with captions").check()
-    page.locator("#library-path").get_by_role("textbox").fill(str(films / "films.jsonl"))
-    page.locator("#library-name").get_by_role("textbox").fill("Films")
+    page.locator("#library-path").get_by_role("textbox").fill(str(videos / "videos.jsonl"))
+    page.locator("#library-name").get_by_role("textbox").fill("Videos")
     page.get_by_role("button", name="Add and index").click()
-    wait_until_ready(page, "Films")
+    wait_until_ready(page, "Videos")
 
 
 def test_files_are_uploaded_searched_by_their_moments_renamed_and_removed(
@@ -113,25 +113,25 @@ def test_files_are_uploaded_searched_by_their_moments_renamed_and_removed(
     submit(page, "the earth")
     expect(page).to_have_url(re.compile("q=the.earth"), timeout=MODELS_MS)
     expect(page.locator(".nt-reason")).to_contain_text("these clips have no captions")
-    film = columns(page).first.locator(".nt-clip", has_text="0:00–0:30")
+    tile = columns(page).first.locator(".nt-clip", has_text="0:00–0:30")
     # Its three windows are one hit.
-    expect(film).to_have_count(1)
-    film.click()
+    expect(tile).to_have_count(1)
+    tile.click()
     moments = page.get_by_role("group", name="Where in the video").get_by_role("button")
     expect(moments).to_have_count(3)
     moments.last.click()
-    expect(page.locator(".nt-film b")).to_have_text("0:20–0:30")
+    expect(page.locator(".nt-timeline b")).to_have_text("0:20–0:30")
     expect(page.locator(".nt-file")).to_contain_text("world.mp4 0:20–0:30 of 0:30")
     page.keyboard.press("Escape")
     reopen(page)
     expect(page.locator("#gallery input")).to_have_value("Mine")
-    expect(film).to_have_count(1)
+    expect(tile).to_have_count(1)
     # Each gallery has a query of its own.
     choose(page, "gallery", "Built-in world")
     expect(page.locator("#query textarea")).to_have_value(DEFAULT_QUERY)
     expect(page.locator("#head")).to_contain_text("built-in world")
     # Not as the library's query was understood.
-    expect(page.locator(".nt-said")).to_contain_text("a dog")
+    expect(page.locator(".nt-excluded")).to_contain_text("a dog")
     expect(columns(page).first.locator(".nt-badge")).to_contain_text("0 of 8 right")
     choose(page, "gallery", "Mine")
     expect(page.locator("#query textarea")).to_have_value("the earth")
@@ -158,21 +158,21 @@ def test_files_are_uploaded_searched_by_their_moments_renamed_and_removed(
 
 @pytest.mark.slow
 def test_a_model_without_an_index_asks_first(
-    page: Page, running_app: RunningApp, films: Path
+    page: Page, running_app: RunningApp, videos: Path
 ) -> None:
     write_tiny(running_app.data / "models" / "tiny", "tiny")
     try:
         follow(page)
-        add_films(page, films)
+        add_videos(page, videos)
         page.get_by_role("link", name="Search this library").click()
-        expect(page.locator("#gallery input")).to_have_value("Films", timeout=MODELS_MS)
+        expect(page.locator("#gallery input")).to_have_value("Videos", timeout=MODELS_MS)
         # Of the one model that knows more than drawings.
         expect(columns(page)).to_have_count(2, timeout=MODELS_MS)
         expect(page.locator("#query textarea")).to_have_value("a cheetah is running")
         expect(page.locator("#search-index")).to_be_hidden()
         choose(page, "systems", "CLIP")
         page.keyboard.press("Escape")
-        expect(page.get_by_text("Films is not indexed by CLIP yet: 3 clips")).to_be_visible(
+        expect(page.get_by_text("Videos is not indexed by CLIP yet: 3 clips")).to_be_visible(
             timeout=MODELS_MS
         )
         expect(columns(page)).to_have_count(0)
@@ -180,15 +180,15 @@ def test_a_model_without_an_index_asks_first(
         expect(columns(page)).to_have_count(3, timeout=MODELS_MS)
         expect(page.locator("#search-index")).to_have_text(re.compile("CLIP knows only drawings"))
         open_an_evaluated_query(page)
-        find_moved_films(page, films)
+        find_moved_videos(page, videos)
     finally:
         shutil.rmtree(running_app.data / "models" / "tiny")
         shutil.rmtree(running_app.data / "evaluation" / "reports", ignore_errors=True)
 
 
-def find_moved_films(page: Page, films: Path) -> None:
-    """Move the folder of the films, and say where it is: its clips stay, and what is missing is named."""
-    moved = films.rename(films.with_name("moved-films"))
+def find_moved_videos(page: Page, videos: Path) -> None:
+    """Move the folder of the videos, and say where it is: its clips stay, and what is missing is named."""
+    moved = videos.rename(videos.with_name("moved-videos"))
     (moved / LION.name).unlink()
     try:
         page.keyboard.press("Escape")
@@ -196,7 +196,7 @@ def find_moved_films(page: Page, films: Path) -> None:
         place = page.locator("#library-new-path").get_by_role("textbox")
         place.fill(str(moved.parent))
         page.get_by_role("button", name="Find its files").click()
-        expect(page.locator("#open-problem")).to_contain_text("has no films.jsonl")
+        expect(page.locator("#open-problem")).to_contain_text("has no videos.jsonl")
         place.fill(str(moved))
         page.get_by_role("button", name="Find its files").click()
         expect(page.locator(".nt-library .nt-remark")).to_contain_text(
@@ -204,23 +204,23 @@ def find_moved_films(page: Page, films: Path) -> None:
         )
         expect(place).to_be_hidden()
         expect(page.get_by_role("button", name="Move…")).to_be_visible()
-        wait_until_ready(page, "Films")
+        wait_until_ready(page, "Videos")
     finally:
-        moved.rename(films)
+        moved.rename(videos)
 
 
 def open_an_evaluated_query(page: Page) -> None:
-    """Evaluate the films, and open a query in Search: their captions are there, and the relevant clip is starred."""
+    """Evaluate the videos, and open a query in Search: their captions are there, and the relevant clip is starred."""
     page.get_by_role("tab", name="Evaluate").click()
     page.locator("#evaluate-data input").click()
-    page.get_by_role("option", name=re.compile("^Films")).click()
+    page.get_by_role("option", name=re.compile("^Videos")).click()
     page.get_by_role("button", name="Evaluate", exact=True).click()
     row = page.locator("#evaluate-queries a", has_text="a lion is resting on a rock").first
     page.locator("#evaluate-kind input").wait_for(timeout=MODELS_MS)
     expect(row).to_be_visible(timeout=MODELS_MS)
     row.click()
     page.get_by_role("link", name="Open in Search").click()
-    expect(page.locator("#gallery input")).to_have_value("Films")
+    expect(page.locator("#gallery input")).to_have_value("Videos")
     starred = columns(page).first.locator(".nt-clip:has(.nt-judged)")
     expect(starred).to_have_count(1, timeout=MODELS_MS)
     expect(starred).to_have_attribute("data-id", "lion")

@@ -115,6 +115,6 @@ def test_a_model_that_is_being_added_can_be_cancelled(
     )
     page.locator("#model-cancel").click()
     expect(page.locator("#model-problem")).to_have_text(
-        "It was cancelled. Nothing of the model was saved."
+        "The addition was cancelled. Nothing of the model was saved."
     )
     assert not list((running_app.data / "models").glob("*"))

@@ -75,7 +75,7 @@ def report_id(running_app: RunningApp) -> Iterator[str]:
 
 
 def rows(page: Page) -> Locator:
-    return page.locator(".nt-asked a[data-show]")
+    return page.locator(".nt-query a[data-show]")
 
 
 def test_step_through_queries_write_a_note_and_come_back(
@@ -113,15 +113,15 @@ def test_step_through_queries_write_a_note_and_come_back(
     page.keyboard.press("Tab")
     page.keyboard.type("who ", delay=20)
     # The tag is saved while the note is being typed.
-    expect(page.locator(".nt-kept")).to_have_text("saved")
+    expect(page.locator(".nt-saved")).to_have_text("saved")
     expect(page.locator(".nt-listed .nt-tag")).to_have_text("ambiguous")
     page.keyboard.type("dances?", delay=20)
     # This moves the caret.
     page.keyboard.press("ArrowLeft")
     # This leaves the field, which saves it.
     page.keyboard.press("Escape")
-    expect(page.locator(".nt-kept")).to_have_text("saved")
-    expect(page.locator(".nt-listed .nt-asked i")).to_have_text("who dances?")
+    expect(page.locator(".nt-saved")).to_have_text("saved")
+    expect(page.locator(".nt-listed .nt-query i")).to_have_text("who dances?")
 
     follow(page)
     expect(review).not_to_be_visible()

@@ -106,7 +106,7 @@ def test_pictures_are_pasted_videos_dropped_and_texts_refused(
     page.evaluate(
         "() => { window.answers = 0; document.addEventListener('nt-answered', () => { answers += 1; }); }"
     )
-    video = base64.b64encode(write_video("film.webm", [0, 60, 120]).read_bytes()).decode()
+    video = base64.b64encode(write_video("video.webm", [0, 60, 120]).read_bytes()).decode()
     give = """([kind, name, type, content]) => {
       const bytes = Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0));
       const data = new DataTransfer();
@@ -115,7 +115,7 @@ def test_pictures_are_pasted_videos_dropped_and_texts_refused(
       target.dispatchEvent(kind === "paste" ? new ClipboardEvent(kind, { ...options, clipboardData: data })
         : new DragEvent(kind, { ...options, dataTransfer: data }));
     }"""
-    page.evaluate(give, ["drop", "film.webm", "video/webm", video])
+    page.evaluate(give, ["drop", "video.webm", "video/webm", video])
     expect(chips).to_have_count(1)
     page.wait_for_function("answers === 1")
     page.evaluate(give, ["paste", "picture.png", "image/png", PIXEL])
@@ -144,7 +144,7 @@ def test_a_link_is_restored_and_an_empty_query_refused(
     expect(page.get_by_role("alert")).to_contain_text("Type what the clip should show")
     # What was shown stays.
     expect(columns(page)).to_have_count(2)
-    expect(page.locator(".nt-said")).to_have_text("You said no cat.")
+    expect(page.locator(".nt-excluded")).to_have_text("You said no cat.")
     submit(page, "a dog")
     expect(page.locator("#parts .nt-chip.nt-good")).to_have_text("a dog")
     expect(page.get_by_role("alert")).to_have_count(0)
@@ -200,7 +200,7 @@ def test_text_from_a_link_is_never_run(own_page: Page, running_app: RunningApp) 
 def test_the_negation_is_switched_by_click_and_by_key(
     page: Page,
 ) -> None:
-    cue = page.locator(".nt-said [data-flip]")
+    cue = page.locator(".nt-excluded [data-flip]")
     stayed = page.locator(".nt-stayed")
     badges = page.locator(".nt-column .nt-badge")
     expect(cue).to_have_attribute("aria-pressed", "false")

@@ -57,7 +57,7 @@ def follow_two_checkpoints(page: Page, run: RunFolder) -> None:
     expect(panel.get_by_text("One run trains at a time: CLIP has to wait")).to_be_visible()
     expect(panel.get_by_role("button", name="Stop it and start")).to_be_visible()
     panel.get_by_role("button", name="Start afterwards").click()
-    expect(panel).to_contain_text("“CLIP learns not” starts after learns 22/11 12:00")
+    expect(panel).to_contain_text("CLIP, learning “not” starts after learns (22 Nov 12:00)")
     expect(panel.get_by_role("button", name="Start afterwards")).to_have_count(0)
     panel.get_by_role("button", name="do not start").click()
     expect(panel).not_to_contain_text("starts after")

@@ -16,8 +16,8 @@ WriteVideo = Callable[..., Path]
 def test_a_folder_is_added_checked_updated_and_removed(
     tmp_path: Path, write_video: WriteVideo, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write_video("films/a.avi", [50] * 12)
-    (tmp_path / "films" / "text.mp4").write_text("no film")
+    write_video("videos/a.avi", [50] * 12)
+    (tmp_path / "videos" / "text.mp4").write_text("no video")
     write_tiny(tmp_path / "data" / "models" / "mine", "Mine")
     write_tiny(tmp_path / "data" / "runs" / "a-run" / "checkpoints" / "epoch_001", "A run", seed=1)
     flags = ["--data-dir", str(tmp_path / "data")]
@@ -29,46 +29,46 @@ def test_a_folder_is_added_checked_updated_and_removed(
 
     assert say("list") == "No libraries yet.\n"
     # Not by the run, which nobody has named.
-    output = say("add", str(tmp_path / "films"), "--name", "My films")
+    output = say("add", str(tmp_path / "videos"), "--name", "My videos")
     assert (
         "2 new (1 skipped): a.avi, text.mp4\n1 of 1 clips are indexed by Mine.\n1 file is skipped"
         in output
     )
-    assert say("check", "my films") == "Nothing changed.\n"
-    shutil.move(tmp_path / "films" / "a.avi", tmp_path / "films" / "b.avi")
-    assert say("check", "My films") == "1 renamed: a.avi → b.avi\n"
+    assert say("check", "my videos") == "Nothing changed.\n"
+    shutil.move(tmp_path / "videos" / "a.avi", tmp_path / "videos" / "b.avi")
+    assert say("check", "My videos") == "1 renamed: a.avi → b.avi\n"
     # The model here that knows more than drawings does it.
-    output = say("update", "My films", "--retry")
+    output = say("update", "My videos", "--retry")
     assert (
         "1 renamed: a.avi → b.avi\n1 of 1 clips are indexed by Mine." in output
         and "drawings" not in output
     )
-    output = say("update", "My films", "--model", "clip")
+    output = say("update", "My videos", "--model", "clip")
     assert output.startswith(
         "CLIP knows only drawings. For real videos: nt2vr models add ViT-B-32/openai, then "
     )
-    assert say("skipped", "My films").startswith("text.mp4\ttext.mp4 is not a readable video")
+    assert say("skipped", "My videos").startswith("text.mp4\ttext.mp4 is not a readable video")
     (info,) = json.loads(say("list", "--json"))
     assert (info["name"], info["num_clips"], info["num_skipped"], info["window_s"]) == (
-        "My films",
+        "My videos",
         1,
         1,
         10.0,
     )
-    assert "My films" in say("list")
-    assert "There is a library 'My films' already" in say(
-        "add", "x", "--name", "My films", "--model", "Mine", status=1
+    assert "My videos" in say("list")
+    assert "There is a library 'My videos' already" in say(
+        "add", "x", "--name", "My videos", "--model", "Mine", status=1
     )
-    assert say("remove", "My films") == "My films is removed.\n"
-    assert (tmp_path / "films" / "b.avi").is_file()
-    assert "no library 'My films'" in say("update", "My films", "--model", "Mine", status=1)
+    assert say("remove", "My videos") == "My videos is removed.\n"
+    assert (tmp_path / "videos" / "b.avi").is_file()
+    assert "no library 'My videos'" in say("update", "My videos", "--model", "Mine", status=1)
 
 
 def test_a_library_is_told_where_its_files_are_now(
     tmp_path: Path, write_video: WriteVideo, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for number, name in enumerate(("a.avi", "b.avi", "c.avi"), start=1):
-        write_video(f"films/{name}", [50 * number] * 12)
+        write_video(f"videos/{name}", [50 * number] * 12)
     write_tiny(tmp_path / "data" / "models" / "mine", "Mine")
     flags = ["--data-dir", str(tmp_path / "data")]
 
@@ -77,26 +77,26 @@ def test_a_library_is_told_where_its_files_are_now(
         out, err = capsys.readouterr()
         return err if status else out
 
-    run("add", str(tmp_path / "films"), "--name", "My films", "--model", "Mine", "--no-previews")
+    run("add", str(tmp_path / "videos"), "--name", "My videos", "--model", "Mine", "--no-previews")
     new = tmp_path / "drive"
     nothing = tmp_path / "data" / "models"
-    shutil.move(tmp_path / "films", new)
-    assert "nt2vr library move 'My films' FOLDER" in run("list")
-    assert "nt2vr library move 'My films' FOLDER" in run(
-        "update", "My films", "--model", "Mine", status=1
+    shutil.move(tmp_path / "videos", new)
+    assert "nt2vr library move 'My videos' FOLDER" in run("list")
+    assert "nt2vr library move 'My videos' FOLDER" in run(
+        "update", "My videos", "--model", "Mine", status=1
     )
-    assert "None of the 3 files of My films" in run("move", "My films", str(nothing), status=1)
+    assert "None of the 3 files of My videos" in run("move", "My videos", str(nothing), status=1)
     (new / "a.avi").unlink()
     (new / "b.avi").rename(new / "e.avi")
-    assert run("move", "my films", str(new)) == (
-        f"My films is in {new} now, with 2 of 3 files.\n"
+    assert run("move", "my videos", str(new)) == (
+        f"My videos is in {new} now, with 2 of 3 files.\n"
         "1 renamed: b.avi → e.avi\n"
         "Missing:\n  a.avi\n"
-        "nt2vr library update 'My films' reads what is new or changed, and removes what is missing.\n"
+        "nt2vr library update 'My videos' reads what is new or changed, and removes what is missing.\n"
     )
-    assert run("check", "My films") == "1 removed: a.avi\n"
+    assert run("check", "My videos") == "1 removed: a.avi\n"
     assert "2 of 2 clips are indexed by Mine." in run(
-        "update", "My films", "--model", "Mine", "--no-previews"
+        "update", "My videos", "--model", "Mine", "--no-previews"
     )
     assert "library move" not in run("list")
 

@@ -28,10 +28,10 @@ from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.models.open_clip_model import build_model
 from nt2vr.models.tokenizer import TOKENIZER
 from nt2vr.progress import silent, stoppable
-from nt2vr.search.searcher import DEFAULT_SYSTEMS
+from nt2vr.search.plan import DEFAULT_SYSTEMS
 from nt2vr.services import Services
 from nt2vr.settings import Settings
-from nt2vr.ui.library import indexing as library_indexing
+from nt2vr.ui.library import drawings
 from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.web.permissions import Permissions
 from tests.support.hub_server import HubServer, serve_hub, use_hub
@@ -227,21 +227,21 @@ def test_a_tokenizer_comes_with_its_model(
 def test_a_library_is_offered_a_model_for_photos(
     tmp_path: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(library_indexing, "OFFERED", replace(OFFERED, name="tiny/test"))
-    (tmp_path / "films").mkdir()
+    monkeypatch.setattr(drawings, "OFFERED", replace(OFFERED, name="tiny/test"))
+    (tmp_path / "videos").mkdir()
     shutil.copy(
-        Path(gradio.__file__).parent / "media_assets" / "images" / "lion.jpg", tmp_path / "films"
+        Path(gradio.__file__).parent / "media_assets" / "images" / "lion.jpg", tmp_path / "videos"
     )
     anybody = Permissions("a-token-of-the-owner", {"import": "everyone", "download": "everyone"})
     no_download = replace(anybody, rules={"import": "everyone"})
     with closing(Services(Settings.read(tmp_path / "data", "cpu"))) as services:
         indexing = Indexing(services)
         galleries = services.galleries
-        library = services.libraries.add("Films", "folder", tmp_path / "films").id
+        library = services.libraries.add("Videos", "folder", tmp_path / "videos").id
         notice = indexing.drawings(
             library, ["CLIP", "CLIP-neg drop"], anybody, None, is_indexed=False
         )
-        assert notice["do"] == "Get tiny / test and index with it"
+        assert notice["offer"] == "Get tiny / test and index with it"
         with pytest.raises(AccessError):
             indexing.get(library, no_download, None)
         assert galleries.default_systems(library) == ("CLIP-neg", "CLIP-neg rectified")

@@ -262,7 +262,8 @@ def test_shipped_presets_and_models_are_found_from_an_empty_folder(empty: Path) 
 from nt2vr.settings import ASSETS
 from nt2vr.presets import PRESETS
 from trainer.config import load_config
-from nt2vr.ui.train.form import bases, presets
+from nt2vr.ui.train.form import bases
+from nt2vr.ui.train.presets import presets
 
 config = load_config(PRESETS / "clip-neg.json")
 assert (config.encoder.base_folder / "nt2vr.json").is_file(), config.encoder.base_folder

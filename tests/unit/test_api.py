@@ -115,11 +115,11 @@ def test_the_gallery_is_searched_with_systems_by_name_or_not(
 
 def test_a_library_is_searched_by_name_once_indexed(tmp_path: Path, decoder: Decoder) -> None:
     write_tiny(tmp_path / "data" / "models" / "tiny", "tiny")
-    (tmp_path / "films").mkdir()
+    (tmp_path / "videos").mkdir()
     for colour in ("red", "green"):
-        Image.new("RGB", (32, 32), colour).save(tmp_path / "films" / f"{colour}.png")
+        Image.new("RGB", (32, 32), colour).save(tmp_path / "videos" / f"{colour}.png")
     libraries = Libraries(tmp_path / "data" / "libraries")
-    library = libraries.add("Colours", "folder", tmp_path / "films").id
+    library = libraries.add("Colours", "folder", tmp_path / "videos").id
     with Cache.of(tmp_path / "data") as cache:
         update_library(libraries, library, None, decoder, cache, previews=False)
         refused = pytest.raises(NotIndexedError, match=r"Colours .*tiny.* 2 clips")
@@ -134,7 +134,7 @@ def test_a_library_is_searched_by_name_once_indexed(tmp_path: Path, decoder: Dec
             previews=False,
         )
     with nt2vr.open_searcher(tmp_path / "data", library="colours") as searcher:
-        answer = searcher.search("", "tiny", k=2, image=tmp_path / "films" / "red.png")
+        answer = searcher.search("", "tiny", k=2, image=tmp_path / "videos" / "red.png")
         assert [hit.video_id for hit in answer.rankings[0].hits] == ["red.png", "green.png"]
         assert answer.as_dict()["gallery"] == library
     with pytest.raises(ConfigError, match=r"none.*Colours"):

@@ -191,7 +191,7 @@ import nt2vr.media.decode
 large = {"torch", "open_clip", "gradio", "faiss", "nltk", "HanTa", "diskcache"}
 assert not large & sys.modules.keys(), large & sys.modules.keys()
 nt2vr.understand
-import nt2vr.search.searcher, nt2vr.ui.train.form, nt2vr.ui.train.view, trainer.runs.manager
+import nt2vr.search.searcher, nt2vr.ui.train.form, nt2vr.ui.train.presets, nt2vr.ui.train.view, trainer.runs.manager
 import nt2vr.models.catalog, nt2vr.models.open_clip_encoder
 assert not {"torch", "open_clip", "gradio"} & sys.modules.keys()
 import nt2vr.ui.page

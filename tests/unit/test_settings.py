@@ -111,8 +111,8 @@ def homeless(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_a_home_folder_a_data_folder_must_be_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="NT2VR_DATA"):
         Settings.read(environment={})
-    with pytest.raises(ConfigError, match="~/films"):
-        Settings.read(tmp_path, roots=[Path("~/films")], environment={})
+    with pytest.raises(ConfigError, match="~/videos"):
+        Settings.read(tmp_path, roots=[Path("~/videos")], environment={})
     for settings in (
         Settings.read(tmp_path, environment={}),
         Settings.read(environment={"NT2VR_DATA": str(tmp_path)}),
@@ -143,10 +143,10 @@ def test_a_home_folder_that_is_there_stays(monkeypatch: pytest.MonkeyPatch, tmp_
         ("/nt2vr", "/nt2vr"),
         ("/nt2vr/", "/nt2vr"),
         ("/search/v1.0/~ada/", "/search/v1.0/~ada"),
-        ("https://films.example/nt2vr", "/nt2vr"),
-        ("HTTP://films.example:8080/nt2vr/", "/nt2vr"),
-        ("https://films.example", ""),
-        ("https://films.example/", ""),
+        ("https://videos.example/nt2vr", "/nt2vr"),
+        ("HTTP://videos.example:8080/nt2vr/", "/nt2vr"),
+        ("https://videos.example", ""),
+        ("https://videos.example/", ""),
         ("http://[::1]/nt2vr", "/nt2vr"),
     ],
 )
@@ -175,14 +175,14 @@ def test_the_app_is_found_below_a_path_or_address(named: str, path: str) -> None
             "/nt2vr#a",
             "/n%20t",
             "/ä",
-            "films.example/nt2vr",
-            "ftp://films.example/nt2vr",
+            "videos.example/nt2vr",
+            "ftp://videos.example/nt2vr",
             "https:///nt2vr",
         ),
         *(
-            "https://films.example/nt2vr?a=b",
-            "https://films.example/a b",
-            "https://films.example:99999/a",
+            "https://videos.example/nt2vr?a=b",
+            "https://videos.example/a b",
+            "https://videos.example:99999/a",
             "https://[::1/a",
         ),
     ],
@@ -197,8 +197,8 @@ def test_a_path_below_which_nothing_can_be_reached_is_refused(named: str) -> Non
     [
         ({}, ""),
         ({"GRADIO_ROOT_PATH": "/nt2vr"}, ""),
-        ({"GRADIO_ROOT_PATH": "https://films.example/nt2vr"}, "https://films.example/nt2vr/"),
-        ({"GRADIO_ROOT_PATH": "HTTP://films.example:8080/"}, "HTTP://films.example:8080/"),
+        ({"GRADIO_ROOT_PATH": "https://videos.example/nt2vr"}, "https://videos.example/nt2vr/"),
+        ({"GRADIO_ROOT_PATH": "HTTP://videos.example:8080/"}, "HTTP://videos.example:8080/"),
         (
             {"SPACE_ID": "ada/nt2vr", "SPACE_HOST": "ada-nt2vr.hf.space"},
             "https://ada-nt2vr.hf.space/",
@@ -294,10 +294,10 @@ def test_home_folders_serve_libraries_only_without_strangers(
 ) -> None:
     assert Settings.read(environment={}).allow_roots == (Path.home().resolve(),)
     assert Settings.read(host="0.0.0.0", environment={}).allow_roots == ()
-    (tmp_path / "films").mkdir()
-    (tmp_path / "link").symlink_to(tmp_path / "films")
+    (tmp_path / "videos").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "videos")
     environment = {"NT2VR_ALLOW_ROOT": f"{tmp_path / 'link'}:{tmp_path}"}
-    roots = (tmp_path / "films").resolve(), tmp_path.resolve()
+    roots = (tmp_path / "videos").resolve(), tmp_path.resolve()
     assert Settings.read(host="0.0.0.0", environment=environment).allow_roots == roots
     assert Settings.read(roots=[tmp_path], environment={}).allow_roots == roots[1:]
     with pytest.raises(ConfigError, match="gone"):

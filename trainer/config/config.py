@@ -11,7 +11,7 @@ from pydantic.fields import FieldInfo
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.extension import loaded, text_sides, video_inputs
 from nt2vr.models.capabilities import VideoInputName
-from nt2vr.models.card import MEAN, read_card
+from nt2vr.models.card import MEAN, Card, read_card
 from nt2vr.models.framing import CENTRES, Framing
 from nt2vr.sections import AnySection, Section, check_names, read_settings
 from trainer.config.clips import DatasetSettings, FrameSettings
@@ -151,20 +151,21 @@ class TrainConfig(BaseModel):
         """Frame positions by their name on the card."""
         if self.frames.positions != "base":
             return self.frames.positions
-        base = self.encoder.base_folder
-        if base:
-            return read_card(base).framing.positions
-        return CENTRES
+        card = self._base_card
+        return card.framing.positions if card else CENTRES
 
     @property
     def card_pooling(self) -> str:
         """Pooling by its name on the card."""
         if self.frames.pooling != "base":
             return self.frames.pooling
+        card = self._base_card
+        return card.pooling.name if card else MEAN
+
+    @property
+    def _base_card(self) -> Card | None:
         base = self.encoder.base_folder
-        if base:
-            return read_card(base).pooling.name
-        return MEAN
+        return read_card(base) if base else None
 
     @property
     def knows_order(self) -> bool:

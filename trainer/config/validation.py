@@ -7,10 +7,10 @@ from pydantic import Field
 from nt2vr.evaluation.metric_names import (
     COMPOSED_HARD_PAIRS,
     COMPOSED_MIR,
-    KS,
     NEGATED_DELTA_MIR,
     NOT_AUC,
     ORIGINAL_MIR,
+    ORIGINAL_RECALLS,
     TEXT_IDIOMS,
     TEXT_KEPT,
     TEXT_ORDER,
@@ -18,13 +18,11 @@ from nt2vr.evaluation.metric_names import (
     TEXT_TARGET,
     WITHOUT_HARD_PAIRS,
     WITHOUT_MIR,
-    recall,
 )
 from nt2vr.extension import trainings
 from nt2vr.sections import Count, Section, Whole
 
-RECALLS = tuple(recall(k) for k in KS)
-OF_VIDEOS = (ORIGINAL_MIR, *(f"original/{name}" for name in RECALLS))
+OF_VIDEOS = (ORIGINAL_MIR, *ORIGINAL_RECALLS)
 OF_DENYING = (
     COMPOSED_MIR,
     COMPOSED_HARD_PAIRS,

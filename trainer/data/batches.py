@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from trainer.config import TrainConfig
 from trainer.data.clips import Clips
-from trainer.data.sentences import fixed_key
+from trainer.data.sentences import DrawnCaption, fixed_key
 from trainer.distributed import share, world_size
 from trainer.inputs.base import Draw, Drawing, Input
 
@@ -115,9 +115,7 @@ class _Epoch:
         num_processes = world_size()
         kept_per_process = config.objective.keep_share * len(draws) / num_processes
         num_kept = math.ceil(kept_per_process) * num_processes
-        captions = []
-        for row, number, key in draws[share(num_kept)]:
-            captions.append(self.clips.sentences.draw(row, random.Random(key), number))
+        captions = self._captions(draws[share(num_kept)])
 
         drawn: dict[type[Input[Any, Any]], Any] = {}
         drawing = Drawing(self.clips, config, self.epoch, step, draws, captions, drawn)
@@ -132,6 +130,12 @@ class _Epoch:
             rows=drawing.rows,
             drawn=drawn,
         )
+
+    def _captions(self, draws: Sequence[Draw]) -> list[DrawnCaption]:
+        captions = []
+        for row, number, key in draws:
+            captions.append(self.clips.sentences.draw(row, random.Random(key), number))
+        return captions
 
     def _frames(self, drawing: Drawing) -> NDArray[np.uint8]:
         stored = self.clips.frames

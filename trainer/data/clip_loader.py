@@ -42,6 +42,7 @@ from trainer.data.sentences import (
     CaptionSentences,
     WorldSentences,
 )
+from trainer.runs.run_folder import data_dir_of
 
 logger = logging.getLogger(__name__)
 # Captions of the built-in world that are parsed: they are long and much alike.
@@ -258,6 +259,7 @@ def frame_cache(folder: Path) -> Cache:
 
     For runs in a data folder it is the app's, so that evaluation shares the frames.
     """
-    if folder.parts[-2:] == ("runs", ".frames"):
-        return Cache.of(folder.parents[1])
-    return Cache(folder / "content", frames=folder / "frames")
+    data_dir = data_dir_of(folder)
+    if data_dir is None:
+        return Cache(folder / "content", frames=folder / "frames")
+    return Cache.of(data_dir)

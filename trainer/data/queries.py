@@ -10,6 +10,7 @@ from nt2vr.media.gallery import Video
 from nt2vr.negation.generate.build import build_query_sets, cached_query_sets
 from nt2vr.negation.generate.query_sets import CaptionedVideos
 from nt2vr.progress import Progress, silent
+from trainer.runs.run_folder import data_dir_of
 
 
 def evaluation_queries(
@@ -40,6 +41,5 @@ def evaluation_queries(
 
 def query_folder(cache: Path) -> Path:
     """Return the folder that keeps queries: evaluation's own for runs in a data folder, so that both share them."""
-    if cache.parts[-2:] == ("runs", ".frames"):
-        return cache.parents[1] / "evaluation"
-    return cache
+    data_dir = data_dir_of(cache)
+    return cache if data_dir is None else data_dir / "evaluation"

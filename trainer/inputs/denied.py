@@ -104,13 +104,8 @@ class Truth(Input[TruthBatch, EmbeddedTruth]):
         The pool has random clips, and hard ones of all processes' sentences.
         """
         source = drawing.clips.sentences
-        # All processes draw the same pool, so each needs the sentences of all; its own are drawn.
-        share = drawing.share
-        before = draw_sentences(drawing, drawing.draws[: share.start])
-        after = draw_sentences(drawing, drawing.draws[share.stop :])
-        sentences = [*before, *drawing.of(Denied), *after]
         unknown = KnownClips(np.zeros(len(source), bool), np.zeros(len(source), bool))
-        truths = [source.truth(sentence) or unknown for sentence in sentences]
+        truths = [source.truth(sentence) or unknown for sentence in _sentences_of_all(drawing)]
         fitting = np.stack([truth.fitting for truth in truths])  # (B, N)
         both = np.stack([truth.both for truth in truths])  # (B, N)
         pool = drawing.rows
@@ -130,6 +125,14 @@ class Truth(Input[TruthBatch, EmbeddedTruth]):
         fitting = torch.from_numpy(drawn.fitting).to(towers.device)
         both = torch.from_numpy(drawn.both).to(towers.device)
         return EmbeddedTruth(pool, fitting, both)
+
+
+def _sentences_of_all(drawing: Drawing) -> list[Denial]:
+    """Return the sentences of all processes, which draw the same pool; this one's are drawn already."""
+    share = drawing.share
+    before = draw_sentences(drawing, drawing.draws[: share.start])
+    after = draw_sentences(drawing, drawing.draws[share.stop :])
+    return [*before, *drawing.of(Denied), *after]
 
 
 def _with_more(

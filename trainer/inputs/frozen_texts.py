@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -12,7 +11,7 @@ import torch
 from torch import Tensor
 
 from nt2vr.errors import reason_of
-from nt2vr.files import atomic_write
+from nt2vr.files import atomic_write, hash_text
 from nt2vr.media.limits import Limit, evict, mark_used
 from nt2vr.models.checkpoint import read_model
 from nt2vr.models.encoder import Vectors
@@ -69,8 +68,7 @@ class StoredTexts:
 
     def encode_text(self, texts: Sequence[str]) -> Vectors:
         """Embed texts, or read embeddings that an earlier call stored: (N, D), L2-normalised."""
-        key = repr((self.encoder.text_key, list(texts)))
-        digest = blake2b(key.encode(), digest_size=12).hexdigest()
+        digest = hash_text(repr((self.encoder.text_key, list(texts))))
         path = self.folder / f"texts-{digest}.npy"
         try:
             stored: Vectors = np.load(path)

@@ -12,8 +12,8 @@ from nt2vr.errors import ConfigError
 from nt2vr.progress import Progress
 from nt2vr.world.altered import other_motions
 from nt2vr.world.drawn.motions import order_of
-from nt2vr.world.scenes import Figure, Scene, main_deeds
-from nt2vr.world.things import ENTER, LEAVE, deeds, things
+from nt2vr.world.scenes import Figure, Scene, main_actions
+from nt2vr.world.things import ENTER, LEAVE, actions, things
 from nt2vr.world.wording import SEQUENCES, conjugate, in_turn
 from trainer.config import TrainConfig
 from trainer.data.clips import Clips
@@ -166,13 +166,11 @@ class FrameOrders:
         rows = [solo.row, rng.choice(rows_by_verb[other_verb])]
         subject = _draw_noun(solo.thing, rng)
         sequence = rng.choice(SEQUENCES)
-        phrases = [rng.choice(deeds()[verb].phrases) for verb in (solo.verb, other_verb)]
+        phrases = [rng.choice(actions()[verb].phrases) for verb in (solo.verb, other_verb)]
 
         for _ in range(2):
-            first_half = sorted(rng.sample(range(num_frames), num_frames // 2))
-            second_half = sorted(rng.sample(range(num_frames), num_frames - num_frames // 2))
-            frames = [(rows[0], number) for number in first_half]
-            frames += [(rows[1], number) for number in second_half]
+            frames = _draw_frames(rows[0], num_frames // 2, num_frames, rng)
+            frames += _draw_frames(rows[1], num_frames - num_frames // 2, num_frames, rng)
             yield in_turn(subject, first=phrases[0], second=phrases[1], joint=sequence), frames
             rows.reverse()
             phrases.reverse()
@@ -191,9 +189,14 @@ class FrameOrders:
             (motion.other_verb, reordered(motion.verb, motion.other_verb, num_frames)),
         ]
         for verb, order in orders:
-            phrase = rng.choice(deeds()[verb].phrases).format(o=object_text)
+            phrase = rng.choice(actions()[verb].phrases).format(o=object_text)
             frames = [(motion.row, number) for number in order]
             yield f"{subject} {conjugate(phrase, form)}", frames
+
+
+def _draw_frames(row: int, count: int, num_frames: int, rng: random.Random) -> Frames:
+    """Draw some of a clip's frames, in their order."""
+    return [(row, number) for number in sorted(rng.sample(range(num_frames), count))]
 
 
 def _draw_noun(thing: str, rng: random.Random) -> str:
@@ -205,18 +208,18 @@ def reordered(verb: str, other_verb: str, num_frames: int) -> list[int]:
     """Return which frames of a clip with one motion show the other, in its order."""
     if {verb, other_verb} == {ENTER, LEAVE}:
         return list(range(num_frames))[::-1]
-    positions = order_of(deeds()[verb].motion, num_frames)
-    other_positions = order_of(deeds()[other_verb].motion, num_frames)
+    positions = order_of(actions()[verb].motion, num_frames)
+    other_positions = order_of(actions()[other_verb].motion, num_frames)
     return [positions.index(position) for position in other_positions]
 
 
 def solos_of(row: int, scene: Scene) -> Iterator[Solo]:
     for figure in scene.figures:
-        actions = main_deeds(figure)
+        main = main_actions(figure)
         is_subject = figure.kind.role in ("person", "animal") and _is_named(figure)
-        if not is_subject or len(actions) != 1:
+        if not is_subject or len(main) != 1:
             continue
-        (action,) = actions
+        (action,) = main
         if action.object is None and (action.start, action.end) == (0, 1):
             yield Solo(row, figure.thing, action.verb)
 
@@ -235,7 +238,7 @@ def motions_of(row: int, scene: Scene) -> Iterator[Motion]:
                 object="",
             )
 
-        for action in main_deeds(figure):
+        for action in main_actions(figure):
             lasts = (action.start, action.end) == (0, 1)
             # It is done to nobody, and to one thing at most.
             if lasts and (action.object is None or _is_one(action.object)):

@@ -45,8 +45,10 @@ class PartVectors(NamedTuple):
 
 
 class TeacherTexts(NamedTuple):
-    sentences: list[Denial]  # b denying sentences
-    captions: list[str] | None  # the batch's captions; None if no loss compares them
+    """The denying sentences of this process's clips, and the captions; None if no loss compares these."""
+
+    sentences: list[Denial]
+    captions: list[str] | None
 
 
 class Parts(Input[TeacherTexts, PartVectors]):

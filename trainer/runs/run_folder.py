@@ -36,6 +36,10 @@ from nt2vr.settings import training_devices
 from trainer.config.config import TrainConfig
 from trainer.runs.loggers import loggers_of
 
+# The folder of run folders in a data folder.
+RUNS = "runs"
+# Beside the runs: the folder of frames, and of what else trainings prepare.
+FRAMES = ".frames"
 # "stopping" and "interrupted" are never written: `RunManager` infers them.
 State = Literal["preparing", "running", "stopping", "stopped", "finished", "failed", "interrupted"]
 UNDER_WAY: tuple[State, ...] = ("preparing", "running", "stopping")
@@ -154,6 +158,12 @@ class RunFolder:
         self._status = path / "status.json"
         self.lock = Lock(path / "lock")
 
+    @property
+    def data_dir(self) -> Path | None:
+        """The data folder that the run is in; None outside of one."""
+        folder = self.path.resolve()
+        return folder.parents[1] if folder.parent.name == RUNS else None
+
     def checkpoint(self, epoch: int) -> Path:
         return self.path / "checkpoints" / f"epoch_{epoch:03d}"
 
@@ -240,6 +250,11 @@ class RunFolder:
                     f"{self.path.name} is already training. Wait for it, or stop it first."
                 ) from None
             yield
+
+
+def data_dir_of(cache: Path) -> Path | None:
+    """Return the data folder whose runs prepare their data in `cache`; None outside of one."""
+    return cache.parents[1] if cache.parts[-2:] == (RUNS, FRAMES) else None
 
 
 def device_locks(runs: Path, devices: Sequence[str] = ()) -> dict[str, Lock]:

@@ -12,7 +12,6 @@ import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from itertools import product
 from pathlib import Path
 from statistics import mean, stdev
@@ -21,7 +20,7 @@ from typing import Annotated, Any, NamedTuple
 from cyclopts import Parameter
 
 from nt2vr.errors import ConfigError, RunError, quoted
-from nt2vr.files import atomic_write, check_writable, parse_json
+from nt2vr.files import atomic_write, check_writable, hash_text, parse_json
 from nt2vr.presets import sweep_files
 from nt2vr.settings import Settings, training_devices, training_environment
 from trainer.config import (
@@ -326,21 +325,22 @@ def markdown(keys: Sequence[str], runs: Sequence[SweepRun]) -> str:
     finished = _best_epochs(runs)
     columns = _measured_columns(finished)
 
-    lines = [
-        [*keys, "runs", "best epoch", *columns],
-        [":--"] * len(keys) + ["--:"] * (2 + len(columns)),
-    ]
+    table = _line(*keys, "runs", "best epoch", *columns)
+    table += _line(*[":--"] * len(keys), *["--:"] * (2 + len(columns)))
     for label, rows in finished.items():
-        cells = [_mean(rows, name) for name in columns]
-        lines.append([*label, *_progress_cells(rows, num_runs[label]), *cells])
+        means = [_mean(rows, name) for name in columns]
+        table += _line(*label, *_progress_cells(rows, num_runs[label]), *means)
     for name, controls in _controls(runs).items():
-        lines.append([name, *[UNKNOWN] * (len(keys) + 1), *_control_cells(controls, columns)])
-
-    table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+        unknown = [UNKNOWN] * (len(keys) + 1)
+        table += _line(name, *unknown, *_control_cells(controls, columns))
     note = difference_note(finished, columns)
     if not note:
         return table
     return f"{table}\n{note}\n"
+
+
+def _line(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |\n"
 
 
 def _best_epochs(runs: Sequence[SweepRun]) -> dict[Label, list[Row]]:
@@ -456,4 +456,4 @@ def _mean(rows: Sequence[Row], name: str) -> str:
 
 
 def _digest(data: Any) -> str:
-    return blake2b(json.dumps(data, sort_keys=True).encode(), digest_size=4).hexdigest()
+    return hash_text(json.dumps(data, sort_keys=True), 4)

@@ -31,7 +31,7 @@ from nt2vr.sections import check_names
 # Characters of a card's summary, which stands below the model's name.
 MAX_SUMMARY = 40
 
-# keys in nt2vr.json, in the order of 0.2.0's files, before, between and after those of extensions
+# Keys in nt2vr.json, in the order of 0.2.0's files: before, between and after those of extensions.
 STORED_FIRST = (
     "name",
     "objective",
@@ -62,7 +62,7 @@ STORED_LAST = (
     "text_fingerprint",
     "queries",
 )
-# of the card of a model that is loaded or can be: from open_clip_config.json, and from the device
+# Of the card of a model that is loaded or can be: from open_clip_config.json, and from the device.
 DERIVED = (
     "resize_mode",
     "interpolation",

@@ -129,7 +129,7 @@ class Absences:
         self, subject: Subject, key: Key, text: str, seed: int
     ) -> Iterator[AbsenceQuery]:
         doing = inflect_phrase(text, "VBG")
-        template = random.Random(f"{seed} not {key}").choice(templates_for("no deed"))
+        template = random.Random(f"{seed} not {key}").choice(templates_for("no action"))
         sentence = template.format(B_ing=doing, B_s=inflect_phrase(text, "VBZ"))
         with_action = self._index.usage.shown_by(subject, key)
         maybe_with_action = self._index.maybe_shown_by(self._index.words_of(key))

@@ -10,12 +10,11 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 from nt2vr.errors import QueryError
-from nt2vr.files import parse_json, write_json
+from nt2vr.files import hash_text, parse_json, write_json
 from nt2vr.negation.generate.absences import AbsenceQuery, Absences
 from nt2vr.negation.generate.actions import Action, actions
 from nt2vr.negation.generate.composer import ComposedQuery, QueryComposer
@@ -143,7 +142,7 @@ def cached_absences(
 
 def _cached(folder: Path, name: str, source: list[Any], build_value: Callable[[], Any]) -> Any:
     """Return a JSON value built from `source`, from a file in `folder` if it can be read."""
-    digest = blake2b(json.dumps([GENERATOR, *source]).encode(), digest_size=12).hexdigest()
+    digest = hash_text(json.dumps([GENERATOR, *source]))
     path = folder / f"{name}-{digest}.json"
     # The file may be missing or damaged.
     with suppress(OSError, ValueError):

@@ -121,7 +121,7 @@ class _Parsed:
         names: lemmas, and hypernyms of its nouns.
         things: those that it names.
         denied: its versions with one thing or verb denied.
-        deeds: its actions.
+        actions: its actions.
     """
 
     text: str
@@ -131,7 +131,7 @@ class _Parsed:
     names: frozenset[str]
     things: tuple[NamedThing, ...]
     denied: tuple[Denial, ...]
-    deeds: tuple[_UsualAction, ...] = ()
+    actions: tuple[_UsualAction, ...] = ()
 
 
 class CaptionDenials:
@@ -153,15 +153,15 @@ class CaptionDenials:
         self._captions: list[_Parsed | None] = []
         for caption, caption_actions in parsed_captions:
             if caption is not None:
-                caption = replace(caption, deeds=tuple(_deeds(caption_actions, usage)))
+                caption = replace(caption, actions=tuple(_usual_actions(caption_actions, usage)))
             self._captions.append(caption)
         self._sources = [caption for caption in self._captions if caption is not None]
         self._with_things = [caption for caption in self._sources if caption.things]
-        self._with_deeds = [caption for caption in self._sources if caption.deeds]
-        self._deeds_of: dict[Subject, list[_UsualAction]] = defaultdict(list)
-        for caption in self._with_deeds:
-            for deed in caption.deeds:
-                self._deeds_of[deed.subject].append(deed)
+        self._with_actions = [caption for caption in self._sources if caption.actions]
+        self._actions_of: dict[Subject, list[_UsualAction]] = defaultdict(list)
+        for caption in self._with_actions:
+            for usual_action in caption.actions:
+                self._actions_of[usual_action.subject].append(usual_action)
 
     def __len__(self) -> int:
         return len(self._captions)
@@ -197,10 +197,10 @@ class CaptionDenials:
 
     def _composed(self, caption: _Parsed, rng: random.Random) -> Denial | None:
         """Draw "A and not B", by nT2VR's templates or joined freely."""
-        if not caption.deeds:
+        if not caption.actions:
             return None
-        wanted = rng.choice(caption.deeds)
-        unwanted = self._draw_unwanted_deed(caption, wanted, rng)
+        wanted = rng.choice(caption.actions)
+        unwanted = self._draw_unwanted_action(caption, wanted, rng)
         if unwanted is None:
             return None
 
@@ -216,7 +216,7 @@ class CaptionDenials:
                 unwanted=doing,
             )
         clause = _clause(wanted, rng, may_be_finite=False)
-        template = rng.choice(templates_for("joint of a deed"))
+        template = rng.choice(templates_for("joint of an action"))
         return Denial(
             kind="composed",
             text=template.format(A=clause, F=doing),
@@ -224,24 +224,24 @@ class CaptionDenials:
             unwanted=doing,
         )
 
-    def _draw_unwanted_deed(
+    def _draw_unwanted_action(
         self, caption: _Parsed, wanted: _UsualAction, rng: random.Random
     ) -> _UsualAction | None:
         """Draw an action that the caption does not tell of, for the subject of a wanted one."""
         of_subject: list[_UsualAction] = []
         if rng.random() < SAME_SUBJECT_SHARE:
-            of_subject = self._deeds_of[wanted.subject]
+            of_subject = self._actions_of[wanted.subject]
         for attempt in range(MAX_DRAWS):
             # All actions of a subject may be those of the caption, so the second half is of anybody.
             if of_subject and attempt < MAX_DRAWS // 2:
-                deed = rng.choice(of_subject)
+                action = rng.choice(of_subject)
             else:
-                deed = rng.choice(rng.choice(self._with_deeds).deeds)
+                action = rng.choice(rng.choice(self._with_actions).actions)
             # runs and does not run on the beach
-            is_part = wanted.content <= deed.content
-            is_told = deed.content <= caption.names
-            if not is_part and not is_told and agrees(wanted.subject, deed.text):
-                return deed
+            is_part = wanted.content <= action.content
+            is_told = action.content <= caption.names
+            if not is_part and not is_told and agrees(wanted.subject, action.text):
+                return action
         return None
 
     def _without(self, caption: _Parsed, rng: random.Random) -> Denial | None:
@@ -277,21 +277,21 @@ class CaptionDenials:
     def _wanted(self, caption: _Parsed, rng: random.Random) -> str:
         """Return the full caption or one of its actions; "" if it is too long and has none."""
         wanted = caption.text if len(caption.words) <= MAX_WORDS else ""
-        if caption.deeds and (not wanted or rng.random() >= FULL_CAPTION_SHARE):
-            return _clause(rng.choice(caption.deeds), rng)
+        if caption.actions and (not wanted or rng.random() >= FULL_CAPTION_SHARE):
+            return _clause(rng.choice(caption.actions), rng)
         return wanted
 
     def _not(self, caption: _Parsed, rng: random.Random) -> Denial | None:
         """Draw "not B" for an action or a thing; "nobody" only for actions of people."""
-        deed = self._draw_other_deed(caption, rng)
-        if deed:
-            doing = inflect_phrase(deed.text, "VBG")
-            templates = templates_for("no deed")
-            if deed.subject.is_human:
+        action = self._draw_other_action(caption, rng)
+        if action:
+            doing = inflect_phrase(action.text, "VBG")
+            templates = templates_for("no action")
+            if action.subject.is_human:
                 template = rng.choice(templates)
             else:
                 template = templates[0]
-            text = template.format(B_ing=doing, B_s=inflect_phrase(deed.text, "VBZ"))
+            text = template.format(B_ing=doing, B_s=inflect_phrase(action.text, "VBZ"))
             return Denial(
                 kind="not",
                 text=text,
@@ -311,10 +311,10 @@ class CaptionDenials:
 
     def _typed_not(self, caption: _Parsed, rng: random.Random) -> Denial | None:
         """Word "not B" as people type it."""
-        deed = self._draw_other_deed(caption, rng)
-        if deed:
-            doing = inflect_phrase(deed.text, "VBG")
-            use = "of a person" if deed.subject.is_human else "of an animal"
+        action = self._draw_other_action(caption, rng)
+        if action:
+            doing = inflect_phrase(action.text, "VBG")
+            use = "of a person" if action.subject.is_human else "of an animal"
             return Denial(
                 kind="typed not",
                 text=draw_refusal(doing, use, rng),
@@ -332,14 +332,14 @@ class CaptionDenials:
             unwanted=thing.text,
         )
 
-    def _draw_other_deed(self, caption: _Parsed, rng: random.Random) -> _UsualAction | None:
+    def _draw_other_action(self, caption: _Parsed, rng: random.Random) -> _UsualAction | None:
         """Draw an action that the caption does not tell of; None where a thing is denied instead."""
-        if not self._with_deeds or rng.random() >= ACTION_SHARE:
+        if not self._with_actions or rng.random() >= ACTION_SHARE:
             return None
         for _ in range(MAX_DRAWS):
-            deed = rng.choice(rng.choice(self._with_deeds).deeds)
-            if not deed.content <= caption.names:
-                return deed
+            action = rng.choice(rng.choice(self._with_actions).actions)
+            if not action.content <= caption.names:
+                return action
         return None
 
     def _fragment(self, caption: _Parsed, rng: random.Random) -> Denial | None:
@@ -367,9 +367,9 @@ class CaptionDenials:
 
     def _typed(self, caption: _Parsed, rng: random.Random) -> Denial | None:
         """Word "A and not B" or "A without N" as people type it, or merely ask for A."""
-        is_deed = rng.random() < ACTION_SHARE
+        is_action = rng.random() < ACTION_SHARE
         draw = self._without
-        if is_deed:
+        if is_action:
             draw = self._composed
         denial = draw(caption, rng)
         if denial is None:
@@ -387,7 +387,7 @@ class CaptionDenials:
         further = ""
         if second and second.unwanted != denial.unwanted:
             further = second.unwanted
-        text, is_list = draw_exclusion(wanted, denial.unwanted, further, is_deed, rng)
+        text, is_list = draw_exclusion(wanted, denial.unwanted, further, is_action, rng)
         unwanted = denial.unwanted
         if is_list:
             unwanted = f"{unwanted} and {further}"
@@ -418,8 +418,8 @@ def _negated(caption: _Parsed, rng: random.Random) -> Denial | None:
 def _idiom(caption: _Parsed, rng: random.Random, wordings: Wordings) -> Denial | None:
     if len(caption.words) > MAX_WORDS:
         return None
-    deeds = [(deed.subject, deed.text) for deed in caption.deeds]
-    wording = draw_idiom(caption.text, deeds, caption.things, rng, wordings)
+    clauses = [(action.subject, action.text) for action in caption.actions]
+    wording = draw_idiom(caption.text, clauses, caption.things, rng, wordings)
     if wording is None:
         return None
     return Denial(
@@ -433,7 +433,7 @@ def _idiom(caption: _Parsed, rng: random.Random, wordings: Wordings) -> Denial |
 def templates_for(use: str) -> list[str]:
     """Return the templates of `assets/wordings/denials.json` for one use.
 
-    One given twice is twice as likely. {A} is wanted; {N} is a thing, {B_ing} and {B_s} a deed, {F}
+    One given twice is twice as likely. {A} is wanted; {N} is a thing, {B_ing} and {B_s} an action, {F}
     a fragment; {n} and {f} lack the article.
     """
     templates: list[str] = wordings_in("denials.json")[use]
@@ -448,16 +448,16 @@ def lacking(use: str, thing: NamedThing, rng: random.Random, wanted: str = "") -
     return template.format(A=wanted, N=thing.text, n=thing.bare)
 
 
-def _clause(deed: _UsualAction, rng: random.Random, may_be_finite: bool = True) -> str:
+def _clause(action: _UsualAction, rng: random.Random, may_be_finite: bool = True) -> str:
     """Phrase an action as "is singing", "singing" or, perhaps, "sings"."""
-    doing = inflect_phrase(deed.text, "VBG")
-    if deed.subject.is_plural:
-        forms = [f"are {doing}", doing, deed.text]
+    doing = inflect_phrase(action.text, "VBG")
+    if action.subject.is_plural:
+        forms = [f"are {doing}", doing, action.text]
     else:
-        forms = [f"is {doing}", doing, inflect_phrase(deed.text, "VBZ")]
+        forms = [f"is {doing}", doing, inflect_phrase(action.text, "VBZ")]
     if not may_be_finite:
         forms.pop()
-    return f"{deed.subject.text} {rng.choice(forms)}"
+    return f"{action.subject.text} {rng.choice(forms)}"
 
 
 class ParsedCaption(NamedTuple):
@@ -600,7 +600,7 @@ def _participle(unwanted: str, scope: Span, phrases: Phrases) -> str:
     return f"{inflect(verb.lemma, 'VBG')}{unwanted[len(verb.text) :]}"
 
 
-def _deeds(caption_actions: Sequence[Action], usage: Usage) -> Iterator[_UsualAction]:
+def _usual_actions(caption_actions: Sequence[Action], usage: Usage) -> Iterator[_UsualAction]:
     """Yield the actions of a caption in the usual wordings."""
     content = {}
     for subject, phrase in caption_actions:
@@ -639,7 +639,7 @@ def _is_new(source: _Parsed, positions: range, caption: _Parsed) -> bool:
 def _joints(tags: Sequence[str]) -> list[str]:
     """Return the templates by which a fragment may be joined."""
     if tags[0] == "VBG":
-        return templates_for("joint of a deed")
+        return templates_for("joint of an action")
     has_noun = tags[0] in _THING_OPENERS and "NOUN" in tags
     if has_noun and FINITE_TAGS.isdisjoint(tags):
         return templates_for("joint of a thing")

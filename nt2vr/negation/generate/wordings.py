@@ -33,22 +33,22 @@ def wordings_in(file: str) -> dict[str, Any]:
 
 
 def draw_exclusion(
-    wanted: str, unwanted: str, further: str, is_deed: bool, rng: random.Random
+    wanted: str, unwanted: str, further: str, is_action: bool, rng: random.Random
 ) -> tuple[str, bool]:
     """Draw a sentence that wants one phrase and excludes another.
 
     Args:
         wanted: the phrase to show.
-        unwanted: the phrase not to show, an action if `is_deed`, otherwise a thing.
+        unwanted: the phrase not to show, an action if `is_action`, otherwise a thing.
         further: another one, which only a list excludes as well; "" for none.
-        is_deed: chooses the wordings.
+        is_action: chooses the wordings.
         rng: draws them.
 
     Returns:
         The sentence, and whether it is a list.
     """
     typed = wordings_in("typed.json")
-    families = typed["either"] | typed["deed" if is_deed else "thing"]
+    families = typed["either"] | typed["action" if is_action else "thing"]
     names = list(families)
     if not further:
         names.remove("list")
@@ -130,17 +130,17 @@ Wordings = Literal["trained", "unseen"]
 
 def draw_idiom(
     caption: str,
-    deeds: Sequence[tuple[Subject, str]],
+    actions: Sequence[tuple[Subject, str]],
     things: Sequence[NamedThing],
     rng: random.Random,
     wordings: Wordings = "trained",
 ) -> Wording | None:
     """Fill a random wording that a caption has the parts for; None if it has none.
 
-    Families are equally likely. The caption's `deeds` have their verbs as lemmas: (a man, "play the
+    Families are equally likely. The caption's `actions` have their verbs as lemmas: (a man, "play the
     guitar").
     """
-    fields = _fields(caption, deeds, things, rng)
+    fields = _fields(caption, actions, things, rng)
     fitting: dict[str, list[list[str]]] = {}
     for family, candidates in wordings_in("idioms.json")[wordings].items():
         complete = [wording for wording in candidates if _needed_fields(wording) <= fields.keys()]
@@ -159,25 +159,25 @@ def _needed_fields(wording: Sequence[str]) -> set[str]:
 
 def _fields(
     caption: str,
-    deeds: Sequence[tuple[Subject, str]],
+    actions: Sequence[tuple[Subject, str]],
     things: Sequence[NamedThing],
     rng: random.Random,
 ) -> dict[str, str]:
     """Draw the fields of a wording."""
     fields = {"A": caption} if caption else {}
-    if deeds:
-        subject, deed = rng.choice(deeds)
-        fields |= _fields_of_deed(subject, deed)
-        other_deeds = [text for doer, text in deeds if doer == subject and text != deed]
-        if other_deeds:
-            fields["B2_ing"] = inflect_phrase(rng.choice(other_deeds), "VBG")
+    if actions:
+        subject, action = rng.choice(actions)
+        fields |= _fields_of_action(subject, action)
+        other_actions = [text for doer, text in actions if doer == subject and text != action]
+        if other_actions:
+            fields["B2_ing"] = inflect_phrase(rng.choice(other_actions), "VBG")
     names = list(dict.fromkeys(thing.text for thing in things))
     rng.shuffle(names)
     return fields | dict(zip(("N", "M"), names, strict=False))
 
 
-def _fields_of_deed(subject: Subject, deed: str) -> dict[str, str]:
-    fields = {"S": subject.text, "B_ing": inflect_phrase(deed, "VBG")}
+def _fields_of_action(subject: Subject, action: str) -> dict[str, str]:
+    fields = {"S": subject.text, "B_ing": inflect_phrase(action, "VBG")}
     if subject.is_plural:
         return fields | {"is_": "are", "s": "", "does": "do"}
     return fields | {"is_": "is", "s": "s", "does": "does"}

@@ -29,19 +29,26 @@ def read_cc_neg(file: Path, progress: Progress) -> list[Question]:
     if len(paths) != len(annotations):
         raise ValueError(f"it has {len(paths)} pictures and {len(annotations)} annotations")
 
-    pairs_group: dict[int, str] = {}
-    for num_pairs, rows in content.get("num_ops", {}).items():
-        for row in rows:
-            pairs_group[int(row)] = f"{num_pairs} pairs"
-
-    questions: list[Question] = []
+    pairs_group = _groups_by_pairs(content)
+    questions = []
     first_row = max(0, len(paths) - TEST_SIZE)
     for row in range(first_row, len(paths)):
-        caption = text(annotations[row]["json"]["caption"])
-        negated = text(annotations[row]["sop_data"]["negative-prompt"]).replace(",", "")
-        comma_group = "without a comma"
-        if "," in caption:
-            comma_group = "with a comma"
-        groups = (cue_of(negated), comma_group, pairs_group.get(row, ""))
-        questions.append(Question(text(paths[row]), (caption, negated), groups))
+        questions.append(_question(paths[row], annotations[row], pairs_group.get(row, "")))
     return questions
+
+
+def _groups_by_pairs(content: Any) -> dict[int, str]:
+    """Return the name of each row's group by the number of pairs that its caption was cut into."""
+    groups: dict[int, str] = {}
+    for num_pairs, rows in content.get("num_ops", {}).items():
+        for row in rows:
+            groups[int(row)] = f"{num_pairs} pairs"
+    return groups
+
+
+def _question(path: Any, annotation: Any, pairs_group: str) -> Question:
+    caption = text(annotation["json"]["caption"])
+    negated = text(annotation["sop_data"]["negative-prompt"]).replace(",", "")
+    comma_group = "with a comma" if "," in caption else "without a comma"
+    groups = (cue_of(negated), comma_group, pairs_group)
+    return Question(text(path), (caption, negated), groups)

@@ -92,9 +92,9 @@ class Distractors(Input[DistractorRequest, EmbeddedDistractors]):
     def draw(self, drawing: Drawing) -> DistractorRequest:
         """Parse the negated captions, and draw the candidates."""
         negated = drawing.of(Negated)
-        subjects: list[str] = []
-        objects: list[str] = []
-        has_distractor: list[bool] = []
+        subjects = []
+        objects = []
+        has_distractor = []
         for caption, text, is_negatable in zip(
             drawing.captions, negated.texts, negated.negatable, strict=True
         ):
@@ -106,15 +106,12 @@ class Distractors(Input[DistractorRequest, EmbeddedDistractors]):
             objects.append(denied_object)
             has_distractor.append(parts is not None)
 
-        clips = np.random.default_rng(drawing.seed(2)).permutation(len(drawing.clips))
-        # 0 means all.
-        num_candidates = drawing.config.negation.pool_clips or len(clips)
         return DistractorRequest(
             subjects=subjects,
             objects=objects,
             has_distractor=np.array(has_distractor),
             caption_clips=drawing.rows[drawing.share],
-            candidates=np.sort(clips[:num_candidates]),
+            candidates=_draw_candidates(drawing),
         )
 
     def embed(
@@ -124,6 +121,14 @@ class Distractors(Input[DistractorRequest, EmbeddedDistractors]):
         video = towers.stored_videos(self.miner.mine(drawn))  # (b, D)
         has_distractor = torch.from_numpy(drawn.has_distractor).to(towers.device)  # (b,)
         return EmbeddedDistractors(distributed.gather(video), distributed.gather(has_distractor))
+
+
+def _draw_candidates(drawing: Drawing) -> NDArray[np.int64]:
+    """Draw the rows of the videos to choose among, in ascending order."""
+    clips = np.random.default_rng(drawing.seed(2)).permutation(len(drawing.clips))
+    # 0 means all.
+    num_candidates = drawing.config.negation.pool_clips or len(clips)
+    return np.sort(clips[:num_candidates])
 
 
 class Miner:

@@ -71,7 +71,7 @@ class ConClipLoss:
         distractor = mined.video[mined.has_distractor]  # (N, D)
         negated = batch.of(Negated).text[mined.has_distractor]  # (N, D)
 
-        terms: list[Tensor] = []
+        terms = []
         if self.images:
             terms.append(_choice_loss(batch, anchor=video, right=batch.caption, wrong=negated))
         if self.captions:

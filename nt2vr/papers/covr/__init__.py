@@ -26,7 +26,7 @@ EXTENSION = Extension(
         )
     },
     api={
-        "CovrData": "nt2vr.papers.covr.benchmark:CovrData",
+        "CovrData": "nt2vr.papers.covr.data:CovrData",
         "evaluate_covr": "nt2vr.papers.covr.api:evaluate_covr",
         "submit_covr": "nt2vr.papers.covr.api:submit_covr",
     },

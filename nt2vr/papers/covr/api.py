@@ -6,7 +6,8 @@ from pathlib import Path
 from nt2vr.api import Evaluation, load_model
 from nt2vr.errors import ConfigError
 from nt2vr.files import expanded
-from nt2vr.papers.covr.benchmark import CovrData, write_submission
+from nt2vr.papers.covr.data import CovrData
+from nt2vr.papers.covr.submission import write_submission
 from nt2vr.progress import Progress, silent
 from nt2vr.services import Services
 from nt2vr.settings import Settings
@@ -43,4 +44,6 @@ def submit_covr(
         raise ConfigError("The built-in world has no test server. Name the folder of CIRR.")
     with closing(Services(Settings.read(data_dir, device))) as services:
         benchmark = data.load(encoder, services.evaluations.places, progress)
-        return write_submission(benchmark, encoder, system, path=expanded(file), progress=progress)
+        return write_submission(
+            benchmark, encoder=encoder, system=system, path=expanded(file), progress=progress
+        )

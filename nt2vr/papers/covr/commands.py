@@ -7,7 +7,7 @@ from nt2vr.cli import THIS, Machine
 from nt2vr.errors import printable
 from nt2vr.evaluation.tables import aligned
 from nt2vr.papers.covr.api import evaluate_covr, submit_covr
-from nt2vr.papers.covr.benchmark import CovrData
+from nt2vr.papers.covr.data import CovrData
 from nt2vr.progress import progress_bar
 
 

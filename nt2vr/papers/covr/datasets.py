@@ -113,7 +113,7 @@ def load_covr(
         name=f"{name}, {split}",
         samples=samples,
         media={},
-        galleries=_galleries(files, name, split, samples, rankable),
+        galleries=_galleries(files, name=name, split=split, samples=samples, rankable=rankable),
     )
     if embedded_ids is None:
         dataset = _with_files(published, files, path)
@@ -220,7 +220,9 @@ def _galleries(
         named_ids[sample.gallery] += (sample.reference, *sample.targets, *sample.subset)
     galleries = {}
     for gallery, ids in named_ids.items():
-        published_ids = _published_list(files, name, split, gallery, rankable)
+        published_ids = _published_list(
+            files, name=name, split=split, gallery=gallery, rankable=rankable
+        )
         ranked_ids = ids if published_ids is None else published_ids
         galleries[gallery] = tuple(dict.fromkeys(ranked_ids))
     return galleries

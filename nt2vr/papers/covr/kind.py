@@ -14,7 +14,7 @@ from nt2vr.papers.covr.presentation import COVR, PICTURE_PLUS_TEXT, covr_result
 from nt2vr.world import WORLD
 
 if TYPE_CHECKING:
-    from nt2vr.papers.covr.benchmark import CovrData
+    from nt2vr.papers.covr.data import CovrData
 
 
 class CovrKind(BenchmarkKind):
@@ -28,7 +28,7 @@ class CovrKind(BenchmarkKind):
     presentation = COVR
 
     def select(self, name: str, split: str, per_kind: int = 0) -> "CovrData":
-        from nt2vr.papers.covr.benchmark import CovrData  # noqa: PLC0415  the Evaluate tab is built without it
+        from nt2vr.papers.covr.data import CovrData  # noqa: PLC0415  the Evaluate tab is built without it
 
         return CovrData(name, split, per_kind if name == WORLD else 0)
 
@@ -54,7 +54,9 @@ def read_single_file(path: Path) -> Report:
         results = []
         for system, table in data["systems"].items():
             ranks = [row["ranks"][system] for row in data["rows"]]
-            results.append(covr_result(data["model"], system, ranks, table, spec={}))
+            results.append(
+                covr_result(data["model"], system=system, ranks=ranks, table=table, spec={})
+            )
         return Report(
             name=f"{data['name']}, {PICTURE_PLUS_TEXT}",
             digest="",

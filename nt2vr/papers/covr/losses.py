@@ -8,8 +8,8 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy, normalize
 
 from nt2vr.papers.covr.fusion import Fusion
+from nt2vr.papers.covr.fusion_data import FusionData
 from nt2vr.papers.covr.settings import FusionSettings
-from nt2vr.papers.covr.training_data import FusionData
 
 # Logarithm of 0, with a gradient.
 NEVER = -1e9
@@ -51,16 +51,20 @@ def _hn_nce(model: Fusion, data: FusionData, rows: Tensor, settings: FusionSetti
     if settings.hn_nce == "as_code":
         return hn_nce_as_code(scores, settings.temperature) / 2
 
-    sources = (data.references if data.sources is None else data.sources)[rows]
-    is_same_source = sources[:, None] == sources
-    hard = is_same_source & ~torch.eye(len(rows), dtype=torch.bool)
-    targets = data.targets[rows].tolist()
+    sources = data.references if data.sources is None else data.sources
+    is_same_source = sources[rows][:, None] == sources[rows]
+    hard = is_same_source.fill_diagonal_(False)
+    noisy = _noisy_negatives(data, rows)
+    return hn_nce(scores, hard, noisy, settings.temperature) / (2 * len(rows))
+
+
+def _noisy_negatives(data: FusionData, rows: Tensor) -> Tensor:
+    """Return which targets of other triplets are right for each triplet as well, (B, B)."""
+    targets = data.targets[rows]
     noisy = torch.zeros(len(rows), len(rows), dtype=torch.bool)
     for number, row in enumerate(rows.tolist()):
-        right = set(data.right[row])
-        noisy[number] = torch.tensor([target in right for target in targets])
-    noisy.fill_diagonal_(False)
-    return hn_nce(scores, hard, noisy, settings.temperature) / (2 * len(rows))
+        noisy[number] = torch.isin(targets, torch.tensor(data.right[row]))
+    return noisy.fill_diagonal_(False)
 
 
 def _queries(model: Fusion, data: FusionData, rows: Tensor) -> tuple[Tensor, Tensor]:
@@ -133,23 +137,27 @@ def hn_nce(
     2024, section 3.3;
         w as in Radenovic et al., "Filtering, Distillation, and Hard Negatives", CVPR 2023.
     """
-    itself = torch.eye(len(scores), dtype=torch.bool, device=scores.device)
-    total = scores.new_zeros(())
-    for logits, is_hard, is_noisy in (
-        (scores / temperature, hard, noisy),
-        (scores.T / temperature, hard.T, noisy.T),
-    ):
-        is_ignored = is_noisy | itself
-        negatives = (beta * logits).masked_fill(is_ignored, NEVER)
-        num_negatives = (~is_ignored).sum(dim=1, keepdim=True).clamp(min=1).to(scores.dtype)
-        log_weights = num_negatives.log() + negatives - negatives.logsumexp(dim=1, keepdim=True)
-        weighted = torch.where(itself, logits, logits + log_weights)
-        weighted = weighted.masked_fill(is_noisy, NEVER)
-        hard_logits = logits + math.log(alpha) if alpha else logits
-        hard_logits = hard_logits.masked_fill(~is_hard | is_ignored | (not alpha), NEVER)
-        denominators = torch.cat([weighted, hard_logits], dim=1).logsumexp(dim=1)
-        total = total + (denominators - logits.diagonal()).sum()
-    return total
+    logits = scores / temperature
+    by_query = _hn_nce_by_row(logits, hard, noisy, alpha, beta)
+    by_target = _hn_nce_by_row(logits.T, hard.T, noisy.T, alpha, beta)
+    return by_query.sum() + by_target.sum()
+
+
+def _hn_nce_by_row(
+    logits: Tensor, hard: Tensor, noisy: Tensor, alpha: float, beta: float
+) -> Tensor:
+    """Return the summands of `hn_nce` in one direction, (B,)."""
+    itself = torch.eye(len(logits), dtype=torch.bool, device=logits.device)
+    is_ignored = noisy | itself
+    negatives = (beta * logits).masked_fill(is_ignored, NEVER)
+    num_negatives = (~is_ignored).sum(dim=1, keepdim=True).clamp(min=1).to(logits.dtype)
+    log_weights = num_negatives.log() + negatives - negatives.logsumexp(dim=1, keepdim=True)
+    weighted = torch.where(itself, logits, logits + log_weights)
+    weighted = weighted.masked_fill(noisy, NEVER)
+    hard_logits = logits + math.log(alpha) if alpha else logits
+    hard_logits = hard_logits.masked_fill(~hard | is_ignored | (not alpha), NEVER)
+    denominators = torch.cat([weighted, hard_logits], dim=1).logsumexp(dim=1)
+    return denominators - logits.diagonal()
 
 
 def hn_nce_as_code(
@@ -193,5 +201,6 @@ def weighted_targets(frames: Tensor, texts: Tensor, temperature: float = 0.1) ->
     Source: CoVR, section 3.3, after Bain et al., "A CLIP-Hitchhiker's Guide to Long Video
     Retrieval", 2022.
     """
-    shares = ((frames @ texts[:, :, None]).squeeze(-1) / temperature).softmax(dim=-1)  # (N, F)
+    similarities = (frames @ texts[:, :, None]).squeeze(-1)  # (N, F)
+    shares = (similarities / temperature).softmax(dim=-1)  # (N, F)
     return normalize((shares[..., None] * frames).sum(dim=1), dim=-1)

@@ -1,6 +1,6 @@
 """How reports on pictures plus texts (covr) are stored, compared and shown; their measures by name."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import product
 from statistics import fmean
 from typing import Any
@@ -83,15 +83,13 @@ class CovrPresentation(Presentation):
     def metrics_as_stored(self, metrics: Mapping[str, float]) -> Mapping[str, float] | None:
         return metrics
 
-    def row(self, report: Report, place: int) -> Row:
+    def row(self, report: Report, position: int) -> Row:
         model = report.results[0].spec["model"]
-        systems = (model, f"{model} fusion", f"{model} parts")
-        ranks = report.ranks(place)
         return Row(
-            query=report.queries[place],
-            ranks=ranks,
+            query=report.queries[position],
+            ranks=report.ranks(position),
             heading="Ranks of all systems",
-            search_systems=systems,
+            search_systems=(model, f"{model} fusion", f"{model} parts"),
         )
 
     def kinds(self, report: Report) -> list[str]:
@@ -114,7 +112,8 @@ class CovrPresentation(Presentation):
         for strategy in TRAINING_FREE:
             if strategy in of_strategy:
                 free.append(of_strategy[strategy])
-        best = max(free or names[:1], key=lambda name: report.metrics[name].get(f"{ALL}/{R_1}", 0))
+        mean_recall = f"{ALL}/{R_1}"
+        best = max(free or names[:1], key=lambda name: report.metrics[name].get(mean_recall, 0))
         return best, of_strategy.get("fusion", names[-1])
 
     def pairs(self, report: Report) -> list[Pair]:
@@ -135,31 +134,23 @@ class CovrPresentation(Presentation):
             return dict(metrics)
         means = {}
         for name in (R_1, VIOLATIONS):
-            means[f"{REMOVALS}/{name}"] = fmean(metrics[f"{kind}/{name}"] for kind in kinds)
+            values = [metrics[f"{kind}/{name}"] for kind in kinds]
+            means[f"{REMOVALS}/{name}"] = fmean(values)
         return {**metrics, **means}
 
     def groups(self, report: Report, measured: Collection[str]) -> list[tuple[ColumnGroup, ...]]:
-        return [tuple(self._groups(report, measured))]
-
-    def _groups(self, report: Report, measured: Collection[str]) -> Iterator[ColumnGroup]:
         kinds = self.kinds(report)
+        means = (*kinds, ALL, SEEN, UNSEEN, REMOVALS)
         rows = dict.fromkeys(key.rpartition("/")[0] for key in measured)
-        labels = [row for row in rows if row not in (*kinds, ALL, SEEN, UNSEEN, REMOVALS)]
-        groups: tuple[tuple[str, Sequence[str], Sequence[str]], ...] = (
-            (R_1, (ALL, SEEN, UNSEEN), (R_1,)),
-            (REMOVALS, (REMOVALS,), (R_1, VIOLATIONS)),
-            (f"{R_1} by kind of change", kinds, (R_1,)),
-            (ALL, (ALL,), FURTHER),
-            (f"{MAP} by aspect", labels, (MAP,)),
+        labels = [row for row in rows if row not in means]
+        groups = (
+            _group(R_1, (ALL, SEEN, UNSEEN), (R_1,), measured),
+            _group(REMOVALS, (REMOVALS,), (R_1, VIOLATIONS), measured),
+            _group(f"{R_1} by kind of change", kinds, (R_1,), measured),
+            _group(ALL, (ALL,), FURTHER, measured),
+            _group(f"{MAP} by aspect", labels, (MAP,), measured),
         )
-        for head, rows_of_group, names in groups:
-            columns = []
-            for row, name in product(rows_of_group, names):
-                key = f"{row}/{name}"
-                text = name if row == head else row.removesuffix(" wordings")
-                if key in measured:
-                    columns.append(Column(key, text, lower_is_better=name == VIOLATIONS))
-            yield ColumnGroup(head, tuple(columns))
+        return [groups]
 
     def csv_keys(self, report: Report, measured: Collection[str]) -> list[str]:
         return list(measured)
@@ -181,16 +172,32 @@ class CovrPresentation(Presentation):
         lines = [["kind", "system", *names]]
         for kind, result in product(kinds, report.results):
             metrics = report.metrics[result.system]
-            cells = []
-            for name in names:
-                value = metrics.get(f"{kind}/{name}")
-                cells.append("" if value is None else f"{value:.1f}")
+            cells = [_cell(metrics.get(f"{kind}/{name}")) for name in names]
             if any(cells):
                 lines.append([kind, result.spec["strategy"], *cells])
         return f"{markdown_table(lines, 2)}\n{size_of(report)}\n"
 
     def headings(self, report: Report) -> list[str]:
         return [report.name]
+
+
+def _group(
+    head: str, rows: Iterable[str], names: Sequence[str], measured: Collection[str]
+) -> ColumnGroup:
+    """Return a column for each measure of each row, where it is measured."""
+    columns = []
+    for row, name in product(rows, names):
+        key = f"{row}/{name}"
+        text = name if row == head else row.removesuffix(" wordings")
+        if key in measured:
+            columns.append(Column(key, text, lower_is_better=name == VIOLATIONS))
+    return ColumnGroup(head, tuple(columns))
+
+
+def _cell(value: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:.1f}"
 
 
 COVR = CovrPresentation()

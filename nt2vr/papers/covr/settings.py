@@ -49,6 +49,11 @@ class FusionSettings(Section):
             )
         return self
 
+    @property
+    def attends(self) -> bool:
+        """Whether the fusion has cross-attention."""
+        return self.blocks > 0
+
     def check_groups(self, data_name: str, num_groups: int, batch_size: int) -> None:
         """Refuse data with fewer groups than a step draws."""
         if num_groups >= batch_size:

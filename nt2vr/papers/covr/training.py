@@ -18,14 +18,16 @@ from nt2vr.evaluation.metric_names import recall
 from nt2vr.files import atomic_folder
 from nt2vr.models.card import CARD, read_card, write_card
 from nt2vr.models.checkpoint import read_checkpoint
-from nt2vr.papers.covr import benchmark
-from nt2vr.papers.covr.benchmark import EmbeddedQueries
 from nt2vr.papers.covr.compositions import PARTS, CompositionWeights
+from nt2vr.papers.covr.embedded_queries import EmbeddedQueries, vectors_of
 from nt2vr.papers.covr.fusion import FILE, Fusion, save_fusion
+from nt2vr.papers.covr.fusion_data import FusionData, batches, groups_of
 from nt2vr.papers.covr.losses import LOSSES
+from nt2vr.papers.covr.measures import measure, summarise
 from nt2vr.papers.covr.presentation import ALL, VIOLATIONS
 from nt2vr.papers.covr.settings import PREFIX, FusionSettings, fusion_settings
-from nt2vr.papers.covr.training_data import FusionData, batches, groups_of, load
+from nt2vr.papers.covr.training_data import load
+from nt2vr.papers.covr.weights import choose_weights
 from nt2vr.progress import Progress, ShouldStop, stoppable
 from trainer.config import TrainConfig
 from trainer.distributed import world_size
@@ -52,12 +54,19 @@ def train_run(
     settings = fusion_settings(config)
     _, num_groups = groups_of(data.triplets, settings)
     settings.check_groups(data.name, num_groups, config.batches.batch_size)
-    weights = benchmark.choose_weights(data.validation)
+    weights = choose_weights(data.validation)
     learner = FusionLearner(config.replace(num_clips=num_groups), data.triplets, weights)
     saved = read_saved(run, learner.config, data.digests)
     logger.info("Training %s on %s.", config.encoder.name, data.name)
     validator = partial(FusionValidator, learner, data.validation, data.name, saved.changes)
-    return go_on(learner, run, saved, validator, learner.draw, should_stop)
+    return go_on(
+        learner,
+        run=run,
+        saved=saved,
+        validator=validator,
+        draw_batches=learner.draw,
+        should_stop=should_stop,
+    )
 
 
 class FusionLearner(Trainable):
@@ -90,7 +99,10 @@ class FusionLearner(Trainable):
         seed = 1_000 * self.config.run.seed + epoch
         batch_size = self.config.batches.batch_size
         steps = self.config.batches_per_epoch
-        yield from islice(batches(self._data, self.settings, batch_size, steps, seed), done, None)
+        drawn = batches(
+            self._data, settings=self.settings, batch_size=batch_size, steps=steps, seed=seed
+        )
+        yield from islice(drawn, done, None)
 
     def loss(self, batch: Tensor) -> tuple[Tensor, dict[str, float]]:
         loss = LOSSES[self.settings.loss](self._module, self._data, batch, self.settings)
@@ -116,9 +128,9 @@ class FusionValidator:
 
     def measure(self, system: str = Fusion.name) -> dict[str, float]:
         composers = {Fusion.name: self._learner.fusion}
-        vectors = benchmark.vectors_of(self._validation, system, self._learner.weights, composers)
-        outcome = benchmark.measure(vectors, self._validation)
-        means = benchmark.summarise(self._validation.queries, outcome)[ALL]
+        vectors = vectors_of(self._validation, system, self._learner.weights, composers)
+        outcome = measure(vectors, self._validation)
+        means = summarise(self._validation.queries, outcome)[ALL]
         return {f"{PREFIX}{name}": means[name] for name in TRACKED if name in means}
 
     def write(self, epoch: int, folder: Path, metrics: Mapping[str, float]) -> None:
@@ -140,7 +152,12 @@ class FusionValidator:
                     _link(file, unfinished / file.name)
             write_card(unfinished, card)
             add_fusion(
-                unfinished, learner.fusion, learner.weights, learner.settings, metrics, self._data
+                unfinished,
+                fusion=learner.fusion,
+                weights=learner.weights,
+                settings=learner.settings,
+                metrics=metrics,
+                data=self._data,
             )
 
 

@@ -55,7 +55,8 @@ class BigFile:
 
 def _read_shape(path: Path) -> tuple[int, int]:
     numbers = path.read_text(encoding="utf-8").split()
-    if len(numbers) != 2 or not all(number.isdecimal() and int(number) for number in numbers):
+    are_positive = all(number.isdecimal() and int(number) for number in numbers)
+    if len(numbers) != 2 or not are_positive:
         raise ValueError(f"{SHAPE} must hold two numbers above 0, not {quoted(' '.join(numbers))}")
     return int(numbers[0]), int(numbers[1])
 

@@ -76,7 +76,9 @@ class Projection(ExtensionPooling):
     @classmethod
     def read(cls, weights: Mapping[str, Tensor], width: int | None) -> Self:
         first = weights["spaces.0.weight"]
-        return cls(width or first.shape[1], len(first), min(MAX_SPACES, len(weights) // 2))
+        # Each has a weight and a bias.
+        num_spaces = min(MAX_SPACES, len(weights) // 2)
+        return cls(width or first.shape[1], len(first), num_spaces)
 
     @property
     def width(self) -> int:

@@ -59,9 +59,8 @@ def _ppmi(texts: Sequence[Sequence[str]], words: Sequence[str]) -> NDArray[np.fl
     np.fill_diagonal(counts, 0)
 
     totals = np.maximum(counts.sum(axis=1), 1)  # (V,)
-    counts *= (
-        totals.sum() / totals[:, None] / totals
-    )  # p(a, b) / (p(a) p(b)), in place: it is large
+    # p(a, b) / (p(a) p(b)), in place: the matrix is large.
+    counts *= totals.sum() / totals[:, None] / totals
     ppmi: NDArray[np.float32] = np.log(np.maximum(counts, 1))
     return ppmi
 

@@ -21,8 +21,8 @@ from nt2vr.models.text_side import TextSide
 from nt2vr.models.weights import filled
 from nt2vr.negation.parse.wordlists import listed
 from nt2vr.papers.sea.poolings import Space, join_spaces
-from nt2vr.papers.sea.settings import TextSideSettings
-from nt2vr.papers.sea.vectors import ppmi_vectors, read_vectors
+from nt2vr.papers.sea.settings import TextSideSettings, WordSettings
+from nt2vr.papers.sea.vectors import Vectors, ppmi_vectors, read_vectors
 from nt2vr.papers.sea.vocabulary import Vocabulary, content_of, words_of
 from nt2vr.settings import resolve_path
 
@@ -105,21 +105,14 @@ class Words(TextSide):
         assert settings is not None, "a config without them trains the text tower"
         texts = [words_of(caption) for caption in _captions(clips, config.run.seed)]
         counts = Counter(chain.from_iterable(texts))
-        frequent = [word for word, count in counts.most_common() if count >= settings.least]
+        frequent = _frequent_words(counts, settings)
         bow = [word for word in frequent if word not in listed("stop_words")]
         if not bow:
             raise ConfigError(
                 f"No word occurs {settings.least} times in the captions. Lower words.least."
             )
 
-        if settings.vectors:
-            path = resolve_path(settings.vectors)
-            vectors = read_vectors(path, counts)
-            source = path.name
-        else:
-            vectors = ppmi_vectors(texts, frequent[:MAX_OWN_VECTORS], settings.vector_size)
-            source = f"PPMI by SVD over {len(texts):,} captions"
-
+        vectors, source = _vectors_and_source(settings, texts, counts)
         vocabulary = Vocabulary(
             bow=tuple(bow),
             gru=tuple(frequent),
@@ -210,12 +203,8 @@ class Words(TextSide):
 
     def mean_state(self, texts: Sequence[str]) -> Tensor:
         """Average the GRU's states over the words of texts: (N, S)."""
-        ids: list[Tensor] = []
-        for text in texts:
-            rows = [self._gru_rows.get(word, UNKNOWN) for word in words_of(text)]
-            ids.append(torch.tensor([START, *rows, END]))
-        lengths = torch.tensor([len(text_ids) for text_ids in ids])  # (N,)
-
+        ids = [self._gru_ids(text) for text in texts]
+        lengths = torch.tensor(list(map(len, ids)))  # (N,)
         padded = pad_sequence(ids, batch_first=True, padding_value=PADDING)  # (N, L)
         embedded = self.embedding(padded.to(self.vectors.device))  # (N, L, W)
         packed = pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False)
@@ -223,6 +212,11 @@ class Words(TextSide):
         states, _ = pad_packed_sequence(packed_states, batch_first=True)  # (N, L, S), 0 at padding
         sums = states.sum(dim=1)  # (N, S)
         return sums / lengths.to(sums)[:, None]
+
+    def _gru_ids(self, text: str) -> Tensor:
+        """Return the rows in the GRU's embedding of a text's words, between a start and an end."""
+        rows = [self._gru_rows.get(word, UNKNOWN) for word in words_of(text)]
+        return torch.tensor([START, *rows, END])
 
     def reads(self, text: str) -> str:
         """Return what the bag of words and the word vectors read of a text; the GRU reads the rest too."""
@@ -245,6 +239,23 @@ class Words(TextSide):
             or part in self._vector_rows
             or part in listed("stop_words")
         )
+
+
+def _frequent_words(counts: Counter[str], settings: WordSettings) -> list[str]:
+    """Return the words that occur often enough to be known, the most frequent first."""
+    return [word for word, count in counts.most_common() if count >= settings.least]
+
+
+def _vectors_and_source(
+    settings: WordSettings, texts: Sequence[Sequence[str]], counts: Counter[str]
+) -> tuple[Vectors, str]:
+    """Read the vectors of words, or make them of the captions; also say what they are."""
+    if settings.vectors:
+        path = resolve_path(settings.vectors)
+        return read_vectors(path, counts), path.name
+    words = _frequent_words(counts, settings)[:MAX_OWN_VECTORS]
+    vectors = ppmi_vectors(texts, words, settings.vector_size)
+    return vectors, f"PPMI by SVD over {len(texts):,} captions"
 
 
 def _row_of(words: Sequence[str], first: int = 0) -> dict[str, int]:

@@ -20,25 +20,26 @@ QUESTION_TYPES = {"C": "causal", "T": "temporal", "D": "descriptive"}
 
 def read_svo_probes(lines: Sequence[Row], path: Path, prompts: str) -> Task:
     """Ask which of two pictures a sentence describes."""
-    names: list[str] = []
+    names = []
     for line in lines:
         names += [line["pos_image_id"], line["neg_image_id"]]
     files = named_files(names, path.parent)
-    right_rows = files.rows[::2]
-    wrong_rows = files.rows[1::2]
-
-    queries: list[JudgedQuery] = []
-    for line, right, wrong in zip(lines, right_rows, wrong_rows, strict=True):
-        groups = [name for column, name in SVO_GROUPS.items() if line[column].lower() == "true"]
+    queries = []
+    for line, right, wrong in zip(lines, files.rows[::2], files.rows[1::2], strict=True):
         query = JudgedQuery(
             kind="picture",
             text=line["sentence"],
             relevant=row_array((right,)),
             hard=row_array((wrong,)),
-            group="; ".join(groups),
+            group="; ".join(_svo_groups(line)),
         )
         queries.append(query)
     return Task(files.videos, queries, unclear=files.unclear)
+
+
+def _svo_groups(line: Row) -> list[str]:
+    """Return what differs between the two pictures of a line."""
+    return [name for column, name in SVO_GROUPS.items() if line[column].lower() == "true"]
 
 
 def read_next_qa(row: Row, fold: str) -> Question:

@@ -33,7 +33,7 @@ def calibrated(
     """
     # S - G of each verb phrase.
     remaining = Counter(chain.from_iterable(originals))
-    accepted: list[int] = []
+    accepted = []
     for number in range(len(generated)) if order is None else order:
         counts = Counter(generated[number])
         if all(remaining[key] >= count for key, count in counts.items()):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from nt2vr.files import check_writable
 from nt2vr.negation.generate.query_sets import read_captioned_videos
-from nt2vr.papers.vfc.verb_changes import CaptionVerbs, VerbChanges
+from nt2vr.papers.vfc.verb_changes import VerbChanges
 from nt2vr.papers.vfc.verb_file import write_verbs
 from nt2vr.papers.vfc.verb_sources import VerbSource
 from nt2vr.progress import progress_bar, tracked
@@ -25,7 +25,7 @@ def change_verbs(*, captions: Path, out: Path, rule: VerbSource = "rules", seed:
     check_writable(out.parent)
     captions_of_videos = read_captioned_videos(captions).captions.values()
     videos = [video_captions for video_captions in captions_of_videos if video_captions]
-    verbs: list[CaptionVerbs] = []
+    verbs = []
     with progress_bar() as progress:
         changes = VerbChanges(
             tracked(videos, total=len(videos), doing="parsing verbs", progress=progress)

@@ -77,7 +77,7 @@ class VerbChanges:
 
     def captions(self, row: int, source: VerbSource, seed: int) -> list[CaptionVerbs]:
         """Return the captions of a video with their verb phrases and changed captions."""
-        captions: list[CaptionVerbs] = []
+        captions = []
         for caption, uses in self._uses[row].items():
             rng = random.Random(f"{seed} {caption}")
             captions.append(
@@ -118,7 +118,7 @@ class VerbChanges:
         """
         uses_of_video = chain.from_iterable(self._uses[row].values())
         video_verbs = {use.verb for use in uses_of_video}
-        candidates: list[tuple[float, int, str]] = []
+        candidates = []
         for number, use in enumerate(uses):
             new_verbs = self._new_verbs(use, video_verbs, source)
             sum_of_roots = sum(count**0.5 for count in new_verbs.values())
@@ -165,7 +165,7 @@ class VerbChanges:
 
 def _unsuitable_verbs(use: VerbUse) -> frozenset[str]:
     """Return verbs that make no sentence in place of a use's verb, or one that is often true as well."""
-    unsuitable = listed("no_deeds", "not_new")
+    unsuitable = listed("not_actions", "not_new")
     if use.preposition:
         return unsuitable
     if use.noun:

@@ -16,7 +16,7 @@ from nt2vr.papers.vfc.verb_uses import keys_of
 
 def write_verbs(path: Path, captions: Iterable[CaptionVerbs]) -> int:
     """Write the captions that have a changed version or a verb phrase; return their number."""
-    lines: list[str] = []
+    lines = []
     for caption in captions:
         if caption.phrases or caption.changed:
             row = {

@@ -79,7 +79,7 @@ def verb_uses_of(caption: str) -> list[VerbUse]:
     """Return the verb uses of a caption whose phrases are clear and complete, in order."""
     phrases = Phrases(load_tagger().tag(caption))
     chunks = chunks_of(phrases)
-    uses: list[VerbUse] = []
+    uses = []
     for chunk, next_chunk in zip_longest(chunks, chunks[1:]):
         if chunk.kind != "VP":
             continue
@@ -179,7 +179,7 @@ def _noun_lemma(phrases: Phrases, noun: Phrase) -> str:
 
 def _is_action(phrases: Phrases, i: int, verb: str, form: Form) -> bool:
     """Return whether word i says what somebody does; a tagger also takes modifiers and nouns for verbs."""
-    if not verb or verb in listed("no_deeds"):
+    if not verb or verb in listed("not_actions"):
         return False
     # a | racing car, watching | racing cars
     if phrases.tag(i - 1) in {"DET", "ADJ", "NUM", "POS", "VBG"}:

@@ -150,8 +150,8 @@ class Verbs(Input[DrawnVerbs, EmbeddedVerbs]):
     def draw(self, drawing: Drawing) -> DrawnVerbs:
         """Draw changed captions of each caption, and a verb phrase."""
         max_changed = drawing.config.section(VerbSettings).verb_negatives
-        changed: list[list[str]] = []
-        phrases: list[str] = []
+        changed = []
+        phrases = []
         for draw, caption in zip(drawing.own_draws, drawing.captions, strict=True):
             rng = drawing.rng(f"{draw.row} verbs")
             drawn_changed, drawn_phrase = self._texts.draw(draw.row, caption.text, max_changed, rng)
@@ -191,7 +191,7 @@ class Verbs(Input[DrawnVerbs, EmbeddedVerbs]):
 def _captions_of_clips(source: SentenceSource, seed: int) -> list[list[str]]:
     """Return the captions to parse of each clip, about `MAX_PARSED` in all; one where they are generated."""
     max_captions = math.ceil(MAX_PARSED / max(1, len(source)))
-    captions: list[list[str]] = []
+    captions = []
     for row in range(len(source)):
         rng = random.Random(fixed_key(seed, row))
         num_captions = min(max_captions, source.num_captions(row))
@@ -216,7 +216,7 @@ def _verbs_of_clips(
         return [changes.captions(row, source, config.run.seed) for row in range(len(changes))]
 
     verbs_of = read_verbs(resolve_path(settings.verb_changes))
-    verbs_of_clips: list[list[CaptionVerbs]] = []
+    verbs_of_clips = []
     for clip_captions in captions:
         distinct = dict.fromkeys(clip_captions)
         verbs_of_clips.append([verbs_of[caption] for caption in distinct if caption in verbs_of])
@@ -224,7 +224,7 @@ def _verbs_of_clips(
 
 
 def _generated(verbs_of_clips: Sequence[Sequence[CaptionVerbs]]) -> list[GeneratedCaption]:
-    generated: list[GeneratedCaption] = []
+    generated = []
     for row, clip_verbs in enumerate(verbs_of_clips):
         for verbs in clip_verbs:
             for text, keys in verbs.changed:

@@ -99,7 +99,7 @@ class Milvus:
         pages = self.request(
             "query_iterator", *arguments, batch_size=MOST, timeout=WRITE_TIMEOUT_S, **options
         )
-        rows: list[Any] = []
+        rows = []
         while page := self._guarded(lambda _: pages.next()):
             rows += page
         pages.close()

@@ -5,14 +5,26 @@ from dataclasses import dataclass
 
 from nt2vr.evaluation.intervals import Interval
 from nt2vr.evaluation.measures import FIRST_PAGE
-from nt2vr.evaluation.metric_names import ACCURACY, DENIED, HARD_PAIRS, recall, violations
+from nt2vr.evaluation.metric_names import (
+    CHOICE_ACCURACY,
+    CLASS_ACCURACY,
+    CLASS_DENIED,
+    COMPOSED_HARD_PAIRS,
+    PAIR_ACCURACY,
+    PICTURE_ACCURACY,
+    WITHOUT_HARD_PAIRS,
+    recall,
+    violations,
+)
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.roles import REFERENCE
 from nt2vr.evaluation.tables import Line, interval_of, lines_of
+from nt2vr.ui.search.formats import short_name
 from nt2vr.ui.view import View
 
 MAX_FINDINGS = 3
-LONGEST_EXAMPLE = 40  # characters
+# Characters of a query that is quoted.
+LONGEST_EXAMPLE = 40
 # Before and after words of a sentence.
 EMPHASIS = "*"
 TICKS = (0, 25, 50, 75, 100)
@@ -50,7 +62,7 @@ LOWER = "lower is better"
 TOPICS: tuple[tuple[ChartMeasure, ...], ...] = (
     (
         ChartMeasure(
-            names=(f"without/{HARD_PAIRS}",),
+            names=(WITHOUT_HARD_PAIRS,),
             title="Ranks the clip without it first",
             scale=f"of 100 pairs, {HIGHER}, a guess has 50",
             sentence="When a query excludes a thing{example}, {first} ranks a clip *with* it above one *without* "
@@ -60,7 +72,7 @@ TOPICS: tuple[tuple[ChartMeasure, ...], ...] = (
             cue="without",
         ),
         ChartMeasure(
-            names=(f"composed/{HARD_PAIRS}",),
+            names=(COMPOSED_HARD_PAIRS,),
             title="Ranks the clip without it first",
             scale=f"of 100 pairs, {HIGHER}, a guess has 50",
             sentence="When a query excludes something{example}, {first} ranks a clip *with* it above one "
@@ -102,7 +114,7 @@ TOPICS: tuple[tuple[ChartMeasure, ...], ...] = (
     ),
     (
         ChartMeasure(
-            names=(f"choice/{ACCURACY}",),
+            names=(CHOICE_ACCURACY,),
             title="The right caption is chosen",
             scale=f"of 100 questions, {HIGHER}",
             sentence="Of several captions, {first} chooses the *right* one in {of_first} of 100 questions",
@@ -110,7 +122,7 @@ TOPICS: tuple[tuple[ChartMeasure, ...], ...] = (
     ),
     (
         ChartMeasure(
-            names=(f"pair/{ACCURACY}",),
+            names=(PAIR_ACCURACY,),
             title="The true caption is preferred",
             scale=f"of 100 pairs, {HIGHER}, a guess has 50",
             sentence="{first} prefers the *true* caption to a false one in {of_first} of 100 pairs",
@@ -119,7 +131,7 @@ TOPICS: tuple[tuple[ChartMeasure, ...], ...] = (
     ),
     (
         ChartMeasure(
-            names=(f"picture/{ACCURACY}",),
+            names=(PICTURE_ACCURACY,),
             title="The right picture is preferred",
             scale=f"of 100 pairs, {HIGHER}, a guess has 50",
             sentence="{first} prefers the *right* picture to a wrong one in {of_first} of 100 pairs",
@@ -128,7 +140,7 @@ TOPICS: tuple[tuple[ChartMeasure, ...], ...] = (
     ),
     (
         ChartMeasure(
-            names=(f"class/{ACCURACY}",),
+            names=(CLASS_ACCURACY,),
             title="The right class comes first",
             scale=f"of 100 clips, {HIGHER}",
             sentence="{first} puts the *right* class first for {of_first} of 100 clips",
@@ -137,7 +149,7 @@ TOPICS: tuple[tuple[ChartMeasure, ...], ...] = (
     ),
     (
         ChartMeasure(
-            names=(f"class/{DENIED}",),
+            names=(CLASS_DENIED,),
             title="Denial of the right class first",
             scale=f"of 100 clips, {LOWER}",
             sentence="Of sentences that deny a class each, {first} puts first the one that denies *what is shown* "
@@ -188,8 +200,8 @@ def sentence_of(report: Report, finding: Finding) -> list[View]:
     counts_failures = measure.counts_failures
     values = {
         "example": _example(report, finding),
-        "first": first,
-        "second": second,
+        "first": short_name(first),
+        "second": short_name(second),
         "of_first": count_text(report.metrics[first][finding.key], counts_failures),
         "of_second": count_text(report.metrics[second][finding.key], counts_failures),
     }
@@ -243,7 +255,7 @@ def _panel(report: Report, finding: Finding, systems: Sequence[Line]) -> View:
         if figure is not None:
             place = _place_on_scale(figure, interval_of(report, line, finding.key))
             row: View = {
-                "system": line.name,
+                "system": short_name(line.name),
                 "role": line.role,
                 "chance": measure.chance,
             }

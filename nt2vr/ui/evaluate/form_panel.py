@@ -19,8 +19,9 @@ from nt2vr.library.libraries import Libraries
 from nt2vr.progress import Job
 from nt2vr.search.searcher import Searcher
 from nt2vr.ui.evaluate.evaluation_request import EvaluationRequest
-from nt2vr.ui.evaluate.report_view import WORD
+from nt2vr.ui.evaluate.report_view import RUNNING_TEXT
 from nt2vr.ui.job_view import job_view
+from nt2vr.ui.search.formats import system_choices
 from nt2vr.ui.theme import lead, menu, script, template
 from nt2vr.ui.web.errors import problem_place
 from nt2vr.ui.web.inputs import Updates
@@ -101,12 +102,12 @@ class EvaluationForm:
         self.systems = menu(
             "evaluate-systems",
             label="Systems",
-            choices=self._searcher.system_names(),
+            choices=system_choices(self._searcher.system_names()),
             value=list(DEFAULT_SYSTEMS),
             multiselect=True,
             info=CONTROLS,
         )
-        models = self._searcher.models.names()
+        models = system_choices(self._searcher.models.names())
         self.model = menu(
             "evaluate-model", label="Model", choices=models, value="CLIP", info=WAYS, visible=False
         )
@@ -127,7 +128,9 @@ class EvaluationForm:
         return {
             self.data: requested.data,
             self.split: requested.split,
-            self.systems: gr.Dropdown(names, value=requested.systems, multiselect=True),
+            self.systems: gr.Dropdown(
+                system_choices(names), value=requested.systems, multiselect=True
+            ),
         }
 
     @property
@@ -146,8 +149,8 @@ class EvaluationForm:
         info = _own_data() if may_name_files else BUILT_IN_DATA
         refusal = self._permissions.refusal(visitor, "paths", "delete")
         return {
-            self.systems: gr.Dropdown(choices=self._searcher.system_names()),
-            self.model: gr.Dropdown(choices=self._searcher.models.names()),
+            self.systems: gr.Dropdown(system_choices(self._searcher.system_names())),
+            self.model: gr.Dropdown(system_choices(self._searcher.models.names())),
             self.data: gr.Dropdown(self._data_choices(), info=info),
             self.note: gr.Markdown(refusal, visible=bool(refusal)),
         }
@@ -165,7 +168,7 @@ class EvaluationForm:
         return {
             self.start: gr.Button(interactive=not is_under_way),
             self.cancel: gr.Button(interactive=can_cancel),
-            self.job: job_view(job, WORD, redact),
+            self.job: job_view(job, RUNNING_TEXT, redact),
         }
 
     def chosen(

@@ -7,7 +7,9 @@ from nt2vr.evaluation.archive import Archive
 from nt2vr.evaluation.report import Report
 from nt2vr.library.galleries import Galleries
 from nt2vr.ui.evaluate.own_clips import OwnClips
-from nt2vr.ui.evaluate.query_views import Home, QueryListing, ReportLink, marks_of, resolved
+from nt2vr.ui.evaluate.query_listing import ClipSource, QueryListing
+from nt2vr.ui.evaluate.query_views import marks_of
+from nt2vr.ui.evaluate.report_link import ReportLink, resolved
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.columns import Marked
 from nt2vr.ui.web.permissions import Visitor
@@ -24,10 +26,10 @@ class Listings:
         """List queries of a report, with the place of its videos as far as the visitor may see them."""
         report = self.archive.load(link.report)
         remarks = self.archive.remarks(link.report)
-        home = self._gallery_of(report) or self.clips.home(link.report, report, visitor)
-        return QueryListing.of(report, link=resolved(link, report), remarks=remarks, home=home)
+        source = self._gallery_of(report) or self.clips.source(link.report, report, visitor)
+        return QueryListing.of(report, link=resolved(link, report), remarks=remarks, source=source)
 
-    def _gallery_of(self, report: Report) -> Home | None:
+    def _gallery_of(self, report: Report) -> ClipSource | None:
         """Return the gallery with a report's videos; None if it was removed, or there never was one."""
         key = str(report.source.get("library", ""))
         if report.videos and not key:
@@ -40,7 +42,7 @@ class Listings:
         video_ids = frozenset(video.video_id for video in searcher.gallery.videos)
         if not searcher.key and video_ids.isdisjoint(report.video_ids):
             return None
-        return Home(
+        return ClipSource(
             searcher.key,
             video_ids,
             lambda video_id: self.media.urls(key, searcher.video(video_id)),

@@ -21,12 +21,10 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.media.limits import LIMITS, evict
 from nt2vr.media.store import Cache
-from nt2vr.ui.evaluate.query_views import Home
+from nt2vr.ui.evaluate.query_listing import ClipSource
+from nt2vr.ui.library.media import MEDIA_TYPES, POSTER, PREVIEW
 from nt2vr.ui.web.permissions import Permissions, Visitor
 
-POSTER = "poster.jpg"
-PREVIEW = "preview.webm"
-KINDS = {POSTER: "image/jpeg", PREVIEW: "video/webm"}
 # No proxy may hand them to somebody else.
 HEADERS = {"Cache-Control": "private, max-age=60"}
 # Posters and previews made at a time.
@@ -53,7 +51,7 @@ class OwnClips:
         self._previews = Previews(folder, decoder)
         self._served = 0
 
-    def home(self, report_id: str, report: Report, visitor: Visitor) -> Home | None:
+    def source(self, report_id: str, report: Report, visitor: Visitor) -> ClipSource | None:
         """Return where the clips of a report can be seen; None if nowhere, or not by this visitor."""
         if not report.videos or not self._permissions.may("paths", visitor):
             return None
@@ -63,11 +61,11 @@ class OwnClips:
         def urls(video_id: str) -> Mapping[str, str]:
             path = videos[video_id].path
             if not path.is_file():
-                return {"gone": f"The file is no longer there: {path.name}"}
+                return {"missing": f"The file is no longer there: {path.name}"}
             clip = f"{ROUTE}/{report_id}/{rows[video_id]}"
             return {"src": f"{clip}/{PREVIEW}", "poster": f"{clip}/{POSTER}"}
 
-        return Home(
+        return ClipSource(
             key="",
             video_ids=frozenset(videos),
             urls=urls,
@@ -84,14 +82,14 @@ class OwnClips:
             report_id = request.path_params["report"]
             row = request.path_params["row"]
             kind = request.path_params["kind"]
-            if kind not in KINDS:
+            if kind not in MEDIA_TYPES:
                 raise HTTPException(404)
             try:
                 file = await to_thread.run_sync(self._file, report_id, row, kind, limiter=limiter)
             except Nt2vrError as error:
                 # No such report, or a file that is gone or cannot be decoded any more.
                 raise HTTPException(404, str(error)) from error
-            return FileResponse(file, media_type=KINDS[kind], headers=HEADERS)
+            return FileResponse(file, media_type=MEDIA_TYPES[kind], headers=HEADERS)
 
         return Route(f"/{ROUTE}/{{report}}/{{row:int}}/{{kind}}", serve, methods=["GET"])
 
@@ -100,10 +98,8 @@ class OwnClips:
         if row >= len(videos):
             raise HTTPException(404)
         video = self._with_content(videos[row])
-        if kind == POSTER:
-            file = self._previews.poster(video)
-        else:
-            file = self._previews.preview(video)
+        make = self._previews.poster if kind == POSTER else self._previews.preview
+        file = make(video)
 
         self._served += 1
         if self._served % EVICT_EVERY == 0:

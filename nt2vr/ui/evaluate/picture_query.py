@@ -19,17 +19,21 @@ from nt2vr.world.scenes import Scene
 
 
 def picture_query(
-    report: Report, place: int | None, libraries: Libraries, decoder: Decoder | None = None
+    report: Report, position: int | None, libraries: Libraries, decoder: Decoder | None = None
 ) -> dict[str, str]:
     """Return the values of a query's link in Search; a ConfigError if the report has no such query with a picture.
 
     Its reference is drawn as an upload, found among the clips of libraries, or, with a decoder,
     read from its file: only for those who may name files.
     """
-    if place is None or not 0 <= place < len(report.queries) or not report.queries[place].picture:
+    if (
+        position is None
+        or not 0 <= position < len(report.queries)
+        or not report.queries[position].picture
+    ):
         raise ConfigError("The report has no such query. Choose one from the list.")
 
-    row = report.row(place)
+    row = report.row(position)
     picture = row.query.picture
     values = {"q": row.query.text, "systems": "|".join(row.search_systems)}
     scene = picture.get("scene")

@@ -7,19 +7,16 @@ import gradio as gr
 from nt2vr.evaluation.archive import Archive
 from nt2vr.evaluation.comparison import SMALLEST
 from nt2vr.evaluation.intervals import LEVEL
-from nt2vr.ui.evaluate.query_views import (
-    FILTERS,
-    ORDERS,
-    QueryListing,
-    menus_of,
-    queries_view,
-    review_view,
-)
+from nt2vr.ui.evaluate.query_listing import QueryListing, menus_of
+from nt2vr.ui.evaluate.query_views import queries_view
+from nt2vr.ui.evaluate.report_link import FILTERS, ORDERS
 from nt2vr.ui.evaluate.report_view import ALL_MEASURES, breakdown_view, measure_choices
+from nt2vr.ui.evaluate.review_view import review_view
 from nt2vr.ui.theme import fold, menu, template
 from nt2vr.ui.web.inputs import Updates
 
-LABELS = {"first": "Compare", "second": "with", "order": "Sort by most"}  # of filters
+# Labels of filters; the others are labelled by their names.
+LABELS = {"first": "Compare", "second": "with", "order": "Sort by most"}
 BREAKDOWN = (
     f"The ranges are {LEVEL} % intervals over queries; queries with the same relevant videos count as one. The "
     "difference is taken query by query. It is within noise if its interval includes 0, or if flipping its signs at "
@@ -39,7 +36,8 @@ class QueriesPanel:
         self._archive = archive
 
     def build(self) -> None:
-        with gr.Row(elem_id="evaluate-filters", equal_height=True):  # style.css lays them out
+        # style.css lays them out.
+        with gr.Row(elem_id="evaluate-filters", equal_height=True):
             self._build_filters()
         label = "Breakdown: where the two systems differ by more than noise"
         with fold(label, elem_id="evaluate-breakdowns") as self.breakdown:

@@ -23,12 +23,13 @@ from nt2vr.evaluation.tables import Line, Table, difference_rows, interval_of, s
 from nt2vr.progress import Job
 from nt2vr.ui.evaluate.figures import clearly_best, figures_of, with_minus, written
 from nt2vr.ui.evaluate.findings import chart_of, findings_of, sentence_of
-from nt2vr.ui.evaluate.query_views import ReportLink, kinds_of
+from nt2vr.ui.evaluate.report_link import ReportLink, kinds_of
 from nt2vr.ui.evaluate.terms import explain_column, explain_group, explain_role
 from nt2vr.ui.job_view import job_view
+from nt2vr.ui.search.formats import short_name
 from nt2vr.ui.view import View
 
-WORD = "evaluating"
+RUNNING_TEXT = "evaluating"
 ALL_MEASURES = "all measures"
 
 
@@ -42,7 +43,7 @@ def reports_view(
     is_under_way = job is not None and job.is_under_way
     reports = []
     for entry in entries:
-        systems = ", ".join(entry.systems)
+        systems = ", ".join(map(short_name, entry.systems))
         if entry.problem:
             systems = f"It cannot be read: {entry.problem}"
         reports.append(
@@ -54,7 +55,7 @@ def reports_view(
                 "chosen": entry.report_id == chosen,
             }
         )
-    return {"job": job_view(job, WORD, redact) if is_under_way else {}, "reports": reports}
+    return {"job": job_view(job, RUNNING_TEXT, redact) if is_under_way else {}, "reports": reports}
 
 
 def day_text(created: str) -> str:
@@ -96,12 +97,7 @@ def _meanings(report: Report, tables: Sequence[Table]) -> list[str]:
 
 def _table_view(report: Report, report_id: str, table: Table) -> View:
     """Lay a table out, with terms explained, and with what is clearly the best of a column marked."""
-    competing = [line for line in table.lines if report.presentation.competes(line.role)]
-    best = {}
-    for column in table.columns:
-        figures = figures_of(report, competing, column)
-        best[column.key] = clearly_best(figures, column.lower_is_better)
-
+    best = _best_systems(report, table)
     groups = []
     for group in table.groups:
         about = explain_group(group.head)
@@ -114,6 +110,16 @@ def _table_view(report: Report, report_id: str, table: Table) -> View:
         "lines": lines,
         "wraps": report.presentation.wraps_heads,
     }
+
+
+def _best_systems(report: Report, table: Table) -> dict[str, str]:
+    """Return by a column's key the system that is clearly the best; "" where none is."""
+    competing = [line for line in table.lines if report.presentation.competes(line.role)]
+    best = {}
+    for column in table.columns:
+        figures = figures_of(report, competing, column)
+        best[column.key] = clearly_best(figures, column.lower_is_better)
+    return best
 
 
 def _line_view(
@@ -129,7 +135,7 @@ def _line_view(
         }
         cells.append(cell | _margin(report, line, column))
     return {
-        "name": line.name,
+        "name": short_name(line.name),
         "role": line.role,
         "note": line.label,
         "about": explain_role(line.label),
@@ -204,19 +210,25 @@ def _differences_view(report: Report, first: str, second: str) -> pd.DataFrame:
     num_queries = {result.measure: result.num_queries for result in differences}
     rows = []
     for measure, name, *figures, verdict in difference_rows(report, differences):
-        first_figure, second_figure, change, ends = map(with_minus, figures)
-        if ends != EMPTY:
-            change = f"{change} ({ends})"
-        rows.append([name, num_queries[measure], first_figure, second_figure, change, verdict])
+        rows.append([name, num_queries[measure], *_figures_with_interval(figures), verdict])
     columns = ["measure", "queries", *_two_heads(first, second), "difference", ""]
     return pd.DataFrame(rows, columns=columns)
 
 
+def _figures_with_interval(figures: Sequence[str]) -> list[str]:
+    """Write both systems' figures, and their difference with the ends of its interval, if it has one."""
+    first, second, change, ends = map(with_minus, figures)
+    if ends != EMPTY:
+        change = f"{change} ({ends})"
+    return [first, second, change]
+
+
 def _two_heads(first: str, second: str) -> tuple[str, str]:
     """Return the heads of two columns, which must differ."""
+    names = (short_name(first), short_name(second))
     if second != first:
-        return (first, second)
-    return (first, f"{second} ")
+        return names
+    return (names[0], f"{names[1]} ")
 
 
 def _group_row(name: str, group: CueGroup, column: Column) -> list[Any]:

@@ -17,7 +17,8 @@ from nt2vr.ui.evaluate.listings import Listings
 from nt2vr.ui.evaluate.own_clips import OwnClips
 from nt2vr.ui.evaluate.picture_query import picture_query
 from nt2vr.ui.evaluate.queries_panel import QueriesPanel
-from nt2vr.ui.evaluate.query_views import FILTERS, PAGE, QueryListing, ReportLink
+from nt2vr.ui.evaluate.query_listing import QueryListing
+from nt2vr.ui.evaluate.report_link import FILTERS, PAGE, ReportLink
 from nt2vr.ui.evaluate.report_panel import ReportPanel
 from nt2vr.ui.evaluate.report_view import reports_view
 from nt2vr.ui.library.media import Media
@@ -29,6 +30,8 @@ from nt2vr.ui.web.permissions import Permissions, Visitor
 from nt2vr.ui.web.requests import Requests
 
 POLL_S = 1.0
+# The place in the list of reports where the evaluation under way is.
+UNDER_WAY = "under way"
 
 
 class EvaluateTab:
@@ -74,6 +77,7 @@ class EvaluateTab:
         self._requested = requested
         self._build_panels()
         self._wire_opening(mark, page, tabs, returned)
+        self._wire_evaluation()
         self._wire_name()
         self._wire_places()
         self._wire_queries(opens)
@@ -84,13 +88,15 @@ class EvaluateTab:
         self._chosen = gr.BrowserState(None, storage_key="nt2vr-report", secret="nt2vr")
         # The link to the place in a report that the browser asks for.
         self._address = gr.Textbox(visible="hidden")
+        # Changes when a report, or the form, is to be opened.
+        self._turn = gr.Textbox(visible="hidden")
         # The Job as it was shown last.
         self._seen = gr.State()
         self._timer = gr.Timer(POLL_S, active=False)
         with gr.Row(elem_id="evaluate"):
             with gr.Column(scale=1, min_width=230, elem_id="evaluate-list"):
                 self._new = gr.Button("New evaluation", elem_id="evaluate-new")
-                self._reports = template("evaluate-reports", {"reports": []}, "pick")
+                self._reports = template("evaluate-reports", {"reports": []})
             with gr.Column(scale=5, min_width=500):
                 self._form.build()
                 with gr.Column(visible=False, elem_id="evaluate-watch") as self._open:
@@ -115,42 +121,46 @@ class EvaluateTab:
         self, mark: gr.Textbox, page: gr.Blocks, tabs: gr.Tabs, returned: Any
     ) -> None:
         """Wire what opens a report or the form."""
-        form = self._form
-        report = self._report
-        outputs = self._shown
-        place = [self._address, self._chosen, self._requested]
-        opened = mark.change(
+        # One event opens what was asked for last: a later answer never replaces what was clicked.
+        wants_form = script("wantPlace", ReportLink().address)
+        self._new.click(None, None, self._turn, js=wants_form)
+        for event in (self._reports.pick, returned):
+            event(None, None, self._turn, js="nt2vr.here")
+        opened = gr.on(
+            (mark.change, self._turn.change),
             self.on_select,
-            place,
-            [*outputs, *form.filled, self._requested],
+            [self._address, self._chosen, self._requested],
+            [*self._shown, *self._form.filled, self._requested],
             js="nt2vr.askReport",
+            trigger_mode="always_last",
             **QUIET,
         )
-        visited = [*form.visited, report.delete]
-        # Whoever wants the form does not wait for a report, whose answer would replace it.
-        new = self._new.click(self.on_new, None, [*outputs, *visited], cancels=opened, **QUIET)
-        polled = [self._chosen, self._seen]
-        ticked = self._timer.tick(
-            self.on_poll, polled, outputs, queue=False, trigger_mode="once", **QUIET
-        )
-        start = with_errors_shown_at(form.problem, self.on_start)
-        events = (
-            opened,
-            ticked,
-            form.start.click(start, form.inputs, [*outputs, form.problem], **QUIET),
-            form.cancel.click(self.on_cancel, self._chosen, outputs, **QUIET),
-            new,
-            self._reports.pick(self.on_pick, None, outputs, **QUIET),
-            report.confirm.yes.click(self.on_delete, self._chosen, outputs, **QUIET),
-        )
-        for event in events:
-            event.success(None, inputs=self._queries.queries, js="nt2vr.followReport")
-
+        self._follow_report(opened)
+        visited = [*self._form.visited, self._report.delete]
         opened.success(self.on_visit, None, visited, **QUIET).success(None, js="nt2vr.showPlace")
         # Selecting the tab shows the report.
         page.load(None, None, tabs, js="nt2vr.openReport")
         returned(lambda: gr.Tabs(selected="evaluate"), None, tabs, **QUIET)
-        returned(self.on_link, None, outputs, **QUIET).success(None, js="nt2vr.showPlace")
+
+    def _wire_evaluation(self) -> None:
+        """Wire what starts, follows and ends an evaluation, and what deletes its report."""
+        form = self._form
+        outputs = self._shown
+        polled = [self._chosen, self._seen]
+        start = with_errors_shown_at(form.problem, self.on_start)
+        for event in (
+            self._timer.tick(
+                self.on_poll, polled, outputs, queue=False, trigger_mode="once", **QUIET
+            ),
+            form.start.click(start, form.inputs, [*outputs, form.problem], **QUIET),
+            form.cancel.click(self.on_cancel, self._chosen, outputs, **QUIET),
+            self._report.confirm.yes.click(self.on_delete, self._chosen, outputs, **QUIET),
+        ):
+            self._follow_report(event)
+
+    def _follow_report(self, event: Any) -> None:
+        """Let the address follow the report that an event has opened."""
+        event.success(None, inputs=self._queries.queries, js="nt2vr.followReport")
 
     def _wire_name(self) -> None:
         """Wire what renames or deletes a report, and what takes a problem from the page."""
@@ -202,7 +212,7 @@ class EvaluateTab:
             self.on_breakdown,
             [report, queries.queries, queries.measure],
             [queries.measure, queries.groups],
-            js="nt2vr.brief",
+            js="nt2vr.breakdownInputs",
             trigger_mode="always_last",
             **QUIET,
         )
@@ -222,18 +232,20 @@ class EvaluateTab:
     def on_select(
         self, address: str, chosen: str | None, requested: str, request: gr.Request
     ) -> Updates:
-        """Show what was requested, or the place that the address names, otherwise the one that was shown last."""
+        """Show what was requested, or the place that the address names, otherwise the one that was shown last.
+
+        The evaluation under way is a place, too; it may have a report by now.
+        """
         self._evaluations.add_ready()
         if requested:
             filled = self._form.fill(EvaluationRequest.read(requested))
             return {**self._show(ReportLink(), request), **filled, self._requested: ""}
+        if address == UNDER_WAY:
+            return self._show(ReportLink(self._last_report()), request)
         link = ReportLink.read(address) if "=" in address else None
         if link is None and chosen is not None:
             link = ReportLink.read(chosen)
         return self._show(link, request)
-
-    def on_link(self, event: gr.EventData, request: gr.Request) -> Updates:
-        return self._show(ReportLink.read(event_value(event, "link", str)), request)
 
     def on_poll(self, chosen: str | None, seen: Job[str] | None, request: gr.Request) -> Any:
         """Update the progress; open the report that was waited for.
@@ -270,13 +282,6 @@ class EvaluateTab:
             self._evaluations.cancel(job.number)
         return self._show(ReportLink(_report_of(chosen) or self._last_report()), request)
 
-    def on_new(self, request: gr.Request) -> Updates:
-        return {**self._show(ReportLink(), request), **self.on_visit(request)}
-
-    def on_pick(self, event: gr.EventData, request: gr.Request) -> Updates:
-        """Open a report of the list, or the evaluation under way (which may have a report by now)."""
-        return self._show(ReportLink(event_value(event, "id", str) or self._last_report()), request)
-
     def on_rename(self, chosen: str | None, name: str, request: gr.Request) -> Updates:
         self._permissions.check("review", request)
         report_id = _report_of(chosen)
@@ -309,7 +314,8 @@ class EvaluateTab:
                 **self._queries.show(listing, self._note_refusal(visitor)),
                 self._chosen: _list_address(listing),
             }
-        except ConfigError as error:  # the report cannot be read, but it can still be deleted
+        # The report cannot be read, but it can still be deleted.
+        except ConfigError as error:
             problem = self._redactor(visitor)(str(error))
             return {
                 **updates,
@@ -409,7 +415,7 @@ class EvaluateTab:
         may_name_files = self._permissions.may("paths", visitor)
         decoder = self._media.decoder if may_name_files else None
         return picture_query(
-            report, place=link.query, libraries=self._media.libraries, decoder=decoder
+            report, position=link.query, libraries=self._media.libraries, decoder=decoder
         )
 
     def on_open_query(self, event: gr.EventData, _: Visitor) -> Mapping[str, str]:

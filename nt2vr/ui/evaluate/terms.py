@@ -15,7 +15,8 @@ from nt2vr.evaluation.metric_names import (
     TOP_5,
 )
 
-MEASURES = {  # by what follows the kind of queries in a metric's key
+# By what follows the kind of queries in a metric's key.
+MEASURES = {
     MIR: "Mean inverted rank, 0 to 1: 1 if the right clip is always first, .5 if it is always second.",
     MEDIAN_RANK: "Median rank of the right answer; 1 is best.",
     MEAN_RANK: "Mean rank of the right answer; 1 is best.",
@@ -26,7 +27,8 @@ MEASURES = {  # by what follows the kind of queries in a metric's key
     DENIED: "Percentage of clips for which the sentence that denies their class comes first; lower is better.",
 }
 RECALL = re.compile(r"R@(\d+)$")
-GROUPS = {  # by their heads
+# By the heads of groups of columns.
+GROUPS = {
     "Original": "Captions as they are. Each fits one clip.",
     "Negated": "The same captions with one part denied, so their clips no longer fit. Δ: how much less they find.",
     "Composed": "“A and not B”: one action is wanted, another one unwanted.",
@@ -41,7 +43,8 @@ GROUPS = {  # by their heads
     "Picture and foil": "Does the right picture score above a wrong one?",
     "Classes": "Which class does the clip show?",
 }
-ROLES = {  # by their labels
+# By the labels of systems.
+ROLES = {
     "zero-shot": "A model as it was pre-trained, without lessons in negation.",
     "fine-tuned": "Trained further from another model.",
     "imported": "From elsewhere; how it was trained is not known.",

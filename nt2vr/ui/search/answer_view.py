@@ -3,62 +3,25 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
-from nt2vr.errors import NotIndexedError
 from nt2vr.library.update import IndexJob
-from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer
-from nt2vr.search.searcher import Searcher, SearchPlan
-from nt2vr.ui.library.indexing import Indexing, index_view
+from nt2vr.search.searcher import Searcher
+from nt2vr.ui.library.index_panel import index_view
+from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.library.media import Media
-from nt2vr.ui.search.columns import Marked, columns_view, legends_view
+from nt2vr.ui.search.columns import columns_view, legends_view
 from nt2vr.ui.search.corrections import part_texts, sliders_view
 from nt2vr.ui.search.headline import headline
+from nt2vr.ui.search.learning_columns import LearningColumns
+from nt2vr.ui.search.page_search import PageSearch
 from nt2vr.ui.search.query_view import understood_view
 from nt2vr.ui.search.references import beside, remark
 from nt2vr.ui.search.run_columns import key_of
-from nt2vr.ui.search.state import SearchState
 from nt2vr.ui.search.suggest import way_out_view
-from nt2vr.ui.search.watch import Watch
 from nt2vr.ui.view import View
 from nt2vr.ui.web.permissions import Permissions, Visitor
-
-
-class SearchOutcome(NamedTuple):
-    """An answer and the plan of its search, or why a library could not be searched.
-
-    Attributes:
-        answer: without rankings if the library could not be searched.
-        plan: None if the library could not be searched.
-        not_indexed: which models have not indexed the library.
-    """
-
-    answer: Answer
-    plan: SearchPlan | None = None
-    not_indexed: NotIndexedError | None = None
-
-
-@dataclass(frozen=True)
-class PageSearch:
-    """A search on the page, and what came of it.
-
-    Attributes:
-        state: the request, as the address will have it.
-        query: the query as a person corrected it.
-        parsed: the query as it was understood.
-        outcome: the answer.
-        flipped: the answer with the negation taken away, or put back, if that is what the page
-            shows or has just shown.
-        marked: the relevant clips of a judged query.
-    """
-
-    state: SearchState
-    query: Query
-    parsed: Query
-    outcome: SearchOutcome
-    flipped: Answer | None
-    marked: Marked
 
 
 @dataclass(frozen=True)
@@ -69,7 +32,7 @@ class AnswerView:
     searcher: Searcher
     media: Media
     indexing: Indexing
-    watch: Watch
+    learning: LearningColumns
     permissions: Permissions
     visitor: Visitor
 
@@ -88,8 +51,8 @@ class AnswerView:
             flipped=self.search.flipped,
         )
         view = view_of(self.answer) | beside(state.references, state.gallery, self.answer)
-        view["flies"] = key_of(state.q, state.gallery, state.references)
-        return self.watch.columns(
+        view["flight_key"] = key_of(state.q, state.gallery, state.references)
+        return self.learning.add(
             view,
             self.answer,
             key=key_of(replace(state, systems=())),
@@ -115,7 +78,8 @@ class AnswerView:
         return {
             **understood_view(self.answer, state, self.search.parsed, picture, outcomes),
             **way_out_view(self.answer, videos, self.searcher.understand, self.searcher.video),
-            **self.watch.offers(self.visitor, state.q, state.gallery),
+            **self.learning.replay_offer(state.q, state.gallery),
+            "may_train": self.permissions.may("train", self.visitor),
             **legends_view(columns),
         }
 

@@ -11,7 +11,7 @@ from nt2vr.search.references import Reference
 from nt2vr.search.searcher import MIN_LINES
 from nt2vr.search.why import explain, scored_backwards
 from nt2vr.ui.library.media import Media
-from nt2vr.ui.search.clip_view import backwards_view, detail_view, film_view
+from nt2vr.ui.search.clip_view import backwards_view, detail_view, timeline_view
 from nt2vr.ui.search.columns import boxes_text
 from nt2vr.ui.search.match_view import lines_of, match_view, with_and_without_negation, with_change
 from nt2vr.ui.search.verdict_texts import verdict_text
@@ -86,7 +86,7 @@ class ClipPanel:
             answer.clip_scores(video_id),
             verdict or "",
             self.media.urls(answer.gallery, video),
-            film_view(answer, video, searcher.gallery.videos),
+            timeline_view(answer, video, searcher.gallery.videos),
             judged_by=answer.judged_by,
             names_paths=may_name_paths and not self.permissions.space_owner,
         )

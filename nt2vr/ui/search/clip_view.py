@@ -1,4 +1,4 @@
-"""One clip enlarged: its captions, its rank in every column, and its place in its film."""
+"""One clip enlarged: its captions, its rank in every column, and where in its long video it is."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
@@ -13,6 +13,7 @@ from nt2vr.ui.view import View
 
 # Largest difference of two scores that is due to rounding.
 ALIKE = 2e-4
+UNCHANGED = "unchanged"
 # A clip may be longer than its preview by so much until frames would be shown at wrong times.
 SLACK_S = 0.5
 
@@ -22,20 +23,20 @@ def detail_view(
     clip_scores: Sequence[ClipScore],
     verdict: str,
     urls: Mapping[str, str],
-    film: Mapping[str, Any] = MappingProxyType({}),
+    timeline: Mapping[str, Any] = MappingProxyType({}),
     judged_by: str = "",
     names_paths: bool = False,
 ) -> View:
-    """Show one clip enlarged: captions, its rank and best-matching frames in every column, its place in its film.
+    """Show one clip enlarged: captions, its rank and best-matching frames in every column, where it is in its video.
 
     Args:
-        film: as `film_view` shows it; empty if the clip is not a window of one.
+        timeline: as `timeline_view` shows it; empty if the clip is not a window of one.
         names_paths: whether the visitor may see its path.
     """
     is_file = bool(video.content)
     time = times_text(video.start, video.end) if video.end is not None else ""
-    if film:
-        time = f"{film['where']} of {film['length']}"
+    if timeline:
+        time = f"{timeline['times']} of {timeline['length']}"
     cuts_out = names_paths and is_file and video.end is not None
     systems = []
     for clip_score in clip_scores:
@@ -52,16 +53,16 @@ def detail_view(
         "id": video.video_id,
         **urls,
         "verdict": verdict,
-        "by": f"by {judged_by}" if judged_by else "",
+        "judged_by": f"by {judged_by}" if judged_by else "",
         "file": video.path.name if is_file else "",
         "path": str(video.path) if is_file and names_paths else "",
         "time": time,
-        "moment": f"{_folder(urls)}/moment" if cuts_out else "",
+        "moment_link": f"{_folder(urls)}/moment" if cuts_out else "",
         "captions": list(video.captions),
-        "film": dict(film),
+        "timeline": dict(timeline),
         "reversible": any(clip_score.num_frames > 1 for clip_score in clip_scores),
         "pressed": "false",
-        "seen": systems,
+        "systems": systems,
     }
 
 
@@ -81,34 +82,36 @@ def backwards_view(
         backwards_scores: one per system; None where it is unknown.
     """
     systems = []
-    unchanged = []
-    scores = zip(view["seen"], clip_scores, backwards_scores, strict=True)
-    for system, clip_score, backwards in scores:
-        forwards = clip_score.score
-        if backwards is None or forwards is None:
-            text = "unknown"
-        elif abs(backwards - forwards) > ALIKE:
-            text = f"{decimal(backwards)} ({signed(backwards - forwards)})"
-        else:
-            text = "unchanged"
-            unchanged.append(system["name"])
-        systems.append({**system, "backwards": text})
-    order = "The order of frames counts."
+    for system, forwards, backwards in zip(
+        view["systems"], clip_scores, backwards_scores, strict=True
+    ):
+        systems.append({**system, "backwards": _backwards_text(forwards.score, backwards)})
+    unchanged = [system["name"] for system in systems if system["backwards"] == UNCHANGED]
+    order_notice = "The order of frames counts."
     if unchanged:
         reason = "nothing changes, because frames are pooled without regard to their order."
-        order = f"{', '.join(unchanged)}: {reason}"
-    return {**view, "pressed": "true", "seen": systems, "order": order}
+        order_notice = f"{', '.join(unchanged)}: {reason}"
+    return {**view, "pressed": "true", "systems": systems, "order_notice": order_notice}
+
+
+def _backwards_text(forwards: float | None, backwards: float | None) -> str:
+    """Write a score of reversed frames, with its difference from the usual one."""
+    if backwards is None or forwards is None:
+        return "unknown"
+    if abs(backwards - forwards) > ALIKE:
+        return f"{decimal(backwards)} ({signed(backwards - forwards)})"
+    return UNCHANGED
 
 
 def frame_pictures(
-    video: Video, moments: Sequence[float], num_frames: int, urls: Mapping[str, str]
+    video: Video, positions: Sequence[float], num_frames: int, urls: Mapping[str, str]
 ) -> list[View]:
     """Show frames as stills of the clip's own video, or as pictures where its preview may end before them.
 
     A picture has none.
 
     Args:
-        moments: positions of the frames in the clip, 0 to 1.
+        positions: of the frames in the clip, 0 to 1.
         num_frames: frames that the model saw.
     """
     if video.path.suffix.lower() in PICTURE_SUFFIXES:
@@ -118,16 +121,16 @@ def frame_pictures(
     if video.end is not None and video.end - video.start <= MAX_SECONDS + SLACK_S:
         plays_as_a_whole = True
     if plays_as_a_whole:
-        return [{"src": urls["src"], "at": moment} for moment in moments]
+        return [{"src": urls["src"], "position": position} for position in positions]
     folder = _folder(urls)
     pictures = []
-    for moment in moments:
-        number = int(moment * num_frames)
+    for position in positions:
+        number = int(position * num_frames)
         pictures.append({"still": f"{folder}/frame-{number}-of-{num_frames}.jpg"})
     return pictures
 
 
-def film_view(answer: Answer, video: Video, clips: Iterable[Video]) -> View:
+def timeline_view(answer: Answer, video: Video, clips: Iterable[Video]) -> View:
     """Lay a long video out as a bar from 0 to 100 %, with the moments that any system found, and the one on display.
 
     A clip that is not a window of one has no bar.
@@ -135,7 +138,10 @@ def film_view(answer: Answer, video: Video, clips: Iterable[Video]) -> View:
     Args:
         clips: all of the gallery.
     """
-    windows = [clip for clip in clips if video.film and clip.film == video.film]
+    windows = []
+    for clip in clips:
+        if clip.long_video and clip.long_video == video.long_video:
+            windows.append(clip)
     if not windows:
         return {}
     length = max(window.end or window.start for window in windows) or 1.0
@@ -150,12 +156,12 @@ def film_view(answer: Answer, video: Video, clips: Iterable[Video]) -> View:
                     "left": _percent(window.start, length),
                     "width": _percent(duration, length),
                     "text": times_text(window.start, window.end),
-                    "here": window == video,
+                    "is_open": window == video,
                 }
             )
     return {
         "length": clock(length),
-        "where": times_text(video.start, video.end),
+        "times": times_text(video.start, video.end),
         "moments": moments,
     }
 

@@ -8,19 +8,19 @@ from typing import Any
 from nt2vr.media.gallery import Video
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.hits import Hit
-from nt2vr.search.searcher import DEFAULT_K
+from nt2vr.search.plan import DEFAULT_K
 from nt2vr.search.strategies import STRATEGIES, System
 from nt2vr.ui.search.formats import decimal, short_name, times_text
 from nt2vr.ui.search.headline import VideoOf, outcome_view, stays_view
 from nt2vr.ui.search.notes import notes
-from nt2vr.ui.search.tally import badge_view, stage_line
+from nt2vr.ui.search.tally import badge_view, stage_summary
 from nt2vr.ui.search.twins import Twin, find_twins
 from nt2vr.ui.search.verdict_texts import verdict_text
 from nt2vr.ui.view import View
 from nt2vr.world.evidence import evidence
 
 BY_CAPTIONS = (
-    "Verdicts are by captions, from what these say of the wanted and of the unwanted part. What no caption mentions "
+    "Verdicts come from captions: from what they say about the wanted and the unwanted part. What no caption mentions "
     "may still be in the picture."
 )
 
@@ -58,9 +58,9 @@ def columns_view(
         columns.append(view.column(ranking, twin))
     return {
         "legend": marked.legend,
-        "by_captions": BY_CAPTIONS if view.is_judged and answer.judged_by else "",
+        "verdict_notice": BY_CAPTIONS if view.is_judged and answer.judged_by else "",
         "columns": columns,
-        "said": " ".join(_announcement(column) for column in columns),
+        "announcement": " ".join(_announcement(column) for column in columns),
     }
 
 
@@ -89,21 +89,21 @@ class _AnswerColumns:
         strategy = strategy_text(system, ranking.epoch)
         answer_before = self.flipped if self.answer.denied else None
         badge: View = {}
-        line: dict[str, str] = {}
+        summary: dict[str, str] = {}
         if self.is_judged:
             badge = badge_view(ranking, self.answer, self.is_complete)
-            line = stage_line(ranking, self.answer, self.is_complete)
+            summary = stage_summary(ranking, self.answer, self.is_complete)
         return {
             "name": short_name(system.model),
             "system": short_name(system.name),
             "meaning": f"Searches for {STRATEGIES[system.strategy].meaning}",
-            "how": strategy,
+            "strategy": strategy,
             "about": "" if strategy else ranking.summary,
             "twin": _twin_text(twin, ranking, self.answer),
-            "twin_why": ranking.explained_in,
+            "twin_link": ranking.explained_in,
             "badge": badge,
-            "line": line,
-            "told": outcome_view(ranking, self.answer, self.video_of, answer_before),
+            "stage_summary": summary,
+            "outcome": outcome_view(ranking, self.answer, self.video_of, answer_before),
             **stays_view(ranking, self.flipped),
             "note": " ".join(notes(ranking, self.answer, self.is_judged)),
             "hits": list(self._tiles(ranking)),
@@ -115,12 +115,12 @@ class _AnswerColumns:
         for hit in ranking.hits:
             similar = self._similar_clips(hit, clips_by_rank[hit.rank])
             tile = self._tile(hit, ranking)
-            tile["alike"] = f"{len(similar)} more like this" if similar else ""
+            tile["similar"] = f"{len(similar)} more like this" if similar else ""
             yield tile
             for video in similar:
                 tile = self._tile(replace(hit, video_id=video.video_id, moments=()), ranking)
-                tile["fold"] = hit.video_id
-                tile["where"] = times_text(video.start, video.end) if video.film else ""
+                tile["folded_into"] = hit.video_id
+                tile["times"] = times_text(video.start, video.end) if video.long_video else ""
                 tile["score"] = ""
                 yield tile
 
@@ -129,7 +129,7 @@ class _AnswerColumns:
         clip_of_file: dict[str, Video] = {}
         for video_id in reversed(video_ids):
             video = self.video_of(video_id)
-            clip_of_file[video.film or video.video_id] = video
+            clip_of_file[video.long_video or video.video_id] = video
         clip_of_file.pop(hit.source, None)
         return list(reversed(clip_of_file.values()))
 
@@ -138,13 +138,13 @@ class _AnswerColumns:
         video = self.video_of(hit.video_id)
         verdict = hit.verdict or ""
         text = verdict_text(self.answer, video, hit.verdict)
-        where = ""
+        times = ""
         if hit.moments:
-            where = times_text(hit.moments[0].start, hit.moments[-1].end)
+            times = times_text(hit.moments[0].start, hit.moments[-1].end)
         return {
             "id": hit.video_id,
             **self.urls(video),
-            "where": where,
+            "times": times,
             "caption": next(iter(video.captions), hit.video_id),
             "rank": hit.rank,
             "score": decimal(hit.score),
@@ -154,7 +154,7 @@ class _AnswerColumns:
             "lacks": text.lacks,
             "boxes": boxes_text(self.answer, video, verdict),
             "ranks": json.dumps(self._ranks(hit.video_id)),
-            "judged": hit.video_id in self.marked.video_ids,
+            "is_relevant": hit.video_id in self.marked.video_ids,
             **_movement(hit, self.answer.rankings[0], ranking),
             "spoken": f"Rank {hit.rank}, {text.spoken}" if text.spoken else f"Rank {hit.rank}",
         }
@@ -212,9 +212,9 @@ def _twin_text(twin: Twin | None, ranking: Ranking, answer: Answer) -> str:
 def _announcement(column: Mapping[str, Any]) -> str:
     """Announce a column to screen readers."""
     badge = column["badge"]
-    counts = [badge[name] for name in ("text", "more") if badge.get(name)]
+    counts = [badge[name] for name in ("text", "violations") if badge.get(name)]
     if not counts:
-        num_hits = sum("fold" not in tile for tile in column["hits"])
+        num_hits = sum("folded_into" not in tile for tile in column["hits"])
         counts = [f"{num_hits} results"]
     return f"{column['system']}: {', '.join(counts)}."
 
@@ -230,16 +230,22 @@ def strategy_text(system: System, epoch: int | None) -> str:
 def _movement(hit: Hit, first: Ranking, ranking: Ranking) -> dict[str, str]:
     """Say how many ranks better (▲) or worse (▼) a hit is than in the first column; "new" if it is not there."""
     if ranking is first:
-        return {"move": ""}
+        return {"movement": ""}
     rank_in_first = first.ranks.get(hit.video_id)
     if rank_in_first is None or rank_in_first > len(ranking.hits):
-        return {"move": "new", "moved": "Not among the first column's results"}
+        return {"movement": "new", "movement_text": "Not among the first column's results"}
     gained = rank_in_first - hit.rank
     if gained > 0:
-        return {"move": f"▲{gained}", "moved": f"{gained} ranks better than in the first column"}
+        return {
+            "movement": f"▲{gained}",
+            "movement_text": f"{gained} ranks better than in the first column",
+        }
     if gained < 0:
-        return {"move": f"▼{-gained}", "moved": f"{-gained} ranks worse than in the first column"}
-    return {"move": "=", "moved": "Same rank as in the first column"}
+        return {
+            "movement": f"▼{-gained}",
+            "movement_text": f"{-gained} ranks worse than in the first column",
+        }
+    return {"movement": "=", "movement_text": "Same rank as in the first column"}
 
 
 def legends_view(view: Mapping[str, Any]) -> View:
@@ -251,9 +257,9 @@ def legends_view(view: Mapping[str, Any]) -> View:
     twins = []
     for column in view["columns"]:
         if column.get("twin"):
-            twins.append({field: column[field] for field in ("system", "twin", "twin_why")})
+            twins.append({field: column[field] for field in ("system", "twin", "twin_link")})
     return {
-        "by_captions": view.get("by_captions", ""),
+        "verdict_notice": view.get("verdict_notice", ""),
         "legend": view.get("legend", ""),
         "twins": twins,
     }

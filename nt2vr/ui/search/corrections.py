@@ -89,16 +89,22 @@ def _moves(query: Query) -> dict[str, list[dict[str, str]]]:
     wanted, unwanted = part_texts(query)
     words = wanted.split()
     parts = query.unwanted
-    moves: dict[str, list[dict[str, str]]] = {"wanted": [], "unwanted": []}
     if (len(words) + len(parts)) * (len(wanted) + len(unwanted)) > MAX_MOVES_CHARS:
-        return moves
-    for number, word in enumerate(words):
-        remaining = " ".join(words[:number] + words[number + 1 :])
-        moves["wanted"].append(_move(word, remaining, (*parts, word)))
-    for number, part in enumerate(parts):
-        joined = " and ".join(filter(None, (wanted, part)))
-        moves["unwanted"].append(_move(part, joined, parts[:number] + parts[number + 1 :]))
-    return moves
+        return {"wanted": [], "unwanted": []}
+    return {
+        "wanted": [_move_to_unwanted(words, number, parts) for number in range(len(words))],
+        "unwanted": [_move_to_wanted(parts, number, wanted) for number in range(len(parts))],
+    }
+
+
+def _move_to_unwanted(words: list[str], number: int, parts: Sequence[str]) -> dict[str, str]:
+    remaining = " ".join(words[:number] + words[number + 1 :])
+    return _move(words[number], remaining, (*parts, words[number]))
+
+
+def _move_to_wanted(parts: Sequence[str], number: int, wanted: str) -> dict[str, str]:
+    joined = " and ".join(filter(None, (wanted, parts[number])))
+    return _move(parts[number], joined, (*parts[:number], *parts[number + 1 :]))
 
 
 def _move(text: str, wanted: str, unwanted: Sequence[str]) -> dict[str, str]:

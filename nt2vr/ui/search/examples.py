@@ -65,9 +65,9 @@ def status_line(galleries: Galleries, key: str = "", visitor: Visitor = None) ->
 def examples_view(searcher: Searcher) -> View:
     """Offer queries for a gallery, and those that "Surprise me" draws from: stories in the built-in one."""
     if not searcher.is_library:
-        return {"examples": list(EXAMPLES), "drawn": story_queries(), "own": False}
+        return {"examples": list(EXAMPLES), "surprises": story_queries(), "is_library": False}
     captions = list(islice(_captions(searcher.gallery), MAX_DRAWN))
-    return {"examples": own_examples(searcher.gallery), "drawn": captions, "own": True}
+    return {"examples": own_examples(searcher.gallery), "surprises": captions, "is_library": True}
 
 
 def own_examples(gallery: Gallery) -> list[str]:

@@ -1,10 +1,15 @@
 """How the page writes names of systems, scores and times."""
 
 import re
+from calendar import month_abbr
 from collections.abc import Sequence
 
 # The date and time in the name of a run.
-RUN_DATE = re.compile(r"-(\d{4})(\d{2})(\d{2})-(\d{2})(\d{2})\d{2}(?=$|[ -])")
+RUN_DATE = re.compile(r"-\d{4}(0[1-9]|1[0-2])(\d{2})-(\d{2})(\d{2})\d{2}(?=$|[ -])")
+# What a run is called that the page starts, with its base, and in the preset.
+LEARNS_NOT = re.compile(
+    r"(?:(.+)[- ])?learns[- ]not(?:[- ]\(?stage\)?)?(?:[- ](\d+))?", re.IGNORECASE
+)
 
 
 def decimal(value: float) -> str:
@@ -25,8 +30,22 @@ def signed(value: float) -> str:
 
 
 def short_name(name: str) -> str:
-    """Shorten the date in names of runs and their systems: "bnl-20261122-212355" to "bnl 22/11 21:23"."""
-    return RUN_DATE.sub(r" \3/\2 \4:\5", name, count=1)
+    """Write names of runs and their systems to be read: "bnl-20261122-212355" as "bnl (22 Nov 21:23)"."""
+    date = RUN_DATE.search(name)
+    if date is None:
+        return name
+    month, day, hour, minute = date.groups()
+    run = run_title(name[: date.start()])
+    return f"{run} ({int(day)} {month_abbr[int(month)]} {hour}:{minute}){name[date.end() :]}"
+
+
+def run_title(name: str) -> str:
+    """Write a run's name, or its folder's without the date: "clip-learns-not" as "CLIP, learning “not”"."""
+    learns_not = LEARNS_NOT.fullmatch(name)
+    if learns_not is not None:
+        number = f" {learns_not[2]}" if learns_not[2] else ""
+        return f"{run_title(learns_not[1] or 'CLIP')}, learning “not”{number}"
+    return re.sub(r"^clip(?=$|-)", "CLIP", name)
 
 
 def system_choices(names: Sequence[str]) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.ui.search.tally import grade, share_text
 from nt2vr.world.query_claims import read_query
-from nt2vr.world.reasons import lacking
+from nt2vr.world.reasons import NUMBERS, lacking
 
 # Returns a clip by its id.
 VideoOf = Callable[[str], Video]
@@ -23,7 +23,7 @@ def headline(columns: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
     last = columns_of_models[1:][-1:]
     sentences = []
     for column in (*first, *last):
-        outcome = column["told"]
+        outcome = column["outcome"]
         if outcome:
             sentences.append({**outcome, "text": f"{column['system']} {outcome['text']}"})
     return sentences
@@ -96,7 +96,7 @@ def _lost(ranking: Ranking, query: Query, video_of: VideoOf) -> str:
     [(reason, count)] = reasons.most_common(1)
     if reason.startswith("not "):
         return share_text(count, total, f"is {reason}", f"are {reason}")
-    if reason.startswith("no "):
+    if reason.split()[0] in NUMBERS:
         return share_text(count, total, f"shows {reason}", f"show {reason}")
     return f"{count} of {total}: {reason}"
 
@@ -113,9 +113,12 @@ def _reasons(ranking: Ranking, query: Query, video_of: VideoOf) -> Counter[str]:
 def stays_view(ranking: Ranking, before: Answer | None) -> dict[str, str]:
     """Say how many clips are also in the answer before, at length and in short."""
     if before is None or not ranking.hits:
-        return {"stayed": "", "same": ""}
+        return {"stayed": "", "stayed_short": ""}
     stayed = _num_stayed(ranking, before)
-    return {"stayed": f"{stayed} of {len(ranking.hits)} clips stayed", "same": f"{stayed} stayed"}
+    return {
+        "stayed": f"{stayed} of {len(ranking.hits)} clips stayed",
+        "stayed_short": f"{stayed} stayed",
+    }
 
 
 def _num_stayed(ranking: Ranking, before: Answer) -> int:

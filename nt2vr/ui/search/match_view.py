@@ -99,7 +99,7 @@ def _row(match: Match, scored: LineScores, number: int) -> View:
         width = max(0.0, 100 * (1 - (best - score) / SPAN))
     return {
         "text": match.queries[number].text,
-        "truth": "true" if verdict == "right" else "",
+        "is_true": "true" if verdict == "right" else "",
         "width": f"{width:.0f}",
         "score": score_text,
         "kind": kind,

@@ -7,8 +7,8 @@ from nt2vr.search.answers import Ranking
 from nt2vr.search.exclusion import Vectors
 from nt2vr.search.hits import Hit
 
-# Cosine of two clips from which they look the same: of 22 films re-encoded the smallest was .984,
-# trimmed by .4 s .988 but for two; of different films the largest was .87. What a fixed camera sees
+# Cosine of two clips from which they look the same: of 22 videos re-encoded the smallest was .984,
+# trimmed by .4 s .988 but for two; of different videos the largest was .87. What a fixed camera sees
 # a minute later reaches .996.
 ALIKE = 0.98
 
@@ -24,17 +24,7 @@ def fold_near_duplicates(ranking: Ranking, k: int) -> Ranking:
     hits = ranking.hits
     vectors = gallery.clips(None, [gallery.row_of[hit.video_id] for hit in hits])  # (H, D)
 
-    # New ranks: of the hits that stay, by their number, and of all clips, by their old rank.
-    rank_of_hit: dict[int, int] = {}
-    new_ranks: dict[int, int] = {}
-    for number, hit in enumerate(hits):
-        best = _best_alike(number, rank_of_hit, hits, vectors)
-        if best is None and len(rank_of_hit) < k:
-            best = number
-            rank_of_hit[number] = len(rank_of_hit) + 1
-        if best is not None:
-            new_ranks[hit.rank] = rank_of_hit[best]
-
+    rank_of_hit, new_ranks = _rank_different(hits, vectors, k)
     # All other clips follow, in their order.
     other_ranks = set(ranking.ranks.values()) - new_ranks.keys()
     for rank, old_rank in enumerate(sorted(other_ranks), len(rank_of_hit) + 1):
@@ -44,6 +34,26 @@ def fold_near_duplicates(ranking: Ranking, k: int) -> Ranking:
         hits=tuple(replace(hits[number], rank=rank) for number, rank in rank_of_hit.items()),
         ranks={video_id: new_ranks[rank] for video_id, rank in ranking.ranks.items()},
     )
+
+
+def _rank_different(
+    hits: Sequence[Hit], vectors: Vectors, k: int
+) -> tuple[dict[int, int], dict[int, int]]:
+    """Rank the best k hits that look different.
+
+    Return the new ranks: of the hits that stay, by their number, and of all that look like one of
+    these, by their old rank.
+    """
+    rank_of_hit: dict[int, int] = {}
+    new_ranks: dict[int, int] = {}
+    for number, hit in enumerate(hits):
+        best = _best_alike(number, rank_of_hit, hits, vectors)
+        if best is None and len(rank_of_hit) < k:
+            best = number
+            rank_of_hit[number] = len(rank_of_hit) + 1
+        if best is not None:
+            new_ranks[hit.rank] = rank_of_hit[best]
+    return rank_of_hit, new_ranks
 
 
 def _best_alike(

@@ -44,13 +44,13 @@ def understood_view(
         "pieces": _pieces(marked_query, is_flipped),
         "notice": " ".join(filter(None, notices)),
         "flipped": is_flipped,
-        "negates": "false" if is_flipped else "true",
-        "flips": FLIPS[is_flipped],
-        "said": excluded,
-        "cued": any("cue" in piece for piece in excluded),
-        "told": list(outcomes),
-        "read_as": [
-            {"word": word, "other": substitute} for word, substitute in answer.read_as.items()
+        "negation_on": "false" if is_flipped else "true",
+        "flip_title": FLIPS[is_flipped],
+        "excluded": excluded,
+        "has_cue": any("cue" in piece for piece in excluded),
+        "outcomes": list(outcomes),
+        "substitutes": [
+            {"word": word, "substitute": substitute} for word, substitute in answer.read_as.items()
         ],
         "link": state.link,
     }
@@ -82,7 +82,7 @@ def _pieces(query: Query, is_flipped: bool) -> list[View]:
     start = 0
     for kind, run in groupby(kinds):
         end = start + len(list(run))
-        flips = flip_view(is_flipped) if kind == "cue" else None
-        pieces.append({"kind": kind, "text": query.text[start:end], "flips": flips})
+        flip = flip_view(is_flipped) if kind == "cue" else None
+        pieces.append({"kind": kind, "text": query.text[start:end], "flip": flip})
         start = end
     return pieces

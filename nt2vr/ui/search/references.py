@@ -20,8 +20,9 @@ from nt2vr.media.resize import shrunk
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer
 from nt2vr.search.judge import Verdict
+from nt2vr.search.plan import CONCURRENT
 from nt2vr.search.references import Reference, check_number
-from nt2vr.search.searcher import CONCURRENT, Searcher
+from nt2vr.search.searcher import Searcher
 from nt2vr.search.strategies import STRATEGIES
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.state import Chosen
@@ -35,8 +36,8 @@ CACHED = 8
 # Pixels of the short and the long side of a chip's picture.
 THUMB = (96, 160)
 RIGHT_BESIDE = (
-    "✓ next to a reference: as the text says, and its other actors do what they do there; "
-    "the place is free."
+    "✓ next to a reference: the clip does what the text says, and the reference's other actors do "
+    "in it what they do there; the place may differ."
 )
 NONE_RIGHT = "With these references no clip gets a ✓: what else it would have to show is not known."
 Frames = tuple[NDArray[np.uint8], ...]
@@ -49,7 +50,7 @@ def beside(chosen: Sequence[Chosen], gallery: str, answer: Answer) -> dict[str, 
         return {}
     is_clip = len(wanted) == 1 and wanted[0].clip and wanted[0].gallery == gallery
     is_known = is_clip and not answer.judged_by
-    return {"by_captions": RIGHT_BESIDE if is_known else NONE_RIGHT}
+    return {"verdict_notice": RIGHT_BESIDE if is_known else NONE_RIGHT}
 
 
 def remark(searcher: Searcher, answer: Answer, chosen: Sequence[Chosen]) -> str:
@@ -107,7 +108,7 @@ def _unwanted_remark(answer: Answer) -> str:
     verb = "searches" if len(names) == 1 else "search"
     return (
         f"{listed(*names)} {verb} for the sentence, which names {parts}: an unwanted picture of it "
-        "weighs less. Search for what you want instead, or take a strategy."
+        "weighs less. Search for what you want instead, or choose a strategy."
     )
 
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from hashlib import blake2b
 from itertools import groupby
 from typing import Any
 
 from nt2vr.errors import ConfigError, quoted
+from nt2vr.files import hash_text
 from nt2vr.negation.parse.query import Query
 from nt2vr.progress import duration_text
 from nt2vr.search.answers import Answer, Ranking
@@ -18,7 +18,8 @@ from nt2vr.search.epochs import (
     epoch_of,
     judged_by_parts,
 )
-from nt2vr.search.searcher import Searcher, SearchPlan
+from nt2vr.search.plan import SearchPlan
+from nt2vr.search.searcher import Searcher
 from nt2vr.search.strategies import System
 from nt2vr.ui.search.columns import strategy_text
 from nt2vr.ui.search.formats import short_name
@@ -47,7 +48,7 @@ def with_epoch(systems: Sequence[str], run: str, epoch: int, entries: Entries) -
 
 def key_of(*values: object) -> str:
     """Identify a query by the values that its columns depend on: 32 characters."""
-    return blake2b(repr(values).encode(), digest_size=16).hexdigest()
+    return hash_text(repr(values), 16)
 
 
 def story(rankings: Mapping[int, Ranking], epoch: int, answer: Answer, newest: int) -> View:
@@ -60,28 +61,36 @@ def story(rankings: Mapping[int, Ranking], epoch: int, answer: Answer, newest: i
         rankings: by epoch; 0 is the base.
         newest: the last epoch so far. What an earlier one misses is missed "for now".
     """
-    so_far = []
-    for number in sorted(rankings):
-        if number <= epoch and rankings[number].hits:
-            so_far.append(rankings[number])
+    so_far = _until(epoch, rankings)
     if not answer.query.unwanted or not _is_judged(so_far, answer):
         return {}
 
     violations = [ranking.counts["violation"] for ranking in so_far]
     # Epochs in a row with the same count are told once.
-    steps = [count for count, _ in groupby(violations)]
+    counts = [count for count, _ in groupby(violations)]
     latest = so_far[-1]
     is_good = grade(latest.counts["right"], len(latest.hits)) == "good"
     has_improved = violations[-1] < violations[0]
+    return {
+        "first": _first_count(counts[0], len(so_far[0].hits), answer),
+        "gap": len(counts) > LATEST + 1,
+        "later": counts[1:][-LATEST:],
+        "kind": "good" if is_good and has_improved else "",
+        "misses": _lost(latest, answer.query, goes_on=epoch < newest),
+    }
+
+
+def _until(epoch: int, rankings: Mapping[int, Ranking]) -> list[Ranking]:
+    """Return the rankings that have hits, up to an epoch and in order."""
+    return [
+        rankings[number] for number in sorted(rankings) if number <= epoch and rankings[number].hits
+    ]
+
+
+def _first_count(count: int, total: int, answer: Answer) -> str:
     unwanted = " or ".join(answer.query.unwanted)
     source = f" by {answer.judged_by}" if answer.judged_by else ""
-    return {
-        "first": f"{steps[0]} of {len(so_far[0].hits)} show “{unwanted}”{source}",
-        "gap": len(steps) > LATEST + 1,
-        "later": steps[1:][-LATEST:],
-        "kind": "good" if is_good and has_improved else "",
-        "words": _lost(latest, answer.query, goes_on=epoch < newest),
-    }
+    return f"{count} of {total} show “{unwanted}”{source}"
 
 
 def _is_judged(rankings: Sequence[Ranking], answer: Answer) -> bool:
@@ -107,7 +116,7 @@ class RunColumn:
         id: of the run.
         epochs: those that a person can choose, oldest first.
         rankings: by epoch, as far as they are known; 0 is the base.
-        more: further values of `run` in the template.
+        extra: further values of `run` in the template.
         by_parts: the same rankings with verdicts by the parts, if they have no other verdicts.
     """
 
@@ -115,7 +124,7 @@ class RunColumn:
     title: str
     epochs: Sequence[int]
     rankings: Mapping[int, Ranking]
-    more: Mapping[str, Any]
+    extra: Mapping[str, Any]
     by_parts: Mapping[int, Ranking] = field(default_factory=dict)
 
     def view(self, column: Mapping[str, Any], epoch: int, answer: Answer, view_of: ViewOf) -> View:
@@ -125,11 +134,11 @@ class RunColumn:
         run = {
             "id": self.id,
             "epochs": ",".join(map(str, self.epochs)),
-            "place": self.epochs.index(epoch) if epoch in self.epochs else last,
-            "last": last,
-            "newest": self.epochs[-1],
+            "position": self.epochs.index(epoch) if epoch in self.epochs else last,
+            "last_position": last,
+            "newest_epoch": self.epochs[-1],
             "frames": [frames.get(number) for number in self.epochs],
-            **self.more,
+            **self.extra,
         }
         meaning = column.get("meaning")
         return {
@@ -159,22 +168,22 @@ class RunColumn:
         """Return what changes in the column when it shows an epoch."""
         epoch_story = self._story(epoch, answer)
         badge = dict(column["badge"])
-        line = dict(column["line"])
+        summary = dict(column["stage_summary"])
         if epoch_story:
-            badge["more"] = ""
+            badge["violations"] = ""
             # It is still learning, so nothing is bad yet.
-            for view in (badge, line):
+            for view in (badge, summary):
                 if view.get("kind") == "bad":
                     view["kind"] = "neutral"
         strategy = strategy_text(self.rankings[epoch].system, epoch)
         return {
             "epoch": epoch,
-            "how": f"· {strategy}" if strategy else "",
+            "strategy": f"· {strategy}" if strategy else "",
             "badge": badge,
-            "line": line,
+            "stage_summary": summary,
             "story": epoch_story,
             "note": column["note"],
-            "told": column["told"],
+            "outcome": column["outcome"],
             "hits": column["hits"],
         }
 
@@ -186,7 +195,9 @@ class RunColumn:
         by_parts = story(self.by_parts, epoch, replace(answer, judged_by="the parts"), newest)
         if by_parts:
             base = self.rankings[0].system.model
-            by_parts["why"] = f"As the parts say: without captions, {base} judges each part alone."
+            by_parts["explanation"] = (
+                f"As the parts say: without captions, {base} judges each part alone."
+            )
         return by_parts
 
 
@@ -232,7 +243,7 @@ class RunColumns:
             short_name(epochs.run),
             epochs.epochs,
             rankings,
-            more={"waits": is_incomplete},
+            extra={"is_incomplete": is_incomplete},
             by_parts=self._judge_by_parts(rankings, base),
         )
         return run_column.view(column, epoch, self.answer, self.view_of)
@@ -289,11 +300,11 @@ def replayed(
     note = (
         f"{last} epochs of the preset “{recording.preset}” took {duration}. Nothing is trained now."
     )
-    more = {
-        "recorded": recording.date,
+    extra = {
+        "recorded_on": recording.date,
         "note": note,
-        "plays": True,
+        "is_replay": True,
         "shares": [f"{share:.0f} %" for share in recording.hard_pairs],
     }
-    column = RunColumn("recorded", f"{recording.base}, learning", range(last + 1), rankings, more)
+    column = RunColumn("recorded", f"{recording.base}, learning", range(last + 1), rankings, extra)
     return column.view({"system": f"{recording.base}, recorded"}, last, answer, view_of)

@@ -16,8 +16,8 @@ from pydantic import (
 )
 
 from nt2vr.errors import ConfigError, quoted
+from nt2vr.search.plan import CONCURRENT, DEFAULT_K, DEFAULT_SYSTEMS, MAX_K
 from nt2vr.search.references import DEFAULT_WEIGHT, MAX_REFERENCES, check_number
-from nt2vr.search.searcher import CONCURRENT, DEFAULT_K, DEFAULT_SYSTEMS, MAX_K
 from nt2vr.search.strategies import STRENGTHS
 
 # Options of events that search: they share the limit of searches at a time.
@@ -122,19 +122,13 @@ class SearchState:
         """
         gallery = link.get("gallery", "")
         k = _number(link.get("k", ""), 1, MAX_K, DEFAULT_K)
-        strengths = {}
-        for strategy, word in STRENGTH_PARAMETERS.items():
-            low, high, _ = STRENGTHS[strategy].slider
-            strength = _number(link.get(word, ""), low, high)
-            if strength is not None:
-                strengths[strategy] = strength
         return cls(
             q=link.get("q", query),
             gallery=gallery,
             systems=[name for name in link.get("systems", "").split("|") if name],
             k=min(K_CHOICES, key=lambda count: abs(count - k)),
             references=_read_references(link, gallery),
-            strengths=strengths,
+            strengths=_read_strengths(link),
             **{name: link.get(name, "") for name in TEXT_PARAMETERS},
         )
 
@@ -185,6 +179,16 @@ def _cannot_be_shown(names: Sequence[str]) -> str:
     if len(names) > MAX_COLUMNS:
         text += " and others"
     return f"{text} cannot be shown"
+
+
+def _read_strengths(link: Mapping[str, str]) -> dict[str, float]:
+    strengths = {}
+    for strategy, word in STRENGTH_PARAMETERS.items():
+        low, high, _ = STRENGTHS[strategy].slider
+        strength = _number(link.get(word, ""), low, high)
+        if strength is not None:
+            strengths[strategy] = strength
+    return strengths
 
 
 def _read_references(link: Mapping[str, str], gallery: str) -> tuple[Chosen, ...]:

@@ -21,6 +21,8 @@ from nt2vr.world.verdicts import UnknownWord, unknown_words
 
 # Unknown words that are named.
 MOST_UNKNOWN = 4
+# By the number of clips that fit; None if it is not known.
+FEW_NOTICES = {None: "", 0: "No clip fits.", 1: "Only one clip fits."}
 
 Understand = Callable[[str], Query]
 
@@ -43,31 +45,38 @@ def way_out_view(
     # Words of another language are not misspelt.
     spellings = {} if notice_of(typed.text) else _spellings(unknown)
     num_right = max((ranking.counts["right"] for ranking in answer.rankings), default=0)
-    reason = ""
-    if not num_right:
-        reason = _reason(typed, unknown)
+    reason = "" if num_right else _reason(typed, unknown)
     view = {
-        "meant": _meant_view(typed.text, spellings),
-        "lacking": [_lacking_view(typed.text, word) for word in unknown if word.near],
+        "spellings": _spellings_view(typed.text, spellings),
+        "unknown_words": [_unknown_word_view(typed.text, word) for word in unknown if word.near],
         "reason": reason or _unmarked_reason(answer),
     }
-    suggestions = None
-    if not answer.denied and num_right <= FEW:
-        suggestions = _suggestions_of(videos)
-    if suggestions is None:
+    if answer.denied or num_right > FEW:
         return view
+    return view | _suggestions_view(answer, videos, spellings, understand)
 
+
+def _suggestions_view(
+    answer: Answer,
+    videos: tuple[Video, ...],
+    spellings: dict[str, list[str]],
+    understand: Understand,
+) -> View:
+    """Say that few clips fit, and offer similar queries; empty if more fit."""
+    suggestions = _suggestions_of(videos)
+    if suggestions is None:
+        return {}
     query = with_words(answer.query, answer.read_as)
     count = suggestions.fitting(query)
     if count is not None and count > FEW:
-        return view
+        return {}
     if spellings:
         query = understand(_with_all(query.text, spellings))
     near = suggestions.near(query, understand)
-    few = {None: "", 0: "No clip fits.", 1: "Only one clip fits."}[count]
+    few_notice = FEW_NOTICES[count]
     if near:
-        few = f"{few} Try"
-    return {**view, "few": few, "offers": near}
+        few_notice = f"{few_notice} Try"
+    return {"few_notice": few_notice, "suggestions": near}
 
 
 def _spellings(unknown: list[UnknownWord]) -> dict[str, list[str]]:
@@ -80,7 +89,7 @@ def _spellings(unknown: list[UnknownWord]) -> dict[str, list[str]]:
     return spellings
 
 
-def _meant_view(text: str, spellings: dict[str, list[str]]) -> list[dict[str, str]]:
+def _spellings_view(text: str, spellings: dict[str, list[str]]) -> list[dict[str, str]]:
     """Offer the words of one misspelt word, or the sentence with all words corrected."""
     if len(spellings) == 1:
         ((word, similar),) = spellings.items()
@@ -99,7 +108,7 @@ def _with_all(text: str, spellings: dict[str, list[str]]) -> str:
     return text
 
 
-def _lacking_view(text: str, unknown: UnknownWord) -> View:
+def _unknown_word_view(text: str, unknown: UnknownWord) -> View:
     near = [{"word": word, "query": with_word(text, unknown.word, word)} for word in unknown.near]
     return {"word": unknown.word, "near": near}
 
@@ -132,7 +141,7 @@ def _unmarked_reason(answer: Answer) -> str:
     """Say in a sentence why single clips have no verdict; empty if all have one."""
     hits = [hit for ranking in answer.rankings for hit in ranking.hits]
     is_complete = all(hit.verdict for hit in hits)
-    return "" if is_complete else "Clips without a mark do not tell whether they fit."
+    return "" if is_complete else "Of clips without a mark, it is not known whether they fit."
 
 
 def _reason_without_world(answer: Answer, video_of: VideoOf) -> str:
@@ -144,7 +153,7 @@ def _reason_without_world(answer: Answer, video_of: VideoOf) -> str:
         typed = answer.denied or answer.query
         return _reason(typed, unknown_words(typed)[:MOST_UNKNOWN]) or NONE_RIGHT
     if any(video_of(hit.video_id).captions for hit in hits):
-        return "No verdict is possible: the captions of these clips do not tell."
+        return "No verdict is possible: the captions of these clips do not say enough."
     return "No verdict is possible: these clips have no captions."
 
 

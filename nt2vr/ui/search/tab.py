@@ -13,25 +13,24 @@ from urllib.parse import urlencode
 
 import gradio as gr
 
-from nt2vr.errors import ConfigError, NotIndexedError, Nt2vrError
+from nt2vr.errors import ConfigError, Nt2vrError
 from nt2vr.library.galleries import Galleries
 from nt2vr.media.decode import Decoder
-from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer
 from nt2vr.search.epochs import Recording
-from nt2vr.search.searcher import MAX_K
 from nt2vr.settings import ASSETS
-from nt2vr.ui.library.indexing import Indexing, wire_indexing
+from nt2vr.ui.library.index_panel import IndexPanel
+from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.library.media import Media
-from nt2vr.ui.search.answer_view import AnswerView, PageSearch, SearchOutcome
+from nt2vr.ui.search.answer_view import AnswerView
 from nt2vr.ui.search.clip import ClipPanel
-from nt2vr.ui.search.columns import Marked
-from nt2vr.ui.search.corrections import parts_view, with_corrections
+from nt2vr.ui.search.corrections import parts_view
 from nt2vr.ui.search.downloads import downloads
 from nt2vr.ui.search.examples import examples_view, own_examples, status_line
 from nt2vr.ui.search.formats import system_choices
-from nt2vr.ui.search.models import MoreModels
-from nt2vr.ui.search.near_duplicates import fold_near_duplicates
+from nt2vr.ui.search.learning_columns import LearningColumns
+from nt2vr.ui.search.more_models import MoreModels
+from nt2vr.ui.search.page_search import MarkedOf, PageSearcher
 from nt2vr.ui.search.references import References
 from nt2vr.ui.search.state import (
     DEFAULT_QUERY,
@@ -64,8 +63,7 @@ class SearchTab:
     Attributes:
         decoder: decodes uploads, which are untrusted.
         head: the page's head, which names the gallery.
-        marked: returns the relevant clips of a judged query, given its name in links, its text and
-            the gallery.
+        marked: returns the relevant clips of a report's query.
         runs: trains models.
         controls: laid out by `build`, as `results` are.
     """
@@ -76,12 +74,14 @@ class SearchTab:
     decoder: Decoder
     permissions: Permissions
     head: gr.HTML
-    marked: Callable[[str, str, str], Marked]
+    marked: MarkedOf
     runs: RunManager
     controls: Controls = field(init=False)
     results: Results = field(init=False)
+    _learning: LearningColumns = field(init=False)
     _watch: Watch = field(init=False)
     _references: References = field(init=False)
+    _searcher: PageSearcher = field(init=False)
 
     def build(self, page: gr.Blocks, tabs: gr.Tabs, later: LaterParts) -> OpensQueries:
         """Lay the tab out inside the open page, and wire it; return the function by which tabs open queries here.
@@ -94,8 +94,10 @@ class SearchTab:
         recording = Recording.of_gallery(ASSETS / "recording.json", clips)
         self._references = References(self.galleries, self.media, self.decoder)
         self.controls = Controls(self.galleries, self.media)
-        self._watch = Watch(self.galleries, self.permissions, self.runs, recording)
-        self._watch.build()
+        self._learning = LearningColumns(built_in.models, recording)
+        self._searcher = PageSearcher(self.galleries, self._references, self._learning, self.marked)
+        self._watch = Watch(self.galleries, self.permissions, self.runs)
+        self._watch.build(self.controls.systems, self.controls.ask)
         more_models = MoreModels(built_in, self.permissions, self.runs)
         self.results = Results(more_models, self.controls.systems, page, later)
 
@@ -107,7 +109,7 @@ class SearchTab:
         self._wire_library()
         self.results.understood.back(None, None, tabs, js=TO_SEARCH, **JS_ONLY)
         opens_queries = self._opens_queries(tabs)
-        opens_queries(self._watch.panel.replay, self._watch.replay_link)
+        opens_queries(self._watch.panel.replay, self._learning.replay_link)
         return opens_queries
 
     def _opens_queries(self, tabs: gr.Tabs) -> OpensQueries:
@@ -233,7 +235,8 @@ class SearchTab:
         """Let a clip be chosen, explained and closed."""
         answer = self.results.answer
         detail = self.results.detail
-        panel = ClipPanel(self.galleries, self.media, self.permissions, self.first_answer)
+        first_answer = self._searcher.first_answer
+        panel = ClipPanel(self.galleries, self.media, self.permissions, first_answer)
         for clips in (self.results.columns, detail):
             clips.pick(panel.on_pick, answer, detail, **QUIET)
         detail.why(panel.on_why, answer, detail, **QUIET)
@@ -253,20 +256,13 @@ class SearchTab:
         """Show the run that is training, from each visit on and once a model is being taught."""
         visits = [page.load, tabs.select]
         visits += [event.success for event in more_models.started]
-        controls = self.controls
-        self._watch.wire(
-            visits,
-            controls.query,
-            controls.systems,
-            controls.ask,
-            self.results.columns,
-            self.results.answer,
-        )
+        results = self.results
+        self._watch.wire(visits, self.controls.query, results.columns, results.answer)
 
     def _wire_library(self) -> None:
         """Let the library that is searched be indexed."""
         controls = self.controls
-        wire_indexing(
+        IndexPanel(
             self.indexing,
             self.permissions,
             controls.gallery,
@@ -274,7 +270,7 @@ class SearchTab:
             self.results.index,
             self.results.indexing,
             controls.ask,
-        )
+        ).wire()
 
     def on_systems(self, chosen: list[str], request: gr.Request) -> tuple[gr.Dropdown, Any]:
         """List the current systems, with notes on the runs among them."""
@@ -289,16 +285,10 @@ class SearchTab:
         updates, _ = self._answer(SearchState(), None, None)
         understood = dict(updates[self.results.understood])
         # Whether to offer a training depends on who asks.
-        del understood["trains"]
+        del understood["may_train"]
         views = {"understood": understood, "columns": updates[self.results.columns]}
         as_json: dict[str, Any] = json.loads(json.dumps(views))
         return as_json
-
-    def first_answer(self) -> Answer:
-        """Return the answer that pages open with."""
-        state = SearchState()
-        query = self.galleries.searcher(state.gallery).understand(state.q)
-        return self._search(state, query).answer
 
     def on_search(self, sent: str, previous: Answer | None, visitor: gr.Request) -> Updates:
         """Answer a request; if that fails, the page keeps the answer before it."""
@@ -385,21 +375,12 @@ class SearchTab:
         self, state: SearchState, previous: Answer | None, visitor: gr.Request | None
     ) -> tuple[Updates, View]:
         """Search; return the updates that show the answer, and what the browser fills in."""
-        searcher = self.galleries.searcher(state.gallery)
-        state, query, parsed = with_corrections(state, searcher.understand)
-        if state.flip or not self._watch.replays(state.q, state.gallery):
-            state = replace(state, replay="")
-        outcome = self._search(state, query)
-        flipped = None
-        if _is_flipped(state, query, previous):
-            flipped = self._search(state.with_flip_toggled, query).answer
-        state, marked = self._mark(state)
         view = AnswerView(
-            search=PageSearch(state, query, parsed, outcome, flipped, marked),
-            searcher=searcher,
+            search=self._searcher.search(state, previous),
+            searcher=self.galleries.searcher(state.gallery),
             media=self.media,
             indexing=self.indexing,
-            watch=self._watch,
+            learning=self._learning,
             permissions=self.permissions,
             visitor=visitor,
         )
@@ -412,7 +393,7 @@ class SearchTab:
         columns = view.columns()
         understood = view.understood(columns)
         # The stage asks which system understood the first cue.
-        cues = [piece["cue"] for piece in understood["said"] if "cue" in piece]
+        cues = [piece["cue"] for piece in understood["excluded"] if "cue" in piece]
         columns["cue"] = cues[0] if cues else ""
         job = self.indexing.under_way(state.gallery)
         updates = {
@@ -430,39 +411,6 @@ class SearchTab:
             # The timer stops by itself when the job has ended.
             updates[results.indexing] = gr.Timer(active=True)
         return updates
-
-    def _mark(self, state: SearchState) -> tuple[SearchState, Marked]:
-        """Return the relevant clips of a judged query; without any, the state names no such query."""
-        if state.flip:
-            return state, Marked()
-        marked = self.marked(state.judged, state.q, state.gallery)
-        if not marked.video_ids:
-            state = replace(state, judged="")
-        return state, marked
-
-    def _search(self, state: SearchState, query: Query) -> SearchOutcome:
-        """Search for a query, or for what it is without its negation."""
-        searcher = self.galleries.searcher(state.gallery)
-        references = self._references.resolve(state.references, state.gallery)
-        denied = query if state.flip else None
-        if state.flip:
-            query = query.affirmed
-        # Near-duplicates of a library are folded, so more clips than k are needed.
-        k = MAX_K if searcher.is_library else state.k
-        try:
-            checked = searcher.checked(query, references)
-            plan = searcher.plan(
-                state.systems, k, references, state.strengths, state.literal.split("|")
-            )
-        except NotIndexedError as error:
-            answer = Answer(query, (), gallery=state.gallery, denied=denied)
-            return SearchOutcome(answer, not_indexed=error)
-
-        answer = replace(searcher.answer(checked, plan), denied=denied)
-        if searcher.is_library:
-            rankings = [fold_near_duplicates(ranking, state.k) for ranking in answer.rankings]
-            answer = replace(answer, rankings=tuple(rankings))
-        return SearchOutcome(answer, replace(plan, k=state.k))
 
     def on_like(
         self, answer: Answer | None, references: View, event: gr.EventData
@@ -485,11 +433,3 @@ class SearchTab:
             self.controls.reference: self._references.view(chosen),
             self.controls.ask: f"{time.monotonic()}",
         }
-
-
-def _is_flipped(state: SearchState, query: Query, previous: Answer | None) -> bool:
-    """Return True if the negation is taken away, or has just been put back."""
-    if state.flip:
-        return True
-    was_flipped = previous is not None and previous.denied == query
-    return bool(query.unwanted) and was_flipped and not state.replay

@@ -9,7 +9,7 @@ from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Strength
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.examples import examples_view, lay_out_picture_examples
 from nt2vr.ui.search.formats import system_choices
-from nt2vr.ui.search.models import MoreModels
+from nt2vr.ui.search.more_models import MoreModels
 from nt2vr.ui.search.state import K_CHOICES, MAX_COLUMNS, SearchState
 from nt2vr.ui.theme import TEMPLATES, fold, menu, template
 from nt2vr.ui.view import View

@@ -1,4 +1,4 @@
-"""Counts of a column's verdicts: the badge at its head, and its line on the stage."""
+"""Counts of a column's verdicts: the badge at its head, and its summary on the stage."""
 
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Ranking
@@ -29,10 +29,16 @@ def badge_view(ranking: Ranking, answer: Answer, is_complete: bool) -> View:
     if answer.judged_by:
         text += f" by {answer.judged_by}"
         kind = _grade_violations(violations, total)
-    badge = {"kind": kind, "text": text, "brief": f"{right}/{total}", "more": "", "worse": ""}
+    badge = {
+        "kind": kind,
+        "text": text,
+        "short": f"{right}/{total}",
+        "violations": "",
+        "violations_kind": "",
+    }
     if _is_negated(answer.query):
-        badge["more"] = shows_it(violations)
-        badge["worse"] = kind if violations else ""
+        badge["violations"] = shows_it(violations)
+        badge["violations_kind"] = kind if violations else ""
     return badge
 
 
@@ -45,8 +51,8 @@ def _violations_badge(ranking: Ranking, query: Query) -> View:
     return {
         "kind": _grade_violations(violations, total),
         "text": share_text(violations, total, "shows it", "show it"),
-        "brief": shows_it(violations),
-        "more": "",
+        "short": shows_it(violations),
+        "violations": "",
     }
 
 
@@ -71,7 +77,7 @@ def _grade_violations(violations: int, total: int) -> str:
     return grade(total - violations, total) if violations else "neutral"
 
 
-def stage_line(ranking: Ranking, answer: Answer, is_complete: bool) -> dict[str, str]:
+def stage_summary(ranking: Ranking, answer: Answer, is_complete: bool) -> dict[str, str]:
     """Sum a column up for the stage, with the same numbers for every system."""
     total = len(ranking.hits)
     right = ranking.counts["right"]

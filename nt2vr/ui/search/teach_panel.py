@@ -11,7 +11,7 @@ from nt2vr.ui.later_starts import LaterStarts, StartChoice
 from nt2vr.ui.theme import PRIVATE, QUIET
 from nt2vr.ui.web.errors import problem_place, with_errors_shown_at
 from nt2vr.ui.web.inputs import Updates, event_value
-from nt2vr.ui.web.permissions import Permissions, session_of
+from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
 from trainer.config import TrainConfig, resolved
 from trainer.runs.manager import Run, RunManager
 from trainer.teaching import announcement, estimate, run_of, teachable, teaching
@@ -30,7 +30,7 @@ class Teaching:
         self._runs = runs
         self._later = LaterStarts(runs, permissions)
 
-    def names(self, visitor: gr.Request | None) -> list[str]:
+    def names(self, visitor: Visitor) -> list[str]:
         """List the models that a visitor may teach."""
         return teachable(self._models) if self._permissions.may("train", visitor) else []
 

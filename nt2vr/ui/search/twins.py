@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nt2vr.search.answers import Ranking
-from nt2vr.search.searcher import DEFAULT_K
+from nt2vr.search.plan import DEFAULT_K
 
 # Clips in which near twins may differ.
 MOST_DIFFERENT = 1

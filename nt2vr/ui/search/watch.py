@@ -1,9 +1,9 @@
-"""Training on the Search tab: the panel of the run under way, and the columns of runs."""
+"""Training on the Search tab: the panel of the run under way."""
 
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import gradio as gr
 
@@ -13,18 +13,17 @@ from nt2vr.models.card import read_card
 from nt2vr.models.catalog import Catalog
 from nt2vr.presets import PRESETS
 from nt2vr.search.answers import Answer
-from nt2vr.search.epochs import RankingCache, Recording, RunEpochs
-from nt2vr.search.searcher import Searcher, SearchPlan
+from nt2vr.search.epochs import RunEpochs
 from nt2vr.search.strategies import System
 from nt2vr.ui.later_starts import LaterStarts
 from nt2vr.ui.search.formats import short_name, system_choices
-from nt2vr.ui.search.run_columns import RunColumns, ViewOf, replayed, with_epoch
+from nt2vr.ui.search.run_columns import with_epoch
 from nt2vr.ui.search.state import MAX_COLUMNS, QUIET
 from nt2vr.ui.theme import template
 from nt2vr.ui.train.view import run_view
 from nt2vr.ui.view import View
-from nt2vr.ui.web.inputs import event_value
-from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
+from nt2vr.ui.web.inputs import Updates, event_value
+from nt2vr.ui.web.permissions import Permissions, session_of
 from trainer.config import TrainConfig, load_config
 from trainer.runs.manager import Run, RunManager
 from trainer.teaching import teaching
@@ -67,146 +66,96 @@ class WatchedRun:
     view: Mapping[str, Any] = field(default_factory=dict)
 
 
-class _PanelUpdates(NamedTuple):
-    """New values of the panel, the timer, and what the page remembers."""
-
-    panel: Any
-    timer: gr.Timer
-    watched: WatchedRun
-
-
 @dataclass
 class Watch:
-    """Panel of the run that is training, and the columns of runs.
+    """Panel of the run that is training, from whose events the columns of runs follow.
 
     Attributes:
-        recording: a training to replay; None if there is none of this gallery.
         panel: of the run that is training; its event `replay` asks for the recorded one.
         notes: on the runs in the list of systems.
         timer: ticks while a run is under way.
+        watched: a WatchedRun. A slow tick may overwrite a newer one.
+        joining_run: id of the run whose column is to join the others with its first checkpoint, or
+            WAITING.
+        blocked_model: name of the model that is to be trained, but that a run is in the way of; ""
+            for none.
+        systems: those that are searched, one per column.
+        ask: a change of it starts a search.
     """
 
     galleries: Galleries
     permissions: Permissions
     runs: RunManager
-    recording: Recording | None = None
-    cache: RankingCache = field(default_factory=RankingCache)
     panel: gr.HTML = field(init=False)
     notes: gr.HTML = field(init=False)
     timer: gr.Timer = field(init=False)
-    # Written by the timer; a slow tick may overwrite a newer value.
-    _watched: gr.State = field(init=False)
-    # Id of the run whose column is to join the others with its first checkpoint, or WAITING.
-    _joining_run: gr.State = field(init=False)
-    # Name of the model that is to be trained, but that a run is in the way of; "" for none.
-    _blocked_model: gr.State = field(init=False)
+    watched: gr.State = field(init=False)
+    joining_run: gr.State = field(init=False)
+    blocked_model: gr.State = field(init=False)
+    systems: gr.Dropdown = field(init=False)
+    ask: gr.Textbox = field(init=False)
 
-    def build(self) -> None:
+    def build(self, systems: gr.Dropdown, ask: gr.Textbox) -> None:
         """Lay out the panel, empty until a run is under way."""
+        self.systems = systems
+        self.ask = ask
         self.panel = template("watch", {})
         self.notes = template("run-notes", {"runs": []})
         self.timer = gr.Timer(POLL_S, active=False)
-        self._watched = gr.State(WatchedRun())
-        self._joining_run = gr.State("")
-        self._blocked_model = gr.State("")
+        self.watched = gr.State(WatchedRun())
+        self.joining_run = gr.State("")
+        self.blocked_model = gr.State("")
 
-    def wire(
-        self, visits: Sequence[Any], query: Any, systems: Any, ask: Any, columns: Any, answer: Any
-    ) -> None:
+    def wire(self, visits: Sequence[Any], query: Any, columns: Any, answer: Any) -> None:
         """Wire the columns of runs, the panel and the timer.
 
         Args:
             visits: events on which the panel looks for a run.
-            ask: a change of it starts a search.
+            query: the box of the sentence.
+            columns: the columns of the answer.
+            answer: the Answer on display.
         """
-        moved = columns.epoch(self.on_epoch, systems, systems, **QUIET)
-        moved.success(None, outputs=ask, js="nt2vr.ask")
-        panel = [self.panel, self.timer, self._watched]
-        panel_and_start = [*panel, self._joining_run, self._blocked_model]
-        watched = [systems, self._watched]
-        blocked_model = [*watched, self._blocked_model]
+        panel = self.panel
+        moved = columns.epoch(self.on_epoch, self.systems, self.systems, **QUIET)
+        moved.success(None, outputs=self.ask, js="nt2vr.ask")
+        watched = [self.systems, self.watched]
+        blocked = [*watched, self.blocked_model]
+        outputs = [panel, self.timer, self.watched, self.joining_run, self.blocked_model]
         for event in visits:
-            event(self.on_visit, systems, panel, **QUIET)
-        self.panel.start(self.on_start, systems, panel_and_start, **QUIET)
-        self.panel.instead(self.on_instead, blocked_model, panel_and_start, **QUIET)
-        self.panel.afterwards(self.on_afterwards, blocked_model, panel_and_start, **QUIET)
-        self.panel.dismiss(self.on_dismiss, blocked_model, panel_and_start, **QUIET)
-        self.panel.withdraw(self.on_withdraw, blocked_model, panel, **QUIET)
-        self.panel.stop(self.on_stop, watched, panel, **QUIET)
-        self.panel.join(self.on_join, watched, [*panel, self._joining_run], **QUIET)
+            event(self.on_visit, self.systems, outputs, **QUIET)
+        for event, handler, inputs in (
+            (panel.start, self.on_start, [self.systems]),
+            (panel.instead, self.on_instead, blocked),
+            (panel.afterwards, self.on_afterwards, blocked),
+            (panel.dismiss, self.on_dismiss, blocked),
+            (panel.withdraw, self.on_withdraw, blocked),
+            (panel.stop, self.on_stop, watched),
+            (panel.join, self.on_join, watched),
+        ):
+            event(handler, inputs, outputs, **QUIET)
         self.timer.tick(
             self.on_tick,
-            [query, systems, answer, self._watched, self._joining_run, self._blocked_model],
-            [*panel_and_start, systems, ask],
+            [query, self.systems, answer, self.watched, self.joining_run, self.blocked_model],
+            [*outputs, self.systems, self.ask],
             queue=False,
             trigger_mode="once",
             **QUIET,
         )
 
-    def offers(self, visitor: Visitor, text: str, gallery: str) -> View:
-        """Say whether to offer this visitor a training, and a recorded one, perhaps of another query."""
-        recorded = ""
-        if self.recording is not None and not gallery:
-            recorded = _recorded_query(self.recording, text)
-        return {
-            "replays": bool(recorded),
-            "replay_of": "" if recorded == text else recorded,
-            "trains": self.permissions.may("train", visitor),
-        }
-
-    def columns(
-        self,
-        view: Mapping[str, Any],
-        answer: Answer,
-        key: str,
-        searcher: Searcher,
-        plan: SearchPlan | None,
-        view_of: ViewOf,
-        is_replayed: bool,
-    ) -> View:
-        """Return a view of columns with the epochs of runs, and the recorded run if it is to be replayed."""
-        entries = self._models.entries()
-        run_columns = RunColumns(
-            answer,
-            key,
-            entries,
-            base_of=lambda run: self._models.card(run, entries).base,
-            cache=self.cache,
-            view_of=view_of,
-            searcher=searcher,
-            plan=plan,
-        )
-        columns = run_columns.with_epochs(view["columns"])
-        if is_replayed and self.recording is not None:
-            rankings = self.recording.rankings(answer.query, searcher.judge, searcher.video)
-            columns.insert(1, replayed(self.recording, rankings, answer, view_of))
-        return {**view, "columns": columns, "key": key, "q": answer.sentence}
-
-    def replay_link(self, event: gr.EventData, _: Visitor = None) -> dict[str, str]:
-        """Return the link of the recorded run for the query on display, or for the first that was recorded."""
-        if self.recording is None:
-            raise ConfigError("There is no recorded training of this gallery.")
-        query = _recorded_query(self.recording, event_value(event, "query", str))
-        return {"q": query, "systems": self.recording.base, "k": "8", "replay": "1"}
-
-    def replays(self, text: str, gallery: str) -> bool:
-        """Return True if there is a recording of a sentence in a gallery."""
-        return self.recording is not None and not gallery and text in self.recording.queries
-
-    def timer_updates(self) -> dict[Any, Any]:
+    def timer_updates(self) -> Updates:
         """Return the update that starts the timer, if a run is under way or is to start."""
         if self.runs.under_way() or self._is_waiting:
             return {self.timer: gr.Timer(active=True)}
         return {}
 
-    def on_visit(self, systems: list[str], request: gr.Request) -> tuple[Any, ...]:
+    def on_visit(self, systems: list[str], request: gr.Request) -> Updates:
         """Show the run that is under way, if any, and the start that waits, whoever asked for them."""
         run = self.runs.under_way()
         if not run and not self._later.view(request):
-            return gr.skip(), gr.skip(), gr.skip()
-        return self._panel_updates(WatchedRun(run), "", systems, request)
+            return {}
+        return self._show(WatchedRun(run), "", systems, request)
 
-    def on_start(self, systems: list[str], request: gr.Request) -> tuple[Any, ...]:
+    def on_start(self, systems: list[str], request: gr.Request) -> Updates:
         """Train from the model of the first column, or offer what can be done about a run that is in the way."""
         self.permissions.check("train", request)
         model = self._model_to_train(systems)
@@ -214,53 +163,10 @@ class Watch:
             run = self.runs.start(short_run(self._models, model), session_of(request))
         except DeviceInUseError:
             in_the_way = WatchedRun(self._later.run_in_the_way().run_id)
-            return (
-                *self._panel_updates(in_the_way, "", systems, request, blocked_model=model),
-                "",
-                model,
-            )
-        return *self._panel_updates(WatchedRun(run), run, systems, request), run, ""
-
-    def on_instead(
-        self, systems: list[str], watched: WatchedRun, blocked_model: str, request: gr.Request
-    ) -> tuple[Any, ...]:
-        """Stop the run that is in the way, and train the blocked model once it has ended."""
-        return self._start_later(systems, watched, blocked_model, request, stops=True)
-
-    def on_afterwards(
-        self, systems: list[str], watched: WatchedRun, blocked_model: str, request: gr.Request
-    ) -> tuple[Any, ...]:
-        """Train the blocked model once the run that is in the way has ended."""
-        return self._start_later(systems, watched, blocked_model, request, stops=False)
-
-    def on_dismiss(
-        self, systems: list[str], watched: WatchedRun, blocked_model: str, request: gr.Request
-    ) -> tuple[Any, ...]:
-        """Train nothing after all."""
-        return *self._panel_updates(watched, "", systems, request), gr.skip(), ""
-
-    def on_withdraw(
-        self, systems: list[str], watched: WatchedRun, blocked_model: str, request: gr.Request
-    ) -> tuple[Any, ...]:
-        """Take back the start that waits, or close the message that it was refused."""
-        self._later.take_back(request)
-        return self._panel_updates(watched, "", systems, request, blocked_model)
-
-    def _start_later(
-        self,
-        systems: list[str],
-        watched: WatchedRun,
-        blocked_model: str,
-        request: gr.Request,
-        stops: bool,
-    ) -> tuple[Any, ...]:
-        self.permissions.check("train", request)
-        config = self.runs.check_config(short_run(self._models, blocked_model))
-        session = session_of(request)
-        self._later.start(
-            config.encoder.name, lambda: self.runs.start(config, session), stops, request
-        )
-        return *self._panel_updates(watched, WAITING, systems, request), WAITING, ""
+            panel = self._show(in_the_way, "", systems, request, blocked_model=model)
+            return {**panel, self.joining_run: "", self.blocked_model: model}
+        panel = self._show(WatchedRun(run), run, systems, request)
+        return {**panel, self.joining_run: run, self.blocked_model: ""}
 
     def _model_to_train(self, systems: list[str]) -> str:
         """Return the model of the first column; a ConfigError if it cannot be trained."""
@@ -275,20 +181,59 @@ class Watch:
             raise ConfigError(f"{quoted(model)} {reason}")
         return model
 
-    def on_stop(
-        self, systems: list[str], watched: WatchedRun, request: gr.Request
-    ) -> tuple[Any, ...]:
+    def on_instead(
+        self, systems: list[str], watched: WatchedRun, blocked_model: str, request: gr.Request
+    ) -> Updates:
+        """Stop the run that is in the way, and train the blocked model once it has ended."""
+        return self._start_later(systems, watched, blocked_model, request, stops=True)
+
+    def on_afterwards(
+        self, systems: list[str], watched: WatchedRun, blocked_model: str, request: gr.Request
+    ) -> Updates:
+        """Train the blocked model once the run that is in the way has ended."""
+        return self._start_later(systems, watched, blocked_model, request, stops=False)
+
+    def _start_later(
+        self,
+        systems: list[str],
+        watched: WatchedRun,
+        blocked_model: str,
+        request: gr.Request,
+        stops: bool,
+    ) -> Updates:
+        self.permissions.check("train", request)
+        config = self.runs.check_config(short_run(self._models, blocked_model))
+        session = session_of(request)
+        self._later.start(
+            config.encoder.name, lambda: self.runs.start(config, session), stops, request
+        )
+        panel = self._show(watched, WAITING, systems, request)
+        return {**panel, self.joining_run: WAITING, self.blocked_model: ""}
+
+    def on_dismiss(
+        self, systems: list[str], watched: WatchedRun, blocked_model: str, request: gr.Request
+    ) -> Updates:
+        """Train nothing after all."""
+        return {**self._show(watched, "", systems, request), self.blocked_model: ""}
+
+    def on_withdraw(
+        self, systems: list[str], watched: WatchedRun, blocked_model: str, request: gr.Request
+    ) -> Updates:
+        """Take back the start that waits, or close the message that it was refused."""
+        self._later.take_back(request)
+        return self._show(watched, "", systems, request, blocked_model)
+
+    def on_stop(self, systems: list[str], watched: WatchedRun, request: gr.Request) -> Updates:
         """Stop the run that is shown; its checkpoints stay."""
         self.permissions.check("train", request)
         self.permissions.check_cancel(self.runs.get(watched.run).session, request)
         self.runs.stop(watched.run)
-        return self._panel_updates(watched, "", systems, request)
+        return self._show(watched, "", systems, request)
 
-    def on_join(
-        self, systems: list[str], watched: WatchedRun, request: gr.Request
-    ) -> tuple[Any, ...]:
+    def on_join(self, systems: list[str], watched: WatchedRun, request: gr.Request) -> Updates:
         """Have the run's column join the others at the next tick, or with its first checkpoint."""
-        return *self._panel_updates(watched, watched.run, systems, request), watched.run
+        panel = self._show(watched, watched.run, systems, request)
+        return {**panel, self.joining_run: watched.run}
 
     def on_tick(
         self,
@@ -299,37 +244,32 @@ class Watch:
         joining_run: str,
         blocked_model: str,
         request: gr.Request,
-    ) -> tuple[Any, ...]:
+    ) -> Updates:
         """Show how far the run is; add its column, or search again, when there is a new checkpoint."""
+        updates: Updates = {}
         under_way = self.runs.under_way()
         watched = replace(watched, run=under_way or watched.run)
-        joining_run = self._known_joining_run(joining_run, request)
-        new_blocked_model: Any = gr.skip()
         if not under_way:
             # Nothing is in the way any more.
             blocked_model = ""
-            new_blocked_model = ""
+            updates[self.blocked_model] = ""
 
-        model = self._model_of(joining_run) if joining_run and joining_run == watched.run else ""
+        joining_run = self._known_joining_run(joining_run, request)
+        model = self._model_of(joining_run) if joining_run == watched.run else ""
         if model:
-            joined = _with_column(systems or [], model)
-            panel_updates = self._panel_updates(watched, "", joined, request, blocked_model)
-            return (
-                *panel_updates,
-                "",
-                new_blocked_model,
-                self._chosen(joined),
-                f"{time.monotonic()}",
-            )
+            systems = _with_column(systems or [], model)
+            updates |= {
+                self.joining_run: "",
+                self.systems: self._chosen(systems),
+                self.ask: f"{time.monotonic()}",
+            }
+            return updates | self._show(watched, "", systems, request, blocked_model)
 
-        search_trigger: Any = gr.skip()
         newer = self._newer_epochs(answer, text)
-        if newer:
-            if newer != watched.searched:
-                search_trigger = f"{time.monotonic()}"
+        if newer and newer != watched.searched:
             watched = replace(watched, searched=newer)
-        panel_updates = self._panel_updates(watched, joining_run, systems, request, blocked_model)
-        return *panel_updates, gr.skip(), new_blocked_model, gr.skip(), search_trigger
+            updates[self.ask] = f"{time.monotonic()}"
+        return updates | self._show(watched, joining_run, systems, request, blocked_model)
 
     def run_notes(self, request: gr.Request) -> View:
         """Say of each run, for the list of systems, whose it is and how far it has come."""
@@ -343,7 +283,7 @@ class Watch:
     def _run_note(self, run: Run, request: gr.Request) -> str:
         is_mine = run.session == session_of(request) or self.permissions.may("train", request)
         whose = "yours" if is_mine else "a visitor's"
-        state = run_view(run)["word"]
+        state = run_view(run)["state_text"]
         if run.config is None or not run.status.epoch:
             return f"{whose}, {state}"
         return f"{whose}, epoch {run.status.epoch} of {run.config.batches.epochs}, {state}"
@@ -400,32 +340,32 @@ class Watch:
                 newer[model] = served
         return newer
 
-    def _panel_updates(
+    def _show(
         self,
         watched: WatchedRun,
         joining_run: str,
         systems: Sequence[str],
         request: gr.Request,
         blocked_model: str = "",
-    ) -> _PanelUpdates:
-        """Return the panel, if it has changed, the timer, and what to remember."""
+    ) -> Updates:
+        """Show the panel, if it has changed, let the timer tick as long as it may change, and remember both."""
         run = self._existing_run(watched.run)
-        training = run_view(run) if run else None
-        is_under_way = training is not None and training["under_way"]
-        polls = POLLS_AFTER_END if is_under_way or self._is_waiting else watched.polls - 1
-
-        view: View = {}
-        if training and run:
-            view = self._view(training, run, joining_run, systems, request)
+        is_under_way = run is not None and run.is_under_way
+        view = self._run_view(run, joining_run, systems, request) if run else {}
         waiting = self._later.view(request)
         if waiting:
             view["waiting"] = waiting
         if blocked_model and is_under_way and not self._is_waiting:
-            view["wish"] = blocked_model
-        panel = gr.skip() if view == watched.view else view
-        return _PanelUpdates(
-            panel, gr.Timer(active=polls > 0), replace(watched, polls=polls, view=view)
-        )
+            view["blocked_model"] = blocked_model
+
+        polls = POLLS_AFTER_END if is_under_way or self._is_waiting else watched.polls - 1
+        updates: Updates = {
+            self.timer: gr.Timer(active=polls > 0),
+            self.watched: replace(watched, polls=polls, view=view),
+        }
+        if view != watched.view:
+            updates[self.panel] = view
+        return updates
 
     def _existing_run(self, run: str) -> Run | None:
         """Return a run by its id; None for "", or if it was deleted."""
@@ -434,29 +374,24 @@ class Watch:
         except ConfigError:
             return None
 
-    def _view(
-        self,
-        training: Mapping[str, Any],
-        run: Run,
-        joining_run: str,
-        systems: Sequence[str],
-        request: gr.Request,
+    def _run_view(
+        self, run: Run, joining_run: str, systems: Sequence[str], request: gr.Request
     ) -> View:
         """Show a run that is under way, or why it failed; nothing of one that ended otherwise."""
-        under_way = training["under_way"]
-        if not under_way and not training["error"]:
+        training = run_view(run)
+        if not run.is_under_way and not training["error"]:
             return {}
-        may_join = under_way and not self._is_shown(run.run_id, systems or ())
+        may_join = run.is_under_way and not self._has_column(run.run_id, systems or ())
         return {
             **training,
             "error": self.permissions.redactor(request)(training["error"]),
             "name": short_name(run.run_id),
-            "joins": may_join and joining_run == run.run_id,
+            "is_joining": may_join and joining_run == run.run_id,
             "can_join": may_join and joining_run != run.run_id,
             "may_stop": self._later.may_stop(run, request),
         }
 
-    def _is_shown(self, run: str, systems: Sequence[str]) -> bool:
+    def _has_column(self, run: str, systems: Sequence[str]) -> bool:
         """Return True if a column shows an epoch of a run."""
         entries = self._models.entries()
         model = self._model_of(run)
@@ -467,11 +402,6 @@ class Watch:
             if epochs is not None and epochs.run == model:
                 return True
         return False
-
-
-def _recorded_query(recording: Recording, text: str) -> str:
-    """Return a query if it was recorded, otherwise the first that was."""
-    return text if text in recording.queries else next(iter(recording.queries))
 
 
 def _with_column(systems: Sequence[str], model: str) -> list[str]:

@@ -1,7 +1,7 @@
 """Why an enlarged clip has its scores: by frames, parts of the query, and words."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 
 from nt2vr.media.gallery import Video
@@ -55,7 +55,7 @@ def why_view(
             {
                 "name": short_name(why.system.name),
                 "score": score_text(why.score),
-                "brief": brief(why, answer.query),
+                "effect": negation_effect(why, answer.query),
                 "notice": why.notice,
                 **_frames_view(why, video, urls),
                 **_parts_view(why),
@@ -63,7 +63,7 @@ def why_view(
             }
         )
     return {
-        "shown": ",".join(map(str, columns)),
+        "columns": ",".join(map(str, columns)),
         "choices": _choices(answer, columns),
         "systems": systems,
     }
@@ -75,26 +75,19 @@ def _choices(answer: Answer, columns: Sequence[int]) -> list[dict[str, str]]:
         return []
     choices = []
     for column, ranking in enumerate(answer.rankings):
-        is_on = "true" if column in columns else "false"
+        is_pressed = "true" if column in columns else "false"
         name = short_name(ranking.system.name)
-        choices.append({"place": str(column), "name": name, "on": is_on})
+        choices.append({"column": str(column), "name": name, "pressed": is_pressed})
     return choices
 
 
-def brief(why: Why, query: Query) -> str:
+def negation_effect(why: Why, query: Query) -> str:
     """Say in one line what the negation did to a clip's score: its words, if they are searched for, or its parts."""
     cue_positions = _positions_of_cues(why, query)
-    shares = []
-    for position in cue_positions:
-        share = why.words[position].share
-        if share is not None:
-            shares.append(share)
-    if cue_positions and len(shares) == len(cue_positions):
-        cue_text = why.words[cue_positions[0]].text
-        for before, position in pairwise(cue_positions):
-            joint = " " if position == before + 1 else " … "
-            cue_text += f"{joint}{why.words[position].text}"
-        return f"“{cue_text}” added {signed(sum(shares))}"
+    shares = [why.words[position].share for position in cue_positions]
+    known_shares = [share for share in shares if share is not None]
+    if cue_positions and len(known_shares) == len(shares):
+        return _added_text(_cue_text(why.words, cue_positions), sum(known_shares))
 
     texts = []
     total = 0.0
@@ -102,7 +95,20 @@ def brief(why: Why, query: Query) -> str:
         if part.role == "unwanted" and part.contribution is not None:
             texts.append(part.text)
             total += part.contribution
-    return f"“{', '.join(texts)}” added {signed(total)}" if texts else ""
+    return _added_text(", ".join(texts), total) if texts else ""
+
+
+def _added_text(text: str, total: float) -> str:
+    return f"“{text}” added {signed(total)}"
+
+
+def _cue_text(words: Sequence[Word], positions: Sequence[int]) -> str:
+    """Join the words of the cues, with an ellipsis where others stand between them."""
+    text = words[positions[0]].text
+    for previous, position in pairwise(positions):
+        joint = " " if position == previous + 1 else " … "
+        text += f"{joint}{words[position].text}"
+    return text
 
 
 def _positions_of_cues(why: Why, query: Query) -> list[int]:
@@ -123,25 +129,30 @@ def _frames_view(why: Why, video: Video, urls: Mapping[str, str]) -> View:
     """Show each frame with its score as a bar; nothing of one frame only, and of a picture, whose frames are alike."""
     scores = why.frames
     count = len(scores)
-    moments = [(number + 0.5) / count for number in range(count)]
-    pictures = frame_pictures(video, moments, count, urls)
+    positions = [(number + 0.5) / count for number in range(count)]
+    pictures = frame_pictures(video, positions, count, urls)
     if not pictures or why.score is None:
         return {"frames": [], "frames_note": ""}
 
+    frames = [
+        {**picture, **bar} for picture, bar in zip(pictures, _score_bars(scores), strict=True)
+    ]
+    mean = decimal(sum(scores) / count)
+    note = f"Mean of the frames: {mean}. Score of the clip: {decimal(why.score)}, {MEAN}."
+    return {"frames": frames, "frames_note": note}
+
+
+def _score_bars(scores: Sequence[float]) -> Iterator[View]:
+    """Show each score as a bar from 0, all on one scale in percent."""
     lowest = min(0.0, *scores)
     height = max(0.0, *scores) - lowest or 1.0
-    frames = []
-    for score, picture in zip(scores, pictures, strict=True):
-        bar = {
+    for score in scores:
+        yield {
             "score": decimal(score),
             "bottom": f"{100 * (min(score, 0) - lowest) / height:.1f}",
             "height": f"{100 * abs(score) / height:.1f}",
             "best": score == max(scores),
         }
-        frames.append({**picture, **bar})
-    mean = decimal(sum(scores) / count)
-    note = f"Mean of the frames: {mean}. Score of the clip: {decimal(why.score)}, {MEAN}."
-    return {"frames": frames, "frames_note": note}
 
 
 def _parts_view(why: Why) -> View:
@@ -165,7 +176,7 @@ def _part_view(part: Part, largest: float) -> dict[str, str]:
     return {
         "role": ROLES[part.role],
         "text": part.text,
-        "how": _calculation(part),
+        "calculation": _calculation(part),
         "width": f"{100 * abs(value) / largest:.1f}",
         "value": text,
         "kind": kind,
@@ -188,15 +199,15 @@ def _calculation(part: Part) -> str:
 
 
 def _words_view(why: Why, largest: float) -> View:
-    """Show the words line by line, one for each part of the query."""
-    lines = []
+    """Show the words part by part of the query."""
+    parts = []
     for (role, _), words in groupby(why.words, key=lambda word: (word.role, word.place)):
         views = [_word_view(word, largest) for word in words]
-        lines.append({"label": ROLES[role], "words": views})
+        parts.append({"label": ROLES[role], "words": views})
     note = SHARES
     if why.num_untried:
         note += f" The last {why.num_untried:,} words were not tried."
-    return {"lines": lines, "words_note": note}
+    return {"words_by_part": parts, "words_note": note}
 
 
 def _word_view(word: Word, largest: float) -> dict[str, str]:

@@ -13,18 +13,11 @@ from nt2vr.registry import pick
 from nt2vr.settings import ASSETS, Settings, resolve_path
 from nt2vr.ui.later_starts import StartChoice
 from nt2vr.ui.theme import lead, menu, template
-from nt2vr.ui.train.form import FIRST as FIRST_PRESETS
-from nt2vr.ui.train.form import (
-    Field,
-    bases,
-    config_fields,
-    in_words,
-    label_of,
-    losses_view,
-    presets,
-    presets_view,
-    read_form,
-)
+from nt2vr.ui.train.fields import Field, config_fields, in_words, label_of
+from nt2vr.ui.train.form import bases, read_form
+from nt2vr.ui.train.losses_table import losses_view
+from nt2vr.ui.train.presets import FIRST as FIRST_PRESETS
+from nt2vr.ui.train.presets import presets, presets_view
 from nt2vr.ui.web.errors import problem_place
 from nt2vr.ui.web.permissions import Permissions, Visitor
 from nt2vr.world import WORLD

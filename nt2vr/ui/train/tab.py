@@ -1,7 +1,6 @@
 """The Train tab: a form for new runs, and all runs with progress, curves and log."""
 
 from collections.abc import Mapping, Sequence
-from hashlib import blake2b
 from itertools import chain, count
 from typing import Any
 
@@ -10,6 +9,7 @@ import gradio as gr
 from nt2vr.datasets.load import kind_and_path
 from nt2vr.errors import DeviceInUseError
 from nt2vr.evaluation.sources import WORDS
+from nt2vr.files import hash_text
 from nt2vr.models.catalog import Catalog
 from nt2vr.settings import Settings
 from nt2vr.ui.evaluate.evaluation_request import EvaluationRequest
@@ -326,4 +326,4 @@ class TrainTab:
             state.append(self._manager.log_tail(run.run_id))
             for shown_run in (run, *compared):
                 state.append((shown_run.run_id, len(self._manager.metrics(shown_run.run_id))))
-        return blake2b(repr(state).encode(), digest_size=8).hexdigest()
+        return hash_text(repr(state), 8)

@@ -32,7 +32,8 @@ Points = list[tuple[float, float]]
 Rows = Sequence[Mapping[str, float]]
 # Per line; more would not be visible.
 MAX_POINTS = 300
-VALIDATION = (  # metric, title, explanation
+# Plots of validation: metric, title, explanation.
+VALIDATION = (
     (COMPOSED_HARD_PAIRS, "Hard pairs", "“A and not B” ranks A without B above A with B, in %"),
     (ORIGINAL_MIR, "Original MIR", "how well captions find their clips"),
     (COMPOSED_MIR, "Composed MIR", "“A and not B” finds clips with A and without B"),
@@ -48,15 +49,10 @@ VALIDATION = (  # metric, title, explanation
     ),
 )
 BASE_PREFIX = "base"
-CONTROLS = (
-    BASE_PREFIX,
-    "drop",
-    "parts",
-)  # prefixes of the metrics of what a model is compared with
-WORDS = {
-    "running": "training",
-    "stopping": "stopping after the current step",
-}  # for states that say it otherwise
+# Prefixes of the metrics of what a model is compared with.
+CONTROLS = (BASE_PREFIX, "drop", "parts")
+# What the page calls some of the states.
+STATE_TEXTS = {"running": "training", "stopping": "stopping after the current step"}
 
 
 def runs_view(runs: Sequence[Run], chosen: Run | None) -> View:
@@ -85,8 +81,8 @@ def run_view(
     compared = [name for name in (base, system) if name]
     return {
         **_summary(run),
-        "done": _progress_text(run),
-        "left": "" if status.eta_s is None else f"{duration_text(status.eta_s)} left",
+        "progress": _progress_text(run),
+        "time_left": "" if status.eta_s is None else f"{duration_text(status.eta_s)} left",
         "error": redact(status.error or "") if status.state == "failed" else "",
         "finished": finished_text(run, rows) if status.state == "finished" else "",
         "outcome": status.doing if status.state == "finished" else "",
@@ -182,7 +178,9 @@ def base_name(config: TrainConfig) -> str:
     if folder is None:
         return "random weights"
     if folder.parent.name == "checkpoints":
-        return f"{folder.parent.parent.name} · {folder.name.replace('epoch_', 'epoch ')}"
+        return (
+            f"{short_name(folder.parent.parent.name)} · {folder.name.replace('epoch_', 'epoch ')}"
+        )
     try:
         return read_card(folder).name
     except CheckpointError:
@@ -221,7 +219,7 @@ def _summary(run: Run) -> View:
         "id": run.run_id,
         "name": short_name(run.run_id),
         "state": status.state,
-        "word": WORDS.get(status.state, status.state),
+        "state_text": STATE_TEXTS.get(status.state, status.state),
         "share": share,
     }
 

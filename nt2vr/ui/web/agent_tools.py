@@ -14,7 +14,7 @@ from gradio.mcp import GradioMCPServer
 from pydantic import BaseModel, create_model
 
 from nt2vr.errors import ConfigError
-from nt2vr.search.searcher import CONCURRENT
+from nt2vr.search.plan import CONCURRENT
 from nt2vr.ui.web.api_types import checked_request
 from nt2vr.ui.web.errors import error_text
 from nt2vr.ui.web.gradio_fixes import offer_tools

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, Field, ValidationError
 
 from nt2vr.errors import MAX_QUOTED, ConfigError
+from nt2vr.search.plan import DEFAULT_K
 from nt2vr.search.references import DEFAULT_WEIGHT
-from nt2vr.search.searcher import DEFAULT_K
 from nt2vr.search.strategies import DEFAULT_ALPHA
 
 # Items of a list, before any is checked. Smaller excesses are refused by the searcher.
@@ -115,13 +115,14 @@ class FoundMoment(Complete):
 
 
 class FoundClip(Complete):
-    """A clip, or adjacent windows of one long video, which alone have the fields from `film` on."""
+    """A clip, or adjacent windows of one long video, which alone have the fields from `long_video` on."""
 
     video_id: str
     rank: int
     score: float
     verdict: Verdict
-    film: str = ""
+    long_video: str = Field("", description="id of the long video")
+    film: str = Field("", description="long_video, as version 0.2.0 named it")
     start: float = 0.0
     end: float | None = None
     moments: list[FoundMoment] = []

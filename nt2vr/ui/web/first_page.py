@@ -13,21 +13,24 @@ POLL_S = 0.05
 
 @dataclass
 class FirstPage:
-    """Waits until the first page is shown; `has_begun` says whether something has asked for a model already.
+    """Waits until the first page is shown, which then asks for its answer, and thereby for models.
 
-    A page that is shown asks for its answer, and thereby for models.
+    Attributes:
+        has_begun: says whether something has asked for a model already.
+        patience_s: how long to wait without a browser, and for a page that asks for nothing.
     """
 
     has_begun: Callable[[], bool]
-    patience_s: float = PATIENCE_S  # without a browser, and for a page that asks for nothing
-    _asked_s: float | None = field(default=None, init=False)  # when a browser asked for the page
+    patience_s: float = PATIENCE_S
+    # When a browser asked for the page.
+    _requested_s: float | None = field(default=None, init=False)
 
     def noting(self, app: ASGIApp) -> ASGIApp:
         """Return an app whose first page is noted."""
 
         async def noted(scope: Scope, receive: Receive, send: Send) -> None:
-            if self._asked_s is None and scope["type"] == "http" and _is_page(scope):
-                self._asked_s = time.monotonic()
+            if self._requested_s is None and scope["type"] == "http" and _is_page(scope):
+                self._requested_s = time.monotonic()
             await app(scope, receive, send)
 
         return noted
@@ -36,7 +39,7 @@ class FirstPage:
         """Return when something asks for a model, otherwise after some seconds without a page."""
         start_s = time.monotonic()
         while not self.has_begun():
-            if time.monotonic() > (self._asked_s or start_s) + self.patience_s:
+            if time.monotonic() > (self._requested_s or start_s) + self.patience_s:
                 return
             time.sleep(POLL_S)
 

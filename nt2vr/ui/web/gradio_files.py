@@ -21,7 +21,8 @@ from nt2vr.ui.library.media import FOREVER
 
 # Of brotli, as Gradio has it: 6 takes three times as long for 5 % less.
 QUALITY = 4
-SMALLEST = 400  # bytes that are worth compressing
+# Bytes that are worth compressing.
+SMALLEST = 400
 COMPRESSED = {".js", ".css", ".svg"}
 
 

@@ -271,8 +271,12 @@ def postprocess_what_needs_it(page: gr.Blocks) -> None:
     Gradio builds each skipped output again (1.5 ms). In a template's value it looks for files in
     every text, three times.
     """
+    _postprocess_named_outputs(page)
+    _complete_no_addresses(page)
+
+
+def _postprocess_named_outputs(page: gr.Blocks) -> None:
     postprocess = page.postprocess_data
-    process = page.process_api
 
     async def postprocess_rest(block_fn: Any, predictions: Any, state: Any) -> list[Any]:
         # To a single output, an empty dict is its value: a clip is closed by it.
@@ -280,10 +284,9 @@ def postprocess_what_needs_it(page: gr.Blocks) -> None:
         if is_value or not _is_by_block(predictions):
             return await postprocess(block_fn, predictions, state)
 
-        outputs = block_fn.outputs
         sent = {}
         rest = []
-        for block in outputs:
+        for block in block_fn.outputs:
             value = predictions.get(block, gr.skip())
             if _is_content(block, value):
                 sent[block] = value
@@ -298,16 +301,21 @@ def postprocess_what_needs_it(page: gr.Blocks) -> None:
                 event_of_rest, values[0] if len(values) == 1 else values, state
             )
             sent |= zip(rest, processed, strict=True)
-        return [sent.get(block, gr.skip()) for block in outputs]
+        return [sent.get(block, gr.skip()) for block in block_fn.outputs]
+
+    page.postprocess_data = postprocess_rest  # type: ignore[method-assign]
+
+
+def _complete_no_addresses(page: gr.Blocks) -> None:
+    """Keep Gradio from looking for addresses of files to complete, in events whose outputs have none."""
+    process = page.process_api
 
     async def process_without_addresses(block_fn: Any, *args: Any, **options: Any) -> Any:
         event = page.fns[block_fn] if isinstance(block_fn, int) else block_fn
         if all(isinstance(block, WITHOUT_FILES) for block in event.outputs):
-            # No address of a file is completed by it.
             options["root_path"] = None
         return await process(block_fn, *args, **options)
 
-    page.postprocess_data = postprocess_rest  # type: ignore[method-assign]
     page.process_api = process_without_addresses  # type: ignore[method-assign]
 
 

@@ -21,7 +21,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nt2vr.errors import BusyError, ConfigError, Nt2vrError
-from nt2vr.search.searcher import CONCURRENT
+from nt2vr.search.plan import CONCURRENT
 from nt2vr.settings import project_version
 from nt2vr.ui.web.api_types import (
     AnyRequest,
@@ -149,7 +149,7 @@ class _PostRoutes:
                 return JSONResponse({"error": error_text(error, request)}, _status_of(error))
 
         route.__name__ = name
-        route.__doc__ = f"{inspect.getdoc(work)} A form (multipart) is read, too."
+        route.__doc__ = f"{inspect.getdoc(work)} A multipart form is accepted, too."
         schema = {"$ref": f"{SCHEMAS}{kind.__name__}"}
         body = {"required": True, "content": {JSON: {"schema": schema}}}
         add_route = self._api.post(

@@ -17,7 +17,7 @@ class LaterParts:
 
     Attributes:
         by_event: the parts, by the event that sends their content.
-        never: parts that no browser shows, whose events are for other programs.
+        for_programs: parts that no browser shows, whose events are for other programs.
     """
 
     def __init__(self, *names: str) -> None:
@@ -25,7 +25,7 @@ class LaterParts:
             name: gr.Textbox(visible="hidden", elem_id=f"{name}-opened") for name in names
         }
         self.by_event: dict[int, BlockContext] = {}
-        self.never: list[BlockContext] = []
+        self.for_programs: list[BlockContext] = []
 
     def opened(self, name: str, part: BlockContext, opens: Any) -> gr.Textbox:
         """Wire a part, which an event opens, and return its mark."""
@@ -38,7 +38,7 @@ class LaterParts:
 
     @property
     def all(self) -> list[BlockContext]:
-        return [*self.by_event.values(), *self.never]
+        return [*self.by_event.values(), *self.for_programs]
 
 
 def send_part() -> None:

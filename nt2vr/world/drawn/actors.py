@@ -19,15 +19,15 @@ from nt2vr.world.drawn.sizes import (
     prop_of,
     size_of,
 )
-from nt2vr.world.scenes import Deed
-from nt2vr.world.things import DeedKind, Thing
+from nt2vr.world.scenes import Action
+from nt2vr.world.things import ActionKind, Thing
 
 # The code of OpenMoji's cloud of dust, which is drawn behind somebody, not above.
 DASH = "1F4A8"
 
 
 class _OnTrack(NamedTuple):
-    """A position on the track of a deed.
+    """A position on the track of an action.
 
     Attributes:
         track: its name; "" for none.
@@ -40,13 +40,13 @@ class _OnTrack(NamedTuple):
     heading: int = 1
 
 
-def _on_track(deed: Deed | None, step: int) -> _OnTrack:
-    """Return the position at a step on the track of a deed, if it has one."""
-    if deed is None or not track_of(deed.kind.motion):
+def _on_track(action: Action | None, step: int) -> _OnTrack:
+    """Return the position at a step on the track of an action, if it has one."""
+    if action is None or not track_of(action.kind.motion):
         return _OnTrack()
-    motion = deed.kind.motion
-    num_steps = round((deed.end - deed.start) * STEPS)
-    steps_done = step - round(deed.start * STEPS)
+    motion = action.kind.motion
+    num_steps = round((action.end - action.start) * STEPS)
+    steps_done = step - round(action.start * STEPS)
     return _OnTrack(
         track=track_of(motion),
         spot=spots(motion, num_steps)[steps_done],
@@ -58,41 +58,41 @@ class AtStep(NamedTuple):
     """Where an individual is at a step, what it does, and where the thing is that it moves."""
 
     place: Placement
-    deed: Deed | None
+    action: Action | None
     spot: Spot  # on its track
 
 
-def placed_at(individual: Individual, stand: Stand, step: int, led: Deed | None = None) -> AtStep:
+def placed_at(individual: Individual, stand: Stand, step: int, led: Action | None = None) -> AtStep:
     """Return where an individual is at a step.
 
-    It goes along with somebody who chases or leads it; `led` is the deed of that one.
+    It goes along with somebody who chases or leads it; `led` is the action of that one.
     """
-    deed = active(individual.figure, step).get("main")
-    position = _on_track(deed, step)
+    action = active(individual.figure, step).get("main")
+    position = _on_track(action, step)
     if led and not position.track:
         position = _on_track(led, step)
-        deed = deed or Deed(
+        action = action or Action(
             verb="walk",
             object=None,
             start=led.start,
             end=led.end,
         )
     track, spot, _ = position
-    if not track or deed is None:
-        return AtStep(stand.place, deed, spot)
+    if not track or action is None:
+        return AtStep(stand.place, action, spot)
     # What moves is a thing, and somebody who throws or rolls it stands still.
-    if isinstance(deed.object, str) and track in ("air", "ground"):
-        return AtStep(stand.place, deed, spot)
+    if isinstance(action.object, str) and track in ("air", "ground"):
+        return AtStep(stand.place, action, spot)
 
     place = _moved(individual, stand, position)
     turn = spot.turn
     # Who spins upright faces the other way at every second step instead of turning over.
-    if track == "wheel" and deed.kind.posture == "stand":
+    if track == "wheel" and action.kind.posture == "stand":
         turn = 0
         if step % 2:
             place = replace(place, facing=-place.facing)
     place = replace(place, turn=turn, pivot=_pivot(individual, track))
-    return AtStep(place, deed, spot)
+    return AtStep(place, action, spot)
 
 
 def _pivot(individual: Individual, track: str) -> float:
@@ -163,35 +163,35 @@ def paint(
     individual: Individual,
     stand: Stand,
     step: int,
-    led: Deed | None = None,
+    led: Action | None = None,
     leash: Point | None = None,
 ) -> Face | None:
     """Paint an individual at a step, and return a person's face; `leash` is the end of a leash."""
-    place, deed, spot = placed_at(individual, stand, step, led)
+    place, action, spot = placed_at(individual, stand, step, led)
     if place.x + 60 * place.scale < 0 or place.x - 60 * place.scale > canvas.size:
         return None
 
     figure = individual.figure
-    floats = deed is not None and (deed.kind.motion == "float" or deed.verb == "fly past")
+    floats = action is not None and (action.kind.motion == "float" or action.verb == "fly past")
     if figure.kind.role != "sky" and not floats:
         behind, front, _ = extent(figure)
         canvas.shadow(place.x, stand.place.y, 2 * min(behind, front) * place.scale)
 
     face = None
     if individual.look:
-        person = PersonPainter(canvas, individual, place, step, deed, spot)
+        person = PersonPainter(canvas, individual, place, step, action, spot)
         face = person.paint(individual.look, leash)
     else:
-        _paint_thing(canvas, individual, place, step, deed, spot)
-    if deed:
-        _paint_sign(canvas, individual, place, step, deed.kind)
+        _paint_thing(canvas, individual, place, step, action, spot)
+    if action:
+        _paint_sign(canvas, individual, place, step, action.kind)
     return face
 
 
 def _paint_sign(
-    canvas: Canvas, individual: Individual, place: Placement, step: int, kind: DeedKind
+    canvas: Canvas, individual: Individual, place: Placement, step: int, kind: ActionKind
 ) -> None:
-    """Paint the sign of a deed, if it has one, over the head or behind."""
+    """Paint the sign of an action, if it has one, over the head or behind."""
     if not kind.sign or kind.hand == "at face":
         return
     behind, front, height = extent(individual.figure)
@@ -215,7 +215,7 @@ def _paint_thing(
     individual: Individual,
     place: Placement,
     step: int,
-    deed: Deed | None,
+    action: Action | None,
     spot: Spot,
 ) -> None:
     """Paint an animal, a vehicle or a thing."""
@@ -223,7 +223,7 @@ def _paint_thing(
     thing = figure.kind
     svg = picture(thing, figure.colour)
     box = ink(svg)
-    gait = _gait(svg, thing, deed, step, individual.phase)
+    gait = _gait(svg, thing, action, step, individual.phase)
     scale = size_of(thing, SIZES[figure.size]).scale
 
     flip = _is_flipped(thing, place)
@@ -233,8 +233,8 @@ def _paint_thing(
     x += gait.sideways
     y = gait.upwards + (box.bottom - 36) * scale
     place.paint(canvas, gait.svg, (x, y), scale, gait.angle, flip)
-    if deed and thing.role == "animal":
-        _paint_prop_of_animal(canvas, individual, place, deed, spot)
+    if action and thing.role == "animal":
+        _paint_prop_of_animal(canvas, individual, place, action, spot)
 
 
 def _is_flipped(thing: Thing, place: Placement) -> bool:
@@ -246,19 +246,19 @@ def _is_flipped(thing: Thing, place: Placement) -> bool:
 
 
 def _paint_prop_of_animal(
-    canvas: Canvas, individual: Individual, place: Placement, deed: Deed, spot: Spot
+    canvas: Canvas, individual: Individual, place: Placement, action: Action, spot: Spot
 ) -> None:
     """Paint what an animal has in its mouth, or before it."""
-    prop = prop_of(deed)
+    prop = prop_of(action)
     if not prop.svg:
         return
     size = size_of(individual.figure.kind, SIZES[individual.figure.size])
     longest = 24.0
-    track = track_of(deed.kind.motion)
+    track = track_of(action.kind.motion)
     if track in ("air", "ground"):
         x, y = flying(spot, track, longest)
         at = (size.width / 2 - 16 + x, y * 0.7)
-    elif deed.kind.hand == "at mouth":
+    elif action.kind.hand == "at mouth":
         at = (size.width / 2 + 9, 0.45 * size.height)
     else:
         at = (size.width / 2 + 9, longest / 2.4)
@@ -267,7 +267,7 @@ def _paint_prop_of_animal(
 
 
 class _Gait(NamedTuple):
-    """A drawing as a deed has it at a step, and how many units it is off its place."""
+    """A drawing as an action has it at a step, and how many units it is off its place."""
 
     svg: str
     angle: float
@@ -275,13 +275,13 @@ class _Gait(NamedTuple):
     sideways: float
 
 
-def _gait(svg: str, thing: Thing, deed: Deed | None, step: int, phase: int) -> _Gait:
-    """Return how an animal, a vehicle or a thing is drawn at a step of its deed."""
+def _gait(svg: str, thing: Thing, action: Action | None, step: int, phase: int) -> _Gait:
+    """Return how an animal, a vehicle or a thing is drawn at a step of its action."""
     posture = ""
     motion = ""
-    if deed:
-        posture = deed.kind.posture
-        motion = deed.kind.motion
+    if action:
+        posture = action.kind.posture
+        motion = action.kind.motion
     walks_or_runs = posture in ("walk", "run") and thing.role == "animal"
 
     angle = 0.0

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from typing import Any, Self
@@ -17,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import reason_of
-from nt2vr.files import atomic_write
+from nt2vr.files import atomic_write, hash_text
 from nt2vr.media.limits import LIMITS, Limit, evict, mark_used
 from nt2vr.media.resize import fit
 from nt2vr.media.store import read_cached
@@ -67,9 +66,8 @@ class ClipFile:
         cache: Path,
     ) -> Self:
         """Return the cache file in the folder `cache`, without drawing anything."""
-        looks = [LOOK, num_frames, framing.key, [scene.to_dict() for scene in scenes]]
-        key = blake2b(json.dumps(looks).encode(), digest_size=8)
-        path = cache / f"built-in-{split}-{key.hexdigest()}.npy"
+        looks = [LOOK, num_frames, framing.key, [scene.key_data for scene in scenes]]
+        path = cache / f"built-in-{split}-{hash_text(json.dumps(looks), 8)}.npy"
         return cls(path, scenes, num_frames, framing)
 
     @property
@@ -240,8 +238,8 @@ def _store(embeddings: Embeddings, path: Path) -> None:
 
 def _embeddings_of(frames: Path, card: Card) -> Path:
     names = StoredNames.of(card.visual_key)
-    key = blake2b(f"{frames.stem} {names.of_given_frames}".encode(), digest_size=12)
-    return frames.with_name(f"embeddings-{key.hexdigest()}.npy")
+    key = hash_text(f"{frames.stem} {names.of_given_frames}")
+    return frames.with_name(f"embeddings-{key}.npy")
 
 
 def _stored(path: Path) -> Embeddings | None:

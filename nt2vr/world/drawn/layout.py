@@ -22,7 +22,7 @@ from nt2vr.world.drawn.sizes import (
     ahead_of,
     extent,
 )
-from nt2vr.world.scenes import Deed, Figure, Scene
+from nt2vr.world.scenes import Action, Figure, Scene
 from nt2vr.world.things import Thing
 
 # Layouts are in pixels of a frame this large.
@@ -137,12 +137,14 @@ def _may_wear_skirt(thing: Thing) -> bool:
 
 
 def _flies(figure: Figure) -> bool:
-    return any(deed.kind.posture == "fly" or deed.verb == "fly past" for deed in figure.deeds)
+    return any(
+        action.kind.posture == "fly" or action.verb == "fly past" for action in figure.actions
+    )
 
 
 def _sweeps(figure: Figure) -> bool:
     """Return whether a figure drives across the frame."""
-    return any(deed.kind.motion in SWEEPING for deed in figure.deeds)
+    return any(action.kind.motion in SWEEPING for action in figure.actions)
 
 
 def _is_small(figure: Figure) -> bool:
@@ -182,9 +184,9 @@ def _in_line(numbers: Sequence[int], scene: Scene) -> _FigureLine:
     """Put figures who do something together side by side."""
     line = _FigureLine(list(numbers), {})
     for number in numbers:
-        for deed in scene.figures[number].deeds:
-            if isinstance(deed.object, int) and deed.object in line.numbers:
-                _move_next_to_target(line, number, target=deed.object, motion=deed.kind.motion)
+        for action in scene.figures[number].actions:
+            if isinstance(action.object, int) and action.object in line.numbers:
+                _move_next_to_target(line, number, target=action.object, motion=action.kind.motion)
                 break
     return line
 
@@ -353,24 +355,24 @@ def _spacing(individuals: Sequence[Individual], scale: float) -> _Spacing:
     total = _breadth(individuals) * scale
     squeeze = min(1.0, ROOM / total)
     slack = max(0.0, ROOM - total) / count
-    deeds: list[Deed] = []
+    actions: list[Action] = []
     for individual in individuals:
-        deeds += individual.figure.deeds
+        actions += individual.figure.actions
 
-    if count == 2 and any(_touches(deed) for deed in deeds):
+    if count == 2 and any(_touches(action) for action in actions):
         return _Spacing(squeeze, slack=0.0, share=0.0, edge=MARGIN + slack)
     # Two who run after each other may use the whole width.
     num_figures = len({individual.number for individual in individuals})
-    runs = num_figures == 2 and any(deed.kind.motion in ("chase", "follow") for deed in deeds)
+    runs = num_figures == 2 and any(action.kind.motion in ("chase", "follow") for action in actions)
     share = slack * count / 2 if runs else slack / 2
     return _Spacing(squeeze, slack, share, edge=MARGIN)
 
 
-def _touches(deed: Deed) -> bool:
-    """Return whether a deed brings two figures together."""
-    if not isinstance(deed.object, int):
+def _touches(action: Action) -> bool:
+    """Return whether an action brings two figures together."""
+    if not isinstance(action.object, int):
         return False
-    return deed.kind.motion == "approach" or deed.kind.hand == "ahead"
+    return action.kind.motion == "approach" or action.kind.hand == "ahead"
 
 
 def _rows(scene: Scene, numbers: Sequence[int], rng: Random) -> Rows:
@@ -378,9 +380,9 @@ def _rows(scene: Scene, numbers: Sequence[int], rng: Random) -> Rows:
     figures = scene.figures
     involved: set[int] = set()
     for number in numbers:
-        for deed in figures[number].deeds:
-            if isinstance(deed.object, int):
-                involved |= {number, deed.object}
+        for action in figures[number].actions:
+            if isinstance(action.object, int):
+                involved |= {number, action.object}
 
     rows: Rows = {"back": [], "front": [], "road": [], "sky": []}
     for number in numbers:

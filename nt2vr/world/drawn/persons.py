@@ -29,7 +29,7 @@ from nt2vr.world.drawn.sizes import (
     prop_of,
     size_of,
 )
-from nt2vr.world.scenes import Deed
+from nt2vr.world.scenes import Action
 from nt2vr.world.things import ENTER, LEAVE, Thing, things
 
 BALL = "1F534"
@@ -88,21 +88,21 @@ class PersonPainter:
         individual: Individual,
         place: Placement,
         step: int,
-        deed: Deed | None,
+        action: Action | None,
         spot: Spot,
     ) -> None:
-        """Prepare to paint a person who does a deed; `spot` is on the track of the deed."""
+        """Prepare to paint a person who does an action; `spot` is on the track of the action."""
         self.canvas = canvas
         self.thing = individual.figure.kind
         self.step = step
         self.beat = step + individual.phase
-        self.deed = deed
+        self.action = action
         self.spot = spot
         self.is_child = "child" in self.thing.kinds
         self.layers = active(individual.figure, step)
-        self.prop = prop_of(deed)
-        self.ridden = _ridden(deed, self.prop)
-        self.pose, self.posture = _posed(deed, self.ridden, self.beat, spot)
+        self.prop = prop_of(action)
+        self.ridden = _ridden(action, self.prop)
+        self.pose, self.posture = _posed(action, self.ridden, self.beat, spot)
         self.place = _placed_in_pose(replace(place, scale=place.scale * self.thing.size), self.pose)
 
     def paint(self, look: Look, leash: Point | None) -> Face:
@@ -111,7 +111,7 @@ class PersonPainter:
         mood = self.layers.get("mood")
         if mood:
             look = replace(look, head=with_mood(look.head, look.skin, mood.kind.sign))
-        if leash and self.deed and self.deed.kind.hand == "leash":
+        if leash and self.action and self.action.kind.hand == "leash":
             points = [self.place.at(self.pose.hands[1]), leash]
             self.canvas.line(points, 1, LEASH, self.place.scale)
 
@@ -132,18 +132,18 @@ class PersonPainter:
             return DollExtras(behind_trunk=ride)
 
         grip = self._grip()
-        if grip is None or self.deed is None:
+        if grip is None or self.action is None:
             return DollExtras()
         self.pose = dolls.reaching(self.pose, grip, self.beat)
         if not self.prop.svg:
             return DollExtras()
-        return DollExtras(in_hand=partial(self._paint_held, self.deed, grip))
+        return DollExtras(in_hand=partial(self._paint_held, self.action, grip))
 
     def _grip(self) -> Grip | None:
         """Return how the person holds what it holds."""
-        if self.deed is None:
+        if self.action is None:
             return None
-        kind = self.deed.kind
+        kind = self.action.kind
         if kind.motion == "wave":
             return grip_of("wave")
         if kind.verb == "push":
@@ -171,9 +171,9 @@ class PersonPainter:
         flip = ridden.name not in LOOKING_RIGHT
         self.place.paint(self.canvas, svg, foot, size, 0, flip)
 
-    def _paint_held(self, deed: Deed, grip: Grip) -> None:
+    def _paint_held(self, action: Action, grip: Grip) -> None:
         thing = self.prop.thing
-        kind = deed.kind
+        kind = action.kind
         longest = grip.size
         if thing:
             longest = max(longest, 0.75 * ADULT * thing.size)
@@ -204,7 +204,7 @@ class PersonPainter:
             flip=flip,
         )
 
-        if kind.shows and isinstance(deed.object, str):
+        if kind.shows and isinstance(action.object, str):
             svg = drawing(things()[kind.shows].picture)
             paint_centred(
                 self.place, self.canvas, svg, at=(x + 2, y + 12), longest=20, angle=0, flip=flip
@@ -224,9 +224,9 @@ class PersonPainter:
             at = (6 * phase - 24, 50 + 2.4 * phase * (9 - phase))
             paint_centred(self.place, self.canvas, svg=drawing(BALL), at=at, longest=12)
 
-    def _paint_worn(self, deed: Deed) -> None:
-        thing = things()[str(deed.object)]
-        svg = picture(thing, deed.colour)
+    def _paint_worn(self, action: Action) -> None:
+        thing = things()[str(action.object)]
+        svg = picture(thing, action.colour)
         height, longest = _WORN_SITES.get(thing.held, (-12.0, 20.0))
         if thing.held == "on head":
             box = ink(svg)
@@ -247,11 +247,11 @@ def _beside(size: Size, hand: str) -> Point:
     return x, size.height / 2
 
 
-def _ridden(deed: Deed | None, prop: Prop) -> Thing | None:
+def _ridden(action: Action | None, prop: Prop) -> Thing | None:
     """Return the thing on or in which a person is."""
-    if deed is None:
+    if action is None:
         return None
-    is_ridden = deed.kind.hand == "under" or deed.kind.posture == "bathe"
+    is_ridden = action.kind.hand == "under" or action.kind.posture == "bathe"
     return prop.thing if is_ridden else None
 
 
@@ -266,12 +266,12 @@ def _placed_in_pose(place: Placement, pose: Pose) -> Placement:
     return replace(place, x=x, y=y, pivot=0)
 
 
-def _posed(deed: Deed | None, ridden: Thing | None, beat: int, spot: Spot) -> _PosedAs:
-    """Return the pose of a deed, and the name of its posture."""
-    posture = deed.kind.posture if deed else "stand"
+def _posed(action: Action | None, ridden: Thing | None, beat: int, spot: Spot) -> _PosedAs:
+    """Return the pose of an action, and the name of its posture."""
+    posture = action.kind.posture if action else "stand"
     if ridden:
         posture = seat(ridden.name).posture
-    elif deed and deed.kind.verb in (ENTER, LEAVE):
+    elif action and action.kind.verb in (ENTER, LEAVE):
         posture = "march"
         # The pose depends on the spot alone, so it is the same coming and going.
         beat = round(spot.x * STEPS)

@@ -16,7 +16,7 @@ from nt2vr.world.drawn.canvas import UNITS, Canvas, Image, Point, draw_svg, draw
 from nt2vr.world.drawn.layout import SIZE, Placed, lay_out
 from nt2vr.world.drawn.motions import MOTIONS, STEPS
 from nt2vr.world.drawn.sizes import active, extent
-from nt2vr.world.scenes import Deed, Scene
+from nt2vr.world.scenes import Action, Scene
 from nt2vr.world.things import read_toml
 
 # Y of the ground's far edge.
@@ -185,12 +185,12 @@ class Role(NamedTuple):
 
     Attributes:
         placed: who, and where.
-        led: the deed of somebody with whom it goes along.
+        led: the action of somebody with whom it goes along.
         leash: where a leash ends that it holds.
     """
 
     placed: Placed
-    led: Deed | None
+    led: Action | None
     leash: Point | None
 
     def paint(self, canvas: Canvas, step: int) -> None:
@@ -199,27 +199,27 @@ class Role(NamedTuple):
 
 def roles(everybody: Sequence[Placed], step: int) -> Iterator[Role]:
     """Yield everybody in the order of painting."""
-    deeds: dict[int, Deed | None] = {}
-    deeds_of_leaders: dict[int, Deed] = {}
+    actions: dict[int, Action | None] = {}
+    actions_of_leaders: dict[int, Action] = {}
     for placed in everybody:
         number = placed.individual.number
-        deed = active(placed.individual.figure, step).get("main")
-        deeds[number] = deed
-        if deed and isinstance(deed.object, int) and deed.kind.motion in ALONG:
-            deeds_of_leaders[deed.object] = deed
+        action = active(placed.individual.figure, step).get("main")
+        actions[number] = action
+        if action and isinstance(action.object, int) and action.kind.motion in ALONG:
+            actions_of_leaders[action.object] = action
 
     for placed in everybody:
         number = placed.individual.number
-        deed = deeds[number]
+        action = actions[number]
         leash = None
-        if deed and deed.kind.hand == "leash":
-            leash = _collar(everybody, deed, step)
-        yield Role(placed, deeds_of_leaders.get(number), leash)
+        if action and action.kind.hand == "leash":
+            leash = _collar(everybody, action, step)
+        yield Role(placed, actions_of_leaders.get(number), leash)
 
 
-def _collar(everybody: Sequence[Placed], deed: Deed, step: int) -> Point:
-    """Return where the leash of a pet ends that is led by a deed."""
-    pet = next(placed for placed in everybody if placed.individual.number == deed.object)
+def _collar(everybody: Sequence[Placed], action: Action, step: int) -> Point:
+    """Return where the leash of a pet ends that is led by an action."""
+    pet = next(placed for placed in everybody if placed.individual.number == action.object)
     _, front, height = extent(pet.individual.figure)
-    place = placed_at(pet.individual, pet.stand, step, led=deed).place
+    place = placed_at(pet.individual, pet.stand, step, led=action).place
     return place.at((0.55 * front, 0.6 * height))

@@ -1,7 +1,7 @@
 """Shipped embeddings of training and validation clips.
 
 They are by the visual tower that the built-in models share. Drawing and embedding 4,096 clips
-would take 95 s. `python -m nt2vr.world.drawn.shipped` writes them as drawn now.
+would take 95 s. `python -m benchmarks.clip_embeddings` writes them as drawn now.
 """
 
 import json
@@ -9,27 +9,19 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.files import atomic_write
 from nt2vr.models.card import StoredNames
-from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, silent
 from nt2vr.settings import ASSETS
 from nt2vr.world.drawn import clips
 from nt2vr.world.drawn.clips import ClipFile
-from nt2vr.world.sampling import sample_scenes
-from nt2vr.world.scenes import Scene, SceneSplit
 
 FILE = ASSETS / "world" / "embeddings.npz"
-BASE = ASSETS / "models" / "clip"
-# The first scenes of seed 0.
-SHIPPED: dict[SceneSplit, int] = {"train": 4096, "validation": 1000}
 
 
 class _Shipped(NamedTuple):
@@ -47,8 +39,8 @@ def embed_undrawn(
     Clips are drawn only if their embeddings do not ship.
     """
     shipped = _read(FILE)
-    keys = _keys(file)
-    if not keys or shipped.model != _model_key(encoder):
+    keys = keys_of(file)
+    if not keys or shipped.model != model_key(encoder):
         return file.embeddings(encoder, progress)
 
     missing = []
@@ -88,35 +80,15 @@ def _read(path: Path) -> _Shipped:
         return _Shipped("", {})
 
 
-def _model_key(encoder: Encoder) -> str:
+def model_key(encoder: Encoder) -> str:
     """Identify what embeds, whatever its precision."""
     return StoredNames.of(encoder.card.in_any_precision.visual_key).of_given_frames
 
 
-def _keys(file: ClipFile) -> list[int]:
+def keys_of(file: ClipFile) -> list[int]:
     """Identify what each scene's frames look like."""
     digests = bytearray()
     for scene in file.scenes:
-        look = [clips.LOOK, file.num_frames, file.framing.key, scene.to_dict()]
+        look = [clips.LOOK, file.num_frames, file.framing.key, scene.key_data]
         digests += blake2b(json.dumps(look).encode(), digest_size=8).digest()
     return [int(key) for key in np.frombuffer(digests, np.uint64)]
-
-
-def main() -> None:
-    encoder = read_checkpoint(BASE)
-    scenes: list[Scene] = []
-    for split, count in SHIPPED.items():
-        scenes += sample_scenes(split, count, 0)
-    with TemporaryDirectory() as folder:
-        drawn = ClipFile.of(
-            "train", scenes, encoder.num_frames, encoder.framing, cache=Path(folder)
-        )
-        embeddings = drawn.embeddings(encoder).astype(np.float16)
-    FILE.parent.mkdir(exist_ok=True)
-    with atomic_write(FILE) as partial, partial.open("wb") as file:
-        keys = np.array(_keys(drawn), np.uint64)
-        np.savez(file, model=_model_key(encoder), keys=keys, embeddings=embeddings)
-
-
-if __name__ == "__main__":
-    main()

@@ -9,7 +9,7 @@ from nt2vr.world.drawn.busts import Look
 from nt2vr.world.drawn.canvas import drawing, ink, recoloured
 from nt2vr.world.drawn.dolls import Placement, head_size, seat
 from nt2vr.world.drawn.motions import STEPS
-from nt2vr.world.scenes import Deed, Figure
+from nt2vr.world.scenes import Action, Figure
 from nt2vr.world.things import Thing, things
 
 ADULT = 82.0  # units
@@ -99,42 +99,44 @@ def size_of(thing: Thing, factor: float = 1) -> Size:
     return Size(scale, scale * box.width, scale * box.height)
 
 
-def active(figure: Figure, step: int) -> dict[str, Deed]:
+def active(figure: Figure, step: int) -> dict[str, Action]:
     """Return what a figure does at a step, by layer."""
     time = (step + 0.5) / STEPS
-    return {deed.kind.layer: deed for deed in figure.doings if deed.start <= time < deed.end}
+    return {
+        action.kind.layer: action for action in figure.doings if action.start <= time < action.end
+    }
 
 
 class Prop(NamedTuple):
-    """What is seen with a deed besides its doer: a thing, or only the drawing of a sign."""
+    """What is seen with an action besides its doer: a thing, or only the drawing of a sign."""
 
     thing: Thing | None = None
     svg: str = ""
 
 
-def prop_of(deed: Deed | None) -> Prop:
-    """Return what is seen with a deed, if anything is."""
-    if deed is None:
+def prop_of(action: Action | None) -> Prop:
+    """Return what is seen with an action, if anything is."""
+    if action is None:
         return Prop()
-    name = deed.kind.shows
-    if isinstance(deed.object, str):
-        name = deed.object
+    name = action.kind.shows
+    if isinstance(action.object, str):
+        name = action.object
     if name:
-        return Prop(things()[name], picture(things()[name], deed.colour))
-    if deed.kind.hand == "at face":
-        return Prop(svg=drawing(deed.kind.sign))
+        return Prop(things()[name], picture(things()[name], action.colour))
+    if action.kind.hand == "at face":
+        return Prop(svg=drawing(action.kind.sign))
     return Prop()
 
 
 def ahead_of(figure: Figure) -> float:
     """Return how many units a figure needs before it for what it holds, rides or moves."""
     ahead = 0.0
-    for deed in figure.deeds:
-        if deed.kind.layer != "main":
+    for action in figure.actions:
+        if action.kind.layer != "main":
             continue
-        if not isinstance(deed.object, str) and not deed.kind.shows:
+        if not isinstance(action.object, str) and not action.kind.shows:
             continue
-        if deed.kind.verb == "push" or deed.kind.motion in ("roll away", "kick"):
+        if action.kind.verb == "push" or action.kind.motion in ("roll away", "kick"):
             return 50
         ahead = 34
     return ahead
@@ -163,11 +165,11 @@ def extent(figure: Figure) -> Extent:
     behind = 16.0
     front = 16.0 + ahead_of(figure)
     height = ADULT + dolls.HEAD * (head_size("child" in thing.kinds) - 1)
-    for deed in figure.deeds:
-        kind = deed.kind
-        if kind.hand == "under" and isinstance(deed.object, str):
-            ridden_seat = seat(deed.object)
-            size = size_of(things()[deed.object], ridden_seat.size)
+    for action in figure.actions:
+        kind = action.kind
+        if kind.hand == "under" and isinstance(action.object, str):
+            ridden_seat = seat(action.object)
+            size = size_of(things()[action.object], ridden_seat.size)
             behind = max(behind, size.width / 2)
             front = max(front, size.width / 2)
             height = max(height, ridden_seat.y * size.height + 60)

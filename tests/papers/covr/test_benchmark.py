@@ -7,18 +7,12 @@ import pytest
 
 from nt2vr.evaluation.queries import row_array
 from nt2vr.models.composer import PictureQuery
-from nt2vr.papers.covr.benchmark import (
-    CovrQuery,
-    EmbeddedQueries,
-    Outcome,
-    average_precisions,
-    choose_weights,
-    measure,
-    summarise,
-    vectors_of,
-)
 from nt2vr.papers.covr.compositions import CompositionWeights
+from nt2vr.papers.covr.embedded_queries import EmbeddedQueries, vectors_of
+from nt2vr.papers.covr.measures import Outcome, average_precisions, measure, summarise
 from nt2vr.papers.covr.presentation import ALL
+from nt2vr.papers.covr.queries import CovrQuery
+from nt2vr.papers.covr.weights import choose_weights
 
 CLIPS = np.eye(4, dtype=np.float32)
 

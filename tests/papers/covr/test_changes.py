@@ -9,27 +9,27 @@ import pytest
 
 from nt2vr.negation.generate.wordings import CHANGE_KINDS, ChangeKind
 from nt2vr.negation.parse.query import Query
+from nt2vr.papers.covr.change import Change
+from nt2vr.papers.covr.draw_changes import changes_of, possible
 from nt2vr.papers.covr.edits import (
-    Change,
     Requirements,
     changed,
-    changes_of,
-    possible,
+    gist_of,
     training_families,
     two_changes,
 )
 from nt2vr.world.sampling import sample_scenes
-from nt2vr.world.scenes import Deed, Figure, Scene, is_valid
+from nt2vr.world.scenes import Action, Figure, Scene, is_valid
 from nt2vr.world.verdicts import judge_edit
 
-HAT = Deed("wear", "hat", colour="red")
-MAN = Figure("man", "blue", deeds=(Deed("feed", 2), HAT))
+HAT = Action("wear", "hat", colour="red")
+MAN = Figure("man", "blue", actions=(Action("feed", 2), HAT))
 BALL = Figure("basketball")
-DOG = Figure("dog", "brown", deeds=(Deed("run"),))
+DOG = Figure("dog", "brown", actions=(Action("run"),))
 GIRL = Figure("girl", "red")
 SCENE = Scene("park", False, (BALL, MAN, DOG))
 SCENES = sample_scenes("train", 100, seed=3)
-READER = replace(GIRL, deeds=(Deed("read", "book"),))
+READER = replace(GIRL, actions=(Action("read", "book"),))
 
 
 def all_changes(scene: Scene, kind: ChangeKind) -> list[Change]:
@@ -70,14 +70,16 @@ def test_every_change_leads_to_a_possible_right_scene(
 
 def test_a_removal_keeps_all_other_actions() -> None:
     remaining = after(SCENE, "remove prop", "basketball")
-    assert remaining == replace(SCENE, figures=(replace(MAN, deeds=(Deed("feed", 1), HAT)), DOG))
+    assert remaining == replace(
+        SCENE, figures=(replace(MAN, actions=(Action("feed", 1), HAT)), DOG)
+    )
     # The man feeds the dog.
     assert after(SCENE, "remove actor", "dog") is None
     assert after(SCENE, "remove actor", "man") == replace(SCENE, figures=(BALL, DOG))
 
 
 def test_what_is_still_seen_is_not_removed() -> None:
-    player = replace(GIRL, deeds=(Deed("kick", "soccer ball"),))
+    player = replace(GIRL, actions=(Action("kick", "soccer ball"),))
     both = Scene("park", False, (BALL, player, DOG))
     assert after(both, "remove prop", "basketball") is not None
     assert (
@@ -91,7 +93,7 @@ def test_what_is_still_seen_is_not_removed() -> None:
 
 
 def test_the_man_is_not_said_where_an_old_man_is() -> None:
-    old = Figure("old man", "red", deeds=(Deed("dance"),))
+    old = Figure("old man", "red", actions=(Action("dance"),))
     both = replace(SCENE, figures=(*SCENE.figures, old))
     assert after(both, "remove actor", "man") is None
     assert after(both, "remove actor", "old man") is not None
@@ -104,13 +106,13 @@ def test_the_man_is_not_said_where_an_old_man_is() -> None:
 
 def test_groups_are_left_alone() -> None:
     dogs = replace(SCENE, figures=(MAN, replace(DOG, count=2), BALL))
-    dogs = replace(dogs, figures=(replace(MAN, deeds=(HAT, Deed("dance"))), *dogs.figures[1:]))
+    dogs = replace(dogs, figures=(replace(MAN, actions=(HAT, Action("dance"))), *dogs.figures[1:]))
     assert after(dogs, "remove actor", "dog") is None
     assert {changed_thing(change) for change in all_changes(dogs, "replace activity")} == {"man"}
 
 
 def test_another_place_has_its_own_things_and_no_night_indoors() -> None:
-    night = Scene("park", True, (Figure("fountain"), replace(GIRL, deeds=(Deed("dance"),))))
+    night = Scene("park", True, (Figure("fountain"), replace(GIRL, actions=(Action("dance"),))))
     places = {
         scene.place: scene
         for scene in (change.applied(night) for change in all_changes(night, "replace place"))
@@ -128,7 +130,7 @@ def test_what_is_not_mentioned_is_free() -> None:
         if changed_thing(change) == "basketball"
     )
     requirements = Requirements.of(change.applied(SCENE), (change,))
-    bare = replace(MAN, colour="red", deeds=(Deed("feed", 1),))
+    bare = replace(MAN, colour="red", actions=(Action("feed", 1),))
     bag = Figure("backpack", "red")
     right = Scene("park", False, (bare, replace(DOG, size="big"), bag), seed=9)
     assert requirements.holds(right)
@@ -138,19 +140,19 @@ def test_what_is_not_mentioned_is_free() -> None:
         replace(right, figures=(bare, DOG, BALL)),
         replace(right, figures=(bare, replace(DOG, count=2))),
         replace(right, figures=(bare, DOG, READER)),
-        replace(right, figures=(replace(bare, deeds=(Deed("pet", 1),)), DOG)),
+        replace(right, figures=(replace(bare, actions=(Action("pet", 1),)), DOG)),
     ):
         assert not requirements.holds(wrong), wrong
 
 
-def test_the_order_of_deeds_counts_and_their_quarters_do_not() -> None:
-    first = Deed("dance", end=0.5)
-    then = Deed("sing", start=0.5)
-    scene = Scene("park", False, (replace(GIRL, deeds=(first, then)),))
+def test_the_order_of_actions_counts_and_their_quarters_do_not() -> None:
+    first = Action("dance", end=0.5)
+    then = Action("sing", start=0.5)
+    scene = Scene("park", False, (replace(GIRL, actions=(first, then)),))
     swapped = (replace(then, start=0.0, end=0.5), replace(first, start=0.5, end=1.0))
     later = (replace(first, end=0.25), then)
-    assert scene.gist == replace(scene, figures=(replace(GIRL, deeds=later),)).gist
-    assert scene.gist != replace(scene, figures=(replace(GIRL, deeds=swapped),)).gist
+    assert gist_of(scene) == gist_of(replace(scene, figures=(replace(GIRL, actions=later),)))
+    assert gist_of(scene) != gist_of(replace(scene, figures=(replace(GIRL, actions=swapped),)))
 
 
 def test_two_changes_hold_together_in_either_order() -> None:

@@ -10,11 +10,14 @@ import pytest
 from PIL import Image
 
 from nt2vr.errors import DatasetError
+from nt2vr.evaluation.benchmark_kinds import Places
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.models.checkpoint import read_checkpoint
-from nt2vr.papers.covr.benchmark import CovrData, benchmark_for, covr_files, embed_queries
+from nt2vr.papers.covr.data import CovrData
 from nt2vr.papers.covr.datasets import CovrSample, load_covr
+from nt2vr.papers.covr.file_benchmark import covr_files
+from nt2vr.progress import silent
 from tests.support.tiny_models import write_tiny
 
 
@@ -158,14 +161,16 @@ def test_unreadable_files_are_left_out_of_gallery_and_queries(
     data = CovrData(str(tmp_path / "data"), "val")
     (tmp_path / "data" / "dev" / "dev-3.png").write_bytes(b"no picture")
     with Cache(tmp_path / "cache") as cache:
-        benchmark = benchmark_for(encoder, data, tmp_path, decoder, cache)
+        places = Places(tmp_path, decoder, cache)
+        benchmark = data.load(encoder, places, silent)
         (remark,) = benchmark.source["remarks"]
         assert (
             remark.startswith("1 of 6 videos cannot be read: dev-3 (")
             and "0 of 1 queries" in remark
         )
         assert (
-            "dev-3" not in benchmark.clip_ids and len(embed_queries(benchmark, encoder).clips) == 5
+            "dev-3" not in benchmark.clip_ids
+            and len(benchmark.embedded_queries(encoder).clips) == 5
         )
         # It is the only answer.
         (tmp_path / "data" / "dev" / "dev-1.png").write_bytes(b"no picture")
@@ -173,4 +178,4 @@ def test_unreadable_files_are_left_out_of_gallery_and_queries(
             DatasetError,
             match=r"CIRR, val .*dev-1 \(",
         ):
-            benchmark_for(encoder, data, tmp_path, decoder, cache)
+            data.load(encoder, places, silent)

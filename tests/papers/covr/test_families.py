@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from nt2vr.negation.generate.wordings import CHANGE_KINDS, ChangeKind, wordings_in
+from nt2vr.papers.covr.change_wording import ask_for
+from nt2vr.papers.covr.draw_changes import changes_of
 from nt2vr.papers.covr.edits import (
     COPIES,
     EDIT_KINDS,
     Family,
-    WishTable,
-    ask_for,
-    changes_of,
+    RequirementTable,
     choose_families,
     gallery_of,
     training_families,
@@ -59,7 +59,7 @@ def test_no_wording_is_both_seen_and_unseen() -> None:
 def test_right_clips_match_a_plain_reading_of_the_text() -> None:
     clips = gallery_of(families(), 2)
     descriptions = [told_of(clip) for clip in clips]
-    table = WishTable(clips)
+    table = RequirementTable(clips)
     num_read = 0
     for family in families():
         for edit in family.edits:
@@ -85,7 +85,7 @@ def test_right_clips_match_a_plain_reading_of_the_text() -> None:
 def test_queries_have_a_plain_loop_s_clips_and_twins() -> None:
     clips = gallery_of(families())
     contents = Counter(clip.content for clip in clips)
-    table = WishTable(clips)
+    table = RequirementTable(clips)
     for family in families():
         assert contents[family.reference.content] >= COPIES
         assert family.reference not in clips
@@ -127,12 +127,14 @@ def claim_of(part: str) -> Claim | None:
 
 
 def told_of(scene: Scene) -> list[object]:
-    """Tell place, time of day and actors with their deeds in turn, from the scene as plain data."""
+    """Tell place, time of day and actors with their actions in turn, from the scene as plain data."""
     data = scene.to_dict()
     actors = []
     for figure, drawn in zip(data["figures"], scene.figures, strict=True):
-        done = [deed for deed in figure["deeds"] if deed["verb"] not in MOODS_AND_CLOTHES]
-        turns = [(deed["start"], deed["verb"], object_in(data, deed["object"])) for deed in done]
+        done = [action for action in figure["actions"] if action["verb"] not in MOODS_AND_CLOTHES]
+        turns = [
+            (action["start"], action["verb"], object_in(data, action["object"])) for action in done
+        ]
         if drawn.is_actor:
             comes = figure["enters"] > 0
             goes = figure["leaves"] < 1

@@ -7,7 +7,7 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.benchmark_kinds import prefix_of, select_data, shipped_data
-from nt2vr.papers.covr.benchmark import CovrData
+from nt2vr.papers.covr.data import CovrData
 
 
 def test_data_is_selected_by_its_prefix() -> None:

@@ -13,7 +13,7 @@ from nt2vr.errors import ConfigError, DatasetError, Nt2vrError
 from nt2vr.evaluation.tables import markdown
 from nt2vr.models.precomputed import write_embeddings
 from nt2vr.papers.covr.api import evaluate_covr, submit_covr
-from nt2vr.papers.covr.benchmark import CovrData
+from nt2vr.papers.covr.data import CovrData
 
 # Scores of each query, by its id, with all media.
 Scores = Mapping[str, Sequence[float]]

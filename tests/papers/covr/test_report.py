@@ -10,8 +10,9 @@ from nt2vr.evaluation.queries import row_array
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.tables import markdown
 from nt2vr.models.checkpoint import read_checkpoint
-from nt2vr.papers.covr.benchmark import CovrBenchmark, CovrQuery, EmbeddedMedia
+from nt2vr.papers.covr.benchmark import CovrBenchmark
 from nt2vr.papers.covr.kind import read_single_file
+from nt2vr.papers.covr.queries import CovrQuery, EmbeddedMedia
 from tests.papers.covr.old_report import RANKS, write_covr_file
 from tests.support.tiny_models import write_tiny
 

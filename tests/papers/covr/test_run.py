@@ -19,11 +19,13 @@ from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.query import understand
 from nt2vr.negation.parse.tagger import load_tagger
-from nt2vr.papers.covr import benchmark
-from nt2vr.papers.covr.benchmark import covr_files, covr_world, embed_queries, vectors_of
+from nt2vr.papers.covr import world_triplets
 from nt2vr.papers.covr.compositions import CompositionWeights
 from nt2vr.papers.covr.datasets import load_covr
+from nt2vr.papers.covr.embedded_queries import vectors_of
+from nt2vr.papers.covr.file_benchmark import covr_files
 from nt2vr.papers.covr.fusion import Fusion
+from nt2vr.papers.covr.world_benchmark import covr_world
 from nt2vr.presets import preset_files
 from nt2vr.search.embed_clips import embed_gallery
 from nt2vr.search.embed_query import embed_query
@@ -92,7 +94,7 @@ def test_a_run_on_families_learns_from_all_their_queries(
     config: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, blocks: int
 ) -> None:
     # Few clips to draw.
-    monkeypatch.setattr(benchmark, "covr_world", partial(covr_world, per_kind=1))
+    monkeypatch.setattr(world_triplets, "covr_world", partial(covr_world, per_kind=1))
     settings = {"loss": "info_nce", "temperature": 0.02, "random_clips": 8, "blocks": blocks}
     config = config.replace(data="world", num_clips=4, batch_size=2, epochs=1, fusion=settings)
     run = run_training(config, tmp_path / "run")
@@ -170,7 +172,7 @@ def test_cross_attention_sees_the_same_in_training_and_search(
     assert fusion_of(encoder).cross and entry["blocks"] == 2 and entry["weights"] > 0
     dataset = load_covr(Path(config.dataset.data), "val")
     with Decoder(1) as decoder, Cache(tmp_path / "content") as cache:
-        embedded = embed_queries(covr_files(dataset, decoder, cache), encoder)
+        embedded = covr_files(dataset, decoder, cache).embedded_queries(encoder)
         videos = tuple(Video(name, path) for name, path in dataset.media.items())
         gallery = embed_gallery(Gallery("val", videos), encoder, decoder, cache)
     vectors = vectors_of(

@@ -14,14 +14,17 @@ from nt2vr.evaluation.queries import row_array
 from nt2vr.models.card import read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.composer import PictureQuery
-from nt2vr.papers.covr.benchmark import CovrQuery, EmbeddedQueries
 from nt2vr.papers.covr.compositions import CompositionWeights
+from nt2vr.papers.covr.dataset_triplets import triplets_of
 from nt2vr.papers.covr.datasets import CovrSample, CovrSet, load_covr
+from nt2vr.papers.covr.embedded_queries import EmbeddedQueries
 from nt2vr.papers.covr.fusion import Fusion
+from nt2vr.papers.covr.fusion_data import FusionData, batches
 from nt2vr.papers.covr.losses import LOSSES, hn_nce
+from nt2vr.papers.covr.queries import CovrQuery
 from nt2vr.papers.covr.settings import FusionSettings
 from nt2vr.papers.covr.training import FusionLearner, add_fusion
-from nt2vr.papers.covr.training_data import FusionData, batches, load_families, triplets_of
+from nt2vr.papers.covr.world_triplets import load_families
 from tests.papers.covr.triplets import write_triplets
 from tests.support.tiny_models import write_tiny
 from trainer.config import TrainConfig

@@ -14,15 +14,11 @@ from nt2vr.library.libraries import Libraries
 from nt2vr.media.decode import Decoder
 from nt2vr.papers.covr.kind import read_single_file
 from nt2vr.ui.evaluate.picture_query import picture_query
-from nt2vr.ui.evaluate.query_views import (
-    QueryListing,
-    ReportLink,
-    kinds_of,
-    queries_view,
-    resolved,
-    review_view,
-)
+from nt2vr.ui.evaluate.query_listing import QueryListing
+from nt2vr.ui.evaluate.query_views import queries_view
+from nt2vr.ui.evaluate.report_link import ReportLink, kinds_of, resolved
 from nt2vr.ui.evaluate.report_view import report_view
+from nt2vr.ui.evaluate.review_view import review_view
 from nt2vr.world.drawn.render import render
 from nt2vr.world.sampling import sample_scenes
 from tests.papers.covr.old_report import write_covr_file
@@ -61,13 +57,13 @@ def test_queries_are_listed_by_gain_and_open_in_search(
 ) -> None:
     view = listed(report)
     assert (view["first"], view["second"]) == ("CLIP parts", "CLIP fusion")
-    assert [(row["text"], row["move"]) for row in view["rows"]] == [
+    assert [(row["text"], row["movement"]) for row in view["rows"]] == [
         ("without the dog", "▲9"),
         ("add a cake", "▲2"),
         ("no cake", "▼2"),
     ]
     assert view["rows"][0]["search"] == "?q=without+the+dog&systems=CLIP%7CCLIP+fusion%7CCLIP+parts"
-    assert [row["place"] for row in listed(report, kind="remove prop")["rows"]] == [2]
+    assert [row["position"] for row in listed(report, kind="remove prop")["rows"]] == [2]
     assert [kind for _, kind in kinds_of(report)] == ["", "add prop", "remove actor", "remove prop"]
     listing = QueryListing.of(report, ReportLink("r", "CLIP parts", "CLIP fusion", query=1), {})
     assert review_view(listing) == {} and resolved(listing.link, report).query is None

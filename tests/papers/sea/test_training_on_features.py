@@ -13,6 +13,7 @@ from safetensors.torch import load_file
 
 from nt2vr.cli import main
 from nt2vr.errors import CheckpointError, ConfigError, DatasetError
+from nt2vr.evaluation.benchmark_kinds import Places
 from nt2vr.evaluation.protocol import evaluate, with_controls
 from nt2vr.evaluation.sources import Data, load_benchmark
 from nt2vr.files import parse_json
@@ -109,9 +110,8 @@ def load(tmp_path: Path, decoder: Decoder) -> Iterator[Callable[..., Any]]:
 
         def load_data(data: Path | str, next_to_frames: bool = False) -> Any:
             inputs = {INPUT, None} if next_to_frames else {INPUT}
-            return load_benchmark(
-                Data(str(data)), tmp_path / "kept", decoder, cache, silent, inputs=frozenset(inputs)
-            )
+            places = Places(tmp_path / "kept", decoder, cache)
+            return load_benchmark(Data(str(data)), places, silent, inputs=frozenset(inputs))
 
         yield load_data
 

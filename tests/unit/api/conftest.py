@@ -30,9 +30,9 @@ def write_pictures(folder: Path) -> None:
 def colours(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder with the library "Colours"."""
     folder = tmp_path_factory.mktemp("colours")
-    write_pictures(folder / "films")
+    write_pictures(folder / "videos")
     libraries = Libraries(folder / "data" / "libraries")
-    library = libraries.add("Colours", "folder", folder / "films").id
+    library = libraries.add("Colours", "folder", folder / "videos").id
     with Decoder(num_workers=1) as decoder, Cache.of(folder / "data") as cache:
         update_library(libraries, library, ColourModel(), decoder, cache, previews=False)
     return folder / "data"

@@ -51,9 +51,9 @@ def test_the_documented_encoder_is_short() -> None:
 def test_the_documented_encoder_indexes_and_searches_a_library(
     documented: nt2vr.Encoder, tmp_path: Path
 ) -> None:
-    write_pictures(tmp_path / "films")
+    write_pictures(tmp_path / "videos")
     libraries = Libraries(tmp_path / "data" / "libraries")
-    library = libraries.add("Own", "folder", tmp_path / "films").id
+    library = libraries.add("Own", "folder", tmp_path / "videos").id
     with Decoder(num_workers=1) as decoder, Cache.of(tmp_path / "data") as cache:
         update_library(libraries, library, documented, decoder, cache, previews=False)
 

@@ -150,11 +150,11 @@ def test_scores_are_a_matrix_per_system(searcher: nt2vr.GallerySearcher) -> None
 
 def test_a_searcher_keeps_its_clips_while_the_library_grows(tmp_path: Path) -> None:
     models = (ColourModel("One", "one"), ColourModel("Two", "two"))
-    films = tmp_path / "films"
-    films.mkdir()
-    Image.new("RGB", (32, 32), (0, 255, 0)).save(films / "green.png")
+    videos = tmp_path / "videos"
+    videos.mkdir()
+    Image.new("RGB", (32, 32), (0, 255, 0)).save(videos / "green.png")
     libraries = Libraries(tmp_path / "data" / "libraries")
-    library = libraries.add("Growing", "folder", films).id
+    library = libraries.add("Growing", "folder", videos).id
 
     def update() -> None:
         with Decoder(num_workers=1) as decoder, Cache.of(tmp_path / "data") as cache:
@@ -164,7 +164,7 @@ def test_a_searcher_keeps_its_clips_while_the_library_grows(tmp_path: Path) -> N
     update()
     with nt2vr.open_searcher(tmp_path / "data", library="Growing") as searcher:
         assert ids(searcher.search("red", models[0])) == ["green.png"]
-        Image.new("RGB", (32, 32), (255, 0, 0)).save(films / "red.png")
+        Image.new("RGB", (32, 32), (255, 0, 0)).save(videos / "red.png")
         update()
         assert searcher.scores("red", models)["Two"].shape == (1, 1)
         # One model has been used before, the other not.

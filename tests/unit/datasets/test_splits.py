@@ -13,6 +13,7 @@ import pytest
 from nt2vr.datasets.base import Split, split_in, split_of_folders, split_of_path
 from nt2vr.datasets.load import load_dataset
 from nt2vr.errors import DatasetError
+from nt2vr.evaluation.benchmark_kinds import Places
 from nt2vr.evaluation.sources import Data, load_benchmark
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
@@ -289,10 +290,10 @@ def test_evaluation_takes_the_validation_split_where_no_test_split_is(
         [{"path": f"{name}.png", "caption": f"a {name}"} for name in "ab"],
     )
     with Cache(tmp_path.parent / "cache") as cache:
-        places = tmp_path.parent, decoder, cache, silent
-        benchmark = load_benchmark(Data(str(tmp_path)), *places)
+        places = Places(tmp_path.parent, decoder, cache)
+        benchmark = load_benchmark(Data(str(tmp_path)), places, silent)
         assert benchmark.source["split"] == "validation"
         assert "no test split" in benchmark.source["remarks"][0]
         # A split that was named is not replaced by another.
         with pytest.raises(DatasetError):
-            load_benchmark(Data(str(tmp_path), split="test"), *places)
+            load_benchmark(Data(str(tmp_path), split="test"), places, silent)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from nt2vr.errors import ConfigError
+from nt2vr.evaluation.benchmark_kinds import Places
 from nt2vr.evaluation.sources import Data, load_benchmark
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.media.decode import Decoder
@@ -37,7 +38,7 @@ def load(
     def load_data(name: str = str(tmp_path / "data"), **more: Any) -> TextBenchmark:
         with Cache(tmp_path / "cache") as cache:
             data = Data(name, split="all", **more)
-            return load_benchmark(data, tmp_path / "kept", decoder, cache, silent)
+            return load_benchmark(data, Places(tmp_path / "kept", decoder, cache), silent)
 
     return load_data
 
@@ -167,8 +168,8 @@ def test_a_kind_that_unreadable_files_take_away_is_named(
     assert len(remaining.gaps) == 1 and "A and not B" in remaining.gaps[0]
 
 
-@pytest.mark.parametrize("name", ["world", "gallery", "classes:world", "library:Films"])
-def test_data_without_splits_refuses_one(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["world", "gallery", "classes:world", "library:Videos"])
+def test_data_without_splits_refuses_one(name: str) -> None:
     nothing: Any = None
     with pytest.raises(ConfigError):
-        load_benchmark(Data(name, split="train"), tmp_path, nothing, nothing, silent)
+        load_benchmark(Data(name, split="train"), nothing, silent)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from nt2vr.errors import ConfigError
+from nt2vr.evaluation.benchmark_kinds import Places
 from nt2vr.evaluation.built_in import shown_benchmark
 from nt2vr.evaluation.class_tasks import Prompts, class_benchmark, class_task, read_prompts
 from nt2vr.evaluation.measures import (
@@ -21,6 +22,7 @@ from nt2vr.evaluation.task_data import Task
 from nt2vr.evaluation.text_systems import search_vectors
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
+from nt2vr.progress import silent
 from nt2vr.search.strategies import System
 from nt2vr.world.altered import shown_classes
 from nt2vr.world.sampling import sample_scenes
@@ -153,7 +155,7 @@ def folder(tmp_path: Path, write_video: Callable[..., Path]) -> Path:
 
 def test_folders_per_class_are_read(folder: Path, tmp_path: Path, decoder: Decoder) -> None:
     with Cache(tmp_path / "cache") as cache:
-        both = load_benchmark(Data(f"classes:{folder}"), tmp_path, decoder, cache, lambda *_: None)
+        both = load_benchmark(Data(f"classes:{folder}"), Places(tmp_path, decoder, cache), silent)
         one = class_benchmark(folder / "pets", decoder, cache, prompts="{}")
     assert both.video_ids == (
         "pets/dog/1.avi",
@@ -173,7 +175,7 @@ def test_questions_about_the_world_have_one_true_answer(tmp_path: Path) -> None:
         for plain, denied, claim in names:
             claims[plain] = (claim, False)
             claims[denied] = (claim, True)
-    assert {query.group for query in benchmark.queries} == {"subject", "deed", "place"}
+    assert {query.group for query in benchmark.queries} == {"subject", "action", "place"}
     for query in benchmark.queries:
         scene = scenes[query.relevant[0]]
         claim, denies = claims[query.text]

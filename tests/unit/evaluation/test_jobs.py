@@ -14,7 +14,7 @@ from nt2vr.evaluation.sources import Data
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.models.catalog import Catalog
-from nt2vr.papers.covr.benchmark import CovrData
+from nt2vr.papers.covr.data import CovrData
 from tests.support.tiny_models import write_tiny
 
 WAIT_S = 60
@@ -45,9 +45,7 @@ def slow_data(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """Have reading the data take until it is stopped; the event says that it has begun."""
     begun = threading.Event()
 
-    def load(
-        data: Any, folder: Any, decoder: Any, cache: Any, progress: Callable[..., None], *more: Any
-    ) -> Any:
+    def load(data: Any, progress: Callable[..., None], **more: Any) -> Any:
         progress(3, 8, "clips")
         begun.set()
         while True:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from nt2vr.evaluation.ready_report import pack, ready_report
+from benchmarks.ready_report import pack
+from nt2vr.evaluation.ready_report import ready_report
 from nt2vr.evaluation.sources import GALLERY, Data, load_benchmark
 from nt2vr.evaluation.stored_reports import load_report
 from nt2vr.progress import silent
@@ -27,9 +28,7 @@ def test_it_is_added_once_fits_the_gallery_and_stays_deleted(tmp_path: Path) -> 
         }
         assert hard_pairs["CLIP"] < 50 < 75 < hard_pairs["CLIP-neg"]
 
-        benchmark = load_benchmark(
-            Data(GALLERY), tmp_path, services.decoder, services.cache, silent
-        )
+        benchmark = load_benchmark(Data(GALLERY), evaluations.places, silent)
         assert report.digest == benchmark.digest
 
         evaluations.archive.delete(entry.report_id)

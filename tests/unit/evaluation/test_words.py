@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from nt2vr.errors import DatasetError
+from nt2vr.evaluation.benchmark_kinds import Places
 from nt2vr.evaluation.caption_benchmark import key_of, read_words
 from nt2vr.evaluation.measures import Measured
 from nt2vr.evaluation.protocol import evaluate
@@ -92,7 +93,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def read(name: str, folder: Path, progress: Progress = silent) -> TextBenchmark:
     with Decoder() as decoder, Cache(folder / "cache") as cache:
-        return load_benchmark(Data(name), folder / "kept", decoder, cache, progress)
+        return load_benchmark(Data(name), Places(folder / "kept", decoder, cache), progress)
 
 
 def measured(benchmark: TextBenchmark, strategy: str = "plain") -> Measured:

@@ -13,23 +13,23 @@ from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.store import Cache
-from nt2vr.papers.covr.benchmark import covr_world
 from nt2vr.papers.covr.edits import COPIES, EDIT_KINDS
+from nt2vr.papers.covr.world_benchmark import covr_world
 from nt2vr.world.captions import SceneCaption, describe
 from nt2vr.world.claims import Claim, SubjectClaim
 from nt2vr.world.sampling import sample_scenes
-from nt2vr.world.scenes import Deed, Figure, Scene
+from nt2vr.world.scenes import Action, Figure, Scene
 from nt2vr.world.sentences import SceneDenials, negate
 
 DOG = SceneCaption("a dog", Claim((SubjectClaim(frozenset({"dog"})),)))
 DOG_IN_PARK = SceneCaption(
     "a dog in the park", Claim((SubjectClaim(frozenset({"dog"})),), frozenset({"park"}))
 )
-RUNS = (Deed("run"),)
+RUNS = (Action("run"),)
 THREE = [
-    Scene("park", False, (Figure("dog", "brown", deeds=RUNS),)),
-    Scene("beach", False, (Figure("dog", "brown", deeds=RUNS),)),
-    Scene("park", False, (Figure("cat", "brown", deeds=RUNS),)),
+    Scene("park", False, (Figure("dog", "brown", actions=RUNS),)),
+    Scene("beach", False, (Figure("dog", "brown", actions=RUNS),)),
+    Scene("park", False, (Figure("cat", "brown", actions=RUNS),)),
 ]
 
 

@@ -16,8 +16,8 @@ from nt2vr.media.store import Cache
 def folder(tmp_path: Path, write_video: Callable[..., Path]) -> Path:
     """A folder of three videos, one of them further below."""
     for number, name in enumerate(("a.avi", "b.avi", "below/c.avi"), start=1):
-        write_video(f"films/{name}", [50 * number] * 12)
-    return tmp_path / "films"
+        write_video(f"videos/{name}", [50 * number] * 12)
+    return tmp_path / "videos"
 
 
 @pytest.fixture
@@ -30,10 +30,10 @@ def captions_of(
     def update() -> dict[str, tuple[str, ...]]:
         names = [info.name for info in libraries.infos()]
         if not names:
-            libraries.add("films", "folder", folder)
+            libraries.add("videos", "folder", folder)
         with Cache(tmp_path / "cache") as cache:
-            update_library(libraries, "films", None, decoder, cache)
-        return {video.video_id: video.captions for video in libraries.gallery("films").videos}
+            update_library(libraries, "videos", None, decoder, cache)
+        return {video.video_id: video.captions for video in libraries.gallery("videos").videos}
 
     return update
 
@@ -92,18 +92,18 @@ def test_only_tables_meant_to_have_captions_are_reported(
 ) -> None:
     (folder / name).write_text(content)
     assert set(captions_of().values()) == {()}
-    skipped = Libraries(tmp_path / "libraries").skipped("films")
+    skipped = Libraries(tmp_path / "libraries").skipped("videos")
     assert [entry.id for entry in skipped] == [name] * is_reported
 
 
 def test_windows_do_not_have_the_captions_of_their_video(
     tmp_path: Path, write_video: Callable[..., Path], decoder: Decoder
 ) -> None:
-    write_video("films/long.avi", [100] * 60)
-    (tmp_path / "films" / "captions.csv").write_text("file,caption\nlong.avi,a man sings\n")
+    write_video("videos/long.avi", [100] * 60)
+    (tmp_path / "videos" / "captions.csv").write_text("file,caption\nlong.avi,a man sings\n")
     libraries = Libraries(tmp_path / "libraries")
-    libraries.add("windows", "folder", tmp_path / "films", window_s=1.0)
-    libraries.add("whole", "folder", tmp_path / "films", window_s=0.0)
+    libraries.add("windows", "folder", tmp_path / "videos", window_s=1.0)
+    libraries.add("whole", "folder", tmp_path / "videos", window_s=0.0)
     captions = {}
     for name in ("windows", "whole"):
         with Cache(tmp_path / "cache") as cache:
@@ -126,4 +126,4 @@ def test_a_refusal_names_the_kind_that_fits(
 ) -> None:
     (folder / "captions.csv").write_text("file,caption\na.avi,a man\n")
     with pytest.raises(ConfigError, match=advice):
-        Libraries(tmp_path / "libraries").add("films", kind, folder / path)  # type: ignore[arg-type]
+        Libraries(tmp_path / "libraries").add("videos", kind, folder / path)  # type: ignore[arg-type]

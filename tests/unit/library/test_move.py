@@ -48,14 +48,14 @@ class Place:
     read: list[str]
 
     def add(self, kind: str = "folder", path: str | Path = "", **options: Any) -> None:
-        self.libraries.add("films", kind, path or self.folder, **options)  # type: ignore[arg-type]
+        self.libraries.add("videos", kind, path or self.folder, **options)  # type: ignore[arg-type]
         self.update()
 
     def update(self, previews: bool = False) -> Updated:
         self.encoder.num_clips = 0
         return update_library(
             self.libraries,
-            "films",
+            "videos",
             self.encoder,
             self.decoder,
             self.cache,
@@ -65,16 +65,18 @@ class Place:
 
     def move(self, folder: str | Path, progress: Progress = silent, **options: Any) -> Moved:
         self.read.clear()
-        return move_library(self.libraries, "films", folder, self.cache, progress, **options)
+        return move_library(self.libraries, "videos", folder, self.cache, progress, **options)
 
     @property
     def files(self) -> dict[str, str]:
         """The paths of the clips' files by clip."""
-        return {video.video_id: str(video.path) for video in self.libraries.gallery("films").videos}
+        return {
+            video.video_id: str(video.path) for video in self.libraries.gallery("videos").videos
+        }
 
     @property
     def path(self) -> Path:
-        return self.libraries.find("films").source.path
+        return self.libraries.find("videos").source.path
 
 
 @pytest.fixture
@@ -110,16 +112,16 @@ def write_picture(path: Path, brightness: int) -> None:
 
 def test_a_moved_folder_is_neither_read_nor_indexed_again(place: Place, tmp_path: Path) -> None:
     place.update(previews=True)
-    before = place.libraries.find("films")
-    stamp = place.libraries.stamp(place.libraries.find("films").id)
-    new = tmp_path / "drive" / "Films"
+    before = place.libraries.find("videos")
+    stamp = place.libraries.stamp(place.libraries.find("videos").id)
+    new = tmp_path / "drive" / "Videos"
     shutil.move(place.folder, new)
     assert place.move(new) == Moved(4)
     assert place.read == []
-    after = place.libraries.find("films")
+    after = place.libraries.find("videos")
     assert (after.id, after.name, after.source.path, after.source.within) == (
         before.id,
-        "films",
+        "videos",
         new,
         new,
     )
@@ -127,9 +129,9 @@ def test_a_moved_folder_is_neither_read_nor_indexed_again(place: Place, tmp_path
     assert place.files == {name: str(new / name) for name in NAMES}
     # Open searchers and pages see it.
     assert place.libraries.stamp(after.id) != stamp
-    assert not place.libraries.check("films")
-    previews = place.libraries.previews("films", place.decoder)
-    assert all(previews.has(video) for video in place.libraries.gallery("films").videos)
+    assert not place.libraries.check("videos")
+    previews = place.libraries.previews("videos", place.decoder)
+    assert all(previews.has(video) for video in place.libraries.gallery("videos").videos)
     assert (
         place.update(previews=True) == Updated(Changes(), 4, 4, 0) and place.encoder.num_clips == 0
     )
@@ -154,7 +156,7 @@ def test_renamed_copies_with_new_times_are_recognised(place: Place, tmp_path: Pa
         "sub/d.png",
     }
     expected = Changes(new=("e.png",), changed=("sub/d.png",), removed=("sub/c.png",))
-    assert place.libraries.check("films") == expected
+    assert place.libraries.check("videos") == expected
     assert place.update().changes == expected
     # These are the new one and the changed one.
     assert place.encoder.num_clips == 2
@@ -171,7 +173,7 @@ def test_files_missing_after_a_move_keep_their_embeddings(place: Place, tmp_path
 
 def test_files_are_renamed_in_a_folder_above_or_below(place: Place, tmp_path: Path) -> None:
     assert place.move(tmp_path).renamed == {name: f"old/{name}" for name in NAMES}
-    with pytest.raises(ConfigError, match=r"4 .*films"):
+    with pytest.raises(ConfigError, match=r"4 .*videos"):
         place.move(tmp_path / "data")
     below = place.move(tmp_path / "old" / "sub")
     assert below.missing == ("old/a.png", "old/b.png")
@@ -215,7 +217,7 @@ def test_a_removed_original_gives_its_clip_to_its_copy(empty: Place, tmp_path: P
     new = tmp_path / "new"
     shutil.copytree(empty.folder, new)
     assert empty.move(new) == Moved(5, left_behind=empty.folder)
-    assert empty.libraries.find("films").num_copies == 1
+    assert empty.libraries.find("videos").num_copies == 1
     third = tmp_path / "again"
     shutil.copytree(new, third)
     (third / "z.png").unlink()
@@ -228,15 +230,17 @@ def test_a_removed_original_gives_its_clip_to_its_copy(empty: Place, tmp_path: P
 def test_skipped_windows_stay_skipped_under_a_new_name(empty: Place, tmp_path: Path) -> None:
     write_grey_video(empty.folder / "long.mp4", [20 * i for i in range(10)], rate=1)
     empty.add(window_s=2.0)
-    inventory = empty.libraries.inventory(empty.libraries.find("films").source)
+    inventory = empty.libraries.inventory(empty.libraries.find("videos").source)
     inventory.skip_clips([("long.mp4@4-6", "long.mp4", "It is damaged.")])
     new = tmp_path / "new"
     shutil.copytree(empty.folder, new)
-    (new / "long.mp4").rename(new / "film.mp4")
+    (new / "long.mp4").rename(new / "video.mp4")
     empty.move(new)
-    assert {"film.mp4@2-4", "film.mp4@6-8"} < set(empty.files) and "film.mp4@4-6" not in empty.files
-    assert [(entry.id, entry.reason) for entry in empty.libraries.skipped("films")] == [
-        ("film.mp4@4-6", "It is damaged.")
+    assert {"video.mp4@2-4", "video.mp4@6-8"} < set(
+        empty.files
+    ) and "video.mp4@4-6" not in empty.files
+    assert [(entry.id, entry.reason) for entry in empty.libraries.skipped("videos")] == [
+        ("video.mp4@4-6", "It is damaged.")
     ]
 
 
@@ -251,11 +255,13 @@ def test_a_folder_without_the_files_is_refused_before_anything_changes(
     for name in names:
         shutil.copy2(place.folder / name, new / name)
     files = place.files
-    stamp = place.libraries.stamp(place.libraries.find("films").id)
+    stamp = place.libraries.stamp(place.libraries.find("videos").id)
     with pytest.raises(ConfigError, match=share) as refused:
         place.move(new, force=force)
     assert str(new) in str(refused.value)
-    assert place.files == files and place.libraries.stamp(place.libraries.find("films").id) == stamp
+    assert (
+        place.files == files and place.libraries.stamp(place.libraries.find("videos").id) == stamp
+    )
     if names:
         assert place.move(new, force=True).num_recognised == 1
 
@@ -283,16 +289,16 @@ def test_a_link_stands_for_the_folder_that_it_leads_to(place: Place, tmp_path: P
     shutil.move(place.folder, tmp_path / "new")
     # A drive that got another mount point looks like this.
     place.folder.symlink_to(tmp_path / "new")
-    assert not place.libraries.find("films").available
+    assert not place.libraries.find("videos").available
     assert place.move(place.folder) == Moved(4)
-    assert place.path == tmp_path / "new" and place.libraries.find("films").available
+    assert place.path == tmp_path / "new" and place.libraries.find("videos").available
 
 
 def test_uploads_are_refused_and_follow_the_data_folder_by_themselves(
     empty: Place, tmp_path: Path
 ) -> None:
     empty.add("uploads", uploads=[("a.png", empty.folder / "a.png")])
-    with pytest.raises(ConfigError, match=r"^films "):
+    with pytest.raises(ConfigError, match=r"^videos "):
         empty.move(tmp_path / "old")
     shutil.copytree(tmp_path / "data", tmp_path / "elsewhere")
     shutil.rmtree(tmp_path / "data" / "libraries")
@@ -300,11 +306,11 @@ def test_uploads_are_refused_and_follow_the_data_folder_by_themselves(
     assert (
         empty.files == {"a.png": str(empty.path / "a.png")} and Path(empty.files["a.png"]).is_file()
     )
-    assert not empty.libraries.check("films")
+    assert not empty.libraries.check("videos")
 
 
 def write_manifest(folder: Path) -> Path:
-    manifest = folder / "films.jsonl"
+    manifest = folder / "videos.jsonl"
     rows = [{"video_id": name[-5], "path": name, "captions": [f"it is {name}"]} for name in NAMES]
     manifest.write_text("\n".join(map(json.dumps, rows)))
     return manifest
@@ -319,12 +325,12 @@ def test_a_captions_file_moves_with_its_folder(empty: Place, tmp_path: Path, kin
     shutil.move(empty.folder, one)
     with pytest.raises(Nt2vrError):
         empty.move(one / "sub")
-    assert empty.move(one) == Moved(4) and empty.path == one / "films.jsonl"
+    assert empty.move(one) == Moved(4) and empty.path == one / "videos.jsonl"
     shutil.move(one, second)
-    (second / "films.jsonl").rename(second / "captions.jsonl")
+    (second / "videos.jsonl").rename(second / "captions.jsonl")
     assert empty.move(second / "captions.jsonl") == Moved(4) and empty.read == []
     assert empty.files == {name[-5]: str(second / name) for name in NAMES}
-    assert empty.libraries.gallery("films").videos[0].captions == ("it is a.png",)
+    assert empty.libraries.gallery("videos").videos[0].captions == ("it is a.png",)
     assert empty.update() == Updated(Changes(), 4, 4, 0) and empty.encoder.num_clips == 0
     shutil.copytree(second, one)
     (one / "a.png").unlink()
@@ -337,19 +343,19 @@ def test_a_moved_dataset_keeps_its_kind_and_follows_links(empty: Place, tmp_path
     shutil.move(empty.folder / "sub", tmp_path / "store")
     (empty.folder / "sub").symlink_to(tmp_path / "store")
     empty.add("dataset", f"folder:{empty.folder}")
-    assert empty.libraries.find("films").num_files == 4
+    assert empty.libraries.find("videos").num_files == 4
     shutil.move(empty.folder, tmp_path / "new")
     assert empty.move(tmp_path / "new") == Moved(4) and empty.read == []
-    source = empty.libraries.find("films").source
+    source = empty.libraries.find("videos").source
     assert (source.loader, source.path) == ("folder", tmp_path / "new")
 
 
 def test_paths_of_0_2_0_move_without_reading(place: Place, tmp_path: Path) -> None:
-    database = place.libraries.folder / place.libraries.find("films").id / "files.db"
+    database = place.libraries.folder / place.libraries.find("videos").id / "files.db"
     with sqlite3.connect(database) as connection:
         connection.execute("UPDATE files SET path = ? || '/' || id", (str(place.folder),))
     connection.close()
-    assert not place.libraries.check("films")
+    assert not place.libraries.check("videos")
     shutil.move(place.folder, tmp_path / "new")
     assert place.move(tmp_path / "new") == Moved(4) and place.read == []
     assert place.files == {name: str(tmp_path / "new" / name) for name in NAMES}
@@ -413,7 +419,7 @@ def test_a_move_waits_for_an_update_and_can_be_stopped(place: Place, tmp_path: P
 
         return stop
 
-    with place.libraries.updating("films"), pytest.raises(InterruptedError):
+    with place.libraries.updating("videos"), pytest.raises(InterruptedError):
         place.move(new, stop_at("waiting"))
     for name in NAMES:
         os.utime(new / name, (1, 1))
@@ -424,7 +430,7 @@ def test_a_move_waits_for_an_update_and_can_be_stopped(place: Place, tmp_path: P
 
 
 def test_a_library_that_was_never_indexed_is_moved_too(empty: Place, tmp_path: Path) -> None:
-    empty.libraries.add("films", "folder", empty.folder)
+    empty.libraries.add("videos", "folder", empty.folder)
     shutil.move(empty.folder, tmp_path / "new")
     assert empty.move(tmp_path / "new") == Moved(0, new=NAMES)
     assert empty.update().num_clips == 4

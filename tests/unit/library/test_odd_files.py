@@ -48,8 +48,8 @@ def test_a_link_that_cannot_be_followed_is_skipped_alone(folder: Path) -> None:
 
 
 def test_system_folders_and_unread_formats_are_only_counted(folder: Path) -> None:
-    ignored = "@eaDir/a.png films/@eaDir/b.png $RECYCLE.BIN/c.mp4 .Trash-1000/f.mp4 .cache/g.mp4"
-    unread = "d.nef films/e.NEF notes.txt"
+    ignored = "@eaDir/a.png videos/@eaDir/b.png $RECYCLE.BIN/c.mp4 .Trash-1000/f.mp4 .cache/g.mp4"
+    unread = "d.nef videos/e.NEF notes.txt"
     for name in [*ignored.split(), *unread.split()]:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).touch()
@@ -101,7 +101,7 @@ def test_a_manifest_may_lack_captions_and_files(
         '{"file_name": ".\\\\a.png", "text": "two"}',
         '{"video_id": "gone", "path": "gone.mp4"}',
     ]
-    manifest = folder / "films.jsonl"
+    manifest = folder / "videos.jsonl"
     manifest.write_text("\n".join(lines), encoding="utf-8")
     files = {
         file.id: file for file in list_files(Source("x", "x", "manifest", manifest, within=folder))
@@ -115,7 +115,7 @@ def test_a_manifest_may_lack_captions_and_files(
     manifest.write_text('{"path": "../a.png", "text": "one"}')
     with pytest.raises(
         DatasetError,
-        match=r"films\.jsonl.*line 1.*'\.\./a\.png'",
+        match=r"videos\.jsonl.*line 1.*'\.\./a\.png'",
     ):
         list(list_files(Source("x", "x", "manifest", manifest)))
 
@@ -138,9 +138,9 @@ def test_changes_of_a_file_of_any_date_are_noticed(
 ) -> None:
     picture = folder / "a.png"
     os.utime(picture, (seconds, seconds))
-    (folder / "films.csv").write_text("file_name,text\na.png,one\n")
+    (folder / "videos.csv").write_text("file_name,text\na.png,one\n")
     libraries = Libraries(tmp_path / "libraries")
-    library = libraries.add("mine", kind, folder if kind == "folder" else folder / "films.csv").id
+    library = libraries.add("mine", kind, folder if kind == "folder" else folder / "videos.csv").id
     with Cache(tmp_path / "cache") as cache, Decoder(1) as decoder:
         assert libraries.check(library).new == ("a.png",)
         assert (
@@ -177,8 +177,8 @@ def test_changes_of_a_file_of_any_date_are_noticed(
 def test_videos_are_found_under_every_suffix_of_their_format(
     folder: Path, suffix: str, container: str
 ) -> None:
-    film = folder / f"b{suffix.upper()}"
-    with av.open(str(film), "w", format=container) as output:
+    path = folder / f"b{suffix.upper()}"
+    with av.open(str(path), "w", format=container) as output:
         stream = output.add_stream("libx264" if suffix in (".f4v", ".m2t") else "mpeg4", rate=25)
         stream.width = 64
         stream.height = 48
@@ -187,8 +187,8 @@ def test_videos_are_found_under_every_suffix_of_their_format(
             output.mux(stream.encode(frame))
         output.mux(stream.encode())
 
-    assert reasons(folder) == {"a.png": "", film.name: ""}
-    assert probe(film).num_frames == 25
+    assert reasons(folder) == {"a.png": "", path.name: ""}
+    assert probe(path).num_frames == 25
 
 
 def test_stereo_photos_are_found_and_unread_formats_named(folder: Path) -> None:

@@ -47,14 +47,14 @@ def test_a_preview_is_small_silent_and_of_its_clips_length(
 
 
 def test_a_window_shows_at_most_ten_of_its_seconds(tmp_path: Path, decoder: Decoder) -> None:
-    film = write_grey_video(tmp_path / "a.mp4", [5 * i for i in range(40)], rate=1)
+    video = write_grey_video(tmp_path / "a.mp4", [5 * i for i in range(40)], rate=1)
     previews = Previews(tmp_path / "previews", decoder)
     seconds, _, means = shown(
-        previews.preview(Video("w", film, start=20.0, end=35.0, film="a", content="a"))
+        previews.preview(Video("w", video, start=20.0, end=35.0, long_video="a", content="a"))
     )
     assert seconds == pytest.approx(10.0, abs=0.1)
     assert means[0] == pytest.approx(100, abs=6) and means[-1] == pytest.approx(145, abs=6)
-    seconds, _, _ = shown(previews.preview(Video("a", film, content="a")))
+    seconds, _, _ = shown(previews.preview(Video("a", video, content="a")))
     assert seconds == pytest.approx(10.0, abs=0.1)
 
 
@@ -74,7 +74,7 @@ def test_a_picture_of_any_shape_has_a_poster_and_preview(
 def test_what_cannot_be_decoded_stops_no_other(
     tmp_path: Path, write_video: WriteVideo, decoder: Decoder
 ) -> None:
-    (tmp_path / "bad.mp4").write_text("no film")
+    (tmp_path / "bad.mp4").write_text("no video")
     bad = Video("bad", tmp_path / "bad.mp4", content="x")
     good = Video("good", write_video("a.avi", [9] * 5), content="y")
     previews = Previews(tmp_path / "previews", decoder)

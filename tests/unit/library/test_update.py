@@ -56,40 +56,40 @@ def decoder() -> Iterator[CountingDecoder]:
 
 @dataclass
 class Room:
-    """A folder of films, the libraries of a data folder, and what updates them."""
+    """A folder of videos, the libraries of a data folder, and what updates them."""
 
-    films: Path
+    videos: Path
     libraries: Libraries
     decoder: CountingDecoder
     cache: Cache
     encoder: Any
 
     def add(self, **options: Any) -> str:
-        return self.libraries.add("films", "folder", self.films, **options).id
+        return self.libraries.add("videos", "folder", self.videos, **options).id
 
     def update(self, progress: Progress = silent, previews: bool = False) -> Updated:
         self.decoder.jobs.clear()
         self.encoder.num_clips = 0
         return update_library(
-            self.libraries, "films", self.encoder, self.decoder, self.cache, progress, previews
+            self.libraries, "videos", self.encoder, self.decoder, self.cache, progress, previews
         )
 
     @property
     def ids(self) -> list[str]:
-        return [video.video_id for video in self.libraries.gallery("films").videos]
+        return [video.video_id for video in self.libraries.gallery("videos").videos]
 
     @property
     def skipped(self) -> dict[str, str]:
-        return {entry.id: entry.reason for entry in self.libraries.skipped("films")}
+        return {entry.id: entry.reason for entry in self.libraries.skipped("videos")}
 
 
 @pytest.fixture
 def bare(tmp_path: Path, decoder: CountingDecoder, write_video: WriteVideo) -> Iterator[Room]:
     for number, name in enumerate(("a.avi", "b.avi", "sub/c.avi"), start=1):
-        write_video(f"films/{name}", [50 * number] * 12)
+        write_video(f"videos/{name}", [50 * number] * 12)
     with Cache.of(tmp_path / "data") as cache:
         yield Room(
-            tmp_path / "films",
+            tmp_path / "videos",
             Libraries(tmp_path / "data" / "libraries"),
             decoder,
             cache,
@@ -99,7 +99,7 @@ def bare(tmp_path: Path, decoder: CountingDecoder, write_video: WriteVideo) -> I
 
 @pytest.fixture
 def room(bare: Room) -> Room:
-    """A room with a library of its films."""
+    """A room with a library of its videos."""
     bare.add()
     return bare
 
@@ -107,25 +107,25 @@ def room(bare: Room) -> Room:
 def test_files_are_found_read_and_embedded_once(room: Room) -> None:
     assert room.update() == Updated(Changes(new=("a.avi", "b.avi", "sub/c.avi")), 3, 3, 0)
     assert room.ids == ["a.avi", "b.avi", "sub/c.avi"]
-    info = room.libraries.find("films")
+    info = room.libraries.find("videos")
     assert (info.num_files, info.num_clips, info.num_skipped, info.has_captions) == (3, 3, 0, False)
     assert info.seconds == pytest.approx(3.0, abs=0.1)
     database = room.libraries.folder / info.id / "files.db"
     before = database.stat().st_mtime_ns
     assert room.update() == Updated(Changes(), 3, 3, 0)
     assert room.decoder.jobs == [] and room.encoder.num_clips == 0
-    assert not room.libraries.check("films")
+    assert not room.libraries.check("videos")
     # The page reopens a library whose list has changed.
     assert database.stat().st_mtime_ns == before
 
 
 def test_a_file_replaced_by_a_link_is_skipped(room: Room, write_video: WriteVideo) -> None:
     room.update()
-    first, *_ = room.libraries.gallery("films").videos
+    first, *_ = room.libraries.gallery("videos").videos
     write_video("outside.avi", [250] * 12)
     first.path.unlink()
-    first.path.symlink_to(room.films.parent / "outside.avi")
-    previews = room.libraries.previews("films", room.decoder)
+    first.path.symlink_to(room.videos.parent / "outside.avi")
+    previews = room.libraries.previews("videos", room.decoder)
     for make in (previews.poster, previews.preview):
         with pytest.raises(MediaError, match=r"^a\.avi "):
             make(first)
@@ -136,11 +136,11 @@ def test_a_file_replaced_by_a_link_is_skipped(room: Room, write_video: WriteVide
 
 def test_only_what_is_new_or_changed_is_read_again(room: Room, write_video: WriteVideo) -> None:
     room.update()
-    write_video("films/d.avi", [220] * 12)
-    write_video("films/a.avi", [10] * 24)
-    (room.films / "b.avi").unlink()
+    write_video("videos/d.avi", [220] * 12)
+    write_video("videos/a.avi", [10] * 24)
+    (room.videos / "b.avi").unlink()
     expected = Changes(new=("d.avi",), changed=("a.avi",), removed=("b.avi",))
-    assert room.libraries.check("films") == expected
+    assert room.libraries.check("videos") == expected
     assert room.update() == Updated(expected, 3, 3, 0)
     assert set(room.decoder.jobs) == {
         f"{job} {name}.avi" for job in ("probe", "sample_windows") for name in "ad"
@@ -150,27 +150,27 @@ def test_only_what_is_new_or_changed_is_read_again(room: Room, write_video: Writ
 
 def test_a_renamed_file_is_not_embedded_again(room: Room) -> None:
     room.update(previews=True)
-    (room.films / "a.avi").rename(room.films / "sub" / "new.avi")
-    assert room.libraries.check("films") == Changes(renamed={"a.avi": "sub/new.avi"})
+    (room.videos / "a.avi").rename(room.videos / "sub" / "new.avi")
+    assert room.libraries.check("videos") == Changes(renamed={"a.avi": "sub/new.avi"})
     # Its content is what counts.
-    os.utime(room.films / "sub" / "new.avi", (1, 1))
+    os.utime(room.videos / "sub" / "new.avi", (1, 1))
     assert room.update(previews=True).changes == Changes(renamed={"a.avi": "sub/new.avi"})
     assert room.decoder.jobs == ["probe new.avi"] and room.encoder.num_clips == 0
     assert room.ids == ["b.avi", "sub/c.avi", "sub/new.avi"]
 
 
 def test_a_copy_is_left_out_until_the_original_is_gone(room: Room) -> None:
-    shutil.copy(room.films / "a.avi", room.films / "z.avi")
+    shutil.copy(room.videos / "a.avi", room.videos / "z.avi")
     updated = room.update()
     assert (updated.num_clips, updated.changes.copies) == (3, ("z.avi",))
     assert updated.changes.by_kind == {"new (1 copy)": ("a.avi", "b.avi", "z.avi", "sub/c.avi")}
     assert room.skipped == {"z.avi": "It is a copy of a.avi."}
-    assert (room.libraries.find("films").num_files, room.libraries.find("films").num_copies) == (
+    assert (room.libraries.find("videos").num_files, room.libraries.find("videos").num_copies) == (
         3,
         1,
     )
-    assert room.libraries.find("films").num_skipped == 0
-    (room.films / "a.avi").unlink()
+    assert room.libraries.find("videos").num_skipped == 0
+    (room.videos / "a.avi").unlink()
     room.update()
     assert "z.avi" in room.ids and room.skipped == {} and room.encoder.num_clips == 0
 
@@ -178,33 +178,33 @@ def test_a_copy_is_left_out_until_the_original_is_gone(room: Room) -> None:
 def test_a_bad_file_is_skipped_until_a_retry_is_requested(
     room: Room, write_video: WriteVideo
 ) -> None:
-    (room.films / "text.mp4").write_text("not a film")
-    (room.films / "empty.mp4").touch()
-    (room.films / "notes.txt").write_text("no film, and not named as one")
-    os.mkfifo(room.films / "pipe.mp4")
+    (room.videos / "text.mp4").write_text("not a video")
+    (room.videos / "empty.mp4").touch()
+    (room.videos / "notes.txt").write_text("no video, and not named as one")
+    os.mkfifo(room.videos / "pipe.mp4")
     assert room.update().num_skipped == 3
     assert list(room.skipped) == ["empty.mp4", "pipe.mp4", "text.mp4"]
     assert "text.mp4 is not a readable video" in room.skipped["text.mp4"]
     assert "pipe" in room.skipped["pipe.mp4"] and "0 bytes" in room.skipped["empty.mp4"]
     room.update()
     assert room.decoder.jobs == []
-    room.libraries.retry("films")
+    room.libraries.retry("videos")
     room.update()
     assert room.decoder.jobs == ["probe empty.mp4", "probe text.mp4"]
     good = write_video("other.avi", [90] * 12).read_bytes()
-    (room.films / "text.mp4").write_bytes(good)
+    (room.videos / "text.mp4").write_bytes(good)
     assert room.update().changes == Changes(changed=("text.mp4",))
     assert "text.mp4" in room.ids and list(room.skipped) == ["empty.mp4", "pipe.mp4"]
 
 
 def test_links_out_are_skipped_and_links_within_are_copies(room: Room, tmp_path: Path) -> None:
     (tmp_path / "secret").mkdir()
-    shutil.copy(room.films / "a.avi", tmp_path / "secret" / "s.avi")
-    (room.films / "link.avi").symlink_to(tmp_path / "secret" / "s.avi")
-    (room.films / "folder").symlink_to(tmp_path / "secret")
-    (room.films / "loop").symlink_to(room.films)
-    (room.films / "gone.avi").symlink_to(room.films / "nowhere.avi")
-    (room.films / "y.avi").symlink_to("a.avi")
+    shutil.copy(room.videos / "a.avi", tmp_path / "secret" / "s.avi")
+    (room.videos / "link.avi").symlink_to(tmp_path / "secret" / "s.avi")
+    (room.videos / "folder").symlink_to(tmp_path / "secret")
+    (room.videos / "loop").symlink_to(room.videos)
+    (room.videos / "gone.avi").symlink_to(room.videos / "nowhere.avi")
+    (room.videos / "y.avi").symlink_to("a.avi")
     room.update()
     assert room.ids == ["a.avi", "b.avi", "sub/c.avi"]
     assert {name for name, reason in room.skipped.items() if "leads out" in reason} == {
@@ -217,18 +217,18 @@ def test_links_out_are_skipped_and_links_within_are_copies(room: Room, tmp_path:
 
 def test_an_unmounted_drive_keeps_everything(room: Room, tmp_path: Path) -> None:
     room.update(previews=True)
-    room.films.rename(tmp_path / "away")
+    room.videos.rename(tmp_path / "away")
     for is_mounted in (False, True):
         if is_mounted:
             # The mount point is an empty folder.
-            room.films.mkdir()
-        with pytest.raises(GalleryError, match=str(room.films)):
+            room.videos.mkdir()
+        with pytest.raises(GalleryError, match=str(room.videos)):
             room.update()
-        with pytest.raises(GalleryError, match=str(room.films)):
-            room.libraries.check("films")
-        assert not room.libraries.find("films").available and len(room.ids) == 3
-    room.films.rmdir()
-    (tmp_path / "away").rename(room.films)
+        with pytest.raises(GalleryError, match=str(room.videos)):
+            room.libraries.check("videos")
+        assert not room.libraries.find("videos").available and len(room.ids) == 3
+    room.videos.rmdir()
+    (tmp_path / "away").rename(room.videos)
     assert room.update(previews=True) == Updated(Changes(), 3, 3, 0) and room.decoder.jobs == []
 
 
@@ -253,23 +253,27 @@ def test_a_closed_folder_is_not_taken_for_empty(
 
 def test_long_videos_become_windows_and_pictures_are_clips(bare: Room) -> None:
     bare.add(window_s=2.0)
-    write_grey_video(bare.films / "long.mp4", [20 * i for i in range(10)], rate=1)
-    Image.new("RGB", (40, 20), (90, 90, 90)).save(bare.films / "p.jpg")
+    write_grey_video(bare.videos / "long.mp4", [20 * i for i in range(10)], rate=1)
+    Image.new("RGB", (40, 20), (90, 90, 90)).save(bare.videos / "p.jpg")
     updated = bare.update(previews=True)
     assert (updated.num_clips, updated.num_embedded) == (9, 9)
-    videos = {video.video_id: video for video in bare.libraries.gallery("films").videos}
+    videos = {video.video_id: video for video in bare.libraries.gallery("videos").videos}
     window = videos["long.mp4@4-6"]
-    assert (window.start, window.end, window.film, window.path.name) == (
+    assert (window.start, window.end, window.long_video, window.path.name) == (
         4.0,
         6.0,
         "long.mp4",
         "long.mp4",
     )
-    assert [video.film for video in videos.values()].count("long.mp4") == 5
-    assert (videos["p.jpg"].start, videos["p.jpg"].end, videos["a.avi"].film) == (0.0, None, "")
+    assert [video.long_video for video in videos.values()].count("long.mp4") == 5
+    assert (videos["p.jpg"].start, videos["p.jpg"].end, videos["a.avi"].long_video) == (
+        0.0,
+        None,
+        "",
+    )
     # Opened once for all its windows.
     assert bare.decoder.jobs.count("sample_windows long.mp4") == 1
-    with Image.open(bare.libraries.previews("films", bare.decoder).poster(window)) as poster:
+    with Image.open(bare.libraries.previews("videos", bare.decoder).poster(window)) as poster:
         # The frame is the middle one, at 5 s.
         assert np.asarray(poster).mean() == pytest.approx(100, abs=6)
 
@@ -278,7 +282,7 @@ def test_a_window_that_cannot_be_decoded_is_skipped_alone(
     bare: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bare.add(window_s=2.0)
-    write_grey_video(bare.films / "long.mp4", [20 * i for i in range(10)], rate=1)
+    write_grey_video(bare.videos / "long.mp4", [20 * i for i in range(10)], rate=1)
     windows = bare.decoder.windows
 
     def broken(path: Path, spans: Any, *args: Any) -> Any:
@@ -297,48 +301,48 @@ def test_a_window_that_cannot_be_decoded_is_skipped_alone(
     assert updated.changes.skipped == ("long.mp4",)
     assert bare.skipped == {"long.mp4@2-4": "long.mp4 is damaged there."}
     monkeypatch.undo()
-    bare.libraries.retry("films")
+    bare.libraries.retry("videos")
     assert bare.update(previews=True).num_clips == 8 and bare.skipped == {}
 
 
 def test_moved_manifests_and_datasets_keep_ids_captions_and_copies(bare: Room) -> None:
-    shutil.copy(bare.films / "a.avi", bare.films / "b.avi")
+    shutil.copy(bare.videos / "a.avi", bare.videos / "b.avi")
     lines = [
-        {"video_id": name, "path": f"{name}.avi", "captions": [f"film {name}"]} for name in "ab"
+        {"video_id": name, "path": f"{name}.avi", "captions": [f"video {name}"]} for name in "ab"
     ]
     lines += [{"video_id": "gone", "path": "gone.avi"}]
-    manifest = bare.films / "films.jsonl"
+    manifest = bare.videos / "videos.jsonl"
     manifest.write_text("\n".join(map(json.dumps, lines)))
-    info = bare.libraries.add("films", "manifest", manifest)
+    info = bare.libraries.add("videos", "manifest", manifest)
     assert info.source.window_s == 0
     bare.update()
     assert bare.ids == ["a", "b"] and list(bare.skipped) == ["gone"]
     # The contents are equal.
     assert bare.encoder.num_clips == 1
-    assert bare.libraries.find("films").has_captions
+    assert bare.libraries.find("videos").has_captions
     lines[0]["captions"] = ["another"]
     manifest.write_text("\n".join(map(json.dumps, lines[:2])))
     bare.update()
     assert (
-        bare.libraries.gallery("films").videos[0].captions == ("another",)
+        bare.libraries.gallery("videos").videos[0].captions == ("another",)
         and bare.decoder.jobs == []
     )
-    data = bare.libraries.add("data", "dataset", bare.films)
+    data = bare.libraries.add("data", "dataset", bare.videos)
     update_library(bare.libraries, data.id, None, bare.decoder, bare.cache, previews=False)
     videos = bare.libraries.gallery("data").videos
     assert {video.video_id: video.captions for video in videos} == {
         "a": ("another",),
-        "b": ("film b",),
+        "b": ("video b",),
     }
 
 
 def test_posters_and_previews_come_and_go_with_their_files(room: Room) -> None:
     room.update(previews=True)
-    previews = room.libraries.previews("films", room.decoder)
-    videos = room.libraries.gallery("films").videos
+    previews = room.libraries.previews("videos", room.decoder)
+    videos = room.libraries.gallery("videos").videos
     assert all(previews.has(video) for video in videos)
     assert sum("_preview" in job for job in room.decoder.jobs) == 3
-    (room.films / "a.avi").unlink()
+    (room.videos / "a.avi").unlink()
     room.update(previews=True)
     assert room.decoder.jobs == []
     assert [previews.has(video) for video in videos] == [False, True, True]
@@ -353,18 +357,18 @@ def test_a_stopped_update_keeps_what_it_did(room: Room) -> None:
 
     with pytest.raises(InterruptedError):
         room.update(stoppable(silent, soon))
-    files = room.libraries.inventory(room.libraries.find("films").source).files()
+    files = room.libraries.inventory(room.libraries.find("videos").source).files()
     assert {file.state for file in files.values()} <= {"ready", "new"} and room.skipped == {}
     assert room.update().num_embedded == 3
 
 
 def test_a_damaged_list_of_files_is_made_again(room: Room) -> None:
-    info = room.libraries.find("films")
+    info = room.libraries.find("videos")
     room.update()
     database = room.libraries.folder / info.id / "files.db"
     database.write_bytes(b"x" * 8192)
     with pytest.raises(GalleryError):
-        room.libraries.gallery("films")
+        room.libraries.gallery("videos")
     assert room.update().num_embedded == 3 and room.encoder.num_clips == 0
 
 
@@ -373,10 +377,10 @@ def test_a_read_only_data_folder_stays_searchable(room: Room, tmp_path: Path) ->
     with read_only(tmp_path / "data"):
         with pytest.raises(
             GalleryError,
-            match=r"^films ",
+            match=r"^videos ",
         ):
             room.update()
-        assert room.libraries.find("films").num_clips == 3
+        assert room.libraries.find("videos").num_clips == 3
 
 
 def test_a_full_disk_costs_no_finished_work(bare: Room, tmp_path: Path) -> None:
@@ -388,7 +392,7 @@ def test_a_full_disk_costs_no_finished_work(bare: Room, tmp_path: Path) -> None:
         with suppress(OSError), filler.open("wb", buffering=0) as file:
             while True:
                 file.write(bytes(4096))
-        write_grey_video(bare.films / "d.mp4", [200] * 10)
+        write_grey_video(bare.videos / "d.mp4", [200] * 10)
         with pytest.raises(Nt2vrError, match=r"disk is full"):
             bare.update(previews=True)
         assert len(bare.ids) >= 3 and "d.mp4" not in bare.skipped
@@ -411,7 +415,7 @@ if __name__ == "__main__":
     with Decoder(1) as decoder, Cache.of(data) as cache:
         def progress(done, total, doing):
             print(done, total, doing, flush=True)
-        update_library(Libraries(data / "libraries"), "films", BrightnessEncoder(), decoder, cache, progress)
+        update_library(Libraries(data / "libraries"), "videos", BrightnessEncoder(), decoder, cache, progress)
 """
 
 

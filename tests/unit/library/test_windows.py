@@ -27,7 +27,7 @@ def test_a_short_tail_joins_the_window_before_it(
 
 
 @pytest.mark.parametrize("seconds", [15.3, 31.7, 100.0, 7203.4])
-def test_windows_cover_the_film_without_gaps(seconds: float) -> None:
+def test_windows_cover_the_video_without_gaps(seconds: float) -> None:
     cut = windows(seconds, 10**6, 10.0)
     assert cut[0][0] == 0 and cut[-1][1] == seconds
     assert all(one[1] == following[0] for one, following in pairwise(cut))

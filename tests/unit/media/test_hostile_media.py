@@ -89,7 +89,7 @@ def test_a_truncated_file_shows_what_is_left_or_says_so(
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("text.mp4", b"not a film\n" * 100),
+        ("text.mp4", b"not a video\n" * 100),
         ("zeros.mp4", bytes(10_000)),
         ("noise.webm", Random(1).randbytes(50_000)),
         ("page.mkv", b"<html><video src=http://127.0.0.1/a.mp4></html>"),
@@ -101,7 +101,7 @@ def test_a_truncated_file_shows_what_is_left_or_says_so(
         ),
     ],
 )
-def test_what_is_no_film_at_all(
+def test_what_is_no_video_at_all(
     tmp_path: Path, outcome: Callable[[Path], str], name: str, content: bytes
 ) -> None:
     (tmp_path / name).write_bytes(content)

@@ -147,7 +147,7 @@ def test_only_stored_values_of_tiffs_are_not_found_again() -> None:
     """Version 0.2.0 stored embeddings and posters of TIFFs that were turned twice, by the content of the file."""
     for name in ("scan.tif", "SCAN.TIFF"):
         assert Video("scan", Path(name), content="abc").key != "abc"
-    for name in ("photo.jpg", "photo.png", "film.mp4"):
+    for name in ("photo.jpg", "photo.png", "video.mp4"):
         assert Video("photo", Path(name), content="abc").key == "abc"
-    window = Video("film", Path("film.mp4"), start=10.0, end=20.0, content="abc")
+    window = Video("video", Path("video.mp4"), start=10.0, end=20.0, content="abc")
     assert window.key == "abc 10.000-20.000"

@@ -238,10 +238,10 @@ def test_a_picture_is_told_by_its_content_whatever_its_name(
 
 def test_photos_with_a_video_or_depth_map_are_read(tmp_path: Path) -> None:
     image = Image.radial_gradient("L").convert("RGB")
-    film = np.random.default_rng(0).bytes(10_000_000)
+    video = np.random.default_rng(0).bytes(10_000_000)
     image.save(tmp_path / "a.jpg", quality=95)
     # \xff\xda 150 times.
-    (tmp_path / "PXL.MP.jpg").write_bytes((tmp_path / "a.jpg").read_bytes() + film)
+    (tmp_path / "PXL.MP.jpg").write_bytes((tmp_path / "a.jpg").read_bytes() + video)
     np.testing.assert_array_equal(
         read_picture(tmp_path / "PXL.MP.jpg"), read_picture(tmp_path / "a.jpg")
     )

@@ -35,7 +35,7 @@ def encoder() -> Encoder:
 
 @pytest.fixture(scope="module")
 def pictures() -> list[NDArray[np.uint8]]:
-    """A film of the built-in gallery, whose left and right differ."""
+    """A clip of the built-in gallery, whose left and right differ."""
     (clip,) = (video for video in load_gallery(ASSETS / "gallery" / "gallery.jsonl").videos[:1])
     return list(sample_frames(clip.path, 20))
 
@@ -46,7 +46,7 @@ def embedding(path: Path, encoder: Encoder) -> NDArray[np.float32]:
     return vector
 
 
-def test_an_interlaced_film_and_av1_embed_as_their_plain_twin(
+def test_an_interlaced_video_and_av1_embed_as_their_plain_twin(
     tmp_path: Path, pictures: list[NDArray[np.uint8]], encoder: Encoder
 ) -> None:
     plain = write_pictures(tmp_path / "plain.mp4", pictures)
@@ -57,7 +57,7 @@ def test_an_interlaced_film_and_av1_embed_as_their_plain_twin(
         assert embedding(plain, encoder) @ embedding(path, encoder) > 0.98
 
 
-def test_a_mirrored_film_is_mirrored_and_not_turned(
+def test_a_mirrored_video_is_mirrored_and_not_turned(
     tmp_path: Path, pictures: list[NDArray[np.uint8]]
 ) -> None:
     path = turned(write_pictures(tmp_path / "a.mp4", pictures), tmp_path / "mirrored.mp4", MIRROR)
@@ -84,15 +84,15 @@ def test_pixels_that_are_not_square_are_shown_at_their_width(
         assert poster.width == pytest.approx(2 * poster.height, abs=2)
 
 
-def test_of_several_video_streams_the_film_is_taken(
+def test_of_several_video_streams_the_video_is_taken(
     tmp_path: Path, pictures: list[NDArray[np.uint8]]
 ) -> None:
     for name in ("a.mp4", "a.mkv"):
         with av.open(str(tmp_path / name), "w") as container:
-            still, film = (container.add_stream("libx264", rate=10) for _ in range(2))
-            for stream in (still, film):
+            still, moving = (container.add_stream("libx264", rate=10) for _ in range(2))
+            for stream in (still, moving):
                 stream.height, stream.width = pictures[0].shape[:2]
-            for stream, frames in ((still, pictures[:1]), (film, pictures)):
+            for stream, frames in ((still, pictures[:1]), (moving, pictures)):
                 for picture in frames:
                     container.mux(
                         stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24"))

@@ -102,7 +102,7 @@ def test_an_avi_of_reordered_frames_is_sampled_by_time(
         assert levels(frames) == expected[10 * start : 10 * start + 20]
 
 
-def test_a_turned_film_is_shown_upright(tmp_path: Path) -> None:
+def test_a_turned_video_is_shown_upright(tmp_path: Path) -> None:
     path = turned(FOOTAGE / "b.mp4", tmp_path / "turned.mp4")
     (plain,) = sample_windows(FOOTAGE / "b.mp4", [(0.0, 5.0)], 2, None)
     (upright,) = sample_windows(path, [(0.0, 5.0)], 2, None)
@@ -112,7 +112,7 @@ def test_a_turned_film_is_shown_upright(tmp_path: Path) -> None:
     np.testing.assert_array_equal(upright, np.rot90(plain, -1, axes=(1, 2)))
 
 
-def test_a_film_of_one_frame_is_a_picture(tmp_path: Path) -> None:
+def test_a_video_of_one_frame_is_a_picture(tmp_path: Path) -> None:
     path = write_grey_video(tmp_path / "a.mp4", [90])
     assert (probe(path).kind, probe(path).seconds) == ("picture", 0.0)
     assert levels(sample_windows(path, [(0.0, 1.0)], 2, None)[0]) == [90, 90]

@@ -189,17 +189,19 @@ def test_equal_content_is_embedded_once_and_found_under_every_id(
     assert rows.tolist() == [2, 5, 1, 4, 0, 3] and scores[0] == scores[1]
 
 
-def test_windows_of_a_film_have_embeddings_of_their_own(
+def test_windows_of_a_video_have_embeddings_of_their_own(
     write_video: WriteVideo, decoder: Decoder, cache: Cache
 ) -> None:
-    film = Video("film", write_video("film.avi", [40] * 24))
+    video = Video("video", write_video("video.avi", [40] * 24))
     windows = tuple(
-        replace(film, video_id=f"{at}", start=at, end=at + 1.0, film="film", content="known")
+        replace(
+            video, video_id=f"{at}", start=at, end=at + 1.0, long_video="video", content="known"
+        )
         for at in (0.0, 1.0)
     )
-    _, encoder = embed(Gallery("film", windows), decoder, cache)
+    _, encoder = embed(Gallery("video", windows), decoder, cache)
     assert encoder.num_clips == 2
-    _, encoder = embed(Gallery("film", windows[::-1]), decoder, cache)
+    _, encoder = embed(Gallery("video", windows[::-1]), decoder, cache)
     assert encoder.num_clips == 0
 
 

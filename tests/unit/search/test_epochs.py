@@ -13,7 +13,7 @@ from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Ranking
 from nt2vr.search.epochs import MAX_QUERIES, RankingCache, RunEpochs, judged_by_parts
 from nt2vr.search.hits import Hit
-from nt2vr.search.searcher import SearchPlan
+from nt2vr.search.plan import SearchPlan
 from nt2vr.search.strategies import System
 from nt2vr.services import Services
 from nt2vr.settings import Settings
@@ -63,12 +63,21 @@ class Searcher:
         )
 
 
-PLAN = SearchPlan((), {}, 8, (), {}, ())
+SEARCHER: Any = Searcher()
+PLAN = SearchPlan(
+    searcher=SEARCHER,
+    systems=(),
+    loaded={},
+    synonyms={},
+    k=8,
+    references=(),
+    strengths={},
+    literal=(),
+)
 
 
 def ranked(epoch: int, like: System) -> Ranking:
-    searcher: Any = Searcher()
-    return OWN.rank(searcher, Query("a dog"), PLAN, epoch, "CLIP", like)
+    return OWN.rank(SEARCHER, Query("a dog"), PLAN, epoch, "CLIP", like)
 
 
 def test_deleted_epochs_are_missing_and_the_others_see_clips_alike() -> None:

@@ -60,13 +60,13 @@ class Room:
     """A library of three pictures, and what updates and opens it."""
 
     def __init__(self, folder: Path, decoder: Decoder, cache: Cache, milvus: Milvus) -> None:
-        self.films = folder / "films"
+        self.videos = folder / "videos"
         self.milvus = milvus
         self._decoder = decoder
         self._cache = cache
-        self.films.mkdir()
+        self.videos.mkdir()
         for name, colour in COLOURS.items():
-            Image.new("RGB", (32, 32), colour).save(self.films / name)
+            Image.new("RGB", (32, 32), colour).save(self.videos / name)
         self.libraries = Libraries(folder / "data" / "libraries", milvus)
 
     def update(self, name: str) -> Updated:
@@ -98,7 +98,7 @@ def test_an_update_without_a_server_embeds_and_has_a_notice(
 ) -> None:
     with Cache.of(tmp_path / "data") as cache:
         room = Room(tmp_path, decoder, cache, Milvus("http://db:19530"))
-        room.libraries.add("one", "folder", room.films)
+        room.libraries.add("one", "folder", room.videos)
         updated = room.update("one")
         assert updated.num_embedded == 3
         assert updated.notice.startswith(
@@ -121,7 +121,7 @@ def test_a_library_is_indexed_searched_changed_and_removed(
         room = Room(tmp_path, decoder, cache, Milvus(request.getfixturevalue(place)))
         # Both have the same files, in one collection.
         for name in ("one", "other"):
-            room.libraries.add(name, "folder", room.films)
+            room.libraries.add(name, "folder", room.videos)
             assert room.update(name).notice == ""
         opened = room.opened("one")
         assert (
@@ -136,8 +136,8 @@ def test_a_library_is_indexed_searched_changed_and_removed(
             room.milvus.request("release_collection", name)
         opened = room.opened("one")
         assert len(opened.search(RED, 10)[1]) == 3 and opened.notice == ""
-        (room.films / "blue.png").unlink()
-        Image.new("RGB", (32, 32), (250, 0, 0)).save(room.films / "another.png")
+        (room.videos / "blue.png").unlink()
+        Image.new("RGB", (32, 32), (250, 0, 0)).save(room.videos / "another.png")
         room.update("one")
         assert (
             sorted(room.found("one")) == ["another.png", "green.png", "red.png"]

@@ -1,4 +1,4 @@
-"""Windows of films as hits: which are merged, and what the APIs say of them."""
+"""Windows of long videos as hits: which are merged, and what the APIs say of them."""
 
 import json
 from pathlib import Path
@@ -12,11 +12,15 @@ from nt2vr.search.hits import Hit, Moment, hits_of, merge_windows
 from nt2vr.search.strategies import System
 
 
-def window(film: str, number: int, end: bool = True) -> Video:
+def window(long_video: str, number: int, end: bool = True) -> Video:
     """The window of 10 s with this number."""
     start = 10.0 * number
     return Video(
-        f"{film}@{number}", Path(film), start=start, end=start + 10 if end else None, film=film
+        f"{long_video}@{number}",
+        Path(long_video),
+        start=start,
+        end=start + 10 if end else None,
+        long_video=long_video,
     )
 
 
@@ -41,15 +45,15 @@ def found(*videos: Video) -> list[tuple[Video, float]]:
         ),
     ],
 )
-def test_adjacent_windows_of_one_film_are_one_hit(names: str, k: int, expected: list[str]) -> None:
+def test_adjacent_windows_of_one_video_are_one_hit(names: str, k: int, expected: list[str]) -> None:
     hits = merge_windows(found(*(window(name[0], int(name[1])) for name in names.split())), k)
     assert [" ".join(hit) for hit in ids(hits)] == expected
 
 
 def test_windows_that_overlap_or_almost_touch_are_adjacent() -> None:
-    first = Video("1", Path("a"), start=0.0, end=10.0, film="a")
+    first = Video("1", Path("a"), start=0.0, end=10.0, long_video="a")
     overlapping, close, apart = (
-        Video(str(s), Path("a"), start=s, end=s + 1, film="a") for s in (5.0, 10.04, 12.0)
+        Video(str(s), Path("a"), start=s, end=s + 1, long_video="a") for s in (5.0, 10.04, 12.0)
     )
     assert len(merge_windows(found(first, overlapping, close), 9)) == 1
     assert len(merge_windows(found(first, apart), 9)) == 2
@@ -57,14 +61,15 @@ def test_windows_that_overlap_or_almost_touch_are_adjacent() -> None:
 
 @pytest.mark.parametrize("k", [1, 2, 5])
 def test_hits_are_limited_and_sorted_by_score(k: int) -> None:
-    clips = found(*(window(film, 5 * number) for number in range(3) for film in "ab"))
+    clips = found(*(window(name, 5 * number) for number in range(3) for name in "ab"))
     assert ids(merge_windows(clips, k)) == [[video.video_id] for video, _ in clips[:k]]
 
 
 def test_moments_are_in_the_order_of_time_with_their_scores() -> None:
     groups = merge_windows(found(window("a", 3), window("a", 2)), 1)
     first, second = hits_of(
-        [*groups, [(Video("v", Path("v")), 0.5)]], lambda video: "miss" if video.film else None
+        [*groups, [(Video("v", Path("v")), 0.5)]],
+        lambda video: "miss" if video.long_video else None,
     )
     moments = (Moment("a@2", 20.0, 30.0, 0.9), Moment("a@3", 30.0, 40.0, 1.0))
     assert first == Hit("a@3", 1, 1.0, "miss", "a", moments)
@@ -86,7 +91,9 @@ def test_other_windows_do_not_change_a_hit_s_verdict() -> None:
 def test_the_api_gives_moments_of_long_videos_alone() -> None:
     moments = (Moment("a@2", 20.0, 30.0, 0.9), Moment("a@3", 30.0, None, 1.0))
     fields = Hit("a@3", 1, 1.0, None, "a", moments).as_dict()
-    assert (fields["film"], fields["start"], fields["end"]) == ("a", 30.0, None)
+    assert (fields["long_video"], fields["start"], fields["end"]) == ("a", 30.0, None)
+    # The name in version 0.2.0.
+    assert fields["film"] == "a"
     assert [moment["start"] for moment in fields["moments"]] == [20.0, 30.0]
     assert json.loads(json.dumps(fields)) == fields
     assert Hit("v", 1, 1.0, "right").as_dict() == {

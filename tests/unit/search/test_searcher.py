@@ -29,10 +29,12 @@ from nt2vr.models.catalog import CatalogEntry
 from nt2vr.models.encoder import FrameEncoder
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer
+from nt2vr.search.plan import MAX_K
+from nt2vr.search.rank import LOW_SCORE
 from nt2vr.search.references import Reference
-from nt2vr.search.searcher import LOW_SCORE, MAX_K, Searcher
+from nt2vr.search.searcher import Searcher
 from nt2vr.search.strategies import STRENGTHS, System, check_model_name
-from nt2vr.world.scenes import Deed, Figure, Scene
+from nt2vr.world.scenes import Action, Figure, Scene
 from nt2vr.world.verdicts import judge_video
 from tests.support.mean_pooling import pool_by_mean
 
@@ -132,8 +134,8 @@ def gallery(tmp_path_factory: pytest.TempPathFactory) -> Gallery:
         "dog": [150] * 4,
         "both": [150, 150, 200, 200],
     }
-    plays = Figure("man", "red", deeds=(Deed("play", "guitar", colour="blue"),))
-    sings = Figure("woman", "red", deeds=(Deed("sing"),))
+    plays = Figure("man", "red", actions=(Action("play", "guitar", colour="blue"),))
+    sings = Figure("woman", "red", actions=(Action("sing"),))
     scenes = {
         "guitar": Scene("park", False, (plays,)).to_dict(),
         "duet": Scene("stage", False, (plays, sings)).to_dict(),

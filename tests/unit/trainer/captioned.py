@@ -7,7 +7,7 @@ from pathlib import Path
 from PIL import Image
 
 WHO = ("a man", "a woman", "a girl", "a dog")
-DEEDS = (
+ACTIONS = (
     "playing the guitar",
     "eating an apple",
     "riding a horse",
@@ -17,15 +17,15 @@ DEEDS = (
 
 
 def write_captioned_pictures(folder: Path, count: int) -> None:
-    """Write pictures of one colour, each with two captions that say different deeds of the same subject."""
+    """Write pictures of one colour, each with two captions that say different actions of the same subject."""
     folder.mkdir(parents=True)
     rng = random.Random(0)
     rows = [("path", "caption")]
     for number in range(count):
         name = f"{number}.png"
         who = rng.choice(WHO)
-        for deed in rng.sample(DEEDS, 2):
-            rows.append((name, f"{who} is {deed}"))
+        for action in rng.sample(ACTIONS, 2):
+            rows.append((name, f"{who} is {action}"))
         colour = (3 * number % 256, 90, 200 - number % 100)
         Image.new("RGB", (48, 48), colour).save(folder / name)
     with (folder / "captions.csv").open("w", newline="") as file:

@@ -17,7 +17,7 @@ from nt2vr.world.scenes import Scene
 def noise(scenes: Sequence[Scene], num_frames: int, framing: Framing) -> NDArray[np.uint8]:
     """Return frames that only their scene decides: (N, F, S, S, 3)."""
     size = (num_frames, framing.size, framing.size, 3)
-    seeds = (zlib.crc32(json.dumps(scene.to_dict()).encode()) for scene in scenes)
+    seeds = (zlib.crc32(json.dumps(scene.key_data).encode()) for scene in scenes)
     return np.stack(
         [np.random.default_rng(seed).integers(0, 256, size, np.uint8) for seed in seeds]
     )

@@ -31,7 +31,7 @@ def read_code(picture: str) -> str:
     [
         ADDRESS,
         "http://192.168.1.7:7860/",
-        "https://films.example/nt2vr/?stage=1",
+        "https://videos.example/nt2vr/?stage=1",
         "http://[fd00::7]/",
     ],
 )
@@ -46,7 +46,7 @@ def test_a_phone_reads_the_address_in_the_code(address: str) -> None:
     [
         *("http://127.0.0.1:7860/", "http://localhost:7860/", "http://[::1]:7860/"),
         *("", "javascript:alert(1)", "file:///etc/hostname", "https:///nt2vr", "http://[::1"),
-        f"https://films.example/{'a' * 300}",
+        f"https://videos.example/{'a' * 300}",
     ],
 )
 def test_an_address_that_others_cannot_open_has_no_code(address: str) -> None:
@@ -59,11 +59,11 @@ def test_an_address_that_others_cannot_open_has_no_code(address: str) -> None:
     [
         ("", ADDRESS, ADDRESS),
         (
-            "https://films.example/nt2vr/",
+            "https://videos.example/nt2vr/",
             "http://127.0.0.1:7860/nt2vr/",
-            "https://films.example/nt2vr/",
+            "https://videos.example/nt2vr/",
         ),
-        ("https://films.example/nt2vr/", ADDRESS, ADDRESS),
+        ("https://videos.example/nt2vr/", ADDRESS, ADDRESS),
         ("", "http://127.0.0.1:7860/", None),
     ],
 )

@@ -6,7 +6,7 @@ from nt2vr.progress import Job
 from nt2vr.ui.job_view import job_view
 
 RUNNING = Job[str](
-    1, "Films", ("CLIP", "CLIP-neg"), "1", "running", "reading clips", "a.mp4", 30, 120, 2.5, 36.0
+    1, "Videos", ("CLIP", "CLIP-neg"), "1", "running", "reading clips", "a.mp4", 30, 120, 2.5, 36.0
 )
 
 
@@ -17,7 +17,7 @@ def test_progress_has_rate_remaining_time_and_current_file() -> None:
         view["rate"],
         view["current"],
         view["share"],
-        view["word"],
+        view["state_text"],
         view["models"],
     ) == (
         "reading clips: 30 of 120",
@@ -39,5 +39,5 @@ def test_an_unknown_end_prepares_and_a_finished_job_hides() -> None:
 
 def test_a_failed_job_says_why() -> None:
     view = job_view(replace(RUNNING, state="failed", error="No space."), "indexing")
-    assert (view["error"], view["word"], view["under_way"]) == ("No space.", "failed", False)
-    assert job_view(replace(RUNNING, state="stopped"), "indexing")["word"] == "cancelled"
+    assert (view["error"], view["state_text"], view["under_way"]) == ("No space.", "failed", False)
+    assert job_view(replace(RUNNING, state="stopped"), "indexing")["state_text"] == "cancelled"

@@ -10,14 +10,14 @@ from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.world.captions import captions, describe
 from nt2vr.world.labels import labels
 from nt2vr.world.sampling import sample_scenes
-from nt2vr.world.scenes import Deed, Figure, Scene
+from nt2vr.world.scenes import Action, Figure, Scene
 
 NEGATION = (
     r"n't|\b(not?|nt|never|neither|nor|none|nobody|nothing|nowhere|without|w/o|except|excluding|instead|rather|"
     r"free of|lacks?|lacking|missing|minus|zero|but|hardly|barely|empty|alone|only|hatless|un(?!i|der)\w+)\b"
 )
-MAN = Figure("man", "red", deeds=(Deed("sing"), Deed("wear", "cap", colour="blue")))
-DOG = Figure("dog", "brown", deeds=(Deed("run"),))
+MAN = Figure("man", "red", actions=(Action("sing"), Action("wear", "cap", colour="blue")))
+DOG = Figure("dog", "brown", actions=(Action("run"),))
 
 
 @pytest.fixture(scope="module")

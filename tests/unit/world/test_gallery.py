@@ -8,18 +8,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks import gallery as builder
+from benchmarks.gallery import CAPTIONS_PER_CLIP, CLIPS_PER_STORY, CLIPS_PER_THING, SIZE, build
 from nt2vr.media.gallery import Gallery, load_gallery
 from nt2vr.media.picture import read_picture
 from nt2vr.media.resize import shrunk
 from nt2vr.media.video import sample_frames
 from nt2vr.models.framing import frame_positions
 from nt2vr.negation.parse.query import Query
-from nt2vr.world import gallery as builder
 from nt2vr.world.captions import captions
 from nt2vr.world.claims import visible_in
 from nt2vr.world.drawn.motions import STEPS
 from nt2vr.world.drawn.render import render
-from nt2vr.world.gallery import CAPTIONS_PER_CLIP, CLIPS_PER_STORY, CLIPS_PER_THING, SIZE, build
 from nt2vr.world.offers import stories
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Scene

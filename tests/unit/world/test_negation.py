@@ -11,15 +11,15 @@ from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.world.claims import Act, Claim, SubjectClaim
 from nt2vr.world.reader import read_asked
 from nt2vr.world.sampling import sample_scenes
-from nt2vr.world.scenes import Deed, Figure, Scene
+from nt2vr.world.scenes import Action, Figure, Scene
 from nt2vr.world.sentences import Done, SceneDenialKind, SceneDenials, compose
 from nt2vr.world.things import places
 from nt2vr.world.wording import draw_phrase
 from tests.support.scene_truth import fits
 
 SINGING, DANCING = (Done(verb, Act(frozenset((verb,)))) for verb in ("sing", "dance"))
-MAN = Figure("man", "red", deeds=(Deed("sing"),))
-WOMAN = Figure("woman", "red", deeds=(Deed("dance"),))
+MAN = Figure("man", "red", actions=(Action("sing"),))
+WOMAN = Figure("woman", "red", actions=(Action("dance"),))
 
 
 @cache
@@ -45,7 +45,7 @@ def test_composed_sentences_follow_the_twelve_templates() -> None:
         assert text in texts, text
     # The paper's two sets share two.
     assert len(set(WITH_PRONOUN + WITHOUT_PRONOUN)) == 10
-    dog = Figure("dog", "brown", deeds=(Deed("run"),))
+    dog = Figure("dog", "brown", actions=(Action("run"),))
     words = {
         word
         for _ in range(300)

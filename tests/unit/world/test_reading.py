@@ -8,17 +8,17 @@ from nt2vr.negation.parse.query import Query
 from nt2vr.world.captions import describe
 from nt2vr.world.casting import sample_scene
 from nt2vr.world.reader import read_asked, read_claim
-from nt2vr.world.scenes import Deed, Figure, Scene
+from nt2vr.world.scenes import Action, Figure, Scene
 from nt2vr.world.verdicts import judge
 
-DEEDS = (
-    Deed("eat", "apple", 0, 0.5),
-    Deed("play", "guitar", 0.5, 1, "blue"),
-    Deed("wear", "top hat"),
+ACTIONS = (
+    Action("eat", "apple", 0, 0.5),
+    Action("play", "guitar", 0.5, 1, "blue"),
+    Action("wear", "top hat"),
 )
-MAN = Figure("man", "red", deeds=DEEDS)
-DOGS = Figure("dog", "black", "big", 2, (Deed("chase", 2),))
-CAT = Figure("cat", "white", deeds=(Deed("run"),))
+MAN = Figure("man", "red", actions=ACTIONS)
+DOGS = Figure("dog", "black", "big", 2, (Action("chase", 2),))
+CAT = Figure("cat", "white", actions=(Action("run"),))
 SCENE = Scene("forest", False, (MAN, DOGS, CAT), 1)
 
 
@@ -168,32 +168,32 @@ def test_no_dogs_excludes_a_single_one(unwanted: str) -> None:
     ],
 )
 def test_a_verb_is_read_by_what_follows(phrase: str, holds: bool) -> None:
-    boy = Figure("boy", "red", deeds=(Deed("bounce", "basketball"),))
-    ball = Figure("soccer ball", deeds=(Deed("ball rolls"),))
-    bird = Figure("dove", deeds=(Deed("fly"),))
+    boy = Figure("boy", "red", actions=(Action("bounce", "basketball"),))
+    ball = Figure("soccer ball", actions=(Action("ball rolls"),))
+    bird = Figure("dove", actions=(Action("fly"),))
     claim = read_claim(phrase)
     assert claim and claim.holds(Scene("park", False, (boy, ball, bird))) == holds
 
 
 @pytest.mark.parametrize(
-    ("phrase", "deed", "holds"),
+    ("phrase", "action", "holds"),
     [
-        ("playing basketball", Deed("bounce", "basketball"), True),
-        ("a boy playing football", Deed("kick", "soccer ball"), True),
-        ("playing volleyball", Deed("throw", "volleyball"), True),
-        ("a boy plays video games", Deed("game", "game controller"), True),
-        ("playing basketball", Deed("hold", "basketball"), False),
-        ("playing basketball", Deed("kick", "soccer ball"), False),
-        ("playing basketball", Deed("play", "guitar", colour="red"), False),
-        ("playing a guitar", Deed("play", "guitar", colour="red"), True),
-        ("playing a pizza", Deed("dance"), None),
+        ("playing basketball", Action("bounce", "basketball"), True),
+        ("a boy playing football", Action("kick", "soccer ball"), True),
+        ("playing volleyball", Action("throw", "volleyball"), True),
+        ("a boy plays video games", Action("game", "game controller"), True),
+        ("playing basketball", Action("hold", "basketball"), False),
+        ("playing basketball", Action("kick", "soccer ball"), False),
+        ("playing basketball", Action("play", "guitar", colour="red"), False),
+        ("playing a guitar", Action("play", "guitar", colour="red"), True),
+        ("playing a pizza", Action("dance"), None),
     ],
 )
 def test_balls_are_played_by_throwing_and_kicking_them(
-    phrase: str, deed: Deed, holds: bool | None
+    phrase: str, action: Action, holds: bool | None
 ) -> None:
     claim = read_claim(phrase)
-    scene = Scene("park", False, (Figure("boy", "red", deeds=(deed,)),))
+    scene = Scene("park", False, (Figure("boy", "red", actions=(action,)),))
     assert (claim.holds(scene) if claim else None) is holds
 
 
@@ -201,7 +201,7 @@ CROWD = Scene(
     "park",
     False,
     (
-        Figure("girl", "red", deeds=(Deed("smile"),)),
+        Figure("girl", "red", actions=(Action("smile"),)),
         Figure("dog", "brown", "small", 2),
         Figure("dog", "black", "big"),
         Figure("car", "blue"),

@@ -8,10 +8,10 @@ from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import understand
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.world.reasons import lacking, shown
-from nt2vr.world.scenes import Deed, Figure, Scene
+from nt2vr.world.scenes import Action, Figure, Scene
 
-SINGER = Figure("man", "red", deeds=(Deed("sing"), Deed("wear", "top hat")))
-WALKER = Figure("woman", "blue", deeds=(Deed("walk"),))
+SINGER = Figure("man", "red", actions=(Action("sing"), Action("wear", "top hat")))
+WALKER = Figure("woman", "blue", actions=(Action("walk"),))
 DOGS = Figure("dog", "brown", count=2, size="big")
 STREET = Scene("street", False, (SINGER, WALKER, DOGS, Figure("cat", "white")))
 BEACH = Scene("beach", True, (Figure("man astronaut"), Figure("car", "red")))
@@ -58,6 +58,8 @@ def test_a_clip_says_what_it_lacks(text: str, expected: list[str]) -> None:
     ("text", "scene", "expected"),
     [
         ("a man without a dog", STREET, ["shows two dogs"]),
+        ("a dog without a singer", STREET, ["shows a singer"]),
+        ("a dog without singers", STREET, ["shows singers"]),
         ("a man, no animals", STREET, ["shows two dogs and a cat"]),
         ("a cat, no people", STREET, ["shows a man and a woman"]),
         ("a man who is not singing", STREET, ["is singing"]),

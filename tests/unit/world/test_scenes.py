@@ -19,9 +19,9 @@ from nt2vr.world.casting import TRIES, sample_scene
 from nt2vr.world.claims import visible_in
 from nt2vr.world.drawn.render import render
 from nt2vr.world.sampling import draw_claim, sample_scenes, showing, staged, stream_scenes
-from nt2vr.world.scenes import Deed, Figure, Scene, SceneSplit, is_valid
+from nt2vr.world.scenes import Action, Figure, Scene, SceneSplit, is_valid
 from nt2vr.world.sentences import SceneDenials
-from nt2vr.world.things import deeds, things
+from nt2vr.world.things import actions, things
 from tests.support.paths import ROOT
 from tests.support.scene_truth import DENIAL_KINDS
 
@@ -58,7 +58,7 @@ def test_another_process_with_another_hash_seed_gives_the_same_world() -> None:
 
 def test_scenes_are_those_of_the_shipped_models() -> None:
     """A change here makes the models' cards and the committed gallery untrue: train and build both again."""
-    scenes = [scene.to_dict() for split in SPLITS for scene in sample_scenes(split, 3, seed=0)]
+    scenes = [scene.key_data for split in SPLITS for scene in sample_scenes(split, 3, seed=0)]
     assert hashlib.sha256(json.dumps(scenes).encode()).hexdigest()[:16] == "4988af5f65e6cc73"
 
 
@@ -85,10 +85,10 @@ def test_splits_are_disjoint_across_seeds_and_have_their_shares() -> None:
 
 def test_the_order_of_figures_does_not_matter() -> None:
     """Else the same picture could be trained on and tested with."""
-    dog = Figure("dog", "brown", deeds=(Deed("run"),))
+    dog = Figure("dog", "brown", actions=(Action("run"),))
     cake = Figure("birthday cake")
-    man = Figure("man", "red", deeds=(Deed("sing"),))
-    capped = replace(man, deeds=(*man.deeds, Deed("wear", "cap", colour="blue")))
+    man = Figure("man", "red", actions=(Action("sing"),))
+    capped = replace(man, actions=(*man.actions, Action("wear", "cap", colour="blue")))
     scenes = [
         Scene("living room", False, order, look)
         for look, order in enumerate(permutations((man, dog, cake)))
@@ -106,7 +106,7 @@ def test_a_scene_about_every_thing_is_drawn_within_the_tries() -> None:
     assert not missing
 
 
-def test_what_scenes_are_about_is_every_thing_and_every_deed() -> None:
+def test_what_scenes_are_about_is_every_thing_and_every_action() -> None:
     rng = random.Random(1)
     claims = [draw_claim(rng) for _ in range(20_000)]
     names: set[str] = set()
@@ -117,7 +117,7 @@ def test_what_scenes_are_about_is_every_thing_and_every_deed() -> None:
             for act in subject.acts:
                 verbs |= act.verbs
     assert names >= {*things()}
-    assert verbs == {*deeds()}
+    assert verbs == {*actions()}
 
 
 def test_nearly_every_thing_is_seen_often_enough_to_be_learnt() -> None:

@@ -9,13 +9,13 @@ from nt2vr.api import understand
 from nt2vr.search.answers import Answer
 from nt2vr.world.offers import stories, story_queries
 from nt2vr.world.reader import read_claim
-from nt2vr.world.scenes import Deed, Figure, Scene
+from nt2vr.world.scenes import Action, Figure, Scene
 from nt2vr.world.verdicts import judge
 
-PENGUIN = Figure("penguin", deeds=(Deed("walk"),))
-MAN = Figure("man", "red", deeds=(Deed("eat", "apple", 0, 0.5), Deed("dance", None, 0.5, 1)))
-GIRL = Figure("girl", "blue", deeds=(Deed("ride", "bike", colour="red"),))
-DOG = Figure("dog", "brown", deeds=(Deed("run"),))
+PENGUIN = Figure("penguin", actions=(Action("walk"),))
+MAN = Figure("man", "red", actions=(Action("eat", "apple", 0, 0.5), Action("dance", None, 0.5, 1)))
+GIRL = Figure("girl", "blue", actions=(Action("ride", "bike", colour="red"),))
+DOG = Figure("dog", "brown", actions=(Action("run"),))
 
 
 def test_sixty_stories_are_distinct_and_read_as_meant() -> None:

@@ -9,14 +9,14 @@ from nt2vr.api import understand
 from nt2vr.negation.parse.query import Query
 from nt2vr.settings import ASSETS
 from nt2vr.world.sampling import sample_scenes
-from nt2vr.world.scenes import Deed, Figure, Scene
+from nt2vr.world.scenes import Action, Figure, Scene
 from nt2vr.world.spelling import num_edits, similar_words
 from nt2vr.world.suggestions import FEW, MAX_SUGGESTIONS, Suggestions
 from nt2vr.world.verdicts import judge
 
-GUITARIST = Figure("man", "red", deeds=(Deed("play", "guitar", colour="red"),))
-DANCER = Figure("man", "red", deeds=(Deed("dance"),))
-CAT = Figure("cat", "brown", deeds=(Deed("sleep"),))
+GUITARIST = Figure("man", "red", actions=(Action("play", "guitar", colour="red"),))
+DANCER = Figure("man", "red", actions=(Action("dance"),))
+CAT = Figure("cat", "brown", actions=(Action("sleep"),))
 SCENES = [
     Scene("park", False, (GUITARIST,), 1),
     Scene("stage", False, (GUITARIST, CAT), 2),
@@ -112,6 +112,9 @@ def test_a_dead_end_leads_to_two_useful_queries(gallery: Suggestions, text: str)
         ),
         ("an astronaut riding a horse, no moon", "no moon", "an astronaut, no moon"),
         ("a girl with no shoes", "a girl but no", "a girl but no dog"),
+        ("somebody reading, not writing", "somebody reading", "somebody reading but no robot"),
+        ("a quiet library without books", "without books", "a person without books"),
+        ("a tiger outside a cage", "a tiger", "a tiger outside"),
         ("an empty street at night", "on the street", "a person on the street at night"),
         (
             "a purple dragon, no quokka and not at night",

@@ -11,17 +11,17 @@ from nt2vr.world.captions import describe
 from nt2vr.world.claims import Act, ActOrder, Claim, SceneTable, SubjectClaim, visible_in
 from nt2vr.world.reader import read_asked, read_claim
 from nt2vr.world.sampling import sample_scenes
-from nt2vr.world.scenes import Deed, Figure, Scene, is_valid
+from nt2vr.world.scenes import Action, Figure, Scene, is_valid
 from nt2vr.world.sentences import SceneDenialKind, SceneDenials, negate
 from nt2vr.world.wording import meanings
 from tests.support.scene_truth import fits
 
 KINDS: tuple[SceneDenialKind, ...] = ("composed", "without", "list", "not", "except", "place")
 MAN = Figure(
-    "man", "red", deeds=(Deed("eat", "apple", 0, 0.5), Deed("play", "guitar", 0.5, 1, "blue"))
+    "man", "red", actions=(Action("eat", "apple", 0, 0.5), Action("play", "guitar", 0.5, 1, "blue"))
 )
-DOGS = Figure("dog", "black", "big", 2, (Deed("chase", 2),))
-CAT = Figure("cat", "white", deeds=(Deed("run", None, 0.25, 1),), enters=0.25)
+DOGS = Figure("dog", "black", "big", 2, (Action("chase", 2),))
+CAT = Figure("cat", "white", actions=(Action("run", None, 0.25, 1),), enters=0.25)
 SCENE = Scene("forest", False, (MAN, DOGS, CAT), 1)
 
 
@@ -174,6 +174,8 @@ def test_scenes_are_valid_and_survive_json() -> None:
     for scene in scenes():
         assert is_valid(scene)
         assert Scene.from_dict(scene.to_dict()) == scene
+        # As version 0.2.0 wrote it.
+        assert Scene.from_dict(scene.key_data) == scene
     orders = {Scene("forest", False, figures, 1).content for figures in permutations((MAN, CAT))}
     assert len(orders) == 1
 

@@ -10,13 +10,13 @@ from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.world.lexicon import things_and_places
 from nt2vr.world.reader import read_asked
 from nt2vr.world.reasons import lacking
-from nt2vr.world.scenes import Deed, Figure, Scene
+from nt2vr.world.scenes import Action, Figure, Scene
 from nt2vr.world.verdicts import judge, unknown_words
 
-SMILE = Deed("smile")
-HAT = Deed("wear", "top hat")
-RIDER = Figure("man", "red", deeds=(Deed("ride", "horse", colour="brown"), HAT))
-WALKER = Figure("woman", "blue", deeds=(Deed("walk"), SMILE))
+SMILE = Action("smile")
+HAT = Action("wear", "top hat")
+RIDER = Figure("man", "red", actions=(Action("ride", "horse", colour="brown"), HAT))
+WALKER = Figure("woman", "blue", actions=(Action("walk"), SMILE))
 PAIR = Scene("field", False, (RIDER, WALKER, Figure("sofa", "red"), Figure("cat", "white")))
 
 
@@ -39,7 +39,7 @@ def verdict(text: str, scene: Scene = PAIR) -> str | None:
         ("people in the background", None),
         ("a statue of a man", "miss"),
         ("a sofa, not a cat on a sofa", None),
-        # a denied deed is that of its subject
+        # a denied action is that of its subject
         # She is.
         ("a man who isn't smiling", "right"),
         ("a woman who isn't smiling", "violation"),
@@ -74,8 +74,8 @@ def test_positions_and_denials_are_judged_by_the_scene(text: str, expected: str 
 
 
 def test_eating_is_standing_and_driving_past_is_not() -> None:
-    eater = Figure("man", deeds=(Deed("eat", "apple"),))
-    van = Figure("van", deeds=(Deed("drive past"),))
+    eater = Figure("man", actions=(Action("eat", "apple"),))
+    van = Figure("van", actions=(Action("drive past"),))
     scene = Scene("street", False, (eater,))
     assert (verdict("a man standing", scene), verdict("a man standing still", scene)) == (
         "right",
@@ -114,11 +114,11 @@ def test_compounds_are_read_as_far_as_known(phrase: str, is_vague: bool | None) 
     ("count", "team", "crowd"), [(1, "miss", "miss"), (2, "right", "miss"), (3, "right", "right")]
 )
 def test_a_team_is_two_and_a_crowd_four(count: int, team: str, crowd: str) -> None:
-    dancers = Figure("girl", "red", count=count, deeds=(Deed("dance"),))
+    dancers = Figure("girl", "red", count=count, actions=(Action("dance"),))
     scene = Scene(
         "stage",
         False,
-        (dancers, Figure("man", "red", deeds=(Deed("sing"),))) if count > 2 else (dancers,),
+        (dancers, Figure("man", "red", actions=(Action("sing"),))) if count > 2 else (dancers,),
     )
     assert (verdict("a team", scene), verdict("a crowd of people", scene)) == (team, crowd)
 

@@ -134,7 +134,7 @@ def test_not_b_has_no_wanted_part() -> None:
     sentences = drawn(
         ["a red car", "a man plays the guitar", "a dog barks", "two boats"], "not", count=600
     )
-    deeds = (
+    actions = (
         *("not playing the guitar", "nobody is playing the guitar", "nobody plays the guitar"),
         *("no one is playing the guitar", "not barking"),
     )
@@ -142,7 +142,7 @@ def test_not_b_has_no_wanted_part() -> None:
     forms = ("no {0}", "without {1}", "there is no {0}")
     things = {form.format(noun, thing): thing for noun, thing in nouns for form in forms}
     things |= dict.fromkeys(("no boats", "without boats", "there are no boats"), "boats")
-    doing = {text: "barking" if "bark" in text else "playing the guitar" for text in deeds}
+    doing = {text: "barking" if "bark" in text else "playing the guitar" for text in actions}
     assert sentences == {text: ("", unwanted) for text, unwanted in (doing | things).items()}
 
 

@@ -6,7 +6,8 @@ import pytest
 
 from nt2vr.negation.parse.query import understand
 from nt2vr.negation.parse.tagger import Tagger
-from nt2vr.papers.covr.edits import ask_for, training_families
+from nt2vr.papers.covr.change_wording import ask_for
+from nt2vr.papers.covr.edits import training_families
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 from nt2vr.world.drawn.motions import spots
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Scene
-from nt2vr.world.things import deeds
+from nt2vr.world.things import actions
 from nt2vr.world.wording import SEQUENCES, conjugate, in_turn
 from trainer.inputs import order as ordered
 from trainer.inputs.order import FrameOrders, reordered, solos_of
@@ -47,7 +47,7 @@ def test_each_sentence_names_what_its_frames_show_first_and_then(
 
 def _says(text: str, one: str, other: str) -> bool:
     """Return whether a text says that somebody does one thing and then the other, in any words."""
-    wordings = product(deeds()[one].phrases, deeds()[other].phrases, SEQUENCES)
+    wordings = product(actions()[one].phrases, actions()[other].phrases, SEQUENCES)
     return any(text.endswith(in_turn("", *wording)) for wording in wordings)
 
 
@@ -76,7 +76,7 @@ def test_another_order_of_the_frames_shows_the_other_motion(
 
 def _does(text: str, verb: str) -> bool:
     """Return whether a text has a verb in any form and wording."""
-    firsts = {phrase.split()[0] for phrase in deeds()[verb].phrases}
+    firsts = {phrase.split()[0] for phrase in actions()[verb].phrases}
     return any(conjugate(first, form) in text for first in firsts for form in ("{ing}", "{s}"))
 
 
@@ -88,7 +88,7 @@ def _does(text: str, verb: str) -> bool:
 def test_reordered_frames_are_where_the_other_motion_is(
     verb: str, other: str, num_frames: int
 ) -> None:
-    actual, wanted = (spots(deeds()[name].motion, num_frames) for name in (verb, other))
+    actual, wanted = (spots(actions()[name].motion, num_frames) for name in (verb, other))
     assert [actual[frame] for frame in reordered(verb, other, num_frames)] == list(wanted)
 
 

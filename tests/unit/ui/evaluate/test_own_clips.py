@@ -13,7 +13,10 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.media.store import Cache
 from nt2vr.ui.evaluate.own_clips import OwnClips
-from nt2vr.ui.evaluate.query_views import QueryListing, ReportLink, queries_view, review_view
+from nt2vr.ui.evaluate.query_listing import QueryListing
+from nt2vr.ui.evaluate.query_views import queries_view
+from nt2vr.ui.evaluate.report_link import ReportLink
+from nt2vr.ui.evaluate.review_view import review_view
 from nt2vr.ui.web.permissions import Permissions
 from tests.unit.evaluation.words import FIRST, SECOND, SYSTEMS, VIDEOS, report_of
 
@@ -53,24 +56,24 @@ def clips_for(rule: str, cache: Cache, decoder: Decoder, folder: Path) -> OwnCli
 def test_a_review_shows_a_folder_s_clips_and_missing_ones(
     report: Report, cache: Cache, decoder: Decoder, tmp_path: Path
 ) -> None:
-    home = clips_for("everyone", cache, decoder, tmp_path).home("r", report, None)
-    listing = QueryListing.of(report, ReportLink("r", FIRST, SECOND, query=COMPOSED), {}, home)
+    source = clips_for("everyone", cache, decoder, tmp_path).source("r", report, None)
+    listing = QueryListing.of(report, ReportLink("r", FIRST, SECOND, query=COMPOSED), {}, source)
     review = review_view(listing)
     clips: dict[str, dict[str, Any]] = {clip["title"]: clip for clip in review["sides"][0]["clips"]}
     assert clips["a man sings"]["src"] == "evaluated/r/0/preview.webm"
     assert clips["a man sings"]["poster"] == "evaluated/r/0/poster.jpg"
     gone = clips["a man sings dancing"]
-    assert (gone["src"], gone["poster"]) == ("", "") and "1.jpg" in gone["gone"]
+    assert (gone["src"], gone["poster"]) == ("", "") and "1.jpg" in gone["missing"]
     # Search has no gallery of these clips, so it marks none
     assert "judged" not in review["search"] and "gallery" not in review["search"]
-    assert "read from where they were evaluated" in queries_view(listing)["opens"]
+    assert "read from where they were evaluated" in queries_view(listing)["hint"]
 
 
 def test_a_visitor_who_may_name_no_paths_gets_no_clips(
     report: Report, cache: Cache, decoder: Decoder, tmp_path: Path
 ) -> None:
     clips = clips_for("owner", cache, decoder, tmp_path)
-    assert clips.home("r", report, None) is None
+    assert clips.source("r", report, None) is None
     review = review_view(
         QueryListing.of(report, ReportLink("r", FIRST, SECOND, query=COMPOSED), {}, None)
     )
@@ -81,5 +84,6 @@ def test_a_report_without_files_has_no_clips(
     cache: Cache, decoder: Decoder, tmp_path: Path
 ) -> None:
     assert (
-        clips_for("everyone", cache, decoder, tmp_path).home("r", report_of(*SYSTEMS), None) is None
+        clips_for("everyone", cache, decoder, tmp_path).source("r", report_of(*SYSTEMS), None)
+        is None
     )

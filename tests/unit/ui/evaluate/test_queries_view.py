@@ -10,20 +10,14 @@ from nt2vr.evaluation.archive import Remark
 from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.evaluation.report import Report
 from nt2vr.search.strategies import System
-from nt2vr.ui.evaluate.query_views import (
-    NOTHING,
-    PER_PAGE,
-    Home,
-    QueryListing,
-    ReportLink,
-    marks_of,
-    queries_view,
-    review_view,
-)
+from nt2vr.ui.evaluate.query_listing import PER_PAGE, ClipSource, QueryListing
+from nt2vr.ui.evaluate.query_views import NOTHING_TO_SEARCH, marks_of, queries_view
+from nt2vr.ui.evaluate.report_link import ReportLink
+from nt2vr.ui.evaluate.review_view import review_view
 from tests.unit.evaluation.words import FIRST, SECOND, SYSTEMS, report_of
 
-HERE = Home(
-    "films",
+HERE = ClipSource(
+    "videos",
     frozenset({"a man sings"}),
     lambda video_id: {"src": f"{video_id}.webm", "poster": "p.jpg"},
 )
@@ -35,10 +29,10 @@ def report() -> Report:
 
 
 def listing(
-    report: Report, remarks: Any = None, home: Home | None = None, **link: Any
+    report: Report, remarks: Any = None, source: ClipSource | None = None, **link: Any
 ) -> QueryListing:
     return QueryListing.of(
-        report, replace(ReportLink("r", FIRST, SECOND), **link), remarks or {}, home
+        report, replace(ReportLink("r", FIRST, SECOND), **link), remarks or {}, source
     )
 
 
@@ -50,28 +44,33 @@ def rows(report: Report, **options: Any) -> list[dict[str, Any]]:
 def test_queries_are_listed_with_both_ranks_and_their_movement(report: Report) -> None:
     view = queries_view(listing(report))
     top = view["rows"][0]
-    assert (top["text"], [side["rank"] for side in top["sides"]], top["move"], top["good"]) == (
+    assert (
+        top["text"],
+        [side["rank"] for side in top["sides"]],
+        top["movement"],
+        top["is_better"],
+    ) == (
         "sings and not dancing",
         ["3", "1"],
         "▲2",
         True,
     )
     assert (top["kind"], top["wanted"], top["unwanted"]) == ("A and not B", "sings", ["dancing"])
-    assert (top["right"], top["ids"]) == ("1 relevant video", ["a man sings"])
+    assert (top["relevant"], top["ids"]) == ("1 relevant video", ["a man sings"])
     assert view["count"] == "5 of 5 queries"
     turned = rows(report, order="worsened")
     assert [row["text"] for row in turned] == [row["text"] for row in reversed(view["rows"])]
-    assert [row["good"] for row in rows(report, order="only improved")] == [True] * 3
+    assert [row["is_better"] for row in rows(report, order="only improved")] == [True] * 3
     assert rows(report, order="only worsened") == []
 
 
 def test_a_row_shows_verdicts_and_available_first_clips(
     report: Report,
 ) -> None:
-    first, second = rows(report, kind="composed", home=HERE)[0]["sides"]
+    first, second = rows(report, kind="composed", source=HERE)[0]["sides"]
     assert [dot["verdict"] for dot in first["dots"]] == ["violation", "violation", "right", "other"]
     assert second["dots"][0] == {"verdict": "right"}
-    assert first["said"] == "1 of the first 4 relevant, 2 show what is unwanted"
+    assert first["verdicts_text"] == "1 of the first 4 relevant, 2 show what is unwanted"
     ((clip,), (second_clip,)) = first["clips"], second["clips"]
     # "a man sings dancing" is not among the clips.
     assert clip["poster"] == ""
@@ -82,9 +81,9 @@ def test_a_row_shows_verdicts_and_available_first_clips(
 def test_a_negated_query_improves_when_the_original_video_ranks_lower(report: Report) -> None:
     (row,) = rows(report, kind="negated")
     before, after = (int(side["rank"]) for side in row["sides"])
-    assert after > before and row["move"] == f"▲{after - before}" and row["good"]
+    assert after > before and row["movement"] == f"▲{after - before}" and row["is_better"]
     assert (
-        "no longer matches" in row["right"]
+        "no longer matches" in row["relevant"]
         and "no longer matches" in marks_of(report.row(2)).legend
     )
     assert (
@@ -101,8 +100,8 @@ def test_the_list_is_filtered_by_kind_cue_words_and_tag(report: Report) -> None:
     assert [row["text"] for row in rows(report, find="NOT sing man")] == ["a man not sings"]
     assert rows(report, find="zebra") == []
     remarks = {3: Remark("misread", "x"), 4: Remark("", "y")}
-    assert [row["place"] for row in rows(report, remarks=remarks, tag="misread")] == [3]
-    assert {row["place"] for row in rows(report, remarks=remarks, tag="*")} == {3, 4}
+    assert [row["position"] for row in rows(report, remarks=remarks, tag="misread")] == [3]
+    assert {row["position"] for row in rows(report, remarks=remarks, tag="*")} == {3, 4}
     assert rows(report, tag="*") == []
 
 
@@ -113,13 +112,17 @@ def test_pages_hold_twenty_and_there_is_none_beyond_the_last() -> None:
     ]
     many = report_of(System("words"), queries=queries)
     last = queries_view(listing(many, second=FIRST, page=99))
-    assert (len(last["rows"]), last["where"], last["after"]) == (1, "page 3 of 3", "")
+    assert (len(last["rows"]), last["page_text"], last["next"]) == (1, "page 3 of 3", "")
     first = queries_view(listing(many, second=FIRST))
-    assert (len(first["rows"]), first["before"], first["rows"][0]["move"]) == (PER_PAGE, "", "=")
-    assert ReportLink.read(first["after"]) == ReportLink("r", FIRST, FIRST, page=1)
+    assert (len(first["rows"]), first["previous"], first["rows"][0]["movement"]) == (
+        PER_PAGE,
+        "",
+        "=",
+    )
+    assert ReportLink.read(first["next"]) == ReportLink("r", FIRST, FIRST, page=1)
     reviewed = queries_view(listing(many, second=FIRST, query=25))
     # It is the page with the query.
-    assert reviewed["where"] == "page 2 of 3"
+    assert reviewed["page_text"] == "page 2 of 3"
     # Nothing follows a step but the review.
     assert reviewed == queries_view(listing(many, second=FIRST, query=26))
 
@@ -127,33 +130,33 @@ def test_pages_hold_twenty_and_there_is_none_beyond_the_last() -> None:
 def test_a_review_shows_both_systems_and_steps_on(
     report: Report,
 ) -> None:
-    at = listing(report, query=4, home=HERE)
+    at = listing(report, query=4, source=HERE)
     view = review_view(at)
-    assert view["where"] == f"query {at.places.index(4) + 1} of 5"
-    steps = [ReportLink.read(view[way]) for way in ("before", "after", "back")]
+    assert view["position_text"] == f"query {at.positions.index(4) + 1} of 5"
+    steps = [ReportLink.read(view[way]) for way in ("previous", "next", "back")]
     assert steps[2] == replace(at.link, query=None)
-    number = list(at.places).index(4)
+    number = list(at.positions).index(4)
     for step, place in zip(steps, (number - 1, number + 1), strict=False):
-        assert (step.query if step else None) == (at.places[place] if 0 <= place < 5 else None)
-    clips = review_view(listing(report, query=3, home=HERE))["sides"][1]["clips"]
+        assert (step.query if step else None) == (at.positions[place] if 0 <= place < 5 else None)
+    clips = review_view(listing(report, query=3, source=HERE))["sides"][1]["clips"]
     assert (clips[0]["src"], clips[0]["mark"], clips[0]["rank"]) == ("a man sings.webm", "✓", 1)
     assert [clip["src"] for clip in clips[1:]] == ["", "", ""] and clips[1][
         "title"
     ] == "a man sings dancing"
     drop = review_view(listing(report, second="words drop", query=4))["sides"][1]
-    assert (drop["clips"], drop["note"]) == ([], NOTHING)
+    assert (drop["clips"], drop["notice"]) == ([], NOTHING_TO_SEARCH)
 
 
 def test_a_review_links_to_search_only_with_its_videos(report: Report) -> None:
-    link = parse_qs(review_view(listing(report, query=3, home=HERE))["search"].removeprefix("?"))
+    link = parse_qs(review_view(listing(report, query=3, source=HERE))["search"].removeprefix("?"))
     assert link == {
         "q": ["sings and not dancing"],
         "systems": [f"{FIRST}|{SECOND}"],
-        "gallery": ["films"],
+        "gallery": ["videos"],
         "judged": ["r:3"],
     }
     assert "judged" not in review_view(listing(report, query=3))["search"]
     here_view, elsewhere = (
-        queries_view(listing(report, home=home))["opens"] for home in (HERE, None)
+        queries_view(listing(report, source=source))["hint"] for source in (HERE, None)
     )
     assert "open in Search" in here_view and "does not have these videos" in elsewhere

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from nt2vr.ui.evaluate.query_views import MAX_CHARS, ReportLink, resolved
+from nt2vr.ui.evaluate.report_link import MAX_CHARS, ReportLink, resolved
 from tests.unit.evaluation.words import FIRST, SECOND, SYSTEMS, report_of
 
 FULL = ReportLink("r", "A", "B", "worsened", "", "not", "misread", "a “boy”", "1", 3, 17)

@@ -66,12 +66,12 @@ def forgotten() -> SimpleQueue[str]:
 def indexing(
     tmp_path: Path, forgotten: SimpleQueue[str], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Indexing]:
-    (tmp_path / "films").mkdir()
+    (tmp_path / "videos").mkdir()
     # An empty folder is refused.
-    (tmp_path / "films" / "a.mp4").touch()
+    (tmp_path / "videos" / "a.mp4").touch()
     with closing(Services(Settings.read(tmp_path / "data", "cpu"))) as services:
         for name in ("one", "two"):
-            services.libraries.add(name, "folder", tmp_path / "films")
+            services.libraries.add(name, "folder", tmp_path / "videos")
         monkeypatch.setattr(services.galleries.live, "encoder", load)
         monkeypatch.setattr(services.galleries, "forget", forgotten.put)
         yield Indexing(services)
@@ -111,13 +111,13 @@ def test_running_and_waiting_updates_are_cancelled(indexing: Indexing, updates: 
 def test_a_library_is_not_moved_during_its_update(
     indexing: Indexing, updates: Updates, forgotten: SimpleQueue[str], tmp_path: Path
 ) -> None:
-    (tmp_path / "films").rename(tmp_path / "moved")
+    (tmp_path / "videos").rename(tmp_path / "moved")
     update = indexing.start("one", "CLIP")
     assert updates.running.wait(LIMIT_S)
     with pytest.raises(ConfigError, match=r"^one "):
         indexing.move("one", str(tmp_path / "moved"), [tmp_path])
-    with pytest.raises(ConfigError, match=str(tmp_path / "films")):
-        indexing.move("two", str(tmp_path / "films"), [tmp_path])
+    with pytest.raises(ConfigError, match=str(tmp_path / "videos")):
+        indexing.move("two", str(tmp_path / "videos"), [tmp_path])
     updates.go.set()
     forgotten.get(timeout=LIMIT_S)
     job = indexing.move("one", str(tmp_path / "moved"), [tmp_path]).result(LIMIT_S)

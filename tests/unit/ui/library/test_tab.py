@@ -10,9 +10,11 @@ from nt2vr.errors import AccessError, MediaError
 from nt2vr.library.libraries import Libraries
 from nt2vr.models.catalog import Catalog
 from nt2vr.settings import ASSETS
-from nt2vr.ui.library import indexing as library_indexing
+from nt2vr.ui.library import drawings
 from nt2vr.ui.library import tab as tab_module
-from nt2vr.ui.library.indexing import Indexing, drawings_view
+from nt2vr.ui.library.drawings import drawings_view
+from nt2vr.ui.library.index_models import IndexModels
+from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.library.tab import LibraryTab
 from nt2vr.ui.search.teach_panel import Teaching
 from nt2vr.ui.web.permissions import Permissions
@@ -27,7 +29,7 @@ DRAWN = "CLIP and CLIP-neg know only drawings: of real videos, their rankings me
 @pytest.fixture
 def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Catalog:
     """The shipped models, and room for more, on a machine that computes 70.4 GFLOP a second."""
-    monkeypatch.setattr(library_indexing, "gflops_per_second", lambda device: 70.4)
+    monkeypatch.setattr(drawings, "gflops_per_second", lambda device: 70.4)
     return Catalog([ASSETS / "models", tmp_path])
 
 
@@ -35,7 +37,7 @@ def test_a_model_that_knows_more_is_offered_at_its_cost(models: Catalog) -> None
     view = drawings_view(models, ["CLIP", "CLIP-neg", "CLIP"], 12, ANYBODY, None, is_indexed=True)
     assert view == {
         "text": DRAWN,
-        "do": "Get ViT-B-32 / openai and index again",
+        "offer": "Get ViT-B-32 / openai and index again",
         # A clip has 8 frames with 8.8 GFLOP each.
         "cost": "577 MB to download, about 46 s at 100 Mbit/s, then about 12 s of computing on "
         "this machine for 12 clips.",
@@ -46,7 +48,7 @@ def test_a_model_that_knows_more_is_offered_at_its_cost(models: Catalog) -> None
         before["text"]
         == "CLIP knows only drawings: of real videos, its ranking means almost nothing."
     )
-    assert before["do"] == "Get ViT-B-32 / openai and index with it"
+    assert before["offer"] == "Get ViT-B-32 / openai and index with it"
     assert before["cost"].endswith(
         "then about 2 min of computing on this machine for each 100 clips."
     )
@@ -55,7 +57,7 @@ def test_a_model_that_knows_more_is_offered_at_its_cost(models: Catalog) -> None
 def test_a_better_model_that_is_here_is_offered_instead(models: Catalog) -> None:
     write_tiny(models.home / "mine", "Mine")
     view = drawings_view(models, ["CLIP", "CLIP-neg"], 12, ANYBODY, None)
-    assert (view["do"], view["cost"], view["text"]) == ("Use Mine instead", "", DRAWN)
+    assert (view["offer"], view["cost"], view["text"]) == ("Use Mine instead", "", DRAWN)
     assert drawings_view(models, ["Mine"], 12, ANYBODY, None) == {}
     assert drawings_view(models, [], 12, ANYBODY, None) == {}
     # Beside a model that knows more, there is no offer.
@@ -78,11 +80,10 @@ def test_who_may_not_download_is_told_so(models: Catalog) -> None:
 
 
 def test_a_model_that_was_removed_is_not_chosen_any_more(models: Catalog) -> None:
-    stand_in: Any = SimpleNamespace(models=models, libraries=None)
+    stand_in: Any = SimpleNamespace(models=models)
     write_tiny(models.home / "mine", "Mine")
-    tab = LibraryTab(stand_in, stand_in, ANYBODY, (), stand_in)
-    _, _, form, opened, *_ = tab.on_visit("Removed", "Mine", "", NOBODY)
-    assert (form.value, opened.value) == ("Mine", "Mine")
+    index_models = IndexModels(stand_in, ANYBODY, stand_in)
+    assert index_models.existing("Removed") == index_models.existing("Mine") == "Mine"
 
 
 def test_a_model_that_indexed_the_library_may_be_taught(
@@ -98,7 +99,7 @@ def test_a_model_that_indexed_the_library_may_be_taught(
         models=models, galleries=galleries, under_way=lambda key: None, libraries=None
     )
     tab = LibraryTab(indexing, indexing, trains, (), Teaching(models, trains, indexing))
-    assert tab.on_model("Mine", "indexed", NOBODY) == {"teach": "Mine"}
+    assert tab.on_model("Mine", "indexed", NOBODY) == {"teachable_model": "Mine"}
     assert tab.on_model("Mine", "not indexed", NOBODY) == {}
     write_tiny(models.home / "taught", "Mine taught")
     link = tab.on_model("Mine", "indexed", NOBODY)["link"]
@@ -127,11 +128,11 @@ def test_a_library_without_room_for_its_uploads_is_removed(
 
 
 def test_a_library_is_moved_only_into_an_allowed_folder(tmp_path: Path) -> None:
-    for folder in ("films", "allowed", "other"):
+    for folder in ("videos", "allowed", "other"):
         (tmp_path / folder).mkdir()
-        (tmp_path / folder / "a.mp4").write_bytes(b"film")
+        (tmp_path / folder / "a.mp4").write_bytes(b"video")
     libraries = Libraries(tmp_path / "data" / "libraries")
-    info = libraries.add("Films", "folder", tmp_path / "films")
+    info = libraries.add("Videos", "folder", tmp_path / "videos")
     indexing = Indexing(SimpleNamespace(libraries=libraries, cache=None, galleries=None))  # type: ignore[arg-type]
     media: Any = SimpleNamespace(libraries=libraries)
     owner = Permissions("a-token-of-the-owner", {"paths": "everyone"})
@@ -141,4 +142,4 @@ def test_a_library_is_moved_only_into_an_allowed_folder(tmp_path: Path) -> None:
         with pytest.raises(AccessError):
             tab.on_move(info.id, str(tmp_path / folder), NOBODY)
     assert indexing.by_library == {}
-    assert libraries.find("Films").source.path == tmp_path / "films"
+    assert libraries.find("Videos").source.path == tmp_path / "videos"

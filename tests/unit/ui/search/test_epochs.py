@@ -119,24 +119,28 @@ def test_the_head_tells_what_changed_up_to_an_epoch() -> None:
     first, absent, last = column["run"]["frames"]
     # Epoch 3.
     assert absent is None
-    assert (first["how"], first["story"]["first"], first["story"]["later"]) == (
+    assert (first["strategy"], first["story"]["first"], first["story"]["later"]) == (
         "· epoch 2",
         "7 of 8 show “cat”",
         [5],
     )
-    assert (last["story"]["later"], last["story"]["words"], last["story"]["kind"]) == (
+    assert (last["story"]["later"], last["story"]["misses"], last["story"]["kind"]) == (
         [5, 2],
         "",
         "good",
     )
     assert [len(frame["hits"]) for frame in (first, last)] == [8, 8]
-    assert (column["name"], column["how"], column["hits"]) == (
+    assert (column["name"], column["strategy"], column["hits"]) == (
         "run",
         "· epoch 7",
         last["hits"],
     )
     (back,) = columns(ranking(System("run · epoch 2"), 5, 3), kept=rankings)
-    assert (back["how"], back["run"]["place"], back["run"]["last"]) == ("· epoch 2", 0, 2)
+    assert (back["strategy"], back["run"]["position"], back["run"]["last_position"]) == (
+        "· epoch 2",
+        0,
+        2,
+    )
 
 
 def test_unsearched_epochs_are_waited_for(
@@ -145,8 +149,8 @@ def test_unsearched_epochs_are_waited_for(
     rankings = RankingCache()
     _ = Epochs(monkeypatch, 0, 3)
     (column,) = columns(ranking(System("run"), 5, epoch=7), kept=rankings)
-    assert column["run"]["waits"]
-    while column["run"]["waits"]:
+    assert column["run"]["is_incomplete"]
+    while column["run"]["is_incomplete"]:
         (column,) = columns(ranking(System("run"), 5, epoch=7), kept=rankings)
     assert [frame and frame["story"]["later"] for frame in column["run"]["frames"]] == [
         None,
@@ -182,7 +186,7 @@ def test_a_recorded_run_plays_as_the_query_is_read() -> None:
     ]
     assert column["run"]["frames"][1]["story"]["later"] == [1]
     run = column["run"]
-    assert run["plays"] and run["recorded"] == "2026-11-25" and "5 min" in run["note"]
+    assert run["is_replay"] and run["recorded_on"] == "2026-11-25" and "5 min" in run["note"]
     assert (
         recording.rankings(Query("a cat"), lambda *_: None, lambda name: Video(name, Path(name)))
         == {}
@@ -212,5 +216,5 @@ def test_what_captions_alone_know_is_counted_and_said() -> None:
     silent_story = learner.view({}, 0, Answer(NEGATED, (silent[0],)), view_of)["story"]
     assert (
         silent_story["first"] == "1 of 1 show “cat” by the parts"
-        and "As the parts say" in silent_story["why"]
+        and "As the parts say" in silent_story["explanation"]
     )

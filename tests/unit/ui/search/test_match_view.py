@@ -25,7 +25,7 @@ def test_bars_shrink_with_the_distance_and_show_the_truth() -> None:
     first, second = (system["rows"] for system in view["systems"])
     assert [row["width"] for row in first] == ["100", "75", "0"]
     assert [row["kind"] for row in first] == ["up", "other", "other"]
-    assert [row["truth"] for row in first] == ["true", "", ""]
+    assert [row["is_true"] for row in first] == ["true", "", ""]
     assert [(row["width"], row["kind"], row["score"]) for row in second] == [
         ("50", "other", "0.100"),
         ("100", "down", "0.200"),

@@ -70,14 +70,14 @@ def no_urls(video: Video) -> dict[str, str]:
 
 def test_movement_is_counted_against_the_first_column() -> None:
     first = ranking("CLIP", "abc", ranks={"a": 1, "b": 2, "c": 3, "d": 4})
-    moves = [hit["move"] for hit in columns(first, ranking("CLIP boolean", "cbad"))[1]["hits"]]
+    moves = [hit["movement"] for hit in columns(first, ranking("CLIP boolean", "cbad"))[1]["hits"]]
     assert moves == ["▲2", "=", "▼2", "="]
-    assert [hit["move"] for hit in columns(first, ranking("CLIP drop", "cde"))[1]["hits"]] == [
+    assert [hit["movement"] for hit in columns(first, ranking("CLIP drop", "cde"))[1]["hits"]] == [
         "▲2",
         "new",
         "new",
     ]
-    assert [hit["move"] for hit in columns(first)[0]["hits"]] == ["", "", ""]
+    assert [hit["movement"] for hit in columns(first)[0]["hits"]] == ["", "", ""]
 
 
 def test_near_duplicates_share_a_tile_unless_verdicts_differ() -> None:
@@ -94,7 +94,7 @@ def test_near_duplicates_share_a_tile_unless_verdicts_differ() -> None:
     assert [(hit.video_id, hit.rank) for hit in column.hits] == [("a", 1), ("c", 2), ("d", 3)]
     assert column.ranks == {"a": 1, "b": 1, "c": 2, "d": 3, "e": 4, "f": 5, "g": 6}
     tiles = columns(column)[0]["hits"]
-    assert [(tile["id"], tile.get("alike"), tile.get("fold")) for tile in tiles] == [
+    assert [(tile["id"], tile.get("similar"), tile.get("folded_into")) for tile in tiles] == [
         ("a", "1 more like this", None),
         ("b", None, "a"),
         ("c", "", None),
@@ -152,8 +152,8 @@ def test_a_column_says_what_its_model_learnt() -> None:
         ranking("CLIP", "ab", summary="captions only", explained_in="docs/models.md"),
         ranking("CLIP boolean", "cd", summary="captions only"),
     )
-    assert (plain["about"], plain["twin_why"]) == ("captions only", "docs/models.md")
-    assert (with_strategy["about"], with_strategy["how"]) == ("", "boolean")
+    assert (plain["about"], plain["twin_link"]) == ("captions only", "docs/models.md")
+    assert (with_strategy["about"], with_strategy["strategy"]) == ("", "boolean")
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_the_badge_counts_right_clips_first(
     verdicts: tuple[Verdict, ...], kind: str, text: str, more: str
 ) -> None:
     (column,) = columns(ranking("CLIP", "abcd", verdicts))
-    assert [column["badge"][key] for key in ("kind", "text", "more")] == [kind, text, more]
+    assert [column["badge"][key] for key in ("kind", "text", "violations")] == [kind, text, more]
 
 
 def test_results_download_as_csv_and_json_whatever_the_query_holds() -> None:
@@ -207,11 +207,11 @@ def test_the_enlarged_clip_lists_every_systems_rank_and_frames() -> None:
         ClipScore(System("CLIP", "drop"), None, None, ()),
     )
     view = detail_view(Video("v", Path("v"), ("a dog runs",)), seen, "right", {"src": "clips/v"})
-    assert [(one["name"], one["rank"], one["score"]) for one in view["seen"]] == [
+    assert [(one["name"], one["rank"], one["score"]) for one in view["systems"]] == [
         ("CLIP", "#3", "0.512"),
         ("CLIP drop", "–", ""),
     ]
-    assert [frame["at"] for frame in view["seen"][0]["frames"]] == [0.125, 0.375]
+    assert [frame["position"] for frame in view["systems"][0]["frames"]] == [0.125, 0.375]
 
 
 def test_a_judged_query_s_clips_are_marked_in_every_column() -> None:
@@ -220,7 +220,7 @@ def test_a_judged_query_s_clips_are_marked_in_every_column() -> None:
         answer, lambda name: Video(name, Path(name)), no_urls, Marked(frozenset("ad"), "relevant")
     )
     assert [
-        [hit["id"] for hit in column["hits"] if hit["judged"]] for column in view["columns"]
+        [hit["id"] for hit in column["hits"] if hit["is_relevant"]] for column in view["columns"]
     ] == [
         ["a"],
         ["d", "a"],
@@ -228,7 +228,7 @@ def test_a_judged_query_s_clips_are_marked_in_every_column() -> None:
     assert view["legend"] == "relevant"
     plain = columns_view(answer, lambda name: Video(name, Path(name)), no_urls)
     assert not plain["legend"] and not any(
-        hit["judged"] for column in plain["columns"] for hit in column["hits"]
+        hit["is_relevant"] for column in plain["columns"] for hit in column["hits"]
     )
 
 
@@ -293,7 +293,7 @@ def test_a_moved_word_leaves_the_other_parts_as_they_are() -> None:
     ],
 )
 def test_what_was_excluded_is_quoted_in_order(query: Query, said: str) -> None:
-    pieces = understood(Answer(query, ()), parsed=query)["said"]
+    pieces = understood(Answer(query, ()), parsed=query)["excluded"]
     assert (
         " ".join(f"[{piece['cue']}]" if "cue" in piece else piece["text"] for piece in pieces)
         == said
@@ -337,8 +337,8 @@ def test_a_corrected_sentence_marks_what_is_unwanted_now() -> None:
 def test_a_removed_negation_is_struck_out() -> None:
     answer = Answer(NEGATED.affirmed, (), denied=NEGATED)
     view = understood(answer, NEGATED, q=NEGATED.text, flip="1")
-    cues = [piece for piece in view["pieces"] if piece["flips"]]
-    assert [(cue["text"], cue["flips"]["pressed"]) for cue in cues] == [("no", "true")]
+    cues = [piece for piece in view["pieces"] if piece["flip"]]
+    assert [(cue["text"], cue["flip"]["pressed"]) for cue in cues] == [("no", "true")]
 
     def understand(text: str, editing: bool) -> Query:
         return Query(text, ("a dog",), ("cat", "the dog") if editing else ("cat",))

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.search.searcher import DEFAULT_SYSTEMS
+from nt2vr.search.plan import DEFAULT_SYSTEMS
 from nt2vr.ui.search.state import Chosen, Request, SearchState
 
 NAMES = ["CLIP", "CLIP drop", "CLIP-bnl", "CLIP-neg", "CLIP boolean"]

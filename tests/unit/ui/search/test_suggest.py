@@ -31,9 +31,12 @@ def video_of(video_id: str) -> Video:
 
 def test_a_query_without_clips_gets_suggestions() -> None:
     view = way_out("a queen in the desert")
-    assert (view["few"], view["offers"]) == ("No clip fits. Try", ["a queen", "a princess"])
-    assert way_out("a zebra in the park")["few"] == "Only one clip fits. Try"
-    assert "few" not in way_out("a princess")
+    assert (view["few_notice"], view["suggestions"]) == (
+        "No clip fits. Try",
+        ["a queen", "a princess"],
+    )
+    assert way_out("a zebra in the park")["few_notice"] == "Only one clip fits. Try"
+    assert "few_notice" not in way_out("a princess")
 
 
 @pytest.mark.parametrize(
@@ -61,26 +64,26 @@ def test_no_reason_stands_beside_a_clip_that_is_right() -> None:
 def test_a_misspelt_word_is_asked_about() -> None:
     view = way_out("a prnicess without a lion")
     meant = {"text": "princess", "query": "a princess without a lion"}
-    assert view["meant"] == [meant]
-    (both,) = way_out("a prnicess without a zbera")["meant"]
+    assert view["spellings"] == [meant]
+    (both,) = way_out("a prnicess without a zbera")["spellings"]
     assert both["query"] == "a princess without a zebra"
 
 
 def test_words_of_another_language_are_not_taken_for_misspelt_ones() -> None:
-    assert way_out("ein Hund ohne Katze")["meant"] == []
-    assert way_out("a hund without a zbera")["meant"] != []
+    assert way_out("ein Hund ohne Katze")["spellings"] == []
+    assert way_out("a hund without a zbera")["spellings"] != []
 
 
 def test_a_clip_without_a_verdict_among_right_ones_is_explained() -> None:
     hits = (Hit("2", 1, 0.5, "right"), Hit("3", 2, 0.4, None))
     answer = Answer(understand("a zebra that is not sleeping"), (Ranking(System("CLIP"), hits),))
     assert way_out_view(answer, VIDEOS, understand, video_of)["reason"] == (
-        "Clips without a mark do not tell whether they fit."
+        "Of clips without a mark, it is not known whether they fit."
     )
 
 
 def test_words_that_the_world_lacks_have_near_ones() -> None:
-    (quokka,) = way_out("a quokka without a lion")["lacking"]
+    (quokka,) = way_out("a quokka without a lion")["unknown_words"]
     assert quokka["word"] == "quokka"
     assert quokka["near"][0] == {"word": "kangaroo", "query": "a kangaroo without a lion"}
 
@@ -89,18 +92,18 @@ def test_words_that_the_world_lacks_have_near_ones() -> None:
     ("captions", "reason"),
     [
         ((), "No verdict is possible: these clips have no captions."),
-        (("a street",), "No verdict is possible: the captions of these clips do not tell."),
+        (("a street",), "No verdict is possible: the captions of these clips do not say enough."),
     ],
 )
 def test_a_library_without_verdicts_says_why(captions: tuple[str, ...], reason: str) -> None:
-    film = Video("film", Path("film.mp4"), captions=captions)
-    unjudged = Ranking(System("CLIP"), (Hit("film", 1, 0.5, None),))
-    answer = Answer(understand("a dog"), (unjudged,), judged_by="captions", gallery="films")
-    assert way_out_view(answer, (), understand, lambda _: film) == {"reason": reason}
+    video = Video("video", Path("video.mp4"), captions=captions)
+    unjudged = Ranking(System("CLIP"), (Hit("video", 1, 0.5, None),))
+    answer = Answer(understand("a dog"), (unjudged,), judged_by="captions", gallery="videos")
+    assert way_out_view(answer, (), understand, lambda _: video) == {"reason": reason}
     judged = replace(answer, rankings=(MISS,))
-    assert way_out_view(judged, (), understand, lambda _: film) == {"reason": ""}
+    assert way_out_view(judged, (), understand, lambda _: video) == {"reason": ""}
     not_indexed = replace(answer, rankings=())
-    assert way_out_view(not_indexed, (), understand, lambda _: film) == {"reason": ""}
+    assert way_out_view(not_indexed, (), understand, lambda _: video) == {"reason": ""}
 
 
 def test_a_reference_says_why_no_clip_has_a_verdict() -> None:

@@ -1,7 +1,7 @@
 """Starting a training from the Search page and following it; the trainer and the catalog are fakes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,14 +16,21 @@ from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.epochs import Recording
 from nt2vr.search.strategies import System
 from nt2vr.ui.search import watch as watch_module
+from nt2vr.ui.search.learning_columns import LearningColumns
 from nt2vr.ui.search.watch import POLLS_AFTER_END, Watch, WatchedRun
 from nt2vr.ui.web.permissions import Permissions
+from tests.support.watch_updates import WatchUpdates, built, named
 
 # A request by nobody in particular.
 NOBODY: Any = None
 # A request of the page that started the run.
 MINE = gr.Request(session_hash="mine")
-UNDER_WAY: dict[str, Any] = {"state": "running", "word": "training", "error": "", "under_way": True}
+UNDER_WAY: dict[str, Any] = {
+    "state": "running",
+    "state_text": "training",
+    "error": "",
+    "under_way": True,
+}
 TEXT = "a dog, no cat"
 
 
@@ -77,9 +84,9 @@ class Page:
     )
     served: int | None = None
     rule: str = "everyone"
+    watch: Watch = field(init=False)
 
-    @property
-    def watch(self) -> Watch:
+    def __post_init__(self) -> None:
         models = SimpleNamespace(
             entries=lambda: self.entries, folder=lambda model: self.entries[model].folders[0]
         )
@@ -89,7 +96,7 @@ class Page:
         )
         galleries: Any = SimpleNamespace(built_in=searcher)
         runs: Any = self.trained
-        return Watch(galleries, Permissions("t" * 20, {"train": self.rule}), runs)
+        self.watch = built(Watch(galleries, Permissions("t" * 20, {"train": self.rule}), runs))
 
     def has_checkpoint(self) -> None:
         self.entries["run"] = CatalogEntry((Path("epoch_001"),), "run")
@@ -106,54 +113,56 @@ def tick(
     systems: Sequence[str] = (),
     found: Answer | None = None,
     text: str = TEXT,
-) -> tuple[Any, ...]:
-    """Return panel, timer, watched, run that is to join, the model wished for, systems, and what starts a search."""
-    return page.watch.on_tick(text, list(systems), found, watched, joins, "", NOBODY)
+) -> WatchUpdates:
+    updates = page.watch.on_tick(text, list(systems), found, watched, joins, "", NOBODY)
+    return named(page.watch, updates)
 
 
 def test_a_click_trains_and_the_column_joins_later() -> None:
     page = Page()
     chosen = ["CLIP drop", "CLIP"]
-    panel, _, watched, joins, _ = page.watch.on_start(chosen, MINE)
+    started = named(page.watch, page.watch.on_start(chosen, MINE))
+    panel = started.panel
     assert page.trained.started == [(Path("clip"), "CLIP")]
-    assert panel["word"] == "training" and panel["joins"] and panel["may_stop"]
-    assert tick(page, watched, joins, chosen)[3:] == (gr.skip(),) * 4
+    assert panel["state_text"] == "training" and panel["is_joining"] and panel["may_stop"]
+    assert tick(page, started.watched, started.joining_run, chosen)[3:] == (gr.skip(),) * 4
     page.has_checkpoint()
     # a tick under way has overwritten what was remembered
-    _, _, watched, joins, _, systems, asks = tick(page, WatchedRun(), joins, chosen)
-    assert systems.value == ["CLIP drop", "run", "CLIP"] and isinstance(asks, str) and joins == ""
+    ticked = tick(page, WatchedRun(), started.joining_run, chosen)
+    assert ticked.systems.value == ["CLIP drop", "run", "CLIP"]
+    assert isinstance(ticked.ask, str) and ticked.joining_run == ""
     # Whoever removes the column does not get it back.
-    assert tick(page, watched, joins, chosen)[5] == gr.skip()
+    assert tick(page, ticked.watched, ticked.joining_run, chosen).systems == gr.skip()
 
 
 def test_a_run_named_like_a_model_joins() -> None:
     page = Page()
     page.entries["run"] = CatalogEntry((Path("model"),))
-    assert tick(page, WatchedRun("run"), "run", ["CLIP"])[5] == gr.skip()
+    assert tick(page, WatchedRun("run"), "run", ["CLIP"]).systems == gr.skip()
     page.entries["run (run)"] = CatalogEntry((Path("epoch_001"),), "run")
-    assert tick(page, WatchedRun("run"), "run", ["CLIP"])[5].value == ["CLIP", "run (run)"]
+    assert tick(page, WatchedRun("run"), "run", ["CLIP"]).systems.value == ["CLIP", "run (run)"]
 
 
 def test_a_newer_epoch_is_searched_once_and_not_while_typing() -> None:
     page = Page(served=2)
     page.has_checkpoint()
-    _, _, watched, *_, asks = tick(page, WatchedRun("run"), found=answer(1), text="a dog, no ca")
-    assert asks == gr.skip()
-    _, _, watched, *_, asks = tick(page, watched, found=answer(1))
-    assert isinstance(asks, str)
-    _, _, watched, *_, asks = tick(page, watched, found=answer(1))
+    ticked = tick(page, WatchedRun("run"), found=answer(1), text="a dog, no ca")
+    assert ticked.ask == gr.skip()
+    ticked = tick(page, ticked.watched, found=answer(1))
+    assert isinstance(ticked.ask, str)
+    ticked = tick(page, ticked.watched, found=answer(1))
     # That search failed, or is under way.
-    assert asks == gr.skip()
-    assert tick(page, watched, found=answer(2))[-1] == gr.skip()
+    assert ticked.ask == gr.skip()
+    assert tick(page, ticked.watched, found=answer(2)).ask == gr.skip()
 
 
 def test_the_page_stops_asking_and_tells_only_of_failures() -> None:
     page = Page()
     panel, timer, watched, *_ = tick(page, WatchedRun())
-    assert panel["word"] == "training" and timer.active
+    assert panel["state_text"] == "training" and timer.active
     page.trained.training = {
         "state": "failed",
-        "word": "failed",
+        "state_text": "failed",
         "error": "The disk is full.",
         "under_way": False,
     }
@@ -164,24 +173,26 @@ def test_the_page_stops_asking_and_tells_only_of_failures() -> None:
     assert panel == gr.skip() and not timer.active
     page.trained.training = {
         "state": "finished",
-        "word": "finished",
+        "state_text": "finished",
         "error": "",
         "under_way": False,
     }
-    assert tick(page, watched)[0] == {}
+    assert tick(page, watched).panel == {}
 
 
 def test_a_second_visitor_may_watch_but_not_stop() -> None:
     page = Page(rule="nobody")
-    panel, timer, watched = page.watch.on_visit(["CLIP"], NOBODY)
+    visited = page.watch.on_visit(["CLIP"], NOBODY)
+    panel, timer, watched, *_ = named(page.watch, visited)
     assert timer.active and panel["can_join"] and not panel["may_stop"]
     page.has_checkpoint()
-    panel, _, watched, joins = page.watch.on_join(["CLIP"], watched, NOBODY)
-    assert panel["joins"] and tick(page, watched, joins, ["CLIP"])[5].value == ["CLIP", "run"]
+    joined = named(page.watch, page.watch.on_join(["CLIP"], watched, NOBODY))
+    ticked = tick(page, joined.watched, joined.joining_run, ["CLIP"])
+    assert joined.panel["is_joining"] and ticked.systems.value == ["CLIP", "run"]
     for act in (page.watch.on_start, lambda *_: page.watch.on_stop(["CLIP"], watched, NOBODY)):
         with pytest.raises(AccessError):
             act(["CLIP"], NOBODY)
-    assert page.trained.started == [] and not page.watch.offers(NOBODY, TEXT, "")["trains"]
+    assert page.trained.started == []
 
 
 @pytest.mark.parametrize(
@@ -203,17 +214,17 @@ def test_a_recorded_run_opens_with_a_query_it_has() -> None:
     recording = Recording(
         "CLIP", "stage", "", [0], [20], {TEXT: [[("a", 0.5)]], "not dancing": [[("a", 0.5)]]}
     )
-    watch = replace(Page().watch, recording=recording)
-    assert [watch.offers(NOBODY, text, "")["replay_of"] for text in (TEXT, "a bird")] == ["", TEXT]
+    models: Any = None
+    columns = LearningColumns(models, recording)
+    offers = [columns.replay_offer(text, "") for text in (TEXT, "a bird")]
+    assert [offer["replayed_query"] for offer in offers] == ["", TEXT]
     queries = [
-        watch.replay_link(gr.EventData(None, {"query": text}))["q"]
+        columns.replay_link(gr.EventData(None, {"query": text}))["q"]
         for text in ("not dancing", "a bird")
     ]
     assert queries == ["not dancing", TEXT]
-    assert (
-        watch.replays(TEXT, "")
-        and not watch.replays("a bird", "")
-        and not watch.replays(TEXT, "library")
-    )
+    assert columns.has_recording(TEXT, "")
+    assert not columns.has_recording("a bird", "")
+    assert not columns.has_recording(TEXT, "library")
     with pytest.raises(ConfigError):
-        watch.replay_link(gr.EventData(None, {"query": 7}))
+        columns.replay_link(gr.EventData(None, {"query": 7}))

@@ -7,6 +7,7 @@ from typing import Any
 import gradio as gr
 import pytest
 
+from benchmarks.clip_embeddings import BASE
 from nt2vr.errors import RunError
 from nt2vr.models.catalog import Catalog
 from nt2vr.search.searcher import Searcher
@@ -16,7 +17,6 @@ from nt2vr.ui.search.watch import PRESET, Watch, short_run
 from nt2vr.ui.train.view import run_view
 from nt2vr.ui.web.permissions import Permissions
 from nt2vr.world.drawn import clips as clips_module
-from nt2vr.world.drawn.shipped import BASE
 from tests.support.tiny_models import write_tiny
 from tests.support.trainings import run_training
 from trainer.config import load_config, save_config
@@ -54,7 +54,7 @@ def test_the_run_under_way_is_found_whoever_started_it(tmp_path: Path) -> None:
         )
         assert runs.under_way() == "by-hand"
         training = run_view(runs.get("by-hand"))
-        assert [training[key] for key in ("word", "done", "share")] == [
+        assert [training[key] for key in ("state_text", "progress", "share")] == [
             "preparing",
             "drawing clips: 1 of 4",
             "25.0",
@@ -94,7 +94,7 @@ def test_a_run_is_listed_first_with_its_progress(tmp_path: Path) -> None:
     searcher: Any = SimpleNamespace(models=models)
     names = Searcher.system_names(searcher, folds=True)
     assert names[0] == "mine-20261122-120000"
-    assert system_choices(names)[0][0] == "mine 22/11 12:00"
+    assert system_choices(names)[0][0] == "mine (22 Nov 12:00)"
 
     galleries: Any = SimpleNamespace(built_in=searcher)
     permissions = Permissions("t" * 20, {"train": "everyone"})
@@ -102,5 +102,5 @@ def test_a_run_is_listed_first_with_its_progress(tmp_path: Path) -> None:
     with run.training():
         run.write_status(RunStatus("running", Holder.here(run.path).pid, epoch=7, step=60))
         assert watch.run_notes(gr.Request(session_hash="mine"))["runs"] == [
-            {"name": "mine 22/11 12:00", "note": "yours, epoch 7 of 15, training"}
+            {"name": "mine (22 Nov 12:00)", "note": "yours, epoch 7 of 15, training"}
         ]

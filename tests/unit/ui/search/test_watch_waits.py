@@ -16,6 +16,7 @@ from nt2vr.ui.search.watch import WAITING, Watch, WatchedRun
 from nt2vr.ui.web.permissions import Permissions
 from tests.support.held_runs import HeldRuns
 from tests.support.trainings import SMALL
+from tests.support.watch_updates import WatchUpdates, built, named
 from trainer.runs import manager as manager_module
 from trainer.runs import waiting as waiting_module
 from trainer.runs.manager import RunManager
@@ -44,20 +45,22 @@ def watch(tmp_path: Path, held: HeldRuns) -> Iterator[Watch]:
     galleries: Any = SimpleNamespace(built_in=searcher)
     runs = RunManager(tmp_path / "runs", "cpu")
     runs.start(SMALL, "mine")
-    yield Watch(galleries, Permissions("t" * 20, {"train": "everyone"}), runs)
+    yield built(Watch(galleries, Permissions("t" * 20, {"train": "everyone"}), runs))
     if runs.waiting is not None and runs.waiting.is_waiting:
         # Otherwise it would start in the next test.
         runs.take_back_start()
 
 
+def start(watch: Watch, request: gr.Request = MINE) -> WatchUpdates:
+    return named(watch, watch.on_start(SYSTEMS, request))
+
+
 def tick(
-    watch: Watch, joins: str = "", wished: str = "", request: gr.Request = MINE
-) -> tuple[Any, ...]:
-    """Return the panel, in full, and the state of what was wished for."""
-    panel, _, _, _, wishes, *_ = watch.on_tick(
-        "", SYSTEMS, None, WatchedRun(), joins, wished, request
-    )
-    return panel, wishes
+    watch: Watch, joining_run: str = "", blocked_model: str = "", request: gr.Request = MINE
+) -> WatchUpdates:
+    """Return the updates of a page that has shown nothing yet."""
+    updates = watch.on_tick("", SYSTEMS, None, WatchedRun(), joining_run, blocked_model, request)
+    return named(watch, updates)
 
 
 def wait_for_the_start(watch: Watch) -> None:
@@ -69,26 +72,30 @@ def wait_for_the_start(watch: Watch) -> None:
 
 def test_the_column_joins_after_the_run_in_the_way(watch: Watch, held: HeldRuns) -> None:
     (first,) = held.started
-    panel, timer, watched, joins, wished = watch.on_start(SYSTEMS, MINE)
-    assert (panel["wish"], panel["may_stop"], joins, timer.active) == ("CLIP", True, "", True)
-    assert tick(watch, wished=wished) == (panel, gr.skip())
+    blocked = start(watch)
+    assert blocked.panel["blocked_model"] == "CLIP" and blocked.panel["may_stop"]
+    assert blocked.joining_run == "" and blocked.timer.active
+    ticked = tick(watch, blocked_model=blocked.blocked_model)
+    assert (ticked.panel, ticked.blocked_model) == (blocked.panel, gr.skip())
 
-    panel, _, watched, joins, wished = watch.on_afterwards(SYSTEMS, watched, wished, MINE)
-    assert (joins, wished, "wish" in panel) == (WAITING, "", False)
-    assert panel["waiting"]["text"].startswith("“CLIP learns not” starts after tiny ")
-    assert held.started == [first] and not panel["joins"]
+    waits = named(watch, watch.on_afterwards(SYSTEMS, blocked.watched, blocked.blocked_model, MINE))
+    panel = waits.panel
+    assert (waits.joining_run, waits.blocked_model) == (WAITING, "")
+    assert "blocked_model" not in panel
+    assert panel["waiting"]["text"].startswith("CLIP, learning “not” starts after tiny (")
+    assert held.started == [first] and not panel["is_joining"]
 
     held.end()
     wait_for_the_start(watch)
-    panel, _ = tick(watch, joins)
+    panel = tick(watch, waits.joining_run).panel
     assert held.started[1:] == [watch.runs.under_way()] != []
-    assert panel["id"] == held.started[1] and panel["joins"] and "waiting" not in panel
-    assert not tick(watch, joins, request=THEIRS)[0]["joins"]
+    assert panel["id"] == held.started[1] and panel["is_joining"] and "waiting" not in panel
+    assert not tick(watch, waits.joining_run, request=THEIRS).panel["is_joining"]
 
 
 def test_a_run_in_the_way_is_stopped_first(watch: Watch, held: HeldRuns) -> None:
-    *_, watched, _, wished = watch.on_start(SYSTEMS, MINE)
-    watch.on_instead(SYSTEMS, watched, wished, MINE)
+    blocked = start(watch)
+    watch.on_instead(SYSTEMS, blocked.watched, blocked.blocked_model, MINE)
     wait_for_the_start(watch)
     first, second = held.started
     assert watch.runs.get(first).status.state == "stopped"
@@ -96,41 +103,44 @@ def test_a_run_in_the_way_is_stopped_first(watch: Watch, held: HeldRuns) -> None
 
 
 def test_only_its_page_stops_a_run_or_a_start(watch: Watch, held: HeldRuns) -> None:
-    panel, _, watched, _, wished = watch.on_start(SYSTEMS, THEIRS)
-    assert panel["wish"] == "CLIP" and not panel["may_stop"]
+    blocked = start(watch, THEIRS)
+    watched = blocked.watched
+    assert blocked.panel["blocked_model"] == "CLIP" and not blocked.panel["may_stop"]
     with pytest.raises(AccessError):
-        watch.on_instead(SYSTEMS, watched, wished, THEIRS)
+        watch.on_instead(SYSTEMS, watched, blocked.blocked_model, THEIRS)
     assert watch.runs.waiting is None and watch.runs.under_way() == held.started[0]
 
-    watch.on_afterwards(SYSTEMS, watched, wished, THEIRS)
-    assert tick(watch)[0]["waiting"]["button"] == ""
+    watch.on_afterwards(SYSTEMS, watched, blocked.blocked_model, THEIRS)
+    assert tick(watch).panel["waiting"]["button"] == ""
     with pytest.raises(AccessError):
         watch.on_withdraw(SYSTEMS, watched, "", MINE)
     with pytest.raises(RunError, match="CLIP learns not"):
         watch.on_start(SYSTEMS, MINE)
 
-    assert tick(watch, request=THEIRS)[0]["waiting"]["button"] == "do not start"
-    panel, *_ = watch.on_withdraw(SYSTEMS, watched, "", THEIRS)
+    assert tick(watch, request=THEIRS).panel["waiting"]["button"] == "do not start"
+    watch.on_withdraw(SYSTEMS, watched, "", THEIRS)
     held.end()
     assert watch.runs.waiting is None and len(held.started) == 1
 
 
 def test_who_may_not_train_sees_what_waits(watch: Watch) -> None:
-    *_, watched, _, wished = watch.on_start(SYSTEMS, MINE)
-    watch.on_afterwards(SYSTEMS, watched, wished, MINE)
-    stranger = Watch(watch.galleries, Permissions("t" * 20, {"train": "nobody"}), watch.runs)
-    waiting = tick(stranger)[0]["waiting"]
-    assert waiting["text"].startswith("“CLIP learns not” starts after") and waiting["button"] == ""
+    blocked = start(watch)
+    watch.on_afterwards(SYSTEMS, blocked.watched, blocked.blocked_model, MINE)
+    stranger = built(Watch(watch.galleries, Permissions("t" * 20, {"train": "nobody"}), watch.runs))
+    waiting = tick(stranger).panel["waiting"]
+    assert (
+        waiting["text"].startswith("CLIP, learning “not” starts after") and waiting["button"] == ""
+    )
     for act in (stranger.on_instead, stranger.on_afterwards, stranger.on_withdraw):
         with pytest.raises(AccessError):
-            act(SYSTEMS, watched, "CLIP", MINE)
+            act(SYSTEMS, blocked.watched, "CLIP", MINE)
 
 
 def test_a_refused_later_start_is_shown_until_closed(
     watch: Watch, held: HeldRuns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    *_, watched, _, wished = watch.on_start(SYSTEMS, MINE)
-    watch.on_afterwards(SYSTEMS, watched, wished, MINE)
+    blocked = start(watch)
+    watch.on_afterwards(SYSTEMS, blocked.watched, blocked.blocked_model, MINE)
 
     def is_full(*_: object) -> None:
         raise RunError("The disk is full.")
@@ -138,33 +148,35 @@ def test_a_refused_later_start_is_shown_until_closed(
     monkeypatch.setattr(manager_module, "check_free", is_full)
     held.end()
     wait_for_the_start(watch)
-    panel, *_ = watch.on_visit(SYSTEMS, THEIRS)
-    assert panel["waiting"]["text"] == "“CLIP learns not” could not start. The disk is full."
+    panel = named(watch, watch.on_visit(SYSTEMS, THEIRS)).panel
+    assert panel["waiting"]["text"] == "CLIP, learning “not” could not start. The disk is full."
     assert panel["waiting"]["is_refused"] and panel["waiting"]["button"] == "close"
-    panel, *_ = watch.on_withdraw(SYSTEMS, WatchedRun(view=panel), "", THEIRS)
-    assert panel == {} and len(held.started) == 1
+    closed = watch.on_withdraw(SYSTEMS, WatchedRun(view=panel), "", THEIRS)
+    assert named(watch, closed).panel == {} and len(held.started) == 1
 
 
 def test_a_start_that_will_be_refused_does_not_wait(
     watch: Watch, held: HeldRuns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    *_, watched, _, wished = watch.on_start(SYSTEMS, MINE)
+    blocked = start(watch)
 
     def is_full(*_: object) -> None:
         raise RunError("The disk is full.")
 
     monkeypatch.setattr(manager_module, "check_free", is_full)
     with pytest.raises(RunError):
-        watch.on_instead(SYSTEMS, watched, wished, MINE)
+        watch.on_instead(SYSTEMS, blocked.watched, blocked.blocked_model, MINE)
     assert watch.runs.waiting is None and watch.runs.under_way() == held.started[0]
 
 
 def test_an_offer_ends_with_the_run_in_the_way(watch: Watch, held: HeldRuns) -> None:
-    *_, watched, _, wished = watch.on_start(SYSTEMS, MINE)
-    panel, *_, wishes = watch.on_dismiss(SYSTEMS, watched, wished, MINE)
-    assert panel["under_way"] and "wish" not in panel and wishes == ""
+    blocked = start(watch)
+    watched = blocked.watched
+    dismissed = named(watch, watch.on_dismiss(SYSTEMS, watched, blocked.blocked_model, MINE))
+    assert dismissed.panel["under_way"] and "blocked_model" not in dismissed.panel
+    assert dismissed.blocked_model == ""
     held.end()
-    panel, wishes = tick(watch, wished=wished)
-    assert panel == gr.skip() and wishes == ""
+    ticked = tick(watch, blocked_model=blocked.blocked_model)
+    assert ticked.panel == gr.skip() and ticked.blocked_model == ""
     with pytest.raises(ConfigError):
         watch.on_afterwards(SYSTEMS, watched, "", MINE)

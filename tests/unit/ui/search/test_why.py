@@ -11,7 +11,7 @@ from nt2vr.negation.parse.query import Query, Span
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.strategies import System
 from nt2vr.search.why import Part, Why, Word
-from nt2vr.ui.search.why_view import ADDED, ALONE, brief, chosen_columns, why_view
+from nt2vr.ui.search.why_view import ADDED, ALONE, chosen_columns, negation_effect, why_view
 
 CLIP = System("CLIP")
 BOOLEAN = System("CLIP", "boolean", 0.5)
@@ -72,24 +72,27 @@ def test_an_event_names_columns_or_those_that_differ_most(
 def test_one_line_says_what_the_negation_did() -> None:
     query = Query("a man isn't singing", ("a man",), ("sing",), (Span(8, 11),), (Span(12, 19),))
     with_sentence = replace(PLAIN, words=(*PLAIN.words, Word("sentence", 0, "isn't", 0.004)))
-    assert brief(with_sentence, query) == "“isn't” added +0.004"
-    assert brief(SPLIT, query) == "“sing” added \N{MINUS SIGN}0.150"
-    assert brief(PLAIN, query) == ""
-    assert brief(with_sentence, Query("a man")) == ""
+    assert negation_effect(with_sentence, query) == "“isn't” added +0.004"
+    assert negation_effect(SPLIT, query) == "“sing” added \N{MINUS SIGN}0.150"
+    assert negation_effect(PLAIN, query) == ""
+    assert negation_effect(with_sentence, Query("a man")) == ""
     rather = Query("sing rather than dance", ("sing",), ("dance",), (Span(5, 16),))
     words = tuple(Word("sentence", 0, word, 0.1) for word in rather.text.split())
-    assert brief(replace(PLAIN, words=words), rather) == "“rather than” added +0.200"
+    assert negation_effect(replace(PLAIN, words=words), rather) == "“rather than” added +0.200"
     apart = words[:2], (Word("sentence", 0, "never", 0.1),), words[2:]
-    assert brief(replace(PLAIN, words=sum(apart, ())), rather) == "“rather … than” added +0.200"
+    assert (
+        negation_effect(replace(PLAIN, words=sum(apart, ())), rather)
+        == "“rather … than” added +0.200"
+    )
 
 
 def test_parts_say_whether_they_are_added() -> None:
     plain, split = view(PLAIN, SPLIT)["systems"]
-    assert [(part["value"], part["how"], part["kind"]) for part in plain["parts"]] == [
+    assert [(part["value"], part["calculation"], part["kind"]) for part in plain["parts"]] == [
         ("+0.500", "", "up"),
         ("0.300", "alone, not added", ""),
     ]
-    assert [(part["value"], part["how"], part["kind"]) for part in split["parts"]] == [
+    assert [(part["value"], part["calculation"], part["kind"]) for part in split["parts"]] == [
         ("+0.500", "", "up"),
         ("\N{MINUS SIGN}0.150", "-0.50 × 0.300", "down"),
     ]

@@ -10,18 +10,11 @@ import pytest
 from nt2vr.errors import ConfigError
 from nt2vr.presets import preset_files
 from nt2vr.settings import resolve_path
-from nt2vr.ui.train import form as form_module
-from nt2vr.ui.train.form import (
-    TEACHING,
-    bases,
-    config_fields,
-    in_words,
-    loss_fields,
-    losses_view,
-    presets,
-    presets_view,
-    read_form,
-)
+from nt2vr.ui.train import presets as presets_module
+from nt2vr.ui.train.fields import config_fields, in_words
+from nt2vr.ui.train.form import bases, read_form
+from nt2vr.ui.train.losses_table import loss_fields, losses_view
+from nt2vr.ui.train.presets import TEACHING, presets, presets_view
 from tests.support.tiny_models import write_tiny
 from trainer.config import TrainConfig, load_config, resolved
 from trainer.losses import LOSSES, build_losses
@@ -45,7 +38,7 @@ def filled(preset: str, **changes: Any) -> dict[str, Any]:
 def table(preset: str, **changes: Any) -> dict[str, Any]:
     """Table of losses, with values of its first selected loss changed."""
     view = losses_view(presets()[preset]["losses"])
-    row = next(row for row in view["losses"] if row["on"])
+    row = next(row for row in view["losses"] if row["is_on"])
     for cell in row["fields"]:
         cell.update({"value": changes.get(cell["key"], cell.get("value"))})
     return view
@@ -119,7 +112,7 @@ def test_models_are_named_as_in_configs(
     )
     assert base_names["random weights"] == ""
     assert base_names["CLIP4Clip"] == presets()["CLIP-neg"]["base"]
-    assert base_names["Tiny · tiny-1, epoch 0"] == str(
+    assert base_names["tiny-1, epoch 0"] == str(
         tmp_path / "runs" / "tiny-1" / "checkpoints" / "epoch_003"
     )
     assert not any("broken" in name for name in base_names)
@@ -136,7 +129,9 @@ def test_presets_for_own_data_come_last() -> None:
 def test_the_live_training_states_its_measured_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(form_module, "gflops_per_second", lambda device: form_module.BENCHMARKED)
+    monkeypatch.setattr(
+        presets_module, "gflops_per_second", lambda device: presets_module.BENCHMARKED
+    )
     cards = presets_view(presets(), "Learns not (stage)", "cpu")["presets"]
     assert (cards[0]["title"], cards[0]["time"], cards[0]["chosen"]) == (
         "Watch it learn",

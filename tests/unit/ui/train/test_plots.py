@@ -2,7 +2,8 @@
 
 import pytest
 
-from nt2vr.ui.train.plots import RunMetrics, epoch_marks, grid_levels, plots_view
+from nt2vr.ui.train.plot_grid import epoch_marks, grid_levels
+from nt2vr.ui.train.plots import RunMetrics, plots_view
 from trainer.config import TrainConfig
 from trainer.runs.manager import Run
 from trainer.runs.run_folder import RunStatus
@@ -32,12 +33,12 @@ def test_measures_are_lines_with_base_and_control() -> None:
         [[0, "0.5"], [4, "0.5"]],
         [[0, "0.75"], [4, "0.75"]],
     ]
-    assert [(line["name"], line["level"]) for line in composed["lines"]] == [
+    assert [(line["name"], line["is_control"]) for line in composed["lines"]] == [
         ("a-1", False),
         ("base", True),
         ("drop", True),
     ]
-    assert [(entry["name"], entry["level"]) for entry in view["legend"]] == [
+    assert [(entry["name"], entry["is_control"]) for entry in view["legend"]] == [
         ("a-1", False),
         ("base", True),
         ("drop", True),

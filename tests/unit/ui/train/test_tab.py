@@ -14,7 +14,8 @@ from nt2vr.models.checkpoint import write_checkpoint
 from nt2vr.models.open_clip_model import build_model
 from nt2vr.settings import Settings
 from nt2vr.ui.evaluate.evaluation_request import EvaluationRequest
-from nt2vr.ui.train.form import losses_view, presets
+from nt2vr.ui.train.losses_table import losses_view
+from nt2vr.ui.train.presets import presets
 from nt2vr.ui.train.tab import TrainTab
 from nt2vr.ui.web.permissions import Permissions
 from tests.support.held_runs import HeldRuns
@@ -190,7 +191,7 @@ def test_a_run_in_the_way_is_stopped_or_waited_for(
 
     updates = tab.on_start_afterwards(MINE, *form)
     assert not updates[choice.row].visible
-    assert updates[tab._list.runs]["waiting"]["text"].startswith("“CLIP 2” starts after clip ")
+    assert updates[tab._list.runs]["waiting"]["text"].startswith("CLIP 2 starts after CLIP (")
     assert tab.on_withdraw(None, MINE)[tab._list.runs]["waiting"] == {}
 
     tab.on_start_instead(MINE, *form)

@@ -55,7 +55,7 @@ def test_repeated_measurements_count_once_and_long_lines_are_thinned() -> None:
 def test_a_run_is_compared_with_all_readable_runs() -> None:
     run, other = (Run(run_id, RunStatus("finished", 1), CONFIG) for run_id in (FIRST, LATER))
     broken = Run("broken", RunStatus("finished", 1), None)
-    assert comparable([run, other, broken], run) == [("a 30/11 08:12", LATER)]
+    assert comparable([run, other, broken], run) == [("a (30 Nov 08:12)", LATER)]
     assert not comparable([run], None)
 
 
@@ -63,7 +63,7 @@ def test_runs_of_one_minute_are_named_by_their_ids() -> None:
     first, later, twin = (
         Run(run_id, RunStatus("finished", 1), CONFIG) for run_id in (FIRST, LATER, TWIN)
     )
-    assert run_names([first, later]) == ["a 30/11 07:57", "a 30/11 08:12"]
+    assert run_names([first, later]) == ["a (30 Nov 07:57)", "a (30 Nov 08:12)"]
     assert run_names([first, later]) == [run_view(run)["name"] for run in (first, later)]
     assert run_names([first, twin]) == [FIRST, TWIN]
 
@@ -71,7 +71,7 @@ def test_runs_of_one_minute_are_named_by_their_ids() -> None:
 def test_a_run_shows_progress_and_failure() -> None:
     run = Run("a-1", RunStatus("failed", 1, epoch=2, step=10, error="No <disk> /home/ann."), CONFIG)
     view = run_view(run, lambda error: error.replace(" /home/ann", ""))
-    assert (view["share"], view["done"], view["error"]) == (
+    assert (view["share"], view["progress"], view["error"]) == (
         "25.0",
         "epoch 2 of 4 · step 10 of 40",
         "No <disk>.",
@@ -84,7 +84,7 @@ def test_a_run_shows_progress_and_failure() -> None:
     ]
     status = RunStatus("preparing", 1, 2, 1200, doing="drawing clips", done=250, total=1000)
     view = run_view(Run("a", status, CONFIG))
-    assert (view["done"], view["share"]) == (
+    assert (view["progress"], view["share"]) == (
         "drawing clips: 250 of 1,000 · resumes after step 1,200",
         "25.0",
     )

@@ -26,8 +26,8 @@ def test_a_long_list_is_refused_whatever_its_items(name: str, item: Any) -> None
 
 def test_answers_are_as_described() -> None:
     system = nt2vr.System("CLIP")
-    window = Moment("film#1", 0.0, None, 0.5)
-    hits = (Hit("a", 1, 0.5, "right"), Hit("film#1", 2, 0.4, None, "film", (window,)))
+    window = Moment("video#1", 0.0, None, 0.5)
+    hits = (Hit("a", 1, 0.5, "right"), Hit("video#1", 2, 0.4, None, "video", (window,)))
     query = nt2vr.understand("le chien n'est pas sur la table")
     plain = Ranking(system, hits[:1])
     full = Ranking(system, hits, read_as={"hound": "dog"}, epoch=3, missing=2)

@@ -12,7 +12,7 @@ from nt2vr.ui.web.permissions import IN_SCOPE, WITHHELD, Permissions, Visitor, a
 
 HERE = Permissions("a-token", {"paths": "everyone"})
 ELSEWHERE = Permissions("a-token", {"paths": "owner"})
-NAMING = "The manifest /usr/my films/all.jsonl cannot be read."
+NAMING = "The manifest /usr/my videos/all.jsonl cannot be read."
 
 
 def test_what_a_message_quotes_is_shown_and_never_run() -> None:

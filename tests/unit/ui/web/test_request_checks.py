@@ -63,9 +63,9 @@ def ask(
         # An address cannot be rebound.
         ("0.0.0.0", (), "10.0.0.1:7860", True),
         ("0.0.0.0", (), "evil.example", False),
-        ("films.example", (), "films.example:7860", True),
-        ("127.0.0.1", ("films.example",), "FILMS.example.", True),
-        ("127.0.0.1", ("films.example",), "evil.example", False),
+        ("videos.example", (), "videos.example:7860", True),
+        ("127.0.0.1", ("videos.example",), "VIDEOS.example.", True),
+        ("127.0.0.1", ("videos.example",), "evil.example", False),
         ("127.0.0.1", ("*",), "evil.example", True),
     ],
 )
@@ -92,7 +92,7 @@ def test_only_the_app_s_own_names_are_answered(
         ("http://[", (), False),
         ("http://127.0.0.1:7860.evil.example", (), False),
         # A proxy that changes Host.
-        ("https://films.example", ("films.example",), True),
+        ("https://videos.example", ("videos.example",), True),
         ("https://evil.example", ("*",), False),
     ],
 )
@@ -112,8 +112,8 @@ def test_only_allowed_sites_show_the_app_in_a_frame() -> None:
         ask(headers={"host": "evil.example"}).headers["content-security-policy"]
         == "frame-ancestors 'self'"
     )
-    allowed = ask(names=("films.example", "*")).headers["content-security-policy"]
-    assert allowed == "frame-ancestors 'self' films.example:*"
+    allowed = ask(names=("videos.example", "*")).headers["content-security-policy"]
+    assert allowed == "frame-ancestors 'self' videos.example:*"
     space = ask(permissions=replace(GATE, space_owner="ann")).headers["content-security-policy"]
     assert space == "frame-ancestors 'self' https://huggingface.co https://*.hf.space"
 
@@ -129,14 +129,14 @@ def test_only_allowed_sites_show_the_app_in_a_frame() -> None:
         ("/gradio_api/queue/join", "127.0.0.1", MAX_BODY_MB + 1, 413),
         ("/api/search", "10.0.0.7", MAX_PICTURE_MB * 4 // 3, 200),
         ("/api/search", "10.0.0.7", 2 * MAX_PICTURE_MB + 1, 413),
-        ("/films/api/search", "10.0.0.7", 2 * MAX_PICTURE_MB, 200),
+        ("/videos/api/search", "10.0.0.7", 2 * MAX_PICTURE_MB, 200),
         ("/api/match", "10.0.0.7", MAX_PICTURE_MB * 4 // 3, 200),
         ("/api/match", "10.0.0.7", 2 * MAX_PICTURE_MB + 1, 413),
-        ("/films/gradio_api/upload", "10.0.0.7", MAX_PICTURE_MB, 200),
+        ("/videos/gradio_api/upload", "10.0.0.7", MAX_PICTURE_MB, 200),
         # Gradio's own routes, whose functions may be named anything.
         *(
             (f"{prefix}/gradio_api/{route}", "127.0.0.1", MAX_BODY_MB + 1, 413)
-            for prefix in ("", "/films")
+            for prefix in ("", "/videos")
             for route in (
                 "api/search",
                 "api/match",
@@ -164,7 +164,7 @@ def test_a_large_request_is_refused_before_it_is_read(
     [
         "/gradio_api/file=https://evil.example/x.png",
         "/gradio_api/file/https://evil.example/x.png",
-        "/films/gradio_api/file=http%3A%2F%2Fevil.example/x.png",
+        "/videos/gradio_api/file=http%3A%2F%2Fevil.example/x.png",
         "/gradio_api/proxy=https://evil.hf.space/x.png",
     ],
 )
@@ -181,7 +181,7 @@ def test_no_address_in_a_path_is_fetched(method: str, path: str) -> None:
         ({"transfer-encoding": "chunked"}, 411),
     ],
 )
-@pytest.mark.parametrize("path", ["/api/search", "/films/api/search"])
+@pytest.mark.parametrize("path", ["/api/search", "/videos/api/search"])
 def test_a_program_gets_refusals_as_json(
     path: str, headers: Mapping[str, str], status: int
 ) -> None:

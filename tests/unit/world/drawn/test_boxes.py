@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from benchmarks.gallery_boxes import boxes
 from nt2vr.media.gallery import load_gallery
 from nt2vr.negation.parse.query import Query
 from nt2vr.settings import ASSETS
-from nt2vr.world.drawn.boxes import boxes
 from nt2vr.world.drawn.render import render
 from nt2vr.world.evidence import SHIPPED, evidence
-from nt2vr.world.scenes import Deed, Figure, Scene
+from nt2vr.world.scenes import Action, Figure, Scene
 
 DOGLESS = Query("a person without a dog", ("a person",), ("a dog",))
 
@@ -31,7 +31,7 @@ def test_dogs_are_boxed_and_nothing_else() -> None:
 
 
 @pytest.mark.parametrize(
-    "figure", [Figure("dog", "brown"), Figure("man", "red", deeds=(Deed("dance"),))]
+    "figure", [Figure("dog", "brown"), Figure("man", "red", actions=(Action("dance"),))]
 )
 def test_a_box_holds_what_is_drawn(figure: Figure) -> None:
     """Wherever a frame differs from the empty place, but for shadows and signs, is inside the box."""

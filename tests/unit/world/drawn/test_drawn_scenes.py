@@ -16,8 +16,8 @@ from nt2vr.world.drawn.motions import MOTIONS, spots
 from nt2vr.world.drawn.render import render
 from nt2vr.world.drawn.sizes import picture
 from nt2vr.world.sampling import sample_scenes
-from nt2vr.world.scenes import Deed, Figure, Scene
-from nt2vr.world.things import deeds, places, read_toml, things
+from nt2vr.world.scenes import Action, Figure, Scene
+from nt2vr.world.things import actions, places, read_toml, things
 
 # Layouts are for this size.
 PX = 224
@@ -30,9 +30,9 @@ ON_THE_SPOT = frozenset({"sit", "stand", "lie", "walk", "run", "jump", "fly", "s
 def scene_of(verb: str, thing: str | None = None) -> Scene:
     times = {"enter": (0.5, 1.0), "leave": (0.0, 0.5)}.get(verb)
     enters, leaves = times or (0.0, 1.0)
-    done = () if times else (Deed(verb, thing),)
+    done = () if times else (Action(verb, thing),)
     return Scene(
-        "field", False, (Figure("man", "red", deeds=done, enters=enters, leaves=leaves),), 5
+        "field", False, (Figure("man", "red", actions=done, enters=enters, leaves=leaves),), 5
     )
 
 
@@ -122,20 +122,20 @@ def test_only_the_order_of_frames_tells_a_motion(one: Scene, other: Scene) -> No
 
 
 def test_every_thing_and_sign_has_a_picture() -> None:
-    signs = {deed.sign for deed in deeds().values() if deed.sign}
+    signs = {action.sign for action in actions().values() if action.sign}
     assert all(ink(picture(thing))[2] > 10 for thing in things().values())
     assert all(ink(drawing(sign))[2] > 10 for sign in signs)
 
 
-def test_every_deed_is_known_to_the_drawing() -> None:
-    for deed in deeds().values():
-        assert deed.motion in MOTIONS or deed.motion in UNMOVED, deed.verb
-        assert deed.hand in HANDLESS or grip_of(deed.hand, "hands"), deed.verb
+def test_every_action_is_known_to_the_drawing() -> None:
+    for action in actions().values():
+        assert action.motion in MOTIONS or action.motion in UNMOVED, action.verb
+        assert action.hand in HANDLESS or grip_of(action.hand, "hands"), action.verb
         assert (
-            deed.posture in ON_THE_SPOT
-            or deed.hand == "under"
-            or deed.verb == "bathe"
-            or poses(deed.posture)
+            action.posture in ON_THE_SPOT
+            or action.hand == "under"
+            or action.verb == "bathe"
+            or poses(action.posture)
         )
     assert all(body_of(name) for name in ("lion", "panda")) and body_of("dog") is None
 

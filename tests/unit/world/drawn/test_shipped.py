@@ -5,11 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.clip_embeddings import BASE, SHIPPED
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.world.drawn import clips as clips_module
 from nt2vr.world.drawn import shipped
 from nt2vr.world.drawn.clips import ClipFile
-from nt2vr.world.drawn.shipped import BASE, SHIPPED, embed_undrawn
+from nt2vr.world.drawn.shipped import embed_undrawn
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import SceneSplit
 
@@ -39,7 +40,7 @@ def test_other_scenes_and_all_clips_under_another_tower_are_drawn(
     ]
     file = ClipFile.of("train", scenes, 4, encoder.framing, tmp_path)
     np.testing.assert_allclose(embed_undrawn(file, encoder), file.embeddings(encoder), atol=2e-3)
-    monkeypatch.setattr(shipped, "_model_key", lambda encoder: "another tower")
+    monkeypatch.setattr(shipped, "model_key", lambda encoder: "another tower")
     np.testing.assert_array_equal(embed_undrawn(file, encoder), file.embeddings(encoder))
 
 

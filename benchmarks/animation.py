@@ -3,7 +3,7 @@
 It drives the page in headless Chromium (Playwright, from tests/requirements.txt) on a fresh data
 folder:
 
-    python -m benchmarks.film [--out docs/not.gif] [--chromium /usr/bin/chromium]
+    python -m benchmarks.animation [--out docs/not.gif] [--chromium /usr/bin/chromium]
 """
 
 import io
@@ -19,19 +19,22 @@ from benchmarks.harness import arguments, running_app
 from nt2vr.errors import ConfigError
 
 PICTURE = Path(__file__).parents[1] / "docs" / "not.gif"
-WITH, WITHOUT = "a person without a dog", "a person with a dog"
+NEGATED = "a person without a dog"
+AFFIRMATIVE = "a person with a dog"
 SIZE = ViewportSize(width=1280, height=620)
-WIDTH = 800  # pixels of the picture
+# Pixels of the picture.
+WIDTH = 800
 COLOURS = 96
-TYPED = 4  # characters per frame
-TYPING_MS, READING_MS, RESULTS_MS = (
-    160,
-    900,
-    4000,
-)  # a frame while typing, before Enter, and of the results
+# Characters that are typed per frame.
+TYPED = 4
+# How long a frame stays while typing, before Enter, and of the results.
+TYPING_MS = 160
+READING_MS = 900
+RESULTS_MS = 4000
 MAX_BYTES = 2_000_000
 SEARCH_MS = 600_000
-SETTLED_MS = 2_000  # until nothing moves any more
+# Until nothing moves any more.
+SETTLED_MS = 2_000
 SHOWN = "() => [...document.querySelectorAll('.nt-column')].map(column => column.innerText).join()"
 DRAWN = (
     "() => [...document.querySelectorAll('.nt-column video')].every(video => video.readyState > 1)"
@@ -40,15 +43,14 @@ DRAWN = (
 
 def frames(page: Page, url: str) -> Iterator[tuple[Image.Image, int]]:
     """Yield pictures of the page, each with the milliseconds that it stays."""
-    page.goto(
-        f"{url}?q={WITHOUT.replace(' ', '+')}&systems=CLIP|CLIP-neg&k=8"
-    )  # so that its clips are here already
+    # Its clips are here already when it is asked for again.
+    page.goto(f"{url}?q={AFFIRMATIVE.replace(' ', '+')}&systems=CLIP|CLIP-neg&k=8")
     page.locator(".nt-column").nth(1).wait_for(timeout=SEARCH_MS)
     box = page.locator("#query textarea")
-    for number in range(0, len(WITH), TYPED):
-        box.fill(WITH[:number])
+    for length in range(0, len(NEGATED), TYPED):
+        box.fill(NEGATED[:length])
         yield _picture(page), TYPING_MS
-    for text in (WITH, WITHOUT):
+    for text in (NEGATED, AFFIRMATIVE):
         box.fill(text)
         yield _picture(page), READING_MS
         before = page.evaluate(SHOWN)
@@ -66,11 +68,13 @@ def _picture(page: Page) -> Image.Image:
         return shot.convert("RGB").resize((WIDTH, height), Image.Resampling.LANCZOS)
 
 
-def write_gif(path: Path, film: list[tuple[Image.Image, int]]) -> None:
+def write_gif(path: Path, timed_pictures: list[tuple[Image.Image, int]]) -> None:
     """Write the pictures with one palette, so that what does not change takes no space."""
-    palette = film[-1][0].quantize(COLOURS, method=Image.Quantize.MEDIANCUT)
-    pictures = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture, _ in film]
-    durations = [duration for _, duration in film]
+    palette = timed_pictures[-1][0].quantize(COLOURS, method=Image.Quantize.MEDIANCUT)
+    pictures = [
+        picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture, _ in timed_pictures
+    ]
+    durations = [duration for _, duration in timed_pictures]
     pictures[0].save(
         path, save_all=True, append_images=pictures[1:], duration=durations, loop=0, optimize=True
     )
@@ -80,7 +84,7 @@ def write_gif(path: Path, film: list[tuple[Image.Image, int]]) -> None:
 
 def main() -> None:
     """Record and write."""
-    parser = arguments("film", __doc__)
+    parser = arguments("animation", __doc__)
     parser.add_argument("--out", type=Path, default=PICTURE)
     parser.add_argument(
         "--chromium", default="/usr/bin/chromium", help="the browser (default: %(default)s)"
@@ -95,10 +99,12 @@ def main() -> None:
             executable_path=options.chromium, args=["--no-sandbox"]
         )
         page = browser.new_page(viewport=SIZE, color_scheme="light", reduced_motion="reduce")
-        film = list(frames(page, app.url))
+        timed_pictures = list(frames(page, app.url))
         browser.close()
-    write_gif(options.out, film)
-    sys.stdout.write(f"{options.out}: {len(film)} pictures, {options.out.stat().st_size:,} bytes\n")
+    write_gif(options.out, timed_pictures)
+    sys.stdout.write(
+        f"{options.out}: {len(timed_pictures)} pictures, {options.out.stat().st_size:,} bytes\n"
+    )
 
 
 if __name__ == "__main__":

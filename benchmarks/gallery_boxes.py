@@ -1,6 +1,6 @@
 """Boxes around what the gallery's clips show, step by step, for `nt2vr.world.evidence`.
 
-They are measured without painting. Run `python -m nt2vr.world.drawn.boxes` if the gallery or
+They are measured without painting. Run `python -m benchmarks.gallery_boxes` if the gallery or
 drawing changes: a search would take 100 ms per clip for them.
 """
 
@@ -8,9 +8,11 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.harness import arguments
 from nt2vr.files import atomic_write
 from nt2vr.settings import ASSETS
 from nt2vr.world.drawn.canvas import UNITS, Canvas, Point, drawing, ink
@@ -22,7 +24,8 @@ from nt2vr.world.evidence import SHIPPED
 from nt2vr.world.scenes import Figure, Scene
 from nt2vr.world.things import things
 
-LEAST = 8  # pixels of SIZE that must be in sight, both ways
+# Pixels of SIZE that must be in sight, both ways.
+LEAST = 8
 HIDDEN = (-1, -1, -1, -1)
 
 
@@ -38,7 +41,6 @@ class _Traced(Canvas):
     def picture(
         self, svg: str, middle: Point, scale: float, angle: float = 0, flip: bool = False
     ) -> None:
-        import cv2  # noqa: PLC0415  16 MB that only drawing needs
 
         box = ink(svg)
         corners = np.array(
@@ -79,10 +81,15 @@ class _Traced(Canvas):
 
 
 class IndividualBoxes(NamedTuple):
-    """The boxes of an individual, or of a thing that it has, at each step."""
+    """The boxes of an individual, or of a thing that it has, at each step.
 
-    figure: int  # its number
-    thing: str  # "" for the individual itself
+    Attributes:
+        figure: its number.
+        thing: empty for the individual itself.
+    """
+
+    figure: int
+    thing: str
     table: NDArray[np.int8]  # (STEPS, 4)
 
 
@@ -112,13 +119,18 @@ def _drawings(figure: Figure) -> Iterator[tuple[str, list[str]]]:
     if figure.kind.role != "person":
         drawings_of_figure = [picture(figure.kind, figure.colour)]
     yield "", drawings_of_figure
-    for deed in figure.deeds:
-        for name in (deed.object, deed.kind.shows):
+    for action in figure.actions:
+        for name in (action.object, action.kind.shows):
             if isinstance(name, str) and name:
-                yield name, [picture(things()[name], deed.colour), drawing(things()[name].picture)]
+                yield (
+                    name,
+                    [picture(things()[name], action.colour), drawing(things()[name].picture)],
+                )
 
 
 def main() -> None:
+    """Write the file."""
+    arguments("gallery_boxes", __doc__).parse_args()
     keys = []
     tables = []
     with (ASSETS / "gallery" / "gallery.jsonl").open(encoding="utf-8") as lines:

@@ -10,18 +10,19 @@ from typing import Any
 import gradio as gr
 
 from nt2vr.errors import MAX_QUOTED, ConfigError, quoted
-from nt2vr.models.acquire import FILE_SUFFIXES, is_download
+from nt2vr.models.acquire import is_download
 from nt2vr.models.download import OFFERED, RECOMMENDED, available, can_download
-from nt2vr.models.options import ACTIVATIONS, Activation, AddOptions
+from nt2vr.models.options import Activation, AddOptions
 from nt2vr.progress import stoppable
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.strategies import check_model_name
+from nt2vr.ui.search.add_model_form import WHERE, AddModelForm
 from nt2vr.ui.search.state import MAX_COLUMNS
 from nt2vr.ui.search.teach_panel import PROGRESS, Teaching
-from nt2vr.ui.theme import PRIVATE, QUIET, fold, menu, script, template
+from nt2vr.ui.theme import PRIVATE, QUIET, fold, script, template
 from nt2vr.ui.view import View
-from nt2vr.ui.web.errors import problem_place, with_errors_shown_at
-from nt2vr.ui.web.inputs import event_value, is_upload
+from nt2vr.ui.web.errors import with_errors_shown_at
+from nt2vr.ui.web.inputs import Updates, event_value, is_upload
 from nt2vr.ui.web.later_parts import LaterParts
 from nt2vr.ui.web.permissions import Permissions, session_of
 from trainer.runs.manager import RunManager
@@ -29,84 +30,6 @@ from trainer.runs.manager import RunManager
 # Names listed while a person types.
 MAX_MATCHES = 24
 _available = cache(available)
-SOURCE = "Model to add: one of the above, or type to search all of open_clip's"
-OTHER_SOURCES = (
-    "Or a file or folder on this computer (~/checkpoints/best.pt, ~/models/mine), a repository on the Hugging "
-    "Face Hub (hf:OWNER/NAME), a model of sentence-transformers (st:OWNER/NAME), or embeddings (mine.npz)."
-)
-WHERE = (
-    "Models are stored in the data folder. Files are never executed: only their tensors are read."
-)
-
-
-class AddModelForm:
-    """The source of a model to add, the settings of the addition, and what came of it.
-
-    Attributes:
-        added: tells the browser which model was added, and what the boxes held.
-    """
-
-    def __init__(self) -> None:
-        self.source = gr.Textbox(
-            RECOMMENDED[0].name,
-            label=SOURCE,
-            info=OTHER_SOURCES,
-            max_lines=1,
-            elem_id="model-source",
-        )
-        with gr.Row(elem_id="model-buttons"):
-            self.add = _button("model-add", "Add", variant="primary")
-            self.upload = gr.UploadButton(
-                "Upload a file",
-                file_types=list(FILE_SUFFIXES),
-                elem_id="model-upload",
-                scale=0,
-                min_width=120,
-            )
-            self.cancel = _button("model-cancel", "Cancel")
-        self.problem = problem_place("model-problem")
-        with fold("Name and settings", elem_id="model-options"):
-            self._build_options()
-        self.note = gr.Markdown(WHERE, min_height=40, elem_id="more-models-note")
-        self.added = gr.JSON(visible="hidden")
-
-    def _build_options(self) -> None:
-        with gr.Row():
-            self.name = _box("model-name", "Name", "default: the source's", scale=2, min_width=150)
-            self.architecture = _box(
-                "model-architecture",
-                "Architecture",
-                "automatic; or ViT-B-32, or a model here",
-                scale=3,
-                min_width=200,
-            )
-        with gr.Row():
-            self.activation = menu(
-                "model-activation",
-                "Activation",
-                [("automatic", ""), *((name, name) for name in ACTIVATIONS)],
-                value="",
-                scale=1,
-                min_width=130,
-            )
-            # An empty box would become 0 in the browser anyway.
-            self.frames = gr.Number(
-                0,
-                label="Frames, 0: automatic",
-                elem_id="model-frames",
-                precision=0,
-                minimum=0,
-                scale=1,
-                min_width=160,
-            )
-            self.key = _box(
-                "model-key", "Key, of several models", "state_dict_ema", scale=1, min_width=160
-            )
-
-    @property
-    def inputs(self) -> list[Any]:
-        """What an addition depends on."""
-        return [self.source, self.name, self.architecture, self.activation, self.frames, self.key]
 
 
 @dataclass
@@ -176,17 +99,17 @@ class MoreModels:
             mark = later.opened("more-models", panel, panel.expand)
             mark.change(self.on_visit, None, outputs, **QUIET)
 
-    def on_visit(self, request: gr.Request) -> list[Any]:
+    def on_visit(self, request: gr.Request) -> Updates:
         """Disable what this visitor may not do, and say why."""
         may_import = self.permissions.may("import", request)
         may_add = may_import or self.permissions.may("download", request)
         note = self.permissions.refusal(request, "download", "import") or WHERE
-        return [
-            gr.Button(interactive=may_add),
-            gr.Button(interactive=may_import),
-            note,
-            self._view(request),
-        ]
+        return {
+            self._form.add: gr.Button(interactive=may_add),
+            self._form.upload: gr.Button(interactive=may_import),
+            self._form.note: note,
+            self._recommended: self._view(request),
+        }
 
     def on_offer(self, request: gr.Request) -> gr.Button:
         """Offer a real CLIP on a Space that reaches the Hub, to those who may download, until it is here."""
@@ -199,8 +122,10 @@ class MoreModels:
         teachable = self._teaching.names(visitor)
         return recommended_view(self.searcher.models.names(), matching, teachable)
 
-    def on_choose(self, event: gr.EventData, request: gr.Request) -> tuple[str, View]:
-        return event_value(event, "name", str), self._view(request)
+    def on_choose(self, event: gr.EventData, request: gr.Request) -> Updates:
+        """Take a listed model as the source."""
+        name = event_value(event, "name", str)
+        return {self._form.source: name, self._recommended: self._view(request)}
 
     def on_find(self, text: str, request: gr.Request) -> View:
         """List the models of open_clip's with the typed words in their names."""
@@ -218,15 +143,15 @@ class MoreModels:
         under_way = list(self._under_way)
         if not under_way:
             return "No model is being added."
-        stops = [
-            stop for session, stop in under_way if self.permissions.may_cancel(session, request)
-        ]
-        if not stops:
+        cancelled = []
+        for session, stop in under_way:
+            if self.permissions.may_cancel(session, request):
+                stop.set()
+                cancelled.append(stop)
+        if not cancelled:
             first_session, _ = under_way[0]
             self.permissions.check_cancel(first_session, request)
-        for stop in stops:
-            stop.set()
-        return "It is being cancelled."
+        return "The addition is being cancelled."
 
     def on_upload(self, path: str | None, request: gr.Request) -> str:
         """Name the uploaded file in the box, as the source."""
@@ -246,7 +171,7 @@ class MoreModels:
         chosen: list[str] | None,
         request: gr.Request,
         progress: gr.Progress = PROGRESS,
-    ) -> dict[Any, Any]:
+    ) -> Updates:
         """Add a model from any source, for a visitor who may."""
         source = (source or "").strip()
         self._check(source, request)
@@ -261,7 +186,7 @@ class MoreModels:
 
     def on_accept(
         self, chosen: list[str] | None, request: gr.Request, progress: gr.Progress = PROGRESS
-    ) -> dict[Any, Any]:
+    ) -> Updates:
         """Add the real CLIP that is offered."""
         self.permissions.check("download", request)
         return self._add(OFFERED.name, AddOptions(), chosen, request, progress)
@@ -283,7 +208,7 @@ class MoreModels:
         chosen: list[str] | None,
         request: gr.Request,
         progress: gr.Progress,
-    ) -> dict[Any, Any]:
+    ) -> Updates:
         subject = "looking at the file" if is_upload(source) else f"looking for {quoted(source)}"
         progress(0, desc=subject)
         stop = Event()
@@ -300,7 +225,9 @@ class MoreModels:
                 check_model_name,
             )
         except InterruptedError:
-            raise ConfigError("It was cancelled. Nothing of the model was saved.") from None
+            raise ConfigError(
+                "The addition was cancelled. Nothing of the model was saved."
+            ) from None
         finally:
             self._under_way.remove(under_way)
 
@@ -343,21 +270,6 @@ class _Download:
             self.progress(0, desc=description)
 
 
-def _button(elem_id: str, text: str, **options: Any) -> gr.Button:
-    return gr.Button(text, elem_id=elem_id, scale=0, min_width=76, **options)
-
-
-def _box(elem_id: str, label: str, placeholder: str, scale: int, min_width: int) -> gr.Textbox:
-    return gr.Textbox(
-        label=label,
-        placeholder=placeholder,
-        max_lines=1,
-        elem_id=elem_id,
-        scale=scale,
-        min_width=min_width,
-    )
-
-
 def _names_without_spaces(names: Iterable[str]) -> set[str]:
     """Write names of the catalog as those of downloads are: "ViT-B-32/openai"."""
     return {name.replace(" ", "") for name in names}
@@ -381,13 +293,13 @@ def recommended_view(
                 "size": f"{model.size_mb:,} MB",
                 "speed": model.speed,
                 "msrvtt": f"{model.msrvtt:.1f}" if model.msrvtt else "",
-                "here": model.name in names_here,
+                "is_here": model.name in names_here,
             }
         )
     num_more = len(matching) - MAX_MATCHES
     return {
         "models": models,
-        "found": list(matching[:MAX_MATCHES]),
+        "matching": list(matching[:MAX_MATCHES]),
         "teachable": list(teachable),
-        "more": f"and {num_more:,} more: type more of the name" if num_more > 0 else "",
+        "more_matching": f"and {num_more:,} more: type more of the name" if num_more > 0 else "",
     }

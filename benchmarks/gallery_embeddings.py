@@ -1,7 +1,8 @@
-"""Write the embeddings of the gallery that ship: `python -m nt2vr.world.embeddings`."""
+"""Write the embeddings of the gallery that ship: `python -m benchmarks.gallery_embeddings`."""
 
 import numpy as np
 
+from benchmarks.harness import arguments
 from nt2vr.files import atomic_write, hash_file
 from nt2vr.media.gallery import load_gallery
 from nt2vr.media.video import sample_frames
@@ -11,6 +12,8 @@ from nt2vr.settings import ASSETS
 
 
 def main() -> None:
+    """Write the file."""
+    arguments("gallery_embeddings", __doc__).parse_args()
     encoder = read_checkpoint(ASSETS / "models" / "clip")
     paths = [video.path for video in load_gallery(ASSETS / "gallery" / "gallery.jsonl").videos]
     embeddings = []

@@ -1,0 +1,69 @@
+"""Texts that ask for changes of a scene."""
+
+from collections.abc import Iterable
+from random import Random
+
+from nt2vr.negation.generate.wordings import Modification, modify
+from nt2vr.papers.covr.change import Change, act_of, named
+from nt2vr.world.claims import Claim, SubjectClaim
+from nt2vr.world.reader import read_claim
+from nt2vr.world.scenes import Action, Scene
+from nt2vr.world.things import Noun, places, things
+from nt2vr.world.wording import conjugate, draw_action, draw_noun
+
+
+def ask_for(
+    scene: Scene, changes: Iterable[Change], rng: Random, unseen: bool = False
+) -> Modification:
+    """Write a text that asks for one or two changes of a scene, in wordings of training or in unseen ones."""
+    fields = ((change.kind, fields_of(scene, change, rng)) for change in changes)
+    return modify(fields, rng, unseen)
+
+
+def fields_of(scene: Scene, change: Change, rng: Random) -> dict[str, str]:
+    """Draw words for everything that a wording of a change may name."""
+    fields = {"here": rng.choice(places()[scene.place].phrases)}
+    if change.place:
+        fields["there"] = rng.choice(places()[change.place].phrases)
+    for name, figure in (("old", change.old), ("new", change.new)):
+        if figure:
+            noun = _noun(figure.thing, rng)
+            fields |= {name: noun.word, f"a_{name}": noun.with_article()}
+    if change.did:
+        phrase = _action(change.did, scene, rng)
+        fields |= {"did": conjugate(phrase, "{ing}"), "was_doing": phrase}
+    if change.does:
+        phrase = _action(change.does, scene, rng)
+        fields |= {"doing": conjugate(phrase, "{ing}"), "does": conjugate(phrase, "{s}")}
+    if thing := _thing(change):
+        noun = _noun(thing, rng)
+        fields |= {"thing": noun.with_article(), "bare": noun.word, "the_thing": f"the {noun.word}"}
+    return fields
+
+
+def _thing(change: Change) -> str:
+    """Return the thing that is worn, or the prop, that a change is about; "" for other changes."""
+    worn = change.does or change.did
+    if change.kind.endswith("accessory") and worn:
+        return str(worn.object)
+    figure = change.new or change.old
+    if change.kind.endswith("prop") and figure:
+        return figure.thing
+    return ""
+
+
+def _noun(thing: str, rng: Random) -> Noun:
+    """Draw a word that names exactly what the usual one does, and is read so: "ice cube", as "ice" is a place."""
+    claim = Claim((SubjectClaim(named(thing)),))
+    while True:
+        noun = draw_noun(things()[thing], rng)
+        if read_claim(noun.word) == claim:
+            return noun
+
+
+def _action(action: Action, scene: Scene, rng: Random) -> str:
+    """Draw words for an action, with the verb as a lemma, that claim what a change does."""
+    while True:
+        phrase, act = draw_action(action, scene.figures, rng, was_named=True)
+        if act == act_of(action, scene):
+            return phrase

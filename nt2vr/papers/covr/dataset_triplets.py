@@ -1,0 +1,150 @@
+"""Triplets of a dataset, embedded: each a reference, a text and a target."""
+
+import random
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from nt2vr.errors import DatasetError
+from nt2vr.media.decode import Decoder
+from nt2vr.media.store import Cache
+from nt2vr.models.encoder import Encoder
+from nt2vr.papers.covr.datasets import CovrSample, CovrSet, load_covr
+from nt2vr.papers.covr.embedded_queries import EmbeddedQueries
+from nt2vr.papers.covr.file_benchmark import covr_files
+from nt2vr.papers.covr.fusion_data import FusionData, LoadedData
+from nt2vr.papers.covr.settings import fusion_settings
+from nt2vr.progress import Progress
+from nt2vr.settings import resolve_path
+from trainer.config import TrainConfig
+from trainer.data.clip_loader import frame_cache
+from trainer.data.digests import digest
+
+
+def load_dataset(
+    encoder: Encoder, config: TrainConfig, cache: Path, progress: Progress
+) -> LoadedData:
+    path = resolve_path(config.dataset.data)
+    training = _at_most(config.dataset.num_clips, load_covr(path, "train"), config.run.seed)
+    held_out = load_covr(path, "val")
+    deep = fusion_settings(config).attends
+    with Decoder() as decoder, frame_cache(cache) as store:
+
+        def embedded(dataset: CovrSet) -> EmbeddedQueries:
+            files = covr_files(dataset, decoder, store)
+            return files.embedded_queries(encoder, progress, deep)
+
+        queries = embedded(training)
+        validation = embedded(held_out)
+        digests = {
+            "train": _digests(training, queries, store),
+            "validation": _digests(held_out, validation, store),
+        }
+    triplets = triplets_of(training, queries)
+    name = f"{training.name}, {len(triplets.targets)} triplets"
+    return LoadedData(triplets, validation, name, digests)
+
+
+def _at_most(num_triplets: int, dataset: CovrSet, seed: int) -> CovrSet:
+    """Return a random choice of the samples, which rank their targets; all if there are no more."""
+    num_samples = len(dataset.samples)
+    if num_triplets >= num_samples:
+        return dataset
+    rows = random.Random(seed).sample(range(num_samples), num_triplets)
+    samples = []
+    targets: dict[str, None] = {}
+    for row in sorted(rows):
+        sample = replace(dataset.samples[row], gallery="", subset=())
+        samples.append(sample)
+        targets |= dict.fromkeys(name for name in sample.targets if name in dataset.media)
+    names = (*targets, *(sample.reference for sample in samples))
+    return replace(
+        dataset,
+        samples=tuple(samples),
+        media={name: dataset.media[name] for name in names},
+        galleries={"": tuple(targets)},
+    )
+
+
+def _digests(dataset: CovrSet, embedded: EmbeddedQueries, store: Cache) -> tuple[int, ...]:
+    """Hash the triplets that are complete, with the contents of their files."""
+    hashes = []
+    for row in _complete(embedded):
+        sample = dataset.samples[row]
+        names = [sample.reference, *sample.targets]
+        contents = []
+        for name in names:
+            if name in dataset.media:
+                contents.append(store.content_hash(dataset.media[name]))
+        hashes.append(digest(names, contents, sample.text, sample.caption, sample.before))
+    return tuple(hashes)
+
+
+def triplets_of(dataset: CovrSet, embedded: EmbeddedQueries) -> FusionData:
+    """Arrange the triplets of a dataset: each has a family of its own, and clips have none.
+
+    Right for a triplet are its target, and the targets of others that have the same caption: P(i)
+    of CoVR's paper. The queries are `embedded` in their order; a DatasetError refuses fewer than
+    two with a target and readable files.
+    """
+    rows = _complete(embedded)
+    if len(rows) < 2:
+        raise DatasetError(
+            f"{dataset.name} has {len(rows)} triplets with a target to train on. Choose other data."
+        )
+    samples = [dataset.samples[row] for row in rows]
+    rights = [embedded.queries[row].relevant.tolist() for row in rows]
+    vectors = embedded.combined
+    data = FusionData(
+        pictures=torch.from_numpy(vectors.picture[rows]),
+        wanted=torch.from_numpy(vectors.wanted[rows])[:, None],
+        unwanted=torch.from_numpy(vectors.unwanted[rows])[:, None],
+        references=torch.arange(len(rows)),
+        targets=torch.tensor([right[0] for right in rights]),
+        clips=torch.from_numpy(embedded.clips),
+        families=torch.full((len(embedded.clips),), -1),
+        right=_right_by_caption(samples, rights),
+        sources=_source_numbers(samples),
+        token_rows=torch.arange(len(rows))[:, None],
+    )
+    if vectors.tokens is not None:
+        data = replace(data, tokens=torch.from_numpy(vectors.tokens[rows]).half())
+    if vectors.frames is not None:
+        data = replace(data, reference_frames=torch.from_numpy(vectors.frames[rows]))
+    return data
+
+
+def _right_by_caption(
+    samples: Sequence[CovrSample], rights: Sequence[Sequence[int]]
+) -> list[list[int]]:
+    """Return the right clips of each triplet, and of those whose targets have the same caption."""
+    # A target without a caption is like no other.
+    captions = [sample.caption or number for number, sample in enumerate(samples)]
+    right_of: dict[str | int, set[int]] = defaultdict(set)
+    for caption, right in zip(captions, rights, strict=True):
+        right_of[caption].update(right)
+    return [sorted(right_of[caption]) for caption in captions]
+
+
+def _source_numbers(samples: Sequence[CovrSample]) -> Tensor:
+    """Number the references, (Q,); those with the same caption have the same number."""
+    numbers: dict[str, int] = {}
+    for sample in samples:
+        numbers.setdefault(sample.before or sample.reference, len(numbers))
+    return torch.tensor([numbers[sample.before or sample.reference] for sample in samples])
+
+
+def _complete(embedded: EmbeddedQueries) -> list[int]:
+    """Return the queries that have a target, and whose picture and target could be read."""
+    has_picture = np.asarray(embedded.combined.picture.any(axis=1))
+    has_clip = np.asarray(embedded.clips.any(axis=1))
+    rows = []
+    for row, query in enumerate(embedded.queries):
+        if has_picture[row] and len(query.relevant) and has_clip[query.relevant[0]]:
+            rows.append(row)
+    return rows

@@ -1,0 +1,162 @@
+"""The queries of a benchmark as a model embeds them, and the query vector of each composition."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+
+from nt2vr.models.composer import Composer, PictureQuery
+from nt2vr.models.encoder import Encoder, Vectors
+from nt2vr.negation.parse.query import understand
+from nt2vr.negation.parse.tagger import load_tagger
+from nt2vr.papers.covr.compositions import COMPOSITIONS, CompositionWeights
+from nt2vr.papers.covr.presentation import FULL_CAPTION
+from nt2vr.papers.covr.queries import CovrQuery, EmbeddedMedia
+from nt2vr.search.references import combine, reads_tokens
+
+
+class EmbeddedQueries(NamedTuple):
+    """The queries of a benchmark under a model: the input of every composition.
+
+    Attributes:
+        combined: their embeddings, (Q, D) each.
+        captions: (Q, D), embeddings of the targets' captions; zeros where unknown.
+        clips: (V, D), or (V, F, D), whose frames the wanted part weighs.
+        precomputed: (Q, D), vectors of the queries from elsewhere, in place of all compositions.
+    """
+
+    queries: tuple[CovrQuery, ...]
+    combined: PictureQuery
+    captions: Vectors
+    clips: Vectors
+    precomputed: Vectors | None = None
+
+
+class TextVectors:
+    """The embeddings of texts, each embedded once; zeros for blank texts."""
+
+    def __init__(self, encoder: Encoder, texts: Iterable[str]) -> None:
+        written = list(dict.fromkeys(filter(str.strip, texts)))
+        self._zeros = np.zeros(encoder.embed_dim, np.float32)
+        self._vectors = dict(zip(written, encoder.encode_text(written), strict=True))
+
+    def of(self, texts: Iterable[str]) -> Vectors:
+        """Return the vectors of texts, (T, D)."""
+        return np.stack([self._vectors.get(text, self._zeros) for text in texts])
+
+    def sums_of(self, groups: Iterable[Iterable[str]]) -> Vectors:
+        """Return the sum of the vectors of each group of texts, (G, D)."""
+        sums = []
+        for texts in groups:
+            total = self._zeros
+            for text in texts:
+                total = total + self._vectors.get(text, self._zeros)
+            sums.append(total)
+        return np.stack(sums)
+
+
+def embed_queries(
+    queries: tuple[CovrQuery, ...], media: EmbeddedMedia, encoder: Encoder, deep: bool = False
+) -> EmbeddedQueries:
+    """Parse and embed queries, each text once; look embeddings from elsewhere up by query id.
+
+    `deep` also embeds tokens and frames, for a fusion that is to get cross-attention; for one that
+    has it, they are embedded anyway.
+    """
+    if encoder.capabilities.given_queries_only:
+        return _given_queries(queries, media, encoder)
+
+    texts = _texts_of(queries)
+    vectors = TextVectors(encoder, texts.all_texts())
+    references = [query.reference for query in queries]
+    combined = PictureQuery(
+        picture=media.references[references],
+        sentence=vectors.of(texts.sentences),
+        wanted=vectors.of(texts.wanted),
+        unwanted=vectors.sums_of(texts.unwanted),
+    )
+    if deep or reads_tokens(encoder):
+        combined = replace(
+            combined,
+            tokens=encoder.encode_tokens(texts.sentences),
+            frames=_reference_frames(media, encoder)[references],
+        )
+    return EmbeddedQueries(
+        queries=queries,
+        combined=combined,
+        captions=vectors.of(texts.captions),
+        clips=media.clips,
+    )
+
+
+def _given_queries(
+    queries: tuple[CovrQuery, ...], media: EmbeddedMedia, encoder: Encoder
+) -> EmbeddedQueries:
+    """Look up the vectors of whole queries, which have no parts to compose."""
+    precomputed = encoder.encode_text([query.query_id for query in queries])
+    zeros = np.zeros_like(precomputed)
+    return EmbeddedQueries(
+        queries=queries,
+        combined=PictureQuery(picture=zeros, sentence=zeros, wanted=zeros, unwanted=zeros),
+        captions=zeros,
+        clips=media.clips,
+        precomputed=precomputed,
+    )
+
+
+class _QueryTexts(NamedTuple):
+    """The texts of queries, one of each kind per query, but any number of unwanted parts."""
+
+    sentences: list[str]
+    wanted: list[str]
+    unwanted: list[tuple[str, ...]]
+    captions: list[str]
+
+    def all_texts(self) -> Iterator[str]:
+        return chain(self.wanted, self.sentences, self.captions, *self.unwanted)
+
+
+def _texts_of(queries: Sequence[CovrQuery]) -> _QueryTexts:
+    """Split what each query says into wanted and unwanted parts."""
+    tagger = load_tagger()
+    texts = _QueryTexts([], [], [], [])
+    for query in queries:
+        parsed = understand(query.text, tagger, editing=True)
+        texts.sentences.append(query.text)
+        texts.wanted.append(" ".join(parsed.wanted))
+        texts.unwanted.append(parsed.unwanted)
+        texts.captions.append(query.caption)
+    return texts
+
+
+def _reference_frames(media: EmbeddedMedia, encoder: Encoder) -> Vectors:
+    """Return the frames of references (R, F, D); pictures are clips of one frame."""
+    if media.frames is None:
+        return media.references[:, None]
+    # Each frame is pooled as a clip.
+    return encoder.pool(media.frames()[..., None, :])
+
+
+def vectors_of(
+    embedded: EmbeddedQueries,
+    system: str,
+    weights: CompositionWeights,
+    composers: Mapping[str, Composer] = MappingProxyType({}),
+) -> Vectors:
+    """Return the query vectors (Q, D) of a composition, of a model's composer, or of FULL_CAPTION."""
+    if system == FULL_CAPTION:
+        return embedded.captions
+    if system in COMPOSITIONS:
+        return COMPOSITIONS[system](embedded.combined, weights)
+    return combine(system, query=embedded.combined, weights=weights, composers=composers)
+
+
+def vectors_for(embedded: EmbeddedQueries, system: str, encoder: Encoder) -> Vectors:
+    """Return the query vectors (Q, D) of one of a model's systems, with the weights that its card has."""
+    if embedded.precomputed is not None:
+        return embedded.precomputed
+    weights = CompositionWeights.of(encoder.card.composition)
+    return vectors_of(embedded, system, weights, encoder.composers)

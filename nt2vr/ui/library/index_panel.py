@@ -1,0 +1,154 @@
+"""The index of the library that is searched: what it lacks, how far its update is, and how it starts."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import gradio as gr
+
+from nt2vr.errors import NotIndexedError
+from nt2vr.library.galleries import systems_of
+from nt2vr.library.update import IndexJob
+from nt2vr.search.answers import Answer
+from nt2vr.ui.job_view import job_view
+from nt2vr.ui.library.indexing import Indexing
+from nt2vr.ui.library.view import running_text
+from nt2vr.ui.search.formats import system_choices
+from nt2vr.ui.search.state import QUIET
+from nt2vr.ui.view import View
+from nt2vr.ui.web.inputs import Updates, event_value
+from nt2vr.ui.web.permissions import Permissions, session_of
+
+
+@dataclass(frozen=True, eq=False)
+class IndexPanel:
+    """Starts and follows the indexing of the library that is searched.
+
+    Attributes:
+        indexing: starts the updates.
+        permissions: decide who may.
+        gallery: the library's key.
+        systems: those that are compared. If they know only drawings, a better model's replace them
+            once it has indexed the library.
+        panel: shows `index_view`. Its event `start` names the models to index by, and `get` asks
+            for a better one.
+        timer: ticks while the library is indexed.
+        ask: changes when that has ended, to search once more.
+    """
+
+    indexing: Indexing
+    permissions: Permissions
+    gallery: gr.Dropdown
+    systems: gr.Dropdown
+    panel: gr.HTML
+    timer: gr.Timer
+    ask: gr.Textbox
+
+    def wire(self) -> None:
+        outputs = [self.panel, self.timer]
+        self.panel.start(self.on_index, self.gallery, outputs, **QUIET)
+        self.panel.get(self.on_get, self.gallery, outputs, **QUIET)
+        self.timer.tick(
+            self.on_indexing,
+            [self.gallery, self.systems],
+            [*outputs, self.systems, self.ask],
+            queue=False,
+            **QUIET,
+        )
+
+    def on_index(self, key: str, event: gr.EventData, request: gr.Request) -> Updates:
+        self.permissions.check("import", request)
+        for model in event_value(event, "models", str).split("|"):
+            self.indexing.start(key, model, session_of(request))
+        return self._follow(key)
+
+    def on_get(self, key: str, request: gr.Request) -> Updates:
+        self.indexing.get(key, self.permissions, request)
+        return self._follow(key)
+
+    def _follow(self, key: str) -> Updates:
+        job = self.indexing.under_way(key)
+        return {self.panel: index_view(None, None, job), self.timer: gr.Timer(active=True)}
+
+    def on_indexing(self, key: str, systems: list[str] | None, request: gr.Request) -> Updates:
+        """Follow an update until it has ended, and then search once more."""
+        job = self.indexing.under_way(key)
+        if job is not None:
+            return {self.panel: index_view(None, None, job)}
+
+        updates: Updates = {self.timer: gr.Timer(active=False)}
+        ended = self.indexing.by_library.get(key)
+        # Another gallery was chosen meanwhile.
+        if ended is None:
+            return updates
+        drawings = self.indexing.drawings(
+            key, systems or (), self.permissions, request, is_indexed=True
+        )
+        # The results on the page stay, and so does the reason.
+        if ended.state == "failed":
+            redact = self.permissions.redactor(request)
+            updates[self.panel] = index_view(
+                None, problem=None, job=ended, redact=redact, drawings=drawings
+            )
+            return updates
+
+        better_systems = self._better_systems(ended)
+        if "offer" in drawings and better_systems:
+            choices = system_choices(self.indexing.galleries.built_in.system_names())
+            updates[self.systems] = gr.Dropdown(choices, value=better_systems, multiselect=True)
+        updates[self.panel] = {}
+        updates[self.ask] = f"{time.monotonic()}"
+        return updates
+
+    def _better_systems(self, job: IndexJob) -> list[str]:
+        """List the systems of models that have indexed a library and know more than drawings."""
+        names: list[str] = []
+        if job.state != "finished":
+            return names
+        for model in job.models:
+            if not self.indexing.models.knows_only_drawings(model):
+                names += systems_of(model)
+        return names
+
+
+def index_view(
+    answer: Answer | None,
+    problem: NotIndexedError | None,
+    job: IndexJob | None,
+    refusal: str = "",
+    redact: Callable[[str], str] = str,
+    drawings: Mapping[str, Any] = MappingProxyType({}),
+) -> View:
+    """Show what the index of a library lacks, with a button to complete it, or how far that is.
+
+    Args:
+        answer: says how many clips each model has not indexed.
+        problem: says that models have indexed none.
+        job: the library's update, if it is under way or has failed.
+        refusal: why this visitor may not start one.
+        redact: as `job_view` takes it.
+        drawings: as from `drawings_view`; it is left out while an update is under way.
+    """
+    view = _missing_view(answer, problem, refusal)
+    if job is not None:
+        view = {"job": job_view(job, running_text(job), redact)}
+    if drawings and not (job is not None and job.is_under_way):
+        view["drawings"] = dict(drawings)
+    return view
+
+
+def _missing_view(answer: Answer | None, problem: NotIndexedError | None, refusal: str) -> View:
+    """Show what models have not indexed, with a button; empty if they have indexed everything."""
+    if problem is not None:
+        return {"text": str(problem), "models": "|".join(problem.models), "refusal": refusal}
+    missing: dict[str, str] = {}
+    for ranking in answer.rankings if answer is not None else ():
+        model = ranking.system.model
+        if ranking.missing:
+            missing[model] = f"{ranking.missing:,} clips are not indexed by {model}"
+    if not missing:
+        return {}
+    text = f"{'; '.join(missing.values())}: they were not searched."
+    return {"text": text, "models": "|".join(missing), "refusal": refusal}

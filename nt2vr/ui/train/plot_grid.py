@@ -1,0 +1,95 @@
+"""The grid of a plot: where epochs and values lie in the drawing, and which of them are labelled."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from nt2vr.ui.view import View
+
+MINUS = "\N{MINUS SIGN}"
+# In units of the drawing, whose origin is at the top left.
+LEFT = 44.0
+RIGHT = 312.0
+TOP = 10.0
+BOTTOM = 150.0
+MAX_EPOCH_LABELS = 10
+# Epochs up to which each is marked.
+MAX_MARKS = 60
+# About as many horizontal lines.
+NUM_LEVELS = 4
+# Between two lines of the grid, times a power of ten.
+STEPS = (1.0, 2.0, 5.0, 10.0)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Where epochs, from 0 to the last, and values lie in the drawing."""
+
+    last_epoch: int
+    low: float
+    high: float
+
+    def x(self, epoch: float) -> float:
+        return round(LEFT + (RIGHT - LEFT) * epoch / self.last_epoch, 1)
+
+    def y(self, value: float) -> float:
+        return round(BOTTOM - (BOTTOM - TOP) * (value - self.low) / (self.high - self.low), 1)
+
+
+def grid_levels(values: Iterable[float]) -> list[float]:
+    """Return round numbers at equal distances, below and above all values."""
+    drawn = list(values)
+    low = min(drawn)
+    high = max(drawn)
+    if low == high:
+        low -= abs(low) / 10 or 0.5
+        high += abs(high) / 10 or 0.5
+
+    step = _distance_of_levels(low, high)
+    first = math.floor(low / step + 1e-9)
+    last = math.ceil(high / step - 1e-9)
+    return [number * step for number in range(first, last + 1)]
+
+
+def _distance_of_levels(low: float, high: float) -> float:
+    """Return the round number that divides a range into about NUM_LEVELS parts."""
+    # Rounding must not make it the next larger step.
+    least = (high - low) / NUM_LEVELS * (1 - 1e-9)
+    power = 10.0 ** math.floor(math.log10(least))
+    return next(power * factor for factor in STEPS if power * factor >= least)
+
+
+def level_labels(levels: Sequence[float], scale: Scale) -> list[View]:
+    """Label the levels with as many decimals as tell them apart."""
+    digits = max(0, -math.floor(math.log10(levels[1] - levels[0]) + 1e-9))
+    labels = []
+    for level in levels:
+        text = f"{level:.{digits}f}".replace("-", MINUS)
+        labels.append({"y": scale.y(level), "label": text})
+    return labels
+
+
+def epoch_labels(scale: Scale) -> list[View]:
+    return [{"x": scale.x(epoch), "label": label} for epoch, label in epoch_marks(scale.last_epoch)]
+
+
+def epoch_marks(last_epoch: int) -> list[tuple[int, str]]:
+    """Return each epoch with its label, or, of very many, some; labels that would touch are empty."""
+    between = _epochs_between_labels(last_epoch)
+    marked = 1 if last_epoch <= MAX_MARKS else between
+    marks = []
+    for epoch in range(0, last_epoch + 1, marked):
+        label = ""
+        if epoch % between == 0:
+            label = str(epoch)
+        marks.append((epoch, label))
+    return marks
+
+
+def _epochs_between_labels(last_epoch: int) -> int:
+    power = 1
+    while True:
+        for step in (power, 2 * power, 5 * power):
+            if last_epoch / step <= MAX_EPOCH_LABELS:
+                return step
+        power *= 10
