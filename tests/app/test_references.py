@@ -24,9 +24,9 @@ def png(width: int, height: int) -> str:
     return f"data:image/png;base64,{base64.b64encode(content.getvalue()).decode()}"
 
 
-def ask(app: RunningApp, references: Any, **others: Any) -> httpx.Response:
+def ask(app: RunningApp, references: Any, **fields: Any) -> httpx.Response:
     body = json.dumps(
-        {"query": "", "systems": ["CLIP", "CLIP parts"], "references": references, **others}
+        {"query": "", "systems": ["CLIP", "CLIP parts"], "references": references, **fields}
     )
     # httpx itself refuses to send NaN.
     headers = {"content-type": "application/json"}

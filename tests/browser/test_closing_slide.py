@@ -61,11 +61,11 @@ def test_a_talk_ends_with_figures_and_keys_lead_away(
     expect(slide(page)).not_to_contain_text("right in")
     assert serious(page) == []
 
-    shown = page.url
+    url_of_slide = page.url
     for key in ("0", "1", " ", "m"):
         # They would change the story behind the slide.
         keys.press(key)
-    assert page.url == shown
+    assert page.url == url_of_slide
     expect(page.get_by_role("dialog")).to_have_count(0)
     keys.press("ArrowLeft")
     expect(slide(page)).to_be_hidden()

@@ -92,8 +92,8 @@ def test_the_stage_opens_with_the_clips_of_its_first_story(
         expect(page.get_by_text("CLIP-neg", exact=True).locator("visible=true")).to_have_count(
             0 if is_guess else 1
         )
-        shown = page.locator(".nt-clip").evaluate_all(STAGED)
-        assert all(size > 120 and bottom <= 800 for _, size, bottom in shown)
+        staged_clips = page.locator(".nt-clip").evaluate_all(STAGED)
+        assert all(size > 120 and bottom <= 800 for _, size, bottom in staged_clips)
     page.wait_for_function("history.state?.answered", timeout=MODELS_MS)
     assert parse_qs(urlsplit(page.url).query)["systems"] == ["|".join(order)]
-    assert page.locator(".nt-clip").evaluate_all(STAGED) == shown
+    assert page.locator(".nt-clip").evaluate_all(STAGED) == staged_clips

@@ -167,13 +167,13 @@ def test_a_long_query_is_shown_whole_while_it_is_edited(
     box = page.locator("#query textarea")
     assert box.evaluate("each => each.clientHeight") <= 44
     box.focus()
-    shown = box.evaluate(
+    visible_height = box.evaluate(
         """each => {
           const { left, bottom } = each.getBoundingClientRect();
           return document.elementFromPoint(left + 30, bottom - 8) === each && each.clientHeight;
         }"""
     )
-    assert shown > 80
+    assert visible_height > 80
     box.blur()
     assert box.evaluate("each => each.clientHeight") <= 44
 

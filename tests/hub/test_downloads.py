@@ -182,15 +182,15 @@ def test_the_disk_space_of_a_download_is_checked_first(
     assert not (tmp_path / "models").exists()
 
 
-@pytest.mark.parametrize("how", ["stopped", "Ctrl+C"])
-def test_a_cancelled_download_leaves_nothing(tmp_path: Path, hub: HubServer, how: str) -> None:
+@pytest.mark.parametrize("cause", ["stopped", "Ctrl+C"])
+def test_a_cancelled_download_leaves_nothing(tmp_path: Path, hub: HubServer, cause: str) -> None:
     models = Catalog([tmp_path / "models"])
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    with pytest.raises(InterruptedError if how == "stopped" else KeyboardInterrupt):
-        if how == "stopped":
+    with pytest.raises(InterruptedError if cause == "stopped" else KeyboardInterrupt):
+        if cause == "stopped":
             models.add("tiny/test", progress=stoppable(silent, lambda: True))
         else:
             models.add("tiny/test", progress=interrupt)

@@ -87,5 +87,7 @@ def in_milvus(
     return MilvusIndex(milvus, f"hnsw_{vectors.shape[1]}", library or uuid4().hex, local, rows)
 
 
-def need(package: str, named: str) -> Any:
-    return pytest.importorskip(package, reason=f"{package} is not installed: pip install {named}")
+def need(package: str, requirement: str) -> Any:
+    return pytest.importorskip(
+        package, reason=f"{package} is not installed: pip install {requirement}"
+    )

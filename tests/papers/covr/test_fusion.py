@@ -106,8 +106,8 @@ class SlowCross:
         attended = np.zeros(width)
         for head in range(self._heads):
             part = slice(head * width // self._heads, (head + 1) * width // self._heads)
-            asked = (to_query @ query + query_bias)[part] / math.sqrt(width // self._heads)
-            scores = [asked @ (to_key @ key + key_bias)[part] for key in keys]
+            query_of_head = (to_query @ query + query_bias)[part] / math.sqrt(width // self._heads)
+            scores = [query_of_head @ (to_key @ key + key_bias)[part] for key in keys]
             shares = np.exp(scores) / np.exp(scores).sum()
             for share, key in zip(shares, keys, strict=True):
                 attended[part] += share * (to_value @ key + value_bias)[part]

@@ -122,10 +122,10 @@ def test_targets_weighted_by_frame_are_what_it_learns(loss: str) -> None:
     # The second frame is what the text asks for.
     two = torch.cat([one, data.wanted], dim=1)
     weighted, _ = trained(replace(data, frames=two), config_of(4, settings))
-    own, other, expected = (
+    weights_alone, other, expected = (
         model.get_parameter("layers.0.weight") for model in (alone, weighted, plain)
     )
-    torch.testing.assert_close(own, expected, rtol=0, atol=1e-3)
+    torch.testing.assert_close(weights_alone, expected, rtol=0, atol=1e-3)
     assert (other - expected).abs().max() > 1e-2
 
 

@@ -69,11 +69,11 @@ def test_a_loss_that_a_config_could_not_use_is_refused(name: str, loss: Any) -> 
         nt2vr.register_loss(name, loss)
 
 
-@pytest.mark.parametrize("named", ["video", ("video",), (dict,), None])
-def test_a_loss_whose_inputs_are_none_is_refused(named: Any) -> None:
+@pytest.mark.parametrize("given_inputs", ["video", ("video",), (dict,), None])
+def test_a_loss_whose_inputs_are_none_is_refused(given_inputs: Any) -> None:
     @dataclass(frozen=True)
     class Misnamed:
-        inputs = named
+        inputs = given_inputs
 
         def __call__(self, batch: EmbeddedBatch) -> Tensor:
             return batch.caption

@@ -144,8 +144,8 @@ def test_scores_are_a_matrix_per_system(searcher: nt2vr.GallerySearcher) -> None
     )
     assert np.isnan(scores["Colours drop"]).tolist() == [[False] * 4, [False] * 4, [True] * 4]
     with pytest.warns(UserWarning, match=r" 1 query.* row 1"):
-        found = searcher.scores(["red", ""], model)["Colours"]
-    assert np.isnan(found).tolist() == [[False] * 4, [True] * 4]
+        scores_of_colours = searcher.scores(["red", ""], model)["Colours"]
+    assert np.isnan(scores_of_colours).tolist() == [[False] * 4, [True] * 4]
 
 
 def test_a_searcher_keeps_its_clips_while_the_library_grows(tmp_path: Path) -> None:
@@ -196,9 +196,9 @@ def test_a_registered_strategy_searches_and_its_mistakes_are_explained(
         "opposite .* 4 ": lambda parts: parts.wanted[:2],
         "opposite .*nan": lambda parts: parts.wanted * np.nan,
     }
-    for named, function in mistakes.items():
+    for named_values, function in mistakes.items():
         nt2vr.register_strategy("opposite", function)
-        with pytest.raises(ConfigError, match=named):
+        with pytest.raises(ConfigError, match=named_values):
             searcher.search("red", "Colours opposite")
     wrong: list[tuple[Any, Any]] = [
         ("plain", opposite),

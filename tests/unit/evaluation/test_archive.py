@@ -104,13 +104,13 @@ DAMAGED = {
 }
 
 
-@pytest.mark.parametrize("what", DAMAGED)
+@pytest.mark.parametrize("damage", DAMAGED)
 def test_a_damaged_report_alone_is_listed_as_unreadable_until_deleted(
-    archive: Archive, what: str
+    archive: Archive, damage: str
 ) -> None:
     good = archive.add(report_of(System("words")))
     (archive.folder / "bad").mkdir()
-    (archive.folder / "bad" / "report.json").write_text(DAMAGED[what])
+    (archive.folder / "bad" / "report.json").write_text(DAMAGED[damage])
     first, last = archive.entries()
     assert (first.report_id, first.problem, last.report_id) == (good, "", "bad") and last.problem
     assert archive.load(good).name == first.name

@@ -92,12 +92,12 @@ def test_rows_are_there_at_every_moment_of_a_compaction(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["rows", "keys"])
-@pytest.mark.parametrize("kept", [0.0, 0.1, 0.5, 0.95])
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.95])
 def test_a_file_cut_off_is_never_wrong_and_written_again(
-    tmp_path: Path, name: str, kept: float
+    tmp_path: Path, name: str, share: float
 ) -> None:
     write(tmp_path, *range(20))
-    os.truncate(only(tmp_path, name), int(only(tmp_path, name).stat().st_size * kept))
+    os.truncate(only(tmp_path, name), int(only(tmp_path, name).stat().st_size * share))
     stored = content(tmp_path, *range(20))
     assert all(value in (row, None) for row, value in enumerate(stored))
     write(tmp_path, *range(20))

@@ -433,12 +433,15 @@ def test_the_notes_of_open_clips_training_tell_the_model(
 def test_a_coca_fits_the_model_of_its_name(models: Catalog) -> None:
     architecture = foreign_architecture._named("coca_ViT-B-32", models)
     with torch.device("meta"):
-        own = build_model(architecture.model_cfg, architecture.preprocess_cfg, "meta").state_dict()
-    assert "text_decoder.ln_final.weight" in own
+        weights_of_coca = build_model(
+            architecture.model_cfg, architecture.preprocess_cfg, "meta"
+        ).state_dict()
+    assert "text_decoder.ln_final.weight" in weights_of_coca
     _, weights, misfits = foreign_architecture.fitted(
-        architecture.model_cfg, {name.removeprefix("text."): own[name] for name in own}
+        architecture.model_cfg,
+        {name.removeprefix("text."): weights_of_coca[name] for name in weights_of_coca},
     )
-    assert (weights.keys(), misfits) == (own.keys(), "")
+    assert (weights.keys(), misfits) == (weights_of_coca.keys(), "")
 
 
 def test_one_of_several_models_is_named_by_its_key(models: Catalog, tmp_path: Path) -> None:

@@ -139,8 +139,8 @@ def test_contrastive_is_the_mean_of_both_directions() -> None:
     batch = random_batch()
     score = (7.0 * given(batch.video) @ batch.caption.T).tolist()
 
-    def lost(own: float, all_scores: list[float]) -> float:
-        return math.log(sum(math.exp(s) for s in all_scores)) - own
+    def lost(right_score: float, all_scores: list[float]) -> float:
+        return math.log(sum(math.exp(s) for s in all_scores)) - right_score
 
     total = sum(
         lost(score[i][i], score[i]) + lost(score[i][i], [row[i] for row in score]) for i in range(5)

@@ -102,9 +102,9 @@ def test_epochs_leave_checkpoints_that_measure_what_they_say(tmp_path: Path) -> 
     assert run.status() == RunStatus("running", os.getpid(), 2, 4, 0, total=4)
 
 
-@pytest.mark.parametrize(("count", "left"), [(0, {1, 2, 3, 4}), (2, {3, 4})])
+@pytest.mark.parametrize(("count", "kept_epochs"), [(0, {1, 2, 3, 4}), (2, {3, 4})])
 def test_the_newest_and_best_checkpoints_are_kept(
-    tmp_path: Path, count: int, left: set[int]
+    tmp_path: Path, count: int, kept_epochs: set[int]
 ) -> None:
     run = RunFolder(tmp_path)
     learner = Learner(CONFIG.replace(epochs=4, keep_checkpoints=count))
@@ -116,7 +116,7 @@ def test_the_newest_and_best_checkpoints_are_kept(
     best = max(measured, key=lambda line: line["original/MIR"])["epoch"]
     assert json.loads((tmp_path / "checkpoints" / "best.json").read_text()) == {"epoch": best}
     names = {path.name for path in (tmp_path / "checkpoints").iterdir()}
-    assert names == {"best.json", *(f"epoch_{epoch:03d}" for epoch in left | {best})}
+    assert names == {"best.json", *(f"epoch_{epoch:03d}" for epoch in kept_epochs | {best})}
 
 
 def test_a_run_as_a_person_starts_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -45,16 +45,16 @@ def world() -> Clips:
 
 
 def first(
-    config: TrainConfig = CONFIG, epoch: int = 1, named: tuple[InputFactory, ...] = INPUTS
+    config: TrainConfig = CONFIG, epoch: int = 1, factories: tuple[InputFactory, ...] = INPUTS
 ) -> Batch:
-    inputs = inputs_of(named)
+    inputs = inputs_of(factories)
     for loss_input in inputs:
         loss_input.prepare(world(), config, silent)
     return next(epoch_batches(world(), config, epoch, inputs=inputs))
 
 
 def test_unused_inputs_are_not_drawn_and_change_nothing() -> None:
-    bare = first(CONFIG.replace(train="all"), named=())
+    bare = first(CONFIG.replace(train="all"), factories=())
     full = first(CONFIG.replace(train="all"))
     assert bare.drawn == {} and list(full.drawn) == [Negated, Denied, Truth]
     assert bare.captions == full.captions
@@ -152,7 +152,7 @@ def test_a_missing_kind_of_sentence_is_replaced_or_refused() -> None:
 
 
 def test_labels_are_words_with_the_clips_that_show_them() -> None:
-    batch = first(CONFIG.replace(train="all"), named=(Labels,))
+    batch = first(CONFIG.replace(train="all"), factories=(Labels,))
     assert batch.rows is not None
     drawn = batch.of(Labels)
     claims = {text: label.claim for label in labels() for text in label.texts}

@@ -181,9 +181,9 @@ def test_an_early_lower_rate_survives_a_stop(
     assert max(row["learning_rate"] for row in rows if "contrastive" in row) <= 1e-4
 
 
-@pytest.mark.parametrize("which", ["gradient", "sum of the losses", "weights"])
+@pytest.mark.parametrize("value", ["gradient", "sum of the losses", "weights"])
 def test_what_is_not_finite_is_noticed_though_each_loss_is(
-    which: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     save_after_each_step(monkeypatch)
     loss_of = Learner.loss
@@ -191,17 +191,17 @@ def test_what_is_not_finite_is_noticed_though_each_loss_is(
 
     def loss(self: Learner, batch: Any) -> tuple[Tensor, dict[str, float]]:
         loss, values = loss_of(self, batch)
-        if which == "gradient" and self.steps == 2:
+        if value == "gradient" and self.steps == 2:
             loss.register_hook(lambda gradient: gradient * math.inf)  # type: ignore[no-untyped-call]
         return (
             (loss * math.inf, values)
-            if which == "sum of the losses" and self.steps == 2
+            if value == "sum of the losses" and self.steps == 2
             else (loss, values)
         )
 
     def step(self: Trainable, batches: Iterable[Any]) -> dict[str, float]:
         values = take_step(self, batches)
-        if which == "weights" and self.steps == 3:
+        if value == "weights" and self.steps == 3:
             self.optimizer.state[self.parameters[0]]["exp_avg"].view(-1)[0] = math.inf
         return values
 

@@ -85,7 +85,7 @@ def reverse(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "named"),
+    ("change", "share"),
     [
         (remove, " of 30 clips"),
         (exchange, " of 30 clips"),
@@ -96,7 +96,7 @@ def reverse(folder: Path) -> None:
 )
 def test_a_run_whose_data_has_changed_is_refused(
     change: Callable[[Path], None],
-    named: str,
+    share: str,
     tmp_path: Path,
     stopped: Callable[[TrainConfig], RunFolder],
 ) -> None:
@@ -106,7 +106,7 @@ def test_a_run_whose_data_has_changed_is_refused(
     change(data)
     text = refusal(run)
     assert text.startswith("The data of mine has changed since the run was started: ")
-    assert named in text and str(data) in text and "config" not in text
+    assert share in text and str(data) in text and "config" not in text
     write_pictures(data, ROWS)
     # Batches do not depend on the order of a table's rows.
     reverse(data)
