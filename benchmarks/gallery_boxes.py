@@ -16,10 +16,11 @@ from benchmarks.harness import arguments
 from nt2vr.files import atomic_write
 from nt2vr.settings import ASSETS
 from nt2vr.world.drawn.canvas import UNITS, Canvas, Point, drawing, ink
-from nt2vr.world.drawn.layout import SIZE, lay_out
+from nt2vr.world.drawn.layout import lay_out
 from nt2vr.world.drawn.motions import STEPS
 from nt2vr.world.drawn.render import roles
 from nt2vr.world.drawn.sizes import picture
+from nt2vr.world.drawn.stands import SIZE, Placed
 from nt2vr.world.evidence import SHIPPED
 from nt2vr.world.scenes import Figure, Scene
 from nt2vr.world.things import things
@@ -93,23 +94,32 @@ class IndividualBoxes(NamedTuple):
     table: NDArray[np.int8]  # (STEPS, 4)
 
 
+# Number of the figure, place in the order of painting, and name of a thing or "".
+_BoxKey = tuple[int, int, str]
+
+
 def boxes(scene: Scene) -> Iterator[IndividualBoxes]:
     """Yield the boxes of each individual, and of each thing that it has, if they are in sight."""
     everybody = lay_out(scene)
-    tables: dict[tuple[int, int, str], NDArray[np.int8]] = {}
+    tables: dict[_BoxKey, NDArray[np.int8]] = {}
     for step in range(STEPS):
-        for position, role in enumerate(roles(everybody, step)):
-            canvas = _Traced()
-            role.paint(canvas, step)
-            number = role.placed.individual.number
-            for name, drawings in _drawings(scene.figures[number]):
-                key = (number, position, name)
-                if key not in tables:
-                    tables[key] = np.full((STEPS, 4), -1, np.int8)
-                tables[key][step] = canvas.box(drawings)
-    for (number, _, name), table in tables.items():
+        for key, box in _boxes_at(step, everybody, scene):
+            table = tables.setdefault(key, np.full((STEPS, 4), -1, np.int8))
+            table[step] = box
+    for (number, _, thing), table in tables.items():
         if (table >= 0).any():
-            yield IndividualBoxes(number, name, table)
+            yield IndividualBoxes(number, thing, table)
+
+
+def _boxes_at(
+    step: int, everybody: Sequence[Placed], scene: Scene
+) -> Iterator[tuple[_BoxKey, tuple[int, ...]]]:
+    for position, role in enumerate(roles(everybody, step)):
+        canvas = _Traced()
+        role.paint(canvas, step)
+        number = role.placed.individual.number
+        for thing, drawings in _drawings(scene.figures[number]):
+            yield (number, position, thing), canvas.box(drawings)
 
 
 def _drawings(figure: Figure) -> Iterator[tuple[str, list[str]]]:

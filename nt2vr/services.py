@@ -15,8 +15,8 @@ from nt2vr.media.store import Cache
 from nt2vr.models.catalog import Catalog
 from nt2vr.search.index import Milvus, is_address
 from nt2vr.settings import ASSETS, Settings
-from nt2vr.world.lexicon import synonyms
 from nt2vr.world.verdicts import judge_video
+from nt2vr.world.word_tables import synonyms
 
 # Seconds to decode a picture of a query.
 QUERY_PICTURE_S = 5.0

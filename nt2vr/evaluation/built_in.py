@@ -33,9 +33,11 @@ from nt2vr.world.altered import altered, shown_classes
 from nt2vr.world.captions import SceneCaption, describe
 from nt2vr.world.claims import SceneTable
 from nt2vr.world.drawn.clips import LOOK, ClipFile
+from nt2vr.world.negated_captions import negate
 from nt2vr.world.sampling import sample_scenes
+from nt2vr.world.scene_denials import SceneDenialKind
 from nt2vr.world.scenes import Scene, SceneSplit
-from nt2vr.world.sentences import SceneDenialKind, SceneDenials, negate
+from nt2vr.world.sentences import SceneDenials
 
 NEGATED = "negated"
 MOTION = "motion"

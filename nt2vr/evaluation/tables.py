@@ -256,7 +256,10 @@ def csv_table(report: Report) -> str:
     lines = lines_of(report)
     measured = keys_of(lines)
     keys = report.presentation.csv_keys(report, measured)
-    with_interval = [key for key in keys if any(interval_of(report, line, key) for line in lines)]
+    with_interval = []
+    for key in keys:
+        if any(interval_of(report, line, key) for line in lines):
+            with_interval.append(key)
 
     heads = ["system", "role", *keys]
     for key in with_interval:

@@ -244,7 +244,9 @@ def _crepe(row: Row, fold: str) -> Question:
 
 
 def _negbench(row: Row, fold: str) -> Question:
-    columns = [column for column in row if column and column.startswith("caption_")]
+    # Without None, which has what a line has beyond the last column.
+    named_columns = filter(None, row)
+    columns = [column for column in named_columns if column.startswith("caption_")]
     # caption_10 comes after caption_9.
     columns.sort(key=lambda column: (len(column), column))
     return Question(

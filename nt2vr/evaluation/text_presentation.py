@@ -117,7 +117,8 @@ class TextPresentation(Presentation):
         return [key for key in named_columns(report) if key in measured]
 
     def meanings(self, columns: Iterable[Column], measured: Collection[str]) -> list[str]:
-        return [column.meaning for column in columns if column.meaning and column.key in measured]
+        measured_columns = [column for column in columns if column.key in measured]
+        return [column.meaning for column in measured_columns if column.meaning]
 
     def markdown(self, report: Report) -> str:
         """Return each table, then those of differences."""

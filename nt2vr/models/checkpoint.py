@@ -165,15 +165,17 @@ def read_checkpoint(folder: Path, device: str = "cpu", verify: bool = False) -> 
     card = read_card(folder)
     device = resolve_device(device)
     with loading(folder):
-        stored = _read_stored(folder, card)
-        pooling, text_side = _read_heads(folder, card, stored.model_cfg["embed_dim"])
+        model_cfg, preprocess_cfg = _configs_of_towers(folder)
+        # Before the base, which may be missing: a head that does not fit its card is named first.
+        pooling, text_side = _read_heads(folder, card, model_cfg["embed_dim"])
+        stored = _read_stored(folder, card, model_cfg)
         shared = shared_weights(stored.base, device)
         weights = {**shared.tensors, **stored.changed}
-        model = with_weights(empty_model(stored.model_cfg, stored.preprocess_cfg), weights)
+        model = with_weights(empty_model(model_cfg, preprocess_cfg), weights)
 
         # Models that share the visual tower of their base share its hash, and its folding, too.
         tower = SharedWeights(weights) if _has_visual_tower(stored.changed) else shared
-        visual_cfg = json.dumps({**stored.model_cfg, "text_cfg": {}})
+        visual_cfg = json.dumps({**model_cfg, "text_cfg": {}})
         encoder = OpenClipEncoder(
             model.to(device),
             stored.tokenizer,
@@ -218,9 +220,10 @@ def read_model(folder: Path, device: str = "cpu") -> tuple[Any, Any, Card]:
     """Load the float32 open_clip model of a checkpoint folder, for training, its tokenizer and its card."""
     card = read_card(folder)
     with loading(folder):
-        stored = _read_stored(folder, card)
+        model_cfg, preprocess_cfg = _configs_of_towers(folder)
+        stored = _read_stored(folder, card, model_cfg)
         # What a run draws next depends on the numbers that this draws.
-        model = random_model(stored.model_cfg, stored.preprocess_cfg, "cpu")
+        model = random_model(model_cfg, preprocess_cfg, "cpu")
         model = with_weights(model, {**read_tensors(stored.base / WEIGHTS), **stored.changed})
         return model.to(resolve_device(device)), stored.tokenizer, card
 
@@ -238,21 +241,21 @@ class _StoredTowers(NamedTuple):
         changed: tensors that the checkpoint has instead of its base's.
     """
 
-    model_cfg: dict[str, Any]
-    preprocess_cfg: dict[str, Any]
     base: Path
     tokenizer: Any
     changed: "dict[str, Tensor]"
 
 
-def _read_stored(folder: Path, card: Card) -> _StoredTowers:
-    """Read a model of pictures and texts; a CheckpointError refuses another."""
+def _configs_of_towers(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Read the configurations of a model of pictures and texts; a CheckpointError refuses another."""
     model_cfg, preprocess_cfg = read_configs(folder)
     check_towers(model_cfg, folder, CheckpointError)
+    return model_cfg, preprocess_cfg
+
+
+def _read_stored(folder: Path, card: Card, model_cfg: Mapping[str, Any]) -> _StoredTowers:
     base = whole_folder(folder, card)
     return _StoredTowers(
-        model_cfg=model_cfg,
-        preprocess_cfg=preprocess_cfg,
         base=base,
         tokenizer=load_tokenizer(tokenizer_folder(folder, base), model_cfg["text_cfg"]),
         changed=read_changed(folder, card),

@@ -1,5 +1,6 @@
 """Search results as data: rankings, answers, and the scores of one clip."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, fields, replace
@@ -112,7 +113,8 @@ class Ranking:
     @cached_property
     def counts(self) -> dict[Verdict, int]:
         verdicts: tuple[Verdict, ...] = ("right", "violation", "miss")
-        return {verdict: sum(hit.verdict == verdict for hit in self.hits) for verdict in verdicts}
+        counts = Counter(hit.verdict for hit in self.hits)
+        return {verdict: counts[verdict] for verdict in verdicts}
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain JSON data."""
@@ -282,7 +284,7 @@ class Answer:
 
     @property
     def has_verdicts(self) -> bool:
-        return any(hit.verdict for ranking in self.rankings for hit in ranking.hits)
+        return any(any(ranking.counts.values()) for ranking in self.rankings)
 
     @property
     def moments(self) -> set[str]:

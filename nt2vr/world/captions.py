@@ -7,9 +7,9 @@ from typing import Literal, NamedTuple
 
 from nt2vr.negation.parse.inflect import is_or_are
 from nt2vr.world.claims import Act, ActOrder, ActPosition, Claim, SubjectClaim
-from nt2vr.world.lexicon import DAY, NIGHT, PARTS
 from nt2vr.world.scenes import Action, Figure, Scene, main_actions
-from nt2vr.world.things import places
+from nt2vr.world.small_words import DAY, NIGHT, PARTS
+from nt2vr.world.things import Layer, places
 from nt2vr.world.wording import (
     FORMS,
     SEQUENCES,
@@ -25,8 +25,12 @@ from nt2vr.world.wording import (
 
 # Captions of the complete scene; others omit figures, looks, actions or the place.
 FULL_SHARE = 0.5
-# Of looks that partial captions mention.
+# Of what partial captions mention: looks, a second action, things that do nothing, place and time.
 DETAIL = 0.35
+SECOND_ACTION_SHARE = 0.5
+THING_SHARE = 0.5
+PLACE_SHARE = 0.6
+TIME_SHARE = 0.3
 # Of looks that captions of the complete scene mention.
 FULL_DETAIL = 0.9
 # Of persons with one action: "a drummer".
@@ -169,15 +173,10 @@ class _Writer:
 
     def _write_clause(self, figure: Figure) -> None:
         main = main_actions(figure)
-        if len(main) > 1 and not self.says(0.5):
+        if len(main) > 1 and not self.says(SECOND_ACTION_SHARE):
             main = [self.rng.choice(main)]
-        actions_by_layer = {action.kind.layer: action for action in figure.actions}
-        mood = actions_by_layer.get("mood")
-        if mood and not self.says():
-            mood = None
-        worn = actions_by_layer.get("worn")
-        if worn and not self.says():
-            worn = None
+        mood = self._mentioned(figure, "mood")
+        worn = self._mentioned(figure, "worn")
 
         subject = len(self.subjects)
         phrase, main, mood = self._write_subject(figure, main, mood)
@@ -191,6 +190,13 @@ class _Writer:
             words, act = draw_action(mood, self.scene.figures, self.rng)
             self.claim_act(subject, act)
             self.pieces += ["and", conjugate(words, SECOND.get(form, form), phrase.plural)]
+
+    def _mentioned(self, figure: Figure, layer: Layer) -> Action | None:
+        """Return the action of a layer, if there is one and the caption mentions it."""
+        for action in reversed(figure.actions):
+            if action.kind.layer == layer:
+                return action if self.says() else None
+        return None
 
     def _write_subject(
         self, figure: Figure, main: list[Action], mood: Action | None
@@ -345,11 +351,11 @@ class _Writer:
         is_night = self.scene.night
         words: list[str] = []
         claim = Claim()
-        if self.says(0.6):
+        if self.says(PLACE_SHARE):
             words.append(self.rng.choice(place.phrases))
             claim = Claim(places=frozenset((place.name,)))
 
-        if place.indoors or not self.says(0.3):
+        if place.indoors or not self.says(TIME_SHARE):
             return words, claim
         if is_night or self.rng.random() < DETAIL:
             words.append(self.rng.choice(NIGHT if is_night else DAY))
@@ -405,7 +411,7 @@ def describe(scene: Scene, rng: Random) -> SceneCaption:
     while actors:
         writer.write_actor(actors.pop(0), actors)
     for figure in scene.figures:
-        if not figure.is_actor and writer.says(0.5):
+        if not figure.is_actor and writer.says(THING_SHARE):
             writer.write_thing(figure)
     return writer.finish()
 

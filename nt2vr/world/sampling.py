@@ -234,11 +234,11 @@ def _names_able(acts: Sequence[Act]) -> Names:
 def _in_turns(figure: Figure, done: Sequence[Action]) -> Figure:
     """Let a figure do some actions one after the other, in place of its own of these layers."""
     verbs = {action.verb for action in done}
-    figure = replace(figure, enters=0.0, leaves=1.0)
-    if ENTER in verbs:
-        figure = replace(figure, enters=0.25)
-    if LEAVE in verbs:
-        figure = replace(figure, leaves=0.75)
+    figure = replace(
+        figure,
+        enters=0.25 if ENTER in verbs else 0.0,
+        leaves=0.75 if LEAVE in verbs else 1.0,
+    )
     new_actions = [action for action in done if action.verb not in (ENTER, LEAVE)]
     if not new_actions:
         return replace(figure, actions=())
@@ -247,17 +247,23 @@ def _in_turns(figure: Figure, done: Sequence[Action]) -> Figure:
     new_actions.sort(key=lambda action: action.kind.layer != "main")
     layers = [action.kind.layer for action in new_actions]
     remaining = [action for action in figure.actions if action.kind.layer not in layers]
-    actions_in_turn = []
+    all_actions = []
     for action in (*new_actions, *remaining):
-        actions_in_turn.append(replace(action, start=figure.enters, end=figure.leaves))
+        all_actions.append(replace(action, start=figure.enters, end=figure.leaves))
 
     num_turns = layers.count("main")
     if num_turns > 1:
-        for turn in range(num_turns):
-            start = turn / num_turns
-            end = (turn + 1) / num_turns
-            actions_in_turn[turn] = replace(new_actions[turn], start=start, end=end)
-    return replace(figure, actions=tuple(actions_in_turn))
+        all_actions[:num_turns] = _one_after_another(new_actions[:num_turns])
+    return replace(figure, actions=tuple(all_actions))
+
+
+def _one_after_another(in_turn: Sequence[Action]) -> list[Action]:
+    """Give each action an equal share of the clip."""
+    count = len(in_turn)
+    return [
+        replace(action, start=turn / count, end=(turn + 1) / count)
+        for turn, action in enumerate(in_turn)
+    ]
 
 
 def _draw_action(

@@ -93,24 +93,9 @@ class Figure:
         """Its actions, with entering and leaving."""
         doings = list(self.actions)
         if self.enters > 0:
-            doings.insert(
-                0,
-                Action(
-                    verb=ENTER,
-                    object=None,
-                    start=0.0,
-                    end=self.enters,
-                ),
-            )
+            doings.insert(0, Action(ENTER, end=self.enters))
         if self.leaves < 1:
-            doings.append(
-                Action(
-                    verb=LEAVE,
-                    object=None,
-                    start=self.leaves,
-                    end=1.0,
-                )
-            )
+            doings.append(Action(LEAVE, start=self.leaves))
         return tuple(doings)
 
     def redone(self, old: Action, new: Action) -> "Figure":

@@ -4,39 +4,38 @@ Eight kinds: "negated", a caption with a verb or a "with" denied; "composed", A 
 "without", A without a thing N; "list", A without two; "not", B alone denied; "except", a kind
 without one of it; "place", A but not there or not at night; "typed", "composed" or "without" as
 people type them. A denial applies to everybody in the clip: "a man sings and does not dance"
-requires that nobody dances. "idiom" denies nothing. The forms are in `assets/world/denials.tsv`.
+requires that nobody dances. "idiom" denies nothing.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import replace
 from random import Random
-from typing import Literal
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.negation.generate.actions import Subject
-from nt2vr.negation.generate.composer import WITH_PRONOUN, WITHOUT_PRONOUN, Template
 from nt2vr.negation.generate.content import NamedThing
-from nt2vr.negation.generate.denials import Denial
 from nt2vr.negation.generate.wordings import draw_exclusion, draw_idiom
-from nt2vr.negation.parse.inflect import inflect_phrase
-from nt2vr.world.captions import SceneCaption, describe, joined
+from nt2vr.world.captions import SceneCaption, describe
 from nt2vr.world.casting import sample_scene
-from nt2vr.world.claims import (
-    Act,
-    ActOrder,
-    ActPosition,
-    Claim,
-    SceneTable,
-    SubjectClaim,
-    names_in,
-    visible_in,
+from nt2vr.world.claims import Act, Claim, SceneTable, names_in, visible_in
+from nt2vr.world.negated_captions import negate
+from nt2vr.world.scene_denials import (
+    DeniedContent,
+    Done,
+    SceneDenial,
+    SceneDenialKind,
+    claim_of,
+    compose,
+    deny,
+    deny_setting,
+    deny_time,
+    except_member,
 )
-from nt2vr.world.lexicon import DAY, NIGHT
 from nt2vr.world.scenes import Figure, Scene, main_actions
-from nt2vr.world.things import Noun, places, read_table, things, words_of_kind
+from nt2vr.world.things import Noun, places, things, words_of_kind
 from nt2vr.world.wording import (
     FORMS,
     NounPhrase,
@@ -46,223 +45,6 @@ from nt2vr.world.wording import (
     draw_phrase,
     meanings,
 )
-
-SceneDenialKind = Literal[
-    "negated", "composed", "without", "list", "not", "except", "place", "typed", "idiom"
-]
-# Of "A and not B": by nT2VR's twelve templates, otherwise in free forms.
-TEMPLATE_SHARE = 0.5
-
-
-@dataclass(frozen=True)
-class SceneDenial(Denial):
-    """A negated sentence with the claims of its parts; an idiom has no unwanted one."""
-
-    kind: SceneDenialKind  # type: ignore[assignment]
-    wanted_claim: Claim
-    unwanted_claims: tuple[Claim, ...]
-
-
-@dataclass(frozen=True)
-class Done:
-    """An action to be denied: its phrase, with the verb as a lemma, and its act."""
-
-    phrase: str
-    act: Act
-
-    @property
-    def doing(self) -> str:
-        return inflect_phrase(self.phrase, "VBG")
-
-
-DeniedContent = Noun | Done
-
-
-def claim_of(denied: DeniedContent) -> Claim:
-    if isinstance(denied, Done):
-        return Claim((SubjectClaim(acts=(denied.act,)),))
-    return Claim((SubjectClaim(meanings()[denied.word]),))
-
-
-@cache
-def forms(slot: str) -> tuple[str, ...]:
-    """Return the forms of sentences for a slot of the table."""
-    return tuple(row["form"] for row in read_table("denials") if row["slot"] == slot)
-
-
-# Names of the fields for the first and for the second of two things: with an article, bare, in the
-# plural, quoted.
-_THING_FIELDS = (("N", "n", "ns", "o"), ("M", "m", "x", "p"))
-_ACTION_FIELDS = ("F", "G")
-
-
-def deny(
-    kind: SceneDenialKind,
-    slot: str,
-    wanted: SceneCaption,
-    denied: Sequence[DeniedContent],
-    rng: Random,
-) -> SceneDenial:
-    """Fill a form of a slot: A without things or actions, or these alone if A is empty."""
-    form = rng.choice(forms(slot))
-    first = denied[0]
-    if isinstance(first, Noun) and first.number == "many":
-        form = form.replace("there is", "there are").replace("{N} is", "{N} are")
-
-    fields = {"A": wanted.text}
-    texts = []
-    for position, content in enumerate(denied):
-        if isinstance(content, Done):
-            texts.append(content.doing)
-            fields[_ACTION_FIELDS[position]] = content.doing
-            fields["S"] = inflect_phrase(content.phrase, "VBZ")
-        else:
-            texts.append(content.with_article())
-            fields |= _fields_of_thing(content, _THING_FIELDS[position])
-    return SceneDenial(
-        kind,
-        text=form.format(**fields),
-        wanted=wanted.text,
-        unwanted=" or ".join(texts),
-        wanted_claim=wanted.claim,
-        unwanted_claims=tuple(claim_of(content) for content in denied),
-    )
-
-
-def _fields_of_thing(noun: Noun, names: tuple[str, str, str, str]) -> dict[str, str]:
-    full, bare, plural, quoted = names
-    word = noun.word.removeprefix("the ")
-    return {
-        full: noun.with_article(),
-        bare: word,
-        plural: noun.plural,
-        # For a search engine.
-        quoted: f'"{word}"' if " " in word else word,
-        "c": word if noun.number == "one" else f"bit of {word}",
-    }
-
-
-def compose(phrase: NounPhrase, wanted: Done, unwanted: Done, rng: Random) -> SceneDenial:
-    """Build "A and not B", by one of nT2VR's twelve templates or freely.
-
-    The six templates with a pronoun are for people.
-    """
-    subject = phrase.subject
-    subject = SubjectClaim(
-        names=subject.names,
-        acts=(wanted.act,),
-        colour=subject.colour,
-        size=subject.size,
-    )
-    claim = Claim((subject,))
-    if rng.random() >= TEMPLATE_SHARE:
-        text = f"{phrase.text} {conjugate(wanted.phrase, rng.choice(FORMS[:3]))}"
-        return deny(
-            "composed", slot="action", wanted=SceneCaption(text, claim), denied=[unwanted], rng=rng
-        )
-
-    templates: tuple[Template, ...] = WITHOUT_PRONOUN
-    if phrase.pronoun in ("he", "she"):
-        templates = WITH_PRONOUN + WITHOUT_PRONOUN
-    template = rng.choice(templates)
-    fields = {
-        "S": phrase.text,
-        "P": phrase.pronoun,
-        "A": inflect_phrase(wanted.phrase, "VBZ"),
-        "A_ing": wanted.doing,
-        "B": unwanted.phrase,
-        "B_ing": unwanted.doing,
-        "does_not": rng.choice(("does not", "doesn't")),
-        "is_": "is",
-        "is_not": rng.choice(("is not", "isn't")),
-    }
-    return SceneDenial(
-        "composed",
-        text=template.text.format(**fields),
-        wanted=template.wanted.format(**fields),
-        unwanted=unwanted.doing,
-        wanted_claim=claim,
-        unwanted_claims=(claim_of(unwanted),),
-    )
-
-
-def negate(caption: SceneCaption) -> list[SceneDenial]:
-    """Return all captions with one thing denied; a few have none.
-
-    That is a verb, a thing worn or held, or a thing behind.
-    """
-    claim = caption.claim
-    denials: list[SceneDenial] = []
-    for piece, verb, act_position in caption.verbs:
-        denied = Claim((SubjectClaim(acts=(_act_at(claim, act_position),)),))
-        rest = _without_act(claim, act_position)
-        unwanted = conjugate(verb.phrase, "{ing}")
-        for text in verb.denied:
-            denials.append(_denial_of_piece(caption, piece, text, unwanted, rest, denied))
-    for piece, words, act_position in caption.with_things:
-        act = _act_at(claim, act_position)
-        denied = Claim((SubjectClaim(act.objects, colour=act.colour),))
-        rest = _without_act(claim, act_position)
-        text = f"without {words}"
-        denials.append(
-            _denial_of_piece(caption, piece, text, unwanted=words, rest=rest, denied=denied)
-        )
-    for piece, phrase, number in caption.behind:
-        subjects = claim.subjects[:number] + claim.subjects[number + 1 :]
-        rest = replace(claim, subjects=subjects)
-        text = f"without {phrase.text} in the background"
-        denied = Claim((phrase.subject,))
-        denials.append(
-            _denial_of_piece(caption, piece, text, unwanted=phrase.text, rest=rest, denied=denied)
-        )
-    return denials
-
-
-def _denial_of_piece(
-    caption: SceneCaption, piece: int, text: str, unwanted: str, rest: Claim, denied: Claim
-) -> SceneDenial:
-    """Return a caption with another text for one of its pieces, which denies it."""
-    before = caption.pieces[:piece]
-    after = caption.pieces[piece + 1 :]
-    return SceneDenial(
-        "negated",
-        text=joined((*before, text, *after)),
-        wanted=joined((*before, *after)),
-        unwanted=unwanted,
-        wanted_claim=rest,
-        unwanted_claims=(denied,),
-    )
-
-
-def _act_at(claim: Claim, position: ActPosition) -> Act:
-    subject, number = position
-    return claim.subjects[subject].acts[number]
-
-
-def _without_act(claim: Claim, left_out: ActPosition) -> Claim:
-    """Leave an act of a subject out of a claim, with the orders it is part of."""
-    number, act_number = left_out
-    subjects = list(claim.subjects)
-    acts = subjects[number].acts
-    acts = acts[:act_number] + acts[act_number + 1 :]
-    subjects[number] = replace(subjects[number], acts=acts)
-
-    orders = []
-    for order in claim.orders:
-        if left_out not in (order.first, order.second):
-            first = _moved_up(order.first, left_out)
-            second = _moved_up(order.second, left_out)
-            orders.append(ActOrder(first, second, order.kind))
-    return replace(claim, subjects=tuple(subjects), orders=tuple(orders))
-
-
-def _moved_up(position: ActPosition, left_out: ActPosition) -> ActPosition:
-    """Return the position of an act without an act of its subject."""
-    subject, number = position
-    if subject == left_out[0] and number > left_out[1]:
-        return subject, number - 1
-    return position
-
 
 # Of "not B": B is an action, otherwise a thing.
 ACTION_SHARE = 0.6
@@ -276,6 +58,8 @@ TIME_SHARE = 0.4
 NEAR_TRIES = 12
 # Scenes drawn to find any B.
 TRIES = 60
+# Of looks that a wanted part mentions.
+DETAIL = 0.2
 
 
 class SceneDenials:
@@ -386,31 +170,17 @@ class SceneDenials:
             rng.choice([None])
             return self._without(row, rng)
 
-        actor = rng.choice(actors)
-        action = rng.choice(main_actions(actor))
-        caption = describe(scene, rng)
-        phrase = draw_phrase(actor, rng)
-        words, act = draw_action(action, scene.figures, rng)
+        topics = _draw_topics(scene, rng.choice(actors), rng)
         while True:
-            match rng.choice(("caption", "action", "thing")):
-                case "caption":
-                    idiom = draw_idiom(caption.text, actions=(), things=(), rng=rng)
-                    claim = caption.claim
-                case "action":
-                    idiom = draw_idiom(
-                        "", actions=((_as_subject(phrase, actor), words),), things=(), rng=rng
-                    )
-                    claim = _claim_of_action(phrase, act)
-                case _:
-                    idiom = draw_idiom("", actions=(), things=(_as_thing(phrase),), rng=rng)
-                    claim = Claim((phrase.subject,))
+            topic = rng.choice(topics)
+            idiom = draw_idiom(topic.text, topic.actions, topic.things, rng)
             if idiom:
                 return SceneDenial(
                     kind="idiom",
                     text=idiom.text,
                     wanted=idiom.meaning,
                     unwanted="",
-                    wanted_claim=claim,
+                    wanted_claim=topic.claim,
                     unwanted_claims=(),
                 )
 
@@ -422,7 +192,7 @@ class SceneDenials:
             return describe(scene, rng)
 
         figure = rng.choice(scene.actors)
-        phrase = draw_phrase(figure, rng, 0.2)
+        phrase = draw_phrase(figure, rng, DETAIL)
         main = main_actions(figure)
         if not main or draw < CAPTION_SHARE + BARE_SHARE:
             return SceneCaption(phrase.text, Claim((phrase.subject,)))
@@ -437,7 +207,7 @@ class SceneDenials:
             return self._without(row, rng)
         figure = rng.choice(actors)
         words, act = draw_action(rng.choice(main_actions(figure)), scene.figures, rng)
-        phrase = draw_phrase(figure, rng, 0.2)
+        phrase = draw_phrase(figure, rng, DETAIL)
         claim = Claim((replace(phrase.subject, acts=(act,)),))
         (unwanted,) = self._absent_actions(
             row, wanted=claim, rng=rng, count=1, role=figure.kind.role
@@ -457,7 +227,7 @@ class SceneDenials:
             for name in members:
                 member = things()[name].nouns[0]
                 if not meanings()[member.word] & present:
-                    return _except_member(words_of_kind(kind)[0], member, rng)
+                    return except_member(words_of_kind(kind)[0], member, rng)
         return self._without(row, rng)
 
     def _place(self, row: int, rng: Random) -> SceneDenial:
@@ -466,11 +236,11 @@ class SceneDenials:
         phrase = draw_phrase(rng.choice(scene.actors), rng)
         wanted = SceneCaption(phrase.text, Claim((phrase.subject,)))
         if not places()[scene.place].indoors and rng.random() < TIME_SHARE:
-            return _deny_time(scene, wanted, rng)
+            return deny_time(scene, wanted, rng)
 
         place = self._other_place(row, wanted.claim, rng)
         denied = Claim(places=frozenset((place,)))
-        return _deny_setting("place", wanted, places()[place].phrases, denied, rng)
+        return deny_setting("place", wanted, places()[place].phrases, denied, rng)
 
     def _other_place(self, row: int, claim: Claim, rng: Random) -> str:
         """Draw another place, if possible one where a claim holds in some scene."""
@@ -533,6 +303,28 @@ class SceneDenials:
                 yield self._scenes[drawn_row]
 
 
+class _Topic(NamedTuple):
+    """What an idiom is about: a caption, actions or things."""
+
+    claim: Claim
+    text: str = ""
+    actions: tuple[tuple[Subject, str], ...] = ()
+    things: tuple[NamedThing, ...] = ()
+
+
+def _draw_topics(scene: Scene, actor: Figure, rng: Random) -> tuple[_Topic, ...]:
+    """Draw a caption, what an actor does, and the actor."""
+    action = rng.choice(main_actions(actor))
+    caption = describe(scene, rng)
+    phrase = draw_phrase(actor, rng)
+    words, act = draw_action(action, scene.figures, rng)
+    return (
+        _Topic(caption.claim, text=caption.text),
+        _Topic(_claim_of_action(phrase, act), actions=((_as_subject(phrase, actor), words),)),
+        _Topic(Claim((phrase.subject,)), things=(_as_thing(phrase),)),
+    )
+
+
 def _as_subject(phrase: NounPhrase, actor: Figure) -> Subject:
     is_person = actor.kind.role == "person"
     return Subject(
@@ -558,47 +350,6 @@ def _claim_of_action(phrase: NounPhrase, act: Act) -> Claim:
     """Claim that somebody does something, whatever it looks like."""
     subject = replace(phrase.subject, acts=(act,), colour="", size="", looks=frozenset())
     return Claim((subject,))
-
-
-def _except_member(kind: Noun, member: Noun, rng: Random) -> SceneDenial:
-    wanted = kind.with_article()
-    unwanted = member.with_article()
-    form = rng.choice(forms("except"))
-    return SceneDenial(
-        "except",
-        text=form.format(k=kind.word, K=wanted, N=unwanted, ns=member.plural),
-        wanted=wanted,
-        unwanted=unwanted,
-        wanted_claim=claim_of(kind),
-        unwanted_claims=(claim_of(member),),
-    )
-
-
-def _deny_time(scene: Scene, wanted: SceneCaption, rng: Random) -> SceneDenial:
-    """Deny the time of day of a figure, of the place or of nothing."""
-    place = places()[scene.place]
-    bare_place = place.phrases[0].partition(" ")[2]
-    at_place = SceneCaption(bare_place, Claim(places=frozenset((place.name,))))
-    wanted = rng.choice((wanted, at_place, SceneCaption("", Claim())))
-    denied = Claim(night=not scene.night)
-    slot = "time" if wanted.text else "no time"
-    return _deny_setting(
-        slot, wanted, phrases=NIGHT if denied.night else DAY, denied=denied, rng=rng
-    )
-
-
-def _deny_setting(
-    slot: str, wanted: SceneCaption, phrases: Sequence[str], denied: Claim, rng: Random
-) -> SceneDenial:
-    unwanted = rng.choice(phrases)
-    return SceneDenial(
-        "place",
-        text=rng.choice(forms(slot)).format(A=wanted.text, P=unwanted),
-        wanted=wanted.text,
-        unwanted=unwanted,
-        wanted_claim=wanted.claim,
-        unwanted_claims=(denied,),
-    )
 
 
 def _named(scene: Scene, rng: Random) -> Iterator[Noun]:

@@ -9,7 +9,8 @@ from nt2vr.negation.parse.query import Query
 from nt2vr.negation.parse.wordlists import listed
 from nt2vr.search.judge import Verdict
 from nt2vr.world.claims import Act, Claim, SubjectClaim
-from nt2vr.world.query_claims import read_as_meant, read_query
+from nt2vr.world.meant import read_as_meant
+from nt2vr.world.query_claims import read_query
 from nt2vr.world.scenes import Action, Figure, Scene, main_actions
 from nt2vr.world.things import ACTING, Names, plural_of, things
 from nt2vr.world.words import UNKNOWN, PhraseWord, words_in

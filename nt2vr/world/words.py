@@ -6,8 +6,10 @@ from typing import NamedTuple
 
 from nt2vr.negation.parse.inflect import inflect, inflect_phrase, verb_of
 from nt2vr.negation.parse.wordlists import listed
-from nt2vr.world.lexicon import Meaning, Words, emojis, gaps_in, lexicon, longest, tokens_of, verbs
+from nt2vr.world.lexicon import lexicon, longest, verbs
+from nt2vr.world.meaning import Meaning, Words, gaps_in, tokens_of
 from nt2vr.world.things import Names, actions, all_nouns
+from nt2vr.world.word_tables import emojis
 from nt2vr.world.wording import meanings, persons
 
 UNKNOWN = Meaning("vague", value="unknown")

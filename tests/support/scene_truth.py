@@ -1,7 +1,7 @@
 """The kinds of denying sentences, and the slow twin of `SceneDenials.fitting`."""
 
+from nt2vr.world.scene_denials import SceneDenial, SceneDenialKind
 from nt2vr.world.scenes import Scene
-from nt2vr.world.sentences import SceneDenial, SceneDenialKind
 
 # All but idioms, which deny nothing.
 DENIAL_KINDS: tuple[SceneDenialKind, ...] = (

@@ -14,8 +14,10 @@ from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.negation.generate.denials import CaptionDenials, Denial, DenialKind
 from nt2vr.negation.generate.negator import negations
 from nt2vr.world.captions import describe
+from nt2vr.world.negated_captions import negate
+from nt2vr.world.scene_denials import SceneDenial, SceneDenialKind
 from nt2vr.world.scenes import Scene
-from nt2vr.world.sentences import SceneDenial, SceneDenialKind, SceneDenials, negate
+from nt2vr.world.sentences import SceneDenials
 
 # Captions of a dataset with videos that are parsed to make denying sentences of: a minute's work.
 MAX_PARSED = 40_000

@@ -44,7 +44,9 @@ def _svo_groups(line: Row) -> list[str]:
 
 def read_next_qa(row: Row, fold: str) -> Question:
     """Ask “question answer”, as VFC does."""
-    columns = sorted(column for column in row if column and re.fullmatch(r"a\d", column))
+    # Without None, which has what a line has beyond the last column.
+    named_columns = filter(None, row)
+    columns = sorted(column for column in named_columns if re.fullmatch(r"a\d", column))
     answers = [f"{row['question']} {row[column]}" for column in columns]
     groups = (QUESTION_TYPES.get(row["type"][:1], ""), row["type"])
     return Question(

@@ -117,9 +117,12 @@ class MilvusIndex:
         # Another program has deleted rows, or the search in the graph ended early.
         if min(map(len, hits)) < k:
             return self._local.search(queries, k)
-        scores = np.array([[hit["distance"] for hit in row] for row in hits], np.float32)
-        ids = np.array([[hit["id"] for hit in row] for row in hits], np.int64)
-        return best_first(scores, ids)
+        scores = []
+        ids = []
+        for row in hits:
+            scores.append([hit["distance"] for hit in row])
+            ids.append([hit["id"] for hit in row])
+        return best_first(np.array(scores, np.float32), np.array(ids, np.int64))
 
     def _request_hits(self, queries: Vectors, k: int) -> list[Any]:
         """Return the hits of each query, with `id` and `distance`."""

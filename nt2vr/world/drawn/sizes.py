@@ -12,7 +12,22 @@ from nt2vr.world.drawn.motions import STEPS
 from nt2vr.world.scenes import Action, Figure
 from nt2vr.world.things import Thing, things
 
-ADULT = 82.0  # units
+# Lengths are in units.
+ADULT = 82.0
+# Small things are enlarged to be recognised: the least size of one without any, and how much of its
+# size is added. Things that are wide are at most so much wider than high.
+LEAST_SIZE = 0.3
+SIZE_SHARE = 0.45
+WIDTH_SHARE = 0.6
+# Room of persons to each side: standing, lying, and behind if they pull something.
+STANDING = 16.0
+LYING = 40.0
+PULLING = 50.0
+# Of a rider above the seat.
+RIDER = 60
+# Room ahead for what is held, and for what is pushed, rolled or kicked.
+AHEAD = 34
+FAR_AHEAD = 50
 SIZES = {"big": 1.35, "small": 0.68, "": 1.0}
 COLOURS = {
     "red": "#E0403A",
@@ -93,9 +108,8 @@ class Size(NamedTuple):
 def size_of(thing: Thing, factor: float = 1) -> Size:
     """Return the size of a thing that is not a person."""
     box = ink(picture(thing))
-    # Small things are enlarged to be recognised.
-    size = max(thing.size, 0.3 + 0.45 * thing.size)
-    scale = factor * size * ADULT / max(box.height, 0.6 * box.width)
+    size = max(thing.size, LEAST_SIZE + SIZE_SHARE * thing.size)
+    scale = factor * size * ADULT / max(box.height, WIDTH_SHARE * box.width)
     return Size(scale, scale * box.width, scale * box.height)
 
 
@@ -137,8 +151,8 @@ def ahead_of(figure: Figure) -> float:
         if not isinstance(action.object, str) and not action.kind.shows:
             continue
         if action.kind.verb == "push" or action.kind.motion in ("roll away", "kick"):
-            return 50
-        ahead = 34
+            return FAR_AHEAD
+        ahead = AHEAD
     return ahead
 
 
@@ -162,8 +176,8 @@ def extent(figure: Figure) -> Extent:
         size = size_of(thing, SIZES[figure.size])
         return Extent(size.width / 2, size.width / 2 + ahead_of(figure), size.height)
 
-    behind = 16.0
-    front = 16.0 + ahead_of(figure)
+    behind = STANDING
+    front = STANDING + ahead_of(figure)
     height = ADULT + dolls.HEAD * (head_size("child" in thing.kinds) - 1)
     for action in figure.actions:
         kind = action.kind
@@ -172,10 +186,10 @@ def extent(figure: Figure) -> Extent:
             size = size_of(things()[action.object], ridden_seat.size)
             behind = max(behind, size.width / 2)
             front = max(front, size.width / 2)
-            height = max(height, ridden_seat.y * size.height + 60)
+            height = max(height, ridden_seat.y * size.height + RIDER)
         elif kind.hand == "behind":
-            behind = 50.0
+            behind = PULLING
         elif kind.posture in _LYING_POSTURES or kind.motion == "fall":
-            behind = max(behind, 40.0)
-            front = max(front, 40.0)
+            behind = max(behind, LYING)
+            front = max(front, LYING)
     return Extent(behind * thing.size, front * thing.size, height * thing.size)

@@ -17,9 +17,10 @@ from nt2vr.papers.covr.edits import COPIES, EDIT_KINDS
 from nt2vr.papers.covr.world_benchmark import covr_world
 from nt2vr.world.captions import SceneCaption, describe
 from nt2vr.world.claims import Claim, SubjectClaim
+from nt2vr.world.negated_captions import negate
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Action, Figure, Scene
-from nt2vr.world.sentences import SceneDenials, negate
+from nt2vr.world.sentences import SceneDenials
 
 DOG = SceneCaption("a dog", Claim((SubjectClaim(frozenset({"dog"})),)))
 DOG_IN_PARK = SceneCaption(

@@ -72,11 +72,15 @@ def test_a_model_that_was_replaced_since_tells_nothing() -> None:
 def test_the_page_says_on_whom_the_order_is_lost() -> None:
     seen = [ClipScore(System(name), 1, 0.5, (), 4) for name in ("CLIP", "ordered", "gone")]
     view = backwards_view(
-        {"seen": [{"name": one.system.name} for one in seen]}, seen, (0.5001, 0.4, None)
+        {"systems": [{"name": one.system.name} for one in seen]}, seen, (0.5001, 0.4, None)
     )
-    assert [row["backwards"] for row in view["seen"]] == ["unchanged", "0.400 (−0.100)", "unknown"]
-    assert view["order"].startswith("CLIP: nothing changes") and view["pressed"] == "true"
+    assert [row["backwards"] for row in view["systems"]] == [
+        "unchanged",
+        "0.400 (−0.100)",
+        "unknown",
+    ]
+    assert view["order_notice"].startswith("CLIP: nothing changes") and view["pressed"] == "true"
     assert (
-        backwards_view({"seen": [{"name": "ordered"}]}, seen[1:2], (0.4,))["order"]
+        backwards_view({"systems": [{"name": "ordered"}]}, seen[1:2], (0.4,))["order_notice"]
         == "The order of frames counts."
     )

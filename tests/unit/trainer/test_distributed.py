@@ -28,7 +28,7 @@ from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.framing import Framing
 from nt2vr.models.open_clip_encoder import token_embeddings
 from nt2vr.world.claims import Claim
-from nt2vr.world.sentences import SceneDenial
+from nt2vr.world.scene_denials import SceneDenial
 from tests.support.paths import ROOT
 from tests.support.tiny_models import TINY
 from tests.support.trainings import assert_ended

@@ -19,7 +19,7 @@ from nt2vr.models.framing import Framing
 from nt2vr.models.open_clip_encoder import token_embeddings
 from nt2vr.world.claims import Claim
 from nt2vr.world.sampling import sample_scenes
-from nt2vr.world.sentences import SceneDenial, SceneDenialKind
+from nt2vr.world.scene_denials import SceneDenial, SceneDenialKind
 from tests.support.tiny_models import RESNET, tiny_model
 from tests.support.trainings import run_training
 from trainer.config import METRICS, SENTENCES, TrainConfig

@@ -2,9 +2,9 @@
 
 from nt2vr.negation.parse.tokens import NO_EMOJI
 from nt2vr.negation.parse.typed import read_typed
-from nt2vr.world.lexicon import synonyms
 from nt2vr.world.offers import offered_words
 from nt2vr.world.reader import read_claim
+from nt2vr.world.word_tables import synonyms
 
 
 def test_synonyms_are_words_of_captions_which_can_be_read() -> None:

@@ -9,10 +9,12 @@ import pytest
 
 from nt2vr.world.captions import describe
 from nt2vr.world.claims import Act, ActOrder, Claim, SceneTable, SubjectClaim, visible_in
+from nt2vr.world.negated_captions import negate
 from nt2vr.world.reader import read_asked, read_claim
 from nt2vr.world.sampling import sample_scenes
+from nt2vr.world.scene_denials import SceneDenialKind
 from nt2vr.world.scenes import Action, Figure, Scene, is_valid
-from nt2vr.world.sentences import SceneDenialKind, SceneDenials, negate
+from nt2vr.world.sentences import SceneDenials
 from nt2vr.world.wording import meanings
 from tests.support.scene_truth import fits
 

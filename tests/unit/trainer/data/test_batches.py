@@ -15,8 +15,8 @@ from nt2vr.progress import silent
 from nt2vr.world.captions import describe
 from nt2vr.world.labels import labels
 from nt2vr.world.sampling import sample_scenes
+from nt2vr.world.scene_denials import SceneDenial, SceneDenialKind
 from nt2vr.world.scenes import Scene
-from nt2vr.world.sentences import SceneDenial, SceneDenialKind
 from tests.support.scene_truth import fits
 from trainer.config import TrainConfig
 from trainer.data.batches import Batch, epoch_batches

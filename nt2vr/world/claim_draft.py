@@ -1,0 +1,78 @@
+"""A claim while a phrase is read."""
+
+from dataclasses import replace
+from typing import Literal, cast
+
+from nt2vr.world.abilities import is_stopping
+from nt2vr.world.claims import Act, ActOrder, ActPosition, Claim, SubjectClaim
+from nt2vr.world.things import Names
+
+ANYBODY = SubjectClaim()
+
+
+class ClaimDraft:
+    """The subjects, places, night and orders of a claim so far."""
+
+    def __init__(self, is_vague: bool) -> None:
+        """Start empty; a vague claim is seen wherever the phrase is true, but not only there."""
+        self.is_vague = is_vague
+        self.subjects: list[SubjectClaim] = []
+        self.places: Names = frozenset()
+        self.night: bool | None = None
+        self.orders: list[ActOrder] = []
+        self.last_act: ActPosition | None = None
+        # Relation in time of the last act to the next one.
+        self.joint = ""
+
+    @property
+    def subject(self) -> SubjectClaim:
+        """The last subject; anybody at first."""
+        if self.subjects:
+            return self.subjects[-1]
+        return ANYBODY
+
+    @property
+    def has_time(self) -> bool:
+        """Whether acts are related in time."""
+        return bool(self.orders or self.joint)
+
+    def replace_subject(self, subject: SubjectClaim) -> None:
+        self.subjects[-1] = subject
+
+    def set_acts(self, acts: tuple[Act, ...]) -> None:
+        """Replace the acts of the last subject."""
+        self.subjects[-1] = replace(self.subject, acts=acts)
+
+    def relate_act(self) -> None:
+        """Note the last act, and its relation in time to the one before."""
+        new_act = (len(self.subjects) - 1, len(self.subject.acts) - 1)
+        if self.last_act is not None:
+            if self.joint == "after":
+                self.orders.append(ActOrder(new_act, self.last_act, "before"))
+            elif self.joint == "while":
+                self.orders.append(ActOrder(self.last_act, new_act, "while"))
+            elif self.joint:
+                self.orders.append(ActOrder(self.last_act, new_act, "before"))
+        self.last_act = new_act
+        self.joint = ""
+
+    def limit_last_act(self, part: str) -> None:
+        """Say that the last act is at the start or at the end of the clip."""
+        assert self.last_act is not None, "checked by the reader"
+        number, position = self.last_act
+        subject = self.subjects[number]
+        acts = list(subject.acts)
+        acts[position] = replace(acts[position], part=cast(Literal["start", "end"], part))
+        self.subjects[number] = replace(subject, acts=tuple(acts))
+
+    def claim(self) -> Claim | None:
+        """Return what was read; None if it is nothing, or cannot be told."""
+        claim = Claim(
+            subjects=tuple(self.subjects),
+            places=self.places,
+            night=self.night,
+            orders=tuple(self.orders),
+        )
+        if claim == Claim() or any(is_stopping(subject) for subject in self.subjects):
+            return None
+        return replace(claim, vague=self.is_vague)

@@ -1,0 +1,125 @@
+"""Phrases near to those of a query: shorter ones, others of the same kind, and what scenes show."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from nt2vr.negation.parse.inflect import inflect_phrase
+from nt2vr.world.lexicon import lexicon, longest
+from nt2vr.world.meaning import MeaningKind, Words, tokens_of
+from nt2vr.world.part_words import PartWords
+from nt2vr.world.scenes import Figure, main_actions
+from nt2vr.world.things import Names, all_nouns, places, things
+from nt2vr.world.words import PhraseWord
+
+# A word for so many things says little: "an animal".
+TOO_MANY_THINGS = 30
+SOMEBODY = re.compile(r"(?:any|every|some)(?:one|body)")
+_ANYWHERE = frozenset({"indoors", "inside", "outdoors", "outside"})
+
+
+def shorter(wanted: str) -> Iterator[str]:
+    """Yield the things of a phrase with one of its actions or its place, and then each alone."""
+    words = PartWords(wanted)
+    nouns = [*map(_noun_text, words.of_kind("noun"))]
+    where = [*map(_place_phrase, words.of_kind("place"))]
+    doings = [word.doing for word in words.of_kind("verb") if _stands_alone(word)]
+    for noun in nouns:
+        for addition in (*where, *doings):
+            yield f"{noun} {addition}"
+    yield from nouns
+    if "night" in tokens_of(wanted):
+        for place in where:
+            yield f"a person {place} at night"
+    for addition in (*doings, *where):
+        yield f"a person {addition}"
+
+
+def of_same_kind(wanted: str) -> Iterator[str]:
+    """Yield things of the smallest kind that those of a phrase belong to."""
+    for word in PartWords(wanted).of_kind("noun"):
+        names = word.meaning.names
+        if not names or len(names) >= TOO_MANY_THINGS:
+            continue
+        kinds = frozenset.intersection(*(things()[name].kinds for name in names))
+        members = [_members(kind) - names for kind in sorted(kinds)]
+        for group in sorted(filter(None, members), key=len)[:1]:
+            for name in sorted(group):
+                yield things()[name].nouns[0].with_article()
+
+
+@cache
+def _members(kind: str) -> Names:
+    return frozenset(name for name, thing in things().items() if kind in thing.is_a)
+
+
+def _stands_alone(word: PhraseWord) -> bool:
+    return word.meaning.alone or not word.meaning.takes_object
+
+
+def _place_phrase(word: PhraseWord) -> str:
+    """Write a place with its preposition, in the typed way if the world calls it so."""
+    phrases = []
+    for name in sorted(word.meaning.names):
+        for text in places()[name].phrases:
+            phrases.append(text)
+    typed = [text for text in phrases if tokens_of(text) == word.text]
+    # "outside" means many places.
+    if word.text[0] in _ANYWHERE:
+        typed.append(word.typed)
+    return (typed or phrases)[0]
+
+
+def actions_with(word: PhraseWord) -> Iterator[str]:
+    """Yield actions whose phrase has a word that alone means nothing: "moving to music"."""
+    if word.meaning.kind != "vague":
+        return
+    for words, meaning in lexicon().items():
+        is_doing = meaning.kind == "verb" and words[0].endswith("ing")
+        if is_doing and not meaning.takes_object and set(word.text) <= set(words[1:]):
+            yield " ".join(words)
+
+
+def _noun_text(word: PhraseWord) -> str:
+    if word.meaning.plural or SOMEBODY.fullmatch(word.typed):
+        return word.typed
+    return with_article(word.typed)
+
+
+def with_article(text: str) -> str:
+    for noun in all_nouns():
+        if noun.word == text:
+            return noun.with_article()
+    return f"{'an' if text[0] in 'aeiou' else 'a'} {text}"
+
+
+def main_verbs(figure: Figure) -> set[str]:
+    return {action.verb for action in main_actions(figure)}
+
+
+def named(words: Words, kind: MeaningKind) -> Names:
+    """Return the names that a text has for one kind of meaning."""
+    names: set[str] = set()
+    for start in range(len(words)):
+        last = min(start + longest(), len(words))
+        for end in range(start + 1, last + 1):
+            meaning = lexicon().get(words[start:end])
+            if meaning and meaning.kind == kind:
+                names |= meaning.names
+    return frozenset(names)
+
+
+@cache
+def texts_about(figure: Figure) -> list[str]:
+    """Say in a few words what a figure does, or that it is there: "a man playing a guitar"."""
+    name = figure.kind.nouns[0].with_article()
+    texts = []
+    for action in main_actions(figure):
+        if isinstance(action.object, int):
+            continue
+        thing = ""
+        if action.object:
+            thing = things()[action.object].nouns[0].with_article()
+        phrase = action.kind.phrases[0].format(o=thing)
+        texts.append(f"{name} {inflect_phrase(phrase, 'VBG')}")
+    return texts or [name]

@@ -1,0 +1,91 @@
+"""Captions of scenes with one thing denied: a verb, a thing worn or held, or a thing behind."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from nt2vr.world.captions import SceneCaption, joined
+from nt2vr.world.claims import Act, ActOrder, ActPosition, Claim, SubjectClaim
+from nt2vr.world.scene_denials import SceneDenial
+from nt2vr.world.wording import conjugate
+
+
+def negate(caption: SceneCaption) -> list[SceneDenial]:
+    """Return all captions with one thing denied; a few have none."""
+    return [
+        *_without_verbs(caption),
+        *_without_things(caption),
+        *_without_background(caption),
+    ]
+
+
+def _without_verbs(caption: SceneCaption) -> Iterator[SceneDenial]:
+    for piece, verb, position in caption.verbs:
+        rest = _without_act(caption.claim, position)
+        act = _act_at(caption.claim, position)
+        denied = Claim((SubjectClaim(acts=(act,)),))
+        unwanted = conjugate(verb.phrase, "{ing}")
+        for text in verb.denied:
+            yield _denial_of_piece(caption, piece, text, unwanted, rest, denied)
+
+
+def _without_things(caption: SceneCaption) -> Iterator[SceneDenial]:
+    for piece, words, position in caption.with_things:
+        rest = _without_act(caption.claim, position)
+        act = _act_at(caption.claim, position)
+        denied = Claim((SubjectClaim(act.objects, colour=act.colour),))
+        yield _denial_of_piece(caption, piece, f"without {words}", words, rest, denied)
+
+
+def _without_background(caption: SceneCaption) -> Iterator[SceneDenial]:
+    subjects = caption.claim.subjects
+    for piece, phrase, number in caption.behind:
+        rest = replace(caption.claim, subjects=subjects[:number] + subjects[number + 1 :])
+        text = f"without {phrase.text} in the background"
+        denied = Claim((phrase.subject,))
+        yield _denial_of_piece(caption, piece, text, phrase.text, rest, denied)
+
+
+def _denial_of_piece(
+    caption: SceneCaption, piece: int, text: str, unwanted: str, rest: Claim, denied: Claim
+) -> SceneDenial:
+    """Return a caption with another text for one of its pieces, which denies it."""
+    before = caption.pieces[:piece]
+    after = caption.pieces[piece + 1 :]
+    return SceneDenial(
+        "negated",
+        text=joined((*before, text, *after)),
+        wanted=joined((*before, *after)),
+        unwanted=unwanted,
+        wanted_claim=rest,
+        unwanted_claims=(denied,),
+    )
+
+
+def _act_at(claim: Claim, position: ActPosition) -> Act:
+    subject, number = position
+    return claim.subjects[subject].acts[number]
+
+
+def _without_act(claim: Claim, left_out: ActPosition) -> Claim:
+    """Leave an act of a subject out of a claim, with the orders it is part of."""
+    number, act_number = left_out
+    subjects = list(claim.subjects)
+    acts = subjects[number].acts
+    acts = acts[:act_number] + acts[act_number + 1 :]
+    subjects[number] = replace(subjects[number], acts=acts)
+
+    orders = []
+    for order in claim.orders:
+        if left_out not in (order.first, order.second):
+            first = _moved_up(order.first, left_out)
+            second = _moved_up(order.second, left_out)
+            orders.append(ActOrder(first, second, order.kind))
+    return replace(claim, subjects=tuple(subjects), orders=tuple(orders))
+
+
+def _moved_up(position: ActPosition, left_out: ActPosition) -> ActPosition:
+    """Return the position of an act without an act of its subject."""
+    subject, number = position
+    if subject == left_out[0] and number > left_out[1]:
+        return subject, number - 1
+    return position

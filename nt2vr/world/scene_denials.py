@@ -1,0 +1,196 @@
+"""Negated sentences about scenes, of given content: the forms are in `assets/world/denials.tsv`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from random import Random
+from typing import Literal
+
+from nt2vr.negation.generate.composer import WITH_PRONOUN, WITHOUT_PRONOUN, Template
+from nt2vr.negation.generate.denials import Denial
+from nt2vr.negation.parse.inflect import inflect_phrase
+from nt2vr.world.captions import SceneCaption
+from nt2vr.world.claims import Act, Claim, SubjectClaim
+from nt2vr.world.scenes import Scene
+from nt2vr.world.small_words import DAY, NIGHT
+from nt2vr.world.things import Noun, places, read_table
+from nt2vr.world.wording import FORMS, NounPhrase, conjugate, meanings
+
+SceneDenialKind = Literal[
+    "negated", "composed", "without", "list", "not", "except", "place", "typed", "idiom"
+]
+# Of "A and not B": by nT2VR's twelve templates, otherwise in free forms.
+TEMPLATE_SHARE = 0.5
+
+
+@dataclass(frozen=True)
+class SceneDenial(Denial):
+    """A negated sentence with the claims of its parts; an idiom has no unwanted one."""
+
+    kind: SceneDenialKind  # type: ignore[assignment]
+    wanted_claim: Claim
+    unwanted_claims: tuple[Claim, ...]
+
+
+@dataclass(frozen=True)
+class Done:
+    """An action to be denied: its phrase, with the verb as a lemma, and its act."""
+
+    phrase: str
+    act: Act
+
+    @property
+    def doing(self) -> str:
+        return inflect_phrase(self.phrase, "VBG")
+
+
+DeniedContent = Noun | Done
+
+
+def claim_of(denied: DeniedContent) -> Claim:
+    if isinstance(denied, Done):
+        return Claim((SubjectClaim(acts=(denied.act,)),))
+    return Claim((SubjectClaim(meanings()[denied.word]),))
+
+
+@cache
+def forms(slot: str) -> tuple[str, ...]:
+    """Return the forms of sentences for a slot of the table."""
+    return tuple(row["form"] for row in read_table("denials") if row["slot"] == slot)
+
+
+# Names of the fields for the first and for the second of two things: with an article, bare, in the
+# plural, quoted.
+_THING_FIELDS = (("N", "n", "ns", "o"), ("M", "m", "x", "p"))
+_ACTION_FIELDS = ("F", "G")
+
+
+def deny(
+    kind: SceneDenialKind,
+    slot: str,
+    wanted: SceneCaption,
+    denied: Sequence[DeniedContent],
+    rng: Random,
+) -> SceneDenial:
+    """Fill a form of a slot: A without things or actions, or these alone if A is empty."""
+    form = rng.choice(forms(slot))
+    first = denied[0]
+    if isinstance(first, Noun) and first.number == "many":
+        form = form.replace("there is", "there are").replace("{N} is", "{N} are")
+
+    fields = {"A": wanted.text}
+    texts = []
+    for position, content in enumerate(denied):
+        if isinstance(content, Done):
+            texts.append(content.doing)
+            fields[_ACTION_FIELDS[position]] = content.doing
+            fields["S"] = inflect_phrase(content.phrase, "VBZ")
+        else:
+            texts.append(content.with_article())
+            fields |= _fields_of_thing(content, _THING_FIELDS[position])
+    return SceneDenial(
+        kind,
+        text=form.format(**fields),
+        wanted=wanted.text,
+        unwanted=" or ".join(texts),
+        wanted_claim=wanted.claim,
+        unwanted_claims=tuple(claim_of(content) for content in denied),
+    )
+
+
+def _fields_of_thing(noun: Noun, names: tuple[str, str, str, str]) -> dict[str, str]:
+    full, bare, plural, quoted = names
+    word = noun.word.removeprefix("the ")
+    return {
+        full: noun.with_article(),
+        bare: word,
+        plural: noun.plural,
+        # For a search engine.
+        quoted: f'"{word}"' if " " in word else word,
+        "c": word if noun.number == "one" else f"bit of {word}",
+    }
+
+
+def compose(phrase: NounPhrase, wanted: Done, unwanted: Done, rng: Random) -> SceneDenial:
+    """Build "A and not B", by one of nT2VR's twelve templates or freely.
+
+    The six templates with a pronoun are for people.
+    """
+    subject = phrase.subject
+    subject = SubjectClaim(
+        names=subject.names,
+        acts=(wanted.act,),
+        colour=subject.colour,
+        size=subject.size,
+    )
+    claim = Claim((subject,))
+    if rng.random() >= TEMPLATE_SHARE:
+        text = f"{phrase.text} {conjugate(wanted.phrase, rng.choice(FORMS[:3]))}"
+        return deny(
+            "composed", slot="action", wanted=SceneCaption(text, claim), denied=[unwanted], rng=rng
+        )
+
+    templates: tuple[Template, ...] = WITHOUT_PRONOUN
+    if phrase.pronoun in ("he", "she"):
+        templates = WITH_PRONOUN + WITHOUT_PRONOUN
+    template = rng.choice(templates)
+    fields = {
+        "S": phrase.text,
+        "P": phrase.pronoun,
+        "A": inflect_phrase(wanted.phrase, "VBZ"),
+        "A_ing": wanted.doing,
+        "B": unwanted.phrase,
+        "B_ing": unwanted.doing,
+        "does_not": rng.choice(("does not", "doesn't")),
+        "is_": "is",
+        "is_not": rng.choice(("is not", "isn't")),
+    }
+    return SceneDenial(
+        "composed",
+        text=template.text.format(**fields),
+        wanted=template.wanted.format(**fields),
+        unwanted=unwanted.doing,
+        wanted_claim=claim,
+        unwanted_claims=(claim_of(unwanted),),
+    )
+
+
+def except_member(kind: Noun, member: Noun, rng: Random) -> SceneDenial:
+    wanted = kind.with_article()
+    unwanted = member.with_article()
+    form = rng.choice(forms("except"))
+    return SceneDenial(
+        "except",
+        text=form.format(k=kind.word, K=wanted, N=unwanted, ns=member.plural),
+        wanted=wanted,
+        unwanted=unwanted,
+        wanted_claim=claim_of(kind),
+        unwanted_claims=(claim_of(member),),
+    )
+
+
+def deny_time(scene: Scene, wanted: SceneCaption, rng: Random) -> SceneDenial:
+    """Deny the time of day of a figure, of the place or of nothing."""
+    place = places()[scene.place]
+    bare_place = place.phrases[0].partition(" ")[2]
+    at_place = SceneCaption(bare_place, Claim(places=frozenset((place.name,))))
+    wanted = rng.choice((wanted, at_place, SceneCaption("", Claim())))
+    denied = Claim(night=not scene.night)
+    slot = "time" if wanted.text else "no time"
+    return deny_setting(
+        slot, wanted, phrases=NIGHT if denied.night else DAY, denied=denied, rng=rng
+    )
+
+
+def deny_setting(
+    slot: str, wanted: SceneCaption, phrases: Sequence[str], denied: Claim, rng: Random
+) -> SceneDenial:
+    unwanted = rng.choice(phrases)
+    return SceneDenial(
+        "place",
+        text=rng.choice(forms(slot)).format(A=wanted.text, P=unwanted),
+        wanted=wanted.text,
+        unwanted=unwanted,
+        wanted_claim=wanted.claim,
+        unwanted_claims=(denied,),
+    )

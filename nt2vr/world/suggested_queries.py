@@ -1,0 +1,49 @@
+"""Sentences of suggested queries: as they were typed, or "WANTED but no UNWANTED"."""
+
+import re
+from collections.abc import Sequence
+
+from nt2vr.negation.parse.inflect import inflect, is_noun, verb_of
+from nt2vr.negation.parse.query import Query
+from nt2vr.negation.parse.wordlists import listed
+from nt2vr.world.nearby_phrases import SOMEBODY
+
+_WHOEVER = re.compile(rf"^(?:{SOMEBODY.pattern}|people) (?=[a-z]+ing\b)", re.IGNORECASE)
+_ARTICLE = re.compile(r"^(an?|the|any) ", re.IGNORECASE)
+_BEFORE_PLACES = frozenset({"at", "behind", "in", "inside", "near", "on", "under"})
+
+
+def written(query: Query, wanted: str, unwanted: Sequence[str]) -> str:
+    """Write a suggestion: the typed sentence with another wanted part, if it has one part of its own."""
+    before = " ".join(query.wanted)
+    is_same = list(unwanted) == list(query.unwanted)
+    if is_same and before and wanted and before in query.text:
+        return query.text.strip().replace(before, wanted, 1)
+    return query_of(wanted, unwanted)
+
+
+def query_of(wanted: str, unwanted: Sequence[str]) -> str:
+    """Write "WANTED but no UNWANTED and not DOING".
+
+    It is the sentence that models trained for negation know best.
+    """
+    denied = " and ".join(_denied(part) for part in unwanted if part.strip())
+    if not denied.strip() or not wanted.strip():
+        return wanted if wanted.strip() else denied
+    joint = " but " if denied.startswith("no ") else " and "
+    return f"{wanted}{joint}{denied}"
+
+
+def _denied(part: str) -> str:
+    """Write "not DOING", "not AT NIGHT" or "no UNWANTED"."""
+    first, _, rest = _WHOEVER.sub("", part).partition(" ")
+    word = first.lower()
+    if word in _BEFORE_PLACES:
+        return f"not {part}"
+    verb = verb_of(word)
+    if verb and word.endswith("ing") and word != verb:
+        return f"not {first} {rest}".strip()
+    is_verb = not is_noun(word) or rest.partition(" ")[0] in listed("function_words")
+    if verb and is_verb:
+        return f"not {inflect(verb, 'VBG')} {rest}".strip()
+    return f"no {_ARTICLE.sub('', part)}"

@@ -1,0 +1,77 @@
+"""Why a clip is a violation, in the words of the query: "shows a dog", "is singing"."""
+
+from dataclasses import dataclass
+
+from nt2vr.errors import listed
+from nt2vr.world.claims import SubjectClaim, visible_in
+from nt2vr.world.part_claims import PartClaim
+from nt2vr.world.part_words import PartWords, number_word
+from nt2vr.world.scenes import Figure, Scene
+from nt2vr.world.things import Noun, places, things
+
+PEOPLE = frozenset({"man", "woman", "boy", "girl"})
+
+
+def violation_reason(part: str, unwanted: PartClaim, scene: Scene) -> str:
+    """Say what a scene shows of an unwanted part that it shows."""
+    return _Violation(PartWords(part), scene).reason(unwanted)
+
+
+@dataclass(frozen=True)
+class _Violation:
+    """An unwanted part and a scene that shows it."""
+
+    words: PartWords
+    scene: Scene
+
+    def reason(self, unwanted: PartClaim) -> str:
+        claim = next(reading for reading in unwanted.readings if reading.holds(self.scene))
+        if claim.places and not claim.subjects:
+            return f"is {places()[self.scene.place].phrases[0]}"
+        if claim.night is not None and not claim.subjects:
+            return "is at night" if claim.night else "is by day"
+        if len(claim.subjects) != 1:
+            return f"shows {self.words.with_article}"
+
+        (subject,) = claim.subjects
+        if unwanted.subjects or not subject.names:
+            return self._act(unwanted, subject)
+        if not subject.acts:
+            return f"shows {self._figures(subject)}"
+        if self.words.starts_with_doing:
+            return f"is {self.words.part}"
+        return f"shows {self.words.with_article}"
+
+    def _act(self, unwanted: PartClaim, subject: SubjectClaim) -> str:
+        acts = subject.acts or (unwanted.act,)
+        doing = next(filter(None, map(self.words.verb, acts)), "")
+        if doing:
+            return f"is {self.words.part if self.words.starts_with_doing else doing}"
+        if subject.names:
+            return f"shows {self._figures(subject)}"
+        mood = next(filter(None, map(self.words.mood, acts)), "")
+        return f"is {mood}" if mood else f"shows {self.words.part}"
+
+    def _figures(self, subject: SubjectClaim) -> str:
+        """Name what fits, as it is: "a dog", "two dogs", "a red car"."""
+        looks = " ".join(filter(None, (subject.size, subject.colour)))
+        texts: dict[str, str] = {}
+        for figure in visible_in(self.scene):
+            if subject.fits(figure, self.scene.figures):
+                texts.setdefault(figure.thing, self._figure(figure, looks))
+        return listed(*texts.values()) if texts else self.words.part
+
+    def _figure(self, figure: Figure, looks: str) -> str:
+        noun = self._general_noun(figure) or figure.kind.nouns[0]
+        if figure.count == 1:
+            return noun.with_article(looks)
+        return " ".join(filter(None, (number_word(figure.count), looks, noun.plural)))
+
+    def _general_noun(self, figure: Figure) -> Noun | None:
+        """Return "man" for an astronaut where men are unwanted; None where its own name says more."""
+        typed = {word.typed for word in self.words.of_kind("noun")}
+        for name in figure.kind.is_a & PEOPLE:
+            noun = things()[name].nouns[0]
+            if typed & {noun.word, noun.plural}:
+                return noun
+        return None
