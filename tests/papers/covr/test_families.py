@@ -69,7 +69,8 @@ def test_right_clips_match_a_plain_reading_of_the_text() -> None:
             wanted = claims_of(edit.modification.wanted)
             unwanted = claims_of(edit.modification.unwanted)
             if wanted is None or unwanted is None:
-                continue  # the reader knows less than people do
+                # The reader knows less than people do.
+                continue
             assert right == [
                 row
                 for row, clip in enumerate(clips)

@@ -113,7 +113,8 @@ def test_related_words_are_found_by_meaning_and_by_form() -> None:
         "wrestler",
         "wrestling",
     }
-    assert derived_from("car", {"car", "card"}) == {"car"}  # too short to tell
+    # It is too short to tell.
+    assert derived_from("car", {"car", "card"}) == {"car"}
 
 
 @pytest.mark.skipif(not MSRVTT.exists(), reason="MSR-VTT's captions are not there")
