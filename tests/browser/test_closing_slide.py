@@ -55,14 +55,17 @@ def test_a_talk_ends_with_figures_and_keys_lead_away(
     row = slide(page).locator("tr", has_text="CLIP-neg")
     expect(row.locator("td").first).to_have_text(f"{hard_pairs:.1f}")
     expect(row.locator("td").first).to_have_class("nt-best")
-    expect(slide(page).locator("figure")).to_have_count(0)  # nobody else can open 127.0.0.1
-    expect(slide(page)).not_to_contain_text("right in")  # nobody has guessed
+    # Nobody else can open 127.0.0.1.
+    expect(slide(page).locator("figure")).to_have_count(0)
+    # Nobody has guessed.
+    expect(slide(page)).not_to_contain_text("right in")
     assert serious(page) == []
 
-    shown = page.url
+    url_of_slide = page.url
     for key in ("0", "1", " ", "m"):
-        keys.press(key)  # they would change the story behind the slide
-    assert page.url == shown
+        # They would change the story behind the slide.
+        keys.press(key)
+    assert page.url == url_of_slide
     expect(page.get_by_role("dialog")).to_have_count(0)
     keys.press("ArrowLeft")
     expect(slide(page)).to_be_hidden()
@@ -124,7 +127,8 @@ def test_the_game_ends_with_the_room_s_score(own_page: Page, running_app: Runnin
     for hands in ("1", "1"):
         page.keyboard.type(hands)
         page.keyboard.press("Enter")
-    expect(page.locator(".nt-guess")).to_contain_text("It was CLIP-neg.")  # the room is divided
+    # The room is divided.
+    expect(page.locator(".nt-guess")).to_contain_text("It was CLIP-neg.")
     page.keyboard.press("ArrowRight")
     expect(page.locator(".nt-sentence")).to_have_text(LAST)
     expect(page.get_by_role("button", name="This one")).to_have_count(2)
@@ -144,4 +148,5 @@ def test_the_game_ends_with_the_room_s_score(own_page: Page, running_app: Runnin
     page.keyboard.press("End")
     expect(slide(page).get_by_role("heading")).not_to_contain_text("right in")
     slide(page).get_by_role("button", name="Back").click()
-    expect(page.get_by_role("button", name="This one")).to_have_count(2)  # and nothing is told
+    # Nothing is told.
+    expect(page.get_by_role("button", name="This one")).to_have_count(2)

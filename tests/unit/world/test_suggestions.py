@@ -95,7 +95,8 @@ def test_a_dead_end_leads_to_two_useful_queries(gallery: Suggestions, text: str)
     suggestions = gallery.near(query, understand)
     assert len(set(suggestions)) == MAX_SUGGESTIONS == 2
     for suggestion in suggestions:
-        verdicts = [judge(understand(suggestion), scene) for scene in gallery_scenes()]
+        suggested = understand(suggestion)
+        verdicts = [judge(suggested, scene) for scene in gallery_scenes()]
         assert verdicts.count("right") > FEW and "violation" in verdicts, suggestion
 
 
