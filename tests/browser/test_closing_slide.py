@@ -98,9 +98,9 @@ def test_pictures_show_what_is_on_the_stage(
     own_page: Page, running_app: RunningApp, tmp_path: Path
 ) -> None:
     page = own_page
-    open_stage(page, running_app)
+    page.goto(running_app.url + link_of("a person but no cat"))
     # No box is shown before its clip has loaded.
-    expect(page.locator(".nt-box rect").first).to_be_visible()
+    expect(page.locator(".nt-box rect:visible").first).to_be_visible()
     story = exported(page, "svg", tmp_path).read_text()
     assert story.count("<image") == 8
     assert story.count('stroke-width="2.5"') == page.locator(".nt-box rect:visible").count()
@@ -115,7 +115,8 @@ def test_pictures_show_what_is_on_the_stage(
         assert f">{figure}</text>" in drawn or not figure
     with Image.open(exported(page, "png", tmp_path)) as picture:
         assert picture.size == (1920, 1200)
-        assert len(set(picture.convert("L").getdata())) > 10
+        greys = picture.convert("L").histogram()
+    assert sum(count > 0 for count in greys) > 10
 
 
 def test_the_game_ends_with_the_room_s_score(own_page: Page, running_app: RunningApp) -> None:

@@ -151,11 +151,13 @@ def test_a_ninth_tile_has_the_score_and_all_of_it(
             "each => each.scrollHeight <= each.clientHeight && each.scrollWidth <= each.clientWidth"
         ), score.inner_text()
     expect(page.locator(".nt-reason")).to_contain_text("without a mark")
-    page.get_by_role("switch", name="Negation").click()
-    expect(scores.filter(has_text="stayed")).to_have_count(2)
     follow(page, "?q=only+a+robot&systems=CLIP|CLIP-neg")
     # Nothing is counted.
     expect(scores).to_have_count(0)
+    flipped = "?q=children+playing+but+nobody+on+a+bicycle&systems=CLIP|CLIP-neg&flip=1"
+    follow(page, flipped)
+    # They have no verdicts.
+    expect(scores.filter(has_text="stayed")).to_have_count(2)
 
 
 def test_a_long_query_is_shown_whole_while_it_is_edited(

@@ -7,7 +7,7 @@ from itertools import islice
 
 import pytest
 
-from nt2vr.negation.generate.wordings import CHANGE_KINDS, ChangeKind
+from nt2vr.negation.generate.modifications import CHANGE_KINDS, ChangeKind
 from nt2vr.negation.parse.query import Query
 from nt2vr.papers.covr.change import Change
 from nt2vr.papers.covr.draw_changes import changes_of, possible

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from nt2vr.negation.generate.wordings import CHANGE_KINDS, ChangeKind, wordings_in
+from nt2vr.negation.generate.modifications import CHANGE_KINDS, ChangeKind
+from nt2vr.negation.generate.wordings import wordings_in
 from nt2vr.papers.covr.change_wording import ask_for
 from nt2vr.papers.covr.draw_changes import changes_of
 from nt2vr.papers.covr.edits import (

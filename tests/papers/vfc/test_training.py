@@ -43,8 +43,8 @@ def undrawn(file: ClipFile, encoder: Encoder, progress: Progress = silent) -> ND
     """Return an embedding per clip that depends on its place in the file; drawing 460 clips takes 8 s."""
     dim = encoder.encode_text(["a"]).shape[1]
     embeddings = np.random.default_rng(0).normal(size=(len(file), dim)).astype(np.float32)
-    normalized: NDArray[np.float32] = embeddings / np.linalg.norm(embeddings, axis=1, keepdims=True)
-    return normalized
+    unit: NDArray[np.float32] = embeddings / np.linalg.norm(embeddings, axis=1, keepdims=True)
+    return unit
 
 
 def test_changed_verbs_are_calibrated_and_repeat_and_the_loss_falls(

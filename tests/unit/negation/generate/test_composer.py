@@ -7,7 +7,7 @@ import pytest
 
 from nt2vr.negation.generate.build import read_content
 from nt2vr.negation.generate.composer import ComposedQuery, QueryComposer
-from nt2vr.negation.generate.content import derived_from, related
+from nt2vr.negation.generate.related import derived_from, related
 from nt2vr.negation.parse.query import understand
 from nt2vr.negation.parse.tagger import load_tagger
 from tests.support.paths import SHARED

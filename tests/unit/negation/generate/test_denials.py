@@ -4,7 +4,8 @@ import random
 
 import pytest
 
-from nt2vr.negation.generate.denials import CaptionDenials, Denial, DenialKind
+from nt2vr.negation.generate.denial import Denial, DenialKind
+from nt2vr.negation.generate.denials import CaptionDenials
 from nt2vr.negation.generate.negator import negations
 from nt2vr.negation.generate.query_sets import read_captioned_videos
 from nt2vr.world.captions import describe

@@ -7,11 +7,11 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.negation.generate.build import build, build_query_sets, cached_query_sets
+from nt2vr.negation.generate.json_lines import object_of
 from nt2vr.negation.generate.query_sets import (
     Caption,
     CaptionedVideos,
     QuerySets,
-    object_of,
     read_captioned_videos,
     read_captions,
     read_composed,

@@ -14,7 +14,7 @@ import torch
 
 from nt2vr.errors import ConfigError
 from nt2vr.models.checkpoint import read_checkpoint
-from nt2vr.negation.generate.denials import Denial
+from nt2vr.negation.generate.denial import Denial
 from tests.support.tiny_models import RESNET, write_tiny
 from tests.support.trainings import run_training
 from trainer.config import SENTENCES, TrainConfig
