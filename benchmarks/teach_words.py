@@ -49,7 +49,7 @@ from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.files import atomic_write
 from nt2vr.models.card import Card
 from nt2vr.models.pooling import Mean
-from nt2vr.negation.generate.denials import Denial
+from nt2vr.negation.generate.denial import Denial
 from nt2vr.negation.generate.query_sets import CaptionedVideos, read_captioned_videos
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.negation.parse.tokens import VERB_TAGS

@@ -33,21 +33,31 @@ from nt2vr.ui import quickly_imported
 from tests.support.kept_children import KeptChildren
 from tests.support.paths import ROOT
 
-gc.disable()  # until all modules are imported: nothing of them is garbage
-prepare_environment()  # before any test imports torch
+# Until all modules are imported, nothing of them is garbage.
+gc.disable()
+# This comes before any test imports torch.
+prepare_environment()
 if "PYTEST_XDIST_WORKER" in os.environ:
-    os.environ.setdefault("OMP_NUM_THREADS", "1")  # the workers share the cores
+    # The workers share the cores.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.cpu_count = lambda: 1
-    atexit.register(os._exit, 0)  # freeing all modules takes a second
+    # Without bytecode each worker would rewrite the assertions of all modules anew, which takes 2.6 s.
+    sys.dont_write_bytecode = False
+    # Freeing all modules takes a second.
+    atexit.register(os._exit, 0)
     with quickly_imported():
         import gradio  # noqa: F401
 # httpx reads all certificates for each client, which takes .03 s
 ssl.create_default_context = cache(ssl.create_default_context)  # type: ignore[assignment]
 
-STRANGER = {"X-Forwarded-For": "203.0.113.7"}  # headers of somebody behind a proxy
-WITHOUT_SPACES = (
-    "`spaces` package is required"  # Gradio's own traceback in an app that is told to be on a Space
-)
+# Headers of somebody behind a proxy.
+STRANGER = {"X-Forwarded-For": "203.0.113.7"}
+# Gradio's own traceback in an app that is told to be on a Space.
+WITHOUT_SPACES = "`spaces` package is required"
+
+
+# Its apps are its own, so another worker may test them meanwhile.
+OWN_APPS = "tests/app/test_visitors.py"
 
 
 class OneAppScheduling(LoadScopeScheduling):  # type: ignore[misc]  # untyped
@@ -59,10 +69,9 @@ class OneAppScheduling(LoadScopeScheduling):  # type: ignore[misc]  # untyped
 
     def _split_scope(self, nodeid: str) -> str:
         module = nodeid.partition("::")[0]
-        shares = "not slow" in self.config.option.markexpr
-        return (
-            "the app" if shares and module.startswith(("tests/app/", "tests/browser/")) else module
-        )
+        is_of_app = module.startswith(("tests/app/", "tests/browser/")) and module != OWN_APPS
+        shares_app = "not slow" in self.config.option.markexpr
+        return "the app" if is_of_app and shares_app else module
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
@@ -77,9 +86,8 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(10_000)
     gc.enable()
     for name in [*logging.Logger.manager.loggerDict]:
-        logging.getLogger(
-            name
-        ).propagate = True  # pytest adds a handler per test to each of torch's 60 that do not
+        # pytest adds a handler per test to each of torch's 60 that do not.
+        logging.getLogger(name).propagate = True
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneAppScheduling:
@@ -200,7 +208,8 @@ def run_app(
     data = folder / "data"
     path = folder / "app.log"
     (data / "evaluation").mkdir(parents=True, exist_ok=True)
-    (data / "evaluation" / READY_MARK).touch()  # its report would be opened instead of the form
+    # Its report would be opened instead of the form.
+    (data / "evaluation" / READY_MARK).touch()
     for shared in (cache, cache.with_name("embeddings")) if cache is not None else ():
         if not (data / shared.name).exists():
             shared.mkdir(exist_ok=True)
@@ -225,7 +234,8 @@ def run_app(
 
 
 def _wait_for(app: RunningApp) -> None:
-    deadline = time.monotonic() + 300  # a busy machine is slow, not wrong
+    # A busy machine is slow, not wrong.
+    deadline = time.monotonic() + 300
     while app.process.poll() is None and time.monotonic() < deadline:
         # Not only another program at its port.
         if "Running on local URL" in app.log.read_text(encoding="utf-8"):

@@ -15,7 +15,8 @@ from nt2vr.evaluation.metric_names import (
     TEXT_TARGET,
 )
 from nt2vr.models.encoder import Vectors
-from nt2vr.negation.generate.denials import CaptionDenials, Denial
+from nt2vr.negation.generate.denial import Denial
+from nt2vr.negation.generate.denials import CaptionDenials
 from trainer.data.clips import Clips
 from trainer.inputs import Parts, given
 from trainer.inputs.denied import draw_sentence

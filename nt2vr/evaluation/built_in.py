@@ -26,7 +26,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
 from nt2vr.media.store import Cache
 from nt2vr.models.encoder import Encoder
-from nt2vr.negation.generate.denials import Denial
+from nt2vr.negation.generate.denial import Denial
 from nt2vr.progress import Progress, silent, tracked
 from nt2vr.world import NAME, WORLD
 from nt2vr.world.altered import altered, shown_classes

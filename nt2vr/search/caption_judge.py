@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from nt2vr.errors import QueryError
 from nt2vr.media.gallery import Video
-from nt2vr.negation.generate.content import derived_from, related
+from nt2vr.negation.generate.related import derived_from, related
 from nt2vr.negation.parse.inflect import verb_of
 from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.query import MAX_QUERY_CHARS, Query, understand

@@ -7,7 +7,7 @@ from random import Random
 from typing import Literal
 
 from nt2vr.negation.generate.composer import WITH_PRONOUN, WITHOUT_PRONOUN, Template
-from nt2vr.negation.generate.denials import Denial
+from nt2vr.negation.generate.denial import Denial
 from nt2vr.negation.parse.inflect import inflect_phrase
 from nt2vr.world.captions import SceneCaption
 from nt2vr.world.claims import Act, Claim, SubjectClaim

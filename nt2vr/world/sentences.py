@@ -15,9 +15,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.negation.generate.actions import Subject
-from nt2vr.negation.generate.content import NamedThing
-from nt2vr.negation.generate.wordings import draw_exclusion, draw_idiom
+from nt2vr.negation.generate.idioms import draw_idiom
+from nt2vr.negation.generate.subjects import Subject
+from nt2vr.negation.generate.things import NamedThing
+from nt2vr.negation.generate.wordings import draw_exclusion
 from nt2vr.world.captions import SceneCaption, describe
 from nt2vr.world.casting import sample_scene
 from nt2vr.world.claims import Act, Claim, SceneTable, names_in, visible_in
@@ -178,7 +179,7 @@ class SceneDenials:
                 return SceneDenial(
                     kind="idiom",
                     text=idiom.text,
-                    wanted=idiom.meaning,
+                    wanted=idiom.wanted,
                     unwanted="",
                     wanted_claim=topic.claim,
                     unwanted_claims=(),

@@ -234,10 +234,10 @@ class Suggestions:
 
         # By the similarity of the figure, and the text.
         counts: Counter[tuple[int, str]] = Counter()
-        for row, number in sorted(candidates):
-            if allowed[row]:
-                scene = self._scenes[row]
-                figure = scene.figures[number]
+        for position in sorted(candidates):
+            if allowed[position.row]:
+                scene = self._scenes[position.row]
+                figure = scene.figures[position.number]
                 similarity = wanted.similarity(figure, scene.place)
                 counts.update((similarity, text) for text in texts_about(figure))
 

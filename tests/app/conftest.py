@@ -11,9 +11,13 @@ from nt2vr.ui.web.permissions import TOKEN_FILE
 from tests.conftest import RunningApp, run_app
 
 SERVER: dict[str, Any] = {
-    "GRADIO_SERVER_NAME": "0.0.0.0",
-    "GRADIO_ROOT_PATH": "https://videos.example/nt2vr/",  # of which the path is taken
+    "GRADIO_SERVER_NAME": "[::]",
+    # The app takes the path of it.
+    "GRADIO_ROOT_PATH": "https://videos.example/nt2vr/",
     "NT2VR_ALLOW_TRAIN": "everyone",
+    # The app must not ask itself by way of a proxy.
+    "HTTP_PROXY": "http://127.0.0.1:9",
+    "ALL_PROXY": "socks5://127.0.0.1:9",
 }
 
 
@@ -24,6 +28,10 @@ def token_of(app: RunningApp) -> str:
 
 @pytest.fixture(scope="package")
 def server(tmp_path_factory: pytest.TempPathFactory, gallery_data: Path) -> Iterator[RunningApp]:
-    """An app on all addresses, at a sub-path behind a proxy; everyone may train."""
-    with run_app(tmp_path_factory.mktemp("server"), gallery_data / "cache", **SERVER) as app:
-        yield replace(app, url=f"{app.url}nt2vr/")
+    """An app on all IPv6 addresses, at a sub-path behind a proxy; everyone may train."""
+    folder = tmp_path_factory.mktemp("server")
+    # It stands in place of Gradio's folder, which another user made.
+    (folder / "gradio").touch()
+    with run_app(folder, gallery_data / "cache", TMPDIR=str(folder), **SERVER) as app:
+        url = app.url.replace("127.0.0.1", "[::1]")
+        yield replace(app, url=f"{url}nt2vr/")

@@ -16,7 +16,8 @@ import gradio as gr
 from nt2vr.cli import main
 from nt2vr.progress import Progress, silent
 
-ROUTES = "routes.json"  # beside the data folder: [method, path] of each route
+# A file beside the data folder: [method, path] of each route.
+ROUTES = "routes.json"
 # Files in the data folder say which kind of job has begun, and which was cancelled.
 BEGUN = "begun-"
 CANCELLED = "cancelled-"
@@ -27,7 +28,8 @@ class HeldJobs:
 
     def __init__(self, data: Path) -> None:
         self._data = data
-        self._run = ""  # id of the run that was started last
+        # The id of the run that was started last.
+        self._run = ""
 
     def mark(self, beginning: str, kind: str) -> None:
         (self._data / f"{beginning}{kind}").touch()
@@ -74,7 +76,8 @@ def routes_of(router: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
         elif getattr(route, "routes", None):
             yield from routes_of(route, path)
         else:
-            methods = getattr(route, "methods", None) or ("GET",)  # of mounted files
+            # Mounted files have no methods of their own.
+            methods = getattr(route, "methods", None) or ("GET",)
             for method in methods:
                 yield method, path
 

@@ -11,8 +11,10 @@ from typing import Any
 
 import httpx
 
-PATIENCE_S = 300.0  # a busy machine is slow, not wrong
-Event = tuple[str, str]  # elem_id of a component, or the handler's name, and the name of the event
+# A busy machine is slow, not wrong.
+PATIENCE_S = 300.0
+# The elem_id of a component, or the handler's name, and the name of the event.
+Event = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,8 @@ class RawClient:
             "session_hash": session,
             "event_data": data,
         }
-        content = json.dumps(payload)  # httpx refuses NaN and surrogates
+        # httpx refuses NaN and surrogates.
+        content = json.dumps(payload)
         headers = {"content-type": "application/json"}
         answer = self.client.post("gradio_api/queue/join", content=content, headers=headers)
         answer.raise_for_status()

@@ -45,9 +45,9 @@ def test_beside_a_picture_the_fusion_is_right_more_often(
 
 
 def verdicts(
-    app: RunningApp, query: str, systems: Sequence[str] = ("CLIP", "CLIP-neg"), **others: Any
+    app: RunningApp, query: str, systems: Sequence[str] = ("CLIP", "CLIP-neg"), **fields: Any
 ) -> list[list[str]]:
-    request = {"query": query, "systems": systems, "k": K, **others}
+    request = {"query": query, "systems": systems, "k": K, **fields}
     # The first loads the models.
     answer = httpx.post(app.url + "api/search", json=request, timeout=60)
     return [[hit["verdict"] for hit in system["hits"]] for system in answer.json()["systems"]]

@@ -74,8 +74,10 @@ def test_a_visitor_reads_no_file_by_way_of_a_report(
 @pytest.mark.parametrize(
     ("row", "kind"),
     [
-        (2, "poster.jpg"),  # the file is gone
-        (3, "poster.jpg"),  # no picture and no video
+        # The file is gone.
+        (2, "poster.jpg"),
+        # It is neither a picture nor a video.
+        (3, "poster.jpg"),
         (4, "poster.jpg"),
         (0, "videos.jsonl"),
         (0, "..%2Freport.json"),

@@ -20,16 +20,16 @@ from tests.app.raw import Event, RawClient, refusal
 from tests.conftest import STRANGER, RunningApp, run_app
 from tests.support.hub_server import HubServer, serve_hub
 
-TRAINING: tuple[Event, ...] = (  # events that would train, if the owner sent them
+# Events that would train if the owner sent them.
+TRAINING: tuple[Event, ...] = (
     ("train-start", "click"),
     ("train-choice-stop", "click"),
     ("train-choice-afterwards", "click"),
     ("watch", "start"),
 )
 META = {"_type": "gradio.FileData"}
-GUARDED: dict[
-    Event, tuple[str, Any]
-] = {  # event -> what it needs permission for, and a value for its first input
+# Event -> what it needs permission for, and a value for its first input.
+GUARDED: dict[Event, tuple[str, Any]] = {
     ("model-add", "click"): ("import models and videos", "/etc/hostname"),
     ("model-source", "submit"): ("download models", "ViT-B-32 / none"),
     ("offer", "click"): ("download models", None),
@@ -111,7 +111,8 @@ OPEN_TARGETS = (
         "train-base",
     ),
 )
-OPEN_HANDLERS = (  # of events without a component of their own: load, tick, success, and the public API
+# Those without a component of their own: load, tick, success, and the public API.
+OPEN_HANDLERS = (
     *(
         "on_visit",
         "on_search",
@@ -122,7 +123,7 @@ OPEN_HANDLERS = (  # of events without a component of their own: load, tick, suc
         "on_tick",
         "lambda",
     ),
-    *("on_address", "on_offer", "on_model", "_show", "send_part"),
+    *("on_address", "on_offer", "on_model", "on_select", "_show", "send_part"),
     *("search", "system_names", "systems", "evaluate"),
 )
 
@@ -209,7 +210,8 @@ def test_a_picture_is_opened_only_if_it_was_uploaded(
         tmp_path,
     ):
         sentences.add(call_search(running_app, {"path": str(path)}))
-        refusals = call_search(running_app, {"path": str(path), "meta": META})  # Gradio's own check
+        # Gradio checks the path itself.
+        refusals = call_search(running_app, {"path": str(path), "meta": META})
         assert f"The request was refused: Cannot move {path}"[:100] in refusals
     for name in ("", "\0", "x" * 5000, "~", "http://127.0.0.1/x.png"):
         sentences.add(call_search(running_app, {"path": name}))

@@ -24,11 +24,12 @@ def png(width: int, height: int) -> str:
     return f"data:image/png;base64,{base64.b64encode(content.getvalue()).decode()}"
 
 
-def ask(app: RunningApp, references: Any, **others: Any) -> httpx.Response:
+def ask(app: RunningApp, references: Any, **fields: Any) -> httpx.Response:
     body = json.dumps(
-        {"query": "", "systems": ["CLIP", "CLIP parts"], "references": references, **others}
+        {"query": "", "systems": ["CLIP", "CLIP parts"], "references": references, **fields}
     )
-    headers = {"content-type": "application/json"}  # httpx itself refuses to send NaN
+    # httpx itself refuses to send NaN.
+    headers = {"content-type": "application/json"}
     return httpx.post(f"{app.url}api/search", content=body, headers=headers, timeout=60)
 
 
@@ -41,7 +42,8 @@ def test_clips_and_pictures_are_references_and_are_not_returned(
         {"image": png(40, 30)},
     ]
     answer = ask(running_app, references, query="without the dog").json()
-    assert answer["query"]["unwanted"] == ["the dog"]  # as next to a reference
+    # It is read as it is next to a reference.
+    assert answer["query"]["unwanted"] == ["the dog"]
     for system in answer["systems"]:
         assert len(system["hits"]) == 8
         assert not {hit["video_id"] for hit in system["hits"]} & set(CLIPS[:2])
@@ -120,7 +122,8 @@ def test_the_pages_events_refuse_them_too(running_app: RunningApp, tmp_path: Pat
     for paths in ("", "/etc/passwd", "\0", text, "\n" * 1000, f"{text}\n/etc/passwd"):
         message = client.send(("reference", "added"), data={"paths": paths})
         error = refusal(message)
-        assert message["success"]  # it is said above the results, which stay
+        # The reason stands above the results, which stay.
+        assert message["success"]
         assert error and "\n" not in error and len(error) < 300 and "went wrong" not in error
     for data in ({"id": "x"}, {"id": 1, "wanted": 1}, {"id": CLIPS[0], "wanted": "yes"}):
         error = client.error(("detail", "like"), data=data)

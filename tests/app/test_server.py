@@ -1,4 +1,4 @@
-"""The app as on a server: on all addresses, at a sub-path behind a proxy, and everyone may train."""
+"""The app as on a server: on all IPv6 addresses, at a sub-path behind a proxy, and everyone may train."""
 
 import httpx
 import pytest
@@ -9,7 +9,8 @@ from tests.app.raw import RawClient
 from tests.conftest import RunningApp
 from tests.support.paths import ROOT
 
-pytestmark = pytest.mark.slow  # an app of its own
+# These tests need an app of their own.
+pytestmark = pytest.mark.slow
 
 
 def test_page_and_clips_work_below_a_proxy_s_prefix(
@@ -55,7 +56,8 @@ def test_strangers_train_on_no_path_of_the_server(
     by_id = {c["id"]: c["props"] for c in client.config["components"]}
     inputs = [by_id[number] for number in client.events[event]["inputs"]]
     chosen = next(iter(presets().values()))
-    losses = {"value": losses_view(chosen["losses"])}  # the page has them once its tab was opened
+    # The page has the losses once its tab was opened.
+    losses = {"value": losses_view(chosen["losses"])}
     inputs = [
         {**props, **(losses if props.get("elem_id") == "train-losses" else {})} for props in inputs
     ]
@@ -72,7 +74,8 @@ def test_strangers_train_on_no_path_of_the_server(
     values = [
         0 if props.get("elem_id") == "train-epochs" else props.get("value") for props in inputs
     ]
-    assert "epochs" in client.error(event, values)  # what it may do is checked next
+    # The form is checked first, then what it may do.
+    assert "epochs" in client.error(event, values)
 
 
 def test_agents_are_answered_only_where_that_is_switched_on(server: RunningApp) -> None:

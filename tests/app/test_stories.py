@@ -7,7 +7,8 @@ from nt2vr.ui.search.tab_layout import built_in_stories
 from tests.conftest import RunningApp
 
 STORIES = built_in_stories()
-CLAIMS = {  # query -> per system, of 8 clips: right, violations, misses; as far as the note says
+# Query -> per system, of 8 clips: right, violations, misses; as far as the note says.
+CLAIMS = {
     "a person without a dog": ({"violation": 8}, {"right": 8}),
     "a dog but no cat": ({"violation": 8}, {"right": 8}),
     "a man without a hat": ({"violation": 6}, {"right": 5}),
@@ -24,7 +25,8 @@ CLAIMS = {  # query -> per system, of 8 clips: right, violations, misses; as far
     "not dancing": ({}, {"right": 8}),
     "any vehicle except a car": ({"violation": 7}, {"right": 8}),
 }
-TAKEN = {  # query -> per system, the number of the line that it takes for the clip, and the lines' truth
+# Query -> per system, the number of the line that it takes for the clip, and the lines' truth.
+TAKEN = {
     "a man is singing and not playing the guitar": ([0, 1], ["miss", "right"]),
     "a robot": ([0, 1], ["right", "violation", "miss"]),
     "a dog chasing a cat": ([0, 1], ["right", "miss"]),
@@ -68,4 +70,5 @@ def test_a_story_shows_what_its_note_claims(
     for counts, claimed in zip(verdicts, CLAIMS[str(story["query"])], strict=True):
         assert {verdict: counts.count(verdict) for verdict in claimed} == claimed
     if story["query"] == "not dancing":
-        assert verdicts[0] == []  # nothing is left to search for
+        # Nothing is left to search for.
+        assert verdicts[0] == []

@@ -16,7 +16,8 @@ from gradio.routes import App
 from tests.conftest import STRANGER, RunningApp
 from tests.support.paths import ROOT
 
-OWN_ROUTES = [  # mounted beside Gradio's
+# Routes that are mounted beside Gradio's.
+OWN_ROUTES = [
     *(
         ("GET", path)
         for path in (
@@ -69,7 +70,8 @@ JSON_BODIES = [
         )
     ),
 ]
-PARTS = [  # of forms
+# Parts of forms.
+PARTS = [
     b'form-data; name="files"',
     b'form-data; name="files"; filename=""',
     b'form-data; name="files"; filename=".."',
@@ -169,7 +171,8 @@ def test_no_route_fails_tells_a_path_or_leaves_a_file(
     for method, path, kind, body in requests(routes):
         try:
             status, text = asked(stranger, method, path, kind, body)
-        except httpx.ReadError:  # refused and closed before all of it was sent
+        # The app refused and closed before all of it was sent.
+        except httpx.ReadError:
             resets += 1
             continue
         if status >= 500 or leaks(text, running_app) or "Traceback" in text or "root:x:" in text:
@@ -184,9 +187,8 @@ def test_no_route_fails_tells_a_path_or_leaves_a_file(
 def test_a_trigger_named_by_a_stranger_changes_nothing_for_others(
     running_app: RunningApp, stranger: httpx.Client
 ) -> None:
-    before = stranger.get(
-        "config"
-    ).json()  # Gradio takes the named component's parent away, in all sessions' page
+    # Gradio takes the named component's parent away, in all sessions' page.
+    before = stranger.get("config").json()
     for component in before["components"][::4]:
         body = {"data": [], "trigger_id": component["id"], "session_hash": "x"}
         assert stranger.post("gradio_api/run/systems", json=body).status_code == 200

@@ -22,13 +22,16 @@ from tests.conftest import AGENT_FLAGS, STRANGER, RunningApp, run_app
 
 HELD_APP = ("-m", "tests.app.held_app")
 WAIT_S = 60.0
-CHANGES_FOR_ALL = {  # events that may change something, and are everyone's: they evaluate, and cancel their own
+# Events that may change something, and are everyone's: they evaluate, and cancel their own.
+CHANGES_FOR_ALL = {
     ("evaluate-start", "click"),
     ("evaluate-cancel", "click"),
     ("evaluate", "click"),
-    ("evaluate-opened", "change"),  # adds the report that comes with the app
+    # It adds the report that comes with the app.
+    ("evaluate-opened", "change"),
 }
-CHANGING_ROUTES = {  # routes that take more than a GET: events, uploads of pictures, searches, and what Gradio has
+# Routes that take more than a GET: events, uploads of pictures, searches, and what Gradio has.
+CHANGING_ROUTES = {
     *("/api/match", "/api/search", "/login", "/login/"),
     *(
         f"/gradio_api/{name}/{{api_name}}{end}"
@@ -57,7 +60,8 @@ ANY_TYPE: list[Any] = [
     [[["a"]]],
     {"path": "/etc/passwd"},
 ]
-HOSTILE: dict[str, list[Any]] = {  # by type of component
+# Values by type of component.
+HOSTILE: dict[str, list[Any]] = {
     "textbox": [*ANY_TYPE, "a" * 100_000, ["a"], {"a": 1}],
     "number": [*ANY_TYPE, math.nan, math.inf, 1e308, "1"],
     "dropdown": [*ANY_TYPE, ["CLIP"] * 200, "/etc", [None]],
@@ -69,7 +73,8 @@ HOSTILE: dict[str, list[Any]] = {  # by type of component
     "html": [*ANY_TYPE, {"id": "x", "first": [], "second": {}, "losses": 1}],
     "json": [*ANY_TYPE, ["CLIP"] * 200, {"a": [1]}],
 }
-ROUNDS = 5  # calls of each event with hostile values
+# Calls of each event with hostile values.
+ROUNDS = 5
 EVENT_FIELDS = (
     "name",
     "id",

@@ -11,12 +11,13 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from nt2vr.ui.search.state import DEFAULT_QUERY
 
-FIRST = f"?{urlencode({'q': DEFAULT_QUERY})}"  # the search that a page opens with
+# The search that a page opens with.
+FIRST = f"?{urlencode({'q': DEFAULT_QUERY})}"
 ANSWERS = "**/gradio_api/queue/data?*"
-DANCING = (
-    "?q=a+boy+is+dancing+and+not+playing+the+drum"  # an action excluded, of a sentence in parts
-)
-MODELS_MS = 180_000  # the first search waits for the models; a busy machine is slow, not wrong
+# An action is excluded, in a sentence of several parts.
+DANCING = "?q=a+boy+is+dancing+and+not+playing+the+drum"
+# The first search waits for the models; a busy machine is slow, not wrong.
+MODELS_MS = 180_000
 SETTLED = """() => document.getAnimations().every(
   (each) => each.playState !== "running" || each.effect.getComputedTiming().iterations === Infinity)"""
 
@@ -74,7 +75,8 @@ def follow(page: Page, link: str = FIRST) -> None:
     """
     step(page, link)
     page.wait_for_function("history.state?.answered", timeout=MODELS_MS)
-    page.evaluate(DRAWN)  # so that no assertion is met by what was shown before
+    # No assertion shall be met by what was shown before.
+    page.evaluate(DRAWN)
 
 
 def reopen(page: Page) -> None:
@@ -105,7 +107,8 @@ def submit(page: Page, text: str) -> None:
 
 
 def choose(page: Page, elem_id: str, option: str | re.Pattern[str]) -> None:
-    expect(page.get_by_role("option")).to_have_count(0)  # the list chosen from before fades out
+    # The list chosen from before fades out.
+    expect(page.get_by_role("option")).to_have_count(0)
     page.locator(f"#{elem_id} input").click()
     page.get_by_role("option", name=option, exact=True).click()
 
@@ -122,8 +125,10 @@ def open_menu(page: Page, panel: str = "") -> None:
 
 def serious(page: Page, *rules: str) -> list[str]:
     """List axe-core's serious and critical findings, by default of all its rules."""
-    page.evaluate(DRAWN)  # a fade begins a frame after the change that it follows
-    page.wait_for_function(SETTLED)  # colours of what fades in or out are not its own
+    # A fade begins a frame after the change that it follows.
+    page.evaluate(DRAWN)
+    # Colours of what fades in or out are not its own.
+    page.wait_for_function(SETTLED)
     chosen = {"runOnly": {"type": "rule", "values": rules}} if rules else {}
     buttons = (
         Axe().run(page, options={"resultTypes": ["violations"], **chosen}).response["violations"]

@@ -29,7 +29,8 @@ OF_COLOURS = (
 
 def check(page: Page) -> None:
     assert serious(page) == []
-    page.evaluate("document.body.classList.add('dark')")  # as Gradio does
+    # Gradio does the same.
+    page.evaluate("document.body.classList.add('dark')")
     assert serious(page, *OF_COLOURS) == []
     page.evaluate("document.body.classList.remove('dark')")
 
@@ -77,7 +78,8 @@ def test_everything_can_be_done_by_keyboard_and_focus_returns(page: Page) -> Non
     expect(second.first).to_be_focused()
     keys.press("Enter")
     expect(dialog).to_be_visible()
-    for _ in range(12):  # more than it has buttons
+    # These are more than it has buttons.
+    for _ in range(12):
         keys.press("Tab")
         assert page.evaluate(
             "document.activeElement === document.body || !!document.activeElement.closest('dialog')"
@@ -86,9 +88,8 @@ def test_everything_can_be_done_by_keyboard_and_focus_returns(page: Page) -> Non
         page.evaluate("[...document.querySelectorAll('dialog video')].map((video) => video.paused)")
     )
     label = dialog.get_attribute("aria-label")
-    dialog.get_by_role(
-        "button", name="Close"
-    ).focus()  # Tab may have gone on to the browser's own buttons
+    # Tab may have gone on to the browser's own buttons.
+    dialog.get_by_role("button", name="Close").focus()
     keys.press("n")
     expect(dialog).not_to_have_attribute("aria-label", label or "")
     keys.press("p")

@@ -13,7 +13,8 @@ pytestmark = pytest.mark.browser
 
 MINE = "systems=CLIP-neg|CLIP+drop&k=6"
 SURPRISE = "Surprise me"
-BORROWED = 3  # systems of an example with a picture
+# Systems of an example with a picture.
+BORROWED = 3
 
 
 def expect_own_columns(page: Page) -> None:
@@ -29,7 +30,8 @@ def click_picture_example(page: Page) -> None:
     expect(page).to_have_url(re.compile("k=6"))
 
 
-def test_a_picture_example_gives_its_columns_back(page: Page) -> None:
+def test_a_picture_example_gives_its_columns_back(loaded_page: Page) -> None:
+    page = loaded_page
     follow(page, f"?q=a+clown+without+a+balloon&{MINE}")
     click_picture_example(page)
     page.get_by_role("button", name=SURPRISE).click()
@@ -42,9 +44,8 @@ def test_a_picture_example_gives_its_columns_back(page: Page) -> None:
     expect_own_columns(page)
 
 
-def test_typing_about_a_borrowed_picture_keeps_its_columns(
-    page: Page,
-) -> None:
+def test_typing_about_a_borrowed_picture_keeps_its_columns(loaded_page: Page) -> None:
+    page = loaded_page
     follow(page, f"?q=a+clown+without+a+balloon&{MINE}")
     click_picture_example(page)
     submit(page, "without the tree")
@@ -54,7 +55,8 @@ def test_typing_about_a_borrowed_picture_keeps_its_columns(
     expect_own_columns(page)
 
 
-def test_a_button_gives_back_borrowed_columns_and_keeps_chosen_systems(page: Page) -> None:
+def test_a_button_gives_back_borrowed_columns_and_keeps_chosen_systems(loaded_page: Page) -> None:
+    page = loaded_page
     follow(page, f"?q=a+clown+without+a+balloon&{MINE}")
     page.locator("#query textarea").blur()
     page.keyboard.press("f")
@@ -74,8 +76,9 @@ def test_a_button_gives_back_borrowed_columns_and_keeps_chosen_systems(page: Pag
 
 
 def test_a_page_without_parameters_always_opens_with_the_default_story(
-    page: Page, running_app: RunningApp
+    loaded_page: Page, running_app: RunningApp
 ) -> None:
+    page = loaded_page
     follow(page, "?q=a+clown+without+a+balloon&systems=CLIP+boolean|CLIP+drop&k=4")
     page.goto(running_app.url)
     expect(page.locator("#query textarea")).to_have_value(DEFAULT_QUERY)

@@ -41,7 +41,8 @@ def test_examples_and_reported_queries_open_with_their_reference(
         page.get_by_role("list", name="Examples with a reference").get_by_text(
             "without the bird"
         ).click()
-        expect(columns(page)).to_have_count(3)  # CLIP, CLIP fusion, CLIP parts
+        # CLIP, CLIP fusion, CLIP parts.
+        expect(columns(page)).to_have_count(3)
         expect(chips).to_have_count(1)
         expect(page).to_have_url(re.compile("q=without\\+the\\+bird.*like=7a5f6ffed9"))
         expect(page.get_by_text("✓ next to a reference")).to_be_visible()
@@ -62,7 +63,8 @@ def test_examples_and_reported_queries_open_with_their_reference(
         page.locator("#evaluate-queries").get_by_role("link", name="without the dog").click()
         expect(page.locator("#query textarea")).to_have_value("without the dog")
         expect(page.get_by_role("group", name="More like: reference.jpg")).to_be_visible()
-        expect(columns(page)).to_have_count(3)  # CLIP, CLIP fusion, CLIP parts
+        # CLIP, CLIP fusion, CLIP parts.
+        expect(columns(page)).to_have_count(3)
         expect(page).not_to_have_url(re.compile("like="))
 
         page.evaluate(SHOWN, [1, MODELS_MS])
@@ -70,15 +72,15 @@ def test_examples_and_reported_queries_open_with_their_reference(
             page.get_by_role("tab", name="Evaluate").click()
             answers.wait_for_one()
             page.locator("#evaluate-delete").click()
-        page.evaluate("shown")  # anew, with the same report
+        # The tab shows the same report anew.
+        page.evaluate("shown")
         page.locator("#evaluate-keep").click()
         expect(page.locator("#evaluate-confirm")).to_be_hidden()
         page.locator("#evaluate-delete").click()
         page.locator(".nt-run", has_text="other, picture plus text").click()
         expect(table).to_be_hidden()
-        expect(
-            page.locator("#evaluate-confirm")
-        ).to_be_hidden()  # the question was about the other report
+        # The question was about the other report.
+        expect(page.locator("#evaluate-confirm")).to_be_hidden()
         page.locator("#evaluate-delete").click()
         page.locator("#evaluate-delete-now").click()
         expect(page.locator("#evaluate-form")).to_be_visible()

@@ -16,7 +16,8 @@ def expect_sentence(page: Page, text: str) -> None:
     expect(page.locator("#query textarea")).to_have_value(text)
 
 
-def test_a_misspelt_word_is_corrected_by_a_click(page: Page) -> None:
+def test_a_misspelt_word_is_corrected_by_a_click(loaded_page: Page) -> None:
+    page = loaded_page
     submit(page, "a ginat panda, no elephnat")
     submit(page, "a hores but no elephnat")
     expect(page.locator(".nt-reason")).to_contain_text("“hores” or “elephnat”")
@@ -25,7 +26,8 @@ def test_a_misspelt_word_is_corrected_by_a_click(page: Page) -> None:
     expect(page.locator(".nt-reason")).to_have_count(0)
 
 
-def test_suggestions_keep_the_unwanted_part_and_lead_to_clips(page: Page) -> None:
+def test_suggestions_keep_the_unwanted_part_and_lead_to_clips(loaded_page: Page) -> None:
+    page = loaded_page
     submit(page, "three penguins in the kitchen but no polar bear")
     offers = page.locator(".nt-suggestions [data-query]")
     expect(offers).to_have_count(2)
@@ -38,14 +40,16 @@ def test_suggestions_keep_the_unwanted_part_and_lead_to_clips(page: Page) -> Non
         expect(columns(page).locator(WRONG).first).to_be_visible()
 
 
-def test_each_tile_says_what_it_shows_or_lacks(page: Page) -> None:
+def test_each_tile_says_what_it_shows_or_lacks(loaded_page: Page) -> None:
+    page = loaded_page
     follow(page, "?q=two+cats+but+no+lion&systems=CLIP|CLIP-neg")
     marks = page.locator(".nt-clip:not(.nt-right) .nt-mark")
     texts = set(marks.all_inner_texts())
     assert texts and texts <= {"no cats", "one cat, not two", "shows a lion", "shows two lions"}
 
 
-def test_a_query_without_verdicts_says_why(page: Page) -> None:
+def test_a_query_without_verdicts_says_why(loaded_page: Page) -> None:
+    page = loaded_page
     submit(page, "only a robot")
     expect(page.locator(".nt-reason")).to_have_text(
         "No ✓ is possible: nothing says which clips show “only a robot”."

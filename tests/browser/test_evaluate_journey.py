@@ -18,7 +18,8 @@ from tests.conftest import RunningApp
 
 pytestmark = pytest.mark.browser
 
-WAIT_MS = 240_000  # the models must be loaded, and the gallery embedded
+# The models must be loaded, and the gallery embedded.
+WAIT_MS = 240_000
 # Of the systems offered; the others' models are loaded for the search already.
 LEFT_OUT = (
     "CLIP-con",
@@ -69,20 +70,19 @@ def test_evaluate_read_filter_search_return_and_delete(
     page.locator("#evaluate-new").click()
     leave_systems_out(page)
     page.locator("#evaluate-start").click()
-    page.locator(
-        ".nt-run"
-    ).first.click()  # this evaluation or its report: all values are stored, so it may be done
+    # This is the evaluation or its report: all values are stored, so it may be done.
+    page.locator(".nt-run").first.click()
     expect(table.first).to_be_visible(timeout=WAIT_MS)
-    expect(page.locator(".nt-run")).to_have_count(1)  # the same evaluation replaces its report
+    # The same evaluation replaces its report.
+    expect(page.locator(".nt-run")).to_have_count(1)
     page.locator("#evaluate-delete").click()
     page.locator("#evaluate-keep").click()
     page.locator("#evaluate-delete").click()
     page.locator("#evaluate-new").click()
     page.locator(".nt-run").click()
     expect(table.first).to_be_visible()
-    expect(
-        page.locator("#evaluate-confirm")
-    ).to_be_hidden()  # what was asked about another view is not asked here
+    # A question about another view is not asked here.
+    expect(page.locator("#evaluate-confirm")).to_be_hidden()
     page.locator("#evaluate-delete").click()
     page.locator("#evaluate-delete-now").click()
     expect(page.locator("#evaluate-form")).to_be_visible()
@@ -206,7 +206,8 @@ def start_cancel_and_start_again(page: Page) -> None:
     expect(job).to_contain_text("cancelled", timeout=WAIT_MS)
     start.click()
     expect(job).to_contain_text("evaluating")
-    page.reload()  # the evaluation goes on without the page
+    # The evaluation goes on without the page.
+    page.reload()
     open_tab(page)
 
 
@@ -276,7 +277,8 @@ def check_the_marks(page: Page, ids: list[str], systems: list[str]) -> None:
     assert {clip.get_attribute("data-id") for clip in marked.all()} & set(ids)
     legend = page.locator(".nt-legend")
     page.locator("[data-flip]:visible").first.click()
-    expect(legend).to_have_count(0)  # without its negation it is another query
+    # Without its negation it is another query.
+    expect(legend).to_have_count(0)
     page.locator("[data-flip]:visible").first.click()
     expect(legend).to_contain_text("relevant in the evaluation")
     submit(page, "a dog")

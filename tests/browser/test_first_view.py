@@ -17,7 +17,8 @@ STAGED = """clips => clips.map((clip) => {
   const { width, bottom } = clip.getBoundingClientRect();
   return [clip.dataset.id, Math.round(width), Math.round(bottom)];
 })"""
-SEARCH = "opened"  # in the body of a search's request
+# The body of a search's request has this.
+SEARCH = "opened"
 
 
 def test_the_default_story_is_shown_before_it_is_searched_for(
@@ -53,7 +54,8 @@ def test_a_query_typed_before_the_first_search_is_searched(
     own_page: Page, running_app: RunningApp
 ) -> None:
     page = own_page
-    with held(page, "**/clips/*.webp"):  # which the first search waits for
+    # The first search waits for these.
+    with held(page, "**/clips/*.webp"):
         page.goto(running_app.url)
         submit(page, "a bird, not flying")
         expect(page.locator(".nt-excluded")).to_contain_text("flying", timeout=MODELS_MS)
@@ -90,8 +92,8 @@ def test_the_stage_opens_with_the_clips_of_its_first_story(
         expect(page.get_by_text("CLIP-neg", exact=True).locator("visible=true")).to_have_count(
             0 if is_guess else 1
         )
-        shown = page.locator(".nt-clip").evaluate_all(STAGED)
-        assert all(size > 120 and bottom <= 800 for _, size, bottom in shown)
+        staged_clips = page.locator(".nt-clip").evaluate_all(STAGED)
+        assert all(size > 120 and bottom <= 800 for _, size, bottom in staged_clips)
     page.wait_for_function("history.state?.answered", timeout=MODELS_MS)
     assert parse_qs(urlsplit(page.url).query)["systems"] == ["|".join(order)]
-    assert page.locator(".nt-clip").evaluate_all(STAGED) == shown
+    assert page.locator(".nt-clip").evaluate_all(STAGED) == staged_clips

@@ -5,7 +5,7 @@ import random
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.actions import MODELS_MS, columns, follow, submit
+from tests.browser.actions import MODELS_MS, columns, follow, open_search, submit
 from tests.conftest import RunningApp
 
 pytestmark = pytest.mark.browser
@@ -14,18 +14,19 @@ WIDE = (1440, 900)
 LAPTOP = (1280, 800)
 TABLET = (700, 900)
 PHONE = (390, 844)
-QUERIES = (
+LONGEST = (
+    "a man with a hat and a woman with an umbrella who are walking a dog in the park next to a "
+    "big red car, but no bicycle, no cat, no horse and nobody who is playing the trumpet"
+)
+# Nothing excluded, a word that no clip shows, nothing wanted, and more than a line.
+ODD_QUERIES = ("red", "a quokka, no unicorn", "no music", LONGEST)
+MORE_QUERIES = (
     "a lion without a tree",
     "a robot",
     "dgo without a cat",
-    "a quokka, no unicorn",
     "an empty street at night",
     "a queen who is neither dancing nor singing",
     "two penguins but no more than two, and not at the zoo, nor in the snow, and nobody else",
-    "no music",
-    "red",
-    "a man with a hat and a woman with an umbrella who are walking a dog in the park next to a "
-    "big red car, but no bicycle, no cat, no horse and nobody who is playing the trumpet",
 )
 KEYS = ("f", "?", "0", "End", "ArrowRight", "ArrowLeft", "ArrowDown", " ", "m", "Escape")
 TOPS = """() => [".nt-columns", ".nt-clip"].map(
@@ -53,13 +54,18 @@ def resize(page: Page, size: tuple[int, int]) -> None:
     page.set_viewport_size({"width": size[0], "height": size[1]})
 
 
+@pytest.mark.parametrize(
+    "queries", [ODD_QUERIES, pytest.param(MORE_QUERIES, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("size", [WIDE, TABLET, PHONE])
-def test_columns_and_clips_start_at_the_same_place(page: Page, size: tuple[int, int]) -> None:
+def test_columns_and_clips_start_at_the_same_place(
+    own_page: Page, running_app: RunningApp, size: tuple[int, int], queries: tuple[str, ...]
+) -> None:
+    page = own_page
     resize(page, size)
-    page.reload()
-    expect(columns(page)).to_have_count(3, timeout=MODELS_MS)
+    open_search(page, running_app.url)
     tops = page.evaluate(TOPS)
-    for query in QUERIES:
+    for query in queries:
         submit(page, query)
         expect(page.locator(".nt-sentence")).to_have_text(query, timeout=MODELS_MS)
         page.locator("#query textarea").blur()
@@ -70,7 +76,11 @@ def test_columns_and_clips_start_at_the_same_place(page: Page, size: tuple[int, 
     assert page.evaluate("document.documentElement.scrollWidth") == size[0]
 
 
-def test_systems_have_coloured_pills_and_one_switch_drops_the_negation(page: Page) -> None:
+def test_systems_have_coloured_pills_and_one_switch_drops_the_negation(
+    loaded_page: Page,
+) -> None:
+    page = loaded_page
+    resize(page, LAPTOP)
     follow(page, "?q=an+elephant+but+not+a+lion&systems=CLIP|CLIP-neg")
     pills = page.locator(".nt-pill")
     switch = page.get_by_role("switch", name="Negation")
@@ -96,7 +106,10 @@ def test_systems_have_coloured_pills_and_one_switch_drops_the_negation(page: Pag
     expect(pills.first).to_contain_text(f"{stayed[0]} stayed")
 
 
-def test_rows_are_full_and_clips_fill_the_window(page: Page) -> None:
+def test_rows_are_full_and_clips_fill_the_window(
+    loaded_page: Page,
+) -> None:
+    page = loaded_page
     for size, least in ((WIDE, 200), (LAPTOP, 160), ((1920, 1080), 240)):
         resize(page, size)
         follow(page, "?q=a+lion+without+a+tree&systems=CLIP|CLIP-neg")
@@ -109,9 +122,14 @@ def test_rows_are_full_and_clips_fill_the_window(page: Page) -> None:
             assert len(set(grid["rows"])) == 1 and len(grid["rows"]) == rows, (k, grid)
 
 
-def test_three_columns_fit_into_a_laptop_s_window(page: Page) -> None:
+def test_three_columns_fit_into_a_laptop_s_window(
+    loaded_page: Page,
+) -> None:
+    page = loaded_page
+    resize(page, LAPTOP)
     follow(page, "?q=a+woman+with+neither+an+umbrella+nor+a+hat")
-    for height in (800, 740):  # with and without the strip of a run, for example
+    # With and without the strip of a run, for example.
+    for height in (800, 740):
         resize(page, (1280, height))
         page.wait_for_function(f"{BOTTOM} <= innerHeight")
         grids = page.evaluate(GRID)
@@ -120,7 +138,10 @@ def test_three_columns_fit_into_a_laptop_s_window(page: Page) -> None:
             assert len(set(grid["rows"])) == 1 and grid["width"] > 100, (height, grid)
 
 
-def test_a_ninth_tile_has_the_score_and_all_of_it(page: Page) -> None:
+def test_a_ninth_tile_has_the_score_and_all_of_it(
+    loaded_page: Page,
+) -> None:
+    page = loaded_page
     resize(page, LAPTOP)
     scores = page.locator(".nt-score:visible")
     follow(page, "?q=a+bear+that+is+not+sleeping&systems=CLIP|CLIP-neg")
@@ -130,30 +151,40 @@ def test_a_ninth_tile_has_the_score_and_all_of_it(page: Page) -> None:
             "each => each.scrollHeight <= each.clientHeight && each.scrollWidth <= each.clientWidth"
         ), score.inner_text()
     expect(page.locator(".nt-reason")).to_contain_text("without a mark")
-    page.get_by_role("switch", name="Negation").click()
-    expect(scores.filter(has_text="stayed")).to_have_count(2)
     follow(page, "?q=only+a+robot&systems=CLIP|CLIP-neg")
-    expect(scores).to_have_count(0)  # nothing is counted
+    # Nothing is counted.
+    expect(scores).to_have_count(0)
+    flipped = "?q=children+playing+but+nobody+on+a+bicycle&systems=CLIP|CLIP-neg&flip=1"
+    follow(page, flipped)
+    # They have no verdicts.
+    expect(scores.filter(has_text="stayed")).to_have_count(2)
 
 
-def test_a_long_query_is_shown_whole_while_it_is_edited(page: Page) -> None:
-    long = QUERIES[-1]
-    follow(page, f"?q={long.replace(' ', '+')}")
+def test_a_long_query_is_shown_whole_while_it_is_edited(
+    loaded_page: Page,
+) -> None:
+    page = loaded_page
+    resize(page, LAPTOP)
+    follow(page, f"?q={LONGEST.replace(' ', '+')}")
     box = page.locator("#query textarea")
     assert box.evaluate("each => each.clientHeight") <= 44
     box.focus()
-    shown = box.evaluate(
+    visible_height = box.evaluate(
         """each => {
           const { left, bottom } = each.getBoundingClientRect();
           return document.elementFromPoint(left + 30, bottom - 8) === each && each.clientHeight;
         }"""
     )
-    assert shown > 80
+    assert visible_height > 80
     box.blur()
     assert box.evaluate("each => each.clientHeight") <= 44
 
 
-def test_a_name_is_the_last_thing_to_be_shortened(page: Page) -> None:
+def test_a_name_is_the_last_thing_to_be_shortened(
+    loaded_page: Page,
+) -> None:
+    page = loaded_page
+    resize(page, LAPTOP)
     follow(page, "?q=a+lion+without+a+tree&systems=CLIP|CLIP-bnl|CLIP-neg|CLIP+boolean")
     resize(page, TABLET)
     names = page.locator(".nt-column h3")
@@ -162,11 +193,15 @@ def test_a_name_is_the_last_thing_to_be_shortened(page: Page) -> None:
     expect(names).to_have_text(["CLIP", "CLIP-bnl", "CLIP-neg", "CLIPboolean"])
 
 
-def test_the_stage_fits_whenever_f_is_pressed(page: Page, running_app: RunningApp) -> None:
+@pytest.mark.parametrize("num_loads", [4, pytest.param(10, marks=pytest.mark.slow)])
+def test_the_stage_fits_whenever_f_is_pressed(
+    own_page: Page, running_app: RunningApp, num_loads: int
+) -> None:
+    page = own_page
     moments = random.Random(7)
     resize(page, WIDE)
     links = ("", "?q=a+lion+without+a+tree&systems=CLIP|CLIP-neg")
-    for number in range(10):
+    for number in range(num_loads):
         page.goto(running_app.url + links[number % 2])
         page.locator(".nt-clip").first.wait_for(timeout=MODELS_MS)
         moment = moments.uniform(0, 1500)
@@ -179,12 +214,14 @@ def test_the_stage_fits_whenever_f_is_pressed(page: Page, running_app: RunningAp
             raise AssertionError(f"after {moment:.0f} ms: {page.evaluate(GRID)}") from error
 
 
+@pytest.mark.parametrize("num_loads", [2, pytest.param(8, marks=pytest.mark.slow)])
 def test_keys_that_are_pressed_while_the_page_loads_break_nothing(
-    page: Page, running_app: RunningApp
+    own_page: Page, running_app: RunningApp, num_loads: int
 ) -> None:
+    page = own_page
     chance = random.Random(11)
     resize(page, WIDE)
-    for _ in range(4):
+    for _ in range(num_loads):
         page.goto(running_app.url, wait_until="commit")
         pressed = []
         for key in chance.choices(KEYS, k=8):
@@ -192,7 +229,8 @@ def test_keys_that_are_pressed_while_the_page_loads_break_nothing(
             page.keyboard.press(key)
             pressed.append(key)
         page.wait_for_function("history.state?.answered", timeout=MODELS_MS)
-        for _ in range(3):  # a list of keys, the closing slide, the stage
+        # A list of keys, the closing slide, the stage.
+        for _ in range(3):
             page.keyboard.press("Escape")
         expect(page.locator("#query"), str(pressed)).to_be_visible()
         submit(page, "a lion without a tree")

@@ -71,11 +71,12 @@ def hostile(running_app: RunningApp) -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
+# Pictures of payloads have failed by then, too.
 FAIL_TO_LOAD = """() => new Promise((done) => {
   const probe = new Image();
   probe.onerror = () => requestAnimationFrame(() => requestAnimationFrame(done));
   probe.src = `x?${Math.random()}`;
-})"""  # pictures of payloads have failed by then, too
+})"""
 
 
 def was_run(page: Page) -> bool:
@@ -95,7 +96,8 @@ def test_a_script_as_a_name_is_shown_and_never_run(
     page.get_by_role("button", name="Add and index").click()
     wait_until_ready(page, PAYLOADS[0])
     page.locator(".nt-skipped summary", has_text="4 skipped").click()
-    expect(page.get_by_text(f"no {PAYLOADS[1]}").first).to_be_visible()  # among the skipped
+    # It is among the skipped.
+    expect(page.get_by_text(f"no {PAYLOADS[1]}").first).to_be_visible()
     assert not was_run(page)
     (info,) = Libraries(running_app.data / "libraries").infos()
     follow(page, f"?q=a+lion&gallery={info.id}")

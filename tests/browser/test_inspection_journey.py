@@ -20,11 +20,13 @@ from tests.conftest import RunningApp
 pytestmark = pytest.mark.browser
 
 
-def test_best_frames_are_large_and_within_their_card(page: Page) -> None:
+def test_best_frames_are_large_and_within_their_card(loaded_page: Page) -> None:
+    page = loaded_page
     follow(page, "?q=two+penguins+but+no+tree")
     columns(page).first.locator(".nt-clip").first.press("Enter")
     frames = page.locator(".nt-frames > *")
-    expect(frames).to_have_count(9)  # three of each system
+    # Three of each system.
+    expect(frames).to_have_count(9)
     for width, least in ((390, 90), (700, 100), (960, 70), (1440, 100)):
         page.set_viewport_size({"width": width, "height": 800})
         card = page.locator(".nt-detail").bounding_box()
@@ -35,7 +37,9 @@ def test_best_frames_are_large_and_within_their_card(page: Page) -> None:
             assert place["x"] + place["width"] <= card["x"] + card["width"], width
 
 
-def test_a_clip_that_was_closed_opens_again(page: Page) -> None:
+def test_a_clip_that_was_closed_opens_again(loaded_page: Page) -> None:
+    page = loaded_page
+    follow(page)
     clip = columns(page).first.locator(".nt-clip").first
     dialog = page.get_by_role("dialog")
     for _ in range(2):
@@ -64,7 +68,8 @@ def test_a_score_is_explained_and_shown_on_the_map(page: Page, running_app: Runn
     follow(page, f"?q={query.replace(' ', '+')}&systems=CLIP|CLIP+boolean|CLIP-neg&k=4")
     columns(page).first.locator(".nt-clip").first.press("Enter")
     dialog = page.get_by_role("dialog")
-    expect(dialog.locator(".nt-why")).to_have_count(0)  # only on demand
+    # It comes only on demand.
+    expect(dialog.locator(".nt-why")).to_have_count(0)
     why = dialog.get_by_role("button", name="Why?")
     why.press("Enter")
     plain, split = (
@@ -73,13 +78,15 @@ def test_a_score_is_explained_and_shown_on_the_map(page: Page, running_app: Runn
     expect(plain.locator(".nt-shares span")).to_have_text(
         [re.compile(f"^{word}") for word in query.split()]
     )
-    expect(why).to_be_focused()  # a second Enter does not close the clip
+    # A second Enter does not close the clip.
+    expect(why).to_be_focused()
     # Of the systems that differ most: CLIP ranks it first, CLIP-neg far behind.
     effects = dialog.locator(".nt-effect")
     expect(effects).to_have_text(
         [re.compile(r"^“but not” added −0\.022"), re.compile(r"^“but not” added −0\.072")]
     )
-    dialog.get_by_role("button", name="CLIP boolean").click()  # takes the place of the first
+    # It takes the place of the first.
+    dialog.get_by_role("button", name="CLIP boolean").click()
     expect(split.locator(".nt-scored li")).to_have_count(4)
     contributions = (
         split.locator("tr", has_not_text="alone").locator("td:last-child").all_inner_texts()
@@ -98,14 +105,16 @@ def test_a_score_is_explained_and_shown_on_the_map(page: Page, running_app: Runn
     expect(dialog.locator(".nt-match article")).to_have_count(3)
     expect(dialog.locator(".nt-match article").first.locator("tr")).to_have_count(2)
     lines.fill("a woman is riding a horse\na hippo")
-    lines.press("n")  # is typed, and does not go on to the next clip
+    # The letter is typed, and does not go on to the next clip.
+    lines.press("n")
     dialog.get_by_role("button", name="swap who").click()
     expect(dialog.locator(".nt-match article").first.locator("tr")).to_have_count(3)
     expect(lines).to_have_value(
         re.compile("^a woman is riding a horse\na hippon\n.+ is riding a horse$")
     )
     lines.evaluate("box => box.blur()")
-    page.keyboard.press("n")  # the next clip has its own reasons
+    # The next clip has its own reasons.
+    page.keyboard.press("n")
     expect(dialog.locator(".nt-why")).to_have_count(0)
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)

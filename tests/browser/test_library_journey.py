@@ -114,7 +114,8 @@ def test_files_are_uploaded_searched_by_their_moments_renamed_and_removed(
     expect(page).to_have_url(re.compile("q=the.earth"), timeout=MODELS_MS)
     expect(page.locator(".nt-reason")).to_contain_text("these clips have no captions")
     tile = columns(page).first.locator(".nt-clip", has_text="0:00–0:30")
-    expect(tile).to_have_count(1)  # its three windows are one hit
+    # Its three windows are one hit.
+    expect(tile).to_have_count(1)
     tile.click()
     moments = page.get_by_role("group", name="Where in the video").get_by_role("button")
     expect(moments).to_have_count(3)
@@ -125,7 +126,8 @@ def test_files_are_uploaded_searched_by_their_moments_renamed_and_removed(
     reopen(page)
     expect(page.locator("#gallery input")).to_have_value("Mine")
     expect(tile).to_have_count(1)
-    choose(page, "gallery", "Built-in world")  # each gallery has a query of its own
+    # Each gallery has a query of its own.
+    choose(page, "gallery", "Built-in world")
     expect(page.locator("#query textarea")).to_have_value(DEFAULT_QUERY)
     expect(page.locator("#head")).to_contain_text("built-in world")
     # Not as the library's query was understood.
@@ -141,14 +143,12 @@ def test_files_are_uploaded_searched_by_their_moments_renamed_and_removed(
     expect(page.get_by_role("group", name="Libraries")).to_contain_text("Ours")
     page.locator("#library-remove").click()
     page.locator("#library-new").click()
-    expect(
-        page.locator("#library-remove")
-    ).to_be_hidden()  # else its answer may come after the next click
+    # Otherwise its answer may come after the next click.
+    expect(page.locator("#library-remove")).to_be_hidden()
     page.get_by_role("group", name="Libraries").get_by_role("button").click()
     expect(page.locator("#library-remove")).to_be_visible()
-    expect(
-        page.locator("#library-confirm")
-    ).to_be_hidden()  # what was asked about another view is not asked here
+    # A question about another view is not asked here.
+    expect(page.locator("#library-confirm")).to_be_hidden()
     page.locator("#library-remove").click()
     page.locator("#library-remove-now").click()
     expect(page.get_by_role("group", name="Libraries").get_by_role("button")).to_have_count(0)

@@ -51,10 +51,12 @@ def test_a_run_s_checkpoints_appear_and_are_swapped_in(page: Page, run: Path) ->
     expect(columns(page)).to_have_count(4)
     head = columns(page).nth(3).locator("h3")
     expect(head).to_have_text(re.compile(r"night\s*· epoch 1"))
-    expect(page.locator("#systems")).to_contain_text("CLIP-bnl")  # what was chosen before still is
+    # What was chosen before still is.
+    expect(page.locator("#systems")).to_contain_text("CLIP-bnl")
 
     publish(run, 2)
-    for _ in range(100):  # a search answers with the newest checkpoint that has been loaded by then
+    # A search answers with the newest checkpoint that has been loaded by then.
+    for _ in range(100):
         page.locator("#search-button").click()
         page.wait_for_timeout(200)
         if "epoch 2" in head.inner_text():

@@ -42,16 +42,19 @@ def test_a_phone_shows_two_systems_and_a_tablet_three(
     resize(page, PHONE)
     page.add_init_script(SHIFTS)
     open_search(page, running_app.url)
-    assert_still(page)  # .09 if no room is kept for the understood sentence
+    # Measured: .09 if no room is kept for the understood sentence.
+    assert_still(page)
     first, second, third = columns(page).all()
     assert box(first)["x"] == MARGIN and box(third)["x"] + box(third)["width"] == PHONE[0] - MARGIN
     assert box(first)["y"] == box(third)["y"] < PHONE[1] * 0.6
-    pills = page.locator(".nt-pill")  # in a row that can be swiped
+    # They are in a row that can be swiped.
+    pills = page.locator(".nt-pill")
     expect(pills).to_have_text(["CLIP 0/8", "CLIP-bnl 0/8", "CLIP-neg 8/8"])
     assert len({box(pill)["y"] for pill in pills.all()}) == 1
     expect(page.get_by_text("a dog but no cat")).to_be_visible()
     tops = [box(clip)["y"] for clip in first.locator(".nt-clip").all()]
-    assert len(set(tops)) == 8  # one per row
+    # One per row.
+    assert len(set(tops)) == 8
 
     systems = page.locator("#systems")
     options = page.get_by_label("Options")
@@ -60,7 +63,8 @@ def test_a_phone_shows_two_systems_and_a_tablet_three(
     expect(systems).to_be_visible()
     options.uncheck()
     expect(systems).to_be_hidden()
-    page.locator("#options").evaluate("box => box.remove()")  # as before its script is there
+    # So is the page before its script is there.
+    page.locator("#options").evaluate("box => box.remove()")
     expect(systems).to_be_hidden()
 
     first.locator(".nt-clip").last.scroll_into_view_if_needed()

@@ -24,7 +24,8 @@ from tests.conftest import RunningApp
 pytestmark = pytest.mark.browser
 
 NUM_QUERIES = 100
-SYSTEMS = {"CLIP": 1, "CLIP-neg": 2, "CLIP-bnl": 3}  # and the seeds of their results
+# The systems, and the seeds of their results.
+SYSTEMS = {"CLIP": 1, "CLIP-neg": 2, "CLIP-bnl": 3}
 
 
 def results_of(name: str) -> Result:
@@ -111,13 +112,14 @@ def test_step_through_queries_write_a_note_and_come_back(
     review.get_by_label("Tag").fill("ambiguous")
     page.keyboard.press("Tab")
     page.keyboard.type("who ", delay=20)
-    expect(page.locator(".nt-saved")).to_have_text(
-        "saved"
-    )  # the tag, while the note is being typed
+    # The tag is saved while the note is being typed.
+    expect(page.locator(".nt-saved")).to_have_text("saved")
     expect(page.locator(".nt-listed .nt-tag")).to_have_text("ambiguous")
     page.keyboard.type("dances?", delay=20)
-    page.keyboard.press("ArrowLeft")  # moves the caret
-    page.keyboard.press("Escape")  # leaves the field, which saves it
+    # This moves the caret.
+    page.keyboard.press("ArrowLeft")
+    # This leaves the field, which saves it.
+    page.keyboard.press("Escape")
     expect(page.locator(".nt-saved")).to_have_text("saved")
     expect(page.locator(".nt-listed .nt-query i")).to_have_text("who dances?")
 
@@ -132,7 +134,8 @@ def test_step_through_queries_write_a_note_and_come_back(
         "relevant in the evaluation", timeout=MODELS_MS
     )
     page.locator("#query textarea").focus()
-    expect(page.locator("#query textarea")).to_be_focused()  # the review is closed
+    # The review is closed.
+    expect(page.locator("#query textarea")).to_be_focused()
     page.go_back()
     expect(review).to_be_visible()
     expect(question).to_have_text(texts[9])
@@ -152,9 +155,8 @@ def test_find_queries_review_one_and_return_from_another_tab(page: Page, report_
     click_twice_quickly(page)
     page.locator("#evaluate-find textarea").press_sequentially("book 7")
     expect(page.locator(".nt-list")).to_contain_text("19 of 100 queries")
-    expect(
-        page.get_by_role("dialog", name="Review")
-    ).not_to_be_visible()  # by an answer to an older click
+    # An answer to an older click must not show it.
+    expect(page.get_by_role("dialog", name="Review")).not_to_be_visible()
     expect(page).not_to_have_url(re.compile("query="))
     choose(page, "evaluate-second", "CLIP")
     expect(page.locator(".nt-heads")).to_have_text(re.compile("CLIP$"))

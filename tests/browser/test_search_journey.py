@@ -30,7 +30,8 @@ def test_type_a_query_see_clips_and_find_more(playing_page: Page, running_app: R
     open_search(page, running_app.url)
     first = columns(page).first
     last = columns(page).last
-    expect(first.locator(".nt-box:visible").first).to_be_visible()  # around a dog
+    # The box is around a dog.
+    expect(first.locator(".nt-box:visible").first).to_be_visible()
     expect(last.locator(".nt-box")).to_have_count(0)
     first.locator(".nt-clip").first.hover()
     expect(last.locator(".nt-there")).to_have_text(re.compile(r"that clip: #\d\d"))
@@ -50,8 +51,10 @@ def test_type_a_query_see_clips_and_find_more(playing_page: Page, running_app: R
     first.locator(".nt-clip").first.click()
     dialog = page.get_by_role("dialog")
     expect(dialog).to_be_visible()
-    expect(dialog.locator("li")).to_have_count(6)  # its captions
-    expect(dialog.locator("tr")).to_have_count(3)  # its rank in every column
+    # Its captions.
+    expect(dialog.locator("li")).to_have_count(6)
+    # Its rank in every column.
+    expect(dialog.locator("tr")).to_have_count(3)
     expect(dialog.locator("tr").first).to_contain_text("#1")
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
@@ -63,7 +66,8 @@ def test_clips_become_references_wanted_or_not_that_a_link_keeps(page: Page) -> 
     status = page.get_by_role("status")
     ids = columns(page).first.locator(".nt-clip")
     follow(page, "?q=not+dancing&systems=CLIP|CLIP+drop|CLIP+boolean")
-    picked = ids.first.get_attribute("data-id")  # CLIP returns dancers
+    # CLIP returns dancers.
+    picked = ids.first.get_attribute("data-id")
     assert picked
     ids.first.press("Enter")
     page.get_by_role("button", name="More like this").click()
@@ -118,7 +122,8 @@ def test_pictures_are_pasted_videos_dropped_and_texts_refused(
     expect(chips).to_have_count(2)
     expect(page.get_by_text("nothing that was uploaded")).to_be_visible()
     expect(page).not_to_have_url(re.compile("like="))
-    page.wait_for_function("answers === 2")  # an answer takes older messages away
+    # An answer takes older messages away.
+    page.wait_for_function("answers === 2")
     page.evaluate(give, ["drop", "text.mp4", "video/mp4", base64.b64encode(b"no video").decode()])
     expect(page.get_by_text("text.mp4 is not a readable video").first).to_be_visible()
     expect(chips).to_have_count(2)
@@ -137,13 +142,15 @@ def test_a_link_is_restored_and_an_empty_query_refused(
 
     submit(page, "   ")
     expect(page.get_by_role("alert")).to_contain_text("Type what the clip should show")
-    expect(columns(page)).to_have_count(2)  # what was shown stays
+    # What was shown stays.
+    expect(columns(page)).to_have_count(2)
     expect(page.locator(".nt-excluded")).to_have_text("You said no cat.")
     submit(page, "a dog")
     expect(page.locator("#parts .nt-chip.nt-good")).to_have_text("a dog")
     expect(page.get_by_role("alert")).to_have_count(0)
 
-    offers = page.locator(".nt-words button")  # known words, while typing
+    # Known words are offered while typing.
+    offers = page.locator(".nt-words button")
     query.fill("")
     query.press_sequentially("a man playing the gui")
     offers.get_by_text("guitar").click()
@@ -160,7 +167,8 @@ def test_a_strategy_s_slider_and_link_keep_its_strength(page: Page) -> None:
     open_menu(page, "Correct this")
     slider = page.locator("#lambda input[type=range]")
     expect(slider).to_be_visible()
-    expect(slider).to_have_value("1.1")  # as on CLIP's card
+    # CLIP's card says so.
+    expect(slider).to_have_value("1.1")
     for hidden_slider in ("#alpha", "#beta", "#t"):
         expect(page.locator(hidden_slider)).to_be_hidden()
     expect(page).not_to_have_url(re.compile("lambda"))
@@ -204,7 +212,8 @@ def test_the_negation_is_switched_by_click_and_by_key(
     notice = "CLIP-bnl: 8 clips stayed, 0 are new. CLIP-neg: 0 clips stayed, 8 are new."
     expect(page.get_by_role("status").filter(has_text=notice)).to_have_count(1)
     expect(badges).to_have_text(["8 of 8 right", "8 of 8 right", "8 of 8 right"])
-    expect(page.locator(".nt-more")).to_have_count(0)  # nothing is excluded
+    # Nothing is excluded.
+    expect(page.locator(".nt-more")).to_have_count(0)
     expect(page.locator("#query textarea")).to_have_value(DEFAULT_QUERY)
     reopen(page)
     expect(cue).to_have_attribute("aria-pressed", "true")
@@ -217,6 +226,7 @@ def test_the_negation_is_switched_by_click_and_by_key(
     assert "flip" not in page.url
     cue.click()
     expect(cue).to_have_attribute("aria-pressed", "true")
-    submit(page, "a dog, no cat")  # another sentence, whose negation is in its place
+    # Another sentence has its negation in the same place.
+    submit(page, "a dog, no cat")
     expect(cue).to_have_attribute("aria-pressed", "false")
     expect(stayed).to_have_count(0)

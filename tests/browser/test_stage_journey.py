@@ -30,9 +30,8 @@ def test_a_talk_by_keyboard(page: Page) -> None:
     page.locator("#query textarea").blur()
     keys.press("f")
     expect(page.locator("#query")).to_be_hidden()
-    expect(
-        columns(page).nth(1)
-    ).to_be_hidden()  # three systems, of which the first and the last are shown
+    # Of three systems, the first and the last are shown.
+    expect(columns(page).nth(1)).to_be_hidden()
     keys.press("2")
     expect(page.locator(".nt-column:visible")).to_have_count(3)
     keys.press("ArrowRight")
@@ -81,7 +80,8 @@ def test_the_stage_asks_which_caption_fits_and_moves_on(
     page.keyboard.press("m")
     rows = page.locator(".nt-match tr")
     box = page.get_by_label("Captions, one per line")
-    expect(rows).to_have_count(4)  # two captions, two systems
+    # Two captions for two systems.
+    expect(rows).to_have_count(4)
     box.fill("a boy is dancing\na girl is reading a book\na dog")
     page.get_by_role("button", name="Compare").click()
     expect(rows).to_have_count(6)

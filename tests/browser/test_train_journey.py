@@ -20,7 +20,8 @@ from trainer.runs.run_folder import RunFolder, RunStatus, read_metrics
 
 pytestmark = pytest.mark.browser
 
-WAIT_MS = 180_000  # torch must be imported before the first step
+# Torch must be imported before the first step.
+WAIT_MS = 180_000
 SETTINGS = {"name": "<b>Tiny</b>", "num_clips": 40, "epochs": 1, "batch_size": 4}
 MORE = {
     "model": json.dumps(TINY),
@@ -30,12 +31,14 @@ MORE = {
     "log_every": 10,
     "warmup_steps": 2,
 }
+# Whether an element is outside its parent.
 OUTSIDE = """(inner) => {
   const frame = inner.parentElement.getBoundingClientRect(), box = inner.getBoundingClientRect();
   return box.left < frame.left || box.right > frame.right || box.top < frame.top || box.bottom > frame.bottom;
-}"""  # of an element and its parent
+}"""
 HOSTILE = "${1+1} \\u `"
-NUM_STEPS = "2,000"  # 200 passes over 40 clips, 4 at a time: it will be stopped, not end
+# 200 passes over 40 clips, 4 at a time: it will be stopped, not end.
+NUM_STEPS = "2,000"
 
 
 @contextmanager
@@ -55,7 +58,8 @@ def trainings(runs: Path) -> Iterator[None]:
 
 
 def open_tab(page: Page, url: str) -> None:
-    page.goto(f"{url}?systems=CLIP&k=4")  # the search that a page opens with loads one model only
+    # The search that a page opens with then loads one model only.
+    page.goto(f"{url}?systems=CLIP&k=4")
     page.get_by_role("tab", name="Train").click()
 
 
@@ -65,15 +69,15 @@ def fill(page: Page, values: Mapping[str, object]) -> None:
 
 
 def start_a_run(page: Page, runs: Path) -> None:
-    expect(page.locator("#train-form")).to_be_visible(timeout=WAIT_MS)  # there is no run to show
+    # There is no run to show.
+    expect(page.locator("#train-form")).to_be_visible(timeout=WAIT_MS)
     loss = page.locator("[data-loss=contrastive]")
     expect(loss).to_be_visible(timeout=WAIT_MS)
     page.locator("#train-preset input").click()
     page.get_by_role("option", name="CLIP", exact=True).click()
     expect(page.locator("#train-name").get_by_label("Name")).to_have_value("CLIP")
-    expect(
-        page.locator("[data-loss=distill] [data-on]")
-    ).not_to_be_checked()  # the last of the form to be filled
+    # It is the last of the form to be filled.
+    expect(page.locator("[data-loss=distill] [data-on]")).not_to_be_checked()
     page.get_by_text("All other settings").click()
     fill(page, MORE)
     fill(page, SETTINGS)
@@ -93,14 +97,12 @@ def delete_the_run(page: Page) -> None:
     page.locator("#train-keep").click()
     page.locator("#train-delete").click()
     page.locator("#train-new").click()
-    expect(
-        page.locator("#train-form")
-    ).to_be_visible()  # or its answer may come after that to the next click
+    # Otherwise its answer may come after that to the next click.
+    expect(page.locator("#train-form")).to_be_visible()
     page.locator(".nt-runs .nt-run").click()
     expect(page.locator(".nt-watch")).to_be_visible()
-    expect(
-        page.locator("#train-confirm")
-    ).to_be_hidden()  # what was asked about another view is not asked here
+    # A question about another view is not asked here.
+    expect(page.locator("#train-confirm")).to_be_hidden()
     page.locator("#train-delete").click()
     page.locator("#train-delete-now").click()
     expect(page.locator("#train-form")).to_be_visible()
@@ -248,7 +250,8 @@ def use_its_model(page: Page) -> None:
     page.get_by_role("button", name="Evaluate it").click()
     expect(page.locator("#evaluate-systems")).to_contain_text("steep · best")
     expect(page.locator("#evaluate-form")).to_be_visible()
-    for link in ("Search with it", "Compare in Search"):  # its base, random weights, is no system
+    # Its base, random weights, is not a system.
+    for link in ("Search with it", "Compare in Search"):
         page.get_by_role("tab", name="Train").click()
         page.get_by_role("link", name=link).click()
         expect(columns(page).first).to_contain_text("steep · best", timeout=MODELS_MS)

@@ -66,12 +66,14 @@ def follow_two_checkpoints(page: Page, run: RunFolder) -> None:
     add_epoch(run, 1, "clip-bnl")
     expect(column.locator("h3")).to_contain_text("epoch 1", timeout=MODELS_MS)
     expect(columns(page)).to_have_count(2)
-    expect(page.locator(".nt-epochs")).to_have_count(0)  # one epoch leaves no choice
+    # One epoch leaves no choice.
+    expect(page.locator(".nt-epochs")).to_have_count(0)
     page.evaluate(COUNT_FLIGHTS)
     add_epoch(run, 2, "clip-neg")
     expect(column.locator("h3")).to_contain_text("epoch 2", timeout=MODELS_MS)
     expect(column.locator(".nt-counts")).to_have_text("4 of 4 show “a guitar” → 0")
-    assert page.evaluate("flights") == 0  # motion is reduced
+    # Motion is reduced.
+    assert page.evaluate("flights") == 0
 
 
 def look_at_it_on_a_phone(page: Page) -> None:
@@ -88,7 +90,8 @@ def look_at_it_on_a_phone(page: Page) -> None:
     expect(columns(phone)).to_have_count(2, timeout=MODELS_MS)
     expect(phone.locator(".nt-pill")).to_have_count(2)
     names = phone.locator(".nt-pill").evaluate_all(FROM_LEFT)
-    assert names[0] == "CLIP"  # as its column is
+    # Its column has the same name.
+    assert names[0] == "CLIP"
     phone.locator("[data-stage]").tap()
     expect(phone.locator(".nt-training")).to_be_visible()
     assert phone.evaluate(OVERLAPS, "#watch, .nt-sentence, .nt-stagebar > *, .nt-clip") == []
@@ -99,13 +102,15 @@ def look_at_it_on_a_phone(page: Page) -> None:
 
 def go_back(page: Page) -> None:
     page.wait_for_url("**learns-2026*")
-    page.reload()  # no epoch is missing then
+    # No epoch is missing after that.
+    page.reload()
     page.emulate_media(reduced_motion="no-preference")
     slider = page.get_by_role("slider", name="epoch")
     expect(slider).to_have_value("1", timeout=MODELS_MS)
     page.evaluate(COUNT_FLIGHTS)
     with held(page, "**/gradio_api/queue/join*"):
-        slider.press("ArrowLeft")  # clips move before the server knows
+        # Clips move before the server knows.
+        slider.press("ArrowLeft")
         expect(page.locator("[data-run] h3")).to_contain_text("epoch 1")
         page.wait_for_function("flights > 0")
     expect(page.locator("#systems")).to_contain_text("epoch 1", timeout=MODELS_MS)
@@ -147,17 +152,21 @@ def test_a_recorded_run_plays_from_its_base_to_the_end(
     page.get_by_role("button", name="Replay", exact=True).click()
     column = page.locator("[data-run]")
     expect(page.locator("#query textarea")).to_have_value("a person without a dog")
-    expect(column.locator("h3")).to_have_text(re.compile(r"CLIP, learning· epoch \d"))  # it plays
+    # It plays.
+    expect(column.locator("h3")).to_have_text(re.compile(r"CLIP, learning· epoch \d"))
     expect(column).to_contain_text("recorded 2")
     assert "replay=1" in page.url
     page.get_by_role("slider", name="epoch").press("End")
     expect(column.locator(".nt-counts")).to_contain_text("8 of 8 show “a dog” → ")
     expect(column.locator(".nt-clip")).to_have_count(8)
-    submit(page, "a cat, no dog")  # has not been recorded
+    # This query has not been recorded.
+    submit(page, "a cat, no dog")
     expect(column).to_have_count(0)
     assert "replay" not in page.url
-    expect(page).to_have_url(re.compile("systems=CLIP-bnl&k=4"))  # the person's own are back
-    page.set_viewport_size({"width": 390, "height": 844})  # on a phone it stands next to its base
+    # The person's own systems are back.
+    expect(page).to_have_url(re.compile("systems=CLIP-bnl&k=4"))
+    # On a phone it stands next to its base.
+    page.set_viewport_size({"width": 390, "height": 844})
     follow(page, "?replay=1&systems=CLIP|CLIP-bnl|CLIP-neg&q=a+dog+but+no+cat")
     expect(columns(page)).to_have_count(4)
     assert column.evaluate("each => each.getBoundingClientRect().right") == 390 - 16

@@ -37,9 +37,8 @@ def test_a_folder_is_added_checked_updated_and_removed(
     assert say("check", "my videos") == "Nothing changed.\n"
     shutil.move(tmp_path / "videos" / "a.avi", tmp_path / "videos" / "b.avi")
     assert say("check", "My videos") == "1 renamed: a.avi → b.avi\n"
-    output = say(
-        "update", "My videos", "--retry"
-    )  # by the model here that knows more than drawings
+    # The model here that knows more than drawings does it.
+    output = say("update", "My videos", "--retry")
     assert (
         "1 renamed: a.avi → b.avi\n1 of 1 clips are indexed by Mine." in output
         and "drawings" not in output

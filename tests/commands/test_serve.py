@@ -2,16 +2,12 @@
 
 import socket
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
 
-import httpx
 import pytest
 from gradio import processing_utils, route_utils
 from gradio.mcp import GradioMCPServer
 
 from nt2vr.cli import main
-from tests.conftest import run_app
 
 
 @pytest.mark.parametrize(
@@ -68,17 +64,3 @@ def test_a_variable_that_cannot_be_used_is_one_sentence(
     error = capsys.readouterr().err
     assert name in error
     assert error.count("\n") == 1
-
-
-def test_an_app_starts_on_ipv6_behind_a_proxy(tmp_path: Path) -> None:
-    (tmp_path / "gradio").touch()  # in place of Gradio's folder, which another user made
-    environment: dict[str, Any] = {
-        "GRADIO_SERVER_NAME": "[::]",
-        "HTTP_PROXY": "http://127.0.0.1:9",
-        "ALL_PROXY": "socks5://127.0.0.1:9",
-        "TMPDIR": str(tmp_path),
-    }
-    with run_app(tmp_path, **environment) as app:
-        port = urlsplit(app.url).port
-        answer = httpx.get(f"http://[::1]:{port}/api/galleries", trust_env=False, timeout=60)
-        assert answer.status_code == 200

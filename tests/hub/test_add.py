@@ -379,9 +379,12 @@ def test_the_aliases_work_and_name_the_new_command(
     expected = KINDS[kind]
     source = expected.source_in(tmp_path)
     typed = source.removeprefix("hf:") if alias == "pull" else source
-    named = ["--name", "Mine"] if alias != "models get" else []
-    assert main([*alias.split(), typed, *named, *flags, "--data-dir", str(models.home.parent)]) == 0
-    name = "Mine" if named else expected.name
+    name_flags = ["--name", "Mine"] if alias != "models get" else []
+    assert (
+        main([*alias.split(), typed, *name_flags, *flags, "--data-dir", str(models.home.parent)])
+        == 0
+    )
+    name = "Mine" if name_flags else expected.name
     printed = capsys.readouterr()
     assert f"This command is now: nt2vr models add {source}\n" in printed.err
     assert f"{name} is in {models.home}." in printed.out
@@ -427,7 +430,8 @@ def test_a_killed_process_leaves_no_model_and_no_child(tmp_path: Path) -> None:
     command = [sys.executable, "-c", KILLED, str(write_checkpoint_folder(tmp_path)), str(home)]
     ended = subprocess.run(command, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False)
     assert ended.returncode == -signal.SIGKILL
-    time.sleep(5)  # in which the child would have written the model
+    # The child would have written the model in this time.
+    time.sleep(5)
     assert Catalog([home]).names() == []
     assert not [path for path in home.glob("*") if path.suffix != ".unchecked"]
     assert Catalog([home]).add(tmp_path / "whole").name == "whole"

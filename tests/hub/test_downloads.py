@@ -87,7 +87,8 @@ def test_broken_downloads_resume_and_failed_ones_are_tried_again(
     hub.breaks = 0
     hub.ranges = []
     assert models.add("tiny/test").name == "tiny / test"
-    assert hub.ranges == [""]  # huggingface_hub 2 keeps nothing of a failed transfer
+    # huggingface_hub 2 keeps nothing of a failed transfer.
+    assert hub.ranges == [""]
     assert [path.name for path in (tmp_path / "models").iterdir()] == ["tiny--test"]
 
 
@@ -148,15 +149,15 @@ def test_a_download_becomes_a_checkpoint_folder(tmp_path: Path, hub: HubServer, 
     )
     assert [path.name for path in (tmp_path / "models").iterdir()] == ["tiny--test"]
     frames = np.random.default_rng(0).integers(0, 256, (3, 64, 64, 3), np.uint8)
-    model = build_model(
-        {**TINY, "quick_gelu": True}, {}
-    ).eval()  # as open_clip says of these weights
+    # open_clip says so of these weights.
+    model = build_model({**TINY, "quick_gelu": True}, {}).eval()
     model.load_state_dict(weights)
     pixels = (torch.tensor(frames).permute(0, 3, 1, 2) / 255 - 0.5) / 0.25
     with torch.inference_mode():
         expected = model.encode_image(pixels, normalize=True)
     np.testing.assert_allclose(encoder.encode_frames(frames), expected, atol=1e-6)
-    assert "QuickGELU" in str(encoder._model.transformer)  # as the weights were trained
+    # The weights were trained with it.
+    assert "QuickGELU" in str(encoder._model.transformer)
 
 
 def test_damaged_weights_leave_no_model(tmp_path: Path, hub: HubServer) -> None:
@@ -165,7 +166,8 @@ def test_damaged_weights_leave_no_model(tmp_path: Path, hub: HubServer) -> None:
     with pytest.raises(CheckpointError, match="tiny / test"):
         models.add("tiny/test")
     assert models.names() == []
-    assert not list((tmp_path / "models").iterdir())  # or the next attempt would find them again
+    # Otherwise the next attempt would find them again.
+    assert not list((tmp_path / "models").iterdir())
 
 
 def test_the_disk_space_of_a_download_is_checked_first(
@@ -180,15 +182,15 @@ def test_the_disk_space_of_a_download_is_checked_first(
     assert not (tmp_path / "models").exists()
 
 
-@pytest.mark.parametrize("how", ["stopped", "Ctrl+C"])
-def test_a_cancelled_download_leaves_nothing(tmp_path: Path, hub: HubServer, how: str) -> None:
+@pytest.mark.parametrize("cause", ["stopped", "Ctrl+C"])
+def test_a_cancelled_download_leaves_nothing(tmp_path: Path, hub: HubServer, cause: str) -> None:
     models = Catalog([tmp_path / "models"])
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    with pytest.raises(InterruptedError if how == "stopped" else KeyboardInterrupt):
-        if how == "stopped":
+    with pytest.raises(InterruptedError if cause == "stopped" else KeyboardInterrupt):
+        if cause == "stopped":
             models.add("tiny/test", progress=stoppable(silent, lambda: True))
         else:
             models.add("tiny/test", progress=interrupt)

@@ -71,7 +71,7 @@ def pull(repository: str, home: Path, name: str = "", progress: Progress = silen
 
 
 @pytest.mark.parametrize(
-    ("how", "chunk_bytes"),
+    ("hub_fixture", "chunk_bytes"),
     [
         pytest.param("hub", 0, id="at once"),
         pytest.param("hub", 300_000, id="in parts"),
@@ -79,9 +79,9 @@ def pull(repository: str, home: Path, name: str = "", progress: Progress = silen
     ],
 )
 def test_a_pushed_model_comes_back_identical(
-    tmp_path: Path, how: str, chunk_bytes: int, request: pytest.FixtureRequest
+    tmp_path: Path, hub_fixture: str, chunk_bytes: int, request: pytest.FixtureRequest
 ) -> None:
-    hub: HubServer = request.getfixturevalue(how)
+    hub: HubServer = request.getfixturevalue(hub_fixture)
     hub.chunk_bytes = chunk_bytes
     write_tiny(tmp_path / "mine", "mine")
     assert push(tmp_path / "mine", "tester/mine") == f"{hub.endpoint}/tester/mine"
@@ -96,7 +96,8 @@ def test_a_pushed_model_comes_back_identical(
     assert models_in(home) == ["mine"]
     size = (tmp_path / "mine" / WEIGHTS).stat().st_size
     assert (size, size) in seen
-    assert hub.foreign_tokens == []  # of the CDN, which is another host
+    # The CDN is another host.
+    assert hub.foreign_tokens == []
     # No telemetry among them.
     general = {
         "GET /api/whoami-v2",
@@ -245,16 +246,16 @@ def test_a_damaged_checkpoint_is_not_pushed(tmp_path: Path, hub: HubServer) -> N
     assert hub.requests == []
 
 
-@pytest.mark.parametrize("what", ["refuses", "has no name"])
+@pytest.mark.parametrize("fault", ["refuses", "has no name"])
 def test_an_unreachable_hub_is_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:
     def hang(*_: object, **__: object) -> None:
         time.sleep(30)
 
     monkeypatch.setattr(hub_module, "DEADLINE_S", 0.5)
-    use_hub(monkeypatch, "http://127.0.0.1:9" if what == "refuses" else "http://hub.invalid")
-    if what == "has no name":
+    use_hub(monkeypatch, "http://127.0.0.1:9" if fault == "refuses" else "http://hub.invalid")
+    if fault == "has no name":
         monkeypatch.setattr(socket, "getaddrinfo", hang)
     write_tiny(tmp_path / "mine")
     with pytest.raises(DownloadError):
@@ -343,11 +344,11 @@ HOSTILE: dict[str, tuple[str, bytes | Callable[[bytes], bytes]]] = {
 }
 
 
-@pytest.mark.parametrize("what", HOSTILE)
+@pytest.mark.parametrize("fault", HOSTILE)
 def test_a_hostile_repository_gets_one_sentence_and_leaves_nothing(
-    tmp_path: Path, hub: HubServer, what: str
+    tmp_path: Path, hub: HubServer, fault: str
 ) -> None:
-    pull_hostile(tmp_path, hub, *HOSTILE[what])
+    pull_hostile(tmp_path, hub, *HOSTILE[fault])
 
 
 LARGE: dict[str, tuple[str, bytes | Callable[[bytes], bytes]]] = {
@@ -359,13 +360,13 @@ LARGE: dict[str, tuple[str, bytes | Callable[[bytes], bytes]]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("what", LARGE)
+@pytest.mark.parametrize("fault", LARGE)
 def test_a_repository_too_large_for_memory_is_tried_apart(
-    tmp_path: Path, hub_with_child: HubServer, monkeypatch: pytest.MonkeyPatch, what: str
+    tmp_path: Path, hub_with_child: HubServer, monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:
-    monkeypatch.setattr(untrusted, "TIMEOUT_S", 60 if what != "endless layers" else 8)
+    monkeypatch.setattr(untrusted, "TIMEOUT_S", 60 if fault != "endless layers" else 8)
     used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-    pull_hostile(tmp_path, hub_with_child, *LARGE[what])
+    pull_hostile(tmp_path, hub_with_child, *LARGE[fault])
     # KB; of any child so far.
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss <= max(used, 3 << 20)
 

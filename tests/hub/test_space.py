@@ -53,7 +53,8 @@ def test_the_front_matter_agrees_with_requirements_and_project(zero_gpu: bool) -
     assert "MIT" in project["license"]
     assert fields["sdk_version"] in needed["gradio"].specifier
     assert fields["python_version"] in SpecifierSet(project["requires-python"])
-    assert isinstance(fields["python_version"], str)  # 3.10 would be read as 3.1
+    # A number 3.10 would be read as 3.1.
+    assert isinstance(fields["python_version"], str)
     assert fields["app_file"] in files
     assert fields["hf_oauth"] is True
     assert {fields["colorFrom"], fields["colorTo"]} <= COLOURS
@@ -113,7 +114,8 @@ def test_exactly_the_binary_files_are_stored_in_lfs(tmp_path: Path) -> None:
         for name in written.keys() & files.keys() - models
     )
     for model in (folder / "assets" / "models").iterdir():
-        open_clip.create_model_and_transforms(f"local-dir:{model}")  # whole, without code of ours
+        # It reads the whole model without code of ours.
+        open_clip.create_model_and_transforms(f"local-dir:{model}")
     git = ["git", "-C", str(folder)]
     subprocess.run([*git, "init", "--quiet"], check=True)
     command = [*git, "check-attr", "--stdin", "-z", "filter"]
@@ -125,11 +127,13 @@ def test_exactly_the_binary_files_are_stored_in_lfs(tmp_path: Path) -> None:
         name for name, value in zip(fields[0::3], fields[2::3], strict=False) if value == "lfs"
     }
     assert in_lfs == {name for name, path in written.items() if b"\0" in path.read_bytes()}
-    assert not (ROOT / ".gitattributes").exists()  # a clone of the project works without LFS
+    # A clone of the project works without LFS.
+    assert not (ROOT / ".gitattributes").exists()
 
     (folder / "nt2vr" / "gone.py").write_text("of an older version")
     (folder / "notes.txt").write_text("mine")
-    write_space(folder, files)  # a clone of the Space
+    # This stands for a clone of the Space.
+    write_space(folder, files)
     assert not (folder / "nt2vr" / "gone.py").exists() and (folder / "notes.txt").exists()
 
 
@@ -210,7 +214,8 @@ def test_a_space_is_published_and_published_again(
         assert main(["publish", "space", "tester/nt2vr", "--zero-gpu"]) == 0
         assert "nt2vr/gone.py" not in space.files
         assert b"spaces>=" in space.files["requirements.txt"]
-        for name, data in space.files.items():  # what was uploaded starts
+        # What was uploaded starts.
+        for name, data in space.files.items():
             (tmp_path / "space" / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / "space" / name).write_bytes(data)
         command = [sys.executable, "app.py", "--help"]

@@ -33,7 +33,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
     source = tmp_path_factory.mktemp("source") / "tiny"
     source.mkdir()
-    for file in TINY.iterdir():  # setuptools leaves a build folder beside what it builds
+    # setuptools leaves a build folder beside what it builds.
+    for file in TINY.iterdir():
         if file.is_file():
             (source / file.name).write_bytes(file.read_bytes())
     subprocess.run([*PIP, "--target", folder, source], check=True)
@@ -62,7 +63,8 @@ print(json.dumps({"names": names, "modules": list(sys.modules)}))
     assert modules.isdisjoint(HEAVY)
     assert "tiny_extension" in modules and "tiny_extension_parts" not in modules
     of_papers = {name for name in modules if name.startswith("nt2vr.papers.")}
-    assert all(name.count(".") == 2 for name in of_papers)  # the descriptions alone
+    # Only the descriptions are imported.
+    assert all(name.count(".") == 2 for name in of_papers)
 
 
 def test_a_package_adds_loss_strategy_benchmark_and_command(site: Path, tmp_path: Path) -> None:

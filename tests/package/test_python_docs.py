@@ -52,7 +52,8 @@ def test_the_notebook_example_runs_as_documented(
     assert "torch.Size([1, 192])" in printed
     assert "['CLIP prompted', 'CLIP prompted boolean', 'CLIP']" in printed
     first, second = ast.literal_eval(next(line for line in printed if line.startswith("[['")))
-    assert first == second and len(first) == 3  # the same strategy under two names
+    # The same strategy stands there under two names.
+    assert first == second and len(first) == 3
     evaluation = notebook["evaluation"]
     comparison = notebook["comparison"]
     assert isinstance(evaluation, nt2vr.Evaluation) and isinstance(comparison, nt2vr.Comparison)

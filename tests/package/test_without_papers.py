@@ -15,7 +15,8 @@ from PIL import Image
 
 from tests.support.paths import ROOT
 
-pytestmark = pytest.mark.slow  # processes that import torch
+# These tests start processes that import torch.
+pytestmark = pytest.mark.slow
 
 PATIENCE_S = 120.0
 SMALL = ("num_clips=64", "batch_size=16", "epochs=1", "validation_clips=20", "warmup_steps=0")

@@ -7,7 +7,8 @@ import pytest
 
 from tests.support.paths import ROOT
 
-WORDS = {  # of a paper -> what may not be said outside its folder
+# Paper -> the words that may not be said outside its folder.
+WORDS = {
     "con_clip": r"con[-_ ]?clip|neg[-_]?clip|cc[-_]?neg|distractor|CLIP-con",
     "covr": r"covr|(?<!js)fusion\b(?! import)|_fusion|triplet|\bcirr\b|fashion[-_]?iq|\bcirco\b",
     "sea": r"w2vv|unit_projected|words\.vectors|word_settings|ppmi|big_?file|\bfeatures\b|[sd]_features|features_",

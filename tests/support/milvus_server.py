@@ -44,7 +44,8 @@ class Server:
         """Start the server, and wait until it answers."""
         config = self._package.MilvusServerConfig()
         config.try_bind_port = (
-            reused  # its own takes another port than before while old connections linger
+            # Its own takes another port than before while old connections linger.
+            reused
         )
         self._server = self._package.MilvusServer(config)
         self._server.set_base_dir(str(self._folder))
@@ -86,5 +87,7 @@ def in_milvus(
     return MilvusIndex(milvus, f"hnsw_{vectors.shape[1]}", library or uuid4().hex, local, rows)
 
 
-def need(package: str, named: str) -> Any:
-    return pytest.importorskip(package, reason=f"{package} is not installed: pip install {named}")
+def need(package: str, requirement: str) -> Any:
+    return pytest.importorskip(
+        package, reason=f"{package} is not installed: pip install {requirement}"
+    )

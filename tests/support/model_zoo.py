@@ -22,7 +22,8 @@ ORDER = (
     "CLIP4Clip",
     "CLIP-vfc",
 )
-MEASURES = {  # name on the card -> head of the column, and its format
+# Name on the card -> head of the column, and its format.
+MEASURES = {
     "test/original/MIR": ("Original MIR", ".3f"),
     "test/composed/MIR": ("Composed MIR", ".3f"),
     "test/composed/hard_pairs": ("Hard pairs", ".1f"),

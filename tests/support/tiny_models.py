@@ -70,7 +70,8 @@ def write_tiny(
     """Copy the folder that `write_anew` wrote first, in a tenth of its time."""
     first, card = _written(name, seed, fp16, resnet)
     shutil.copytree(first, folder, copy_function=shutil.copyfile)
-    os.utime(folder)  # its time is copied, too
+    # Its time is copied, too.
+    os.utime(folder)
     return card
 
 

@@ -28,7 +28,8 @@ keys are as they stand, without the name of the group.
 
 *Generated from `trainer/config/` and `trainer/losses/` by `python -m tests.support.training_fields --write`.*
 """
-Row = tuple[str, Any, Any, str]  # name, type, default, description
+# Name, type, default and description.
+Row = tuple[str, Any, Any, str]
 
 
 def reference() -> str:

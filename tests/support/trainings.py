@@ -14,7 +14,8 @@ from trainer.config import TrainConfig, save_config
 from trainer.optimizer import Trainable
 from trainer.runs.run_folder import RunFolder, State
 
-SMALL = TrainConfig(  # 2 steps an epoch
+# 2 steps an epoch.
+SMALL = TrainConfig(
     name="Tiny",
     model=TINY,
     num_clips=8,

@@ -11,14 +11,17 @@ import av
 import numpy as np
 from numpy.typing import NDArray
 
-SPEC = find_spec("gradio")  # found, not imported, which takes 2 s
+# It is found, not imported, which takes 2 s.
+SPEC = find_spec("gradio")
 assert SPEC is not None and SPEC.origin is not None
-FOOTAGE = Path(SPEC.origin).parent / "media_assets" / "videos"  # real videos inside the wheel
+# Real videos inside the wheel.
+FOOTAGE = Path(SPEC.origin).parent / "media_assets" / "videos"
 # "as it is", in an MP4's track header.
 MATRIX = struct.pack(">9i", 1 << 16, 0, 0, 0, 1 << 16, 0, 0, 0, 1 << 30)
 # A quarter turn, as phones write it.
 QUARTER = struct.pack(">9i", 0, 1 << 16, 0, -(1 << 16), 0, 0, 0, 0, 1 << 30)
-MIRROR = struct.pack(">9i", -1 << 16, 0, 0, 0, 1 << 16, 0, 0, 0, 1 << 30)  # as QuickTime writes it
+# QuickTime writes it like this.
+MIRROR = struct.pack(">9i", -1 << 16, 0, 0, 0, 1 << 16, 0, 0, 0, 1 << 30)
 
 
 def write_pictures(

@@ -122,9 +122,7 @@ def test_a_library_is_searched_by_name_once_indexed(tmp_path: Path, decoder: Dec
     library = libraries.add("Colours", "folder", tmp_path / "videos").id
     with Cache.of(tmp_path / "data") as cache:
         update_library(libraries, library, None, decoder, cache, previews=False)
-        refused = pytest.raises(
-            NotIndexedError, match="Colours is not indexed by tiny yet: 2 clips"
-        )
+        refused = pytest.raises(NotIndexedError, match=r"Colours .*tiny.* 2 clips")
         with nt2vr.open_searcher(tmp_path / "data", library="colours") as searcher, refused:
             searcher.search("a dog", "tiny")
         update_library(

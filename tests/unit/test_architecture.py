@@ -17,7 +17,8 @@ FILES = [
     *sorted((ROOT / "trainer").rglob("*.py")),
 ]
 
-ONLY_IN = {  # what may be imported -> the rooms that may
+# What may be imported -> the rooms that may.
+ONLY_IN = {
     "torch": ("nt2vr/models/", "nt2vr/papers/", "trainer/"),
     "open_clip": ("nt2vr/models/", "trainer/"),
     "gradio": ("app.py", "nt2vr/ui/"),
@@ -29,11 +30,14 @@ ONLY_IN = {  # what may be imported -> the rooms that may
     "app": (),
     "tests": (),
     "benchmarks": (),
-    "nt2vr.papers": ("nt2vr/papers/",),  # `nt2vr.extension` loads them by name
+    # `nt2vr.extension` loads them by name.
+    "nt2vr.papers": ("nt2vr/papers/",),
 }
-COMMANDS_OF_PAPERS = ("nt2vr/papers/covr/commands.py",)  # use the machine that a command is given
+# They use the machine that a command is given.
+COMMANDS_OF_PAPERS = ("nt2vr/papers/covr/commands.py",)
 API_OF_PAPERS = ("nt2vr/papers/covr/api.py",)
-LAYERS = (  # a layer imports those after it, never one before it
+# A layer imports those after it, never one before it.
+LAYERS = (
     (
         "app.py",
         "nt2vr/__init__.py",

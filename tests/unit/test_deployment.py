@@ -24,7 +24,8 @@ import yaml  # type: ignore[import-untyped]
 from nt2vr.settings import ACTIONS
 from tests.support.paths import ROOT
 
-PORT = 7860  # in the image
+# The port in the image.
+PORT = 7860
 
 
 def steps() -> list[tuple[str, str]]:
@@ -54,7 +55,8 @@ def test_the_image_has_exactly_what_the_app_needs() -> None:
     sources = {source.relative_to(ROOT).as_posix() for source, _ in copied()}
     assert all((ROOT / source).exists() for source in sources)
     ignored = (ROOT / ".dockerignore").read_text().split()
-    assert ignored[0] == "*"  # what is not named stays out: .git, runs, data, .env
+    # What is not named stays out: .git, runs, data, .env.
+    assert ignored[0] == "*"
     assert {line[1:] for line in ignored if line.startswith("!")} == sources
     assert "**/.*" in ignored
 
@@ -76,15 +78,18 @@ def test_the_compose_file_fits_the_image_and_the_proxy() -> None:
     proxy = services["proxy"]
     mounted = {volume.split(":")[1] for volume in app["volumes"]}
     assert mounted == set(arguments_of("VOLUME"))
-    assert "ports" not in app  # only the proxy is reachable
+    # Only the proxy is reachable.
+    assert "ports" not in app
     # The owner's alone.
     assert not {f"NT2VR_ALLOW_{action.upper()}" for action in ACTIONS} & set(app["environment"])
     prefix = app["environment"]["GRADIO_ROOT_PATH"]
     config = proxy["volumes"][0].split(":")[0]
     text = (ROOT / config).read_text()
     assert f"location {prefix}/ {{" in text
-    assert f"proxy_pass http://app:{PORT};" in text  # with a path it would remove the prefix
-    assert "X-Forwarded-For $remote_addr" in text  # what a client claims is replaced
+    # With a path it would remove the prefix.
+    assert f"proxy_pass http://app:{PORT};" in text
+    # What a client claims is replaced.
+    assert "X-Forwarded-For $remote_addr" in text
 
 
 @pytest.mark.slow
@@ -107,7 +112,8 @@ def test_the_steps_of_the_image_install_and_start_the_app(tmp_path: Path) -> Non
     environment = {
         "PATH": f"{python.parent}:/usr/bin:/bin",
         "HOME": str(tmp_path / "home"),
-        "TORCH_INDEX": "",  # the index that pip is set up with
+        # The index that pip is set up with.
+        "TORCH_INDEX": "",
         "NT2VR_DATA": str(tmp_path / "data"),
         **{
             name: value
@@ -116,7 +122,8 @@ def test_the_steps_of_the_image_install_and_start_the_app(tmp_path: Path) -> Non
         },
     }
     for command in arguments_of("RUN"):
-        if not command.startswith("useradd"):  # needs root, and makes only the user and its folder
+        # It needs root, and makes only the user and its folder.
+        if not command.startswith("useradd"):
             done = subprocess.run(
                 ["sh", "-c", command], cwd=app, env=environment, capture_output=True, text=True
             )

@@ -13,7 +13,8 @@ FILES = [
     *sorted((ROOT / "trainer").rglob("*.py")),
 ]
 INTERFACE = "Encoder"
-MAY_NAME_CLASSES = (  # they define encoders, or build them
+# They define encoders, or build them.
+MAY_NAME_CLASSES = (
     "nt2vr/models/encoder.py",
     "nt2vr/models/open_clip_encoder.py",
     "nt2vr/models/clip_encoder.py",
@@ -25,7 +26,8 @@ MAY_NAME_CLASSES = (  # they define encoders, or build them
     "nt2vr/api.py",
     "trainer/learner.py",
 )
-ADAPTER = "nt2vr/models/outside.py"  # looks at what it is given, which may be no `Encoder`
+# It looks at what it is given, which may not be an `Encoder`.
+ADAPTER = "nt2vr/models/outside.py"
 QUESTIONS = ("hasattr", "getattr", "isinstance", "issubclass", "type", "vars")
 # Fields of a card that say what kind of model it is of. Their values may be read, but not asked for
 # their truth.

@@ -86,7 +86,8 @@ def test_rate_and_remaining_time_are_those_of_the_step(monkeypatch: pytest.Monke
 
     def work(progress: Progress) -> str:
         nonlocal now_s
-        progress(50, 100, "reading files: a")  # fifty were there before
+        # Fifty were there before.
+        progress(50, 100, "reading files: a")
         now_s += 10
         progress(60, 100, "reading files: b")
         (job,) = runner.jobs

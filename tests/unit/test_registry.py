@@ -14,7 +14,8 @@ def test_an_unknown_name_lists_the_known_names_sorted() -> None:
     with pytest.raises(ConfigError) as caught:
         pick("index", "hnsw", {"faiss": 1, "exact": 2})
     assert str(caught.value) == "Unknown index 'hnsw'. Choose one of: exact, faiss."
-    assert caught.value.__suppress_context__  # no KeyError above it in a log
+    # A log shows no KeyError above it.
+    assert caught.value.__suppress_context__
 
 
 def test_only_one_s_own_names_can_be_replaced() -> None:

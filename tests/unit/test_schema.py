@@ -22,7 +22,8 @@ from trainer.runs.manager import RunManager
 from trainer.runs.resume import Position, Saved, read_saved
 from trainer.runs.run_folder import RunFolder, RunStatus
 
-REFUSAL = r"was written by a newer nT2VR \(schema 3; this one reads up to 1\)\. Update nT2VR\.$"
+# The file's version, and the newest that can be read.
+VERSIONS = r".* 3\b.* 1\b"
 CONFIG = TrainConfig()
 
 
@@ -81,7 +82,7 @@ def test_a_file_of_a_newer_version_is_refused(
 ) -> None:
     write(tmp_path)
     restamp(tmp_path / name, 3)
-    with pytest.raises(error, match=f"{name} {REFUSAL}"):
+    with pytest.raises(error, match=f"{name} {VERSIONS}"):
         read(tmp_path)
 
 
@@ -110,7 +111,7 @@ def test_a_newer_version_s_run_is_listed_and_not_resumed(tmp_path: Path) -> None
     assert {run.run_id for run in manager.runs()} == {"config", "status"}
     assert "newer nT2VR" in (manager.get("status").status.error or "")
     for run_id in ("config", "status"):
-        with pytest.raises(Nt2vrError, match=REFUSAL):
+        with pytest.raises(Nt2vrError, match=VERSIONS):
             manager.resume(run_id)
 
 

@@ -79,11 +79,11 @@ def test_a_setting_that_cannot_be_used_is_refused(
         Settings.read(environment=environment)
 
 
-@pytest.mark.parametrize("named", ["file", "file/below", "x" * 300])
-def test_a_data_folder_that_cannot_be_made_is_refused(named: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("path", ["file", "file/below", "x" * 300])
+def test_a_data_folder_that_cannot_be_made_is_refused(path: str, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(ConfigError, match=named[:20]):
-        Settings.read(f"{tmp_path}/{named}", environment={})
+    with pytest.raises(ConfigError, match=path[:20]):
+        Settings.read(f"{tmp_path}/{path}", environment={})
     assert (
         Settings.read(tmp_path / "new" / "data", environment={}).data_dir
         == tmp_path / "new" / "data"
@@ -136,7 +136,7 @@ def test_a_home_folder_that_is_there_stays(monkeypatch: pytest.MonkeyPatch, tmp_
 
 
 @pytest.mark.parametrize(
-    ("named", "path"),
+    ("address", "path"),
     [
         ("", ""),
         ("/", ""),
@@ -150,12 +150,12 @@ def test_a_home_folder_that_is_there_stays(monkeypatch: pytest.MonkeyPatch, tmp_
         ("http://[::1]/nt2vr", "/nt2vr"),
     ],
 )
-def test_the_app_is_found_below_a_path_or_address(named: str, path: str) -> None:
-    assert Settings.read(environment={"GRADIO_ROOT_PATH": named}).root_path == path
+def test_the_app_is_found_below_a_path_or_address(address: str, path: str) -> None:
+    assert Settings.read(environment={"GRADIO_ROOT_PATH": address}).root_path == path
 
 
 @pytest.mark.parametrize(
-    "named",
+    "address",
     [
         *(
             "nt2vr",
@@ -187,9 +187,9 @@ def test_the_app_is_found_below_a_path_or_address(named: str, path: str) -> None
         ),
     ],
 )
-def test_a_path_below_which_nothing_can_be_reached_is_refused(named: str) -> None:
+def test_a_path_below_which_nothing_can_be_reached_is_refused(address: str) -> None:
     with pytest.raises(ConfigError, match="GRADIO_ROOT_PATH"):
-        Settings.read(environment={"GRADIO_ROOT_PATH": named})
+        Settings.read(environment={"GRADIO_ROOT_PATH": address})
 
 
 @pytest.mark.parametrize(
@@ -305,7 +305,7 @@ def test_home_folders_serve_libraries_only_without_strangers(
 
 
 @pytest.mark.parametrize(
-    ("device", "visible", "left"),
+    ("device", "visible", "left_visible"),
     [
         ("auto", "3,1", "3,1"),
         ("cpu", "3,1", ""),
@@ -318,11 +318,11 @@ def test_home_folders_serve_libraries_only_without_strangers(
     ],
 )
 def test_a_chosen_device_is_the_only_one_left_to_see(
-    device: str, visible: str | None, left: str
+    device: str, visible: str | None, left_visible: str
 ) -> None:
     environment = {} if visible is None else {"CUDA_VISIBLE_DEVICES": visible}
     use_device(device, environment)
-    assert environment["CUDA_VISIBLE_DEVICES"] == left
+    assert environment["CUDA_VISIBLE_DEVICES"] == left_visible
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,8 @@ def test_a_stopped_run_reaches_its_twin_s_numbers(
     run = RunFolder(unpack_stored_data(tmp_path) / "runs" / "taught")
     before = run.status()
     assert before is not None and before.state == "stopped" and before.step == 8
-    monkeypatch.chdir(tmp_path)  # the config's paths are relative
+    # The config's paths are relative.
+    monkeypatch.chdir(tmp_path)
     go_on(run)
     assert "Resuming after step 8" in run.log.read_text()
     expected = [json.loads(line) for line in (run.path / "expected.jsonl").read_text().splitlines()]

@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from nt2vr.errors import ConfigError
-from nt2vr.negation.generate.denials import DenialKind
+from nt2vr.negation.generate.denial import DenialKind
 from nt2vr.sections import AnySize, Section, Share, ShareOrNone, Whole
 
 # The last three are made by the built-in world's grammar alone.

@@ -13,7 +13,8 @@ from nt2vr.datasets.load import load_dataset
 from nt2vr.datasets.splits import held_out_of, sample_ids
 from nt2vr.errors import DatasetError
 from nt2vr.files import expanded
-from nt2vr.negation.generate.denials import CaptionDenials, ParsedCaption, parse_caption
+from nt2vr.negation.generate.denials import CaptionDenials
+from nt2vr.negation.generate.parsed_captions import ParsedCaption, parse_caption
 from nt2vr.negation.generate.query_sets import read_any_captions
 from nt2vr.progress import Progress, progress_bar, silent, tracked
 from nt2vr.world.captions import describe

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.built_in import world_queries
 from nt2vr.evaluation.queries import JudgedQuery, row_array
-from nt2vr.negation.generate.denials import CaptionDenials, Denial, DenialKind
+from nt2vr.negation.generate.denial import Denial, DenialKind
+from nt2vr.negation.generate.denials import CaptionDenials
 from nt2vr.negation.generate.negator import negations
 from nt2vr.world.captions import describe
 from nt2vr.world.negated_captions import negate

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nt2vr.negation.generate.denials import Denial
+from nt2vr.negation.generate.denial import Denial
 from trainer import distributed
 from trainer.config import TrainConfig
 from trainer.data.clips import Clips

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from nt2vr.errors import ConfigError
 from nt2vr.models.encoder import Vectors
-from nt2vr.negation.generate.denials import Denial
+from nt2vr.negation.generate.denial import Denial
 from trainer import distributed
 from trainer.config import TrainConfig
 from trainer.data.sentences import captions_of

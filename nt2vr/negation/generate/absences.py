@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from nt2vr.negation.generate.actions import Subject
 from nt2vr.negation.generate.composer import ComposedQuery
-from nt2vr.negation.generate.content import ContentIndex, Key, NamedThing, VideoContent, VideoIds
-from nt2vr.negation.generate.denials import lacking, templates_for
+from nt2vr.negation.generate.content import ContentIndex, Key, VideoContent, VideoIds
+from nt2vr.negation.generate.subjects import Subject
+from nt2vr.negation.generate.things import NamedThing
+from nt2vr.negation.generate.wordings import lacking, templates_for
 from nt2vr.negation.parse.inflect import inflect_phrase, is_or_are
 
 # Fewest videos that must show B, for "not B".

@@ -16,9 +16,9 @@ from typing import Any
 from nt2vr.errors import QueryError
 from nt2vr.files import hash_text, parse_json, write_json
 from nt2vr.negation.generate.absences import AbsenceQuery, Absences
-from nt2vr.negation.generate.actions import Action, actions
+from nt2vr.negation.generate.actions import CaptionAction, actions
 from nt2vr.negation.generate.composer import ComposedQuery, QueryComposer
-from nt2vr.negation.generate.content import NamedThing, VideoContent, things
+from nt2vr.negation.generate.content import VideoContent
 from nt2vr.negation.generate.negator import negations
 from nt2vr.negation.generate.query_sets import (
     Caption,
@@ -26,6 +26,7 @@ from nt2vr.negation.generate.query_sets import (
     QuerySets,
     read_captioned_videos,
 )
+from nt2vr.negation.generate.things import NamedThing, things
 from nt2vr.negation.parse.inflect import verb_of
 from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.query import understand
@@ -194,7 +195,7 @@ def read_contents(videos: CaptionedVideos, progress: Progress = silent) -> dict[
 def read_content(captions: Iterable[str]) -> VideoContent:
     """Parse the captions of one video."""
     tagger = load_tagger()
-    all_actions: list[Action] = []
+    all_actions: list[CaptionAction] = []
     all_things: list[NamedThing] = []
     lemmas: set[str] = set()
     for caption in captions:

@@ -8,15 +8,11 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from nt2vr.negation.generate.actions import (
-    Chunk,
-    actions,
-    also_called,
-    chunks_of,
-    is_plural_noun,
-)
-from nt2vr.negation.generate.content import things
+from nt2vr.negation.generate.actions import actions
+from nt2vr.negation.generate.chunks import Chunk, chunks_of
 from nt2vr.negation.generate.negator import negations
+from nt2vr.negation.generate.subjects import also_called, is_plural_noun
+from nt2vr.negation.generate.things import things
 from nt2vr.negation.parse.inflect import Form, inflect_phrase, is_or_are
 from nt2vr.negation.parse.phrases import Phrase, Phrases
 from nt2vr.negation.parse.tagger import load_tagger

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from nt2vr.negation.generate.actions import Subject
 from nt2vr.negation.generate.content import ContentIndex, Key, VideoContent
+from nt2vr.negation.generate.denial import Sentence
+from nt2vr.negation.generate.subjects import Subject
 from nt2vr.negation.parse.inflect import do_or_does, inflect_phrase, is_or_are
 
 
@@ -111,22 +112,26 @@ class QueryComposer:
 
     def _query(self, pair: _ActionPair, seed: int) -> ComposedQuery | None:
         subject, wanted, unwanted = pair
-        index = self._index
-        wanted_text = index.usage.text(subject, wanted)
-        unwanted_text = index.usage.text(subject, unwanted)
-        if not wanted_text or not unwanted_text or not index.is_deniable(unwanted):
-            return None
-
-        showing = index.usage.shown_by(subject, wanted)
-        maybe_violating = index.maybe_shown_by(index.words_of(unwanted))
-        relevant = tuple(video for video in showing if video not in maybe_violating)
-        if not relevant:
+        usage = self._index.usage
+        wanted_text = usage.text(subject, wanted)
+        unwanted_text = usage.text(subject, unwanted)
+        if not wanted_text or not unwanted_text or not self._index.is_deniable(unwanted):
             return None
         rng = random.Random(f"{seed} {subject.text} {wanted} {unwanted}")
         sentence = fill_template(
             subject, wanted=wanted_text, unwanted=unwanted_text, rng=rng, corrected=True
         )
-        violating = index.usage.shown_under_any_name(subject, unwanted)
+        return self._with_videos(sentence, pair)
+
+    def _with_videos(self, sentence: Sentence, pair: _ActionPair) -> ComposedQuery | None:
+        """Return a sentence as a query; None if no video is relevant."""
+        index = self._index
+        showing = index.usage.shown_by(pair.subject, pair.wanted)
+        maybe_violating = index.maybe_shown_by(index.words_of(pair.unwanted))
+        relevant = tuple(video for video in showing if video not in maybe_violating)
+        if not relevant:
+            return None
+        violating = index.usage.shown_under_any_name(pair.subject, pair.unwanted)
         return ComposedQuery(
             caption=sentence.text,
             wanted=sentence.wanted,
@@ -154,14 +159,6 @@ def _pairs(content: VideoContent) -> Iterator[_ActionPair]:
             for unwanted in unwanted_keys:
                 if unwanted != wanted:
                     yield _ActionPair(subject, wanted, unwanted)
-
-
-class Sentence(NamedTuple):
-    """A sentence with its wanted and its unwanted part."""
-
-    text: str
-    wanted: str
-    unwanted: str
 
 
 def fill_template(

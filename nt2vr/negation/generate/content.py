@@ -1,136 +1,18 @@
-"""Content of videos according to their captions: things, actions, and which videos show them.
+"""What videos show according to their captions: actions, and who does them.
 
-Content in no caption counts as absent. Related words, "sing" and "song", are deliberately broad:
-they exclude videos.
+Content in no caption counts as absent.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from typing import NamedTuple
+from functools import cache
 
-from nt2vr.negation.generate.actions import Action, Subject, also_called, is_plural_noun
-from nt2vr.negation.parse.phrases import Phrase, Phrases
-from nt2vr.negation.parse.wordlists import lines_of, listed, words
-
-_ARTICLES = words("a an the")
-_PARTS = frozenset({"NOUN", "ADJ", "POS", "ADP", "DET", "VBG", "VBN"})
-_MOST_WORDS = 5
-
-
-@cache
-def groups_in(file: str) -> tuple[frozenset[str], ...]:
-    """Read groups of words, one a line."""
-    return tuple(map(words, lines_of(f"wordings/{file}")))
-
-
-class NamedThing(NamedTuple):
-    """One noun phrase.
-
-    Attributes:
-        text: "a red car".
-        bare: "red car".
-        is_plural: whether it is several.
-        head: lemma, "car".
-        names: the head with hypernyms: "guy" has "man" and "person".
-        modifiers: {"red"}.
-    """
-
-    text: str
-    bare: str
-    is_plural: bool
-    head: str
-    names: frozenset[str]
-    modifiers: frozenset[str]
-
-    def is_a(self, other: "NamedThing") -> bool:
-        """Return whether this thing is surely of the other kind: "a red car" is "a car"."""
-        return other.head in self.names and other.modifiers <= self.modifiers
-
-
-def things(phrases: Phrases) -> Iterator[NamedThing]:
-    """Yield the things a caption names, in order; skips pronouns and vague nouns."""
-    i = 0
-    while i < len(phrases.tokens):
-        noun = None
-        if phrases.tag(i) in {"DET", "NUM", "ADJ", "NOUN"}:
-            noun = phrases.noun_phrase(i)
-        if noun is None:
-            i += 1
-            continue
-
-        # a group of | people
-        is_group = phrases.lemma(noun.head) in listed("collectives", "vague_nouns")
-        if is_group and phrases.word(noun.head + 1) == "of":
-            i = noun.head + 2
-            continue
-        thing = _thing(phrases, noun)
-        if thing:
-            yield thing
-        i = noun.end
-
-
-def _thing(phrases: Phrases, noun: Phrase) -> NamedThing | None:
-    """Return the thing that a noun phrase names; None if it is vague or odd."""
-    head = phrases.word(noun.head)
-    lemma = phrases.lemma(noun.head)
-    if not listed("vague_nouns").isdisjoint((lemma, head)):
-        return None
-    if not head.isalpha() or phrases.tag(noun.head) != "NOUN":
-        return None
-    first = phrases.after(noun.start, {"DET", "NUM"})
-    positions = range(first, noun.end)
-    if len(positions) > _MOST_WORDS or any(phrases.tag(i) not in _PARTS for i in positions):
-        return None
-
-    bare = " ".join(phrases.words[first : noun.end]).replace(" '", "'")
-    is_plural = is_plural_noun(head, lemma)
-    article = ""
-    if first == noun.start + 1:
-        article = phrases.word(noun.start)
-    if article in _ARTICLES:
-        text = f"{article} {bare}"
-    elif is_plural or _needs_no_article(head, lemma):
-        text = bare
-    else:
-        return None
-    modifiers = frozenset(phrases.word(i) for i in positions if i != noun.head)
-    return NamedThing(
-        text=text,
-        bare=bare,
-        is_plural=is_plural,
-        head=lemma,
-        names=also_called(lemma),
-        modifiers=modifiers,
-    )
-
-
-def _needs_no_article(head: str, lemma: str) -> bool:
-    mass_nouns = listed("mass_nouns") - listed("bare_places")
-    return not mass_nouns.isdisjoint((lemma, head))
-
-
-# Shortest stem to match: "guitar" in "guitarist", but not "car" in "card".
-_MIN_CHARS = 4
-
-
-@lru_cache(10_000)  # Flickr8k's 40,460 captions need 3,605
-def related(lemma: str) -> frozenset[str]:
-    """Return `lemma` and the words that a caption may use instead."""
-    words_related = {lemma}
-    for group in groups_in("related.txt"):
-        if lemma in group:
-            words_related |= group
-    return frozenset(words_related)
-
-
-def derived_from(lemma: str, vocabulary: Collection[str]) -> set[str]:
-    """Return the words of `vocabulary` that start with `lemma`: "wrestle" finds "wrestler"."""
-    stem = lemma.removesuffix("e")
-    is_long = len(stem) >= _MIN_CHARS
-    return {word for word in vocabulary if word == lemma or (is_long and word.startswith(stem))}
-
+from nt2vr.negation.generate.actions import CaptionAction
+from nt2vr.negation.generate.related import derived_from, related
+from nt2vr.negation.generate.subjects import Subject
+from nt2vr.negation.generate.things import NamedThing
+from nt2vr.negation.parse.wordlists import listed
 
 # Lemmas of an action.
 Key = tuple[str, ...]
@@ -153,7 +35,7 @@ class VideoContent:
         things: those that are named.
     """
 
-    actions: Sequence[Action]
+    actions: Sequence[CaptionAction]
     lemmas: frozenset[str]
     things: Sequence[NamedThing] = ()
 
@@ -181,7 +63,7 @@ class Usage:
         # Seen as complete phrases, not only as parts of longer ones.
         self._complete: set[Key] = set()
 
-    def add(self, video_id: str, action: Action) -> None:
+    def add(self, video_id: str, action: CaptionAction) -> None:
         """Count an action in a caption of a video, for its subject and the generic one."""
         subject, phrase = action
         for name in {subject: None, subject.generic: None}:

@@ -14,7 +14,6 @@ search. `COLLECTION.caption.negation.txt` has training captions with all their n
 is msrvtt10ktest, msrvtt1kAtest or vatex_test1k5, for example.
 """
 
-import ast
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -22,8 +21,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nt2vr.errors import ConfigError
-from nt2vr.files import atomic_write, parse_json
 from nt2vr.negation.generate.composer import ComposedQuery
+from nt2vr.negation.generate.json_lines import (
+    Fields,
+    NumberedLine,
+    is_list_of_texts,
+    lines_of_file,
+    objects_of,
+    rows_of,
+    write_lines,
+)
 
 ORIGINAL = "original.txt"
 NEGATED = "negated.txt"
@@ -45,12 +52,6 @@ _RELEASED = {
     COMPOSED: ("composed.txt",),
 }
 _REQUIRED = frozenset({"cap_id", "caption", "video_ids"})
-# Most characters of a line that is an object; a composed query with all 10,000 videos of MSR-VTT has
-# 120,000.
-_MAX_CHARS = 1 << 20
-
-# The fields of a line that is an object.
-Fields = Mapping[str, Any]
 
 
 class Caption(NamedTuple):
@@ -166,7 +167,7 @@ def read_captioned_videos(path: Path) -> CaptionedVideos:
     """
     captions: dict[str, tuple[str, ...]] = {}
     queries: list[Caption] = []
-    for row in _rows(path):
+    for row in rows_of(path):
         if row.fields and not {"cap_id", "truth"} & row.fields.keys():
             video = _video(path, row)
             captions[video.video_id] = (*captions.get(video.video_id, ()), *video.captions)
@@ -188,7 +189,7 @@ def read_any_captions(path: Path) -> Mapping[str, Sequence[str]]:
 
     In plain text, each line is a video's.
     """
-    lines = list(_lines(path))
+    lines = list(lines_of_file(path))
     first = lines[0][1] if lines else "{"
     if first.startswith("{") or "#" in first.split()[0][1:]:
         return read_captioned_videos(path).captions
@@ -200,7 +201,7 @@ def read_captions(path: Path) -> list[Caption]:
 
     A ConfigError names a bad line.
     """
-    return [_caption(path, row) for row in _rows(path)]
+    return [_caption(path, row) for row in rows_of(path)]
 
 
 def read_negated(path: Path) -> list[Caption]:
@@ -210,7 +211,7 @@ def read_negated(path: Path) -> list[Caption]:
     "video0#enc#3#1".
     """
     negated: list[Caption] = []
-    for row in _rows(path):
+    for row in rows_of(path):
         if "truth" in row.fields:
             negated += _negations_of(row.fields)
         else:
@@ -269,82 +270,7 @@ def _texts(values: Iterable[Any]) -> tuple[str, ...]:
     return tuple(str(value) for value in values)
 
 
-def objects_of(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the objects of a file of JSON lines, with the numbers of the lines."""
-    for number, line in _lines(path):
-        yield number, _object(path, number, line)
-
-
-def write_lines(path: Path, lines: Iterable[str]) -> None:
-    with atomic_write(path) as partial, partial.open("w", encoding="utf-8") as file:
-        file.writelines(f"{line}\n" for line in lines)
-
-
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a file that are not blank, with their numbers."""
-    try:
-        # Some editors write a byte order mark.
-        text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise ConfigError(f"{path} is not there. Name a file of captions or queries.") from None
-    except OSError as error:
-        raise ConfigError(
-            f"{path} cannot be opened ({error.strerror}). Name a file of captions or queries."
-        ) from None
-    except UnicodeDecodeError as error:
-        raise ConfigError(
-            f"{path} cannot be read as text ({error}). Choose a UTF-8 file."
-        ) from None
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            yield number, line.strip()
-
-
-class _NumberedLine(NamedTuple):
-    """A line of a file, and its fields if it is an object."""
-
-    number: int
-    line: str
-    fields: Fields
-
-
-def _rows(path: Path) -> Iterator[_NumberedLine]:
-    for number, line in _lines(path):
-        fields = {}
-        if line.startswith("{"):
-            fields = _object(path, number, line)
-        yield _NumberedLine(number, line, fields)
-
-
-def _object(path: Path, number: int, line: str) -> dict[str, Any]:
-    fields = object_of(line)
-    if fields is None:
-        raise ConfigError(
-            f"Line {number} of {path} is not a JSON object: {line[:60]!r}. "
-            "Write one object per line."
-        )
-    return fields
-
-
-def object_of(line: str) -> dict[str, Any] | None:
-    """Parse a line as a JSON object or a Python dict of literals; None if it is neither.
-
-    nT2VR's composed queries are the latter.
-    """
-    if len(line) > _MAX_CHARS:
-        return None
-    for parse in (parse_json, ast.literal_eval):
-        try:
-            fields = parse(line)
-        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-            continue
-        if isinstance(fields, dict):
-            return fields
-        return None
-    return None
-
-
-def _caption(path: Path, row: _NumberedLine) -> Caption:
+def _caption(path: Path, row: NumberedLine) -> Caption:
     """Read a caption; a ConfigError names a bad line."""
     fields = row.fields
     cap_id: Any
@@ -404,7 +330,7 @@ class _VideoLine(NamedTuple):
     queries: list[Caption]
 
 
-def _video(path: Path, row: _NumberedLine) -> _VideoLine:
+def _video(path: Path, row: NumberedLine) -> _VideoLine:
     """Read a line with a video; a ConfigError names a bad one."""
     video_id = row.fields.get("video_id")
     texts: Any = row.fields.get("captions")
@@ -420,8 +346,3 @@ def _video(path: Path, row: _NumberedLine) -> _VideoLine:
         position = texts.index(query) if query in texts else len(texts)
         queries = [Caption(f"{video_id}#enc#{position}", str(query))]
     return _VideoLine(video_id, tuple(texts), queries)
-
-
-def is_list_of_texts(value: Any) -> bool:
-    """Return whether a value of a JSON file is a list of strings, which may be empty."""
-    return isinstance(value, list) and all(isinstance(text, str) for text in value)

@@ -1,27 +1,17 @@
-"""Sentences in the words of people, from `assets/wordings`.
-
-Exclusions and requests, modifications of a reference, and idioms. An idiom has a negation word that
-denies nothing ("can't stop singing"): a model that reads it as a negation ranks the videos that it
-describes low. Some wordings are for training, others of the same families only for measuring.
-"""
+"""Exclusions, refusals and requests in the words of people, from `assets/wordings`."""
 
 import json
 import random
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any
 
-from nt2vr.negation.generate.actions import Subject
-from nt2vr.negation.generate.content import NamedThing
-from nt2vr.negation.parse.inflect import inflect_phrase
+from nt2vr.negation.generate.things import NamedThing
 from nt2vr.negation.parse.wordlists import text_of
 
 # The shares of sentences with a misspelt cue, and without capitals.
 _MISSPELT_SHARE = 0.15
 _LOWER_CASE_SHARE = 0.3
-_FIELD = re.compile(r"\{(\w+)\}")
 _SAYS_LITTLE = re.compile(r"\b(?:an?|the|is|are|his|her|its|their|some|and) (?=.)")
 
 
@@ -113,128 +103,19 @@ def _term(phrase: str) -> str:
     return words
 
 
-class Wording(NamedTuple):
-    """A sentence and its affirmative paraphrase.
+def templates_for(use: str) -> list[str]:
+    """Return the templates of `assets/wordings/denials.json` for one use.
 
-    {A} is a caption, {S} the subject of one of its actions, {B_ing} the action, {B2_ing} another
-    one of the same subject, {is_}, {does} and {s} agree with the subject, {N} and {M} are things.
+    One given twice is twice as likely. {A} is wanted; {N} is a thing, {B_ing} and {B_s} an action, {F}
+    a fragment; {n} and {f} lack the article.
     """
-
-    text: str
-    meaning: str
-
-
-# Uses of `assets/wordings/idioms.json`.
-Wordings = Literal["trained", "unseen"]
+    templates: list[str] = wordings_in("denials.json")[use]
+    return templates
 
 
-def draw_idiom(
-    caption: str,
-    actions: Sequence[tuple[Subject, str]],
-    things: Sequence[NamedThing],
-    rng: random.Random,
-    wordings: Wordings = "trained",
-) -> Wording | None:
-    """Fill a random wording that a caption has the parts for; None if it has none.
-
-    Families are equally likely. The caption's `actions` have their verbs as lemmas: (a man, "play the
-    guitar").
-    """
-    fields = _fields(caption, actions, things, rng)
-    fitting: dict[str, list[list[str]]] = {}
-    for family, candidates in wordings_in("idioms.json")[wordings].items():
-        complete = [wording for wording in candidates if _needed_fields(wording) <= fields.keys()]
-        if complete:
-            fitting[family] = complete
-    if not fitting:
-        return None
-    family = rng.choice(list(fitting))
-    text, meaning = rng.choice(fitting[family])
-    return Wording(text.format(**fields), meaning.format(**fields))
-
-
-def _needed_fields(wording: Sequence[str]) -> set[str]:
-    return set(_FIELD.findall(" ".join(wording)))
-
-
-def _fields(
-    caption: str,
-    actions: Sequence[tuple[Subject, str]],
-    things: Sequence[NamedThing],
-    rng: random.Random,
-) -> dict[str, str]:
-    """Draw the fields of a wording."""
-    fields = {"A": caption} if caption else {}
-    if actions:
-        subject, action = rng.choice(actions)
-        fields |= _fields_of_action(subject, action)
-        other_actions = [text for doer, text in actions if doer == subject and text != action]
-        if other_actions:
-            fields["B2_ing"] = inflect_phrase(rng.choice(other_actions), "VBG")
-    names = list(dict.fromkeys(thing.text for thing in things))
-    rng.shuffle(names)
-    return fields | dict(zip(("N", "M"), names, strict=False))
-
-
-def _fields_of_action(subject: Subject, action: str) -> dict[str, str]:
-    fields = {"S": subject.text, "B_ing": inflect_phrase(action, "VBG")}
-    if subject.is_plural:
-        return fields | {"is_": "are", "s": "", "does": "do"}
-    return fields | {"is_": "is", "s": "s", "does": "does"}
-
-
-# fmt: off
-ChangeKind = Literal[
-    "replace subject", "replace activity", "replace place", "add actor", "add prop", "add accessory",
-    "remove actor", "remove activity", "remove prop", "remove accessory",
-]
-# fmt: on
-CHANGE_KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
-
-
-@dataclass(frozen=True)
-class Modification:
-    """A text that asks for changes, with the phrases to show and not to show."""
-
-    text: str
-    wanted: tuple[str, ...]
-    unwanted: tuple[str, ...]
-
-    @property
-    def wanted_text(self) -> str:
-        """The wanted phrases as one; empty if there is none."""
-        return " and ".join(self.wanted)
-
-
-JOINTS = (", ", " and ")
-UNSEEN_JOINTS = (", but ", "; ")
-
-
-def modify(
-    changes: Iterable[tuple[ChangeKind, Mapping[str, str]]],
-    rng: random.Random,
-    unseen: bool = False,
-) -> Modification:
-    """Write a text that asks for one or two changes, in wordings of training or in unseen ones."""
-    wordings = wordings_in("modifications.json")["unseen" if unseen else "seen"]
-    texts = []
-    all_wanted = []
-    all_unwanted = []
-    for kind, fields in changes:
-        # Some have no unwanted part.
-        text, wanted, *unwanted_parts = rng.choice(wordings[kind])
-        texts.append(text.format(**fields))
-        all_wanted.append(wanted.format(**fields))
-        for unwanted in unwanted_parts:
-            all_unwanted.append(unwanted.format(**fields))
-
-    # The joint takes the place of these words.
-    if len(texts) > 1:
-        texts[0] = texts[0].removesuffix(" instead")
-        texts[1] = texts[1].removeprefix("but ").removeprefix("and ")
-    joint = rng.choice(UNSEEN_JOINTS if unseen else JOINTS)
-    return Modification(
-        text=joint.join(texts),
-        wanted=tuple(filter(None, all_wanted)),
-        unwanted=tuple(filter(None, all_unwanted)),
-    )
+def lacking(use: str, thing: NamedThing, rng: random.Random, wanted: str = "") -> str:
+    """Fill a random template for a thing that is not there; "there is" agrees with it."""
+    template = rng.choice(templates_for(use))
+    if thing.is_plural:
+        template = template.replace("there is", "there are")
+    return template.format(A=wanted, N=thing.text, n=thing.bare)

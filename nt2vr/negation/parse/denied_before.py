@@ -2,7 +2,8 @@
 
 from nt2vr.negation.parse.cues import LESS
 from nt2vr.negation.parse.negations import Cue, Negation
-from nt2vr.negation.parse.phrases import CLAUSE_EDGES, Phrase, Phrases, noun_of
+from nt2vr.negation.parse.phrases import Phrase, Phrases, noun_of
+from nt2vr.negation.parse.tagged_words import CLAUSE_EDGES
 from nt2vr.negation.parse.tokens import FINITE_TAGS
 from nt2vr.negation.parse.wordlists import listed
 
@@ -32,7 +33,7 @@ class BackwardFinder:
 
     def _named_by_cue(self, cue: Cue) -> Negation:
         """Return the negation of "hatless"."""
-        item = Phrase("noun", start=cue.start, end=cue.end, core=cue.end, head=cue.start)
+        item = Phrase("noun", start=cue.start, end=cue.end, head=cue.start)
         thing = LESS[self.phrases.word(cue.start)]
         return Negation(
             cue=cue,
@@ -48,7 +49,6 @@ class BackwardFinder:
         means_with = not {"with", "without", "of", "lacking"}.isdisjoint(cue_words)
         return Negation(
             cue=cue,
-            items=(),
             start=cue.start,
             end=cue.end,
             link=" with " if means_with else " ",

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from itertools import pairwise
 
+from nt2vr.negation.parse.cues import cues
 from nt2vr.negation.parse.negations import CueKind
 from nt2vr.negation.parse.phrases import Phrase, Phrases
 from nt2vr.negation.parse.tokens import FINITE_TAGS
@@ -62,6 +63,9 @@ class DeniedListFinder:
             conjunction = phrases.word(start)
             start += 1
         if start == end or phrases.word(start) == "no":
+            return None
+        # not at night and | without a kite; but of "not at night or without a lamp", both are denied
+        if conjunction != "or" and cues().get(phrases.word(start)) == "without":
             return None
 
         # adds no milk, and | hands
@@ -123,7 +127,7 @@ class DeniedListFinder:
 
         parts = []
         for start, end in pairwise(starts):
-            parts.append(replace(item, start=start, end=end, core=end, head=end - 1))
+            parts.append(replace(item, start=start, end=end, head=end - 1, setting=None))
         parts.append(replace(item, start=starts[-1]))
         return parts
 

@@ -5,7 +5,8 @@ from dataclasses import replace
 from nt2vr.negation.parse.cues import cues
 from nt2vr.negation.parse.denied_phrases import US
 from nt2vr.negation.parse.negations import CueKind
-from nt2vr.negation.parse.phrases import CLAUSE_EDGES, Phrase, Phrases
+from nt2vr.negation.parse.phrases import Phrase, Phrases
+from nt2vr.negation.parse.tagged_words import CLAUSE_EDGES
 from nt2vr.negation.parse.tokens import FINITE_TAGS
 from nt2vr.negation.parse.wordlists import listed
 
@@ -40,15 +41,14 @@ class ModifierFinder:
             verb = self._modifying_verb(end, takes_finite)
             if verb is None:
                 break
-            if setting is None and verb.core < verb.end:
-                setting = verb.core
+            if setting is None:
+                setting = verb.setting
             end = verb.end
 
         # everything shot | at night
-        is_vague = phrases.word(noun.head) in listed("anything")
-        if is_vague or setting is None:
-            return replace(noun, end=end, core=end)
-        return replace(noun, end=end, core=setting)
+        if phrases.word(noun.head) in listed("anything"):
+            setting = None
+        return replace(noun, end=end, setting=setting)
 
     def after_filler(self, i: int) -> int:
         """Return the end of "in sight", or of the "on" of "no shirt on", at word i."""

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from nt2vr.negation.parse.negations import Cue
 from nt2vr.negation.parse.phrases import Phrase, Phrases, noun_of
+from nt2vr.negation.parse.tagged_words import CLAUSE_EDGES
 from nt2vr.negation.parse.tokens import FINITE_TAGS, VERB_TAGS
 from nt2vr.negation.parse.wordlists import listed, words
 
@@ -11,7 +12,6 @@ from nt2vr.negation.parse.wordlists import listed, words
 WATCHING = words("see watch hear want need like")
 # Don't show me …
 US = words("me us")
-_CLAUSE_ENDS = frozenset({"", "PUNCT", "CONJ", "WH"})
 _CONTENT_TAGS = frozenset({"NOUN", "ADJ", "ADP", "NUM", "OTHER", *VERB_TAGS})
 
 
@@ -98,7 +98,7 @@ class DeniedPhraseFinder:
         """Cut off a last word that only says "in the picture": "no person | present"."""
         last = noun.end - 1
         if noun.start < last and self.phrases.after_predicate(last) > last:
-            return replace(noun, end=last, core=last, head=last - 1)
+            return replace(noun, end=last, head=last - 1)
         return noun
 
     def _with_quality(self, phrase: Phrase) -> Phrase:
@@ -112,42 +112,50 @@ class DeniedPhraseFinder:
         quality = phrases.quality(end)
         if quality is None:
             return phrase
-        return replace(phrase, end=quality.end, core=quality.end)
+        return replace(phrase, end=quality.end, setting=None)
 
     def _without_showing(self, phrase: Phrase, cue: Cue) -> Phrase:
         """Return what is denied to be shown: "does not include | a dog"; otherwise the phrase."""
         if phrase.kind != "verb":
             return phrase
-
-        phrases = self.phrases
-        last = phrase.end - 1
-        depicts = phrases.lemma(phrase.head) in listed("depicting")
-        asks = (
-            phrases.lemma(last) in WATCHING
-            or phrases.word(last) in US
-            or (depicts and phrase.head == last)
-        )
-        # does not feature | frying, don't want to see | playing
-        if asks and phrases.tag(phrase.end) == "VBG":
-            action = phrases.verb_phrase(phrase.end)
-            if action:
-                return action
-
-        if phrase.object is None or phrases.word(phrase.head) not in listed("showing"):
+        action = self._action_to_show(phrase)
+        if action is not None:
+            return action
+        noun = self._noun_to_show(phrase)
+        if noun is None or not self._is_about_picture(phrase, cue):
             return phrase
-        start = phrase.object
+        return self._with_quality(noun)
+
+    def _action_to_show(self, verb: Phrase) -> Phrase | None:
+        """Return the action after "does not feature" or "don't want to see"."""
+        phrases = self.phrases
+        last = verb.end - 1
+        asks = phrases.lemma(last) in WATCHING or phrases.word(last) in US
+        if not asks and not (verb.head == last and self._depicts(verb)):
+            return None
+        if phrases.tag(verb.end) != "VBG":
+            return None
+        return phrases.verb_phrase(verb.end)
+
+    def _noun_to_show(self, verb: Phrase) -> Phrase | None:
+        """Return the object of "does not show us | a dog"."""
+        phrases = self.phrases
+        if verb.object is None or phrases.word(verb.head) not in listed("showing"):
+            return None
+        start = verb.object
         if phrases.word(start) in US:
             start += 1
         noun = phrases.noun_phrase(start)
-        if noun is None:
-            return phrase
+        if noun is None or phrases.tag(start) != "PRON" or phrases.word(start) in listed("actors"):
+            return noun
+        return None
 
-        clause = phrases.clause_start(cue.start)
-        is_about_picture = depicts or phrases.says_nothing(clause, cue.start)
-        is_named = phrases.tag(noun.start) != "PRON" or phrases.word(noun.start) in listed("actors")
-        if is_about_picture and is_named:
-            return self._with_quality(noun)
-        return phrase
+    def _is_about_picture(self, verb: Phrase, cue: Cue) -> bool:
+        clause = self.phrases.clause_start(cue.start)
+        return self._depicts(verb) or self.phrases.says_nothing(clause, cue.start)
+
+    def _depicts(self, verb: Phrase) -> bool:
+        return self.phrases.lemma(verb.head) in listed("depicting")
 
     def _skip_helpers(self, cue: Cue) -> int:
         """Return the first word after a cue that is neither "of them" nor an auxiliary."""
@@ -212,7 +220,7 @@ class DeniedPhraseFinder:
             return None
         phrases = self.phrases
         end = cue.end
-        while phrases.tag(end) not in _CLAUSE_ENDS or phrases.joins_adjectives(end):
+        while phrases.tag(end) not in CLAUSE_EDGES | {"WH"} or phrases.joins_adjectives(end):
             end += 1
         has_content = any(phrases.tag(i) in _CONTENT_TAGS for i in range(cue.end, end))
         if not has_content or cue.kind not in {"not", "no", "without", "order"}:

@@ -7,7 +7,8 @@ same") is not a wanted word.
 from collections.abc import Iterator
 
 from nt2vr.negation.parse.negations import Cue, Negation
-from nt2vr.negation.parse.phrases import CLAUSE_EDGES, Phrases, noun_of
+from nt2vr.negation.parse.phrases import Phrases, noun_of
+from nt2vr.negation.parse.tagged_words import CLAUSE_EDGES
 from nt2vr.negation.parse.wordlists import listed, listed_runs, words
 
 # Words before the replacement, by verb, the surest first.
@@ -111,7 +112,6 @@ class EditFinder:
         if " ".join(phrases.words[after : after + 2]) not in _WHOEVER:
             return Negation(
                 cue=Cue("order", i, after),
-                items=(),
                 start=i,
                 end=after,
             )
@@ -139,7 +139,6 @@ class EditFinder:
     def _left_out(self, start: int, end: int) -> Negation:
         return Negation(
             cue=Cue("edit", start, end),
-            items=(),
             start=start,
             end=end,
             link=_LINK,

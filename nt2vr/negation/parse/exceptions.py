@@ -1,6 +1,6 @@
 """Rule 6 of `scope`: exceptions, which are unwanted, or wanted if they are from a denial."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -31,21 +31,23 @@ class ExceptionFinder:
 
         is_denied = self._denial_before(cue, clause, negations) is not None
         universal = self._universal_before(cue, clause)
-        if self._is_weak(cue):
-            # "every animal | but" makes an exception; not: all sing | but
-            acts = any(
-                phrases.tag(i) in {"PUNCT", "MD", "VB", *FINITE_TAGS}
-                for i in range(universal + 1, cue.start)
-            )
-            makes_exception = is_denied and self._makes_exception(cue, negations)
-            if (universal == cue.start or acts) and not makes_exception:
-                return "none"
+        has_universal = universal < cue.start
+        # "every animal | but" makes an exception; not: all sing | but
+        makes_exception = has_universal and not self._acts(universal + 1, cue.start)
+        if is_denied:
+            makes_exception = makes_exception or self._makes_exception(cue, negations)
+        if self._is_weak(cue) and not makes_exception:
+            return "none"
 
-        is_of_kind = universal < cue.start and phrases.word(universal) not in listed("entities")
-        is_bare = bool(listed("bare").intersection(phrases.words[clause : cue.start]))
+        is_of_kind = has_universal and phrases.word(universal) not in listed("entities")
+        is_bare = not listed("bare").isdisjoint(phrases.words[clause : cue.start])
         if (is_denied or is_bare) and not is_of_kind:
             return "wanted"
         return "unwanted"
+
+    def _acts(self, start: int, end: int) -> bool:
+        verbs_and_marks = {"PUNCT", "MD", "VB", *FINITE_TAGS}
+        return any(self.phrases.tag(i) in verbs_and_marks for i in range(start, end))
 
     def _status_at_start(self, cue: Cue) -> ExceptionStatus:
         """Return the status of an exception that starts its clause: "except for dogs, no pets"."""
@@ -64,53 +66,50 @@ class ExceptionFinder:
 
     def take_back(self, cue: Cue, negations: list[Negation]) -> list[Negation]:
         """Return the negations without the denial from which the exception is made."""
-        phrases = self.phrases
         denial = self._denial_before(cue, self._clause_start(cue), negations)
         if denial is None:
-            # an empty room except for a chair
-            is_with = phrases.word(cue.start - 1) == "with"
-            exception = Negation(
-                cue=cue,
-                items=(),
-                start=cue.start,
-                end=cue.end,
-                link=" with " if is_with else ", ",
-                other_kinds=("anything",) if cue.start else (),
-            )
-            return [*negations, exception]
-
-        is_with = denial.cue.kind == "without" or phrases.word(denial.cue.start - 1) == "with"
-        link = " with " if is_with else " "
-        other_kinds = self._denied_kinds(denial, cue)
-        taken_back = replace(denial, items=(), verb=None, other_kinds=other_kinds)
-
-        first_item = denial.items[0]
-        if first_item.kind == "verb":
-            # doesn't | wear | anything except | a hat
-            start = cue.start
-            if first_item.object is not None and first_item.object < cue.start:
-                start = first_item.object
-            end = max(first_item.start, denial.cue.end)
-            taken_back = replace(taken_back, end=end, link=link)
-            exception = Negation(
-                cue=cue,
-                items=(),
-                start=start,
-                end=cue.end,
-                link=" ",
-            )
+            return [*negations, self._exception_from_emptiness(cue)]
+        if denial.items[0].kind == "verb":
+            pair = self._exception_from_action(cue, denial)
         else:
-            # no pets except | a dog
-            end = max(min(denial.items[-1].core, cue.start), denial.cue.end)
-            taken_back = replace(taken_back, end=end, link="")
-            exception = Negation(
-                cue=cue,
-                items=(),
-                start=cue.start,
-                end=cue.end,
-                link=link,
-            )
-        return [*negations[:-1], taken_back, exception]
+            pair = self._exception_from_things(cue, denial)
+        return [*negations[:-1], *pair]
+
+    def _exception_from_emptiness(self, cue: Cue) -> Negation:
+        """Read "an empty room except for a chair"."""
+        is_with = self.phrases.word(cue.start - 1) == "with"
+        return Negation(
+            cue=cue,
+            start=cue.start,
+            end=cue.end,
+            link=" with " if is_with else ", ",
+            other_kinds=("anything",) if cue.start else (),
+        )
+
+    def _exception_from_action(self, cue: Cue, denial: Negation) -> Iterator[Negation]:
+        """Read "doesn't | wear | anything except | a hat"."""
+        action = denial.items[0]
+        start = cue.start
+        if action.object is not None and action.object < cue.start:
+            start = action.object
+        end = max(action.start, denial.cue.end)
+        yield self._taken_back(denial, cue, end=end, link=self._link(denial))
+        yield Negation(cue=cue, start=start, end=cue.end, link=" ")
+
+    def _exception_from_things(self, cue: Cue, denial: Negation) -> Iterator[Negation]:
+        """Read "no pets except | a dog"."""
+        end = max(min(denial.items[-1].core, cue.start), denial.cue.end)
+        yield self._taken_back(denial, cue, end=end, link="")
+        yield Negation(cue=cue, start=cue.start, end=cue.end, link=self._link(denial))
+
+    def _taken_back(self, denial: Negation, cue: Cue, end: int, link: str) -> Negation:
+        other_kinds = self._denied_kinds(denial, cue)
+        return replace(denial, items=(), verb=None, other_kinds=other_kinds, end=end, link=link)
+
+    def _link(self, denial: Negation) -> str:
+        word_before = self.phrases.word(denial.cue.start - 1)
+        is_with = denial.cue.kind == "without" or word_before == "with"
+        return " with " if is_with else " "
 
     def _denied_kinds(self, denial: Negation, cue: Cue) -> tuple[str, ...]:
         """Return the words of a denial for what there may not be, other than the exception."""

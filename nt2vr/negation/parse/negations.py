@@ -48,10 +48,10 @@ class Negation:
     """One cue and the phrases it denies; words `start` to `end` (exclusive) are not wanted."""
 
     cue: Cue
-    # Each is denied from its `start` to its `core`; there are none if two negations cancel out.
-    items: tuple[Phrase, ...]
     start: int
     end: int
+    # Each is denied from its `start` to its `core`; there are none if two negations cancel out.
+    items: tuple[Phrase, ...] = ()
     # First word of a verb before the cue that the first item needs: "wearing" no hat.
     verb: int | None = None
     # Name of the first item where the sentence has none: "people" for "nobody".
@@ -61,7 +61,7 @@ class Negation:
     # Kinds that are denied except for what is wanted: "animals" in "no animals except dogs".
     other_kinds: tuple[str, ...] = ()
 
-    def ending(self, end: int, core: int) -> "Negation":
-        """Return the negation with another end of its last item."""
-        last = replace(self.items[-1], end=end, core=core)
+    def ending(self, end: int, setting: int | None = None) -> "Negation":
+        """Return the negation with another end of its last item, and another setting there."""
+        last = replace(self.items[-1], end=end, setting=setting)
         return replace(self, items=(*self.items[:-1], last), end=max(end, self.end))

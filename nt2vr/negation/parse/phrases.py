@@ -3,121 +3,52 @@
 A full parse is unnecessary: queries are short, and a negation only needs the phrase after it.
 """
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nt2vr.negation.parse.inflect import is_known
-from nt2vr.negation.parse.tokens import HELPERS, VERB_TAGS, Token, normalised
-from nt2vr.negation.parse.wordlists import Runs, listed, listed_runs, words
+from nt2vr.negation.parse.picture_words import PictureWords
+from nt2vr.negation.parse.tokens import VERB_TAGS
+from nt2vr.negation.parse.wordlists import listed, words
 
 NEW_START = words("just only instead also then")
-# Forms of be, do and have.
-HELPING_WORDS = frozenset({*HELPERS, "'s", "s", "'ve", "ve", "'d", "d", "re", "m", "r"})
-
 # Let him score.
 _LETTING = words("let make help")
-# Tags of what is around a clause.
-CLAUSE_EDGES = frozenset({"", "PUNCT", "CONJ"})
 _DESCRIBING = frozenset({"ADJ", "ADV", "VBN", "VBG", "NUM"})
-# Tags of words by which a clause goes on: not visible | on a table, but not shown | eating.
-_GOING_ON = frozenset({"NOUN", "DET", "ADJ", "NUM", "PRON", "OTHER", "POS", *VERB_TAGS})
-_SAYING_NOTHING = frozenset({"DET", "ADP", "PUNCT", "CONJ", "WH", "MD", "TO", "POS"})
 
 
 @dataclass(frozen=True)
 class Phrase:
-    """Words `start` to `end` (exclusive)."""
+    """Words `start` to `end` (exclusive).
 
-    kind: str  # "verb", "noun", "place" (with a preposition) or "quality" (adjectives, adverbs)
+    Attributes:
+        kind: "verb", "noun", "place" (with a preposition) or "quality" (adjectives, adverbs).
+        start: first word.
+        end: exclusive.
+        head: the verb, the last noun or the preposition.
+        object: first word of the verb's or preposition's object.
+        setting: first word of the setting at the end of the phrase, if it has one.
+    """
+
+    kind: str
     start: int
     end: int
-    core: int  # first word of the setting at the end of the phrase; `end` without a setting
-    head: int  # the verb, the last noun or the preposition
-    object: int | None = None  # first word of the verb's or preposition's object
+    head: int
+    object: int | None = None
+    setting: int | None = None
+
+    @property
+    def core(self) -> int:
+        """The end of the phrase without its setting."""
+        return self.end if self.setting is None else self.setting
 
 
 def noun_of(start: int, end: int) -> Phrase:
     """Return words `start` to `end` as a noun phrase without a setting, the last word its head."""
-    return Phrase(
-        kind="noun",
-        start=start,
-        end=end,
-        core=end,
-        head=end - 1,
-    )
+    return Phrase(kind="noun", start=start, end=end, head=end - 1)
 
 
-class Phrases:
-    """Finds phrases in one tagged sentence.
-
-    Finders return None, and look-ups "", if there is none at word i.
-    """
-
-    def __init__(self, tokens: Sequence[Token]) -> None:
-        self.tokens = tokens
-        self.words = [normalised(token.text) for token in tokens]
-
-    def tag(self, i: int) -> str:
-        if 0 <= i < len(self.tokens):
-            return self.tokens[i].tag
-        return ""
-
-    def word(self, i: int) -> str:
-        if 0 <= i < len(self.tokens):
-            return self.words[i]
-        return ""
-
-    def lemma(self, i: int) -> str:
-        if 0 <= i < len(self.tokens):
-            return self.tokens[i].lemma
-        return ""
-
-    def after(self, i: int, tags: Collection[str]) -> int:
-        """Return the first word from word i on that has none of these tags."""
-        while self.tag(i) in tags:
-            i += 1
-        return i
-
-    def before(self, i: int, tags: Collection[str]) -> int:
-        """Return the first of the words right before word i with these tags."""
-        while self.tag(i - 1) in tags:
-            i -= 1
-        return i
-
-    def clause_start(self, i: int) -> int:
-        while self.tag(i - 1) not in CLAUSE_EDGES:
-            i -= 1
-        return i
-
-    def starts_clause(self, i: int) -> bool:
-        return self.tag(i - 1) in CLAUSE_EDGES or self.word(i - 1) == "please"
-
-    def is_prefix(self, i: int) -> bool:
-        """Return whether mark i is attached to the next word only, as in "beach -man"."""
-        if i + 1 >= len(self.tokens):
-            return False
-        is_spaced = i == 0 or self.tokens[i - 1].end < self.tokens[i].start
-        next_token = self.tokens[i + 1]
-        is_attached = self.tokens[i].end == next_token.start
-        return is_spaced and is_attached and next_token.text[0].isalnum()
-
-    def is_auxiliary(self, i: int) -> bool:
-        """Return whether word i is a modal, "be", or "do" and "have" before a verb or negation."""
-        tag = self.tag(i)
-        if tag not in VERB_TAGS:
-            return False
-        if tag == "MD" or self.word(i) in {"ai", "ca", "wo"}:
-            return True
-        # Most words end here, before their lemma is looked up, which takes time.
-        if self.word(i) not in HELPING_WORDS:
-            return False
-        lemma = self.lemma(i)
-        if lemma == "be":
-            return True
-        follower = self.tag(i + 1)
-        if follower == "ADV":
-            follower = self.tag(i + 2)
-        return lemma in {"do", "have"} and (follower == "NEG" or follower in VERB_TAGS)
+class Phrases(PictureWords):
+    """Finds phrases in one tagged sentence; finders return None if there is none at word i."""
 
     def is_actor(self, phrase: Phrase) -> bool:
         actors = listed("actors", "roles")
@@ -149,13 +80,7 @@ class Phrases:
             inner = self.noun_phrase(end + 1)
             if inner:
                 end = inner.end
-        return Phrase(
-            kind="noun",
-            start=i,
-            end=end,
-            core=end,
-            head=head,
-        )
+        return Phrase(kind="noun", start=i, end=end, head=head)
 
     def _without_noun(self, i: int, first: int) -> Phrase | None:
         """Return determiners without a noun: "12", "the red", "the other"."""
@@ -167,13 +92,7 @@ class Phrases:
         quality = self.quality(first)
         if quality is None:
             return None
-        return Phrase(
-            kind="noun",
-            start=i,
-            end=quality.end,
-            core=quality.end,
-            head=quality.head,
-        )
+        return replace(quality, kind="noun", start=i)
 
     def _is_noun(self, i: int) -> bool:
         """Return whether word i is a noun, or the number of a name: "Boeing | 737", "gate | 5"."""
@@ -221,14 +140,7 @@ class Phrases:
             inner = self.verb_phrase(start)
         if inner is None:
             return None
-        return Phrase(
-            kind="place",
-            start=i,
-            end=inner.end,
-            core=inner.end,
-            head=i,
-            object=start,
-        )
+        return Phrase(kind="place", start=i, end=inner.end, head=i, object=start)
 
     def quality(self, i: int) -> Phrase | None:
         """Return "red", "very happy", "far away"."""
@@ -247,13 +159,7 @@ class Phrases:
             inner = self.place_phrase(end)
         if inner:
             end = inner.end
-        return Phrase(
-            kind="quality",
-            start=i,
-            end=end,
-            core=end,
-            head=head,
-        )
+        return Phrase(kind="quality", start=i, end=end, head=head)
 
     def is_setting(self, place: Phrase) -> bool:
         """Return whether everything happens at a place: "in a park", but not "on a phone"."""
@@ -290,84 +196,6 @@ class Phrases:
             return False
         return self.tag(self.after(i, {"ADV", "TO"})) in VERB_TAGS
 
-    # Words that only say that something is in the picture, or not
-
-    def longest(self, runs: Runs, i: int) -> int:
-        """Return how many words the longest of `runs` at word i has; 0 if none is there."""
-        first = self.word(i)
-        if first not in runs.openers:
-            return 0
-        if (first, self.word(i + 1)) not in runs.pairs:
-            return int(first in runs)
-        run = self.words[i : i + runs.longest]
-        while run and " ".join(run) not in runs:
-            run.pop()
-        return len(run)
-
-    def after_frame(self, i: int) -> int:
-        """Return the end of "in this image", "in sight", "anywhere in the picture" at word i."""
-        while True:
-            end = i + self.longest(listed_runs("fillers"), i)
-            if end == i:
-                end = self._after_medium(i)
-            if end == i:
-                return i
-            i = end
-
-    def _after_medium(self, i: int) -> int:
-        if self.word(i) not in listed("about_frames"):
-            return i
-        medium = i + 1
-        while self.word(medium) in listed("pointing"):
-            medium += 1
-        if self.word(medium) not in listed("frames"):
-            return i
-        if self.tag(medium + 1) in {"NOUN", "POS"} or self.word(medium + 1) == "of":
-            return i
-        return medium + 1
-
-    def after_predicate(self, i: int) -> int:
-        """Return the end of "visible", "to be seen here", "part of this scene" at word i."""
-        present = listed("present", "appearing")
-        end = i
-        while self.word(end) in listed("helping") and self.word(end + 1):
-            end += 1
-
-        if self.word(end) in present:
-            end += 1
-        elif end == i or self.word(end - 1) not in present:
-            after_frame = self.after_frame(end)
-            if after_frame == end:
-                return i
-            end = after_frame
-
-        end = self.after_frame(end)
-        if self.tag(end) in _GOING_ON:
-            return i
-        return end
-
-    def after_tail(self, i: int) -> int:
-        """Return the end of "is visible in this image", "in sight" or "present" at word i."""
-        predicate = i
-        while self.is_auxiliary(predicate):
-            predicate += 1
-        end = self.after_predicate(predicate)
-        if end == predicate:
-            end = i
-        return max(end, self.after_frame(i))
-
-    def says_nothing(self, start: int, end: int) -> bool:
-        """Return whether words name nothing to be seen: "in this image there is"."""
-        saying_nothing = listed(
-            "frames", "present", "appearing", "showing", "helping", "small_words"
-        )
-        for i in range(start, end):
-            if self.tag(i) in _SAYING_NOTHING or self.word(i) in saying_nothing:
-                continue
-            if not self.is_auxiliary(i):
-                return False
-        return True
-
 
 class _VerbPhraseReader:
     """Extends one main verb to the right, word by word."""
@@ -392,21 +220,17 @@ class _VerbPhraseReader:
         while inner is None and self._take_next():
             inner = self._inner_verb_phrase()
 
-        if inner is None:
-            end = self._end
-            core = end
-        else:
-            end = inner.end
-            core = inner.core
-        if self._setting is not None:
-            core = self._setting
+        if inner is not None:
+            self._end = inner.end
+            if self._setting is None:
+                self._setting = inner.setting
         return Phrase(
             kind="verb",
             start=start,
-            end=end,
-            core=core,
+            end=self._end,
             head=self._verb,
             object=self._first_object,
+            setting=self._setting,
         )
 
     def _take_next(self) -> bool:

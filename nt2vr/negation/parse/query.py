@@ -1,24 +1,22 @@
 """Query understanding: splits a sentence into wanted and unwanted parts.
 
-The rules are in `nt2vr.negation.parse.scope`; this module turns their word positions back into
+The rules are in `nt2vr.negation.parse.scope`; `query_text` turns their word positions back into
 text.
 """
 
 import re
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from itertools import chain
 
 from nt2vr.errors import QueryError
+from nt2vr.negation.parse.affirmed import affirmed_text
 from nt2vr.negation.parse.foreign import notice_of
-from nt2vr.negation.parse.negations import Negation
-from nt2vr.negation.parse.phrases import Phrase, Phrases
+from nt2vr.negation.parse.phrases import Phrases
+from nt2vr.negation.parse.query_text import QueryText
 from nt2vr.negation.parse.scope import ScopeFinder
 from nt2vr.negation.parse.tagger import Tagger
 from nt2vr.negation.parse.typed import Span as Span
 from nt2vr.negation.parse.typed import Typed, read_typed
-from nt2vr.negation.parse.wanted import Stretch
-from nt2vr.negation.parse.wordlists import listed, words
 
 MAX_QUERY_CHARS = 1000
 MAX_PART_CHARS = 2 * MAX_QUERY_CHARS
@@ -30,8 +28,6 @@ MARKS = re.compile(rf"{_MARK}(?:\W*{_MARK})*", re.IGNORECASE)
 # Each part is encoded and judged; the longest sentence has a list of so many words.
 MAX_UNWANTED = 200
 NOT_BOTH = "“But not both” excludes nothing: clips that show both are found, too."
-
-_PRONOUNS = words("it them")
 
 
 @dataclass(frozen=True)
@@ -68,8 +64,8 @@ class Query:
     @property
     def affirmed(self) -> "Query":
         """The query without its negation: what it excludes is wanted, too."""
-        wanted = (*self.wanted, *self.unwanted)
-        return Query(" and ".join(wanted), wanted)
+        text = affirmed_text(self.wanted, self.unwanted)
+        return Query(text, (*self.wanted, *self.unwanted))
 
 
 def understand(text: str, tagger: Tagger, editing: bool = False) -> Query:
@@ -135,165 +131,20 @@ def split_query(text: str, phrases: Phrases, editing: bool = False, typed: bool 
 
     For the flags, see `ScopeFinder`.
     """
-    sentence = _QueryText(text, phrases)
     finder = ScopeFinder(phrases, editing, typed)
     negations = finder.negations()
     if not negations:
         return Query(text, (" ".join(text.split()),))
 
+    sentence = QueryText(text, phrases, typed)
     stretches = finder.wanted.stretches(negations)
-    wanted = sentence.joined(stretches)
-    if typed and stretches and negations[0].start < stretches[0].start:
-        wanted = sentence.naming_one(wanted, negations[0])
-
+    wanted = sentence.wanted(stretches, negations[0])
     items = sentence.items(negations)
-    cues = [sentence.span(negation.cue.start, negation.cue.end) for negation in negations]
-    other_kinds: list[str] = []
-    for negation in negations:
-        other_kinds += negation.other_kinds
     return Query(
         text,
         wanted=(wanted,) if wanted else (),
         unwanted=sentence.unwanted(items, stretches),
-        cues=tuple(dict.fromkeys(cues)),
-        scopes=tuple(sentence.span(phrase.start, phrase.core) for phrase, _ in items),
-        others=tuple(other_kinds),
+        cues=sentence.cues(negations),
+        scopes=tuple(sentence.span(item.phrase.start, item.phrase.core) for item in items),
+        others=tuple(chain.from_iterable(negation.other_kinds for negation in negations)),
     )
-
-
-class _DeniedItem(NamedTuple):
-    """A phrase and the negation that denies it."""
-
-    phrase: Phrase
-    negation: Negation
-
-
-class _QueryText:
-    """Turns word positions of one sentence back into text."""
-
-    def __init__(self, text: str, phrases: Phrases) -> None:
-        self.text = text
-        self.phrases = phrases
-
-    def span(self, start: int, end: int) -> Span:
-        return Span(self.phrases.tokens[start].start, self.phrases.tokens[end - 1].end)
-
-    def piece(self, start: int, end: int) -> str:
-        if start >= end:
-            return ""
-        span = self.span(start, end)
-        return " ".join(self.text[span.start : span.end].split())
-
-    def joined(self, stretches: Sequence[Stretch]) -> str:
-        """Join stretches to one phrase by their links; "he" alone names nothing to be seen."""
-        pieces: list[str] = []
-        tags: set[str] = set()
-        for stretch in stretches:
-            if pieces:
-                pieces.append(stretch.link)
-            pieces.append(self.piece(stretch.start, stretch.end))
-            tags.update(self.phrases.tag(i) for i in range(stretch.start, stretch.end))
-        if tags == {"PRON"}:
-            return ""
-        return "".join(pieces)
-
-    def naming_one(self, wanted: str, first: Negation) -> str:
-        """Name "one" in the wanted part: "not a red car, a blue | one"."""
-        if not first.items or first.items[0].kind != "noun":
-            return wanted
-        noun = self.phrases.words[first.items[0].core - 1]
-        return re.sub(r"(\b(?:an?|the) \w+ )one\b", lambda match: f"{match[1]}{noun}", wanted)
-
-    def items(self, negations: Sequence[Negation]) -> list[_DeniedItem]:
-        """Return all items, but pronouns only if there is nothing else.
-
-        An example is "no snakes, I'm scared of them".
-        """
-        items: list[_DeniedItem] = []
-        for negation in negations:
-            items += [_DeniedItem(phrase, negation) for phrase in negation.items]
-        naming = [item for item in items if not self._is_pronoun(item.phrase)]
-        return naming or items
-
-    def _is_pronoun(self, phrase: Phrase) -> bool:
-        return _PRONOUNS.issuperset(self.phrases.words[phrase.start : phrase.core])
-
-    def unwanted(
-        self, items: Sequence[_DeniedItem], stretches: Sequence[Stretch]
-    ) -> tuple[str, ...]:
-        """Return the items as searchable phrases; in those of verbs, "it" or "them" is named."""
-        texts = [self._unwanted(item) for item in items]
-        if _PRONOUNS.isdisjoint(self.phrases.words):
-            return tuple(texts)
-        thing = self._only_thing(stretches)
-        if not thing:
-            return tuple(texts)
-
-        for i, item in enumerate(items):
-            if item.phrase.kind == "verb":
-                texts[i] = re.sub(r"\b(?:it|them)\b", lambda _: f"the {thing}", texts[i])
-        return tuple(texts)
-
-    def _only_thing(self, stretches: Sequence[Stretch]) -> str:
-        """Return what "it" or "them" must mean: the only thing, people aside, in the stretches."""
-        things: list[str] = []
-        for stretch in stretches:
-            things += self._things_in(stretch)
-        return things[0] if len(things) == 1 else ""
-
-    def _things_in(self, stretch: Stretch) -> Iterator[str]:
-        phrases = self.phrases
-        i = stretch.start
-        while i < stretch.end:
-            noun = None
-            if phrases.tag(i) not in {"PRON", "VBG"}:
-                noun = phrases.noun_phrase(i)
-            if noun is None:
-                i += 1
-                continue
-            # a video of | a guitar
-            if phrases.word(noun.head) in listed("frames"):
-                i = noun.head + 1
-                continue
-            if phrases.lemma(noun.head) not in listed("humans"):
-                yield self.piece(phrases.after(i, {"DET"}), min(noun.end, stretch.end))
-            i = noun.end
-
-    def _unwanted(self, item: _DeniedItem) -> str:
-        """Return an item without "any" or "want to see", and with the verb that its list shares."""
-        phrase, negation = item
-        first = negation.items[0]
-        before = ""
-        start = self._after_request(item)
-        if phrase is first:
-            if negation.verb is not None:
-                before = self.piece(negation.verb, negation.cue.start)
-            # wearing no | hat
-            if negation.thing:
-                before = f"{before} {negation.thing}"
-                start = max(phrase.start, negation.cue.end)
-        elif phrase.kind == "noun" and first.object is not None:
-            # playing the guitar or | the piano
-            before = self.piece(first.start, first.object)
-        return f"{before} {self.piece(start, phrase.core)}".strip()
-
-    def _after_request(self, item: _DeniedItem) -> int:
-        """Return the first word of an item that is part of neither "any" nor "show me"."""
-        phrases = self.phrases
-        i = item.phrase.start
-        asks = item.phrase.kind == "verb" and self._is_by_speaker(item.negation.cue.start - 1)
-        skipped = {"any", "to", "me"} if asks else {"any", "to"}
-        # In "two men, not watching", nobody asks to see something.
-        skips_verbs = asks and phrases.word(i) != "watching"
-        while i + 1 < item.phrase.core:
-            is_request = skips_verbs and phrases.lemma(i) in listed("requests")
-            if not is_request and phrases.word(i) not in skipped:
-                break
-            i += 1
-        return i
-
-    def _is_by_speaker(self, i: int) -> bool:
-        """Return whether word i ends "I" or "please": "I don't …", "please don't …"."""
-        while self.phrases.is_auxiliary(i):
-            i -= 1
-        return i < 0 or self.phrases.word(i) in listed("speakers")

@@ -27,18 +27,20 @@ from nt2vr.negation.parse.cues import CueFinder, cues, denied_by_nobody
 from nt2vr.negation.parse.denied_before import BackwardFinder
 from nt2vr.negation.parse.denied_lists import DeniedListFinder
 from nt2vr.negation.parse.denied_modifiers import ModifierFinder
+from nt2vr.negation.parse.denied_parts import PartFinder
 from nt2vr.negation.parse.denied_phrases import DeniedPhraseFinder
+from nt2vr.negation.parse.denied_places import PlaceFinder
 from nt2vr.negation.parse.editing import EditFinder
 from nt2vr.negation.parse.exceptions import ExceptionFinder
 from nt2vr.negation.parse.negations import Cue, Negation
-from nt2vr.negation.parse.phrases import CLAUSE_EDGES, NEW_START, Phrase, Phrases
+from nt2vr.negation.parse.other_kinds import OtherKindFinder
+from nt2vr.negation.parse.phrases import Phrase, Phrases
 from nt2vr.negation.parse.tokens import FINITE_TAGS, VERB_TAGS
 from nt2vr.negation.parse.wanted import WantedFinder
 from nt2vr.negation.parse.wordlists import listed, words
 
 # Kinds of cues that deny what comes after them.
 _FORWARD = frozenset({"not", "no", "without", "order", "nobody", "minus"})
-_MAY_STAND_APART = _FORWARD - {"minus"}
 _ABSENCES = words("absence lack shortage")
 
 
@@ -66,6 +68,9 @@ class ScopeFinder:
         self._modifiers = ModifierFinder(phrases)
         self._backward = BackwardFinder(phrases)
         self._exceptions = ExceptionFinder(phrases)
+        self._other_kinds = OtherKindFinder(phrases, self._modifiers)
+        self._places = PlaceFinder(phrases, self.wanted, typed, bool(self._edits))
+        self._parts = PartFinder(phrases, self.wanted)
 
     def negations(self) -> list[Negation]:
         """Return the negations from left to right."""
@@ -103,9 +108,9 @@ class ScopeFinder:
         """Return the negation of what comes after a cue, by the rules 1, 2 and 4."""
         if cue.kind not in _FORWARD:
             return None
-        nothing_else = self._nothing_else(cue)
+        nothing_else = self._other_kinds.find(cue)
         if nothing_else is not None:
-            return nothing_else
+            return replace(nothing_else, start=self._absence_start(cue.start))
 
         wanted_before = self.wanted.words(negations, cue.start)
         first = self._negated_phrase(cue)
@@ -149,26 +154,7 @@ class ScopeFinder:
 
     def _assign_place(self, negation: Negation, negations: Sequence[Negation]) -> Negation:
         """Rule 3: assign the place at the end to the wanted or to the unwanted part."""
-        if not negation.items or negation.cue.kind == "edit":
-            return negation
-        last = negation.items[-1]
-        if last.core == last.end:
-            return negation
-
-        with_place = negation.ending(last.end, last.end)
-        # The verb requires its place: somebody who doesn't | live in a house.
-        if self._is_typed:
-            requires_place = self.phrases.lemma(last.head) in listed("dwelling")
-            if requires_place or self._denies_for_kind(negation.cue.start):
-                return with_place
-
-        wanted = self.wanted.words(negations)
-        if self._is_place_of_wanted(negation, wanted):
-            return replace(negation, end=last.core)
-        is_order = negation.cue.kind == "order" and self._is_typed and not self._edits
-        if is_order or self._wants_more(last, wanted):
-            return with_place
-        return replace(negation, end=last.core)
+        return self._places.assign(negation, negations)
 
     def _with_modifiers(
         self, phrase: Phrase, cue: Cue, has_wanted_before: bool
@@ -195,50 +181,9 @@ class ScopeFinder:
 
     def _extend_to_next_part(self, negation: Negation, negations: Sequence[Negation]) -> Negation:
         """Rule 7: extend what is denied apart to the next comma or conjunction."""
-        if not negation.items or negation.end != negation.items[-1].core:
-            return negation
-        if not self._stands_apart(negation, negations):
-            return negation
-        end = negation.end
-        if self.phrases.tag(end) in self._tags_of_both(negation, negations):
-            return negation
-
-        starts = {one.start for one in negations}
-        while end not in starts and not self._starts_part(end):
-            end += 1
-        return negation.ending(end=end, core=end)
+        return self._parts.extend(negation, negations)
 
     # For rule 1
-
-    def _nothing_else(self, cue: Cue) -> Negation | None:
-        """Return "no other dogs" and "nobody else", which deny an open set of kinds."""
-        phrases = self.phrases
-        if phrases.word(cue.end - 1) == "else":
-            start = cue.end - 1
-            is_nothing = phrases.word(cue.start) == "nothing"
-            applies = is_nothing or not listed("humans").isdisjoint(phrases.words)
-        else:
-            start = cue.end
-            if phrases.word(start) in {"any", "the"}:
-                start += 1
-            is_other = phrases.word(start) in {"other", "others"}
-            applies = cue.kind in {"no", "without"} and is_other
-        if not applies or phrases.word(start + 1) in {"than", "but", "except"}:
-            return None
-
-        noun = phrases.noun_phrase(start)
-        end = noun.end if noun else start + 1
-        kind = " ".join(phrases.words[start + 1 : end])
-        if not kind:
-            is_people = cue.kind == "nobody" and phrases.word(cue.start) != "nothing"
-            kind = "people" if is_people else "anything"
-        return Negation(
-            cue,
-            items=(),
-            start=self._absence_start(cue.start),
-            end=self._modifiers.after_filler(end),
-            other_kinds=(kind,),
-        )
 
     def _absence_start(self, cue: int) -> int:
         """Return the first word of "in the complete absence of"; elsewhere the cue."""
@@ -266,7 +211,7 @@ class ScopeFinder:
         wants_after = phrases.tag(end) == "CONJ" and starts_clause
         if end == last.end or not (is_composed or wants_after):
             return negation
-        return negation.ending(end, last.core if last.core < last.end else end)
+        return negation.ending(end, last.setting)
 
     def _ends_clause(self, i: int, is_relative: bool) -> bool:
         phrases = self.phrases
@@ -301,90 +246,5 @@ class ScopeFinder:
         for i in range(item.head + 1, item.end):
             place = self.phrases.place_phrase(i)
             if place and place.end == item.end:
-                return replace(item, end=place.start, core=place.start)
+                return replace(item, end=place.start, setting=None)
         return item
-
-    # For rule 3
-
-    def _denies_for_kind(self, cue: int) -> bool:
-        """Return whether a denial is of a kind: "animals that don't | hide in trees"."""
-        phrases = self.phrases
-        while phrases.is_auxiliary(cue - 1):
-            cue -= 1
-        if phrases.tag(cue - 1) != "WH":
-            return False
-        start = phrases.before(cue - 1, {"NOUN", "ADJ"})
-        starts_clause = phrases.tag(start - 1) in CLAUSE_EDGES
-        # But not: a man who isn't
-        is_plural = phrases.word(cue - 2) != phrases.lemma(cue - 2)
-        return starts_clause and is_plural
-
-    def _is_place_of_wanted(self, negation: Negation, wanted: list[int]) -> bool:
-        """Return whether a place is that of what is wanted after it.
-
-        An example is "there is no bread on | the table, only fruit".
-        """
-        last = negation.items[-1]
-        if last.kind != "noun" or self.phrases.word(last.core + 1) != "the":
-            return False
-        denies_all = negation.cue.kind in {"no", "nobody"}
-        if not denies_all and self.phrases.word(negation.cue.start) != "nor":
-            return False
-        return not wanted or min(wanted) >= negation.end
-
-    def _wants_more(self, last: Phrase, wanted: list[int]) -> bool:
-        """Return whether a query wants more than a subject: an action, a place, or any noun."""
-        if last.kind == "noun" and wanted:
-            return True
-        if self.wanted.acts(wanted):
-            return True
-        for i in wanted:
-            place = self.phrases.place_phrase(i)
-            if place and self.phrases.is_setting(place):
-                return True
-        return False
-
-    # For rule 7
-
-    def _stands_apart(self, negation: Negation, negations: Sequence[Negation]) -> bool:
-        """Return whether a negation starts a part of its own, or is one such as "rather than"."""
-        phrases = self.phrases
-        cue = negation.cue.start
-        if cue == 0 or negation.cue.kind not in _MAY_STAND_APART:
-            return False
-        if negation.items[-1].kind == "quality":
-            return False
-
-        is_joined = phrases.tag(cue - 1) in {"PUNCT", "CONJ"} and phrases.word(cue - 1) != "'s"
-        if is_joined or phrases.words[cue : cue + 2] == ["but", "not"]:
-            return True
-        if phrases.word(cue) not in listed("contrasts"):
-            return False
-
-        is_pronoun = phrases.word(negation.end - 1) in {"one", "ones", "those"}
-        if phrases.tag(negation.end) != "ADP" or is_pronoun:
-            return True
-        wanted_before = [i for i in self.wanted.words(negations) if i < cue]
-        if self.wanted.acts(wanted_before):
-            return True
-        return any(phrases.place_phrase(i) for i in wanted_before)
-
-    def _tags_of_both(self, negation: Negation, negations: Sequence[Negation]) -> frozenset[str]:
-        """Return the tags of words that are of both parts: "a dog and not a cat | is sleeping"."""
-        phrases = self.phrases
-        cue = negation.cue.start
-        if negation.cue.kind == "no":
-            return frozenset()
-        is_joint = phrases.word(cue - 1) == "and" or phrases.word(cue) in {"rather", "instead"}
-        if negation.cue.kind == "not" and is_joint:
-            wanted_before = self.wanted.words(negations, negation.start)
-            if not self.wanted.acts(wanted_before):
-                return VERB_TAGS | {"ADP"}
-        return FINITE_TAGS
-
-    def _starts_part(self, i: int) -> bool:
-        tag = self.phrases.tag(i)
-        word = self.phrases.word(i)
-        if tag in {"", "PUNCT"} or word in NEW_START:
-            return True
-        return tag == "CONJ" and word != "or"

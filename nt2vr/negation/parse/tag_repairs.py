@@ -1,248 +1,59 @@
 """Corrections of tags where HanTa, trained on newspapers, misreads captions and queries."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from math import inf
-from typing import NamedTuple
 
-from nt2vr.negation.parse.tokens import HELPERS, VERB_TAGS, Lemma
+from nt2vr.negation.parse.tokens import HELPERS, VERB_TAGS
+from nt2vr.negation.parse.word_in_context import (
+    ENDS,
+    UNKNOWN_NATS,
+    LogProbs,
+    TaggedSentence,
+    WordInContext,
+)
 from nt2vr.negation.parse.wordlists import listed
 
 # Margin for nouns in -s that HanTa's lexicon finds about as likely verbs: runs, swims, plays.
 _LIKELY_NATS = 1.0
-# Below this HanTa guesses from the ending.
-_UNKNOWN_NATS = -20.0
 # These may be nouns even after a noun: "an office building".
 _THINGS_IN_ING = frozenset({"building", "painting"})
 _BASE = frozenset({"VVB", "VVI", "VDB", "VDI", "VHB", "VHI"})
 _DOUBTFUL = frozenset({"NOUN", "ADJ", "VB", "VBP", "VBD", "VBZ", "MD", "NUM"})
-_DENYING = frozenset(
-    "no not n't without w/o w/out sans lack lacks lacking "
-    "excludes omits nor neither missing".split()
-)
-# Words that deny after others.
-_DENYING_BEFORE = {
-    "of": frozenset("free devoid void empty absence sign trace hint bereft bare".split()),
-    **dict.fromkeys(("is", "are"), ("absent", "missing")),
-}
-_IN_SIGHT = {("in", "sight"), ("in", "view"), ("to", "be")}
-# there are no traffic | lights
-_NO_BEFORE_NOUN = {("are", "no"), ("with", "no"), ("has", "no")}
-_PLURALS = frozenset({"people", "men", "women", "children"})
-_ARTICLES = frozenset({"a", "an", "any", "the", "single"})
-_ENDS = frozenset({"", "PUNCT", "CONJ", "WH"})
-_LISTED = frozenset({"NOUN", "ADJ", "NUM", "DET", "CONJ", "PUNCT"})
 _THIRD_PERSON = frozenset({"VVZ", "VBZ", "VDZ", "VHZ"})
-_VERB_READINGS = frozenset({"VVB", "VVI", "VVZ"})
 
 
-class MissingVerb(NamedTuple):
-    """Position and tag of a word that must be the verb of a caption tagged without one."""
-
-    position: int
-    tag: str
-
-
-def _at(values: Sequence[str], i: int) -> str:
-    """Return the word or tag at a position; "" outside the sentence."""
-    if 0 <= i < len(values):
-        return values[i]
-    return ""
-
-
-class _WordInContext:
-    """One word of a sentence and its neighbours."""
-
-    def __init__(self, words: Sequence[str], tags: Sequence[str], i: int) -> None:
-        self.words = words
-        self.tags = tags
-        self.i = i
-        self.word = words[i]
-        self.tag = tags[i]
-        self.after = _at(tags, i + 1)
-        self.word_before = _at(words, i - 1)
-        self.before = _at(tags, i - 1)
-        self.before_that = _at(tags, i - 2)
-
-    def follows_subject(self) -> bool:
-        if self.before == "WH":
-            return True
-        if self.before == "PRON":
-            return self.word_before not in {"me", "us", "them", "him"}
-        if self.before == "NOUN" and self.before_that in {"DET", "ADJ", "NUM"}:
-            cue = tuple(self.words[max(0, self.i - 3) : self.i - 1])
-            return cue not in _NO_BEFORE_NOUN
-        return False
-
-    def is_object(self) -> bool:
-        """Return whether a noun is likelier than a verb: "taking | turns"."""
-        return self.before in {"VB", "VBG"} and self.after != "DET"
-
-    def is_name(self, log_probs: Mapping[str, float]) -> bool:
-        """Return whether a word, guessed from its ending, names a thing: "kiwi", "iPhone 5"."""
-        if self.tag == "NUM":
-            return self.word.isalpha() and log_probs.get("CRD", 0) < _UNKNOWN_NATS
-        if self.before in VERB_TAGS or self.before in {"NOUN", "ADV"}:
-            return False
-        if self.after not in {"", "PUNCT", "NUM", "CONJ"}:
-            return False
-        return max(log_probs.values(), default=0) < _UNKNOWN_NATS
-
-    def ends_denied_noun(self) -> bool:
-        """Return whether the word ends a compound after a cue, where a verb would not fit."""
-        if self.i < 2 or self.before != "NOUN" or self.tag == "MD":
-            return False
-        noun = self.word_before
-        is_plural = noun in _PLURALS or (noun[-1] == "s" and noun[-2:] not in {"ss", "us", "is"})
-        # exclude swing sets
-        if not is_plural and self._denies_thing(self.words[self.i - 2]):
-            return self.after in _ENDS or self.after == "NOUN"
-
-        if not _denies(self.words, self.tags, self._cue_of_noun()):
-            return False
-        # no bus stops are visible; but: no dog barks
-        if self.tag == "VBZ" or is_plural:
-            next_words = tuple(self.words[self.i + 1 : self.i + 3])
-            return self.after in VERB_TAGS or next_words in _IN_SIGHT
-        return self.after in _ENDS or self.after in VERB_TAGS or self.after in {"ADP", "ADV"}
-
-    @staticmethod
-    def _denies_thing(word: str) -> bool:
-        if word == "no":
-            return False
-        return word in listed("denying_things") or word in {"any", "of"}
-
-    def _cue_of_noun(self) -> int:
-        """Return the first word before the noun before this word that cannot be part of it."""
-        cue = self.i - 2
-        first = max(0, self.i - 5)
-        while cue > first:
-            is_part = self.tags[cue] in {"NOUN", "ADJ", "NUM"} or self.words[cue] in _ARTICLES
-            if not is_part:
-                break
-            cue -= 1
-        return cue
-
-    def ends_denied_list(self) -> bool:
-        """Return whether the word is of a list after a cue: "without icing or | sprinkles"."""
-        words = self.words
-        if self.word_before not in {"or", "and", ",", "&"} or self.before_that != "NOUN":
-            return False
-        # minus hats, | floats
-        is_plural = words[self.i - 2][-1] == "s"
-        if self.after not in _ENDS or not (self.word_before == "or" or is_plural):
-            return False
-
-        cues = listed("denying_things")
-        start = self.i - 1
-        while start > 0 and words[start] not in cues and self.tags[start] in _LISTED:
-            start -= 1
-        if words[start] in cues or words[start] in {"out", "any"}:
-            return True
-        return _denies(words, self.tags, start)
-
-
-def _denies(words: Sequence[str], tags: Sequence[str], i: int) -> bool:
-    """Return whether a denied noun may follow word i: "no", "devoid of", "does not show"."""
-    if words[i] in _DENYING:
-        return True
-    if i > 0 and tags[i] in VERB_TAGS and tags[i - 1] == "NEG":
-        return True
-    return _at(words, i - 1) in _DENYING_BEFORE.get(words[i], ())
-
-
-class TagRepairs:
-    """Corrects the tags of a sentence."""
-
-    def __init__(self, log_probs: Callable[[str], Mapping[str, float]]) -> None:
-        """Prepare corrections.
-
-        Args:
-            log_probs: returns the log-probabilities of a word's C5 tags.
-        """
-        self._log_probs = log_probs
-
-    def tag(self, words: Sequence[str], tags: Sequence[str], i: int) -> str:
-        """Return the tag of word i, corrected if necessary."""
-        context = _WordInContext(words, tags, i)
-        tag = _tag_by_word(context)
-        if tag:
-            return tag
-        if context.tag not in _DOUBTFUL:
-            return context.tag
-
-        log_probs = self._log_probs(context.word)
-        match context.tag:
-            case "NUM" | "ADJ" if context.is_name(log_probs):
-                return "NOUN"
-            case "NOUN" | "ADJ" | "NUM":
-                return _verb_after_all(context, log_probs) or context.tag
-        if _is_noun_after_all(context, log_probs):
-            return "NOUN"
+def repaired_tag(sentence: TaggedSentence, i: int, log_probs: LogProbs) -> str:
+    """Return the tag of word i, corrected if necessary."""
+    context = WordInContext(sentence, i)
+    tag = _tag_by_word(context)
+    if tag:
+        return tag
+    if context.tag not in _DOUBTFUL:
         return context.tag
 
-    def missing_verb(
-        self, words: Sequence[str], tags: Sequence[str], lemmas: Sequence[Lemma]
-    ) -> MissingVerb | None:
-        """Return the verb in a caption tagged without one: "a man loads a clip", "people dance"."""
-        if _has_verb(tags):
-            return None
-        for context in _nouns_in(words, tags):
-            actor = lemmas[context.i - 1]()
-            if actor not in listed("actors", "roles"):
-                continue
-            if context.after not in {"DET", "PRON", "ADP", "ADV", ""}:
-                continue
-            is_plural = context.word_before != actor or context.word_before in _PLURALS
-            form = self._form_after_actor(context, is_plural)
-            if form:
-                return MissingVerb(context.i, form)
-        return None
-
-    def _form_after_actor(self, context: _WordInContext, is_plural: bool) -> str:
-        """Return the verb form that a word after an actor has; "" if it is no verb."""
-        word = context.word
-        if word.endswith("s"):
-            is_subject = context.before_that in VERB_TAGS | {"DET", "NUM", "ADJ"}
-            if is_plural or not (context.i == 1 or is_subject):
-                return ""
-            if self._may_be_verb(word[:-1], word[:-2], word):
-                return "VBZ"
-            return ""
-
-        agrees = (
-            is_plural or context.after in {"DET", "PRON"} or "and" in context.words[: context.i]
-        )
-        if agrees and self._may_be_verb(word):
-            return "VBP"
-        return ""
-
-    def _may_be_verb(self, *words: str) -> bool:
-        for word in words:
-            for tag, log_probability in self._log_probs(word).items():
-                if tag in _VERB_READINGS and log_probability > _UNKNOWN_NATS:
-                    return True
-        return False
+    log_probs_of_tags = log_probs(context.word)
+    match context.tag:
+        case "NUM" | "ADJ" if context.is_name(log_probs_of_tags):
+            return "NOUN"
+        case "NOUN" | "ADJ" | "NUM":
+            return _verb_after_all(context, log_probs_of_tags) or context.tag
+    if _is_noun_after_all(context, log_probs_of_tags):
+        return "NOUN"
+    return context.tag
 
 
-def _nouns_in(words: Sequence[str], tags: Sequence[str]) -> Iterator[_WordInContext]:
-    """Yield the nouns of a sentence, except for its first word."""
-    for i in range(1, len(words)):
-        if tags[i] == "NOUN":
-            yield _WordInContext(words, tags, i)
-
-
-def _tag_by_word(context: _WordInContext) -> str:
+def _tag_by_word(context: WordInContext) -> str:
     """Return the tag of a word whose neighbours alone decide it; "" for other words."""
     match context.word:
         case "to":
-            if context.after in {"VB", "VBP"}:
+            if context.tag_after in {"VB", "VBP"}:
                 return "TO"
             return "ADP"
         case "that":
-            if context.before in {"NOUN", "PRON"}:
+            if context.tag_before in {"NOUN", "PRON"}:
                 return "WH"
             return "DET"
-        case "run" | "come" if context.tag == "VBN" and context.before not in VERB_TAGS | {""}:
+        case "run" | "come" if context.tag == "VBN" and context.tag_before not in VERB_TAGS | {""}:
             return "VBP"
         case "one" if context.word_before == "no":
             return "PRON"
@@ -251,17 +62,17 @@ def _tag_by_word(context: _WordInContext) -> str:
     return ""
 
 
-def _is_noun_after_all(context: _WordInContext, log_probs: Mapping[str, float]) -> bool:
+def _is_noun_after_all(context: WordInContext, log_probs: Mapping[str, float]) -> bool:
     """Return whether a word tagged as a verb is a noun: "without a | can", "no free | throws"."""
     if context.ends_denied_list():
         return True
 
-    follows_adjective = context.before == "ADJ"
+    follows_adjective = context.tag_before == "ADJ"
     word_before = context.word_before
     if follows_adjective:
         word_before = context.words[max(0, context.i - 2)]
     is_denied = word_before in listed("denying_things")
-    if is_denied and follows_adjective and context.after in _ENDS:
+    if is_denied and follows_adjective and context.tag_after in ENDS:
         return True
 
     may_be_singular = "NN1" in log_probs
@@ -282,14 +93,14 @@ def _is_noun_after_all(context: _WordInContext, log_probs: Mapping[str, float]) 
     return is_base_form and may_be_singular and log_probs.keys().isdisjoint(_BASE)
 
 
-def _verb_after_all(context: _WordInContext, log_probs: Mapping[str, float]) -> str:
+def _verb_after_all(context: WordInContext, log_probs: Mapping[str, float]) -> str:
     """Return the verb tag of a word tagged as a noun, if its neighbours and form say so."""
     is_denied = context.word_before in listed("denying_things")
     # without petting a cat
-    if is_denied and context.word.endswith("ing") and context.after == "DET":
+    if is_denied and context.word.endswith("ing") and context.tag_after == "DET":
         return "VBG"
     # a fight; exclude fights
-    if is_denied or context.before in {"DET", "ADJ", "NUM"}:
+    if is_denied or context.tag_before in {"DET", "ADJ", "NUM"}:
         return ""
 
     noun_log_prob = max(log_probs.get("NN1", -inf), log_probs.get("NN2", -inf))
@@ -310,7 +121,7 @@ def _verb_after_all(context: _WordInContext, log_probs: Mapping[str, float]) -> 
     # but not sits
     if (
         verb_log_prob <= noun_log_prob - _LIKELY_NATS
-        or context.before == "ADP"
+        or context.tag_before == "ADP"
         or context.is_object()
     ):
         return ""
@@ -320,37 +131,27 @@ def _verb_after_all(context: _WordInContext, log_probs: Mapping[str, float]) -> 
 
 
 def _is_participle(
-    context: _WordInContext, log_probs: Mapping[str, float], noun_log_prob: float
+    context: WordInContext, log_probs: Mapping[str, float], noun_log_prob: float
 ) -> bool:
     """Return whether a word in -ing is a verb: surfing, and building after a form of "be"."""
-    if context.before in {"PRON", "NEG"} or HELPERS.get(context.word_before) == "be":
+    if context.tag_before in {"PRON", "NEG"} or HELPERS.get(context.word_before) == "be":
         return True
-    may_be_verb = not log_probs.keys().isdisjoint({"VVG", "VDG"}) or noun_log_prob < _UNKNOWN_NATS
+    may_be_verb = not log_probs.keys().isdisjoint({"VVG", "VDG"}) or noun_log_prob < UNKNOWN_NATS
     return may_be_verb and context.word not in _THINGS_IN_ING
 
 
-def _follows_nobody(context: _WordInContext) -> bool:
+def _follows_nobody(context: WordInContext) -> bool:
     if context.word_before in {"nobody", "noone", "nothing"}:
         return True
     return context.words[: context.i][-2:] == ["no", "one"]
 
 
-def _follows_denied_helper(context: _WordInContext, log_probs: Mapping[str, float]) -> bool:
+def _follows_denied_helper(context: WordInContext, log_probs: Mapping[str, float]) -> bool:
     """Return whether a word is a verb by "doesn't | pitch", "never | hunt in"."""
     may_be_base_form = not log_probs.keys().isdisjoint(_BASE)
-    if may_be_base_form and context.word_before == "never" and context.after == "ADP":
+    if may_be_base_form and context.word_before == "never" and context.tag_after == "ADP":
         return True
-    if context.before != "NEG":
+    if context.tag_before != "NEG":
         return False
     is_do = HELPERS.get(context.words[max(0, context.i - 2)]) == "do"
-    return is_do or context.before_that == "MD"
-
-
-def _has_verb(tags: Sequence[str]) -> bool:
-    """Return whether any word is a verb that does not modify a noun: "a grey haired man"."""
-    for i, tag in enumerate(tags):
-        if tag in VERB_TAGS:
-            may_modify = _at(tags, i - 1) in {"DET", "ADJ", "ADP"}
-            if not may_modify or _at(tags, i + 1) != "NOUN":
-                return True
-    return False
+    return is_do or context.tag_two_before == "MD"

@@ -15,8 +15,10 @@ from typing import Any
 
 from HanTa.HanoverTagger import HanoverTagger
 
-from nt2vr.negation.parse.tag_repairs import TagRepairs
-from nt2vr.negation.parse.tokens import HELPERS, Lemma, Token, as_tagged, word_spans
+from nt2vr.negation.parse.missing_verbs import MissingVerbFinder
+from nt2vr.negation.parse.tag_repairs import repaired_tag
+from nt2vr.negation.parse.tokens import HELPERS, Token, as_tagged, word_spans
+from nt2vr.negation.parse.word_in_context import TaggedSentence
 from nt2vr.negation.parse.wordlists import renamed, spellings
 
 _MAX_COMPOUND_CHARS = 10
@@ -84,34 +86,38 @@ class Tagger:
     def __init__(self) -> None:
         """Load the model, 0.1 s."""
         self._hanta: Any = QuickHanta()
-        self._repairs = TagRepairs(lru_cache(_NUM_WORDS)(self._look_up))
+        self._log_probs = lru_cache(_NUM_WORDS)(self._look_up)
+        self._missing_verbs = MissingVerbFinder(self._log_probs)
         self._lemmas = lru_cache(_NUM_WORDS)(self._find_lemma)
 
     def tag(self, text: str) -> list[Token]:
         """Return the words and punctuation marks of `text`, in order."""
         spans = word_spans(text)
-        words = _with_apostrophes([as_tagged(text[start:end]) for start, end in spans])
-        c5_tags = self._hanta.tag_sent(words, taglevel=0)
-        tags = list(map(_tag_of, words, c5_tags))
-        # A lemma is looked up only when somebody asks for it.
-        lemmas: list[Lemma] = []
-        for word, c5_tag in zip(words, c5_tags, strict=True):
-            lemmas.append(partial(self._lemmas, word, c5_tag))
-
-        for i, word in enumerate(words):
-            tag = self._repairs.tag(words, tags, i)
-            if tag != tags[i]:
-                tags[i] = tag
-                lemmas[i] = partial(self._lemma, word, tag)
-        missing = self._repairs.missing_verb(words, tags, lemmas)
+        sentence = self._tagged([as_tagged(text[start:end]) for start, end in spans])
+        for i in range(len(spans)):
+            self._set_tag(sentence, i, repaired_tag(sentence, i, self._log_probs))
+        missing = self._missing_verbs.find(sentence)
         if missing is not None:
-            tags[missing.position] = missing.tag
-            lemmas[missing.position] = partial(self._lemma, words[missing.position], missing.tag)
+            self._set_tag(sentence, missing.position, missing.tag)
 
         tokens = []
-        for (start, end), tag, lemma in zip(spans, tags, lemmas, strict=True):
+        for (start, end), tag, lemma in zip(spans, sentence.tags, sentence.lemmas, strict=True):
             tokens.append(Token(text[start:end], tag, lemma, start, end))
         return tokens
+
+    def _tagged(self, words: Sequence[str]) -> TaggedSentence:
+        """Tag words by HanTa; a lemma is looked up only when somebody asks for it."""
+        sentence = TaggedSentence(_with_apostrophes(words), [], [])
+        c5_tags = self._hanta.tag_sent(sentence.words, taglevel=0)
+        for word, c5_tag in zip(sentence.words, c5_tags, strict=True):
+            sentence.tags.append(_tag_of(word, c5_tag))
+            sentence.lemmas.append(partial(self._lemmas, word, c5_tag))
+        return sentence
+
+    def _set_tag(self, sentence: TaggedSentence, i: int, tag: str) -> None:
+        if tag != sentence.tags[i]:
+            sentence.tags[i] = tag
+            sentence.lemmas[i] = partial(self._lemma, sentence.words[i], tag)
 
     def _lemma(self, word: str, tag: str) -> str:
         if word in HELPERS:

@@ -161,20 +161,17 @@ def word_spans(text: str) -> list[WordSpan]:
     last = len(_with_plain_marks(text).rstrip("'()[]{}<> \t\n"))
     for match in _WORD.finditer(unquoted):
         start, end = match.span()
-        word = unquoted[start:end].lower()
+        word = match[0].lower()
         # don t
-        if word == "t" and spans:
-            before, middle = spans[-1]
-            if _ends_in_not(unquoted[before:middle].lower()):
-                spans[-1] = (before, middle - 1)
-                spans.append((middle - 1, end))
-                continue
+        if word == "t" and _ends_in_not(unquoted, spans):
+            before, middle = spans.pop()
+            spans += [(before, middle - 1), (middle - 1, end)]
+            continue
 
         has_full_stop = end == last and word.rstrip(".") not in {word, ""}
         if has_full_stop:
             word = word[:-1]
-        follows_space = not unquoted[start - 1 : start].strip()
-        spans += _split_word(word, start, follows_space=follows_space)
+        spans += _split_word(word, start, follows_space=not unquoted[start - 1 : start].strip())
         if has_full_stop:
             spans.append((end - 1, end))
     return sorted(spans)
@@ -200,8 +197,13 @@ def _split_word(word: str, start: int, *, follows_space: bool) -> list[WordSpan]
     return [(start, start + len(word)), *reversed(clitics)]
 
 
-def _ends_in_not(word: str) -> bool:
-    return word[-1:] == "n" and word[:-1] in _CONTRACTED
+def _ends_in_not(text: str, spans: list[WordSpan]) -> bool:
+    """Return whether the last word lacks only the "t" of a contraction: "don"."""
+    if not spans:
+        return False
+    start, end = spans[-1]
+    word = text[start:end].lower()
+    return word.endswith("n") and word[:-1] in _CONTRACTED
 
 
 def _clitic_start(word: str) -> int:

@@ -42,47 +42,49 @@ class _Rewriting(NamedTuple):
     new: str | Callable[[re.Match[str]], str | None]
 
     def replacements(self, match: re.Match[str]) -> Iterator[_Replacement]:
-        """Yield what changes in a match; a replaced gap stands for the first word of the match."""
-        # Even pieces are texts, odd ones the numbers of the groups that are kept between them.
-        if isinstance(self.new, str):
-            pieces = re.split(r"\\(\d)", self.new)
-        else:
-            text = self.new(match)
-            if text is None:
-                return
-            pieces = [text]
-
-        first_word = match[0].partition(" ")[0]
-        first_word_span = Span(match.start(), match.start() + len(first_word))
+        """Yield what changes in a match."""
+        pieces = self._pieces(match)
+        kept_groups = [int(number) for number in pieces[1::2]]
         start = match.start()
-        for index in range(0, len(pieces), 2):
-            group = int(pieces[index + 1]) if index + 1 < len(pieces) else 0
+        # The last text reaches to the end of the match, which is group 0.
+        for text, group in zip(pieces[::2], [*kept_groups, 0], strict=True):
             end = match.start(group) if group else match.end()
-            replaced = match.string[start:end]
-            if pieces[index] != replaced:
-                source = first_word_span
-                if replaced.strip():
-                    source = Span(start, end)
-                yield _Replacement(
-                    start=start,
-                    end=end,
-                    text=pieces[index],
-                    source=source,
-                )
+            if text != match.string[start:end]:
+                source = _source(match, start, end)
+                yield _Replacement(start=start, end=end, text=text, source=source)
             start = match.end(group)
+
+    def _pieces(self, match: re.Match[str]) -> list[str]:
+        """Return the new texts, and between them the numbers of the groups that are kept."""
+        if isinstance(self.new, str):
+            return re.split(r"\\(\d)", self.new)
+        text = self.new(match)
+        return [match[0] if text is None else text]
+
+
+def _source(match: re.Match[str], start: int, end: int) -> Span:
+    """Return what a new text stands for: the words it replaces, or the first one of the match."""
+    if match.string[start:end].strip():
+        return Span(start, end)
+    first_word = match[0].partition(" ")[0]
+    return Span(match.start(), match.start() + len(first_word))
 
 
 @dataclass(frozen=True)
 class Typed:
-    """Text whose characters come from a typed text."""
+    """Text whose characters come from a typed text.
+
+    Attributes:
+        text: as it is read.
+        spans: for each of its characters, where it, or what it replaces, was typed.
+    """
 
     text: str
-    starts: Sequence[int]  # per character, where it, or what it replaces, starts in the typed text
-    ends: Sequence[int]  # per character, where that ends
+    spans: Sequence[Span]
 
     def span(self, span: Span) -> Span:
         """Return where words of `text` were typed."""
-        return Span(self.starts[span.start], self.ends[span.end - 1])
+        return Span(self.spans[span.start].start, self.spans[span.end - 1].end)
 
     def rewritten(self, rewritings: Iterable[_Rewriting]) -> "Typed":
         """Replace every match of each pattern, one pattern after the other."""
@@ -92,38 +94,30 @@ class Typed:
         return typed
 
     def _rewritten_once(self, rewriting: _Rewriting) -> "Typed":
-        replacements: list[_Replacement] = []
-        for match in rewriting.pattern.finditer(self.text):
-            replacements += rewriting.replacements(match)
-        if not replacements:
-            return self
-
-        texts: list[str] = []
-        starts: list[int] = []
-        ends: list[int] = []
-        last = len(self.text) - 1
+        text = ""
+        spans: list[Span] = []
         copied = 0  # characters
-        for replacement in replacements:
-            first_char = min(replacement.source.start, last)
-            last_char = min(max(replacement.source.start, replacement.source.end - 1), last)
-            num_chars = len(replacement.text)
+        for match in rewriting.pattern.finditer(self.text):
+            for replacement in rewriting.replacements(match):
+                text += self.text[copied : replacement.start] + replacement.text
+                spans += self.spans[copied : replacement.start]
+                spans += [self._source(replacement)] * len(replacement.text)
+                copied = replacement.end
+        if not copied and not text:
+            return self
+        return Typed(text + self.text[copied:], [*spans, *self.spans[copied:]])
 
-            texts += [self.text[copied : replacement.start], replacement.text]
-            starts += self.starts[copied : replacement.start]
-            starts += [self.starts[first_char]] * num_chars
-            ends += self.ends[copied : replacement.start]
-            ends += [self.ends[last_char]] * num_chars
-            copied = replacement.end
-
-        texts.append(self.text[copied:])
-        starts += self.starts[copied:]
-        ends += self.ends[copied:]
-        return Typed("".join(texts), starts, ends)
+    def _source(self, replacement: _Replacement) -> Span:
+        """Return where the words were typed for which a new text stands."""
+        start, end = replacement.source
+        # At the end of the text, nothing is replaced by something.
+        start = min(start, len(self.text) - 1)
+        return self.span(Span(start, max(start + 1, min(end, len(self.text)))))
 
 
 def read_typed(text: str, editing: bool = False) -> Typed:
     """Return the text to parse; requests and fillers stay where they are all there is."""
-    as_typed = Typed(text, range(len(text)), range(1, len(text) + 1))
+    as_typed = Typed(text, [Span(i, i + 1) for i in range(len(text))])
     typed = as_typed.rewritten(_rewritings("operators") + _rewritings("spelling"))
     content = typed.rewritten(_rewritings("fillers") + _rewritings("requests"))
     if not editing:

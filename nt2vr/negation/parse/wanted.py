@@ -1,10 +1,11 @@
 """The wanted part of a sentence: the text outside its negations, without dangling words."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from nt2vr.negation.parse.negations import Negation
-from nt2vr.negation.parse.phrases import HELPING_WORDS, Phrases
+from nt2vr.negation.parse.phrases import Phrases
+from nt2vr.negation.parse.tagged_words import HELPING_WORDS
 from nt2vr.negation.parse.tokens import VERB_TAGS
 from nt2vr.negation.parse.wordlists import listed, words
 
@@ -18,6 +19,15 @@ class Stretch(NamedTuple):
     start: int
     end: int
     link: str
+
+
+class _Gap(NamedTuple):
+    """Words `first` to `last` (exclusive) between negations, and the link of the one before."""
+
+    first: int
+    last: int
+    link: str
+    is_after_edit: bool
 
 
 class WantedFinder:
@@ -42,53 +52,40 @@ class WantedFinder:
     def stretches(self, negations: Sequence[Negation], end: int | None = None) -> list[Stretch]:
         """Return the trimmed stretches outside the negations, up to word `end`."""
         stretches: list[Stretch] = []
+        for gap in self._gaps(negations, end):
+            stretch = self._stretch_in(gap, stretches, negations)
+            if stretch is not None:
+                stretches.append(stretch)
+        return stretches
+
+    def _gaps(self, negations: Sequence[Negation], end: int | None) -> Iterator[_Gap]:
         first = 0
         link = ""
         is_after_edit = False
         for negation in negations:
-            is_opening = not stretches and not is_after_edit
-            self._add_stretch(
-                stretches,
-                first,
-                last=negation.start,
-                link=link,
-                is_opening=is_opening,
-                negations=negations,
-            )
+            yield _Gap(first, negation.start, link, is_after_edit)
             first = negation.end
             link = negation.link
             is_after_edit = negation.cue.kind == "edit"
+        yield _Gap(first, self.num_words if end is None else end, link, is_after_edit)
 
-        if end is None:
-            end = self.num_words
-        is_opening = not stretches and not is_after_edit
-        self._add_stretch(
-            stretches, first, last=end, link=link, is_opening=is_opening, negations=negations
-        )
-        return stretches
-
-    def _add_stretch(
-        self,
-        stretches: list[Stretch],
-        first: int,
-        last: int,
-        link: str,
-        is_opening: bool,
-        negations: Sequence[Negation],
-    ) -> None:
-        """Add words `first` to `last` without what dangles, unless they say nothing."""
+    def _stretch_in(
+        self, gap: _Gap, stretches: Sequence[Stretch], negations: Sequence[Negation]
+    ) -> Stretch | None:
+        """Return the words of a gap without what dangles; None if they say nothing."""
         follows_subject = False
         if stretches:
             previous = stretches[-1]
             follows_subject = not self.acts(range(previous.start, previous.end))
+        is_opening = not stretches and not gap.is_after_edit
 
-        start = self._trimmed_start(first, last, is_opening, follows_subject)
-        end = self._trimmed_end(start, last)
+        start = self._trimmed_start(gap.first, gap.last, is_opening, follows_subject)
+        end = self._trimmed_end(start, gap.last)
         if start >= end:
-            return
+            return None
         if self.phrases.says_nothing(start, end) and not self._is_article(end, negations):
-            return
-        stretches.append(Stretch(start, end, link or self._link(first, start)))
+            return None
+        return Stretch(start, end, gap.link or self._link(gap.first, start))
 
     def _is_article(self, end: int, negations: Sequence[Negation]) -> bool:
         """Return whether a stretch ends in the article of a noun: "a | not crowded | beach"."""

@@ -21,7 +21,7 @@ from torch import Tensor
 from nt2vr.errors import ConfigError
 from nt2vr.models.encoder import Vectors
 from nt2vr.negation.generate.actions import actions
-from nt2vr.negation.generate.content import things
+from nt2vr.negation.generate.things import things
 from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.query import split_query
 from nt2vr.negation.parse.tagger import load_tagger

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from random import Random
 
-from nt2vr.negation.generate.wordings import Modification, modify
+from nt2vr.negation.generate.modifications import Modification, modify
 from nt2vr.papers.covr.change import Change, act_of, named
 from nt2vr.world.claims import Claim, SubjectClaim
 from nt2vr.world.reader import read_claim

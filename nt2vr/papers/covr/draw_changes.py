@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import chain, product
 from random import Random
 
-from nt2vr.negation.generate.wordings import ChangeKind
+from nt2vr.negation.generate.modifications import ChangeKind
 from nt2vr.papers.covr.change import Change, named
 from nt2vr.world.casting import anywhere, cast_at, draw_colour, props_at, sample_action
 from nt2vr.world.scenes import Action, Figure, Scene, is_valid

@@ -7,7 +7,7 @@ from itertools import islice
 from random import Random
 from types import MappingProxyType
 
-from nt2vr.negation.generate.wordings import CHANGE_KINDS, Modification
+from nt2vr.negation.generate.modifications import CHANGE_KINDS, Modification
 from nt2vr.papers.covr.change import Change
 from nt2vr.papers.covr.change_wording import ask_for
 from nt2vr.papers.covr.draw_changes import changes_of, possible

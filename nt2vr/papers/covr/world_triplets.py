@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from nt2vr.models.encoder import Encoder
-from nt2vr.negation.generate.wordings import Modification
+from nt2vr.negation.generate.modifications import Modification
 from nt2vr.papers.covr.change_wording import ask_for
 from nt2vr.papers.covr.edits import Edit, Family, RequirementTable, copies, training_families
 from nt2vr.papers.covr.embedded_queries import TextVectors

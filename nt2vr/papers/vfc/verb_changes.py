@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from nt2vr.negation.generate.content import groups_in, related
+from nt2vr.negation.generate.related import groups_in, related
 from nt2vr.negation.parse.inflect import inflect
 from nt2vr.negation.parse.wordlists import listed
 from nt2vr.papers.vfc.verb_sources import VerbSource

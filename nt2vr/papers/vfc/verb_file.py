@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from nt2vr.errors import ConfigError
-from nt2vr.negation.generate.query_sets import is_list_of_texts, objects_of, write_lines
+from nt2vr.negation.generate.json_lines import is_list_of_texts, objects_of, write_lines
 from nt2vr.papers.vfc.verb_changes import CaptionVerbs, ChangedCaption
 from nt2vr.papers.vfc.verb_uses import keys_of
 

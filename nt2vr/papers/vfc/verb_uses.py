@@ -10,14 +10,9 @@ In the examples of comments, a bar stands before the word in question.
 from itertools import zip_longest
 from typing import NamedTuple
 
-from nt2vr.negation.generate.actions import (
-    Chunk,
-    chunks_of,
-    is_bare_noun,
-    is_complete,
-    needs_object,
-    subject_named,
-)
+from nt2vr.negation.generate.chunks import Chunk, chunks_of
+from nt2vr.negation.generate.subjects import subject_named
+from nt2vr.negation.generate.verb_phrases import is_bare_noun, is_complete, needs_object
 from nt2vr.negation.parse.inflect import Form, inflect, is_noun, verb_of
 from nt2vr.negation.parse.phrases import Phrase, Phrases
 from nt2vr.negation.parse.tagger import load_tagger

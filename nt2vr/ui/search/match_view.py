@@ -35,10 +35,6 @@ def with_and_without_negation(query: Query) -> list[str]:
     unwanted = query.unwanted
     if not unwanted or any(_kinds_of_words(part) == {"adjective"} for part in unwanted):
         return []
-    wanted = " ".join(query.wanted)
-    is_action = unwanted[0].split()[0].endswith("ing")
-    if len(unwanted) == 1 and is_action and wanted and "verb" not in _kinds_of_words(wanted):
-        return [f"{wanted} {unwanted[0]}", query.text]
     return [query.affirmed.text, query.text]
 
 

@@ -110,8 +110,8 @@ def test_con_equals_a_plain_loop() -> None:
         right_rows = asking_rows if asking == "d" else range(5)
         losses: list[float] = []
         for row in asking_rows:
-            answers = [scores[asking + right][row][other] for other in right_rows]
-            answers += [scores[asking + wrong][row][other] for other in wrong_rows]
+            answers = [scores[asking + right][row][answer_row] for answer_row in right_rows]
+            answers += [scores[asking + wrong][row][answer_row] for answer_row in wrong_rows]
             total = sum(math.exp(score) for score in answers)
             losses.append(math.log(total) - scores[asking + right][row][row])
         return sum(losses) / len(losses)

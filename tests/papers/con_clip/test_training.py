@@ -48,7 +48,8 @@ def config(tmp_path: Path) -> TrainConfig:
             "base": str(tmp_path / "base"),
             "data": str(tmp_path / "pictures"),
             "keep_tokens": False,
-            "num_clips": 44,  # all but the held-out ones
+            # All but the held-out ones.
+            "num_clips": 44,
             "num_frames": 1,
             "batch_size": 8,
             "pool_clips": 20,

@@ -8,7 +8,8 @@ from nt2vr.files import with_schema
 from nt2vr.world.sampling import sample_scenes
 
 METRICS = {"R@1": 50.0, "R@5": 60.0, "R@10": 70.0, "R@50": 80.0}
-RANKS = {  # system -> of each query
+# System -> the rank of each query.
+RANKS = {
     "picture": (9, 1, 1),
     "parts": (4, 10, 1),
     "sum": (5, 5, 5),

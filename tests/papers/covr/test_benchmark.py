@@ -40,7 +40,8 @@ def test_ranks_leave_the_reference_out_and_count_ties_against() -> None:
 
 def test_violations_count_in_the_first_five_of_removals() -> None:
     removed = query("remove", (1,), violating=row_array((0, 2)))
-    assert outcome_of(removed, [0.9, 0.1, 0.8, 0.2]).shares["violations@5"] == [0.5]  # of all four
+    # The share is of all four.
+    assert outcome_of(removed, [0.9, 0.1, 0.8, 0.2]).shares["violations@5"] == [0.5]
     assert np.isnan(outcome_of(query("add", (1,)), [0.9, 0.1, 0.8, 0.2]).shares["violations@5"])
 
 
@@ -78,7 +79,8 @@ def test_average_precision_by_hand() -> None:
     many[0, :6] = [6, 5, 4, 3, 2, 1]
     right = np.zeros((1, 12), bool)
     right[0, [0, 2, 5, 6, 7, 8]] = True
-    first_five = (1 + 2 / 3) / 5  # of six right clips, five could be among the first five
+    # Of six right clips, five could be among the first five.
+    first_five = (1 + 2 / 3) / 5
     assert average_precisions(many, right)["mAP@5"] == pytest.approx(first_five)
 
 

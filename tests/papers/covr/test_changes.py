@@ -7,7 +7,7 @@ from itertools import islice
 
 import pytest
 
-from nt2vr.negation.generate.wordings import CHANGE_KINDS, ChangeKind
+from nt2vr.negation.generate.modifications import CHANGE_KINDS, ChangeKind
 from nt2vr.negation.parse.query import Query
 from nt2vr.papers.covr.change import Change
 from nt2vr.papers.covr.draw_changes import changes_of, possible
@@ -73,7 +73,8 @@ def test_a_removal_keeps_all_other_actions() -> None:
     assert remaining == replace(
         SCENE, figures=(replace(MAN, actions=(Action("feed", 1), HAT)), DOG)
     )
-    assert after(SCENE, "remove actor", "dog") is None  # whom the man feeds
+    # The man feeds the dog.
+    assert after(SCENE, "remove actor", "dog") is None
     assert after(SCENE, "remove actor", "man") == replace(SCENE, figures=(BALL, DOG))
 
 
@@ -118,7 +119,8 @@ def test_another_place_has_its_own_things_and_no_night_indoors() -> None:
     }
     assert not places["kitchen"].night and places["street"].night
     assert [figure.thing for figure in places["kitchen"].figures] == ["girl"]
-    assert "park" not in places and "moon" not in places  # where only astronauts are
+    # Only astronauts are there.
+    assert "park" not in places and "moon" not in places
 
 
 def test_what_is_not_mentioned_is_free() -> None:

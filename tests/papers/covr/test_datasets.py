@@ -172,7 +172,8 @@ def test_unreadable_files_are_left_out_of_gallery_and_queries(
             "dev-3" not in benchmark.clip_ids
             and len(benchmark.embedded_queries(encoder).clips) == 5
         )
-        (tmp_path / "data" / "dev" / "dev-1.png").write_bytes(b"no picture")  # the only answer
+        # It is the only answer.
+        (tmp_path / "data" / "dev" / "dev-1.png").write_bytes(b"no picture")
         with pytest.raises(
             DatasetError,
             match=r"CIRR, val .*dev-1 \(",

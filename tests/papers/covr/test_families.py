@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from nt2vr.negation.generate.wordings import CHANGE_KINDS, ChangeKind, wordings_in
+from nt2vr.negation.generate.modifications import CHANGE_KINDS, ChangeKind
+from nt2vr.negation.generate.wordings import wordings_in
 from nt2vr.papers.covr.change_wording import ask_for
 from nt2vr.papers.covr.draw_changes import changes_of
 from nt2vr.papers.covr.edits import (
@@ -68,7 +69,8 @@ def test_right_clips_match_a_plain_reading_of_the_text() -> None:
             wanted = claims_of(edit.modification.wanted)
             unwanted = claims_of(edit.modification.unwanted)
             if wanted is None or unwanted is None:
-                continue  # the reader knows less than people do
+                # The reader knows less than people do.
+                continue
             assert right == [
                 row
                 for row, clip in enumerate(clips)

@@ -44,7 +44,8 @@ def composed(
     frames: np.ndarray | None = None,
 ) -> np.ndarray:
     picture, wanted, unwanted = parts
-    nothing = np.zeros_like(picture)  # a fusion does not read the sentence
+    # A fusion does not read the sentence.
+    nothing = np.zeros_like(picture)
     return fusion.compose(PictureQuery(picture, nothing, wanted, unwanted, tokens, frames))
 
 
@@ -105,8 +106,8 @@ class SlowCross:
         attended = np.zeros(width)
         for head in range(self._heads):
             part = slice(head * width // self._heads, (head + 1) * width // self._heads)
-            asked = (to_query @ query + query_bias)[part] / math.sqrt(width // self._heads)
-            scores = [asked @ (to_key @ key + key_bias)[part] for key in keys]
+            query_of_head = (to_query @ query + query_bias)[part] / math.sqrt(width // self._heads)
+            scores = [query_of_head @ (to_key @ key + key_bias)[part] for key in keys]
             shares = np.exp(scores) / np.exp(scores).sum()
             for share, key in zip(shares, keys, strict=True):
                 attended[part] += share * (to_value @ key + value_bias)[part]
@@ -188,7 +189,8 @@ def test_a_damaged_or_foreign_fusion_is_refused_in_one_sentence(tmp_path: Path) 
         with pytest.raises(CheckpointError):
             read_composers(tmp_path, DIM)
     with (tmp_path / FILE).open("wb") as file:
-        file.truncate(MAX_HEAD + 1)  # sparse
+        # The file is sparse.
+        file.truncate(MAX_HEAD + 1)
     with pytest.raises(CheckpointError, match="1 GB"):
         read_composers(tmp_path, DIM)
 

@@ -18,7 +18,8 @@ def test_data_is_selected_by_its_prefix() -> None:
     assert not shipped.is_path
 
     folder = select_data("covr:/data/cirr", "val", 25)
-    assert folder == CovrData("/data/cirr", "val")  # only scenes are drawn
+    # Only scenes are drawn.
+    assert folder == CovrData("/data/cirr", "val")
     assert folder.is_path
     assert folder.title == "/data/cirr, val, picture plus text"
 

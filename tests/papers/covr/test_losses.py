@@ -83,14 +83,16 @@ def test_hn_nce_equals_reference_numbers_of_paper_and_code() -> None:
             reference[f"covr_paper_alpha{alpha}_beta{beta}"].item(), abs=1e-9
         )
     for alpha, beta in ((1.0, 0.0), (1.0, 0.5), (0.5, 0.5)):
-        of_code = reference[f"covr_hnnce_code_alpha{alpha}_beta{beta}"].item()  # in float32
+        # The paper's code computes in float32.
+        of_code = reference[f"covr_hnnce_code_alpha{alpha}_beta{beta}"].item()
         assert hn_nce_as_code(scores, 0.07, alpha, beta).item() == pytest.approx(of_code, abs=2e-5)
 
 
 def test_frames_are_weighted_by_their_similarity_to_the_text() -> None:
     frames = torch.eye(2)[None]  # (1, 2, 2)
     text = torch.tensor([[1.0, 0.0]])
-    share = math.exp(2) / (math.exp(2) + 1)  # softmax of (1, 0) / 0.5
+    # Softmax of (1, 0) / 0.5.
+    share = math.exp(2) / (math.exp(2) + 1)
     expected = normalize(torch.tensor([[share, 1 - share]]), dim=-1)
     torch.testing.assert_close(weighted_targets(frames, text, 0.5), expected)
     assert weighted_targets(frames, text, 0.01)[0, 0].item() == pytest.approx(1)

@@ -15,7 +15,8 @@ from nt2vr.models.precomputed import write_embeddings
 from nt2vr.papers.covr.api import evaluate_covr, submit_covr
 from nt2vr.papers.covr.data import CovrData
 
-Scores = Mapping[str, Sequence[float]]  # of each query, by its id, with all media
+# Scores of each query, by its id, with all media.
+Scores = Mapping[str, Sequence[float]]
 
 
 @pytest.fixture

@@ -44,7 +44,8 @@ def measured(tmp_path: Path) -> Report:
 def test_a_report_is_read_as_it_was_stored(tmp_path: Path, archive: Archive) -> None:
     report = measured(tmp_path)
     report_id = archive.add(report)
-    assert archive.add(report) == report_id  # the same evaluation replaces its report
+    # The same evaluation replaces its report.
+    assert archive.add(report) == report_id
     (entry,) = archive.entries()
     systems = ("tiny picture", "tiny text", "tiny sum", "tiny parts")
     assert (entry.name, entry.systems) == ("one, picture plus text", systems)

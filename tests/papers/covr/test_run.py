@@ -80,7 +80,8 @@ def test_a_run_trains_the_fusion_that_search_then_has(config: TrainConfig, tmp_p
     assert "my-triplets" not in card.training.data and "triplets" in entry["data"]
     encoder = read_checkpoint(folder, verify=True)
     assert fusion_of(encoder).fingerprint == entry["fingerprint"]
-    assert not read_checkpoint(base).composers  # nothing in the base has changed
+    # Nothing in the base has changed.
+    assert not read_checkpoint(base).composers
     assert (folder / WEIGHTS).samefile(base / WEIGHTS)
     assert (run.path / "checkpoints" / "best.json").is_file()
     catalog = Catalog([], runs=tmp_path / "runs")

@@ -119,12 +119,13 @@ def test_targets_weighted_by_frame_are_what_it_learns(loss: str) -> None:
     one = data.clips[: len(data.targets), None]
     plain, _ = trained(data, config_of(4, {"loss": loss}))
     alone, _ = trained(replace(data, frames=one), config_of(4, settings))
-    two = torch.cat([one, data.wanted], dim=1)  # the second frame is what the text asks for
+    # The second frame is what the text asks for.
+    two = torch.cat([one, data.wanted], dim=1)
     weighted, _ = trained(replace(data, frames=two), config_of(4, settings))
-    own, other, expected = (
+    weights_alone, other, expected = (
         model.get_parameter("layers.0.weight") for model in (alone, weighted, plain)
     )
-    torch.testing.assert_close(own, expected, rtol=0, atol=1e-3)
+    torch.testing.assert_close(weights_alone, expected, rtol=0, atol=1e-3)
     assert (other - expected).abs().max() > 1e-2
 
 
@@ -236,7 +237,8 @@ def test_neither_video_of_a_training_triplet_is_held_out(tmp_path: Path) -> None
     write_triplets(tmp_path / "data")
     training, held_out = (load_covr(tmp_path / "data", split) for split in ("train", "val"))
     targets = {sample.targets[0] for sample in held_out.samples}
-    assert len(targets) == 4  # a tenth
+    # A tenth is held out.
+    assert len(targets) == 4
     assert len(held_out.samples) == 8
     assert not targets & {
         name for sample in training.samples for name in (sample.reference, *sample.targets)
@@ -256,7 +258,8 @@ def test_right_clips_share_the_caption_and_hard_ones_the_reference() -> None:
     assert data.sources.tolist() == [0, 0, 0, 1, 2]
     assert data.targets.tolist() == [1, 2, 4, 2, 1]
     lost = data_of(missing="c")
-    assert len(lost.targets) == 3  # two triplets lead to it
+    # Two triplets lead to it.
+    assert len(lost.targets) == 3
     with pytest.raises(DatasetError, match=r"toy .*1 "):
         data_of(TRIPLETS[:1])
 

@@ -93,7 +93,8 @@ def test_only_those_who_may_name_files_open_references(
     with Image.open(picture_query(values, 0, libraries, decoder)["upload"]) as picture:
         assert picture.size == (40, 30)
     with pytest.warns(UserWarning):
-        assert "upload" not in picture_query(values, 0, libraries)  # of a visitor
+        # The values are of a visitor.
+        assert "upload" not in picture_query(values, 0, libraries)
 
     (tmp_path / "red.png").unlink()
     with pytest.warns(UserWarning, match="red.png"):
@@ -111,4 +112,5 @@ def test_a_reference_is_drawn_as_its_scene(
     ) as picture:
         pixels = np.asarray(picture, float)
     expected = render(scene, 224, 1)[0]
-    assert np.abs(pixels - expected).mean() < 5  # JPEG
+    # JPEG changes the pixels a little.
+    assert np.abs(pixels - expected).mean() < 5

@@ -11,7 +11,8 @@ from nt2vr.models.capabilities import VideoInputName
 from nt2vr.papers.sea.features import Features, find_features
 from tests.support.big_files import write_big_file
 
-NAME = "pyresnext-101_rbps13k,flatten0_output,os"  # as published
+# The name under which they were published.
+NAME = "pyresnext-101_rbps13k,flatten0_output,os"
 
 
 def test_frames_are_averaged(tmp_path: Path) -> None:

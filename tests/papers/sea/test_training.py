@@ -185,7 +185,8 @@ def test_word_vectors_are_read_in_three_forms(write: Callable[..., Path], tmp_pa
 def test_words_learn_their_videos_and_the_towers_stay(
     pooling: Any, shape: tuple[int, ...], config: TrainConfig
 ) -> None:
-    losses: dict[str, Any] = {"contrastive": {}}  # a colour's other clips are the hardest negatives
+    # A colour's other clips are the hardest negatives.
+    losses: dict[str, Any] = {"contrastive": {}}
     clips = coloured(32)
     config = config.replace(pooling=pooling, losses=losses, learning_rate=1e-2, passes=40)
     learner = Learner(config, text_side=new_text_side(config, clips))
@@ -209,7 +210,8 @@ def test_words_learn_their_videos_and_the_towers_stay(
     best = (encoder.encode_text([f"it is not {name}" for name in COLOURS]) @ videos.T).argmax(
         axis=1
     )
-    assert best.tolist() == [0, 1, 2, 3]  # "not red" finds red
+    # "not red" finds red.
+    assert best.tolist() == [0, 1, 2, 3]
     assert all(
         torch.equal(learner.model.state_dict()[name], value) for name, value in before.items()
     )

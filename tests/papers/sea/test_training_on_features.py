@@ -87,7 +87,8 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_dataset(folder / "data")
     write_tiny(folder / "models" / "base", "Tiny base")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("signal.signal", lambda *_: None)  # leaves pytest's own handlers in place
+        # This leaves pytest's own handlers in place.
+        patch.setattr("signal.signal", lambda *_: None)
         assert (
             main(
                 ["train", str(folder / "home" / "runs" / "sea"), "--config", str(config_of(folder))]
@@ -136,11 +137,11 @@ def test_a_run_on_features_finds_what_captions_name(
         40, 3, 5
     )
     for rows in content[36:]:
-        each = [
+        spaces = [
             np.tanh(weights[f"spaces.{k}.weight"] @ rows.mean(axis=0) + weights[f"spaces.{k}.bias"])
             for k in range(3)
         ]
-        means.append(np.concatenate([one / np.linalg.norm(one) for one in each]) / np.sqrt(3))
+        means.append(np.concatenate([one / np.linalg.norm(one) for one in spaces]) / np.sqrt(3))
     embedded = benchmark.embed(read_checkpoint(folder), silent).vectors
     # Weights are stored in half precision.
     np.testing.assert_allclose(embedded, np.stack(means), atol=2e-3)

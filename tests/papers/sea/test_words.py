@@ -110,7 +110,8 @@ def test_embeddings_have_length_1_and_only_the_gru_reads_not(spaces: int) -> Non
     assert vectors.shape == (3, 6 * spaces)
     torch.testing.assert_close(vectors[:2].norm(dim=1), torch.ones(2))
     if spaces == 3:
-        assert torch.equal(vectors[0, :12], vectors[1, :12])  # bag of words, word vectors
+        # The first are the bag of words and the word vectors.
+        assert torch.equal(vectors[0, :12], vectors[1, :12])
     assert not torch.equal(vectors[0, -6:], vectors[1, -6:])
 
 
@@ -130,7 +131,8 @@ def test_frames_are_projected_by_their_mean() -> None:
             torch.cat([part / part.norm(dim=1, keepdim=True) for part in parts], dim=1) / 2**0.5
         )
         torch.testing.assert_close(pooling(frames), expected)
-    assert not torch.equal(raw.train()(frames), raw.eval()(frames))  # dropout
+    # Dropout differs.
+    assert not torch.equal(raw.train()(frames), raw.eval()(frames))
 
 
 def written(folder: Path, spaces: int = 3) -> Card:

@@ -111,9 +111,11 @@ def test_kinetics_verb_is_outside_the_mean() -> None:
     ).queries
     groups = [question.group for question in questions[:3]]
     assert groups == ["kinetics", f"kinetics; {KINETICS_VERB}", f"kinetics; {KINETICS_VERB}"]
-    assert len(questions[1].others) == 97  # all classes are offered
+    # All classes are offered.
+    assert len(questions[1].others) == 97
     ranks = np.ones(len(questions), np.int32)
-    ranks[[1, 99]] = 2  # a verb of Kinetics, and one of the two of x
+    # A verb of Kinetics, and one of the two of x.
+    ranks[[1, 99]] = 2
     nothing = np.zeros(len(questions), np.float32)
     averages = averages_of(metric_values(questions, Measured(ranks, nothing, nothing, nothing)))
     assert averages[f"class/accuracy {KINETICS_VERB}"] == pytest.approx(100 * 96 / 97)

@@ -64,7 +64,8 @@ def test_no_order_keeps_more_of_a_phrase_than_there_is() -> None:
         rows = calibrated(originals, generated, round_robin(OWNERS, seed))
         used = Counter(key for number in rows for key in generated[number])
         assert all(used[key] <= seen[key] for key in used)
-        for number in set(range(15)) - set(rows):  # each other one would be too much
+        # Each other one would be too much.
+        for number in set(range(15)) - set(rows):
             assert any(
                 (used + Counter(generated[number]))[key] > seen[key] for key in generated[number]
             )

@@ -109,12 +109,12 @@ def slow_terms(batch: EmbeddedBatch, tau: float, beta: float) -> dict[str, float
     t2v = 0.0
     v2t = 0.0
     for row in range(5):
-        others = [other for other in range(5) if other != row]
+        other_rows = [other_row for other_row in range(5) if other_row != row]
         right = score(video[row], caption[row])
-        wrong_videos = [score(video[other], caption[row]) for other in others]
+        wrong_videos = [score(video[other_row], caption[row]) for other_row in other_rows]
         t2v += slow_nce(right, wrong_videos, beta) / math.log(5) / 5
 
-        wrong_captions = [score(video[row], caption[other]) for other in others]
+        wrong_captions = [score(video[row], caption[other_row]) for other_row in other_rows]
         changed = verbs.changed[row][verbs.is_changed[row]]
         wrong_captions += [score(video[row], text) for text in changed]
         v2t += slow_nce(right, wrong_captions, beta) / math.log(5 + len(changed)) / 5
@@ -123,7 +123,11 @@ def slow_terms(batch: EmbeddedBatch, tau: float, beta: float) -> dict[str, float
     with_phrase = [0, 2, 3, 4]
     for row in with_phrase:
         right = score(video[row], verbs.phrase[row])
-        wrong = [score(video[row], verbs.phrase[other]) for other in with_phrase if other != row]
+        wrong = [
+            score(video[row], verbs.phrase[other_row])
+            for other_row in with_phrase
+            if other_row != row
+        ]
         verb += slow_nce(right, wrong, beta=0.0) / math.log(4) / 4
     return {"t2v": t2v, "v2t": v2t, "verb": verb}
 

@@ -44,11 +44,13 @@ def drawn(caption: str, corpus: Sequence[Sequence[str]] = CORPUS, rule: Any = "r
         ("a man is playing the guitar on a stage", ["playing guitar"]),
         ("a boy jumps into a pool", ["jumping into pool"]),
         ("people cut a cake in a kitchen", ["cutting cake"]),
-        ("a man starts singing", ["singing"]),  # the first verb only introduces
+        # The first verb only introduces.
+        ("a man starts singing", ["singing"]),
         ("a person is rolling a small ball slowly", ["rolling small ball"]),
         ("a man is being chased", []),
         ("a crowd of people watching wrestling matches", []),
-        ("a group of men push a car out of a room", []),  # few other verbs say where it goes
+        # Few other verbs say where it goes.
+        ("a group of men push a car out of a room", []),
         ("a girl looks down at her cast", []),
         ("cartoons are floating around in space", ["floating around"]),
     ],

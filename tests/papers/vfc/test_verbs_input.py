@@ -60,7 +60,8 @@ def test_a_file_says_what_captions_become(tmp_path: Path) -> None:
         "a girl is singing",
     ]
     assert texts_of[0] == CAPTIONS[0]
-    none = VerbTexts.of(source, TrainConfig(verb_changes=str(path)))  # no caption has "swim"
+    # No caption has "swim".
+    none = VerbTexts.of(source, TrainConfig(verb_changes=str(path)))
     assert none.draw(3, "a girl sings", 5, random.Random(0)) == ([], "loud singing")
     with pytest.raises(ConfigError, match=r"verb_changes .*rules, antonym, random"):
         VerbTexts.of(source, TrainConfig(verb_changes="rulse"))
@@ -87,4 +88,5 @@ def test_shifts_count_negatives_per_positive(tmp_path: Path) -> None:
         "dance": (4 + 1 / 2) / 4,
     }
     calibrated = VerbTexts.of(source, config.replace(calibrate=True))
-    assert calibrated.shifts == shifts  # "dance" is kept, as captions have it
+    # "dance" is kept, as captions have it.
+    assert calibrated.shifts == shifts

@@ -60,7 +60,8 @@ def test_a_folder_without_splits_is_evaluated_as_a_whole(
     for _ in range(2):
         calls.clear()
         evaluation = nt2vr.evaluate(folder, [ColourModel(), "Colours backwards"], tmp_path / "data")
-        assert calls  # its results are not stored, since its code may have changed
+        # Its results are not stored, since its code may have changed.
+        assert calls
     assert evaluation.metrics["Colours"]["original/R@1"] == 100
     assert evaluation.remarks[0].startswith("own has no splits, so all of its 3 videos are taken.")
     assert any("A and not B" in remark for remark in evaluation.remarks)
@@ -121,7 +122,8 @@ def test_an_evaluation_prints_as_a_table_and_a_short_repr(
 def test_intervals_are_in_the_data_frame() -> None:
     evaluation = nt2vr.Evaluation(report_of(*SYSTEMS))
     frame = evaluation.to_pandas().set_index(["system", "measure"])
-    captions = frame.loc[("words", "original/MIR")]  # their ranks are 1 and 2
+    # Their ranks are 1 and 2.
+    captions = frame.loc[("words", "original/MIR")]
     assert (captions["low"], captions["value"], captions["high"]) == (0.5, 0.75, 1.0)
     certain = frame.loc[("words", "composed/MIR")]
     assert np.isnan(certain["low"]) and np.isnan(certain["high"])

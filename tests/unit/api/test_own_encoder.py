@@ -60,7 +60,8 @@ def test_the_documented_encoder_indexes_and_searches_a_library(
     with nt2vr.open_searcher(tmp_path / "data", library="Own") as searcher:
         answer = searcher.search("red and not green", [documented, "Colours boolean α 1"], k=4)
         plain, boolean = answer.rankings
-        assert plain.hits[0].video_id == "yellow.png"  # the sentence names both colours
+        # The sentence names both colours.
+        assert plain.hits[0].video_id == "yellow.png"
         assert boolean.hits[0].video_id == "<i>red.png"
         assert searcher.search("red xyzzy", documented).rankings[0].unseen == ("xyzzy",)
 

@@ -69,11 +69,11 @@ def test_a_loss_that_a_config_could_not_use_is_refused(name: str, loss: Any) -> 
         nt2vr.register_loss(name, loss)
 
 
-@pytest.mark.parametrize("named", ["video", ("video",), (dict,), None])
-def test_a_loss_whose_inputs_are_none_is_refused(named: Any) -> None:
+@pytest.mark.parametrize("given_inputs", ["video", ("video",), (dict,), None])
+def test_a_loss_whose_inputs_are_none_is_refused(given_inputs: Any) -> None:
     @dataclass(frozen=True)
     class Misnamed:
-        inputs = named
+        inputs = given_inputs
 
         def __call__(self, batch: EmbeddedBatch) -> Tensor:
             return batch.caption
@@ -130,7 +130,8 @@ def test_a_dataset_of_ones_own_is_read_by_its_name(tmp_path: Path) -> None:
     assert (video.path, video.captions) == (tmp_path / "b.png", ("a cat",))
     assert len(load_dataset(f"own:{file}", "all").videos) == 3
     (tmp_path / "captions.json").write_text(json.dumps([{"path": "a.png", "caption": "x"}]))
-    assert len(load_dataset(tmp_path).videos) == 1  # known only by its name
+    # It is known only by its name.
+    assert len(load_dataset(tmp_path).videos) == 1
 
 
 def test_rows_that_name_no_video_are_refused(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """`open_searcher` with models that are objects: one query and many, vectors, scores, and arguments of wrong types."""
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -44,8 +43,10 @@ def test_a_model_that_is_an_object_searches_with_every_strategy(
         "Colours",
         "Colours boolean α 1",
     ]
-    assert ids(answer)[0] == YELLOW  # the sentence names both colours
-    assert ids(answer, 1) == [RED, BLUE, YELLOW, GREEN]  # the tie in the order of the gallery
+    # The sentence names both colours.
+    assert ids(answer)[0] == YELLOW
+    # The tie stands in the order of the gallery.
+    assert ids(answer, 1) == [RED, BLUE, YELLOW, GREEN]
     assert "Colours drop" in searcher.system_names
 
 
@@ -142,11 +143,9 @@ def test_scores_are_a_matrix_per_system(searcher: nt2vr.GallerySearcher) -> None
         [float(unit[n] @ unit[RED]) for n in clips], abs=1e-5
     )
     assert np.isnan(scores["Colours drop"]).tolist() == [[False] * 4, [False] * 4, [True] * 4]
-    with pytest.warns(
-        UserWarning, match=re.escape("No scores for 1 query; row 1: Type what the clip")
-    ):
-        found = searcher.scores(["red", ""], model)["Colours"]
-    assert np.isnan(found).tolist() == [[False] * 4, [True] * 4]
+    with pytest.warns(UserWarning, match=r" 1 query.* row 1"):
+        scores_of_colours = searcher.scores(["red", ""], model)["Colours"]
+    assert np.isnan(scores_of_colours).tolist() == [[False] * 4, [True] * 4]
 
 
 def test_a_searcher_keeps_its_clips_while_the_library_grows(tmp_path: Path) -> None:
@@ -168,7 +167,8 @@ def test_a_searcher_keeps_its_clips_while_the_library_grows(tmp_path: Path) -> N
         Image.new("RGB", (32, 32), (255, 0, 0)).save(videos / "red.png")
         update()
         assert searcher.scores("red", models)["Two"].shape == (1, 1)
-        answer = searcher.search("red", models)  # with a model that it has used before, and another
+        # One model has been used before, the other not.
+        answer = searcher.search("red", models)
         assert [ids(answer, column) for column in (0, 1)] == [["green.png"]] * 2
     with nt2vr.open_searcher(tmp_path / "data", library="Growing") as searcher:
         assert ids(searcher.search("red", models[1])) == ["red.png", "green.png"]
@@ -191,14 +191,14 @@ def test_a_registered_strategy_searches_and_its_mistakes_are_explained(
     nt2vr.register_strategy("opposite", lambda parts: parts.wanted)
     assert ids(searcher.search("red and not blue", "Colours opposite"))[0] == RED
     mistakes: dict[str, Any] = {
-        "failed: division by zero": lambda parts: 1 / 0,
-        "failed: could not convert": lambda parts: "a vector",
-        "Return a vector of 4 finite": lambda parts: parts.wanted[:2],
-        "finite numbers, or None": lambda parts: parts.wanted * np.nan,
+        "opposite .*division by zero": lambda parts: 1 / 0,
+        "opposite .*a vector": lambda parts: "a vector",
+        "opposite .* 4 ": lambda parts: parts.wanted[:2],
+        "opposite .*nan": lambda parts: parts.wanted * np.nan,
     }
-    for sentence, function in mistakes.items():
+    for named_values, function in mistakes.items():
         nt2vr.register_strategy("opposite", function)
-        with pytest.raises(ConfigError, match=re.escape(sentence)):
+        with pytest.raises(ConfigError, match=named_values):
             searcher.search("red", "Colours opposite")
     wrong: list[tuple[Any, Any]] = [
         ("plain", opposite),

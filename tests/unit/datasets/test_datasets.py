@@ -115,10 +115,12 @@ def test_msrvtt_with_jsfusions_split(
         write(name, "video_id\n" + "".join(f"video{n}\n" for n in numbers))
     parts = splits(tmp_path)
     assert parts["test"] == ["video3"]
-    assert len(parts["validation"]) == 1  # held out: this split has none of its own
+    # It is held out: this split has none of its own.
+    assert len(parts["validation"]) == 1
     assert set(parts["train"]).isdisjoint(parts["validation"])
     assert {*parts["train"], *parts["validation"]} == {f"video{n}" for n in training}
-    assert bool(load_dataset(tmp_path).remarks) == bool(lists)  # of videos that no list names
+    # They remark on videos that no list names.
+    assert bool(load_dataset(tmp_path).remarks) == bool(lists)
     assert captions_of(load_dataset(tmp_path, "test")) == {
         "video3": ["a person is connecting something to system"]
     }
@@ -177,7 +179,8 @@ def test_vatex_in_the_halves_that_the_paper_uses(form: str, write: Write, tmp_pa
         for name in ("val1k5", "test1k5"):
             ids = halves[name.removesuffix("1k5")]
             write(f"vatex_{name}.txt", "".join(f"{i * 11}{seconds}\n" for i in ids))
-    for i in "abcdef":  # named by YouTube's ids alone
+    # The videos are named by YouTube's ids alone.
+    for i in "abcdef":
         write(f"videos/{i * 11}.mp4")
     dataset = load_dataset(tmp_path, "test")
     assert dataset.name == "VATEX, val1k5 and test1k5"
@@ -350,7 +353,8 @@ def test_a_video_is_taken_rather_than_its_picture(write: Write, tmp_path: Path) 
     write("mine/v0.jpg")
     write("mine/captions.csv", "video_id,caption\nv0,it is 0\n")
     (tmp_path / "mine" / "videos").symlink_to(tmp_path / "elsewhere")
-    (tmp_path / "elsewhere" / "round").symlink_to(tmp_path / "mine")  # no endless walk
+    # The walk through the folders must end.
+    (tmp_path / "elsewhere" / "round").symlink_to(tmp_path / "mine")
     assert load_dataset(tmp_path / "mine").videos[0].path == tmp_path / "mine/videos/v0.mp4"
 
 

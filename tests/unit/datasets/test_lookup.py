@@ -56,7 +56,8 @@ def files_and_captions(folder: Path) -> dict[str, tuple[str, ...]]:
         ("1", ["cats/1.png", "dogs/1.png"], ["cats/1.png", "dogs/1.png"]),
         ("1.png", ["1.jpg", "1.png"], ["1.png"]),
         ("1", ["1.jpg", "1.png"], ["1.jpg", "1.png"]),
-        ("1", ["1.jpg", "1.mp4"], ["1.mp4"]),  # a video before its thumbnail
+        # A video comes before its thumbnail.
+        ("1", ["1.jpg", "1.mp4"], ["1.mp4"]),
         ("1.avi", ["1.jpg", "1.mp4"], ["1.mp4"]),
         ("A.PNG", ["a.png", "b.png"], ["a.png"]),
         ("a.png", ["A.png", "x/a.png"], ["x/a.png"]),

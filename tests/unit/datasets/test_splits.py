@@ -121,7 +121,8 @@ def test_the_nearest_name_says_the_split() -> None:
 
 
 def test_a_single_folder_named_like_a_split_is_none(tmp_path: Path) -> None:
-    media(tmp_path, "train/1.png", "boat/2.png")  # things that move
+    # Things that move.
+    media(tmp_path, "train/1.png", "boat/2.png")
     write_csv(
         tmp_path / "captions",
         [{"path": "train/1.png", "caption": "a train"}, {"path": "boat/2.png", "caption": "b"}],
@@ -293,5 +294,6 @@ def test_evaluation_takes_the_validation_split_where_no_test_split_is(
         benchmark = load_benchmark(Data(str(tmp_path)), places, silent)
         assert benchmark.source["split"] == "validation"
         assert "no test split" in benchmark.source["remarks"][0]
-        with pytest.raises(DatasetError):  # as it was named
+        # A split that was named is not replaced by another.
+        with pytest.raises(DatasetError):
             load_benchmark(Data(str(tmp_path), split="test"), places, silent)

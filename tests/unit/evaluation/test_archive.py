@@ -67,7 +67,8 @@ def test_a_report_keeps_its_name_until_that_is_removed(
     report_id = archive.add(report_of(System("words")))
     first = archive.entries()[0].name
     archive.rename(report_id, " Mine ")
-    archive.add(report_of(System("words")))  # repeated
+    # The evaluation is repeated.
+    archive.add(report_of(System("words")))
     (entry,) = archive.entries()
     assert (entry.report_id, entry.name) == (report_id, "Mine")
     with pytest.raises(ConfigError, match="80"):
@@ -103,13 +104,13 @@ DAMAGED = {
 }
 
 
-@pytest.mark.parametrize("what", DAMAGED)
+@pytest.mark.parametrize("damage", DAMAGED)
 def test_a_damaged_report_alone_is_listed_as_unreadable_until_deleted(
-    archive: Archive, what: str
+    archive: Archive, damage: str
 ) -> None:
     good = archive.add(report_of(System("words")))
     (archive.folder / "bad").mkdir()
-    (archive.folder / "bad" / "report.json").write_text(DAMAGED[what])
+    (archive.folder / "bad" / "report.json").write_text(DAMAGED[damage])
     first, last = archive.entries()
     assert (first.report_id, first.problem, last.report_id) == (good, "", "bad") and last.problem
     assert archive.load(good).name == first.name
@@ -164,7 +165,8 @@ def test_no_note_is_lost_when_several_processes_write(
     with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) as writer:
         assert writer.stdout is not None and writer.stdout.readline() == b"ready\n"
         monkeypatch.setattr(sys, "argv", [*arguments, "1"])
-        exec(WRITES, {})  # in this process, at the same time
+        # This process does so at the same time.
+        exec(WRITES, {})
     assert writer.returncode == 0
     assert archive.remarks(report_id) == {place: Remark("last") for place in range(2)}
 

@@ -147,14 +147,16 @@ def test_missing_kinds_of_queries_are_named(
 ) -> None:
     assert load().gaps == ()
 
-    rows = "".join(f"{name},{name}\n" for name in CAPTIONS)  # nouns alone
+    # They are nouns alone.
+    rows = "".join(f"{name},{name}\n" for name in CAPTIONS)
     (tmp_path / "data" / "captions.csv").write_text(f"video_id,caption\n{rows}", encoding="utf-8")
     nouns = load()
     assert [gap.partition(":")[0] for gap in nouns.gaps] == [
         "No caption can be negated",
         "No composed query (“A and not B”) can be made",
     ]
-    assert nouns.digest == replace(nouns, gaps=()).digest  # results that are stored are found again
+    # Results that are stored are found again.
+    assert nouns.digest == replace(nouns, gaps=()).digest
 
 
 def test_a_kind_that_unreadable_files_take_away_is_named(

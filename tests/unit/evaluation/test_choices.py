@@ -41,11 +41,14 @@ def question(kind: Any, text: str, video: int, *others: int, group: str = "") ->
 
 def test_accuracies_by_hand() -> None:
     questions = [
-        question("choice", "a man sings", 0, 2, 3, 4, group="positive"),  # right
-        question("choice", "a dog", 1, 0, 3, 1, group="negative"),  # right
+        # Right.
+        question("choice", "a man sings", 0, 2, 3, 4, group="positive"),
+        # Right.
+        question("choice", "a dog", 1, 0, 3, 1, group="negative"),
         # The other fits as well: ties count against.
         question("choice", "a dog", 1, 4, group="negative"),
-        question("pair", "a man sings", 0, 1),  # deaf to "not": a tie again
+        # The model is deaf to "not": a tie again.
+        question("pair", "a man sings", 0, 1),
     ]
     models: Any = WordModels()
     report = evaluate(

@@ -59,7 +59,8 @@ def test_groups_by_cue_with_small_ones_joined() -> None:
         ("", 7, 2),
     ]
     assert clear.means == [50, 100, 50]
-    assert clear.intervals[2] is None and not clear.is_noise  # all twelve by as much
+    # All twelve differ by as much.
+    assert clear.intervals[2] is None and not clear.is_noise
     assert clear.p == 2 / 2**12
     assert noise.means[2] == 0 and noise.is_noise and noise.p == 1
     # ten draws of 25 or 75: 2 to 8 of them are 75 in 97.9 %
@@ -84,7 +85,8 @@ def test_differences_are_paired_query_by_query() -> None:
     wide = np.linspace(0, 0.9, 29).tolist()
     group = break_down(ordered(A=wide, B=[value + 0.1 for value in wide]), "A", "B", KEY)[0]
     first, second, _ = group.intervals
-    assert first is not None and second is not None and first.high > second.low  # the two overlap
+    # The two intervals overlap.
+    assert first is not None and second is not None and first.high > second.low
     assert group.means[2] == pytest.approx(10, abs=1e-4) and not group.is_noise
 
 

@@ -18,7 +18,8 @@ from nt2vr.evaluation.scoring import (
 YES = True
 NO = False
 RNG = np.random.default_rng(0)
-TIED: Any = RNG.integers(0, 5, (60, 25)).astype(np.float32)  # many ties
+# There are many ties.
+TIED: Any = RNG.integers(0, 5, (60, 25)).astype(np.float32)
 DISTINCT: Any = RNG.random((60, 25), np.float32)
 SOME: NDArray[np.bool_] = RNG.random((60, 25)) < 0.2
 OTHER: NDArray[np.bool_] = ~SOME & (RNG.random((60, 25)) < 0.3)
@@ -80,7 +81,8 @@ def test_clips_of_equal_frames_tie_in_hard_pairs_alone() -> None:
     scores = np.stack(
         [inner_products(query, played)[0], inner_products(query, reversed_)[0]], axis=1
     )  # (300, 2)
-    assert (scores[:, 0] != scores[:, 1]).any()  # rounding would decide
+    # Rounding would decide.
+    assert (scores[:, 0] != scores[:, 1]).any()
     right = np.tile([True, False], (300, 1))
     higher, equal = ordered_shares(scores, right, ~right)
     assert not higher.any() and (equal == 1).all()

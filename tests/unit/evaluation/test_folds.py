@@ -31,7 +31,8 @@ def test_foils_are_false_as_they_are_read() -> None:
 
 
 def test_every_fold_has_pairs_that_differ_in_one_thing() -> None:
-    scenes = sample_scenes("train", 400, 5)  # few have two actors who could swap
+    # Few have two actors who could swap.
+    scenes = sample_scenes("train", 400, 5)
     texts, questions = fold_questions(scenes, captions_of(scenes), 2)
     assert {query.group for query in questions} == set(FOLDS)
     for query in questions:
@@ -77,7 +78,8 @@ def test_pairs_stand_beside_hard_pairs_in_one_report() -> None:
     report = evaluate(benchmark, [System("words")], models)
     metrics = dict(report.metrics["words"])
     assert metrics.pop("pair/accuracy") == 50 and metrics.pop("pair/accuracy verb") == 100
-    assert metrics.pop("pair/accuracy negated") == 0  # "not" is in no video: a tie
+    # "not" is in no video: a tie.
+    assert metrics.pop("pair/accuracy negated") == 0
     assert metrics == apart.metrics["words"]
     last = markdown(report).split("\n\n")[-2].splitlines()[0]
     heads = (

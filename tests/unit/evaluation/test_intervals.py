@@ -23,10 +23,14 @@ def interval(values: list[float], units: list[int] | None = None) -> Interval | 
 @pytest.mark.parametrize(
     ("values", "low", "high"),
     [
-        ([0, 1], 0, 1),  # means 0, 1/2 and 1 with probability 1/4, 1/2 and 1/4
-        ([0, 0, 3], 0, 3),  # only threes: 1/27, more than 2.5 %
-        ([0, 0, 0, 4], 0, 3),  # four: 1/256; three or more: 13/256
-        ([1, 1, 1, -3], -2, 1),  # the same, upside down
+        # Means 0, 1/2 and 1 with probability 1/4, 1/2 and 1/4.
+        ([0, 1], 0, 1),
+        # Only threes: 1/27, more than 2.5 %.
+        ([0, 0, 3], 0, 3),
+        # Four: 1/256; three or more: 13/256.
+        ([0, 0, 0, 4], 0, 3),
+        # The same, upside down.
+        ([1, 1, 1, -3], -2, 1),
     ],
 )
 def test_intervals_of_a_few_queries_by_hand(values: list[float], low: float, high: float) -> None:
@@ -34,7 +38,8 @@ def test_intervals_of_a_few_queries_by_hand(values: list[float], low: float, hig
 
 
 def test_a_large_interval_is_two_standard_errors_wide() -> None:
-    values = np.tile([0.0, 100.0], 800)  # standard error 50 / 40
+    # The standard error is 50 / 40.
+    values = np.tile([0.0, 100.0], 800)
     computed = interval(values.tolist())
     assert computed is not None
     assert (computed.low, computed.high) == pytest.approx(
@@ -66,13 +71,17 @@ def test_queries_of_the_same_videos_are_one_weighted_unit() -> None:
 @pytest.mark.parametrize(
     ("differences", "p"),
     [
-        ([1, 1, 1], 2 / 8),  # only all plus and all minus sum to 3
+        # Only all plus and all minus sum to 3.
+        ([1, 1, 1], 2 / 8),
         ([2, 1], 2 / 4),
-        ([3, -1], 1.0),  # sums 2, -2, 4 and -4
-        ([5, 0, 0], 1.0),  # two queries alike, and one whose sign says nothing
+        # The sums are 2, -2, 4 and -4.
+        ([3, -1], 1.0),
+        # Two queries are alike, and one whose sign says nothing.
+        ([5, 0, 0], 1.0),
         ([0, 0], 1.0),
         ([1] * 10, 2 / 2**10),
-        ([0.1, 0.2, -0.3], 1.0),  # a sum that rounding makes 5e-17 instead of 0
+        # Rounding makes the sum 5e-17 instead of 0.
+        ([0.1, 0.2, -0.3], 1.0),
     ],
 )
 def test_the_sign_flip_test_of_a_few_queries_by_hand(differences: list[float], p: float) -> None:

@@ -72,7 +72,8 @@ def test_only_one_evaluation_runs_and_it_can_be_cancelled(
         evaluations.start(SMALL, ["tiny"])
     evaluations.cancel(job.number)
     assert (ended.result(WAIT_S).state, evaluations.archive.entries()) == ("stopped", [])
-    evaluations.cancel(job.number)  # nothing to cancel any more
+    # There is nothing to cancel any more.
+    evaluations.cancel(job.number)
     assert evaluations.job is not None and evaluations.job.state == "stopped"
 
 

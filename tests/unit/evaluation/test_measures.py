@@ -110,7 +110,8 @@ def random_benchmark(count: int, num_videos: int) -> tuple[list[JudgedQuery], An
                 )
             )
     vectors = rng.integers(-2, 3, (count, 3)).astype(np.float32)
-    vectors[:, 0] = 1  # so that there is something to search for
+    # This gives every query something to search for.
+    vectors[:, 0] = 1
     return queries, vectors, rng.integers(-2, 3, (num_videos, 3)).astype(np.float32)
 
 
@@ -215,14 +216,14 @@ def test_metrics_do_not_depend_on_the_block_size(
 
 
 @pytest.mark.parametrize("block", [1, 5, 300])
-@pytest.mark.parametrize("own", ["itself", "another row"])
-def test_equal_videos_tie_in_any_row(own: str, block: int) -> None:
+@pytest.mark.parametrize("right_row", ["itself", "another row"])
+def test_equal_videos_tie_in_any_row(right_row: str, block: int) -> None:
     rng = np.random.default_rng(1)
     videos = rng.normal(size=(300, 384)).astype(np.float32)
     vectors = videos + rng.normal(scale=0.02, size=videos.shape).astype(np.float32)
     # 600, two of each, and the rows that stand for them.
     videos = np.concatenate([videos, videos, videos])
-    instead = [{row: row if own == "itself" else 600 + row} for row in range(300)]
+    instead = [{row: row if right_row == "itself" else 600 + row} for row in range(300)]
     queries = [
         JudgedQuery("original", "", row_array([row]), instead=instead[row]) for row in range(300)
     ]

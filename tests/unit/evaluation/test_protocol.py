@@ -110,7 +110,8 @@ def test_nothing_is_measured_twice(tmp_path: Path) -> None:
     )
     renamed = evaluate(word_benchmark(), [System("other name")], models, store)
     assert renamed.notes == ("other name: Weak.",)
-    assert models.loaded == ["words"]  # the weights are the same
+    # The weights are the same.
+    assert models.loaded == ["words"]
 
 
 def test_progress_counts_queries_within_a_block_and_may_stop_there() -> None:
@@ -156,7 +157,8 @@ def test_results_are_not_reused_for_another_alpha_or_other_weights(tmp_path: Pat
         evaluate(word_benchmark(), [system], models, store)
     assert len(models.loaded) == 4
     evaluate(word_benchmark(), [System("words", "boolean", 0.5)], models, store)
-    assert len(models.loaded) == 4  # what "boolean" is where nothing is said
+    # "boolean" has the weight .5 where nothing is said.
+    assert len(models.loaded) == 4
 
 
 def test_a_damaged_result_is_measured_again(tmp_path: Path) -> None:

@@ -66,7 +66,8 @@ def test_what_was_not_measured_is_stored_with_a_report(report: Report, tmp_path:
     assert [remark.startswith(few) for remark in remarks_of(read)] == [False, True]
 
     data = json.loads((tmp_path / "report.json").read_text())
-    del data["gaps"]  # as 0.2.0 wrote it
+    # 0.2.0 wrote none.
+    del data["gaps"]
     (tmp_path / "report.json").write_text(json.dumps(data))
     assert load_report(tmp_path).gaps == ()
 
@@ -152,7 +153,8 @@ def test_a_report_says_where_its_files_were(report: Report, tmp_path: Path) -> N
     assert load_report(tmp_path).videos == videos
     lines = [json.loads(line) for line in (tmp_path / "videos.jsonl").read_text().splitlines()]
     assert lines[0] == {"video_id": "whole", "path": str(tmp_path / "a.mp4")}
-    (tmp_path / "videos.jsonl").unlink()  # as in reports of 0.2.0
+    # Reports of 0.2.0 have none.
+    (tmp_path / "videos.jsonl").unlink()
     assert load_report(tmp_path).videos == ()
 
 
@@ -269,13 +271,11 @@ def test_every_character_that_latex_reads_as_a_command_is_escaped() -> None:
 def test_latex_lines_have_one_cell_per_column(report: Report) -> None:
     lines = latex(report).splitlines()
     assert lines[0] == r"\begin{tabular}{lrrrrrrrrrrrrrrrrrrrrrrr}"
-    assert (
-        lines[2]
-        == (
-            r" & \multicolumn{4}{c}{Original} & \multicolumn{4}{c}{Negated} & \multicolumn{4}{c}{Composed}"
-            r" & \multicolumn{2}{c}{A and not B} & \multicolumn{2}{c}{not B}"
-            r" & \multicolumn{2}{c}{Text to video} & \multicolumn{5}{c}{Video to text} \\"  # R@k is there already
-        )
+    assert lines[2] == (
+        r" & \multicolumn{4}{c}{Original} & \multicolumn{4}{c}{Negated} & \multicolumn{4}{c}{Composed}"
+        r" & \multicolumn{2}{c}{A and not B} & \multicolumn{2}{c}{not B}"
+        # R@k is there already.
+        r" & \multicolumn{2}{c}{Text to video} & \multicolumn{5}{c}{Video to text} \\"
     )
     assert lines[3].startswith(r"\cmidrule(lr){2-5} \cmidrule(lr){6-9}")
     assert {line.count("&") for line in lines[4:9] if "&" in line} == {23}

@@ -37,15 +37,18 @@ def metrics_of(*systems: str) -> dict[str, dict[str, float]]:
     [
         (["A"], ["CLIP", "CLIP drop"], ("CLIP", "A")),
         (["CLIP", "A"], ["CLIP drop"], ("CLIP", "A")),
-        (["A", "CLIP"], ["CLIP drop"], ("CLIP", "A")),  # the base first
+        # The base comes first.
+        (["A", "CLIP"], ["CLIP drop"], ("CLIP", "A")),
         (["A", "B"], ["CLIP", "CLIP drop"], ("A", "B")),
         (["B", "far", "A"], ["CLIP", "CLIP drop"], ("CLIP", "A")),
         (["mine", "A"], ["mine drop", "CLIP", "CLIP drop"], ("mine", "A")),
         (["CLIP", "mine"], ["CLIP drop", "mine drop"], ("CLIP", "mine")),
         (["A drop", "A"], ["CLIP", "CLIP drop"], ("CLIP", "A")),
         (["CLIP boolean"], ["CLIP", "CLIP drop"], ("CLIP", "CLIP boolean")),
-        (["mine"], ["mine drop"], ("mine", "mine drop")),  # there is nothing else
-        ([], ["CLIP", "CLIP drop", "B", "A"], ("CLIP", "A")),  # as 0.2.0 stored reports
+        # There is nothing else.
+        (["mine"], ["mine drop"], ("mine", "mine drop")),
+        # 0.2.0 stored reports like this.
+        ([], ["CLIP", "CLIP drop", "B", "A"], ("CLIP", "A")),
         (["A"], [], ("A", "A")),
     ],
 )

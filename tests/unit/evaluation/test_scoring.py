@@ -37,9 +37,8 @@ def test_strategies_use_the_known_parts_of_a_query() -> None:
     assert (searched("plain", queries=[COMPOSED]) == vector).all()
     assert (searched("drop", queries=[COMPOSED]) == wanted).all()
     assert (searched("boolean", 0.25, [COMPOSED]) == wanted - 0.25 * unwanted).all()
-    assert (
-        searched("boolean", queries=[COMPOSED]) == wanted - 0.5 * unwanted
-    ).all()  # the page's default
+    # The page's default is the same.
+    assert (searched("boolean", queries=[COMPOSED]) == wanted - 0.5 * unwanted).all()
     assert searched("anchored", 2, queries=[COMPOSED]) == pytest.approx(vector - 2 * unwanted)
 
 

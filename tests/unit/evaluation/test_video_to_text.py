@@ -37,7 +37,8 @@ def test_ranks_match_a_walk_down_the_sorted_captions(monkeypatch: pytest.MonkeyP
         slow.append(
             1 + next((place for place, caption in enumerate(order) if caption in own_captions), -1)
         )
-    assert slow[7] == 0  # no caption
+    # It has no caption.
+    assert slow[7] == 0
     assert caption_ranks(videos, captions, described(*owners)).tolist() == slow
 
 

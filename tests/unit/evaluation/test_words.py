@@ -154,7 +154,8 @@ def test_a_query_finds_none_of_its_own_duplicates(file: Path, tmp_path: Path) ->
     ]
     (_, remark) = benchmark.source["remarks"]
     assert remark == "2 queries are their video's only caption, or deny it; they are left out."
-    assert benchmark.captions["same"] == ("a cat sleeps", "A cat  sleeps .")  # still in the gallery
+    # The clip is still in the gallery.
+    assert benchmark.captions["same"] == ("a cat sleeps", "A cat  sleeps .")
 
 
 def test_a_saved_report_s_rows_have_their_captions(file: Path, tmp_path: Path) -> None:
@@ -202,7 +203,8 @@ def test_lines_that_name_their_split_are_chosen_by_it(tmp_path: Path) -> None:
     assert [*test.captions] == [*dict.fromkeys(query.video_id for query in test.queries)]
     assert read(f"words:{file}", tmp_path).video_ids == ("guitar", "both", "same", "song")
     assert [*read_words(str(file), "validation").captions] == ["chair"]
-    assert [*read_words(str(file), "train").captions] == ["bike", "dog"]  # as in a dataset
+    # A dataset is read the same way.
+    assert [*read_words(str(file), "train").captions] == ["bike", "dog"]
     assert sorted(read_words(str(file), "all").captions) == sorted(NAMES)
     file.write_text(json.dumps({"video_id": "a", "captions": ["a dog"], "split": "train"}))
     with pytest.raises(DatasetError, match=r"test .*train"):

@@ -87,7 +87,8 @@ def test_judgements_match_the_truth_of_each_scene(kind: str) -> None:
         drawn[sentence.text] = sentence
     queries = [query for query in everything if query.kind == kind]
     assert len(queries) > 20
-    for query in queries[::3]:  # of all of them, the plain loops would take seconds
+    # For all of them, the plain loops would take seconds.
+    for query in queries[::3]:
         sentence = drawn[query.text]
         wanted = {row for row, scene in enumerate(many) if sentence.wanted_claim.holds(scene)}
         unwanted = {
@@ -103,7 +104,8 @@ def test_judgements_match_the_truth_of_each_scene(kind: str) -> None:
 
 def test_the_oracle_guesses_among_matching_clips() -> None:
     metrics = oracle_metrics(THREE, [DOG, DOG_IN_PARK])
-    assert metrics["original/R@1"] == pytest.approx(75)  # 1 of 2, and 1 of 1
+    # 1 of 2, and 1 of 1.
+    assert metrics["original/R@1"] == pytest.approx(75)
     assert metrics["original/R@5"] == 100
     assert metrics["original/MIR"] == pytest.approx(((1 + 1 / 2) / 2 + 1) / 2)
 

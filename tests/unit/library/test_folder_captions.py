@@ -41,7 +41,8 @@ def captions_of(
 def test_files_get_the_captions_of_a_file_beside_them(
     folder: Path, captions_of: Callable[[], dict[str, tuple[str, ...]]]
 ) -> None:
-    assert captions_of() == {"a.avi": (), "b.avi": (), "below/c.avi": ()}  # as libraries of 0.2.0
+    # Libraries of 0.2.0 are like this.
+    assert captions_of() == {"a.avi": (), "b.avi": (), "below/c.avi": ()}
 
     rows = "file,caption\na.avi,a man sings\na.avi,not a dog\nbelow/c.avi,a cat\n"
     (folder / "captions.csv").write_text(rows)

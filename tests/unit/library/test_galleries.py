@@ -128,7 +128,8 @@ def test_a_search_never_indexes_but_names_the_cost(
             NotIndexedError, match=r"Holiday.*first.* 3 clips, about \d+ s"
         ) as refused:
             found(galleries, "1", *models)
-        assert refused.value.models == missing  # models that see alike need one index
+        # Models that see alike need one index.
+        assert refused.value.models == missing
     index(holiday)
     assert found(galleries, "1") == ["dark", "grey", "light"]
 

@@ -44,7 +44,8 @@ class Place:
     decoder: Decoder
     cache: Cache
     encoder: Any
-    read: list[str]  # names of the files that were read
+    # The names of the files that were read.
+    read: list[str]
 
     def add(self, kind: str = "folder", path: str | Path = "", **options: Any) -> None:
         self.libraries.add("videos", kind, path or self.folder, **options)  # type: ignore[arg-type]
@@ -126,7 +127,8 @@ def test_a_moved_folder_is_neither_read_nor_indexed_again(place: Place, tmp_path
     )
     assert after.available and (after.num_files, after.num_clips) == (4, 4)
     assert place.files == {name: str(new / name) for name in NAMES}
-    assert place.libraries.stamp(after.id) != stamp  # open searchers and pages see it
+    # Open searchers and pages see it.
+    assert place.libraries.stamp(after.id) != stamp
     assert not place.libraries.check("videos")
     previews = place.libraries.previews("videos", place.decoder)
     assert all(previews.has(video) for video in place.libraries.gallery("videos").videos)
@@ -138,7 +140,8 @@ def test_a_moved_folder_is_neither_read_nor_indexed_again(place: Place, tmp_path
 def test_renamed_copies_with_new_times_are_recognised(place: Place, tmp_path: Path) -> None:
     new = tmp_path / "new"
     for number, name in enumerate(("a.png", "x/renamed.png", "sub/d.png"), start=1):
-        write_picture(new / name, {1: 50, 2: 100, 3: 7}[number])  # the last has another content
+        # The last has another content.
+        write_picture(new / name, {1: 50, 2: 100, 3: 7}[number])
     write_picture(new / "e.png", 201)
     moved = place.move(new)
     assert moved == Moved(
@@ -155,7 +158,8 @@ def test_renamed_copies_with_new_times_are_recognised(place: Place, tmp_path: Pa
     expected = Changes(new=("e.png",), changed=("sub/d.png",), removed=("sub/c.png",))
     assert place.libraries.check("videos") == expected
     assert place.update().changes == expected
-    assert place.encoder.num_clips == 2  # the new one, and the changed one
+    # These are the new one and the changed one.
+    assert place.encoder.num_clips == 2
     assert set(place.files) == {"a.png", "x/renamed.png", "sub/d.png", "e.png"}
 
 
@@ -169,7 +173,7 @@ def test_files_missing_after_a_move_keep_their_embeddings(place: Place, tmp_path
 
 def test_files_are_renamed_in_a_folder_above_or_below(place: Place, tmp_path: Path) -> None:
     assert place.move(tmp_path).renamed == {name: f"old/{name}" for name in NAMES}
-    with pytest.raises(ConfigError, match="4 files of videos"):
+    with pytest.raises(ConfigError, match=r"4 .*videos"):
         place.move(tmp_path / "data")
     below = place.move(tmp_path / "old" / "sub")
     assert below.missing == ("old/a.png", "old/b.png")
@@ -241,7 +245,7 @@ def test_skipped_windows_stay_skipped_under_a_new_name(empty: Place, tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("names", "force", "share"), [((), True, "the 4 files"), (NAMES[:1], False, "1 of the 4 files")]
+    ("names", "force", "share"), [((), True, " 4 "), (NAMES[:1], False, " 1 .* 4 ")]
 )
 def test_a_folder_without_the_files_is_refused_before_anything_changes(
     place: Place, tmp_path: Path, names: tuple[str, ...], force: bool, share: str
@@ -283,7 +287,8 @@ def test_what_cannot_be_the_new_folder_is_refused(place: Place, tmp_path: Path) 
 
 def test_a_link_stands_for_the_folder_that_it_leads_to(place: Place, tmp_path: Path) -> None:
     shutil.move(place.folder, tmp_path / "new")
-    place.folder.symlink_to(tmp_path / "new")  # as after a drive got another mount point
+    # A drive that got another mount point looks like this.
+    place.folder.symlink_to(tmp_path / "new")
     assert not place.libraries.find("videos").available
     assert place.move(place.folder) == Moved(4)
     assert place.path == tmp_path / "new" and place.libraries.find("videos").available

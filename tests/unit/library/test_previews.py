@@ -34,7 +34,8 @@ def test_a_preview_is_small_silent_and_of_its_clips_length(
     tmp_path: Path, decoder: Decoder
 ) -> None:
     previews = Previews(tmp_path / "previews", decoder)
-    video = Video("a", FOOTAGE / "b.mp4", end=5.0, content="b")  # 480 by 270, with sound
+    # 480 by 270 pixels, with sound.
+    video = Video("a", FOOTAGE / "b.mp4", end=5.0, content="b")
     assert not previews.has(video)
     path = previews.preview(video)
     seconds, size, _ = shown(path)

@@ -105,7 +105,8 @@ def _fatal() -> BrightnessEncoder:
 
 
 def _wait_for(is_so: Callable[[], bool]) -> None:
-    deadline_s = time.monotonic() + 400  # a busy machine is slow, not wrong
+    # A busy machine is slow, not wrong.
+    deadline_s = time.monotonic() + 400
     while not is_so():
         assert time.monotonic() < deadline_s
         time.sleep(0.05)
@@ -190,9 +191,11 @@ def test_a_kill_costs_the_batches_under_way(
     index(cluster, partial(Doomed, notes, node.node_id if node is not None else ""))
     killer.join()
     embedded = {note.name: int(note.read_text()) for note in notes.glob("*-*")}
-    assert len({name.partition("-")[0] for name in embedded}) >= 2  # workers
+    # Each worker has its own name.
+    assert len({name.partition("-")[0] for name in embedded}) >= 2
     assert COUNT + BATCH <= sum(embedded.values()) <= COUNT + BATCH * AT_ONCE
-    index(cluster, _fatal)  # there is nothing left to embed
+    # There is nothing left to embed.
+    index(cluster, _fatal)
 
 
 @pytest.mark.slow

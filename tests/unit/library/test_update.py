@@ -152,7 +152,8 @@ def test_a_renamed_file_is_not_embedded_again(room: Room) -> None:
     room.update(previews=True)
     (room.videos / "a.avi").rename(room.videos / "sub" / "new.avi")
     assert room.libraries.check("videos") == Changes(renamed={"a.avi": "sub/new.avi"})
-    os.utime(room.videos / "sub" / "new.avi", (1, 1))  # its content is what counts
+    # Its content is what counts.
+    os.utime(room.videos / "sub" / "new.avi", (1, 1))
     assert room.update(previews=True).changes == Changes(renamed={"a.avi": "sub/new.avi"})
     assert room.decoder.jobs == ["probe new.avi"] and room.encoder.num_clips == 0
     assert room.ids == ["b.avi", "sub/c.avi", "sub/new.avi"]
@@ -219,7 +220,8 @@ def test_an_unmounted_drive_keeps_everything(room: Room, tmp_path: Path) -> None
     room.videos.rename(tmp_path / "away")
     for is_mounted in (False, True):
         if is_mounted:
-            room.videos.mkdir()  # the mount point is an empty folder
+            # The mount point is an empty folder.
+            room.videos.mkdir()
         with pytest.raises(GalleryError, match=str(room.videos)):
             room.update()
         with pytest.raises(GalleryError, match=str(room.videos)):
@@ -272,7 +274,8 @@ def test_long_videos_become_windows_and_pictures_are_clips(bare: Room) -> None:
     # Opened once for all its windows.
     assert bare.decoder.jobs.count("sample_windows long.mp4") == 1
     with Image.open(bare.libraries.previews("videos", bare.decoder).poster(window)) as poster:
-        assert np.asarray(poster).mean() == pytest.approx(100, abs=6)  # the middle, at 5 s
+        # The frame is the middle one, at 5 s.
+        assert np.asarray(poster).mean() == pytest.approx(100, abs=6)
 
 
 def test_a_window_that_cannot_be_decoded_is_skipped_alone(
@@ -314,7 +317,8 @@ def test_moved_manifests_and_datasets_keep_ids_captions_and_copies(bare: Room) -
     assert info.source.window_s == 0
     bare.update()
     assert bare.ids == ["a", "b"] and list(bare.skipped) == ["gone"]
-    assert bare.encoder.num_clips == 1  # equal content
+    # The contents are equal.
+    assert bare.encoder.num_clips == 1
     assert bare.libraries.find("videos").has_captions
     lines[0]["captions"] = ["another"]
     manifest.write_text("\n".join(map(json.dumps, lines[:2])))

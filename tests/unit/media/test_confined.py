@@ -57,7 +57,8 @@ def test_links_within_the_folder_and_copies_go_on_working(root: Path, decoder: D
         assert decoder.probe(path, root).result().kind == "picture"
     copy = root / "copy.png"
     copy.write_bytes((root / "in" / "a.png").read_bytes())
-    copy.replace(root / "in" / "a.png")  # another inode
+    # It has another inode.
+    copy.replace(root / "in" / "a.png")
     assert decoder.probe(root / "in" / "a.png", root).result().kind == "picture"
 
 
@@ -66,7 +67,8 @@ def test_links_put_there_between_resolving_and_opening_are_not_followed(
 ) -> None:
     (root / "link.png").symlink_to(tmp_path / "out" / "a.png")
     (root / "folder").symlink_to(tmp_path / "out")
-    monkeypatch.setattr("os.path.realpath", str)  # as if they had come right after it
+    # The links seem to have come right after the check.
+    monkeypatch.setattr("os.path.realpath", str)
     for path in (root / "link.png", root / "folder" / "a.png"):
         with (
             pytest.raises(MediaError, match=r"^(link|a)\.png [^\n]+$"),

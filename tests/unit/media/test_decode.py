@@ -165,7 +165,8 @@ def test_no_child_outlives_the_app_however_it_ends(tmp_path: Path, way: str) -> 
         assert len(children) >= 2 or way == "ends by itself"
         if way != "ends by itself":
             parent.kill()
-        parent.wait(timeout=60)  # a busy machine is slow, not wrong
+        # A busy machine is slow, not wrong.
+        parent.wait(timeout=60)
     deadline = time.monotonic() + 60
     while (running := [pid for pid in children if alive(pid)]) and time.monotonic() < deadline:
         time.sleep(0.05)

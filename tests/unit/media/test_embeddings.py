@@ -64,9 +64,11 @@ def test_a_reader_keeps_its_rows_while_others_append_and_compact(tmp_path: Path)
     assert content(tmp_path, 0, 5, 10, 11, 12) == [0, None, None, 11, 12]
     assert frames[:, 0, 0].tolist() == list(range(1, 11))
     assert not frames.flags.writeable
-    reader.append(keys(13), rows(13))  # finds the compacted file
+    # It finds the compacted file.
+    reader.append(keys(13), rows(13))
     assert content(tmp_path, 0, 11, 12, 13) == [0, 11, 12, 13]
-    assert len(list(tmp_path.glob("rows-*"))) == 1  # the old one is gone
+    # The old one is gone.
+    assert len(list(tmp_path.glob("rows-*"))) == 1
 
 
 def test_rows_are_there_at_every_moment_of_a_compaction(tmp_path: Path) -> None:
@@ -90,12 +92,12 @@ def test_rows_are_there_at_every_moment_of_a_compaction(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["rows", "keys"])
-@pytest.mark.parametrize("kept", [0.0, 0.1, 0.5, 0.95])
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.95])
 def test_a_file_cut_off_is_never_wrong_and_written_again(
-    tmp_path: Path, name: str, kept: float
+    tmp_path: Path, name: str, share: float
 ) -> None:
     write(tmp_path, *range(20))
-    os.truncate(only(tmp_path, name), int(only(tmp_path, name).stat().st_size * kept))
+    os.truncate(only(tmp_path, name), int(only(tmp_path, name).stat().st_size * share))
     stored = content(tmp_path, *range(20))
     assert all(value in (row, None) for row, value in enumerate(stored))
     write(tmp_path, *range(20))

@@ -105,7 +105,8 @@ def test_a_second_model_of_a_library_decodes_nothing_again(
 def test_all_stores_share_a_limit_that_required_frames_ignore(
     tmp_path: Path, small_batches: None, limit: SetLimit
 ) -> None:
-    limit(10 * CLIP_BYTES + 380)  # with room for the ids
+    # This leaves room for the ids.
+    limit(10 * CLIP_BYTES + 380)
     fill(tmp_path / "a", *range(6))
     fill(tmp_path / "b", *range(9))
     assert (stored(tmp_path / "a"), stored(tmp_path / "b")) == (list(range(6)), list(range(4)))

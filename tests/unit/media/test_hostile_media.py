@@ -126,7 +126,8 @@ def test_frames_too_large_for_memory_are_refused_by_the_header(
     small, large = (
         b"\xff\xc0\x00\x11\x08" + struct.pack(">HH", side, side) for side in (32, 30_000)
     )
-    assert content.count(small) == 12  # in each frame's own header, which decoders go by
+    # It is in each frame's own header, which decoders go by.
+    assert content.count(small) == 12
     path.write_bytes(content.replace(small, large))
     assert outcome(path) != "frames"
 

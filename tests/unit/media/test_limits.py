@@ -28,7 +28,7 @@ def paths(tmp_path: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize(
-    ("limit", "kept"),
+    ("limit", "remaining"),
     [
         (Limit(), "01234"),
         (Limit(count=2), "01"),
@@ -40,10 +40,10 @@ def paths(tmp_path: Path) -> list[Path]:
     ],
 )
 def test_what_was_used_least_recently_goes_until_the_rest_fits(
-    paths: list[Path], limit: Limit, kept: str
+    paths: list[Path], limit: Limit, remaining: str
 ) -> None:
     assert evict(paths, limit) == []
-    assert "".join(path.name for path in paths if path.exists()) == kept
+    assert "".join(path.name for path in paths if path.exists()) == remaining
 
 
 def test_only_damaged_cache_files_are_deleted(tmp_path: Path) -> None:

@@ -66,7 +66,8 @@ def _modes() -> list[tuple[int, str, str, int]]:
     }
     for architecture, tag in open_clip.list_pretrained():
         pretrained_cfg = open_clip.get_pretrained_cfg(architecture, tag)
-        if vision := open_clip.get_model_config(architecture).get("vision_cfg"):  # not of sound
+        # Some are models of sound.
+        if vision := open_clip.get_model_config(architecture).get("vision_cfg"):
             framings.add(
                 (
                     vision.get("image_size", 224),
@@ -200,7 +201,8 @@ def test_a_pipe_or_a_device_is_refused_at_once(tmp_path: Path) -> None:
 def test_a_pixel_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
     Image.new("1", (1, 1)).save(tmp_path / "dot.png")
     intact = (tmp_path / "dot.png").read_bytes()
-    for side in (10_000, 100_000):  # Pillow warns of the first and refuses the second
+    # Pillow warns of the first and refuses the second.
+    for side in (10_000, 100_000):
         header = b"IHDR" + struct.pack(">II", side, side) + intact[24:29]
         (tmp_path / "bomb.png").write_bytes(
             intact[:12] + header + struct.pack(">I", zlib.crc32(header)) + intact[33:]
@@ -238,9 +240,8 @@ def test_photos_with_a_video_or_depth_map_are_read(tmp_path: Path) -> None:
     image = Image.radial_gradient("L").convert("RGB")
     video = np.random.default_rng(0).bytes(10_000_000)
     image.save(tmp_path / "a.jpg", quality=95)
-    (tmp_path / "PXL.MP.jpg").write_bytes(
-        (tmp_path / "a.jpg").read_bytes() + video
-    )  # \xff\xda 150 times
+    # \xff\xda 150 times.
+    (tmp_path / "PXL.MP.jpg").write_bytes((tmp_path / "a.jpg").read_bytes() + video)
     np.testing.assert_array_equal(
         read_picture(tmp_path / "PXL.MP.jpg"), read_picture(tmp_path / "a.jpg")
     )

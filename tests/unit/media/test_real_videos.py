@@ -168,7 +168,8 @@ def test_hdr_is_mapped_to_one_picture_by_every_path(
     frames = sample_frames(path, 1)
     levels = frames[0].mean((0, 2))
     assert (np.diff(levels) > -1).all() and levels[0] < 5 and levels[-1] > 240
-    white = round(63 * (0.58 if transfer == "smpte2084" else 0.75))  # 203 cd/m², which paper has
+    # Paper has 203 cd/m².
+    white = round(63 * (0.58 if transfer == "smpte2084" else 0.75))
     assert 190 < levels[white] < 250
     (window,) = sample_windows(path, [(0.0, 0.5)], 1, None)
     np.testing.assert_array_equal(window, frames)

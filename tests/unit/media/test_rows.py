@@ -15,7 +15,8 @@ import pytest
 from nt2vr.media.rows import Rows
 from tests.support.paths import ROOT
 
-SHAPE = (2, 16, 16, 3)  # of frames, 1.5 KB
+# The shape of frames, 1.5 KB.
+SHAPE = (2, 16, 16, 3)
 
 WRITE = """
 import sys, numpy as np

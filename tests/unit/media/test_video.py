@@ -93,9 +93,11 @@ def test_a_variable_frame_rate_is_sampled_by_time(tmp_path: Path) -> None:
 def test_an_avi_of_reordered_frames_is_sampled_by_time(
     tmp_path: Path,
 ) -> None:
-    expected = [i % 25 * 10 for i in range(300)]  # 30 s, so that the last window is sought
+    # 30 s, so that the last window is sought.
+    expected = [i % 25 * 10 for i in range(300)]
     path = write_reordered(tmp_path / "a.avi", expected)
-    for start in (0, 5, 25):  # such a file dates each frame one too late
+    # Such a file dates each frame one too late.
+    for start in (0, 5, 25):
         (frames,) = sample_windows(path, [(start + 0.1, start + 2.1)], 20, None)
         assert levels(frames) == expected[10 * start : 10 * start + 20]
 
@@ -148,8 +150,10 @@ def test_a_header_that_lies_about_its_frames_is_not_believed(
     tmp_path: Path, write_video: WriteVideo
 ) -> None:
     path = write_video("a.avi", [10 * i for i in range(24)])
-    with_number(path, b"avih", 4 + 16, 2400)  # dwTotalFrames
-    with_number(path, b"vids", 4 + 24, 2400)  # dwLength of the stream
+    # dwTotalFrames.
+    with_number(path, b"avih", 4 + 16, 2400)
+    # dwLength of the stream.
+    with_number(path, b"vids", 4 + 24, 2400)
     assert probe(path).num_frames == 24
     assert probe(path).seconds == pytest.approx(2.0, abs=0.1)
     assert levels(sample_windows(path, [(0.0, 2.0)], 4, None)[0]) == [30, 90, 150, 210]
@@ -172,7 +176,8 @@ def test_damage_is_bridged_by_the_frame_before_it(tmp_path: Path) -> None:
         tmp_path / "a.mp4", [10 * i for i in range(20)], rate=1, options={"g": "1"}
     )
     content = bytearray(path.read_bytes())
-    middle = content.index(b"mdat") + 850  # the first frame takes 620 bytes, the others 24 each
+    # The first frame takes 620 bytes, the others 24 each.
+    middle = content.index(b"mdat") + 850
     content[middle : middle + 50] = bytes(50)
     path.write_bytes(content)
     first, *_, last = levels(sample_windows(path, [(0.0, 20.0)], 5, None)[0])

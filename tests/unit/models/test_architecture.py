@@ -11,7 +11,8 @@ from nt2vr.models.foreign_architecture import infer
 from nt2vr.models.open_clip_model import build_model
 from tests.support.tiny_models import RESNET
 
-OF_OPEN_CLIP_4 = {  # a model of sound, and one of frames of any size
+# A model of sound, and one of frames of any size.
+OF_OPEN_CLIP_4 = {
     "CLAP-HTSAT-base": {
         "embed_dim": 512,
         "audio_cfg": {"model_name": "base"},

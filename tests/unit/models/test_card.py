@@ -124,7 +124,8 @@ def test_shipped_cards_are_written_as_they_are(file: Path, tmp_path: Path) -> No
     once = written(tmp_path, read_card(file.parent))
     after = json.loads(once)
     assert list(after) == ["schema", *stored_keys()]
-    assert json.dumps({key: after[key] for key in before}) == json.dumps(before)  # 1 is not 1.0
+    # 1 is not 1.0.
+    assert json.dumps({key: after[key] for key in before}) == json.dumps(before)
     assert written(tmp_path, read_card(tmp_path)) == once
 
 

@@ -50,7 +50,8 @@ def test_a_broken_folder_does_not_affect_the_others(
     models = Catalog([tmp_path])
     with caplog.at_level(logging.WARNING):
         assert models.names() == models.names() == ["CLIP", "cut"]
-    assert caplog.text.count("cardless has no") == 1  # though it is met at each look
+    # It is met at each look, and still logged once.
+    assert caplog.text.count("cardless has no") == 1
     with pytest.raises(CheckpointError):
         models.load("cut")
     assert models.load("CLIP").name == "CLIP"
@@ -95,8 +96,10 @@ def test_only_models_whose_bases_saw_drawings_alone_know_only_drawings(tmp_path:
     mine = tmp_path / "runs" / "mine" / "checkpoints" / "epoch_001"
     mine.mkdir(parents=True)
     write_card(mine, Card("mine", data="my videos, 8 clips", base="real"))
-    assert sorted(models.real_models()) == ["filmed", "of real", "real"]  # a run is no default
-    assert models.library_models()[3] == "mine"  # after all others that know more than drawings
+    # A run is not a default.
+    assert sorted(models.real_models()) == ["filmed", "of real", "real"]
+    # It comes after all others that know more than drawings.
+    assert models.library_models()[3] == "mine"
     shutil.copytree(mine, tmp_path / "models" / "taught")
     write_card(
         tmp_path / "models" / "taught", Card("real taught", data="my videos, 8 clips", base="real")
@@ -130,9 +133,11 @@ def test_runs_are_named_by_epoch_and_the_newest_by_run(
 ) -> None:
     write_tiny(tmp_path / "models" / "clip", "CLIP")
     models = Catalog([tmp_path / "models"], runs=tmp_path / "runs")
-    assert models.names() == ["CLIP"]  # no folder of runs yet
+    # There is no folder of runs yet.
+    assert models.names() == ["CLIP"]
     write_epochs(tmp_path / "runs", "neg 2", 9, 1000, 99, 2)
-    write_epochs(tmp_path / "runs", "clip", 1)  # a name that is taken
+    # The name is taken.
+    write_epochs(tmp_path / "runs", "clip", 1)
     write_epochs(tmp_path / "runs", ".hidden", 1)
     (tmp_path / "runs" / "just begun").mkdir()
     checkpoints = tmp_path / "runs" / "neg 2" / "checkpoints"
@@ -167,7 +172,8 @@ def test_the_best_epoch_has_a_name_that_moves(tmp_path: Path) -> None:
     models = Catalog([tmp_path / "models"], runs=tmp_path / "runs")
     write_epochs(tmp_path / "runs", "neg", 1, 2, 3)
     checkpoints = tmp_path / "runs" / "neg" / "checkpoints"
-    for note in ("", "[]", "{}", '{"epoch": "2"}', '{"epoch": 7}'):  # no epoch that is there
+    # None of these names an epoch that is there.
+    for note in ("", "[]", "{}", '{"epoch": "2"}', '{"epoch": 7}'):
         (checkpoints / BEST).write_text(note)
         assert "neg · best" not in models.names()
         models = Catalog([tmp_path / "models"], runs=tmp_path / "runs")

@@ -63,7 +63,8 @@ def test_fingerprints_tell_towers_apart_and_not_precisions(
     }.items():
         model = tiny_model().half().float()
         with torch.no_grad():
-            model.logit_scale += 1  # no embedding depends on it
+            # No embedding depends on it.
+            model.logit_scale += 1
             for weight in change:
                 model.get_parameter(weight).view(-1)[0] += 1
         cards[name] = write_checkpoint(tmp_path / name, model, TINY, {}, Card("tiny"), fp16=False)
@@ -208,7 +209,8 @@ def test_neither_an_existing_folder_is_overwritten_nor_infinite_weights_written(
         write_anew(folder)
     model = tiny_model()
     with torch.no_grad():
-        model.text_projection[0, 0] = 1e6  # beyond half precision
+        # It is beyond half precision.
+        model.text_projection[0, 0] = 1e6
     with pytest.raises(CheckpointError, match="text_projection"):
         write_checkpoint(folder.with_name("new"), model, TINY, {}, Card("tiny"))
     assert not folder.with_name("new").exists()

@@ -309,7 +309,8 @@ def test_an_index_goes_on_where_it_was_killed(
         notices: list[str] = []
         opened = embed_gallery(gallery, model, decoder, cache, announce=notices.append)
         assert [video.video_id for video in opened.gallery.videos] == ["30", "90", "200"]
-        assert sum(encoded) <= 2  # the one that was left, and the one that is measured
+        # The one that was left, and the one that is measured.
+        assert sum(encoded) <= 2
         assert len(notices) <= 1
         assert opened.embeddings.shape == (3, model.embed_dim)
 

@@ -54,7 +54,8 @@ def assert_equal(one: OpenClipEncoder, other: OpenClipEncoder) -> None:
 
 @pytest.mark.parametrize("visual", [False, True])
 def test_a_difference_equals_the_whole_model(models: Path, tmp_path: Path, visual: bool) -> None:
-    run = tmp_path / "runs" / "night" / "checkpoints" / "epoch_001"  # finds its base in models
+    # It finds its base in models.
+    run = tmp_path / "runs" / "night" / "checkpoints" / "epoch_001"
     card = write_tuned(run, models / "base", visual=visual)
     whole_card = write_tuned(tmp_path / "whole", None, visual=visual)
     assert not (run / WEIGHTS).exists()
@@ -86,10 +87,12 @@ def test_models_on_one_base_share_its_tensors_in_memory(models: Path) -> None:
     shared = first.shared
     del first, second, base
     gc.collect()
-    assert read_checkpoint(models / "1").shared is shared  # as long as anybody uses them
+    # It stays as long as anybody uses it.
+    assert read_checkpoint(models / "1").shared is shared
     trained = read_model(models / "1")[0]
     with torch.no_grad():
-        trained.token_embedding.weight += 1  # a training changes nobody else's
+        # A training changes nobody else's.
+        trained.token_embedding.weight += 1
     assert_equal(read_checkpoint(models / "1", verify=True), read_checkpoint(models / "1"))
 
 
@@ -123,7 +126,8 @@ def test_a_missing_or_changed_base_is_named(models: Path) -> None:
     write_anew(models / "base", "Base", seed=3, resnet=True)
     with pytest.raises(CheckpointError, match="Base"):
         read_model(models / "tuned")
-    write_card(models / "base", card)  # and does not tell
+    # The card does not tell.
+    write_card(models / "base", card)
     with pytest.raises(CheckpointError):
         read_checkpoint(models / "tuned", verify=True)
     (models / "base" / CARD).write_text("[")

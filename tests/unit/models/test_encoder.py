@@ -65,7 +65,8 @@ def test_a_frames_embedding_does_not_depend_on_its_batch() -> None:
 
 
 def test_a_video_is_the_mean_of_its_frames(encoder: OpenClipEncoder) -> None:
-    frames = np.array([[[1, 0], [0, 1]], [[1, 0], [1, 0]]], np.float32)  # two videos of two frames
+    # Two videos of two frames.
+    frames = np.array([[[1, 0], [0, 1]], [[1, 0], [1, 0]]], np.float32)
     np.testing.assert_allclose(encoder.pool(frames), [[0.5**0.5, 0.5**0.5], [1, 0]], atol=1e-6)
 
 

@@ -140,7 +140,8 @@ FORMS: dict[str, Callable[[Weights], Any]] = {
     "a state dict": lambda w: w,
     "open_clip's training": lambda w: {
         "epoch": 3,
-        "name": "2024_01_01-model_ViT-B-32-lr_1e-5",  # whose shapes are others
+        # Its shapes are others.
+        "name": "2024_01_01-model_ViT-B-32-lr_1e-5",
         "state_dict": prefixed("module.", w),
         "optimizer": {"state": {0: {"exp_avg": w["logit_scale"]}}},
     },
@@ -229,9 +230,8 @@ def test_a_checkpoint_folder_keeps_its_card_s_base(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("file", ["mine.safetensors", "old.pth", "half.bin"])
 def test_a_clip_is_read_from_every_kind_of_file(models: Catalog, tmp_path: Path, file: str) -> None:
-    weights = tiny_model(
-        7, resnet=True
-    ).state_dict()  # has whole numbers, too: what BatchNorm counts
+    # It has whole numbers, too: what BatchNorm counts.
+    weights = tiny_model(7, resnet=True).state_dict()
     write_tiny(models.home / "resnet", "ResNet", resnet=True)
     if file == "mine.safetensors":
         safetensors.torch.save_file(weights, tmp_path / file)
@@ -417,7 +417,8 @@ def test_the_notes_of_open_clips_training_tell_the_model(
         (run / "params.txt").write_text(stated)
         assert import_checkpoint(file, models, f"b{len(stated)}").remark == expected
     torch.save(vit().state_dict(), tmp_path / "plain.pt")
-    guess = import_checkpoint(tmp_path / "plain.pt", models).remark  # whatever was imported before
+    # It does not depend on what was imported before.
+    guess = import_checkpoint(tmp_path / "plain.pt", models).remark
     assert guess.startswith("A guess from the tensors' shapes: ViT-B-32, with GELU.")
     openais = {
         **vit().state_dict(),
@@ -432,12 +433,15 @@ def test_the_notes_of_open_clips_training_tell_the_model(
 def test_a_coca_fits_the_model_of_its_name(models: Catalog) -> None:
     architecture = foreign_architecture._named("coca_ViT-B-32", models)
     with torch.device("meta"):
-        own = build_model(architecture.model_cfg, architecture.preprocess_cfg, "meta").state_dict()
-    assert "text_decoder.ln_final.weight" in own
+        weights_of_coca = build_model(
+            architecture.model_cfg, architecture.preprocess_cfg, "meta"
+        ).state_dict()
+    assert "text_decoder.ln_final.weight" in weights_of_coca
     _, weights, misfits = foreign_architecture.fitted(
-        architecture.model_cfg, {name.removeprefix("text."): own[name] for name in own}
+        architecture.model_cfg,
+        {name.removeprefix("text."): weights_of_coca[name] for name in weights_of_coca},
     )
-    assert (weights.keys(), misfits) == (own.keys(), "")
+    assert (weights.keys(), misfits) == (weights_of_coca.keys(), "")
 
 
 def test_one_of_several_models_is_named_by_its_key(models: Catalog, tmp_path: Path) -> None:

@@ -55,7 +55,8 @@ def test_equal_towers_share_frames_and_not_pooled_embeddings(
     names = StoredNames.of(first.visual_key)
     other_names = StoredNames.of(second.visual_key)
     assert names.of_frames == other_names.of_frames and names.pooling != other_names.pooling
-    assert names.pooling.isidentifier()  # the name of a file
+    # It is the name of a file.
+    assert names.pooling.isidentifier()
 
 
 def test_more_frames_than_positions_are_thinned_out_evenly(tmp_path: Path) -> None:
@@ -95,7 +96,8 @@ def without_positions(file: Path) -> None:
         (changed(**{f"resblocks.{n}.x": torch.zeros(1) for n in range(60)}), "60 layers"),
         (changed(positions=torch.zeros(3, DIM)), "head"),
         (lambda file: os.truncate(file, file.stat().st_size // 2), "head"),
-        (lambda file: os.truncate(file, (1 << 30) + 1), "1 GB"),  # sparse
+        # The file is sparse.
+        (lambda file: os.truncate(file, (1 << 30) + 1), "1 GB"),
         (Path.unlink, "head"),
     ],
 )

@@ -81,7 +81,8 @@ def test_a_file_becomes_a_system_of_search_for_its_queries(models: Catalog) -> N
 
 def test_a_file_becomes_a_system_of_evaluate_without_strategies(models: Catalog) -> None:
     systems = with_controls([System("Other")], models)
-    assert systems == [System("Other")]  # no `drop`, whose texts the file lacks
+    # There is no `drop`, whose texts the file lacks.
+    assert systems == [System("Other")]
     queries = tuple(
         JudgedQuery("original", text, row_array((row,)))
         for row, text in enumerate(("a dog", "no cat"))

@@ -34,7 +34,12 @@ def run(program: str) -> None:
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-def test_the_compiler_is_imported_only_when_it_is_used() -> None:
+def test_open_clip_is_imported_without_the_compiler() -> None:
+    run(WITHOUT_IT)
+
+
+@pytest.mark.slow
+def test_the_compiler_works_once_it_is_used() -> None:
     run(WITHOUT_IT + USES_IT)
 
 

@@ -79,7 +79,8 @@ def spaces(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeSpaces]:
     monkeypatch.setattr(device, "GPU", "borrowed")
     yield fake
     if fake.process is not None:
-        fake.process.kill()  # it holds copies of this process's pipes, also of that which ends the browser's driver
+        # It holds copies of this process's pipes, also of that which ends the browser's driver.
+        fake.process.kill()
         fake.process.join()
 
 
@@ -92,7 +93,8 @@ def test_a_call_runs_on_the_borrowed_process_s_gpu(spaces: FakeSpaces) -> None:
     name, device, process, text = on_gpu(describe)(model, "x", times=2)
     assert (name, device, text) == ("a", "borrowed", "xx")
     assert process != os.getpid()
-    assert cast(Any, model).device == "cpu"  # in this process
+    # It is in this process.
+    assert cast(Any, model).device == "cpu"
 
 
 def test_a_younger_model_runs_in_this_process(spaces: FakeSpaces) -> None:

@@ -12,14 +12,21 @@ from typing import NamedTuple
 from nltk.stem import PorterStemmer
 
 FILLERS = {
-    "P": "man woman boy girl chef singer teenager player dancer runner",  # one who acts
-    "a": "dogs cats birds horses cars bicycles trees flowers boats children balloons cows",  # many
-    "t": "hat umbrella guitar helmet backpack scarf ladder camera ball bag kettle bottle",  # a thing
-    "d": "singing dancing swimming jumping smiling running cooking reading talking skating",  # an action
+    # One who acts.
+    "P": "man woman boy girl chef singer teenager player dancer runner",
+    # Many.
+    "a": "dogs cats birds horses cars bicycles trees flowers boats children balloons cows",
+    # A thing.
+    "t": "hat umbrella guitar helmet backpack scarf ladder camera ball bag kettle bottle",
+    # An action.
+    "d": "singing dancing swimming jumping smiling running cooking reading talking skating",
     "v": "sing dance swim jump smile run cook read talk skate",
-    "l": "beach park kitchen street garden stadium forest office",  # a place
-    "m": "rain|snow|fog|traffic|smoke|litter",  # no plural
-    "k": "sunglasses|make up|swing sets|running shoes|selfie sticks|street lights|ice cream|washing lines",  # odd tags
+    # A place.
+    "l": "beach park kitchen street garden stadium forest office",
+    # A thing without a plural.
+    "m": "rain|snow|fog|traffic|smoke|litter",
+    # A thing with an odd tag.
+    "k": "sunglasses|make up|swing sets|running shoes|selfie sticks|street lights|ice cream|washing lines",
     "f": "face hair hands mouth back",
     "s": "tennis football golf chess hockey",
     "w": "live|swim|sleep|hide|hunt",

@@ -14,7 +14,8 @@ from nt2vr.search.strategies import System
 from nt2vr.search.why import scored_backwards
 from nt2vr.ui.search.clip_view import backwards_view
 
-FRAMES = np.array([[[0, 1], [1, 0]], [[1, 0], [0.6, 0.8]]], np.float32)  # of "other" and of "clip"
+# Frames of "other" and of "clip".
+FRAMES = np.array([[[0, 1], [1, 0]], [[1, 0], [0.6, 0.8]]], np.float32)
 WANTED = np.array([1, 0], np.float32)
 
 
@@ -50,7 +51,8 @@ def scored(
 
 
 def test_the_last_frame_backwards_is_the_first() -> None:
-    assert scored(last) == 1.0  # forwards 0.6
+    # Forwards it is 0.6.
+    assert scored(last) == 1.0
     assert scored(mean) == pytest.approx(float(mean(FRAMES[[1]])[0] @ WANTED), abs=1e-4)
 
 

@@ -24,15 +24,20 @@ def judge(wanted: str, *unwanted: str, video: Video = VIDEO) -> str | None:
 @pytest.mark.parametrize(
     ("wanted", "unwanted", "verdict"),
     [
-        ("a man playing a guitar", ("singing",), "violation"),  # said in another caption
+        # Another caption says so.
+        ("a man playing a guitar", ("singing",), "violation"),
         ("a man plays guitars", (), "right"),
         ("a man playing a guitar", ("a dog",), "right"),
-        ("a man playing a guitar", ("a hat",), "right"),  # a caption denies the hat
-        ("a man playing a guitar", ("a concert",), None),  # a related word: it may well be one
-        ("a horse", ("a dog",), None),  # not mentioned is not absent
+        # A caption denies the hat.
+        ("a man playing a guitar", ("a hat",), "right"),
+        # A related word: it may well be one.
+        ("a man playing a guitar", ("a concert",), None),
+        # What is not mentioned is not absent.
+        ("a horse", ("a dog",), None),
         ("", ("singing",), "violation"),
         ("", ("a dog",), None),
-        ("a man on a stage", (), None),  # no single caption says so
+        # No single caption says so.
+        ("a man on a stage", (), None),
     ],
 )
 def test_a_verdict_needs_a_caption_that_says_so(

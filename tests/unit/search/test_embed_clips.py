@@ -251,7 +251,8 @@ def test_an_open_gallery_is_unaffected_by_later_changes(
     few = replace(library, videos=library.videos[::10])
     drop_unused(few, cache)
     after, encoder = embed(replace(library, videos=library.videos[::-5]), decoder, cache)
-    assert encoder.num_clips == 8  # of v39, v34, …: the four that are left are others
+    # Of v39, v34 and so on: the four that are left are others.
+    assert encoder.num_clips == 8
     np.testing.assert_array_equal(before.frame_embeddings(39), frames)
     for first, second in zip(before.search(np.array([0, 1], np.float32), 40), answer, strict=True):
         np.testing.assert_array_equal(first, second)

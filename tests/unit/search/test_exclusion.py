@@ -38,7 +38,8 @@ def test_only_the_largest_excess_over_tau_is_taken() -> None:
     assert scores_of(wanted_scores, X, exclusion) == pytest.approx(
         [1, 0.5, 0.6 - 2 * 0.2, -2 * 0.4]
     )
-    assert scores_of(wanted_scores[2], X, exclusion) == pytest.approx(0.2)  # one clip
+    # One clip.
+    assert scores_of(wanted_scores[2], X, exclusion) == pytest.approx(0.2)
     assert scores_of(wanted_scores, X, None) == pytest.approx([1, 0.5, 0.6, 0])
 
 
@@ -88,18 +89,21 @@ def test_an_approximate_index_gives_the_clips_to_score_exactly(
         vectors, wanted, exclusion, 300
     )
 
-    contents = np.arange(300) + 7  # as an approximate index names clips
+    # An approximate index names clips like this.
+    contents = np.arange(300) + 7
     ids = ExactIndex(8)
     ids.add(contents, vectors)
     two_stages = gallery_of(vectors, ids, contents)
     assert two_stages.search(wanted, 20, exclusion)[1].tolist() == expected
     monkeypatch.setattr(embedded_module, "SHORTLIST", 22)
     assert two_stages.search(wanted, 20, exclusion)[1].tolist()[:10] == expected[:10]
-    hard = Exclusion(wanted[None], 3.0, 0.2)  # the nearest clips lose most, so that all are scored
+    # The nearest clips lose most, so that all are scored.
+    hard = Exclusion(wanted[None], 3.0, 0.2)
     assert two_stages.search(wanted, 20, hard)[1].tolist() == best_of(vectors, wanted, hard, 20)
 
     nearest = np.argsort(-(vectors @ wanted))[:40]
-    index = ExactIndex(8)  # if more than the shortlist were scored, others would be found
+    # If more than the shortlist were scored, others would be found.
+    index = ExactIndex(8)
     index.add(contents[nearest], vectors[nearest])
     monkeypatch.setattr(embedded_module, "SHORTLIST", 40)
     weak = replace(exclusion, weight=0.01)
@@ -119,13 +123,11 @@ def test_evaluation_ranks_by_the_same_scores_and_equal_clips_tie() -> None:
     queries = [JudgedQuery("composed", "x", row_array([row])) for row in (0, 5)]
     measured = measure_block(wanted, vectors, queries, exclusions=exclusions)
     scores = scores_of(vectors, wanted[0], exclusions[0]), vectors @ wanted[1]
-    assert (
-        measured.ranks.tolist()
-        == [  # the copy of the right clip ties, and ties count against it
-            1 + int((np.delete(row, right) > row[right] - 1e-6).sum())
-            for row, right in zip(scores, (0, 5), strict=True)
-        ]
-    )
+    # The copy of the right clip ties, and ties count against it.
+    assert measured.ranks.tolist() == [
+        1 + int((np.delete(row, right) > row[right] - 1e-6).sum())
+        for row, right in zip(scores, (0, 5), strict=True)
+    ]
     penalties: Any = losses(exclusions, vectors, vectors)
     assert (penalties[:, :7] == penalties[:, 60:]).all() and not penalties[1].any()
     assert losses([None], vectors, vectors) == losses((), vectors, vectors) == 0

@@ -40,7 +40,8 @@ from tests.unit.models.test_pooling import write_pooled
 
 QUERY = Query("a man sings, no dog", ("a man sings",), ("dog",))
 SYSTEMS = ("run", "run boolean", "run drop")
-FRAMES = np.random.default_rng(0).integers(0, 256, (5, 2, 64, 64, 3), np.uint8)  # of five clips
+# Frames of five clips.
+FRAMES = np.random.default_rng(0).integers(0, 256, (5, 2, 64, 64, 3), np.uint8)
 PATIENCE_S = 60
 
 
@@ -188,7 +189,8 @@ def test_during_swaps_every_answer_comes_from_exactly_one_model(
     for answered_by, epochs in answers:
         assert len(set(epochs)) == 1
         assert answered_by == (order[(epochs[0] or 0) % len(order)] if epochs[0] != 1 else "0")
-    assert len({epochs[0] for _, epochs in answers}) > 3  # many swaps happened under searches
+    # Many swaps happened under searches.
+    assert len({epochs[0] for _, epochs in answers}) > 3
 
 
 def test_a_swap_gives_what_a_fresh_load_gives(
@@ -279,7 +281,8 @@ def test_a_broken_newest_epoch_falls_back_to_the_previous(
     assert "epoch_003" in live.get("run").notice
     with pytest.raises(CheckpointError, match="epoch_003"):
         live.get("run · epoch 3")
-    assert live.get("run · epoch 1").epoch is None  # its name says it
+    # Its name says it.
+    assert live.get("run · epoch 1").epoch is None
 
 
 def test_old_models_are_freed_when_their_last_search_ends(
@@ -295,7 +298,8 @@ def test_old_models_are_freed_when_their_last_search_ends(
         publish(runs, 2, sources / "1")
         searcher.live.refresh()
         gc.collect()
-        assert model() is not None  # a search still has it
+        # A search still has it.
+        assert model() is not None
         del searching
         gc.collect()
         assert model() is None
@@ -381,6 +385,7 @@ def test_a_new_head_is_swapped_in_without_encoding_a_frame(
         embedded = searcher.live.get("run").galleries[searcher]
         expected = read_checkpoint(tmp_path / "1").pool(np.array(embedded.all_frames))
     assert [answer.rankings[0].epoch for answer in (before, after)] == [1, 2]
-    assert sum(encoded) == 3 * len(FRAMES)  # by the first head
+    # The first head embeds them.
+    assert sum(encoded) == 3 * len(FRAMES)
     assert not np.allclose(before.rankings[0].gallery.embeddings, embedded.embeddings)  # type: ignore[union-attr]
     np.testing.assert_allclose(embedded.embeddings, expected[embedded.frame_rows], atol=1e-6)

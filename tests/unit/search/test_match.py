@@ -41,7 +41,8 @@ def test_lines_are_scored_as_searches_score_the_clip(searcher: GallerySearcher) 
             wanted, abs=1e-4, nan_ok=True
         )
         assert system.best == int(np.nanargmax(wanted))
-    assert answer.systems[-1].scores[2] is None  # nothing is left of "not a dog" to search for
+    # Nothing is left of "not a dog" to search for.
+    assert answer.systems[-1].scores[2] is None
 
 
 def test_clips_have_a_true_line_and_pictures_have_none(

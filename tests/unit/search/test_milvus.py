@@ -48,7 +48,8 @@ def test_where_no_server_answers_searches_are_exact_and_say_so(
     assert (
         index.notice == "The vector database does not answer. Every clip was compared here instead."
     )
-    assert asked == ["http://db:19530"]  # not once per search
+    # It is not asked once per search.
+    assert asked == ["http://db:19530"]
     message = "Milvus at http://db:19530 does not answer (connection refused)."
     assert caplog.messages == [f"{message} Searches compare every clip here instead."]
     with pytest.raises(ConnectionError, match="http://db:19530"):
@@ -107,7 +108,8 @@ def test_an_update_without_a_server_embeds_and_has_a_notice(
             room.opened("one").index, ExactIndex
         )
         assert room.opened("one").notice.endswith("Update the library.")
-        room.libraries.remove("one")  # needs no server
+        # This needs no server.
+        room.libraries.remove("one")
 
 
 @pytest.mark.slow
@@ -117,7 +119,8 @@ def test_a_library_is_indexed_searched_changed_and_removed(
 ) -> None:
     with Cache.of(tmp_path / "data") as cache:
         room = Room(tmp_path, decoder, cache, Milvus(request.getfixturevalue(place)))
-        for name in ("one", "other"):  # of the same files, in one collection
+        # Both have the same files, in one collection.
+        for name in ("one", "other"):
             room.libraries.add(name, "folder", room.videos)
             assert room.update(name).notice == ""
         opened = room.opened("one")
@@ -141,7 +144,8 @@ def test_a_library_is_indexed_searched_changed_and_removed(
             and room.num_rows == 6
         )
         room.update("one")
-        assert room.num_rows == 6  # nothing is doubled
+        # Nothing is doubled.
+        assert room.num_rows == 6
         room.libraries.remove("one")
         assert room.num_rows == 3 and len(room.opened("other").index) == 3
 
@@ -207,5 +211,6 @@ def test_a_server_that_is_killed_costs_no_clip(
         index.search(vectors[::500], 1)[1][:, 0].tolist() == ids[::500].tolist()
         and not index.notice
     )
-    milvus_server.kill()  # between two searches, or in one: the client sees no difference
+    # Between two searches or in one: the client sees no difference.
+    milvus_server.kill()
     assert index.search(vectors[::500], 1)[1][:, 0].tolist() == ids[::500].tolist() and index.notice

@@ -35,7 +35,8 @@ def found(*videos: Video) -> list[tuple[Video, float]]:
 @pytest.mark.parametrize(
     ("names", "k", "expected"),
     [
-        ("a3 b4 a2 a7", 4, ["a@3 a@2", "b@4", "a@7"]),  # the best of them comes first
+        # The best of them comes first.
+        ("a3 b4 a2 a7", 4, ["a@3 a@2", "b@4", "a@7"]),
         # Joined by the one between, which makes room for another.
         (
             "a1 a3 a2 b0 c0",

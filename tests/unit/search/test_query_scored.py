@@ -68,7 +68,8 @@ def test_a_brief_action_beats_what_is_always_slightly_similar() -> None:
     x, y = np.eye(DIM, dtype=np.float32)[:2]
     little = np.asarray(0.5 * x + np.sqrt(0.75) * y, np.float32)
     embedded = gallery_of(np.stack([np.stack([little] * 4), np.stack([x, y, y, y])]))
-    assert embedded.search(x, 2)[1].tolist() == [0, 1]  # by the mean
+    # By the mean.
+    assert embedded.search(x, 2)[1].tolist() == [0, 1]
     assert embedded.search(x, 2, Exclusion(NONE, 0.0, focus=x))[1].tolist() == [1, 0]
 
 
@@ -98,7 +99,8 @@ def test_measures_are_those_of_a_plain_loop() -> None:
     frames = units(7, 4, DIM)
     texts = units(5, DIM, seed=1)
     away = units(5, DIM, seed=2)
-    frames[6] = 0  # unreadable
+    # It is unreadable.
+    frames[6] = 0
     exclusions = [Exclusion(away[row][None], 0.5, 0.1, focus=texts[row]) for row in range(3)]
     exclusions += [Exclusion(NONE, 0.0, focus=texts[row]) for row in range(3, 5)]
     table = np.full((5, 7), -np.inf)

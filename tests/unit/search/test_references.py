@@ -61,10 +61,12 @@ DIAGONAL = np.array([0.6, 0.8, 0], np.float32)
 @pytest.mark.parametrize(
     ("references", "picture", "away"),
     [
-        ([(EAST, 0.3, True)], [1, 0, 0], None),  # one picture is itself, whatever its weight
+        # One picture is itself, whatever its weight.
+        ([(EAST, 0.3, True)], [1, 0, 0], None),
         ([(EAST, 0.0, True)], [1, 0, 0], None),
         ([(EAST, 0.5, True), (NORTH, 0.5, True)], [HALF, HALF, 0], None),
-        ([(EAST, 0.9, True), (NORTH, 0.3, True)], [0.9487, 0.3162, 0], None),  # 3 to 1
+        # The weights are 3 to 1.
+        ([(EAST, 0.9, True), (NORTH, 0.3, True)], [0.9487, 0.3162, 0], None),
         ([(EAST, 1.0, True), (NORTH, 0.0, True)], [1, 0, 0], None),
         ([(UP, 0.5, False)], None, [0, 0, 0.2]),
         ([(UP, 0.5, False), (DIAGONAL, 1.0, False)], None, [0.24, 0.32, 0.2]),

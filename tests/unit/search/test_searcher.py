@@ -39,13 +39,14 @@ from nt2vr.world.verdicts import judge_video
 from tests.support.mean_pooling import pool_by_mean
 
 KEYWORDS = ("man", "woman", "guitar", "sing", "dog", "other")
+# Grey level -> what is shown.
 LEVELS = {
     0: "man guitar",
     50: "man guitar sing",
     100: "woman sing",
     150: "dog",
     200: "woman",
-}  # grey level -> shown
+}
 MODELS = ("CLIP", "ViT-B-32 / openai", "run 3")
 
 NOT_SINGING = Query("a man with a guitar who does not sing", ("a man with a guitar",), ("sing",))
@@ -221,7 +222,8 @@ def test_rectified_ranks_by_the_wanted_part_less_what_exceeds_tau(searcher: Sear
 def test_parts_take_away_what_a_text_removes_from_pictures(searcher: Searcher) -> None:
     query = searcher.understand("remove the guitar", editing=True)
     systems = ["CLIP parts", "CLIP fusion", "CLIP", "CLIP drop"]
-    duet = beside(grey(50))  # guitar and singing
+    # A guitar and singing.
+    duet = beside(grey(50))
     parts, fusion, plain, drop = searcher.search(query, systems, 5, duet).rankings
     assert parts.hits[0].video_id == fusion.hits[0].video_id == "singer"
     assert plain.hits[0].video_id != "singer"
@@ -259,7 +261,8 @@ def test_a_picture_joins_by_its_weight(
 @pytest.mark.parametrize("text", ["", "  \n"])
 def test_a_picture_alone_is_enough_and_nothing_is_not(searcher: Searcher, text: str) -> None:
     for system in ("CLIP", "CLIP boolean", "CLIP anchored λ 1", "CLIP drop"):
-        for weight in (0.0, 0.5, 1.0):  # the weight has nothing to weigh against
+        # The weight has nothing to weigh against.
+        for weight in (0.0, 0.5, 1.0):
             assert scores(searcher.search(Query(text), [system], 5, beside(grey(150), weight)))[
                 "dog"
             ] == pytest.approx(1, abs=1e-4)
@@ -342,7 +345,8 @@ def test_an_invalid_value_is_one_sentence(
         ("CLIP anchored lambda 1.9", System("CLIP", "anchored", 1.9)),
         ("CLIP spherical t 0.95", System("CLIP", "spherical", 0.95)),
         ("ViT-B-32 / openai drop", System("ViT-B-32 / openai", "drop")),
-        ("run 3", System("run 3")),  # not the weight 3 of a model "run"
+        # Not the weight 3 of a model "run".
+        ("run 3", System("run 3")),
         ("run · epoch 3 boolean α 1", System("run · epoch 3", "boolean", 1.0)),
     ],
 )
@@ -380,7 +384,8 @@ def test_a_link_s_systems_join_those_on_offer(searcher: Searcher) -> None:
 def test_an_invalid_systems_name_is_one_sentence(name: str) -> None:
     with pytest.raises(ConfigError) as caught:
         System.named(name, MODELS)
-    str(caught.value).encode()  # fails for a lone surrogate
+    # This fails for a lone surrogate.
+    str(caught.value).encode()
 
 
 def test_hits_carry_the_verdict_of_their_scene(searcher: Searcher) -> None:
@@ -473,10 +478,13 @@ def test_concurrent_searches_embed_the_gallery_once_per_tower(
 @pytest.mark.parametrize(
     ("system", "text", "low"),
     [
-        ("CLIP", "a dog", False),  # the dog has 1
-        ("CLIP", "a dog with a guitar", True),  # no clip has both: the dog has .71
+        # The dog has 1.
+        ("CLIP", "a dog", False),
+        # No clip has both: the dog has .71.
+        ("CLIP", "a dog with a guitar", True),
         ("CLIP drop", "a woman with a guitar", True),
-        ("CLIP boolean", "a woman with a guitar", False),  # no cosine: it has no lowest good score
+        # Without a cosine it has no lowest good score.
+        ("CLIP boolean", "a woman with a guitar", False),
     ],
 )
 def test_a_match_below_the_model_s_floor_is_low(
@@ -501,7 +509,8 @@ def test_a_reference_clip_is_not_encoded_again_or_returned(
     searcher: Searcher,
 ) -> None:
     encoder = searcher.live.get("CLIP").encoder
-    searcher.search(NO_DOG, ["CLIP"], 5)  # embeds the gallery
+    # This embeds the gallery.
+    searcher.search(NO_DOG, ["CLIP"], 5)
     before = encoder.num_batches  # type: ignore[attr-defined]
     answer = searcher.search(
         Query(""), ["CLIP", "CLIP parts"], 5, references=[Reference(video_id="dog")]
@@ -525,4 +534,5 @@ def test_less_like_a_clip_ranks_what_resembles_it_lower(searcher: Searcher) -> N
     assert "dog" not in ranks and scores(answer)["both"] < 1 and plain["both"] == 1
     assert control["both"] == 1 and scores(answer, 1)["both"] == pytest.approx(1, abs=1e-3)
     alone = searcher.search(Query(""), ["CLIP"], 5, references=away).rankings[0]
-    assert alone.ranks["both"] == len(alone.ranks)  # less like the dog, and nothing else
+    # The order is by how little a clip is like the dog, and by nothing else.
+    assert alone.ranks["both"] == len(alone.ranks)

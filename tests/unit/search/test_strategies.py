@@ -66,8 +66,10 @@ def test_spherical_has_the_published_direction(theta: float, t: float) -> None:
 def test_spherical_by_hand() -> None:
     """At right angles and t = cos(45 degrees), the directions within 45 degrees of p end where those of n begin."""
     assert spherical(parts(Y[None], cos(pi / 4))) == pytest.approx(X, abs=1e-6)
-    assert angle(spherical(parts(Y[None], 1.0))) == pytest.approx(-45)  # p - n
-    assert angle(spherical(parts(Y[None], 0.0))) == pytest.approx(45)  # p + n
+    # p - n.
+    assert angle(spherical(parts(Y[None], 1.0))) == pytest.approx(-45)
+    # p + n.
+    assert angle(spherical(parts(Y[None], 0.0))) == pytest.approx(45)
 
 
 def test_spherical_leaves_every_unwanted_part_in_any_order() -> None:

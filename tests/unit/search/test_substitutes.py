@@ -42,11 +42,14 @@ def read(
 @pytest.mark.parametrize(
     ("word", "substitute"),
     [
-        ("dogs", "dog"),  # a form comes before the table
+        # A form comes before the table.
+        ("dogs", "dog"),
         ("danced", "dancing"),
         ("someone", "person"),
-        ("kids", "boy or girl"),  # the table's word in another form; "or" need not be known
-        ("jogs", "running"),  # the table's answer in another form
+        # The table's word in another form; "or" need not be known.
+        ("kids", "boy or girl"),
+        # The table's answer in another form.
+        ("jogs", "running"),
         ("guitarist", "person playing the guitar"),
         ("red", None),
         ("qwxz", None),

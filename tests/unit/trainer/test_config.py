@@ -39,7 +39,8 @@ def test_shipped_configs_can_be_trained(path: Path) -> None:
     assert config.encoder.name
     if config.encoder.trains_towers:
         assert build_losses(config.objective.losses).terms.keys() == config.objective.losses.keys()
-    if config.encoder.base.startswith("assets/"):  # the others have to be downloaded first
+    # The others have to be downloaded first.
+    if config.encoder.base.startswith("assets/"):
         model_cfg = read_configs(ROOT / config.encoder.base)[0]
         model_cfg["text_cfg"]["layers"] += config.encoder.added_layers
         assert config.encoder.model_cfg == model_cfg
@@ -177,7 +178,8 @@ def test_relative_paths_start_at_the_run_s_folder(
     assert resolved(config) == config
     for unchanged in (TrainConfig(base="assets/models/clip"), TrainConfig()):
         assert resolved(unchanged) == unchanged
-    for typed in ("vit-b-32/openai", "ViT-B-32 / openai"):  # the name of a model
+    # Both are the name of a model.
+    for typed in ("vit-b-32/openai", "ViT-B-32 / openai"):
         base = resolved(TrainConfig(base=typed), tmp_path / "data").encoder.base
         assert base == str(tmp_path / "data" / "models" / "ViT-B-32--openai")
     assert resolved(TrainConfig(base="clip"), tmp_path / "data").encoder.base == str(
@@ -185,7 +187,8 @@ def test_relative_paths_start_at_the_run_s_folder(
     )
     with pytest.raises(ConfigError, match="CLIP-neq"):
         resolved(TrainConfig(base="CLIP-neq"), tmp_path / "data")
-    (tmp_path / "clip-neg").mkdir()  # hides no preset
+    # It hides no preset.
+    (tmp_path / "clip-neg").mkdir()
     assert preset_or_file(Path("clip-neg")) == preset_files()["clip-neg"]
     with pytest.raises(ConfigError, match=r"clip-bln.*clip, clip-bnl, "):
         preset_or_file(Path("clip-bln"))

@@ -43,7 +43,8 @@ from trainer.learner import Learner
 from trainer.losses import build_losses
 from trainer.runs.run_folder import RunFolder
 
-slow = pytest.mark.slow  # starts processes that import torch
+# These tests start processes that import torch.
+slow = pytest.mark.slow
 VIT = {
     **TINY,
     "vision_cfg": {"image_size": 64, "patch_size": 32, "width": 16, "head_width": 8, "layers": 1},
@@ -52,7 +53,8 @@ LOSSES = ("contrastive", "retrieval", "bnl", "composed")
 # Imports torch once for both.
 multiprocessing.set_forkserver_preload(["trainer.loop", "tests.support.tiny_models"])
 KINDS = ("text", "visual", "all", "accumulated")
-KEPT = {"4 kept": 0.5, "2 kept": 0.25}  # share of the 8 captions of a batch
+# The share of the 8 captions of a batch.
+KEPT = {"4 kept": 0.5, "2 kept": 0.25}
 HEADS: dict[str, TrainedPart] = {"head": "head", "head and all": "all"}
 CASES = [(kind, loss) for kind in KINDS for loss in LOSSES] + [
     (kind, "distill") for kind in ("text", *KEPT)
@@ -274,7 +276,8 @@ def test_a_run_of_two_processes_as_a_person_starts_it(
     )
     two = RunFolder(tmp_path / "two")
     assert done.returncode == 0, f"{done.stderr}\n{two.log.read_text() if two.log.exists() else ''}"
-    monkeypatch.setattr(signal, "signal", lambda *_: None)  # leaves pytest's own handlers in place
+    # This leaves pytest's own handlers in place.
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
     one = RunFolder(tmp_path / "one")
     assert main(arguments[0]) == 0, one.log.read_text()
     assert_ended(two, "finished")

@@ -26,8 +26,10 @@ LOSSES = {"retrieval": {}, "bnl": {"weight": 1e-3}}
 CONFIG = SMALL.replace(
     name="Small", model=SMALL_VIT, num_clips=16, losses=LOSSES, learning_rate=1e-3, precision="fp32"
 )
-SAME = 1e-2  # of losses on one GPU, relative: its kernels add up in any order
-AS_ON_CPU = 2e-3  # of losses in fp32 without TF32, relative
+# Of losses on one GPU, relative: its kernels add up in any order.
+SAME = 1e-2
+# Of losses in fp32 without TF32, relative.
+AS_ON_CPU = 2e-3
 
 
 @pytest.fixture(scope="module")

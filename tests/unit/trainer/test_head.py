@@ -213,7 +213,8 @@ def test_a_run_with_other_parameters_is_not_resumed(
     )
     state = torch.load(run.resume, weights_only=True)
     learned = state["learner"][part]
-    if part == "optimizer":  # the order in which seqTransf's parameters were registered has changed
+    # The order in which seqTransf's parameters were registered has changed.
+    if part == "optimizer":
         moments = learned["state"]
         other_name = next(
             n for n in moments if moments[n]["exp_avg"].shape != moments[0]["exp_avg"].shape

@@ -19,9 +19,8 @@ from trainer.learner import Learner
 
 TEXTS = ["a man sings", "a dog and not a cat", ""]
 TWO_LAYERS: dict[str, Any] = {**TINY, "text_cfg": {**TINY["text_cfg"], "layers": 2}}
-VIT: dict[
-    str, Any
-] = {  # a separate text tower module, and a visual tower whose layers have the same names
+# A separate text tower module, and a visual tower whose layers have the same names.
+VIT: dict[str, Any] = {
     **TWO_LAYERS,
     "vision_cfg": {"image_size": 64, "layers": 1, "width": 64, "patch_size": 32, "head_width": 32},
     "custom_text": True,
@@ -50,7 +49,8 @@ def config(tmp_path: Path) -> TrainConfig:
 
 @pytest.mark.parametrize("model_cfg", [TWO_LAYERS, VIT], ids=["CLIP", "CustomTextCLIP with a ViT"])
 @pytest.mark.parametrize(
-    ("added", "old"),  # resulting positions of the base's two layers
+    # The resulting positions of the base's two layers.
+    ("added", "old"),
     [(1, [0, 1]), (2, [0, 2]), (3, [0, 2]), (4, [0, 3])],
 )
 def test_added_layers_stand_evenly_and_change_no_embedding(

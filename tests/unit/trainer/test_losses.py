@@ -103,7 +103,8 @@ def test_labels_are_ranked_as_in_plain_loops() -> None:
     def cost(right: float, wrong: list[float]) -> float:
         return -math.log(math.exp(right) / (math.exp(right) + sum(map(math.exp, wrong))))
 
-    of_clips = [  # clip 0 shows all words
+    # Clip 0 shows all words.
+    of_clips = [
         (cost(scores[1][1], [scores[1][0]]) + cost(scores[1][2], [scores[1][0]])) / 2,
         cost(scores[2][2], [scores[2][0], scores[2][1]]),
     ]
@@ -138,8 +139,8 @@ def test_contrastive_is_the_mean_of_both_directions() -> None:
     batch = random_batch()
     score = (7.0 * given(batch.video) @ batch.caption.T).tolist()
 
-    def lost(own: float, all_scores: list[float]) -> float:
-        return math.log(sum(math.exp(s) for s in all_scores)) - own
+    def lost(right_score: float, all_scores: list[float]) -> float:
+        return math.log(sum(math.exp(s) for s in all_scores)) - right_score
 
     total = sum(
         lost(score[i][i], score[i]) + lost(score[i][i], [row[i] for row in score]) for i in range(5)
@@ -181,7 +182,8 @@ def test_retrieval_is_that_of_a_plain_loop() -> None:
 
 @pytest.mark.parametrize(
     ("pivot", "expected"),
-    [("video", 0.1 + 0.5 - 0.55), ("query", 0.1 + 0.9 - 0.55)],  # Eq. 3 and the other pivot
+    # Eq. 3 and the other pivot.
+    [("video", 0.1 + 0.5 - 0.55), ("query", 0.1 + 0.9 - 0.55)],
 )
 def test_snl_by_hand(pivot: Any, expected: float) -> None:
     loss = SoftNegativeLoss(pivot=pivot)
@@ -195,7 +197,8 @@ def test_snl_by_hand(pivot: Any, expected: float) -> None:
     ids=["deaf to negation", "inside both bands", "too far for the query", "too far for both"],
 )
 def test_bnl_is_the_distance_from_its_bands_by_hand(gap: float, video: float, query: float) -> None:
-    near = cosines(0.8, 0.8 - gap, 0.8 - gap)  # the same gap for both pivots
+    # The gap is the same for both pivots.
+    near = cosines(0.8, 0.8 - gap, 0.8 - gap)
     assert BidirectionalLoss()(near).item() == pytest.approx(video + query, abs=1e-5)
     assert BidirectionalLoss(query_pivot=False)(near).item() == pytest.approx(video, abs=1e-5)
     assert BidirectionalLoss(video_pivot=False)(near).item() == pytest.approx(query, abs=1e-5)
@@ -211,7 +214,8 @@ def test_captions_that_cannot_be_negated_count_nothing(kind: Any) -> None:
     # The same sum as if all four were negatable.
     assert kind()(masked).item() == pytest.approx(4 * single)
     assert kind(rescale=False)(masked).item() == pytest.approx(single)
-    for rescale in (True, False):  # the mean is over the captions that could be
+    # The mean is over the captions that could be.
+    for rescale in (True, False):
         assert kind(reduction="mean", rescale=rescale)(masked).item() == pytest.approx(single)
     assert kind()(with_negatable(four, False, False, False, False)).item() == 0
 
@@ -277,7 +281,8 @@ def test_distillation_by_hand() -> None:
         wanted=torch.stack((x, x)),
         unwanted=torch.stack((y, y)),
         pure=torch.tensor([False, True]),
-        unwanted_mean=-y,  # so the first target is x - .5 (y + y), the second 2x - y
+        # The first target is x - .5 (y + y), the second 2x - y.
+        unwanted_mean=-y,
         video_mean=2 * x,
         caption=torch.stack((x, y)),
     )

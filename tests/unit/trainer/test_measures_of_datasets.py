@@ -59,7 +59,8 @@ def test_the_last_epoch_is_measured_as_evaluation_does(config: TrainConfig, tmp_
     first = read_metrics(run.metrics)[0]
     for name in ("composed/MIR", "composed/hard_pairs"):
         assert first[f"drop/{name}"] == pytest.approx(of_control[name], abs=1e-3)
-    assert len(list((tmp_path / "evaluation").glob("queries-*.json"))) == 1  # both share them
+    # Both share them.
+    assert len(list((tmp_path / "evaluation").glob("queries-*.json"))) == 1
     best = json.loads((run.path / "checkpoints" / "best.json").read_text())
     assert best == {
         "epoch": max(epochs_of(run), key=lambda row: row["composed/hard_pairs"])["epoch"]

@@ -56,7 +56,8 @@ def gradients() -> dict[str, torch.Tensor]:
 def test_a_step_is_rmsprop_s_on_clipped_gradients(scale: float) -> None:
     of_loss = gradients()
     norm = torch.stack([gradient.norm() for gradient in of_loss.values()]).norm()
-    assert norm > 2 / 16  # clipped at both larger scales
+    # It is clipped at both larger scales.
+    assert norm > 2 / 16
     before, after = step(CONFIG.replace(loss_scale=scale))
     clip = min(1.0, 2.0 / float(scale * norm))
     for name, gradient in of_loss.items():
@@ -150,11 +151,11 @@ def test_gradients_of_accumulated_batches_are_averaged() -> None:
 
 
 def test_the_rate_rises_linearly_and_falls_by_its_schedule() -> None:
-    cosine = CONFIG.replace(num_clips=40, epochs=1, warmup_steps=2)  # 10 steps
+    # 10 steps.
+    cosine = CONFIG.replace(num_clips=40, epochs=1, warmup_steps=2)
     rates = [rate_at(step, cosine) for step in (0, 1, 2, 6, 9, 10, 99)]
-    assert rates == pytest.approx(
-        [0.5, 1, 1, 0.5, 0.03806023, 0, 0], abs=1e-7
-    )  # (1 + cos 7/8 π) / 2
+    # (1 + cos 7/8 π) / 2.
+    assert rates == pytest.approx([0.5, 1, 1, 0.5, 0.03806023, 0, 0], abs=1e-7)
     exponential = cosine.replace(schedule="exponential", decay=0.5, warmup_steps=0, epochs=3)
     assert [rate_at(step, exponential) for step in (0, 9, 10, 29)] == [1, 1, 0.5, 0.25]
 

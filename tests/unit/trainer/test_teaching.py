@@ -96,7 +96,8 @@ def test_the_number_of_epochs_is_chosen_at_the_start_only(
     data_dir: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     command = ["teach", "tiny/random", "--data-dir", str(data_dir), "--epochs"]
-    monkeypatch.setattr(session, "_lead", lambda *_: "stopped")  # trains nothing
+    # Nothing is trained.
+    monkeypatch.setattr(session, "_lead", lambda *_: "stopped")
     assert main([*command, "0"]) == 2
     assert main([*command, "3"]) == 0
     assert "taught: 18 steps, about" in capsys.readouterr().out

@@ -44,7 +44,8 @@ def colours(count: int) -> Clips:
 def test_a_learner_learns(precision: Any) -> None:
     clips = colours(4)
     learner = Learner(CONFIG.replace(precision=precision, epochs=10))
-    batch = Batch(np.array(clips.frames), clips.captions("a"))  # one clip of each colour
+    # One clip of each colour.
+    batch = Batch(np.array(clips.frames), clips.captions("a"))
     losses = [learner.step([batch])["contrastive"] for _ in range(16)]
     assert losses[-1] < 0.5 * losses[0]
     assert learner.model.logit_scale.dtype == torch.float32
@@ -101,9 +102,9 @@ def test_epochs_leave_checkpoints_that_measure_what_they_say(tmp_path: Path) -> 
     assert run.status() == RunStatus("running", os.getpid(), 2, 4, 0, total=4)
 
 
-@pytest.mark.parametrize(("count", "left"), [(0, {1, 2, 3, 4}), (2, {3, 4})])
+@pytest.mark.parametrize(("count", "kept_epochs"), [(0, {1, 2, 3, 4}), (2, {3, 4})])
 def test_the_newest_and_best_checkpoints_are_kept(
-    tmp_path: Path, count: int, left: set[int]
+    tmp_path: Path, count: int, kept_epochs: set[int]
 ) -> None:
     run = RunFolder(tmp_path)
     learner = Learner(CONFIG.replace(epochs=4, keep_checkpoints=count))
@@ -111,10 +112,11 @@ def test_the_newest_and_best_checkpoints_are_kept(
     measured = [
         json.loads(line) for line in run.metrics.read_text().splitlines() if "original/MIR" in line
     ]
-    best = max(measured, key=lambda line: line["original/MIR"])["epoch"]  # the first of equals
+    # The first of equals counts.
+    best = max(measured, key=lambda line: line["original/MIR"])["epoch"]
     assert json.loads((tmp_path / "checkpoints" / "best.json").read_text()) == {"epoch": best}
     names = {path.name for path in (tmp_path / "checkpoints").iterdir()}
-    assert names == {"best.json", *(f"epoch_{epoch:03d}" for epoch in left | {best})}
+    assert names == {"best.json", *(f"epoch_{epoch:03d}" for epoch in kept_epochs | {best})}
 
 
 def test_a_run_as_a_person_starts_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -123,7 +125,8 @@ def test_a_run_as_a_person_starts_it(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main([str(run.path), "--config", str(tmp_path / "tiny.json"), "--json"]) == 0
     status = run.status()
     assert status == RunStatus("finished", os.getpid(), 2, 4, total=4)
-    captured = capsys.readouterr()  # no terminal
+    # There is no terminal.
+    captured = capsys.readouterr()
     epochs = [line for line in captured.err.splitlines() if line.startswith("epoch ")]
     assert [line.partition(":")[0] for line in epochs] == ["epoch 1 of 2", "epoch 2 of 2"]
     # R@1 of one clip is always 0 or 100.
@@ -172,6 +175,7 @@ def test_an_impossible_run_says_why_in_one_sentence(
         and status.state == "failed"
         and str(status.error).startswith("Unknown loss 'triplet'. Choose one")
     )
-    assert not (tmp_path / ".frames").exists()  # nothing was rendered
+    # Nothing was rendered.
+    assert not (tmp_path / ".frames").exists()
     assert message.splitlines()[-1] == status.error and "Traceback" not in message
     assert "Traceback" in run.log.read_text()

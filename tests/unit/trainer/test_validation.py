@@ -132,7 +132,8 @@ def test_controls_are_measured_beside_the_base(
     clips = Clips(frames, world().sentences)
     metrics = control_metrics(tmp_path / "tiny", clips)
     assert 0 < metrics["base/original/MIR"] < 1 and "drop/original/MIR" not in metrics
-    assert metrics["drop/not/auc"] == 0.5  # no wanted part is left to search for
+    # No wanted part is left to search for.
+    assert metrics["drop/not/auc"] == 0.5
     assert (
         metrics["boolean/composed/MIR"]
         != metrics["drop/composed/MIR"]

@@ -90,5 +90,6 @@ def test_the_figures_are_those_of_the_shipped_report() -> None:
     for system, texts in figures.items():
         assert texts == [chart.get((system, title), "–") for title in titles]
     best = {row["system"]: [cell["best"] for cell in row["cells"]] for row in view["rows"]}
-    assert best["CLIP-neg"] == [True, True, False]  # in the last column, no figure is clearly best
+    # In the last column, no figure is clearly best.
+    assert best["CLIP-neg"] == [True, True, False]
     assert not any(any(flags) for system, flags in best.items() if system != "CLIP-neg")

@@ -36,8 +36,10 @@ def test_captions_have_no_unwanted_part(texts: list[str]) -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        NEGATION,  # the model that is trained on captions must never have seen a cue
-        r"\b(left|right)\b",  # clips are mirrored at random
+        # The model that is trained on captions must never have seen a cue.
+        NEGATION,
+        # Clips are mirrored at random.
+        r"\b(left|right)\b",
         r"\ba ([aeio]|SUV)|\ban (?!SUV)[^aeiou]|\bin the end\b|"
         r"  | ,|,,|^[ ,]|[ ,]$|\b(a|an|the) (a|an|the)\b|[^A-Za-z ,'-]",
     ],

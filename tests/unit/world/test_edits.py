@@ -35,13 +35,16 @@ def tagger() -> Tagger:
     ("text", "figures", "verdict"),
     [
         ("without the dog", (DANCER,), "right"),
-        ("without the dog", (DANCER, READER), "right"),  # further actors are free
+        # Further actors are free.
+        ("without the dog", (DANCER, READER), "right"),
         ("without the dog", (DANCER, DOG), "violation"),
-        ("without the dog", (READER,), "miss"),  # no dog, but no dancer either
+        # There is no dog, but no dancer either.
+        ("without the dog", (READER,), "miss"),
         ("without the dog", (doing("boy", "read", "book"),), "miss"),
         ("remove the one dancing", (DOG,), "right"),
         ("replace the dog with a cat", (DANCER, doing("cat", "run")), "right"),
-        ("replace the dog with a cat", (DANCER, doing("cat", "sleep")), "miss"),  # it ran
+        # The dog ran.
+        ("replace the dog with a cat", (DANCER, doing("cat", "sleep")), "miss"),
         ("reading instead of dancing", (doing("boy", "read", "book"), DOG), "right"),
         ("reading instead of dancing", (doing("man", "read", "book"), DOG), "miss"),
         ("add a woman reading", (DANCER, DOG, READER), "right"),

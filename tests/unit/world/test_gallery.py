@@ -47,7 +47,8 @@ def test_the_manifest_lists_the_files(gallery: Gallery) -> None:
     assert clips | {path.with_suffix(".webp") for path in clips} == set(
         (FOLDER / "clips").iterdir()
     )
-    for path in sorted(clips)[::100]:  # a poster is its clip's first frame
+    # A poster is its clip's first frame.
+    for path in sorted(clips)[::100]:
         first = sample_frames(path, STEPS)[0]
         picture = shrunk(read_picture(path.with_suffix(".webp")), (112, 112))
         first = shrunk(first, (112, 112))
@@ -73,9 +74,8 @@ def test_clips_show_their_scenes(gallery: Gallery, scenes: list[Scene]) -> None:
     for i in range(3, len(scenes), 132):
         drawn = render(scenes[i], SIZE, STEPS)[frame_positions(STEPS, 6)]
         decoded = sample_frames(gallery.videos[i].path, 6)
-        assert np.abs(decoded.astype(float) - drawn).mean() < 5, gallery.videos[
-            i
-        ].video_id  # levels; VP9 costs 2 to 3
+        # VP9 costs 2 to 3 levels.
+        assert np.abs(decoded.astype(float) - drawn).mean() < 5, gallery.videos[i].video_id
 
 
 def test_a_clip_has_the_captions_of_its_scene(gallery: Gallery, scenes: list[Scene]) -> None:

@@ -44,7 +44,8 @@ def test_composed_sentences_follow_the_twelve_templates() -> None:
         "a man is not dancing while singing",
     ):
         assert text in texts, text
-    assert len(set(WITH_PRONOUN + WITHOUT_PRONOUN)) == 10  # the paper's two sets share two
+    # The paper's two sets share two.
+    assert len(set(WITH_PRONOUN + WITHOUT_PRONOUN)) == 10
     dog = Figure("dog", "brown", actions=(Action("run"),))
     words = {
         word

@@ -45,7 +45,8 @@ SCENE = Scene("forest", False, (MAN, DOGS, CAT), 1)
         ("a man plays the guitar at the end", True),
         ("a man plays the guitar in the end", True),
         ("a man eats an apple at the end", False),
-        ("a cat running at the start", False),  # it runs all the time
+        # It runs all the time.
+        ("a cat running at the start", False),
         ("a guitarist", True),
         ("a kitty", True),
         ("someone in a forest", True),
@@ -54,7 +55,8 @@ SCENE = Scene("forest", False, (MAN, DOGS, CAT), 1)
         ("first he eats an apple, then he plays the guitar", True),
         ("he plays the guitar first and then eats an apple", False),
         ("a man eats an apple before he plays the guitar", True),
-        ("a man eats while she plays the guitar", False),  # nobody else does
+        # Nobody else does.
+        ("a man eats while she plays the guitar", False),
         ("an apple being eaten by a man", True),
         ("a blue guitar is played at the end", True),
         ("a cat is chased by dogs", True),
@@ -75,22 +77,31 @@ def test_a_phrase_is_judged(phrase: str, holds: bool) -> None:
         *("a quokka", "a black man", "a purple tomato", "in a", "", "a man holding", "red", "then"),
         "then a man eats",
         "a man eats before",
-        "a man eats then plays the guitar while a cat runs",  # while eating, or while playing?
-        "a man sings and a smiling girl is dancing",  # who smiles?
+        # While eating, or while playing?
+        "a man eats then plays the guitar while a cat runs",
+        # Who smiles?
+        "a man sings and a smiling girl is dancing",
         "a man before a woman sings",
-        "a man eats and a lady wearing a blue shirt while a ball rolls",  # while which action?
+        # While which action?
+        "a man eats and a lady wearing a blue shirt while a ball rolls",
         "photographing a guitarist",
-        "a cat runs while he eats",  # the cat?
-        "a dog chased a cat",  # was it, or did it?
+        # The cat?
+        "a cat runs while he eats",
+        # Was it, or did it?
+        "a dog chased a cat",
         "a boy kicked a ball",
-        "an apple is eaten, then he plays the guitar",  # who ate it?
+        # Who ate it?
+        "an apple is eaten, then he plays the guitar",
         "a boy returns a ball",
-        "by a boy",  # who does what?
+        # Who does what?
+        "by a boy",
         "a dog runs before anyone eats",
         "a dog in the park on the beach",
-        "boys fish",  # two things, or do they?
+        # Two things, or do they?
+        "boys fish",
         "a man with a ball thrown",
-        "a boy holding two balls",  # what is held is drawn once for each who holds it
+        # What is held is drawn once for each who holds it.
+        "a boy holding two balls",
         *(
             "a happy balloon or",
             "a red dog or cat",
@@ -147,7 +158,8 @@ def test_no_dogs_excludes_a_single_one(unwanted: str) -> None:
     ("phrase", "holds"),
     [
         ("bouncing a basketball", True),
-        ("a boy bouncing a soccer ball", False),  # the other one rolls
+        # The other one rolls.
+        ("a boy bouncing a soccer ball", False),
         ("a basketball rolls", False),
         ("a soccer ball rolls and a boy", True),
         ("a bird flying near a kite", False),
@@ -203,25 +215,30 @@ CROWD = Scene(
     [
         ("only three dogs", True),
         ("only one dog", False),
-        ("two dogs", True),  # two that are together
-        ("exactly two dogs", False),  # and one more
+        # Two that are together.
+        ("two dogs", True),
+        # There is one more.
+        ("exactly two dogs", False),
         ("at most two dogs", False),
         ("fewer than three dogs", False),
         ("more than two dogs", True),
         ("at least four dogs", False),
         ("only one black dog", True),
-        ("one dog", True),  # says no more than "a dog"
+        # It says no more than "a dog".
+        ("one dog", True),
         ("the girl is happy", True),
         ("the girl is sad", False),
         ("a girl who is happy in the park", True),
         ("a girl in the park with a small dog", True),
         ("a dog that is big", True),
-        ("a red car", True),  # the race car
+        # The race car.
+        ("a red car", True),
         ("a blue car", True),
         ("a girl smiled", True),
         ("a cat or a dog", True),
         ("🐶", True),
-        ("a race car 🏎", True),  # one of them
+        # One of them.
+        ("a race car 🏎", True),
         ("🐶🐶🐶", True),
         ("a cute dog", True),
         ("a drum player", False),
@@ -239,11 +256,14 @@ def test_numbers_adjectives_looks_and_typed_words_are_read(phrase: str, holds: b
 @pytest.mark.parametrize(
     ("wanted", "unwanted", "verdict"),
     [
-        ("a car", "red", "violation"),  # the race car
+        # The race car.
+        ("a car", "red", "violation"),
         ("a car", "yellow", "right"),
         ("a girl", "happy", "violation"),
-        ("a girl with a car", "sad", "right"),  # no car is
-        ("a girl with a car", "big", None),  # who?
+        # No car is sad.
+        ("a girl with a car", "sad", "right"),
+        # Who?
+        ("a girl with a car", "big", None),
         ("dogs", "three", "violation"),
         ("a girl", "in red", "violation"),
         ("a girl", "in a cage", None),

@@ -58,7 +58,8 @@ def test_the_truth_of_stories(query: str, scene: Scene, verdict: str) -> None:
         ("a penguin, no other animals", "violation", "violation"),
         ("a dog and no other dogs", None, None),
         ("a dog and nothing else", None, None),
-        ("a quokka and no other animals", "miss", "miss"),  # the world has none
+        # The world has none.
+        ("a quokka and no other animals", "miss", "miss"),
         ("a sparkly and no other animals", None, None),
         ("a dog, no people or other animals", "right", "violation"),
     ],
@@ -71,7 +72,8 @@ def test_what_else_is_there_counts(query: str, alone: str | None, beside: str | 
 @pytest.mark.parametrize(
     ("query", "verdict"),
     [
-        ("a girl riding a bike and no other vehicles", "right"),  # it is on
+        # The bike is the one that she rides.
+        ("a girl riding a bike and no other vehicles", "right"),
         ("nobody except a girl", "right"),
         ("except for the dog, nobody is there", "violation"),
         ("a dog and nobody else", "violation"),
@@ -93,5 +95,6 @@ def test_clip_ranks_many_violations_high_and_boolean_fewer(gallery_data: Path) -
     ]
     assert len(first_clips) == len(stories())
     clip, boolean = map(sum, zip(*first_clips, strict=True))
-    assert clip >= len(stories())  # of 8 each: the effect that the page is there to show
+    # Of 8 each: the effect that the page is there to show.
+    assert clip >= len(stories())
     assert boolean <= clip / 2

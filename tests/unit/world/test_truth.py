@@ -51,10 +51,12 @@ def act(verb: str, word: str = "", **more: object) -> Act:
         (Claim((SubjectClaim(names("instrument")),)), True),
         (Claim((SubjectClaim(names("dog"), least=2, most=2, size="big"),)), True),
         (Claim((SubjectClaim(names("dog"), least=3, most=3),)), False),
-        (Claim((SubjectClaim(names("animal"), least=3, most=3),)), True),  # two dogs and a cat
+        # Two dogs and a cat.
+        (Claim((SubjectClaim(names("animal"), least=3, most=3),)), True),
         (Claim((SubjectClaim(names("animal"), least=2),)), True),
         (Claim((SubjectClaim(names("cat"), least=2),)), False),
-        (Claim((SubjectClaim(names("tree"), least=2),)), True),  # of the backdrop
+        # The trees of the backdrop.
+        (Claim((SubjectClaim(names("tree"), least=2),)), True),
         (Claim((SubjectClaim(names("dog"), (act("chase", targets=names("cat")),)),)), True),
         (Claim((SubjectClaim(names("dog"), (act("chase", targets=names("man")),)),)), False),
         (Claim((SubjectClaim(names("cat"), (act("enter"),)),)), True),
@@ -282,6 +284,7 @@ def test_what_a_picture_wears_counts_once_a_scene_is_dressed() -> None:
         "a queen with a hat": (False, False),
         "a wizard wearing a blue hat": (False, True),
         "a red hat": (False, False),
-        "a red helmet": (False, False),  # helmets are red, but the picture's is yellow
+        # Helmets are red, but the picture's is yellow.
+        "a red helmet": (False, False),
     }
     assert is_valid(scene)

@@ -28,31 +28,40 @@ def verdict(text: str, scene: Scene = PAIR) -> str | None:
     ("text", "expected"),
     [
         ("a man on a horse", "right"),
-        ("a woman on a horse", "miss"),  # she walks beside it
+        # She walks beside it.
+        ("a woman on a horse", "miss"),
         ("a man sitting on a horse", "right"),
         ("a woman in a car", "miss"),
-        ("a cat on a sofa", None),  # both are there
-        ("a dog on a sofa", "miss"),  # at least the dog is not
+        # Both are there.
+        ("a cat on a sofa", None),
+        # At least the dog is not.
+        ("a dog on a sofa", "miss"),
         ("people in the background", None),
         ("a statue of a man", "miss"),
         ("a sofa, not a cat on a sofa", None),
         # a denied action is that of its subject
-        ("a man who isn't smiling", "right"),  # she is
+        # She is.
+        ("a man who isn't smiling", "right"),
         ("a woman who isn't smiling", "violation"),
         ("a man, nobody smiling", "violation"),
         ("a man, no smiling", "violation"),
-        ("a person who isn't smiling", None),  # one is, one is not
+        # One is, one is not.
+        ("a person who isn't smiling", None),
         ("a man without a hat", "violation"),
-        ("a woman without a hat", None),  # it is somebody else's
+        # It is somebody else's.
+        ("a woman without a hat", None),
         ("a woman and no hat", "violation"),
         ("a woman who isn't wearing a hat", "right"),
         ("a girl who isn't smiling", "miss"),
         ("a quokka that isn't smiling", "miss"),
-        ("a man who isn't sitting", "violation"),  # on a horse
-        ("a sofa with nobody on it", None),  # he is beside it
+        # He is on a horse.
+        ("a man who isn't sitting", "violation"),
+        # He is beside it.
+        ("a sofa with nobody on it", None),
         ("a man that isn't funny", None),
         ("a man and nobody else", "violation"),
-        ("neither the man nor the woman is smiling", "violation"),  # she is
+        # She is.
+        ("neither the man nor the woman is smiling", "violation"),
         ("neither the man nor the woman is dancing", "right"),
         ("the man and the woman are not smiling", None),
         # words with other senses and what the world lacks get no green verdict

@@ -46,7 +46,8 @@ def test_every_query_has_relevant_and_hard_videos() -> None:
 
 def test_an_action_is_absent_where_no_related_word_is_said() -> None:
     singing = [query for query in written() if query.kind == "not" and query.unwanted == "singing"]
-    assert not singing  # two videos of a person who sings are too few
+    # Two videos of a person who sings are too few.
+    assert not singing
     more = {**CAPTIONS, "duet": ["a man sings"], "karaoke": ["a karaoke evening"]}
     (query,) = (
         query for query in written(more) if query.kind == "not" and query.unwanted == "singing"

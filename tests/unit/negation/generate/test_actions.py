@@ -33,11 +33,13 @@ def actions_in(caption: str) -> list[str]:
         ),
         ("a woman rides a big horse", ["a woman: ride a big horse", "a woman: ride a horse"]),
         ("a child picks up a ball", ["a child: pick up a ball"]),
-        ("a man adds food coloring to a bowl", []),  # food coloring is a thing
+        # Food coloring is a thing.
+        ("a man adds food coloring to a bowl", []),
         ("a man feeds a monkey that jumps", ["a man: feed a monkey", "a monkey: jump"]),
         (
             "people meet a star with words floating around",
-            ["people: meet a star", "people: meet a star with words"],  # it is the words that float
+            # It is the words that float.
+            ["people: meet a star", "people: meet a star with words"],
         ),
     ],
 )
@@ -48,14 +50,22 @@ def test_each_verb_phrase_goes_to_its_subject(caption: str, pairs: list[str]) ->
 @pytest.mark.parametrize(
     "caption",
     [
-        "a man is not singing",  # denies
-        "a car is being driven",  # passive
-        "a man tries to swim",  # an infinitive
-        "a man holds it",  # means nothing alone
-        "a man holds",  # cut off
-        "a man is talking about cooking",  # cut off, and unseen
-        "a person zip lining",  # a noun, and "line" needs an object
-        "she sings",  # whoever that is
+        # It denies.
+        "a man is not singing",
+        # Passive.
+        "a car is being driven",
+        # An infinitive.
+        "a man tries to swim",
+        # It means nothing alone.
+        "a man holds it",
+        # Cut off.
+        "a man holds",
+        # Cut off, and unseen.
+        "a man is talking about cooking",
+        # It is a noun, and "line" needs an object.
+        "a person zip lining",
+        # Nobody knows who she is.
+        "she sings",
         "",
     ],
 )

@@ -7,7 +7,7 @@ import pytest
 
 from nt2vr.negation.generate.build import read_content
 from nt2vr.negation.generate.composer import ComposedQuery, QueryComposer
-from nt2vr.negation.generate.content import derived_from, related
+from nt2vr.negation.generate.related import derived_from, related
 from nt2vr.negation.parse.query import understand
 from nt2vr.negation.parse.tagger import load_tagger
 from tests.support.paths import SHARED
@@ -113,7 +113,8 @@ def test_related_words_are_found_by_meaning_and_by_form() -> None:
         "wrestler",
         "wrestling",
     }
-    assert derived_from("car", {"car", "card"}) == {"car"}  # too short to tell
+    # It is too short to tell.
+    assert derived_from("car", {"car", "card"}) == {"car"}
 
 
 @pytest.mark.skipif(not MSRVTT.exists(), reason="MSR-VTT's captions are not there")

@@ -4,7 +4,8 @@ import random
 
 import pytest
 
-from nt2vr.negation.generate.denials import CaptionDenials, Denial, DenialKind
+from nt2vr.negation.generate.denial import Denial, DenialKind
+from nt2vr.negation.generate.denials import CaptionDenials
 from nt2vr.negation.generate.negator import negations
 from nt2vr.negation.generate.query_sets import read_captioned_videos
 from nt2vr.world.captions import describe
@@ -40,9 +41,8 @@ def test_the_unwanted_part_of_composed_sentences_comes_from_another_caption() ->
     }.items():
         assert sentences[text] == parts
     assert {unwanted for _, unwanted in sentences.values()} == {"chasing a red ball"}
-    assert {
-        wanted for wanted, _ in sentences.values()
-    } == {  # without its place, as another caption says it
+    # Without its place, since another caption says it.
+    assert {wanted for wanted, _ in sentences.values()} == {
         f"a man {says}{where}"
         for says in ("sings", "singing", "is singing")
         for where in ("", " on a stage")
@@ -52,8 +52,10 @@ def test_the_unwanted_part_of_composed_sentences_comes_from_another_caption() ->
 @pytest.mark.parametrize(
     ("captions", "kind"),
     [
-        (["a man runs", "a dog runs on the beach"], "composed"),  # to run is a part of it
-        (["a guy sings", "the man"], "without"),  # the same
+        # To run is a part of it.
+        (["a man runs", "a dog runs on the beach"], "composed"),
+        # The same.
+        (["a guy sings", "the man"], "without"),
         (["a girl sings", "a person", "people"], "without"),
         (["a man sings", "a guy is singing"], "fragment"),
     ],
@@ -91,7 +93,8 @@ def test_content_of_the_caption_is_not_denied(captions: list[str], kind: DenialK
                 for verb in ("does not", "doesn't")
             },
         ),
-        ("a man pats a dog and a cat", {}),  # both?
+        # He may pat both.
+        ("a man pats a dog and a cat", {}),
         ("this is a red car", {}),
         ("a red car", {}),
     ],

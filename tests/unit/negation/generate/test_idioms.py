@@ -6,7 +6,8 @@ import pytest
 
 from nt2vr.evaluation.queries import cue_of
 from nt2vr.negation.generate.denials import CaptionDenials
-from nt2vr.negation.generate.wordings import Wordings, wordings_in
+from nt2vr.negation.generate.idioms import Wordings
+from nt2vr.negation.generate.wordings import wordings_in
 
 CAPTIONS = (
     "a man is playing the guitar and singing a song with a dog",

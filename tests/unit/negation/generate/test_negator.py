@@ -57,7 +57,8 @@ def test_the_papers_examples_are_among_the_candidates(caption: str, negated: str
             ["a man does not watch a dog run", "a man doesn't watch a dog run"],
         ),
         (
-            "A Man  with a hat sings, dancing",  # every verb and with, and other words stay
+            # Every verb and "with" are denied; other words stay.
+            "A Man  with a hat sings, dancing",
             [
                 "A Man  without a hat sings, dancing",
                 "A Man  with a hat does not sing, dancing",

@@ -7,11 +7,11 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.negation.generate.build import build, build_query_sets, cached_query_sets
+from nt2vr.negation.generate.json_lines import object_of
 from nt2vr.negation.generate.query_sets import (
     Caption,
     CaptionedVideos,
     QuerySets,
-    object_of,
     read_captioned_videos,
     read_captions,
     read_composed,
@@ -87,7 +87,8 @@ def test_query_sets_are_cached_by_captions_queries_and_seed(tmp_path: Path) -> N
         "composing queries",
     ]
     stopped = stoppable(silent, lambda: True)
-    assert cached_query_sets(VIDEOS, 0, tmp_path, stopped) == built  # nothing left to stop
+    # There is nothing left to stop.
+    assert cached_query_sets(VIDEOS, 0, tmp_path, stopped) == built
     with pytest.raises(InterruptedError):
         cached_query_sets(VIDEOS, 1, tmp_path, stopped)
     assert len(list(tmp_path.iterdir())) == 1
@@ -182,7 +183,8 @@ def test_a_folder_of_released_files_is_read_by_their_names(folder: Path) -> None
     sets = QuerySets.read(folder)
     assert sets.original == (
         Caption("video7010#enc#3", "a man is singing on a stage"),
-        Caption("video7011#enc#0", ""),  # their captions may be empty
+        # Their captions may be empty.
+        Caption("video7011#enc#0", ""),
     )
     assert sets.negated == (Caption("video7010#enc#3#0", "a man is not singing on a stage"),)
     (composed,) = sets.composed

@@ -4,7 +4,8 @@ import random
 import re
 from collections.abc import Sequence
 
-from nt2vr.negation.generate.denials import CaptionDenials, Denial
+from nt2vr.negation.generate.denial import Denial
+from nt2vr.negation.generate.denials import CaptionDenials
 from nt2vr.negation.parse.query import understand
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.world.captions import describe

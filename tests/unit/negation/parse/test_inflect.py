@@ -22,7 +22,8 @@ def test_words_are_inflected() -> None:
         ("women", ("woman",)),
         ("ate", ("eat", "eating", "eats")),
         ("qwxz", ()),
-        ("shot", ()),  # in "a shot of a dog", nobody shoots
+        # In "a shot of a dog", nobody shoots.
+        ("shot", ()),
     ],
 )
 def test_other_forms_of_a_word_begin_with_its_lemma(word: str, forms: tuple[str, ...]) -> None:

@@ -147,6 +147,7 @@ def test_text_without_english_negation_is_wanted_as_typed(
 UNITS = (
     "no/|to |i prefer to |a - |.|,-|!(|no cats & |hey |show me |not without |neither |no |w/o|if you |all but "
     "|leaves out |u| |-|'|tag:|(|nothing but |ok google |more like a |no one in the |none of the |wait, |x|not to "
+    '| + a - |cats 👎|n no |isn\'t no |a "b" no |never mind a, '
 )
 
 
@@ -211,6 +212,24 @@ def test_an_affirmed_query_wants_what_was_excluded_and_excludes_nothing() -> Non
     affirmed = read("a dog, but no cat and without a bird").affirmed
     assert affirmed == Query("a dog and cat and a bird", ("a dog", "cat", "a bird"))
     assert read("not dancing").affirmed == Query("dancing", ("dancing",))
+
+
+@pytest.mark.parametrize(
+    ("text", "affirmed"),
+    [
+        ("a bird, not on the beach", "a bird on the beach"),
+        ("not at night and without a kite", "a kite at night"),
+        ("a crowd that isn't cheering or clapping", "a crowd cheering and clapping"),
+        ("a man sings and nobody dances", "a man sings and dances"),
+        ("a singer, no band, not dancing, not on stage", "a singer dancing and band on stage"),
+        ("two people arguing, not outside", "two people arguing outside"),
+        ("a street with no benches, not crowded", "a street and benches, crowded"),
+        ("a class w/o mirrors", "a class and mirrors"),
+        ("a car, not red", "a car, red"),
+    ],
+)
+def test_an_affirmed_query_reads_as_a_caption(text: str, affirmed: str) -> None:
+    assert read(text).affirmed.text == affirmed
 
 
 def test_no_english_word_is_taken_for_a_misspelt_cue() -> None:

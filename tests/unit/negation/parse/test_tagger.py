@@ -26,7 +26,8 @@ LINES = (Path(__file__).parent / "data" / "families.jsonl").read_text(encoding="
         ("not wine or beer", "NEG NOUN CONJ NOUN"),
         ("a man sings. no guitar", "DET NOUN VBZ PUNCT DET NOUN"),
         ("beach -man", "NOUN PUNCT NOUN"),
-        ("a guy doesn t move", "DET NOUN VBZ NEG VB"),  # datasets drop apostrophes
+        # Datasets drop apostrophes.
+        ("a guy doesn t move", "DET NOUN VBZ NEG VB"),
         ("a man loads a gun", "DET NOUN VBZ DET NOUN"),
         # The verb of a caption that seems to have none.
         (
@@ -34,7 +35,8 @@ LINES = (Path(__file__).parent / "data" / "families.jsonl").read_text(encoding="
             "NOUN VBP ADP NOUN",
         ),
         ("cats and nobody", "NOUN CONJ PRON"),
-        ("shows a trick to avoid", "VBZ DET NOUN TO VB"),  # not: avoid | shows
+        # Not read as: avoid | shows.
+        ("shows a trick to avoid", "VBZ DET NOUN TO VB"),
     ],
 )
 def test_words_of_captions_are_tagged(text: str, tags: str) -> None:

@@ -45,22 +45,23 @@ def world() -> Clips:
 
 
 def first(
-    config: TrainConfig = CONFIG, epoch: int = 1, named: tuple[InputFactory, ...] = INPUTS
+    config: TrainConfig = CONFIG, epoch: int = 1, factories: tuple[InputFactory, ...] = INPUTS
 ) -> Batch:
-    inputs = inputs_of(named)
+    inputs = inputs_of(factories)
     for loss_input in inputs:
         loss_input.prepare(world(), config, silent)
     return next(epoch_batches(world(), config, epoch, inputs=inputs))
 
 
 def test_unused_inputs_are_not_drawn_and_change_nothing() -> None:
-    bare = first(CONFIG.replace(train="all"), named=())
+    bare = first(CONFIG.replace(train="all"), factories=())
     full = first(CONFIG.replace(train="all"))
     assert bare.drawn == {} and list(full.drawn) == [Negated, Denied, Truth]
     assert bare.captions == full.captions
     assert bare.frames is not None and full.frames is not None
     np.testing.assert_array_equal(bare.frames, full.frames)
-    assert first().frames is None  # the visual tower is frozen
+    # The visual tower is frozen.
+    assert first().frames is None
 
 
 def test_denying_sentences_know_which_clips_of_their_pool_are_right() -> None:
@@ -92,7 +93,8 @@ def test_every_kind_of_sentence_is_right_for_its_clip() -> None:
         assert truth is not None and not (truth.fitting & truth.both).any()
         assert truth.fitting[row] == (denial.kind != "negated")
         kinds_drawn.add(denial.kind)
-    assert kinds_drawn == {*kinds}  # no fragments
+    # There are no fragments.
+    assert kinds_drawn == {*kinds}
 
 
 def test_kinds_come_by_their_shares_and_anew_each_epoch() -> None:
@@ -130,7 +132,8 @@ def test_some_sentences_are_made_of_captions_without_truth() -> None:
             truth.both.any(axis=1) <= has_claims
         ).all()
         has_fragments = "fragment" in {sentence.kind for sentence in batch.of(Denied)}
-        assert has_fragments == (least < 20)  # the grammar makes none
+        # The grammar makes none.
+        assert has_fragments == (least < 20)
 
 
 def test_a_missing_kind_of_sentence_is_replaced_or_refused() -> None:
@@ -149,7 +152,7 @@ def test_a_missing_kind_of_sentence_is_replaced_or_refused() -> None:
 
 
 def test_labels_are_words_with_the_clips_that_show_them() -> None:
-    batch = first(CONFIG.replace(train="all"), named=(Labels,))
+    batch = first(CONFIG.replace(train="all"), factories=(Labels,))
     assert batch.rows is not None
     drawn = batch.of(Labels)
     claims = {text: label.claim for label in labels() for text in label.texts}

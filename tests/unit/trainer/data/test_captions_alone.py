@@ -14,7 +14,7 @@ import torch
 
 from nt2vr.errors import ConfigError
 from nt2vr.models.checkpoint import read_checkpoint
-from nt2vr.negation.generate.denials import Denial
+from nt2vr.negation.generate.denial import Denial
 from tests.support.tiny_models import RESNET, write_tiny
 from tests.support.trainings import run_training
 from trainer.config import SENTENCES, TrainConfig
@@ -44,7 +44,8 @@ DOING = (
     "riding a horse",
     "dancing",
 )
-CAPTIONS = [" ".join(words) for words in product(WHO, DOING, WHERE)]  # 140
+# 140 captions.
+CAPTIONS = [" ".join(words) for words in product(WHO, DOING, WHERE)]
 CONFIG = TrainConfig(
     name="Tiny text",
     base="base",
@@ -96,7 +97,8 @@ def test_a_tenth_of_the_videos_is_held_out(tmp_path: Path, config: TrainConfig) 
     assert set(captions) | set(held_out) == set(CAPTIONS) and not set(captions) & set(held_out)
     assert 4 <= len(held_out) <= 16 and len(captions) == len(set(captions))
     few = read_split(config, "train")[1]
-    assert few == captions[:100]  # always the same
+    # They are always the same.
+    assert few == captions[:100]
     # From three videos with two each.
     fewer = read_split(config.replace(validation_clips=3), "validation")[1]
     assert len(fewer) == 3 and set(fewer) <= set(held_out)
@@ -226,21 +228,21 @@ def test_measures_on_text_equal_a_plain_loop(
     assert not {sentence.wanted for sentence in sentences} & set(clips.captions("x"))
     loop = TextLoop(encoder, sentences, parts.video_mean.numpy(), parts.unwanted_mean.numpy())
     captions = held_out.captions("x")
-    kept = np.mean([cosine(model, caption, encoder, caption) for caption in captions])
+    kept_cosine = np.mean([cosine(model, caption, encoder, caption) for caption in captions])
     is_ordered = loop.ordered(model)
     assert 0 < sum(is_ordered) < 12
     idioms = unseen_idioms(captions)
     assert len(idioms) == 12
     expected = {
         "text/target": np.mean(loop.target_cosines(model)),
-        "text/kept": kept,
+        "text/kept": kept_cosine,
         "text/order": 100 * np.mean(is_ordered),
-        "text/order_if_kept": 100 * (kept - KEPT),
+        "text/order_if_kept": 100 * (kept_cosine - KEPT),
         "text/idioms": np.mean(
             [cosine(model, idiom.text, encoder, idiom.wanted) for idiom in idioms]
         ),
     }
-    assert kept < KEPT
+    assert kept_cosine < KEPT
     assert measures(model) == pytest.approx(expected, abs=1e-4)
 
     of_base = measures(encoder)

@@ -166,9 +166,9 @@ def test_batches_depend_on_seed_and_epoch_alone() -> None:
     first = list(epoch_batches(clips, config, 1))
     rest = list(epoch_batches(clips, config, 1, start=1))
     assert len(rest) == 2
-    for earlier, other in zip(first[1:], rest, strict=True):
-        np.testing.assert_array_equal(earlier.frames, other.frames)
-        assert earlier.captions == other.captions
+    for earlier, resumed in zip(first[1:], rest, strict=True):
+        np.testing.assert_array_equal(earlier.frames, resumed.frames)
+        assert earlier.captions == resumed.captions
     second = list(epoch_batches(clips, config, 2))
     texts = {caption for batch in first for caption in batch.captions}
     assert texts.isdisjoint(caption for batch in second for caption in batch.captions)

@@ -103,7 +103,8 @@ def test_rows_keep_their_captions_beside_a_bad_file(
         write_video("b.avi", [200] * 3),
     ]
     videos = [Video(path.stem, path, (path.stem,)) for path in paths]
-    for _ in range(2):  # decoded, then read from the store
+    # They are decoded, then read from the store.
+    for _ in range(2):
         with Cache(tmp_path / "cache") as cache:
             decoded, frames, _ = decode_videos(videos, 2, Framing(16), cache)
         assert [video.video_id for video in decoded] == ["a", "b"]
@@ -164,14 +165,16 @@ def test_a_run_on_videos_skips_a_bad_file(folder: Path, tmp_path: Path) -> None:
     config = CONFIG.replace(data=str(folder), losses=losses, learning_rate=1e-4)
     finished = run_training(config, tmp_path / "runs" / "a")
     status = finished.status()
-    assert status is not None and status.step == 4  # two batches of 4 of its 10 clips, twice
+    # Two batches of 4 of its 10 clips, twice.
+    assert status is not None and status.step == 4
     log = finished.log.read_text()
     assert "Skipped bad: bad.avi is not a readable video" in log
     card = read_checkpoint(finished.checkpoint(2)).card
     assert card.training.data == "mine, 10 clips"
     lines = [json.loads(line) for line in finished.metrics.read_text().splitlines()]
     assert all(line["bnl"] > 0 for line in lines if "bnl" in line)
-    assert lines[-1]["original/MIR"] == 1  # one clip is held out
+    # One clip is held out.
+    assert lines[-1]["original/MIR"] == 1
     assert "negated/delta_MIR" in lines[-1]
 
 

@@ -7,7 +7,8 @@ from typing import get_args
 import pytest
 from pydantic import TypeAdapter
 
-from nt2vr.negation.generate.denials import CaptionDenials, DenialKind
+from nt2vr.negation.generate.denial import DenialKind
+from nt2vr.negation.generate.denials import CaptionDenials
 from trainer.data import caption_clips
 from trainer.data.caption_clips import denials_of, world_captions
 from trainer.data.remembered import remembered

@@ -26,7 +26,8 @@ from trainer.runs.resume import read_state, write_saved
 from trainer.runs.run_folder import RunFolder, read_metrics
 from trainer.runs.sweep import sweep
 
-CONFIG = SMALL.replace(num_clips=16, epochs=3, learning_rate=2e-3)  # 4 steps an epoch
+# 4 steps an epoch.
+CONFIG = SMALL.replace(num_clips=16, epochs=3, learning_rate=2e-3)
 
 
 RATE = CONFIG.rate.learning_rate
@@ -174,14 +175,15 @@ def test_an_early_lower_rate_survives_a_stop(
     go_on(run)
     rows = read_metrics(run.metrics)
     assert rows[0] == {"epoch": 1, "step": 0, "learning_rate": 1e-4}
-    assert "base/original/MIR" in rows[1]  # measured before the first step
+    # It is measured before the first step.
+    assert "base/original/MIR" in rows[1]
     assert [row["step"] for row in rows if "contrastive" in row] == [*range(1, 13)]
     assert max(row["learning_rate"] for row in rows if "contrastive" in row) <= 1e-4
 
 
-@pytest.mark.parametrize("which", ["gradient", "sum of the losses", "weights"])
+@pytest.mark.parametrize("value", ["gradient", "sum of the losses", "weights"])
 def test_what_is_not_finite_is_noticed_though_each_loss_is(
-    which: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     save_after_each_step(monkeypatch)
     loss_of = Learner.loss
@@ -189,17 +191,17 @@ def test_what_is_not_finite_is_noticed_though_each_loss_is(
 
     def loss(self: Learner, batch: Any) -> tuple[Tensor, dict[str, float]]:
         loss, values = loss_of(self, batch)
-        if which == "gradient" and self.steps == 2:
+        if value == "gradient" and self.steps == 2:
             loss.register_hook(lambda gradient: gradient * math.inf)  # type: ignore[no-untyped-call]
         return (
             (loss * math.inf, values)
-            if which == "sum of the losses" and self.steps == 2
+            if value == "sum of the losses" and self.steps == 2
             else (loss, values)
         )
 
     def step(self: Trainable, batches: Iterable[Any]) -> dict[str, float]:
         values = take_step(self, batches)
-        if which == "weights" and self.steps == 3:
+        if value == "weights" and self.steps == 3:
             self.optimizer.state[self.parameters[0]]["exp_avg"].view(-1)[0] = math.inf
         return values
 

@@ -33,7 +33,8 @@ def test_a_resumed_run_replaces_its_events(
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator  # noqa: PLC0415
 
     run = RunFolder(tmp_path)
-    for first, value in ((0, 0.5), (20, 0.75)):  # the second resumes after step 20
+    # The second resumes after step 20.
+    for first, value in ((0, 0.5), (20, 0.75)):
         writer = MetricsWriter(run, CONFIG, first)
         for step in range(first + 10, 41, 10):
             writer.append({"epoch": 1, "step": step, "contrastive": value, "original/MIR": 0.25})

@@ -19,7 +19,8 @@ from trainer.runs.run_folder import RunFolder
 Rows = list[tuple[str, str]]
 CONFIG = SMALL.replace(num_frames=1, epochs=3, validation_clips=3)
 ROWS: Rows = [(f"{number}.png", f"a man sings song {number}") for number in range(30)]
-COLOURS = 7  # units of red from one picture to the next
+# Units of red from one picture to the next.
+COLOURS = 7
 
 
 def write_pictures(folder: Path, rows: Rows, added_red: int = 0) -> None:
@@ -84,7 +85,7 @@ def reverse(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "named"),
+    ("change", "share"),
     [
         (remove, " of 30 clips"),
         (exchange, " of 30 clips"),
@@ -95,7 +96,7 @@ def reverse(folder: Path) -> None:
 )
 def test_a_run_whose_data_has_changed_is_refused(
     change: Callable[[Path], None],
-    named: str,
+    share: str,
     tmp_path: Path,
     stopped: Callable[[TrainConfig], RunFolder],
 ) -> None:
@@ -105,9 +106,10 @@ def test_a_run_whose_data_has_changed_is_refused(
     change(data)
     text = refusal(run)
     assert text.startswith("The data of mine has changed since the run was started: ")
-    assert named in text and str(data) in text and "config" not in text
+    assert share in text and str(data) in text and "config" not in text
     write_pictures(data, ROWS)
-    reverse(data)  # batches do not depend on the order of a table's rows
+    # Batches do not depend on the order of a table's rows.
+    reverse(data)
     go_on(run)
 
 

@@ -39,7 +39,8 @@ VIT = {
     "layers": 1,
     "patch_dropout": 0.5,
 }
-ALL = TrainConfig(  # 7 steps per epoch
+# 7 steps per epoch.
+ALL = TrainConfig(
     name="Tiny",
     model={**TINY, "vision_cfg": VIT},
     num_clips=44,
@@ -68,7 +69,8 @@ TEXT = ALL.replace(
 @pytest.fixture(scope="module", autouse=True)
 def _one_thread() -> Any:
     before = torch.get_num_threads()
-    torch.set_num_threads(1)  # as in the child processes
+    # The child processes have one, too.
+    torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
 
@@ -117,9 +119,11 @@ def go_and_die(folder: Path, when: str, step: int, every_s: float) -> None:
         folder.with_name(f".{folder.name}.1.partial").mkdir(parents=True)
         die()
 
-    patch = pytest.MonkeyPatch()  # lasts for the life of this process
+    # It lasts for the life of this process.
+    patch = pytest.MonkeyPatch()
     patch.setattr(Learner, "step", counted)
-    if when == "before it is saved":  # the checkpoint already exists
+    # The checkpoint already exists.
+    if when == "before it is saved":
         patch.setattr(Saver, "save", save_late)
     if when == "while it is saved":
         patch.setattr(os, "replace", replace_unless)
@@ -204,7 +208,8 @@ def test_a_killed_run_reaches_the_same_numbers(
 def test_a_run_of_the_former_world_is_refused(twins: Path, tmp_path: Path) -> None:
     run = RunFolder(tmp_path)
     saved = torch.load(twins / "all" / "resume.pt", weights_only=True)
-    del saved["look"]  # as 0.2.0 wrote it
+    # 0.2.0 wrote none.
+    del saved["look"]
     torch.save(saved, run.resume)
     with pytest.raises(ConfigError, match="former"):
         read_state(run)
@@ -412,8 +417,10 @@ def test_patience_counts_from_the_best_epoch() -> None:
         (6, 0.6, 3, True),
     ]
     assert not Position(8, 0.5, 1).after_epoch(0.1, config.replace(patience=0)).finished
-    assert Position(9, 0.5, 1).after_epoch(0.9, config).finished  # the last epoch
-    lenient = config.replace(not_epochs=3)  # epochs that do not count against patience
+    # It is the last epoch.
+    assert Position(9, 0.5, 1).after_epoch(0.9, config).finished
+    # These epochs do not count against patience.
+    lenient = config.replace(not_epochs=3)
     assert not Position(4, 0.5, 0).after_epoch(0.1, lenient).finished
     assert Position(5, 0.5, 0).after_epoch(0.1, lenient).finished
 
@@ -438,4 +445,5 @@ def test_a_run_out_of_patience_ends_early_and_says_why(
         "original/MIR has not improved for 1 epochs; it was best after epoch 2 (0.7000)"
         in caplog.text
     )
-    assert train(Learner(config), run, clips, clips) == "finished"  # and trains no further epoch
+    # It trains no further epoch.
+    assert train(Learner(config), run, clips, clips) == "finished"

@@ -21,7 +21,8 @@ from nt2vr.ui.web.permissions import Permissions
 from tests.unit.evaluation.words import FIRST, SECOND, SYSTEMS, VIDEOS, report_of
 
 TOKEN = "a-token-of-the-owner"
-COMPOSED = 3  # position of a query
+# The position of a query.
+COMPOSED = 3
 
 
 @pytest.fixture

@@ -72,7 +72,8 @@ def test_a_row_shows_verdicts_and_available_first_clips(
     assert second["dots"][0] == {"verdict": "right"}
     assert first["verdicts_text"] == "1 of the first 4 relevant, 2 show what is unwanted"
     ((clip,), (second_clip,)) = first["clips"], second["clips"]
-    assert clip["poster"] == ""  # "a man sings dancing" is not among the clips
+    # "a man sings dancing" is not among the clips.
+    assert clip["poster"] == ""
     assert (second_clip["src"], second_clip["verdict"]) == ("a man sings.webm", "right")
     assert rows(report, kind="composed")[0]["sides"][1]["clips"][0]["poster"] == ""
 
@@ -120,7 +121,8 @@ def test_pages_hold_twenty_and_there_is_none_beyond_the_last() -> None:
     )
     assert ReportLink.read(first["next"]) == ReportLink("r", FIRST, FIRST, page=1)
     reviewed = queries_view(listing(many, second=FIRST, query=25))
-    assert reviewed["page_text"] == "page 2 of 3"  # the one with the query
+    # It is the page with the query.
+    assert reviewed["page_text"] == "page 2 of 3"
     # Nothing follows a step but the review.
     assert reviewed == queries_view(listing(many, second=FIRST, query=26))
 

@@ -22,7 +22,8 @@ def test_a_link_is_read_as_it_was_written() -> None:
         "p=-1&query=-1&order=<b>",
         "p=1e9&query=1.5",
         "p=99999999999999999999&query=99999999999999999999",
-        "p=\u0661&query=\u0661",  # digits that are not ASCII
+        # The digits are not ASCII.
+        "p=\u0661&query=\u0661",
         "p=&query=&order=",
     ],
 )

@@ -114,7 +114,8 @@ def test_a_report_names_its_data_and_offers_its_files(report: Report) -> None:
     ]
     systems = [[row["system"] for row in panel["rows"]] for panel in view["chart"]]
     assert systems[:2] == [["words", "words drop", SECOND, "words-bnl"]] * 2
-    assert systems[2] == ["words", "words-bnl"]  # captions have nothing to exclude
+    # Captions have nothing to exclude.
+    assert systems[2] == ["words", "words-bnl"]
 
 
 def test_a_breakdown_has_a_line_per_negation_word(
@@ -123,7 +124,8 @@ def test_a_breakdown_has_a_line_per_negation_word(
     choices = measure_choices(report, FIRST, SECOND)
     assert choices[0] == (ALL_MEASURES, ALL_MEASURES)
     assert ("A and not B: hard pairs", "composed/hard_pairs") in choices
-    assert all(key != "original/MedR" for _, key in choices)  # a median has no value per query
+    # A median has no value per query.
+    assert all(key != "original/MedR" for _, key in choices)
     table = breakdown_view(report, FIRST, SECOND, "composed/hard_pairs")
     assert table.columns.tolist() == ["word", "queries", FIRST, SECOND, "difference", ""]
     assert table.values.tolist() == [
@@ -137,7 +139,8 @@ def test_all_measures_of_two_systems_are_compared(report: Report) -> None:
     assert table.columns.tolist() == ["measure", "queries", FIRST, "words-bnl", "difference", ""]
     rows = {row[0]: row[1:] for row in table.values.tolist()}
     assert rows["Original MIR"] == [2, "0.750", "0.750", "0.000", "within noise, p = 1.000"]
-    assert "Text to video MedR" not in rows  # a median has no value per query
+    # A median has no value per query.
+    assert "Text to video MedR" not in rows
 
 
 def test_the_running_job_is_on_top_of_the_list() -> None:

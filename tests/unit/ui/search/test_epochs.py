@@ -117,7 +117,8 @@ def test_the_head_tells_what_changed_up_to_an_epoch() -> None:
     columns(ranking(clip, 7, 1), ranking(run, 5, 3, epoch=2), kept=rankings)
     (column,) = columns(ranking(run, 2, 6, epoch=7), kept=rankings)
     first, absent, last = column["run"]["frames"]
-    assert absent is None  # epoch 3
+    # Epoch 3.
+    assert absent is None
     assert (first["strategy"], first["story"]["first"], first["story"]["later"]) == (
         "· epoch 2",
         "7 of 8 show “cat”",

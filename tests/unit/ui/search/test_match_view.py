@@ -58,7 +58,8 @@ def test_a_change_adds_a_line_to_those_typed() -> None:
     assert with_change(searcher, searcher.gallery.videos[2], [], "negate") == []
     with pytest.raises(ConfigError, match="rm"):
         with_change(searcher, video, ["a"], "rm")
-    with pytest.raises(QueryError):  # before any of it is parsed
+    # It is refused before any of it is parsed.
+    with pytest.raises(QueryError):
         with_change(searcher_of("a dog", refusal="too long"), video, ["a" * 10_000], "negate")
 
 

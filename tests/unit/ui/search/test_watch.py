@@ -21,8 +21,10 @@ from nt2vr.ui.search.watch import POLLS_AFTER_END, Watch, WatchedRun
 from nt2vr.ui.web.permissions import Permissions
 from tests.support.watch_updates import WatchUpdates, built, named
 
-NOBODY: Any = None  # a request by nobody in particular
-MINE = gr.Request(session_hash="mine")  # of the page that started the run
+# A request by nobody in particular.
+NOBODY: Any = None
+# A request of the page that started the run.
+MINE = gr.Request(session_hash="mine")
 UNDER_WAY: dict[str, Any] = {
     "state": "running",
     "state_text": "training",
@@ -149,7 +151,8 @@ def test_a_newer_epoch_is_searched_once_and_not_while_typing() -> None:
     ticked = tick(page, ticked.watched, found=answer(1))
     assert isinstance(ticked.ask, str)
     ticked = tick(page, ticked.watched, found=answer(1))
-    assert ticked.ask == gr.skip()  # that search failed, or is under way
+    # That search failed, or is under way.
+    assert ticked.ask == gr.skip()
     assert tick(page, ticked.watched, found=answer(2)).ask == gr.skip()
 
 

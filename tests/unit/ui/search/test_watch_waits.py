@@ -47,7 +47,8 @@ def watch(tmp_path: Path, held: HeldRuns) -> Iterator[Watch]:
     runs.start(SMALL, "mine")
     yield built(Watch(galleries, Permissions("t" * 20, {"train": "everyone"}), runs))
     if runs.waiting is not None and runs.waiting.is_waiting:
-        runs.take_back_start()  # or it would start in the next test
+        # Otherwise it would start in the next test.
+        runs.take_back_start()
 
 
 def start(watch: Watch, request: gr.Request = MINE) -> WatchUpdates:

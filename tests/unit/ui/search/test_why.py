@@ -49,7 +49,8 @@ def view(*whys: Why, columns: int = 2) -> dict[str, Any]:
     ("text", "ranks", "columns"),
     [
         ("", [3, 1, 9, 4], [1, 2]),
-        ("", [2, None, 5], [0, 1]),  # not ranked is the last rank
+        # What is not ranked has the last rank.
+        ("", [2, None, 5], [0, 1]),
         ("", [4, 4, 4], [0, 2]),
         ("", [1], [0]),
         ("2", [1, 1, 1, 1], [2]),

@@ -62,9 +62,11 @@ def test_a_filled_preset_is_the_config_of_its_file(file: Path, tmp_path: Path) -
     config = load_config(file)
     if file.stem == TEACHING:
         config = config.with_changes(changes_by_depth(resolve_path(config.encoder.base)))
-    if not config.encoder.base.startswith("assets/"):  # has to be downloaded first
+    # It has to be downloaded first.
+    if not config.encoder.base.startswith("assets/"):
         config = config.replace(base="assets/models/clip")
-    if config.dataset.data.startswith("path/to/"):  # left for the user to fill in
+    # The user is to fill it in.
+    if config.dataset.data.startswith("path/to/"):
         config = config.replace(data="assets/gallery" if config.objective.losses else str(tmp_path))
     (tmp_path / "triplets.jsonl").touch()
     values = filled(config.encoder.name, base=config.encoder.base, data=config.dataset.data)

@@ -8,7 +8,8 @@ from trainer.config import TrainConfig
 from trainer.runs.manager import Run
 from trainer.runs.run_folder import RunStatus
 
-CONFIG = TrainConfig(name="A", num_clips=100, batch_size=10, epochs=4)  # 40 steps
+# 40 steps.
+CONFIG = TrainConfig(name="A", num_clips=100, batch_size=10, epochs=4)
 ROWS = [
     {"epoch": 0, "step": 0, "base/composed/MIR": 0.5, "drop/composed/MIR": 0.75},
     {"epoch": 1, "step": 5, "contrastive": 3.0},
@@ -63,7 +64,8 @@ def test_epochs_and_values_lie_where_the_grid_has_them() -> None:
 
 
 def test_other_runs_are_laid_over_by_epoch() -> None:
-    config = TrainConfig(name="B", num_clips=200, batch_size=10, epochs=8)  # 160 steps
+    # 160 steps.
+    config = TrainConfig(name="B", num_clips=200, batch_size=10, epochs=8)
     rows = [
         {"epoch": 1, "step": 20, "contrastive": 4.0},
         {"epoch": 8, "step": 160, "composed/MIR": 0.9},

@@ -35,9 +35,11 @@ ROWS = [
     {"epoch": 1, "step": 20, "contrastive": 3.0},
     {"epoch": 1, "step": 40, "contrastive": 2.0},
     {"epoch": 1, "step": 40, "original/MIR": 0.8},
-    {"epoch": 1, "step": 40, "contrastive": 1.0},  # measured again after a resume
+    # It is measured again after a resume.
+    {"epoch": 1, "step": 40, "contrastive": 1.0},
 ]
-CONFIG = TrainConfig(name="A", num_clips=100, batch_size=10, epochs=4)  # 40 steps
+# 40 steps.
+CONFIG = TrainConfig(name="A", num_clips=100, batch_size=10, epochs=4)
 FIRST = "a-20261130-075701"
 TWIN = "a-20261130-075740"
 LATER = "a-20261130-081200"

@@ -23,7 +23,8 @@ def client(tmp_path: Path) -> TestClient:
 
 
 def test_a_script_is_compressed_for_browsers_that_can_read_it(client: TestClient) -> None:
-    for _ in range(2):  # read from the disk, then from memory
+    # The file is read from the disk, then from memory.
+    for _ in range(2):
         with client.stream(
             "GET", "/assets/index-a1.js", headers={"Accept-Encoding": "br"}
         ) as answer:

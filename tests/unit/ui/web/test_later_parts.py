@@ -68,7 +68,8 @@ def test_later_parts_come_without_content_and_events() -> None:
     assert {"beside", "loaded"} <= events
     assert events.isdisjoint({"opened", "after", "across"})
     everything = {event["api_name"] for event in page.get_config_file()["dependencies"]}
-    assert {"opened", "after", "across"} <= everything  # as clients of the API see it
+    # Clients of the API see them all.
+    assert {"opened", "after", "across"} <= everything
 
 
 def test_an_opened_tab_sends_its_content() -> None:
@@ -84,7 +85,8 @@ def test_an_opened_tab_sends_its_content() -> None:
     events = {event["id"]: event["api_name"] for event in sent["dependencies"]}
     # A browser replaces all events of a trigger by those that are sent.
     assert {"opened", "after", "across", "beside"} <= {*events.values()}
-    assert number not in events  # the content is not asked for again
+    # The content is not asked for again.
+    assert number not in events
     targets = [tuple(target) for event in sent["dependencies"] for target in event["targets"]]
     assert targets.count((tab._id, "select")) == 1
 

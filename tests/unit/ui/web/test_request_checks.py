@@ -60,7 +60,8 @@ def ask(
         ("127.0.0.1", (), "10.0.0.1:7860", False),
         ("127.0.0.1", (), "", False),
         ("127.0.0.1", (), "[::1", False),
-        ("0.0.0.0", (), "10.0.0.1:7860", True),  # an address cannot be rebound
+        # An address cannot be rebound.
+        ("0.0.0.0", (), "10.0.0.1:7860", True),
         ("0.0.0.0", (), "evil.example", False),
         ("videos.example", (), "videos.example:7860", True),
         ("127.0.0.1", ("videos.example",), "VIDEOS.example.", True),
@@ -81,14 +82,17 @@ def test_only_the_app_s_own_names_are_answered(
     [
         (None, (), True),
         ("http://127.0.0.1:7860", (), True),
-        ("https://127.0.0.1:7860", (), True),  # a proxy may add TLS
-        ("http://127.0.0.1:3000", (), False),  # another app of this machine
+        # A proxy may add TLS.
+        ("https://127.0.0.1:7860", (), True),
+        # Another app of this machine.
+        ("http://127.0.0.1:3000", (), False),
         ("http://localhost:7860", (), False),
         ("http://evil.example", (), False),
         ("null", (), False),
         ("http://[", (), False),
         ("http://127.0.0.1:7860.evil.example", (), False),
-        ("https://videos.example", ("videos.example",), True),  # a proxy that changes Host
+        # A proxy that changes Host.
+        ("https://videos.example", ("videos.example",), True),
         ("https://evil.example", ("*",), False),
     ],
 )
@@ -129,7 +133,8 @@ def test_only_allowed_sites_show_the_app_in_a_frame() -> None:
         ("/api/match", "10.0.0.7", MAX_PICTURE_MB * 4 // 3, 200),
         ("/api/match", "10.0.0.7", 2 * MAX_PICTURE_MB + 1, 413),
         ("/videos/gradio_api/upload", "10.0.0.7", MAX_PICTURE_MB, 200),
-        *(  # Gradio's own routes, whose functions may be named anything
+        # Gradio's own routes, whose functions may be named anything.
+        *(
             (f"{prefix}/gradio_api/{route}", "127.0.0.1", MAX_BODY_MB + 1, 413)
             for prefix in ("", "/videos")
             for route in (

@@ -31,7 +31,8 @@ def test_frames_are_drawn_once(tmp_path: Path) -> None:
     frames = clips(tmp_path).frames()
     np.testing.assert_array_equal(frames, [render(scene, 32, 2) for scene in SCENES])
     assert [path.name for path in tmp_path.iterdir()] == [clips(tmp_path).path.name]
-    clips(tmp_path).frames(STOPPED)  # nothing is left to be stopped
+    # There is nothing left to be stopped.
+    clips(tmp_path).frames(STOPPED)
 
 
 def test_the_file_name_depends_on_everything_that_affects_the_frames(
@@ -91,7 +92,8 @@ def test_all_poolings_pool_frames_that_were_encoded_once(tmp_path: Path) -> None
     np.testing.assert_array_equal(clips(tmp_path).embeddings(two), pool_by_mean(frames))
     np.testing.assert_array_equal(clips(tmp_path).embeddings(plain), pool_by_mean(frames))
     assert (first.encoded, second.encoded, mean.encoded) == (6, 0, 0)
-    assert not clips(tmp_path).path.exists()  # frames are not kept
+    # Frames are not kept.
+    assert not clips(tmp_path).path.exists()
 
 
 def test_stopping_leaves_no_files(tmp_path: Path) -> None:
@@ -105,7 +107,8 @@ def test_stopping_leaves_no_files(tmp_path: Path) -> None:
     assert list(tmp_path.glob("*.npy")) == [clips(tmp_path).path]
     second_encoder: Any = Brightness()
     clips(tmp_path).embeddings(second_encoder)
-    assert second_encoder.encoded == 6  # nothing was stored before
+    # Nothing was stored before.
+    assert second_encoder.encoded == 6
 
 
 @pytest.mark.parametrize("kept", [0, 10, 2000])
@@ -125,5 +128,6 @@ def test_clips_drawn_long_ago_make_room(tmp_path: Path, monkeypatch: pytest.Monk
     for number in range(3):
         clips(tmp_path, size=32 - number).frames()
         os.utime(clips(tmp_path, size=32 - number).path, (number, number))
-        clips(tmp_path).frames()  # used again
+        # They are used again.
+        clips(tmp_path).frames()
     assert set(tmp_path.iterdir()) == {clips(tmp_path).path, clips(tmp_path, size=30).path}

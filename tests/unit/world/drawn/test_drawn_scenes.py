@@ -19,7 +19,8 @@ from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Action, Figure, Scene
 from nt2vr.world.things import actions, places, read_toml, things
 
-PX = 224  # layouts are for this size
+# Layouts are for this size.
+PX = 224
 KEY = (255, 0, 255)
 UNMOVED = frozenset({"none", "shake", "approach", "wave", "face", "juggle"})
 HANDLESS = frozenset({"none", "under", "face", "worn"})
@@ -79,7 +80,8 @@ def test_nearly_all_layouts_hide_at_most_a_fifth() -> None:
 
 @pytest.mark.slow
 def test_faces_and_things_are_in_sight_and_somebody_is_large() -> None:
-    scenes = sample_scenes("train", 800, 11)  # with 200, chance alone decides
+    # With 200, chance alone decides.
+    scenes = sample_scenes("train", 800, 11)
     shares = []
     largest = []
     for scene in scenes:

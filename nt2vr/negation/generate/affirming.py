@@ -1,0 +1,115 @@
+"""Captions without their negations: "without a shirt" becomes "with a shirt"."""
+
+from nt2vr.negation.generate.subjects import is_plural_noun
+from nt2vr.negation.parse.cues import no_negation
+from nt2vr.negation.parse.inflect import inflect
+from nt2vr.negation.parse.phrases import Phrases
+from nt2vr.negation.parse.tokens import VERB_TAGS
+from nt2vr.negation.parse.wordlists import listed, renamed
+
+# Affirmative words by the negative ones that they replace, of which each pair has the second.
+_POSITIVE = renamed(
+    "somebody=nobody someone=noone some=none something=nothing both=neither and=nor"
+)
+# Auxiliaries by what is left of them before "n't".
+_CLIPPED = {"ca": "can", "wo": "will", "ai": "is", "sha": "shall"}
+
+# New texts of words by position.
+Replacements = dict[int, str]
+
+
+def affirm(caption: str, phrases: Phrases) -> str | None:
+    """Return `caption` without its negations; None if it has none."""
+    cues = [i for i in range(len(phrases.tokens)) if _is_cue(phrases, i)]
+    if not cues:
+        return None
+    replacements: Replacements = {}
+    for cue in cues:
+        replacements |= _affirmation(phrases, cue)
+    for i, word in enumerate(phrases.words):
+        if word == "but":
+            replacements.setdefault(i, "and")
+
+    pieces = []
+    end = 0
+    for i, token in enumerate(phrases.tokens):
+        pieces.append(caption[end : token.start])
+        pieces.append(replacements.get(i, token.text))
+        end = token.end
+    pieces.append(caption[end:])
+    return " ".join("".join(pieces).split()).replace(" ,", ",")
+
+
+def _is_cue(phrases: Phrases, i: int) -> bool:
+    word = phrases.word(i)
+    if word not in listed("negations") or _is_in_idiom(phrases, i):
+        return False
+    if word != "no" or phrases.word(i + 1) in {"longer", "one"}:
+        return True
+    return phrases.noun_phrase(i) is not None
+
+
+def _is_in_idiom(phrases: Phrases, i: int) -> bool:
+    for start in range(max(0, i - 3), i + 1):
+        for end in range(i + 1, i + 4):
+            if " ".join(phrases.words[start:end]) in no_negation():
+                return True
+    return False
+
+
+def _affirmation(phrases: Phrases, cue: int) -> Replacements:
+    """Return the replacements that take one cue back."""
+    word = phrases.word(cue)
+    if word in {"without", "w/o"}:
+        if phrases.tag(cue + 1) == "VBG":
+            return {cue: "while", **_without_any(phrases, cue + 2)}
+        return {cue: "with", **_without_any(phrases, cue + 1)}
+    if word == "no":
+        following = phrases.word(cue + 1)
+        if following == "one":
+            return {cue: "someone", cue + 1: ""}
+        if following == "longer":
+            return {cue: "still", cue + 1: ""}
+        return {cue: _article(phrases, cue)}
+    if word in _POSITIVE:
+        return {cue: _POSITIVE[word]}
+    return {cue: "", **_without_do(phrases, cue), **_without_any(phrases, cue + 2)}
+
+
+def _without_do(phrases: Phrases, cue: int) -> Replacements:
+    """Remove the auxiliary: "does not play" becomes "plays"."""
+    helper = phrases.word(cue - 1)
+    if helper in _CLIPPED:
+        return {cue - 1: _CLIPPED[helper]}
+    verb = phrases.after(cue + 1, {"ADV"})
+    if phrases.tag(verb) not in VERB_TAGS:
+        return {}
+    match helper:
+        case "do":
+            return {cue - 1: "", verb: phrases.word(verb)}
+        case "does":
+            return {cue - 1: "", verb: inflect(phrases.lemma(verb), "VBZ")}
+        case "did":
+            return {cue - 1: "", verb: inflect(phrases.lemma(verb), "VBD")}
+    return {}
+
+
+def _without_any(phrases: Phrases, i: int) -> Replacements:
+    if phrases.word(i) == "any":
+        return {i: _article(phrases, i)}
+    return {}
+
+
+def _article(phrases: Phrases, i: int) -> str:
+    """Return what replaces "no" or "any" at word i: an article before singular count nouns."""
+    noun = phrases.noun_phrase(i)
+    if noun is None or noun.head == i or phrases.tag(noun.head) != "NOUN":
+        return ""
+    word = phrases.word(noun.head)
+    lemma = phrases.lemma(noun.head)
+    is_mass = word in listed("mass_nouns") or lemma in listed("mass_nouns")
+    if is_mass or is_plural_noun(word, lemma):
+        return ""
+    if phrases.word(i + 1)[0] in "aeiou":
+        return "an"
+    return "a"

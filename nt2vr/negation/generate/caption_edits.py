@@ -1,0 +1,78 @@
+"""Places of a caption where texts deny something, and the tagged words of the result."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import NamedTuple
+
+from nt2vr.negation.parse.phrases import Phrases
+from nt2vr.negation.parse.tokens import Token
+
+
+class _TagAndLemma(NamedTuple):
+    tag: str
+    lemma: str
+
+
+# Tags and lemmas of words that a denial adds; any other is a verb in its base form.
+_ADDED = {
+    "not": _TagAndLemma("NEG", "not"),
+    "without": _TagAndLemma("ADP", "without"),
+    "do": _TagAndLemma("VBP", "do"),
+    "does": _TagAndLemma("VBZ", "do"),
+    "did": _TagAndLemma("VBD", "do"),
+}
+
+
+class CaptionEdit(NamedTuple):
+    """Characters `start` to `end` of a caption, and texts that deny something there."""
+
+    start: int
+    end: int
+    texts: tuple[str, ...]
+    says_little: bool = False
+
+    def applied(self, caption: str) -> tuple[str, ...]:
+        """Return the caption with each of the texts filled in."""
+        before = caption[: self.start]
+        after = caption[self.end :]
+        return tuple(before + text + after for text in self.texts)
+
+
+def edited_tokens(phrases: Phrases, denial: CaptionEdit) -> list[Token]:
+    """Return the tagged words of a caption with a denial; unchanged words keep their tags."""
+    text = denial.texts[0]
+    num_added = len(text) - (denial.end - denial.start)
+    before: list[Token] = []
+    after: list[Token] = []
+    replaced: dict[str, Token] = {}
+    for token in phrases.tokens:
+        if denial.start <= token.start < denial.end:
+            replaced[token.text.lower()] = token
+        if token.end <= denial.start:
+            before.append(token)
+        if token.start + num_added >= denial.start + len(text):
+            moved = token._replace(start=token.start + num_added, end=token.end + num_added)
+            after.append(moved)
+    return [*before, *_added_tokens(text, denial.start, replaced), *after]
+
+
+def _added_tokens(text: str, offset: int, replaced: dict[str, Token]) -> Iterator[Token]:
+    """Yield the words of a text that starts at a character; replaced words keep their tags."""
+    end = 0
+    for word in text.split():
+        start = text.index(word, end)
+        end = start + len(word)
+        old = replaced.get(word.lower())
+        if old:
+            tag = old.tag
+            lemma = old.lemma
+        else:
+            tag, lemma = _ADDED.get(word, _TagAndLemma("VB", word))
+        yield Token(
+            text=word,
+            tag=tag,
+            # The lemma is known, so it need not be looked up.
+            find_lemma=partial(str, lemma),
+            start=offset + start,
+            end=offset + end,
+        )

@@ -1,0 +1,121 @@
+"""The versions of a caption with one thing or verb denied, whose parts are clear."""
+
+from collections.abc import Iterator
+
+from nt2vr.negation.generate.denial import Sentence
+from nt2vr.negation.generate.negator import denials
+from nt2vr.negation.generate.subjects import is_plural_noun
+from nt2vr.negation.parse.inflect import inflect
+from nt2vr.negation.parse.phrases import Phrases
+from nt2vr.negation.parse.query import Query, Span, split_query
+from nt2vr.negation.parse.tokens import FINITE_TAGS, VERB_TAGS
+from nt2vr.negation.parse.wordlists import listed
+
+# Words that remain when "this is a clip of …" or "… is shown" is denied.
+_SAYS_LITTLE = frozenset({"this", "it", "that", "shown", "played", "filmed", "displayed"})
+# Words of a place that belongs to a thing: "without a flag | in his hand", "without trees | in the
+# background".
+_BELONGING = frozenset({"his", "her", "its", "their", "background", "foreground"})
+
+
+def denied_versions(text: str, phrases: Phrases) -> Iterator[Sentence]:
+    """Yield the versions of a caption with one thing or verb denied, if their parts are clear."""
+    for denied_texts, denied_phrases in denials(text, phrases):
+        query = split_query(denied_texts[0], denied_phrases)
+        if not query.scopes or _says_little(query):
+            continue
+        if _may_be_wrong(denied_phrases, query.scopes[-1]):
+            continue
+
+        wanted = _without_place_of_thing(query, denied_phrases)
+        unwanted = " and ".join(_participles(query, denied_phrases))
+        for version in denied_texts:
+            yield Sentence(version, wanted, unwanted)
+
+
+def _says_little(query: Query) -> bool:
+    first_word, *_ = " ".join([*query.wanted, query.text]).lower().split(" ")
+    return first_word in _SAYS_LITTLE or not _SAYS_LITTLE.isdisjoint(query.unwanted)
+
+
+def _may_be_wrong(phrases: Phrases, scope: Span) -> bool:
+    """Return whether the words that are denied may end elsewhere than a scope does.
+
+    An example is "(does not toss a child) in camouflage into the air".
+    """
+    inside = [i for i, token in enumerate(phrases.tokens) if scope.start <= token.start < scope.end]
+    first = inside[0]
+    after = inside[-1] + 1
+    if any(_starts_clause(phrases, i) for i in inside[1:]):
+        return True
+    if _may_act(phrases, first, after - 1):
+        return True
+    if phrases.word(after) == "of" or phrases.tag(after) in {"WH", "ADJ", "VBN"}:
+        return True
+    if _place_is_ambiguous(phrases, first, after):
+        return True
+    return _list_is_ambiguous(phrases, first, after)
+
+
+def _starts_clause(phrases: Phrases, i: int) -> bool:
+    return phrases.tag(i) in FINITE_TAGS or phrases.word(i) in {"as", "while"}
+
+
+def _place_is_ambiguous(phrases: Phrases, first: int, after: int) -> bool:
+    """Return whether the place at word `after` may belong to the scope from word `first`."""
+    place = phrases.place_phrase(after)
+    if place is None:
+        return False
+    # covered | in cake
+    if phrases.tag(first) == "VBN" or phrases.place_phrase(place.end):
+        return True
+    # a player | in blue
+    noun = None
+    if place.object:
+        noun = phrases.noun_phrase(place.object)
+    return noun is not None and phrases.tag(noun.head) == "ADJ"
+
+
+def _may_act(phrases: Phrases, first: int, last: int) -> bool:
+    """Return whether a participle after a scope may be of its last word."""
+    if phrases.tag(last + 1) != "VBG":
+        return False
+    lemma = phrases.lemma(last)
+    is_actor = lemma in listed("actors", "roles") or is_plural_noun(phrases.word(last), lemma)
+    return is_actor or phrases.tag(first) == "NOUN"
+
+
+def _list_is_ambiguous(phrases: Phrases, first: int, after: int) -> bool:
+    """Return whether "and" or "or" at word `after` may add to the scope from word `first`."""
+    noun = phrases.noun_phrase(after + 1)
+    if phrases.word(after) not in {"and", "or"} or noun is None:
+        return False
+    return phrases.tag(first) not in VERB_TAGS or phrases.tag(noun.end) not in VERB_TAGS
+
+
+def _without_place_of_thing(query: Query, phrases: Phrases) -> str:
+    """Leave a place that belongs to the denied thing out of the wanted part.
+
+    An example is "without (trees) | in the background".
+    """
+    wanted = " ".join(query.wanted)
+    after = sum(token.end <= query.scopes[-1].end for token in phrases.tokens)
+    place = phrases.place_phrase(after)
+    if place is None or not place.object:
+        return wanted
+    if _BELONGING.isdisjoint((phrases.word(place.object), phrases.lemma(place.object + 1))):
+        return wanted
+    place_text = query.text[phrases.tokens[after - 1].end : phrases.tokens[place.end - 1].end]
+    return wanted.replace(place_text, "")
+
+
+def _participles(query: Query, phrases: Phrases) -> Iterator[str]:
+    """Yield the unwanted parts, "ride a bike" as "riding a bike"."""
+    tokens_by_start = {token.start: token for token in phrases.tokens}
+    for unwanted, scope in zip(query.unwanted, query.scopes, strict=True):
+        verb = tokens_by_start[scope.start]
+        is_verb = verb.tag in FINITE_TAGS or verb.tag == "VB"
+        if is_verb and unwanted.startswith(verb.text):
+            yield f"{inflect(verb.lemma, 'VBG')}{unwanted[len(verb.text) :]}"
+        else:
+            yield unwanted

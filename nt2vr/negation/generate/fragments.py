@@ -1,0 +1,79 @@
+"""A few words of a caption that say something which another caption does not."""
+
+import random
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from nt2vr.negation.generate.parsed_captions import SourceCaption
+from nt2vr.negation.generate.subjects import also_called
+from nt2vr.negation.generate.wordings import templates_for
+from nt2vr.negation.parse.tokens import FINITE_TAGS
+
+MAX_WORDS = 4
+
+# Tags of words.
+_THING_OPENERS = frozenset({"DET", "NUM", "ADJ", "NOUN"})
+_CONTENT = frozenset({"NOUN", "ADJ", "VB", "VBZ", "VBP", "VBD", "VBG", "VBN"})
+# A fragment contains none of the first, begins with none of the second, and ends with none of the
+# third.
+_NOT_IN_FRAGMENT = frozenset({"PUNCT", "NEG", "OTHER"})
+_NOT_FIRST = frozenset({"CONJ", "PUNCT", "POS", "WH", "MD"})
+_NOT_LAST = _NOT_FIRST | {"DET", "NUM", "ADP", "TO", "PRON"}
+
+# Lemmas of auxiliaries.
+_AUXILIARIES = frozenset({"be", "have", "do"})
+
+
+class Fragment(NamedTuple):
+    """A few words of a caption, and the templates by which they may be joined to another one."""
+
+    text: str
+    joints: list[str]
+
+
+def draw_fragment(
+    source: SourceCaption, caption: SourceCaption, rng: random.Random
+) -> Fragment | None:
+    """Draw a few words of a caption; None if they say nothing new to another one."""
+    start = rng.randrange(len(source.words))
+    size = rng.randint(1, MAX_WORDS)
+    positions = _trimmed(source, start, min(start + size, len(source.words)))
+    if not _says_something_new(source, positions, caption):
+        return None
+    text = " ".join(source.words[i] for i in positions).replace(" '", "'")
+    return Fragment(text, _joints([source.tags[i] for i in positions]))
+
+
+def _trimmed(caption: SourceCaption, start: int, end: int) -> range:
+    """Drop dangling words at both ends of a fragment: "riding a", "is riding a big" of a horse."""
+    while start < end and (caption.tags[start] in _NOT_FIRST or caption.lemmas[start] == "be"):
+        start += 1
+    while start < end and _dangles(caption, end - 1):
+        end -= 1
+    return range(start, end)
+
+
+def _dangles(caption: SourceCaption, i: int) -> bool:
+    """Return whether word i cannot end a fragment."""
+    if caption.tags[i] in _NOT_LAST or caption.lemmas[i] == "be":
+        return True
+    is_last = i + 1 == len(caption.tags)
+    return caption.tags[i] == "ADJ" and not is_last and caption.tags[i + 1] in {"ADJ", "NOUN"}
+
+
+def _says_something_new(source: SourceCaption, positions: range, caption: SourceCaption) -> bool:
+    """Return whether a fragment of another caption says something that a caption does not."""
+    if any(source.tags[i] in _NOT_IN_FRAGMENT for i in positions):
+        return False
+    content = {source.lemmas[i] for i in positions if source.tags[i] in _CONTENT} - _AUXILIARIES
+    return any(not also_called(lemma) & caption.names for lemma in content)
+
+
+def _joints(tags: Sequence[str]) -> list[str]:
+    """Return the templates by which a fragment may be joined."""
+    if tags[0] == "VBG":
+        return templates_for("joint of an action")
+    has_noun = tags[0] in _THING_OPENERS and "NOUN" in tags
+    if has_noun and FINITE_TAGS.isdisjoint(tags):
+        return templates_for("joint of a thing")
+    return templates_for("joint")

@@ -1,0 +1,79 @@
+"""Idioms: sentences with a negation word that denies nothing ("can't stop singing").
+
+A model that reads it as a negation ranks the videos that it describes low. Some wordings are for
+training, others of the same families only for measuring.
+"""
+
+import random
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from nt2vr.negation.generate.denial import Sentence
+from nt2vr.negation.generate.subjects import Subject
+from nt2vr.negation.generate.things import NamedThing
+from nt2vr.negation.generate.wordings import wordings_in
+from nt2vr.negation.parse.inflect import inflect_phrase
+
+_FIELD = re.compile(r"\{(\w+)\}")
+
+
+# Uses of `assets/wordings/idioms.json`.
+Wordings = Literal["trained", "unseen"]
+
+
+def draw_idiom(
+    caption: str,
+    actions: Sequence[tuple[Subject, str]],
+    things: Sequence[NamedThing],
+    rng: random.Random,
+    wordings: Wordings = "trained",
+) -> Sentence | None:
+    """Fill a random wording, and its affirmative paraphrase as what is wanted.
+
+    Families are equally likely; None if a caption has the parts for none. Its `actions` have their
+    verbs as lemmas: (a man, "play the guitar"). {A} is a caption, {S} the subject of one of its
+    actions, {B_ing} the action, {B2_ing} another one of the same subject, {is_}, {does} and {s}
+    agree with the subject, {N} and {M} are things.
+    """
+    fields = _fields(caption, actions, things, rng)
+    fitting: dict[str, list[list[str]]] = {}
+    for family, candidates in wordings_in("idioms.json")[wordings].items():
+        complete = [wording for wording in candidates if _needed_fields(wording) <= fields.keys()]
+        if complete:
+            fitting[family] = complete
+    if not fitting:
+        return None
+    family = rng.choice(list(fitting))
+    text, meaning = rng.choice(fitting[family])
+    return Sentence(text.format(**fields), meaning.format(**fields), "")
+
+
+def _needed_fields(wording: Sequence[str]) -> set[str]:
+    return set(_FIELD.findall(" ".join(wording)))
+
+
+def _fields(
+    caption: str,
+    actions: Sequence[tuple[Subject, str]],
+    things: Sequence[NamedThing],
+    rng: random.Random,
+) -> dict[str, str]:
+    """Draw the fields of a wording."""
+    fields = {"A": caption} if caption else {}
+    if actions:
+        subject, action = rng.choice(actions)
+        fields |= _fields_of_action(subject, action)
+        other_actions = [text for doer, text in actions if doer == subject and text != action]
+        if other_actions:
+            fields["B2_ing"] = inflect_phrase(rng.choice(other_actions), "VBG")
+    names = list(dict.fromkeys(thing.text for thing in things))
+    rng.shuffle(names)
+    return fields | dict(zip(("N", "M"), names, strict=False))
+
+
+def _fields_of_action(subject: Subject, action: str) -> dict[str, str]:
+    fields = {"S": subject.text, "B_ing": inflect_phrase(action, "VBG")}
+    if subject.is_plural:
+        return fields | {"is_": "are", "s": "", "does": "do"}
+    return fields | {"is_": "is", "s": "s", "does": "does"}

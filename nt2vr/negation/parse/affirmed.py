@@ -1,0 +1,53 @@
+"""The sentence of a query without its negation: "a bird on the beach".
+
+What is wanted comes first, then what is done, then things, qualities and places.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from nt2vr.negation.parse.inflect import is_noun
+from nt2vr.negation.parse.phrases import Phrases
+from nt2vr.negation.parse.tagger import load_tagger
+from nt2vr.negation.parse.wanted import WantedFinder
+from nt2vr.negation.parse.wordlists import listed
+
+
+def affirmed_text(wanted: Sequence[str], unwanted: Iterable[str]) -> str:
+    """Join the wanted parts and those that were not: "a bird" and "on the beach"."""
+    parts: dict[str, list[str]] = defaultdict(list)
+    for part in unwanted:
+        parts[_kind(part)].append(part)
+
+    text = " and ".join(wanted)
+    # a man sings | and dances; but: a man | dancing
+    before_actions = " and " if _acts(text) else " "
+    text = _joined(before_actions, text, " and ".join(parts["verb"]))
+    text = _joined(" and ", text, *parts["noun"])
+    text = _joined(", ", text, *parts["quality"])
+    return _joined(" ", text, *parts["place"])
+
+
+def _joined(joint: str, *texts: str) -> str:
+    return joint.join(filter(None, texts))
+
+
+def _kind(part: str) -> str:
+    """Return the kind of phrase that a part is; an adverb such as "outside" is a place."""
+    phrases = Phrases(load_tagger().tag(part))
+    # Alone, "outside" and "red" are nouns for taggers, and "mirrors" is a verb.
+    if phrases.word(0) in listed("settings"):
+        return "place"
+    if part in listed("colours"):
+        return "quality"
+    phrase = phrases.any_phrase(0)
+    if phrase is None or (phrases.tag(0) == "VBZ" and is_noun(part)):
+        return "noun"
+    if phrase.kind == "quality" and phrases.tag(phrase.head) == "ADV":
+        return "place"
+    return phrase.kind
+
+
+def _acts(text: str) -> bool:
+    phrases = Phrases(load_tagger().tag(text))
+    return WantedFinder(phrases).acts(range(len(phrases.tokens)))

@@ -1,0 +1,168 @@
+"""The text of a sentence's wanted and unwanted parts, from word positions."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from nt2vr.negation.parse.negations import Negation
+from nt2vr.negation.parse.phrases import Phrase, Phrases
+from nt2vr.negation.parse.typed import Span
+from nt2vr.negation.parse.wanted import Stretch
+from nt2vr.negation.parse.wordlists import listed, words
+
+_PRONOUNS = words("it them")
+
+
+class DeniedItem(NamedTuple):
+    """A phrase and the negation that denies it."""
+
+    phrase: Phrase
+    negation: Negation
+
+
+class QueryText:
+    """Turns word positions of one sentence back into text."""
+
+    def __init__(self, text: str, phrases: Phrases, is_typed: bool = False) -> None:
+        self.text = text
+        self.phrases = phrases
+        self._is_typed = is_typed
+
+    def span(self, start: int, end: int) -> Span:
+        return Span(self.phrases.tokens[start].start, self.phrases.tokens[end - 1].end)
+
+    def piece(self, start: int, end: int) -> str:
+        """Return words `start` to `end`; one mark of quotation among them gets the other one."""
+        if start >= end:
+            return ""
+        first, last = self.span(start, end)
+        if self._is_typed and self.text[first:last].count('"') % 2:
+            if self.text[last : last + 1] == '"':
+                last += 1
+            elif self.text[:first].endswith('"'):
+                first -= 1
+        return " ".join(self.text[first:last].split())
+
+    def cues(self, negations: Sequence[Negation]) -> tuple[Span, ...]:
+        spans = [self.span(negation.cue.start, negation.cue.end) for negation in negations]
+        return tuple(dict.fromkeys(spans))
+
+    def wanted(self, stretches: Sequence[Stretch], first: Negation) -> str:
+        """Join stretches to one phrase by their links; "he" alone names nothing to be seen.
+
+        Args:
+            stretches: the wanted words.
+            first: the first negation of the sentence.
+        """
+        text = ""
+        tags: set[str] = set()
+        for stretch in stretches:
+            link = stretch.link if text else ""
+            text += link + self.piece(stretch.start, stretch.end)
+            tags.update(self.phrases.tag(i) for i in range(stretch.start, stretch.end))
+        if tags == {"PRON"}:
+            return ""
+        if self._is_typed and stretches and first.start < stretches[0].start:
+            return self._naming_one(text, first)
+        return text
+
+    def _naming_one(self, wanted: str, first: Negation) -> str:
+        """Name "one" in the wanted part: "not a red car, a blue | one"."""
+        if not first.items or first.items[0].kind != "noun":
+            return wanted
+        noun = self.phrases.words[first.items[0].core - 1]
+        return re.sub(r"(\b(?:an?|the) \w+ )one\b", lambda match: f"{match[1]}{noun}", wanted)
+
+    def items(self, negations: Sequence[Negation]) -> list[DeniedItem]:
+        """Return all items, but pronouns only if there is nothing else.
+
+        An example is "no snakes, I'm scared of them".
+        """
+        items: list[DeniedItem] = []
+        for negation in negations:
+            items += [DeniedItem(phrase, negation) for phrase in negation.items]
+        naming = [item for item in items if not self._is_pronoun(item.phrase)]
+        return naming or items
+
+    def _is_pronoun(self, phrase: Phrase) -> bool:
+        return _PRONOUNS.issuperset(self.phrases.words[phrase.start : phrase.core])
+
+    def unwanted(
+        self, items: Sequence[DeniedItem], stretches: Sequence[Stretch]
+    ) -> tuple[str, ...]:
+        """Return the items as searchable phrases; in those of verbs, "it" or "them" is named."""
+        texts = [self._unwanted(item) for item in items]
+        if _PRONOUNS.isdisjoint(self.phrases.words):
+            return tuple(texts)
+        thing = self._only_thing(stretches)
+        if not thing:
+            return tuple(texts)
+
+        for i, item in enumerate(items):
+            if item.phrase.kind == "verb":
+                texts[i] = re.sub(r"\b(?:it|them)\b", lambda _: f"the {thing}", texts[i])
+        return tuple(texts)
+
+    def _only_thing(self, stretches: Sequence[Stretch]) -> str:
+        """Return what "it" or "them" must mean: the only thing, people aside, in the stretches."""
+        things: list[str] = []
+        for stretch in stretches:
+            things += self._things_in(stretch)
+        return things[0] if len(things) == 1 else ""
+
+    def _things_in(self, stretch: Stretch) -> Iterator[str]:
+        phrases = self.phrases
+        i = stretch.start
+        while i < stretch.end:
+            noun = None
+            if phrases.tag(i) not in {"PRON", "VBG"}:
+                noun = phrases.noun_phrase(i)
+            if noun is None:
+                i += 1
+                continue
+            # a video of | a guitar
+            if phrases.word(noun.head) in listed("frames"):
+                i = noun.head + 1
+                continue
+            if phrases.lemma(noun.head) not in listed("humans"):
+                yield self.piece(phrases.after(i, {"DET"}), min(noun.end, stretch.end))
+            i = noun.end
+
+    def _unwanted(self, item: DeniedItem) -> str:
+        """Return an item without "any" or "want to see", and with the verb that its list shares."""
+        phrase, negation = item
+        first = negation.items[0]
+        before = ""
+        start = self._after_request(item)
+        if phrase is first:
+            if negation.verb is not None:
+                before = self.piece(negation.verb, negation.cue.start)
+            # wearing no | hat
+            if negation.thing:
+                before = f"{before} {negation.thing}"
+                start = max(phrase.start, negation.cue.end)
+        elif phrase.kind == "noun" and first.object is not None:
+            # playing the guitar or | the piano
+            before = self.piece(first.start, first.object)
+        return f"{before} {self.piece(start, phrase.core)}".strip()
+
+    def _after_request(self, item: DeniedItem) -> int:
+        """Return the first word of an item that is part of neither "any" nor "show me"."""
+        phrases = self.phrases
+        i = item.phrase.start
+        asks = item.phrase.kind == "verb" and self._is_by_speaker(item.negation.cue.start - 1)
+        skipped = {"any", "either", "to", "me"} if asks else {"any", "either", "to"}
+        # In "two men, not watching", nobody asks to see something.
+        skips_verbs = asks and phrases.word(i) != "watching"
+        while i + 1 < item.phrase.core:
+            is_request = skips_verbs and phrases.lemma(i) in listed("requests")
+            if not is_request and phrases.word(i) not in skipped:
+                break
+            i += 1
+        return i
+
+    def _is_by_speaker(self, i: int) -> bool:
+        """Return whether word i ends "I" or "please": "I don't …", "please don't …"."""
+        while self.phrases.is_auxiliary(i):
+            i -= 1
+        return i < 0 or self.phrases.word(i) in listed("speakers")

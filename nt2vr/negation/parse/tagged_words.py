@@ -1,0 +1,93 @@
+"""The tagged words of a sentence, to be looked up by position."""
+
+from collections.abc import Collection, Sequence
+
+from nt2vr.negation.parse.tokens import HELPERS, VERB_TAGS, Token, normalised
+from nt2vr.negation.parse.wordlists import Runs
+
+# Forms of be, do and have.
+HELPING_WORDS = frozenset({*HELPERS, "'s", "s", "'ve", "ve", "'d", "d", "re", "m", "r"})
+# Tags of what is around a clause.
+CLAUSE_EDGES = frozenset({"", "PUNCT", "CONJ"})
+
+
+class TaggedWords:
+    """The words of one sentence; look-ups outside of it return ""."""
+
+    def __init__(self, tokens: Sequence[Token]) -> None:
+        self.tokens = tokens
+        self.words = [normalised(token.text) for token in tokens]
+
+    def tag(self, i: int) -> str:
+        if 0 <= i < len(self.tokens):
+            return self.tokens[i].tag
+        return ""
+
+    def word(self, i: int) -> str:
+        if 0 <= i < len(self.tokens):
+            return self.words[i]
+        return ""
+
+    def lemma(self, i: int) -> str:
+        if 0 <= i < len(self.tokens):
+            return self.tokens[i].lemma
+        return ""
+
+    def after(self, i: int, tags: Collection[str]) -> int:
+        """Return the first word from word i on that has none of these tags."""
+        while self.tag(i) in tags:
+            i += 1
+        return i
+
+    def before(self, i: int, tags: Collection[str]) -> int:
+        """Return the first of the words right before word i with these tags."""
+        while self.tag(i - 1) in tags:
+            i -= 1
+        return i
+
+    def clause_start(self, i: int) -> int:
+        while self.tag(i - 1) not in CLAUSE_EDGES:
+            i -= 1
+        return i
+
+    def starts_clause(self, i: int) -> bool:
+        return self.tag(i - 1) in CLAUSE_EDGES or self.word(i - 1) == "please"
+
+    def is_prefix(self, i: int) -> bool:
+        """Return whether mark i is attached to the next word only, as in "beach -man"."""
+        if i + 1 >= len(self.tokens):
+            return False
+        is_spaced = i == 0 or self.tokens[i - 1].end < self.tokens[i].start
+        next_token = self.tokens[i + 1]
+        is_attached = self.tokens[i].end == next_token.start
+        return is_spaced and is_attached and next_token.text[0].isalnum()
+
+    def is_auxiliary(self, i: int) -> bool:
+        """Return whether word i is a modal, "be", or "do" and "have" before a verb or negation."""
+        tag = self.tag(i)
+        if tag not in VERB_TAGS:
+            return False
+        if tag == "MD" or self.word(i) in {"ai", "ca", "wo"}:
+            return True
+        # Most words end here, before their lemma is looked up, which takes time.
+        if self.word(i) not in HELPING_WORDS:
+            return False
+        lemma = self.lemma(i)
+        if lemma == "be":
+            return True
+        follower = self.tag(i + 1)
+        if follower == "ADV":
+            follower = self.tag(i + 2)
+        return lemma in {"do", "have"} and (follower == "NEG" or follower in VERB_TAGS)
+
+    def longest(self, runs: Runs, i: int) -> int:
+        """Return how many words the longest of `runs` at word i has; 0 if none is there."""
+        first = self.word(i)
+        if first not in runs.openers:
+            return 0
+        if (first, self.word(i + 1)) not in runs.pairs:
+            return int(first in runs)
+        run = self.words[i : i + runs.longest]
+        while run and " ".join(run) not in runs:
+            run.pop()
+        return len(run)
