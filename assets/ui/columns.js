@@ -113,7 +113,9 @@ const seat = () => {
 const light = (clip) => {
   for (const column of element.querySelectorAll("[data-column]")) {
     const rank = clip && !column.contains(clip) && JSON.parse(clip.dataset.ranks || "{}")[column.dataset.column];
-    column.querySelector(".nt-there").textContent = rank ? `that clip: #${rank}` : "";
+    // It is absent while one guesses.
+    const there = column.querySelector(".nt-there");
+    if (there) there.textContent = rank ? `that clip: #${rank}` : "";
     for (const tile of column.querySelectorAll(".nt-clip")) tile.classList.toggle("nt-lit", Boolean(rank) && tile.dataset.id === clip.dataset.id);
   }
 };
