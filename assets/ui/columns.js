@@ -111,11 +111,11 @@ const seat = () => {
 };
 // A clip that is pointed at is marked in every column, which else tell its rank there.
 const light = (clip) => {
-  for (const column of element.querySelectorAll("[data-column]")) {
+  // A column that has lost the focus may be half replaced.
+  for (const there of element.querySelectorAll("[data-column] .nt-there")) {
+    const column = there.closest("[data-column]");
     const rank = clip && !column.contains(clip) && JSON.parse(clip.dataset.ranks || "{}")[column.dataset.column];
-    // It is absent while one guesses.
-    const there = column.querySelector(".nt-there");
-    if (there) there.textContent = rank ? `that clip: #${rank}` : "";
+    there.textContent = rank ? `that clip: #${rank}` : "";
     for (const tile of column.querySelectorAll(".nt-clip")) tile.classList.toggle("nt-lit", Boolean(rank) && tile.dataset.id === clip.dataset.id);
   }
 };

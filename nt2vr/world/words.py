@@ -38,11 +38,16 @@ class PhraseWord(NamedTuple):
 
     @property
     def doing(self) -> str:
-        """A verb, with what belongs to it, in its -ing form."""
+        """A verb, with what belongs to it, in its -ing form; for "asleep", "sleeping"."""
         verb, *rest = self.text
-        if not verb.endswith("ing"):
-            verb = inflect(verb_of(verb) or verb, "VBG")
-        return " ".join([verb, *rest])
+        if verb.endswith("ing"):
+            return self.typed
+        base = verb_of(verb)
+        names = self.meaning.names & actions().keys()
+        if names and not base:
+            phrase = actions()[min(names)].phrases[0]
+            return inflect_phrase(phrase.format(o="").strip(), "VBG")
+        return " ".join([inflect(base or verb, "VBG"), *rest])
 
     @property
     def is_glued(self) -> bool:

@@ -123,7 +123,7 @@ OPEN_HANDLERS = (
         "on_tick",
         "lambda",
     ),
-    *("on_address", "on_offer", "on_model", "_show", "send_part"),
+    *("on_address", "on_offer", "on_model", "on_select", "_show", "send_part"),
     *("search", "system_names", "systems", "evaluate"),
 )
 

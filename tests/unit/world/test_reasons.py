@@ -31,6 +31,7 @@ def video(scene: Scene) -> Video:
         ),
         ("a man and a lion", ["no lion"]),
         ("a man who is dancing", ["not dancing"]),
+        ("a woman asleep", ["not sleeping"]),
         ("a man eating a pizza", ["no pizza"]),
         ("a man with a blue hat", ["hat is not blue"]),
         ("a woman with a hat", ["woman without hat"]),

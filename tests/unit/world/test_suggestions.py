@@ -115,6 +115,7 @@ def test_a_dead_end_leads_to_two_useful_queries(gallery: Suggestions, text: str)
         ("somebody reading, not writing", "somebody reading", "somebody reading but no robot"),
         ("a quiet library without books", "without books", "a person without books"),
         ("a tiger outside a cage", "a tiger", "a tiger outside"),
+        ("a fisherman who caught no fish", "no fish", "a person fishing no fish"),
         ("an empty street at night", "on the street", "a person on the street at night"),
         (
             "a purple dragon, no quokka and not at night",
