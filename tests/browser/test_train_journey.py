@@ -212,7 +212,7 @@ def test_charts_and_the_question_fit_their_frames(page: Page, running_app: Runni
         composed.press("ArrowLeft")
         composed.press("ArrowLeft")
         expect(composed.locator(".nt-readout")).to_have_text(
-            "epoch 1: done 23/11 12:00 0.3, base 0.4"
+            "epoch 1: done (23 Nov 12:00) 0.3, base 0.4"
         )
     finally:
         shutil.rmtree(run.path)
