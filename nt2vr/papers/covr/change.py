@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from nt2vr.negation.generate.modifications import ChangeKind
+from nt2vr.papers.covr.modifications import ChangeKind
 from nt2vr.world.casting import anywhere, props_at
 from nt2vr.world.claims import Act, Claim, SubjectClaim
 from nt2vr.world.scenes import Action, Figure, Scene

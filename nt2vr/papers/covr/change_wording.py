@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from random import Random
 
-from nt2vr.negation.generate.modifications import Modification, modify
 from nt2vr.papers.covr.change import Change, act_of, named
+from nt2vr.papers.covr.modifications import Modification, modify
 from nt2vr.world.claims import Claim, SubjectClaim
 from nt2vr.world.reader import read_claim
 from nt2vr.world.scenes import Action, Scene

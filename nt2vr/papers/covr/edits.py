@@ -7,10 +7,10 @@ from itertools import islice
 from random import Random
 from types import MappingProxyType
 
-from nt2vr.negation.generate.modifications import CHANGE_KINDS, Modification
 from nt2vr.papers.covr.change import Change
 from nt2vr.papers.covr.change_wording import ask_for
 from nt2vr.papers.covr.draw_changes import changes_of, possible
+from nt2vr.papers.covr.modifications import CHANGE_KINDS, Modification
 from nt2vr.world.claims import Claim
 from nt2vr.world.sampling import stream_scenes
 from nt2vr.world.scenes import Scene, SceneSplit, main_actions

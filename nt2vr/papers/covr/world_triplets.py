@@ -12,11 +12,11 @@ import torch
 from torch import Tensor
 
 from nt2vr.models.encoder import Encoder
-from nt2vr.negation.generate.modifications import Modification
 from nt2vr.papers.covr.change_wording import ask_for
 from nt2vr.papers.covr.edits import Edit, Family, RequirementTable, copies, training_families
 from nt2vr.papers.covr.embedded_queries import TextVectors
 from nt2vr.papers.covr.fusion_data import FusionData, LoadedData
+from nt2vr.papers.covr.modifications import Modification
 from nt2vr.papers.covr.settings import fusion_settings
 from nt2vr.papers.covr.world_benchmark import covr_world
 from nt2vr.progress import Progress, silent

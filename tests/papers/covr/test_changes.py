@@ -7,7 +7,6 @@ from itertools import islice
 
 import pytest
 
-from nt2vr.negation.generate.modifications import CHANGE_KINDS, ChangeKind
 from nt2vr.negation.parse.query import Query
 from nt2vr.papers.covr.change import Change
 from nt2vr.papers.covr.draw_changes import changes_of, possible
@@ -18,6 +17,7 @@ from nt2vr.papers.covr.edits import (
     training_families,
     two_changes,
 )
+from nt2vr.papers.covr.modifications import CHANGE_KINDS, ChangeKind
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Action, Figure, Scene, is_valid
 from nt2vr.world.verdicts import judge_edit

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from nt2vr.negation.generate.modifications import CHANGE_KINDS, ChangeKind
 from nt2vr.negation.generate.wordings import wordings_in
 from nt2vr.papers.covr.change_wording import ask_for
 from nt2vr.papers.covr.draw_changes import changes_of
@@ -21,6 +20,7 @@ from nt2vr.papers.covr.edits import (
     gallery_of,
     training_families,
 )
+from nt2vr.papers.covr.modifications import CHANGE_KINDS, ChangeKind
 from nt2vr.world.claims import Claim
 from nt2vr.world.reader import read_claim
 from nt2vr.world.sampling import sample_scenes
