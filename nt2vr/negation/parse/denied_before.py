@@ -3,8 +3,6 @@
 from nt2vr.negation.parse.cues import LESS
 from nt2vr.negation.parse.negations import Cue, Negation
 from nt2vr.negation.parse.phrases import Phrase, Phrases, noun_of
-from nt2vr.negation.parse.tagged_words import CLAUSE_EDGES
-from nt2vr.negation.parse.tokens import FINITE_TAGS
 from nt2vr.negation.parse.wordlists import listed
 
 _NOUN_TAGS = frozenset({"DET", "NOUN", "ADJ", "NUM", "POS"})
@@ -66,7 +64,7 @@ class BackwardFinder:
         item = noun_of(start, cue.start)
         end = cue.start + 1
         # In "in a car-free scene", the words around it say nothing more.
-        if phrases.word(end) in listed("frames"):
+        if phrases.is_listed(end, "frames"):
             end += 1
             start = max(first, phrases.before(start, {"DET", "ADP"}))
         return Negation(
@@ -92,7 +90,7 @@ class BackwardFinder:
         if not has_predicate:
             follows_be = phrases.lemma(cue.start - 1) == "be"
             is_remark = has_particle and phrases.tag(cue.start - 2) == "PUNCT"
-            ends_clause = phrases.tag(after_particle) in {"", "PUNCT"}
+            ends_clause = phrases.is_end(after_particle)
             if not ends_clause or not (follows_be or is_remark):
                 return None
 
@@ -138,11 +136,11 @@ class BackwardFinder:
             thing += 1
 
         start = max(first, phrases.before(cue.start, {"ADV"}))
-        starts_clause = phrases.tag(start - 1) in CLAUSE_EDGES
+        starts_clause = phrases.is_clause_edge(start - 1)
         if thing == after_frame and not starts_clause:
             # a man missing | a tooth
             lost = phrases.noun_phrase(after_frame)
-            loses = lost is not None and phrases.word(lost.head) in listed("may_be_lost")
+            loses = lost is not None and phrases.is_listed(lost.head, "may_be_lost")
             if phrases.word(cue.start) != "missing" or not (is_linked or loses):
                 return None
 
@@ -171,7 +169,7 @@ class BackwardFinder:
         if not is_noun and not is_verb:
             return False
 
-        if phrases.tag(start - 1) not in CLAUSE_EDGES or phrases.tag(cue.end) not in {"", "PUNCT"}:
+        if not phrases.is_clause_edge(start - 1) or not phrases.is_end(cue.end):
             return False
         return word in listed("afterthoughts") or start > 0
 
@@ -185,7 +183,7 @@ class BackwardFinder:
         noun = phrases.noun_phrase(start)
         if noun is None or noun.end != cue.start:
             return None
-        if phrases.lemma(noun.head) in listed("parts_of_wholes"):
+        if phrases.lemma_is_listed(noun.head, "parts_of_wholes"):
             return None
         if phrases.word(cue.start) == "missing" and phrases.noun_phrase(after) is not None:
             return None
@@ -237,9 +235,9 @@ class BackwardFinder:
 
     def _ends_clause(self, i: int, end: int) -> bool:
         phrases = self.phrases
-        if phrases.tag(i) == "PUNCT" or phrases.word(i) in listed("clause_words"):
+        if phrases.tag(i) == "PUNCT" or phrases.is_listed(i, "clause_words"):
             return True
-        if phrases.tag(i) not in FINITE_TAGS:
+        if not phrases.is_finite(i):
             return False
         is_noun = phrases.tag(i - 1) == "DET" or i + 1 == end
         return not is_noun

@@ -6,7 +6,6 @@ from itertools import pairwise
 from nt2vr.negation.parse.cues import cues
 from nt2vr.negation.parse.negations import CueKind
 from nt2vr.negation.parse.phrases import Phrase, Phrases
-from nt2vr.negation.parse.tokens import FINITE_TAGS
 from nt2vr.negation.parse.wordlists import listed
 
 
@@ -109,7 +108,7 @@ class DeniedListFinder:
             return conjunction != "and" or are_bare
 
         tag = phrases.tag(item.start)
-        acts = phrases.tag(item.end) in FINITE_TAGS and (tag == "DET" or phrases.is_actor(item))
+        acts = phrases.is_finite(item.end) and (tag == "DET" or phrases.is_actor(item))
         # A new clause, or: without horns and | a bull with horns
         if acts or tag == "PRON" or phrases.word(item.end) in {"with", "without", "who"}:
             return False

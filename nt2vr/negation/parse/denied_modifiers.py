@@ -6,7 +6,6 @@ from nt2vr.negation.parse.cues import cues
 from nt2vr.negation.parse.denied_phrases import US
 from nt2vr.negation.parse.negations import CueKind
 from nt2vr.negation.parse.phrases import Phrase, Phrases
-from nt2vr.negation.parse.tagged_words import CLAUSE_EDGES
 from nt2vr.negation.parse.tokens import FINITE_TAGS
 from nt2vr.negation.parse.wordlists import listed
 
@@ -23,7 +22,7 @@ class ModifierFinder:
         """Extend a noun that can act by the modifiers after it."""
         phrases = self.phrases
         # where no planes | land
-        is_relative = phrases.tag(noun.start - 2) == "WH" and phrases.tag(noun.end) in FINITE_TAGS
+        is_relative = phrases.tag(noun.start - 2) == "WH" and phrases.is_finite(noun.end)
         takes_finite = kind == "no" and (is_relative or not has_wanted_before)
         if not takes_finite and has_wanted_before and not self._may_act(noun, kind):
             return noun
@@ -46,7 +45,7 @@ class ModifierFinder:
             end = verb.end
 
         # everything shot | at night
-        if phrases.word(noun.head) in listed("anything"):
+        if phrases.is_listed(noun.head, "anything"):
             setting = None
         return replace(noun, end=end, setting=setting)
 
@@ -84,10 +83,10 @@ class ModifierFinder:
             # without the alarm | ringing
             is_single = noun.end == noun.start + 1 and not head.endswith("s")
             is_clause = phrases.word(noun.start) == "the" or is_single
-            return is_clause and phrases.lemma(noun.start - 2) not in listed("actors")
+            return is_clause and not phrases.lemma_is_listed(noun.start - 2, "actors")
 
         has_participle = phrases.tag(noun.end) in {"VBN", "VBD"}
-        is_last = phrases.tag(noun.end + 1) in CLAUSE_EDGES
+        is_last = phrases.is_clause_edge(noun.end + 1)
         return kind == "no" and has_participle and is_last
 
     def _is_actor_in_general(self, noun: Phrase, kind: CueKind) -> bool:
@@ -96,7 +95,7 @@ class ModifierFinder:
             return True
         if kind == "without":
             # a bike without a rider | leaning; but not: a man without a child | leaning
-            return phrases.lemma(noun.start - 2) not in listed("actors")
+            return not phrases.lemma_is_listed(noun.start - 2, "actors")
 
         before = phrases.words[max(0, noun.start - 3) : noun.start]
         for first in range(len(before)):
@@ -123,7 +122,7 @@ class ModifierFinder:
         if kind not in {"no", "nobody"} or place.object is None:
             return False
         has_article = phrases.word(place.object) in _ARTICLES
-        return has_article and phrases.word(place.start) in listed("scenes")
+        return has_article and phrases.is_listed(place.start, "scenes")
 
     def _modifying_verb(self, i: int, takes_finite: bool) -> Phrase | None:
         """Return "swimming", "dressed in red" or "who swim" at word i; "swim" if `takes_finite`."""

@@ -6,7 +6,6 @@ from nt2vr.negation.parse.negations import Negation
 from nt2vr.negation.parse.phrases import NEW_START, Phrases
 from nt2vr.negation.parse.tokens import FINITE_TAGS, VERB_TAGS
 from nt2vr.negation.parse.wanted import WantedFinder
-from nt2vr.negation.parse.wordlists import listed
 
 # Kinds of cues that may begin a part of their own.
 _MAY_STAND_APART = frozenset({"not", "no", "without", "order", "nobody"})
@@ -46,7 +45,7 @@ class PartFinder:
         is_joined = phrases.tag(cue - 1) in {"PUNCT", "CONJ"} and phrases.word(cue - 1) != "'s"
         if is_joined or phrases.words[cue : cue + 2] == ["but", "not"]:
             return True
-        if phrases.word(cue) not in listed("contrasts"):
+        if not phrases.is_listed(cue, "contrasts"):
             return False
 
         is_pronoun = phrases.word(negation.end - 1) in {"one", "ones", "those"}

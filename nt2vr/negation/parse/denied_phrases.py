@@ -39,7 +39,7 @@ class DeniedPhraseFinder:
         """Return the verb before a cue if it is denied, too: "wearing no hat", "eats nothing"."""
         phrases = self.phrases
         before = cue.start - 1
-        if phrases.tag(before) not in VERB_TAGS or phrases.is_auxiliary(before):
+        if not phrases.is_verb(before) or phrases.is_auxiliary(before):
             return None
 
         verb = phrases.lemma(before)
@@ -65,7 +65,7 @@ class DeniedPhraseFinder:
 
         start = self._skip_sign(start)
         # not shown | eating
-        is_shown = cue.kind == "not" and phrases.word(start) in listed("shown")
+        is_shown = cue.kind == "not" and phrases.is_listed(start, "shown")
         if is_shown and phrases.tag(start + 1) == "VBG":
             start += 1
 
@@ -105,7 +105,7 @@ class DeniedPhraseFinder:
         """Add the quality to something vague: "leave out anything | indoors"."""
         phrases = self.phrases
         end = phrase.end
-        is_vague = phrases.word(end - 1) in listed("anything")
+        is_vague = phrases.is_listed(end - 1, "anything")
         if not is_vague or phrases.after_tail(end) != end:
             return phrase
 
@@ -140,13 +140,13 @@ class DeniedPhraseFinder:
     def _noun_to_show(self, verb: Phrase) -> Phrase | None:
         """Return the object of "does not show us | a dog"."""
         phrases = self.phrases
-        if verb.object is None or phrases.word(verb.head) not in listed("showing"):
+        if verb.object is None or not phrases.is_listed(verb.head, "showing"):
             return None
         start = verb.object
         if phrases.word(start) in US:
             start += 1
         noun = phrases.noun_phrase(start)
-        if noun is None or phrases.tag(start) != "PRON" or phrases.word(start) in listed("actors"):
+        if noun is None or phrases.tag(start) != "PRON" or phrases.is_listed(start, "actors"):
             return noun
         return None
 
@@ -155,7 +155,7 @@ class DeniedPhraseFinder:
         return self._depicts(verb) or self.phrases.says_nothing(clause, cue.start)
 
     def _depicts(self, verb: Phrase) -> bool:
-        return self.phrases.lemma(verb.head) in listed("depicting")
+        return self.phrases.lemma_is_listed(verb.head, "depicting")
 
     def _skip_helpers(self, cue: Cue) -> int:
         """Return the first word after a cue that is neither "of them" nor an auxiliary."""
@@ -188,16 +188,16 @@ class DeniedPhraseFinder:
         """Return the word after "any sign of", or word i without such words."""
         phrases = self.phrases
         sign = i
-        while phrases.word(sign) in listed("vague_articles"):
+        while phrases.is_listed(sign, "vague_articles"):
             sign += 1
-        if phrases.word(sign) in listed("signs") and phrases.word(sign + 1) in {"of", "for"}:
+        if phrases.is_listed(sign, "signs") and phrases.word(sign + 1) in {"of", "for"}:
             return sign + 2
         return i
 
     def _describes_noun(self, cue: Cue, quality: Phrase) -> bool:
         """Return whether a quality is one of a noun: "a not crowded beach"."""
         phrases = self.phrases
-        if phrases.tag(cue.start - 1) == "DET" or phrases.word(quality.end) in listed("frames"):
+        if phrases.tag(cue.start - 1) == "DET" or phrases.is_listed(quality.end, "frames"):
             return True
 
         # an old but not rusty car

@@ -5,9 +5,7 @@ from dataclasses import replace
 
 from nt2vr.negation.parse.negations import Negation
 from nt2vr.negation.parse.phrases import Phrase, Phrases
-from nt2vr.negation.parse.tagged_words import CLAUSE_EDGES
 from nt2vr.negation.parse.wanted import WantedFinder
-from nt2vr.negation.parse.wordlists import listed
 
 
 class PlaceFinder:
@@ -45,7 +43,7 @@ class PlaceFinder:
 
         An example is somebody who doesn't | live in a house.
         """
-        if self.phrases.lemma(last.head) in listed("dwelling"):
+        if self.phrases.lemma_is_listed(last.head, "dwelling"):
             return True
         return self._is_at_somebody(last.core) or self._denies_for_kind(negation.cue.start)
 
@@ -57,7 +55,7 @@ class PlaceFinder:
         if phrases.tag(cue - 1) != "WH":
             return False
         start = phrases.before(cue - 1, {"NOUN", "ADJ"})
-        starts_clause = phrases.tag(start - 1) in CLAUSE_EDGES
+        starts_clause = phrases.is_clause_edge(start - 1)
         # But not: a man who isn't
         is_plural = phrases.word(cue - 2) != phrases.lemma(cue - 2)
         return starts_clause and is_plural

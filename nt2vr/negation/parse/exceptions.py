@@ -22,7 +22,7 @@ class ExceptionFinder:
         """Return whether the thing after a cue is unwanted or wanted, or is no exception at all."""
         phrases = self.phrases
         next_word = phrases.word(cue.end)
-        if phrases.tag(cue.end) in {"", "PUNCT"} or next_word in listed("denials"):
+        if phrases.is_end(cue.end) or next_word in listed("denials"):
             return "none"
 
         clause = self._clause_start(cue)
@@ -39,7 +39,7 @@ class ExceptionFinder:
         if self._is_weak(cue) and not makes_exception:
             return "none"
 
-        is_of_kind = has_universal and phrases.word(universal) not in listed("entities")
+        is_of_kind = has_universal and not phrases.is_listed(universal, "entities")
         is_bare = not listed("bare").isdisjoint(phrases.words[clause : cue.start])
         if (is_denied or is_bare) and not is_of_kind:
             return "wanted"
@@ -150,12 +150,12 @@ class ExceptionFinder:
 
     def _is_weak(self, cue: Cue) -> bool:
         """Return whether a cue has other meanings as well, as "but" has."""
-        return self.phrases.word(cue.start) in listed("weak") and cue.end == cue.start + 1
+        return self.phrases.is_listed(cue.start, "weak") and cue.end == cue.start + 1
 
     def _universal_before(self, cue: Cue, clause: int) -> int:
         """Return the last "all" or "every" of a clause before its cue; the cue without one."""
         for i in range(cue.start - 1, clause - 1, -1):
-            if self.phrases.word(i) in listed("universal"):
+            if self.phrases.is_listed(i, "universal"):
                 return i
         return cue.start
 
@@ -165,7 +165,7 @@ class ExceptionFinder:
         start = cue.start
         if phrases.word(start - 1) == ",":
             start -= 1
-        while phrases.tag(start - 1) not in {"", "PUNCT"}:
+        while not phrases.is_end(start - 1):
             start -= 1
         if phrases.word(start) == ",":
             return cue.start

@@ -8,7 +8,7 @@ from nt2vr.negation.parse.negations import Negation
 from nt2vr.negation.parse.phrases import Phrase, Phrases
 from nt2vr.negation.parse.typed import Span
 from nt2vr.negation.parse.wanted import Stretch
-from nt2vr.negation.parse.wordlists import listed, words
+from nt2vr.negation.parse.wordlists import words
 
 _PRONOUNS = words("it them")
 
@@ -121,10 +121,10 @@ class QueryText:
                 i += 1
                 continue
             # a video of | a guitar
-            if phrases.word(noun.head) in listed("frames"):
+            if phrases.is_listed(noun.head, "frames"):
                 i = noun.head + 1
                 continue
-            if phrases.lemma(noun.head) not in listed("humans"):
+            if not phrases.lemma_is_listed(noun.head, "humans"):
                 yield self.piece(phrases.after(i, {"DET"}), min(noun.end, stretch.end))
             i = noun.end
 
@@ -155,7 +155,7 @@ class QueryText:
         # In "two men, not watching", nobody asks to see something.
         skips_verbs = asks and phrases.word(i) != "watching"
         while i + 1 < item.phrase.core:
-            is_request = skips_verbs and phrases.lemma(i) in listed("requests")
+            is_request = skips_verbs and phrases.lemma_is_listed(i, "requests")
             if not is_request and phrases.word(i) not in skipped:
                 break
             i += 1
@@ -165,4 +165,4 @@ class QueryText:
         """Return whether word i ends "I" or "please": "I don't …", "please don't …"."""
         while self.phrases.is_auxiliary(i):
             i -= 1
-        return i < 0 or self.phrases.word(i) in listed("speakers")
+        return i < 0 or self.phrases.is_listed(i, "speakers")

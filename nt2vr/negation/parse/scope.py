@@ -37,7 +37,7 @@ from nt2vr.negation.parse.other_kinds import OtherKindFinder
 from nt2vr.negation.parse.phrases import Phrase, Phrases
 from nt2vr.negation.parse.tokens import FINITE_TAGS, VERB_TAGS
 from nt2vr.negation.parse.wanted import WantedFinder
-from nt2vr.negation.parse.wordlists import listed, words
+from nt2vr.negation.parse.wordlists import words
 
 # Kinds of cues that deny what comes after them.
 _FORWARD = frozenset({"not", "no", "without", "order", "nobody", "minus"})
@@ -190,7 +190,7 @@ class ScopeFinder:
         if self.phrases.word(cue) not in _ABSENCES:
             return cue
         start = cue
-        while self.phrases.word(start - 1) in listed("before_absence"):
+        while self.phrases.is_listed(start - 1, "before_absence"):
             start -= 1
         return start
 
