@@ -109,11 +109,7 @@ class EditFinder:
         if after == i or after >= self.num_words:
             return None
         if " ".join(phrases.words[after : after + 2]) not in _WHOEVER:
-            return Negation(
-                cue=Cue("order", i, after),
-                start=i,
-                end=after,
-            )
+            return Negation(Cue("order", i, after), i, after)
 
         end = after + 2
         while end < self.num_words and phrases.tag(end) not in {"PUNCT", "CONJ"}:
@@ -136,9 +132,4 @@ class EditFinder:
         )
 
     def _left_out(self, start: int, end: int) -> Negation:
-        return Negation(
-            cue=Cue("edit", start, end),
-            start=start,
-            end=end,
-            link=_LINK,
-        )
+        return Negation(cue=Cue("edit", start, end), start=start, end=end, link=_LINK)

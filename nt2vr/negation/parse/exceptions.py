@@ -78,11 +78,16 @@ class ExceptionFinder:
 
     def _exception_from_emptiness(self, cue: Cue) -> Negation:
         """Read "an empty room except for a chair"."""
-        other_kinds = ("anything",) if cue.start else ()
         link = ", "
         if self.phrases.word(cue.start - 1) == "with":
             link = " with "
-        return Negation(cue=cue, start=cue.start, end=cue.end, link=link, other_kinds=other_kinds)
+        return Negation(
+            cue=cue,
+            start=cue.start,
+            end=cue.end,
+            link=link,
+            other_kinds=("anything",) if cue.start else (),
+        )
 
     def _exception_from_action(self, cue: Cue, denial: Negation) -> Iterator[Negation]:
         """Read "doesn't | wear | anything except | a hat"."""

@@ -36,6 +36,10 @@ class Phrase:
     setting: int | None = None
 
     @property
+    def is_word(self) -> bool:
+        return self.end == self.start + 1
+
+    @property
     def core(self) -> int:
         """The end of the phrase without its setting."""
         return self.end if self.setting is None else self.setting
