@@ -107,7 +107,7 @@ def teach(
     Args:
         model: its name in the app, such as "ViT-B-32 / openai"
         captions: file of captions to learn from, besides those of the built-in world
-        epochs: at most this many; default: 12
+        epochs: at most this many; default: 8
         data_dir: caches, runs and models; default: NT2VR_DATA, or ~/.cache/nt2vr
         device: auto, cpu, cuda or cuda:1; auto is the first GPU
     """

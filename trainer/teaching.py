@@ -245,7 +245,7 @@ def add_model(run: Path) -> tuple[str, str]:
     text_kept = card.metrics.get(f"validation/{TEXT_KEPT}", 1.0)
     if text_kept < KEPT:
         change = f"captions have changed (text/kept {text_kept:.3f}, below {KEPT})"
-        return "", f"No model was added: {change}. Learn more slowly."
+        return "", f"No model was added: {change}. Lower the learning rate."
 
     name = taught_name(card.base)
     numbers = count(2)

@@ -100,7 +100,7 @@ TOPICS: tuple[tuple[ChartMeasure, ...], ...] = (
             names=(f"original/{recall(1)}",),
             title="Plain captions: right clip first",
             scale=f"of 100 searches, {HIGHER}",
-            sentence="Asked for a plain caption, {first} puts the right clip *first* in {of_first} of 100 searches",
+            sentence="For a plain caption, {first} puts the right clip *first* in {of_first} of 100 searches",
         ),
     ),
     (
@@ -108,7 +108,7 @@ TOPICS: tuple[tuple[ChartMeasure, ...], ...] = (
             names=(f"retrieval/{recall(1)}",),
             title="Denying captions: right clip first",
             scale=f"of 100 searches, {HIGHER}",
-            sentence="Asked for a caption that denies something, {first} puts the right clip *first* in {of_first} of "
+            sentence="For a caption that denies something, {first} puts the right clip *first* in {of_first} of "
             "100 searches",
         ),
     ),

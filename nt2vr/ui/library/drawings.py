@@ -67,11 +67,11 @@ def drawings_view(
 def _drawings_text(models: Sequence[str]) -> str:
     if len(models) == 1:
         verb = "knows"
-        consequence = "its ranking means"
+        consequence = "its ranking of real videos means"
     else:
         verb = "know"
-        consequence = "their rankings mean"
-    return f"{listed(*models)} {verb} only drawings: of real videos, {consequence} almost nothing."
+        consequence = "their rankings of real videos mean"
+    return f"{listed(*models)} {verb} only drawings: {consequence} almost nothing."
 
 
 def _cost(device: str, name: str, is_here: bool, num_clips: int) -> str:
