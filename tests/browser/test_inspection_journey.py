@@ -20,6 +20,7 @@ from tests.conftest import RunningApp
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.slow
 def test_best_frames_are_large_and_within_their_card(loaded_page: Page) -> None:
     page = loaded_page
     follow(page, "?q=two+penguins+but+no+tree")
@@ -37,6 +38,7 @@ def test_best_frames_are_large_and_within_their_card(loaded_page: Page) -> None:
             assert place["x"] + place["width"] <= card["x"] + card["width"], width
 
 
+@pytest.mark.slow
 def test_a_clip_that_was_closed_opens_again(loaded_page: Page) -> None:
     page = loaded_page
     follow(page)
@@ -49,6 +51,7 @@ def test_a_clip_that_was_closed_opens_again(loaded_page: Page) -> None:
         expect(page.locator(".nt-detail")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_arrows_step_through_enlarged_clips_of_a_column(page: Page) -> None:
     clips = columns(page).first.locator(".nt-clip")
     ids = [clip.get_attribute("data-id") for clip in clips.all()]

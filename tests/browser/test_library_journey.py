@@ -75,6 +75,7 @@ def add_videos(page: Page, videos: Path) -> None:
     wait_until_ready(page, "Videos")
 
 
+@pytest.mark.slow
 def test_files_are_uploaded_searched_by_their_moments_renamed_and_removed(
     page: Page, libraries: Libraries, tmp_path: Path
 ) -> None:

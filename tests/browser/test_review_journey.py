@@ -78,6 +78,7 @@ def rows(page: Page) -> Locator:
     return page.locator(".nt-query a[data-show]")
 
 
+@pytest.mark.slow
 def test_step_through_queries_write_a_note_and_come_back(
     own_page: Page, running_app: RunningApp, report_id: str
 ) -> None:

@@ -121,6 +121,7 @@ def go_back(page: Page) -> None:
     expect(page.locator("#systems")).not_to_contain_text("epoch", timeout=MODELS_MS)
 
 
+@pytest.mark.slow
 def test_watch_a_run_learn_and_go_back_through_its_epochs(
     own_page: Page, running_app: RunningApp
 ) -> None:

@@ -67,6 +67,7 @@ def test_the_last_epoch_is_measured_as_evaluation_does(config: TrainConfig, tmp_
     }
 
 
+@pytest.mark.slow
 def test_an_older_run_continues_and_gains_columns(
     config: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
