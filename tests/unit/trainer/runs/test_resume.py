@@ -433,14 +433,15 @@ def test_patience_counts_from_the_best_epoch() -> None:
 
 
 def test_a_run_out_of_patience_ends_early_and_says_why(
-    twins: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     values = iter((0.5, 0.7, 0.7))
     monkeypatch.setattr(validator, "validate", lambda *_: {"original/MIR": next(values)})
     config = ALL.replace(epochs=5, patience=1, num_clips=12, accumulate=1, passes=1)
-    clips = world_clips("train", 44, 2, Framing(64), 0, twins / "frames")
+    clips = world_clips("train", 12, 2, Framing(64), 0, tmp_path / "frames")
     caplog.set_level("INFO", "trainer.loop")
-    run = RunFolder(tmp_path)
+    run = RunFolder(tmp_path / "run")
+    run.path.mkdir()
     assert train(Learner(config), run, clips, clips) == "finished"
     epochs = [
         line["epoch"]
