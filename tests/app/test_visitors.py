@@ -13,17 +13,17 @@ import pytest
 from PIL import Image
 
 from nt2vr.evaluation.jobs import READY_MARK
-from tests.app.held_app import BEGUN, CANCELLED, ROUTES
-from tests.app.raw import Event, RawClient, refusal
 from tests.app.test_add_model import ADD
 from tests.app.test_add_model import values_of as values_of_box
 from tests.app.test_permissions import GUARDED, META
 from tests.conftest import AGENT_FLAGS, STRANGER, RunningApp, run_app
+from tests.support.held_app import BEGUN, CANCELLED, ROUTES
+from tests.support.raw_client import Event, RawClient, refusal
 
 # These tests need two apps of their own.
 pytestmark = pytest.mark.slow
 
-HELD_APP = ("-m", "tests.app.held_app")
+HELD_APP = ("-m", "tests.support.held_app")
 WAIT_S = 60.0
 # Events that may change something, and are everyone's: they evaluate, and cancel their own.
 CHANGES_FOR_ALL = {

@@ -3,7 +3,8 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.actions import (
+from tests.conftest import RunningApp
+from tests.support.page_actions import (
     DANCING,
     MODELS_MS,
     SHIFTS,
@@ -16,7 +17,6 @@ from tests.browser.actions import (
     serious,
     submit,
 )
-from tests.conftest import RunningApp
 
 pytestmark = pytest.mark.browser
 

@@ -10,8 +10,8 @@ from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
 from nt2vr.evaluation.ready_report import ready_report
-from tests.browser.actions import MODELS_MS, columns, serious
 from tests.conftest import RunningApp
+from tests.support.page_actions import MODELS_MS, columns, serious
 
 pytestmark = pytest.mark.browser
 

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.actions import columns, follow, submit
+from tests.support.page_actions import columns, follow, submit
 
 pytestmark = pytest.mark.browser
 

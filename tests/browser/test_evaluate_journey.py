@@ -12,9 +12,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from nt2vr.evaluation.jobs import READY_MARK
-from tests.browser.actions import MODELS_MS, SHOWN, choose, held, submit
 from tests.browser.conftest import fresh_page
 from tests.conftest import RunningApp
+from tests.support.page_actions import MODELS_MS, SHOWN, choose, held, submit
 
 pytestmark = pytest.mark.browser
 

@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from nt2vr.ui.search.state import DEFAULT_QUERY
-from tests.browser.actions import MODELS_MS, columns, held, submit
 from tests.conftest import RunningApp
+from tests.support.page_actions import MODELS_MS, columns, held, submit
 
 pytestmark = pytest.mark.browser
 

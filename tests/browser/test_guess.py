@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from nt2vr.ui.theme import TEMPLATES
-from tests.browser.actions import MODELS_MS, columns, open_menu
+from tests.support.page_actions import MODELS_MS, columns, open_menu
 
 pytestmark = pytest.mark.browser
 

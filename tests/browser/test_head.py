@@ -5,8 +5,8 @@ import random
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.actions import MODELS_MS, columns, follow, open_search, submit
 from tests.conftest import RunningApp
+from tests.support.page_actions import MODELS_MS, columns, follow, open_search, submit
 
 pytestmark = pytest.mark.browser
 

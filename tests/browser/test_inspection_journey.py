@@ -14,8 +14,8 @@ from nt2vr.evaluation.measures import Measured
 from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.evaluation.report import Result
 from nt2vr.evaluation.text_benchmark import TextBenchmark
-from tests.browser.actions import choose, columns, follow, follow_report
 from tests.conftest import RunningApp
+from tests.support.page_actions import choose, columns, follow, follow_report
 
 pytestmark = pytest.mark.browser
 

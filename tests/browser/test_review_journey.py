@@ -18,8 +18,8 @@ from nt2vr.evaluation.report import Report, Result
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.media.gallery import load_gallery
 from nt2vr.settings import ASSETS
-from tests.browser.actions import MODELS_MS, choose, follow, follow_report, held
 from tests.conftest import RunningApp
+from tests.support.page_actions import MODELS_MS, choose, follow, follow_report, held
 
 pytestmark = pytest.mark.browser
 

@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from nt2vr.ui.search.watch import PRESET
-from tests.browser.actions import MODELS_MS, columns, follow, held, submit
 from tests.conftest import RunningApp
+from tests.support.page_actions import MODELS_MS, columns, follow, held, submit
 from tests.support.paths import ROOT
 from trainer.config import load_config, save_config
 from trainer.runs.run_folder import RunFolder, RunStatus

@@ -30,9 +30,9 @@ from nt2vr.presets import preset_files
 from nt2vr.search.embed_clips import embed_gallery
 from nt2vr.search.embed_query import embed_query
 from nt2vr.search.references import Reference
-from tests.papers.covr.triplets import write_triplets
 from tests.support.tiny_models import write_tiny
 from tests.support.trainings import run_training
+from tests.support.triplet_files import write_triplets
 from trainer.config import TrainConfig, load_config
 from trainer.runs.run_folder import RunFolder, read_metrics
 

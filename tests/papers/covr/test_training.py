@@ -25,8 +25,8 @@ from nt2vr.papers.covr.queries import CovrQuery
 from nt2vr.papers.covr.settings import FusionSettings
 from nt2vr.papers.covr.training import FusionLearner, add_fusion
 from nt2vr.papers.covr.world_triplets import load_families
-from tests.papers.covr.triplets import write_triplets
 from tests.support.tiny_models import write_tiny
+from tests.support.triplet_files import write_triplets
 from trainer.config import TrainConfig
 
 DIM = 12

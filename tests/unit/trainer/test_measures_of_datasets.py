@@ -10,9 +10,9 @@ import torch
 import nt2vr
 from nt2vr.cli import main
 from nt2vr.evaluation.sources import Data
+from tests.support.captioned_pictures import write_captioned_pictures
 from tests.support.tiny_models import write_tiny
 from tests.support.trainings import SMALL, go_on, run_training, stop_at
-from tests.unit.trainer.captioned import write_captioned_pictures
 from trainer.config import TrainConfig
 from trainer.runs.run_folder import RunFolder, read_metrics
 

@@ -14,9 +14,9 @@ from nt2vr.errors import CheckpointError, DivergedError
 from nt2vr.models.card import read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.papers.covr.training import FusionLearner
-from tests.papers.covr.triplets import write_triplets
 from tests.support.tiny_models import TINY, write_tiny
 from tests.support.trainings import SMALL, go_on, run_training, stop_at
+from tests.support.triplet_files import write_triplets
 from trainer.__main__ import main
 from trainer.config import TrainConfig, save_config
 from trainer.learner import Learner

@@ -10,9 +10,9 @@ import pytest
 import torch
 from PIL import Image
 
-from tests.papers.covr.triplets import write_triplets
 from tests.support.tiny_models import write_tiny
 from tests.support.trainings import SMALL, go_on, run_training, stop_at
+from tests.support.triplet_files import write_triplets
 from trainer.config import TrainConfig
 from trainer.runs.run_folder import RunFolder
 

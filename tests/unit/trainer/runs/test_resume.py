@@ -17,9 +17,9 @@ from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.framing import Framing
-from tests.papers.covr.triplets import write_triplets
 from tests.support.tiny_models import TINY, tiny_model, write_tiny
 from tests.support.trainings import SMALL, go_on, run_training
+from tests.support.triplet_files import write_triplets
 from trainer import validator
 from trainer.config import TrainConfig, load_config, save_config
 from trainer.data.batches import Batch
