@@ -133,7 +133,7 @@ def announcement(config: TrainConfig, estimate: Estimate, steps_done: int = 0) -
     time_here = f"about {duration_text(estimate.seconds)} here, less if it stops early"
     memory = f"{estimate.num_bytes / 1e6:,.0f} MB of memory for its weights"
     sentences.append(f"{config.encoder.name}: {steps}, {time_here}, and {memory}.")
-    sentences.append("Only the text tower learns, so that every index stays.")
+    sentences.append("Only the text tower learns, so every index stays valid.")
     return " ".join(sentences)
 
 
