@@ -10,7 +10,7 @@ from random import Random
 from typing import NamedTuple
 
 from nt2vr.negation.parse.inflect import inflect_phrase
-from nt2vr.world.claims import Act, Claim, SubjectClaim, names_in
+from nt2vr.world.claims import Act, Claim, names_in
 from nt2vr.world.drawn.motions import MOTIONS, track_of
 from nt2vr.world.scenes import Action, Figure, Scene, main_actions
 from nt2vr.world.things import ACTING, ActionKind, actions, actions_at, places, things
@@ -204,7 +204,7 @@ def _classes_of_subjects() -> Iterator[ShownClass]:
             continue
         noun = thing.nouns[0]
         if noun.number == "one":
-            claim = Claim((SubjectClaim(meanings()[noun.word]),))
+            claim = Claim.of_things(meanings()[noun.word])
             yield ShownClass(f"there is {noun.with_article()}", f"there is no {noun.word}", claim)
 
 
@@ -212,12 +212,12 @@ def _classes_of_actions() -> Iterator[ShownClass]:
     for kind in actions().values():
         if kind.layer == "main" and not kind.objects:
             doing = inflect_phrase(kind.phrases[0], "VBG")
-            claim = Claim((SubjectClaim(acts=(Act(frozenset((kind.verb,))),)),))
+            claim = Claim.of_act(Act.of(kind.verb))
             yield ShownClass(f"somebody is {doing}", f"nobody is {doing}", claim)
 
 
 def _classes_of_places() -> Iterator[ShownClass]:
     for place in places().values():
         phrase = place.phrases[0]
-        claim = Claim(places=frozenset((place.name,)))
+        claim = Claim.at(place.name)
         yield ShownClass(f"it is {phrase}", f"it is not {phrase}", claim)

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from random import Random
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from nt2vr.negation.parse.inflect import is_or_are
-from nt2vr.world.claims import Act, ActOrder, ActPosition, Claim, SubjectClaim
+from nt2vr.world.claims import Act, ActOrder, ActPosition, Claim, ClipPart, SubjectClaim
 from nt2vr.world.scenes import Action, Figure, Scene, main_actions
 from nt2vr.world.small_words import DAY, NIGHT, PARTS
 from nt2vr.world.things import Layer, places
@@ -218,7 +218,7 @@ class _Writer:
         self.subjects.append(phrase.subject)
         self.pieces.append(phrase.text)
         if mood and adjective:
-            self.claim_act(len(self.subjects) - 1, Act(frozenset((mood.verb,))))
+            self.claim_act(len(self.subjects) - 1, Act.of(mood.verb))
             mood = None
         return phrase, main, mood
 
@@ -276,9 +276,7 @@ class _Writer:
             return
 
         subject, number = act
-        acts = list(self.subjects[subject].acts)
-        acts[number] = replace(acts[number], part=part)
-        self.subjects[subject] = replace(self.subjects[subject], acts=tuple(acts))
+        self.subjects[subject] = self.subjects[subject].with_part(number, part)
         self.pieces += [verb.text, self.rng.choice(PARTS[part])]
 
     def _write_sequence(self, first: Verb, second: Verb, acts: Sequence[ActPosition]) -> None:
@@ -353,7 +351,7 @@ class _Writer:
         claim = Claim()
         if self.says(PLACE_SHARE):
             words.append(self.rng.choice(place.phrases))
-            claim = Claim(places=frozenset((place.name,)))
+            claim = Claim.at(place.name)
 
         if place.indoors or not self.says(TIME_SHARE):
             return words, claim
@@ -382,7 +380,7 @@ class _Writer:
         )
 
 
-def _part_of_clip(action: Action) -> Literal["", "start", "end"]:
+def _part_of_clip(action: Action) -> ClipPart:
     """Return in which half of the clip an action is done; "" if in both."""
     if action.end <= 0.5:
         return "start"

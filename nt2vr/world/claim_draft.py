@@ -1,10 +1,10 @@
 """A claim while a phrase is read."""
 
 from dataclasses import replace
-from typing import Literal, cast
+from typing import cast
 
 from nt2vr.world.abilities import is_stopping
-from nt2vr.world.claims import Act, ActOrder, ActPosition, Claim, SubjectClaim
+from nt2vr.world.claims import Act, ActOrder, ActPosition, Claim, ClipPart, SubjectClaim
 from nt2vr.world.things import Names
 
 ANYBODY = SubjectClaim()
@@ -60,10 +60,7 @@ class ClaimDraft:
         """Say that the last act is at the start or at the end of the clip."""
         assert self.last_act is not None, "checked by the reader"
         number, position = self.last_act
-        subject = self.subjects[number]
-        acts = list(subject.acts)
-        acts[position] = replace(acts[position], part=cast(Literal["start", "end"], part))
-        self.subjects[number] = replace(subject, acts=tuple(acts))
+        self.subjects[number] = self.subjects[number].with_part(position, cast(ClipPart, part))
 
     def claim(self) -> Claim | None:
         """Return what was read; None if it is nothing, or cannot be told."""

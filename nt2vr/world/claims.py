@@ -4,10 +4,10 @@ Things count wherever they are seen: as figures, held, or behind.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import combinations, product
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,8 @@ from nt2vr.world.things import Names, actions, places, things
 
 # "dogs" are two to MANY dogs.
 MANY = 99
+# The half of a clip in which something is done; "" for no particular one.
+ClipPart = Literal["", "start", "end"]
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,14 @@ class Act:
     objects: Names = frozenset()
     colour: str = ""
     targets: Names = frozenset()
-    part: Literal["", "start", "end"] = ""
+    part: ClipPart = ""
     looks: Names = frozenset()
+
+    @classmethod
+    def of(cls, verb: str, thing: str = "") -> Self:
+        """Describe an action by its verb, and by the thing that it is done to or with."""
+        objects = frozenset((thing,)) if thing else frozenset()
+        return cls(frozenset((verb,)), objects)
 
     def fits(self, action: Action, figures: Sequence[Figure]) -> bool:
         """Return whether an action matches the description; `figures` are those of its scene."""
@@ -87,6 +95,12 @@ class SubjectClaim:
     most: int = MANY
     looks: Names = frozenset()
     total: bool = False
+
+    def with_part(self, number: int, part: ClipPart) -> Self:
+        """Return the claim with one of its acts at the start or at the end of the clip."""
+        acts = list(self.acts)
+        acts[number] = replace(acts[number], part=part)
+        return replace(self, acts=tuple(acts))
 
     def fits(self, figure: Figure, figures: Sequence[Figure]) -> bool:
         """Return whether a figure matches the description, its number aside."""
@@ -164,6 +178,20 @@ class Claim:
     orders: tuple[ActOrder, ...] = ()
     vague: bool = False
 
+    @classmethod
+    def of_things(cls, names: Names) -> Self:
+        """Claim that one of some things is there."""
+        return cls((SubjectClaim(names),))
+
+    @classmethod
+    def of_act(cls, act: Act) -> Self:
+        """Claim that somebody does something."""
+        return cls((SubjectClaim(acts=(act,)),))
+
+    @classmethod
+    def at(cls, place: str) -> Self:
+        return cls(places=frozenset((place,)))
+
     def holds(self, scene: Scene) -> bool:
         """Return whether a scene shows all that is claimed; it may show more."""
         if self.places and scene.place not in self.places:
@@ -179,6 +207,10 @@ class Claim:
                 return False
             choices.append(subject_choices)
         return any(self._has_orders(chosen, visible, scene) for chosen in _distinct(choices))
+
+    def act_at(self, position: ActPosition) -> Act:
+        subject, number = position
+        return self.subjects[subject].acts[number]
 
     def _has_orders(
         self, chosen: Sequence[frozenset[int]], visible: Sequence[Figure], scene: Scene
@@ -200,8 +232,8 @@ class Claim:
         scene: Scene,
     ) -> list[Action]:
         """Return the actions of the chosen figures that match an act."""
-        subject, number = position
-        act = self.subjects[subject].acts[number]
+        subject, _ = position
+        act = self.act_at(position)
         fitting: list[Action] = []
         for i in chosen[subject]:
             fitting += [action for action in visible[i].doings if act.fits(action, scene.figures)]

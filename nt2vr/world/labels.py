@@ -5,7 +5,7 @@ from functools import cache
 from typing import NamedTuple
 
 from nt2vr.negation.parse.inflect import inflect_phrase
-from nt2vr.world.claims import Claim, SubjectClaim
+from nt2vr.world.claims import Claim
 from nt2vr.world.reader import read_claim
 from nt2vr.world.things import ActionKind, Noun, actions, all_nouns, places, things
 from nt2vr.world.wording import meanings
@@ -30,7 +30,7 @@ def labels() -> tuple[WorldLabel, ...]:
 def _all_labels() -> Iterator[WorldLabel]:
     for noun in all_nouns():
         if noun.word in meanings():
-            claim = Claim((SubjectClaim(meanings()[noun.word]),))
+            claim = Claim.of_things(meanings()[noun.word])
             yield WorldLabel((noun.word, noun.with_article()), claim)
     for action in actions().values():
         for text, longer_text in _action_texts(action):
@@ -40,7 +40,7 @@ def _all_labels() -> Iterator[WorldLabel]:
                 yield WorldLabel((text, longer_text), action_claim)
     for place in places().values():
         for phrase in place.phrases:
-            yield WorldLabel((phrase,), Claim(places=frozenset((place.name,))))
+            yield WorldLabel((phrase,), Claim.at(place.name))
 
 
 def _action_texts(action: ActionKind) -> Iterator[tuple[str, str]]:

@@ -140,7 +140,7 @@ def verbs() -> dict[Words, Meaning]:
     # "Smiling" is a verb as well.
     for action in actions().values():
         if action.layer == "mood":
-            mood = adjective(acts=(Act(frozenset((action.verb,))),))
+            mood = adjective(acts=(Act.of(action.verb),))
             for word, _ in action.doers:
                 meanings_of_verbs.setdefault(tokens_of(word), mood)
     return meanings_of_verbs

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from nt2vr.world.captions import SceneCaption, joined
-from nt2vr.world.claims import Act, ActOrder, ActPosition, Claim, SubjectClaim
+from nt2vr.world.claims import ActOrder, ActPosition, Claim, SubjectClaim
 from nt2vr.world.scene_denials import SceneDenial
 from nt2vr.world.wording import conjugate
 
@@ -21,8 +21,7 @@ def negate(caption: SceneCaption) -> list[SceneDenial]:
 def _without_verbs(caption: SceneCaption) -> Iterator[SceneDenial]:
     for piece, verb, position in caption.verbs:
         rest = _without_act(caption.claim, position)
-        act = _act_at(caption.claim, position)
-        denied = Claim((SubjectClaim(acts=(act,)),))
+        denied = Claim.of_act(caption.claim.act_at(position))
         unwanted = conjugate(verb.phrase, "{ing}")
         for text in verb.denied:
             yield _denial_of_piece(caption, piece, text, unwanted, rest, denied)
@@ -31,7 +30,7 @@ def _without_verbs(caption: SceneCaption) -> Iterator[SceneDenial]:
 def _without_things(caption: SceneCaption) -> Iterator[SceneDenial]:
     for piece, words, position in caption.with_things:
         rest = _without_act(caption.claim, position)
-        act = _act_at(caption.claim, position)
+        act = caption.claim.act_at(position)
         denied = Claim((SubjectClaim(act.objects, colour=act.colour),))
         yield _denial_of_piece(caption, piece, f"without {words}", words, rest, denied)
 
@@ -59,11 +58,6 @@ def _denial_of_piece(
         wanted_claim=rest,
         unwanted_claims=(denied,),
     )
-
-
-def _act_at(claim: Claim, position: ActPosition) -> Act:
-    subject, number = position
-    return claim.subjects[subject].acts[number]
 
 
 def _without_act(claim: Claim, left_out: ActPosition) -> Claim:

@@ -61,18 +61,18 @@ def sample_scenes(split: SceneSplit, count: int, seed: int) -> list[Scene]:
 
 def showing(name: str) -> Claim:
     """Claim that a thing is there."""
-    return Claim((SubjectClaim(frozenset((name,))),))
+    return Claim.of_things(frozenset((name,)))
 
 
 def draw_claim(rng: Random) -> Claim:
     """Draw what a scene is about: a thing, perhaps in use, or an action."""
     if rng.random() >= THING_SHARE:
         action = rng.choice(tuple(actions().values()))
-        subjects = _doing(action.verb).subjects
+        claim = Claim.of_act(Act.of(action.verb))
         if action.targets:
             target = showing(rng.choice(sorted(action.objects)))
-            subjects = (*target.subjects, *subjects)
-        return Claim(subjects)
+            return Claim((*target.subjects, *claim.subjects))
+        return claim
 
     name = rng.choice(tuple(things()))
     uses = []
@@ -80,14 +80,8 @@ def draw_claim(rng: Random) -> Claim:
         if name in action.objects and not action.targets:
             uses.append(verb)
     if uses and rng.random() < USED_SHARE:
-        return _doing(rng.choice(uses), name)
+        return Claim.of_act(Act.of(rng.choice(uses), name))
     return showing(name)
-
-
-def _doing(verb: str, thing: str = "") -> Claim:
-    objects = frozenset((thing,)) if thing else frozenset()
-    act = Act(frozenset((verb,)), objects)
-    return Claim((SubjectClaim(acts=(act,)),))
 
 
 def staged(claims: Sequence[Claim], rng: Random) -> Scene | None:

@@ -240,7 +240,7 @@ class SceneDenials:
             return deny_time(scene, wanted, rng)
 
         place = self._other_place(row, wanted.claim, rng)
-        denied = Claim(places=frozenset((place,)))
+        denied = Claim.at(place)
         return deny_setting("place", wanted, places()[place].phrases, denied, rng)
 
     def _other_place(self, row: int, claim: Claim, rng: Random) -> str:

@@ -246,8 +246,7 @@ def persons() -> frozenset[str]:
 
 def name_doer(figure: Figure, verb: str, word: str, needed: str, adjective: str) -> NounPhrase:
     """Name a person by what it does and the object it needs: "a drummer", by the drum."""
-    objects = frozenset((needed,)) if needed else frozenset()
-    subject = SubjectClaim(persons(), (Act(frozenset((verb,)), objects),))
+    subject = SubjectClaim(persons(), (Act.of(verb, needed),))
     if figure.count == 1:
         return NounPhrase(Noun(word, f"{word}s").with_article(adjective), subject)
     text = f"{NUMBERS[figure.count]} {adjective} {word}s"
