@@ -167,7 +167,7 @@ def _looks_alike_in_frames(first: ActionKind, second: ActionKind) -> bool:
 def _only_action(figure: Figure) -> Action | None:
     """Return what a figure does if it is one thing, and not to another figure."""
     main = main_actions(figure)
-    if len(main) != 1 or isinstance(main[0].object, int):
+    if len(main) != 1 or main[0].target is not None:
         return None
     if main[0] in figure.actions:
         return main[0]
@@ -202,7 +202,7 @@ def _classes_of_subjects() -> Iterator[ShownClass]:
     for thing in things().values():
         if thing.role not in ACTING or not thing.nouns:
             continue
-        noun = thing.nouns[0]
+        noun = thing.noun
         if noun.number == "one":
             claim = Claim.of_things(meanings()[noun.word])
             yield ShownClass(f"there is {noun.with_article()}", f"there is no {noun.word}", claim)

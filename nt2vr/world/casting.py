@@ -312,7 +312,7 @@ def _varied(figures: Sequence[Figure], rng: Random) -> Iterator[Figure]:
     for figure in figures:
         role = figure.kind.role
         draw = rng.random()
-        may_be_group = role != "sky" and figure.kind.nouns[0].number == "one"
+        may_be_group = role != "sky" and figure.kind.noun.number == "one"
         count = 1
         if draw < GROUP_SHARE and may_be_group and num_free > 1:
             count = rng.choice((2, 3))

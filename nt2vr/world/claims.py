@@ -63,12 +63,11 @@ class Act:
         return any(self.fits(action, figures) for action in figure.doings)
 
     def _fits_object(self, action: Action, figures: Sequence[Figure]) -> bool:
-        if self.targets:
-            if not isinstance(action.object, int):
-                return False
-            if figures[action.object].thing not in self.targets:
-                return False
-        return not self.objects or action.object in self.objects
+        if self.objects and action.object not in self.objects:
+            return False
+        if not self.targets:
+            return True
+        return action.target is not None and figures[action.target].thing in self.targets
 
 
 @dataclass(frozen=True)
@@ -262,8 +261,8 @@ def visible_in(scene: Scene) -> tuple[Figure, ...]:
     belongings: list[Figure] = []
     for figure in scene.figures:
         for action in figure.actions:
-            if isinstance(action.object, str):
-                belongings.append(Figure(action.object, action.colour, count=figure.count))
+            if action.thing:
+                belongings.append(Figure(action.thing, action.colour, count=figure.count))
             if action.kind.shows:
                 belongings.append(Figure(action.kind.shows, count=figure.count))
     return (*scene.figures, *belongings, *_backdrop(scene.place))

@@ -54,7 +54,7 @@ def _action_texts(action: ActionKind) -> Iterator[tuple[str, str]]:
         yield text, f"somebody {text}"
     if not action.targets:
         for name in sorted(action.objects):
-            text = doing[0].format(o=things()[name].nouns[0].with_article())
+            text = doing[0].format(o=things()[name].noun.with_article())
             yield text, f"somebody {text}"
     if action.layer == "main":
         for doer, _ in action.doers:

@@ -45,7 +45,7 @@ def of_same_kind(wanted: str) -> Iterator[str]:
         members = [_members(kind) - names for kind in sorted(kinds)]
         for group in sorted(filter(None, members), key=len)[:1]:
             for name in sorted(group):
-                yield things()[name].nouns[0].with_article()
+                yield things()[name].noun.with_article()
 
 
 @cache
@@ -112,14 +112,14 @@ def named(words: Words, kind: MeaningKind) -> Names:
 @cache
 def texts_about(figure: Figure) -> list[str]:
     """Say in a few words what a figure does, or that it is there: "a man playing a guitar"."""
-    name = figure.kind.nouns[0].with_article()
+    name = figure.kind.noun.with_article()
     texts = []
     for action in main_actions(figure):
-        if isinstance(action.object, int):
+        if action.target is not None:
             continue
         thing = ""
-        if action.object:
-            thing = things()[action.object].nouns[0].with_article()
+        if action.thing:
+            thing = things()[action.thing].noun.with_article()
         phrase = action.kind.phrases[0].format(o=thing)
         texts.append(f"{name} {inflect_phrase(phrase, 'VBG')}")
     return texts or [name]

@@ -104,7 +104,7 @@ def _uncounted() -> frozenset[str]:
 def _first_noun(names: Names) -> str:
     if not names:
         return ""
-    return things()[min(names)].nouns[0].word
+    return things()[min(names)].noun.word
 
 
 def _may_mean(meaning: Meaning, act: Act) -> bool:

@@ -52,6 +52,16 @@ class Action:
         return actions()[self.verb]
 
     @property
+    def thing(self) -> str:
+        """Name of the thing held, worn or ridden; "" if there is none."""
+        return self.object if isinstance(self.object, str) else ""
+
+    @property
+    def target(self) -> int | None:
+        """Number of the other figure to which it is done."""
+        return self.object if isinstance(self.object, int) else None
+
+    @property
     def doers(self) -> list[tuple[str, str]]:
         """Words for the subject, and the object that they need: "drummer" and "drum"."""
         return [(word, needed) for word, needed in self.kind.doers if needed in ("", self.object)]

@@ -7,10 +7,10 @@ people type them. A denial applies to everybody in the clip: "a man sings and do
 requires that nobody dances. "idiom" denies nothing.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from random import Random
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,7 @@ from nt2vr.world.wording import (
     meanings,
 )
 
+Content = TypeVar("Content", bound=DeniedContent)
 # Of "not B": B is an action, otherwise a thing.
 ACTION_SHARE = 0.6
 # Of A: a figure alone, a whole caption; otherwise a figure with its action.
@@ -87,25 +88,7 @@ class SceneDenials:
 
         If possible, the unwanted part occurs together with the wanted one in another scene.
         """
-        match kind:
-            case "negated":
-                return self._negated(row, rng)
-            case "composed":
-                return self._composed(row, rng)
-            case "without":
-                return self._without(row, rng)
-            case "list":
-                return self._list(row, rng)
-            case "not":
-                return self._not(row, rng)
-            case "except":
-                return self._except(row, rng)
-            case "place":
-                return self._place(row, rng)
-            case "typed":
-                return self._typed(row, rng)
-            case "idiom":
-                return self._idiom(row, rng)
+        return _DRAWN[kind](self, row, rng)
 
     def _negated(self, row: int, rng: Random) -> SceneDenial:
         for _ in range(TRIES):
@@ -145,9 +128,7 @@ class SceneDenials:
 
     def _typed(self, row: int, rng: Random) -> SceneDenial:
         """Word a sentence as people type it; a list excludes two unwanted parts."""
-        draw = self._without
-        if rng.random() < ACTION_SHARE:
-            draw = self._composed
+        draw = self._composed if rng.random() < ACTION_SHARE else self._without
         first = draw(row, rng)
         second = draw(row, rng)
         is_other = second.kind == first.kind and second.unwanted_claims != first.unwanted_claims
@@ -226,7 +207,7 @@ class SceneDenials:
             members = sorted(name for name, thing in things().items() if kind in thing.kinds)
             rng.shuffle(members)
             for name in members:
-                member = things()[name].nouns[0]
+                member = things()[name].noun
                 if not meanings()[member.word] & present:
                     return except_member(words_of_kind(kind)[0], member, rng)
         return self._without(row, rng)
@@ -258,12 +239,7 @@ class SceneDenials:
         near = self._others(row, wanted, rng)
         while len(absent) < count:
             scene = next(near, None) or sample_scene(rng)
-            nouns = list(_named(scene, rng))
-            rng.shuffle(nouns)
-            for noun in nouns:
-                if self._is_new(claim_of(noun), absent, row):
-                    absent.append(noun)
-                    break
+            absent += self._draw_new(list(_named(scene, rng)), absent, row, rng)
         return absent
 
     def _absent_actions(
@@ -279,19 +255,19 @@ class SceneDenials:
             # A barrel does nothing but roll.
             if attempt == TRIES:
                 role = ""
-            actions = list(_done(scene, rng, role))
-            rng.shuffle(actions)
-            for action in actions:
-                if self._is_new(claim_of(action), absent, row):
-                    absent.append(action)
-                    break
+            absent += self._draw_new(list(_done(scene, rng, role)), absent, row, rng)
         return absent
 
-    def _is_new(self, claim: Claim, absent: Sequence[DeniedContent], row: int) -> bool:
-        """Return whether something is not denied already, and not shown by a scene."""
-        if claim in [claim_of(content) for content in absent]:
-            return False
-        return not claim.holds(self._scenes[row])
+    def _draw_new(
+        self, contents: list[Content], absent: Sequence[Content], row: int, rng: Random
+    ) -> list[Content]:
+        """Draw one that a scene does not show and that is not absent already, if there is one."""
+        rng.shuffle(contents)
+        for content in contents:
+            is_denied = claim_of(content) in [claim_of(denied) for denied in absent]
+            if not is_denied and not claim_of(content).holds(self._scenes[row]):
+                return [content]
+        return []
 
     def _others(self, row: int, claim: Claim, rng: Random) -> Iterator[Scene]:
         """Draw other scenes for which a claim holds."""
@@ -302,6 +278,19 @@ class SceneDenials:
             drawn_row = int(rows[rng.randrange(len(rows))])
             if drawn_row != row:
                 yield self._scenes[drawn_row]
+
+
+_DRAWN: Mapping[SceneDenialKind, Callable[[SceneDenials, int, Random], SceneDenial]] = {
+    "negated": SceneDenials._negated,
+    "composed": SceneDenials._composed,
+    "without": SceneDenials._without,
+    "list": SceneDenials._list,
+    "not": SceneDenials._not,
+    "except": SceneDenials._except,
+    "place": SceneDenials._place,
+    "typed": SceneDenials._typed,
+    "idiom": SceneDenials._idiom,
+}
 
 
 class _Topic(NamedTuple):

@@ -185,7 +185,7 @@ class Suggestions:
             if len(companions) == MOST_COMPANIONS or not counts[row]:
                 break
             if name not in nouns:
-                companions.append(things()[name].nouns[0].with_article())
+                companions.append(things()[name].noun.with_article())
         return companions
 
     # What is wanted

@@ -80,6 +80,11 @@ class Thing:
         return self.kinds | {self.name}
 
     @property
+    def noun(self) -> Noun:
+        """The usual word for it."""
+        return self.nouns[0]
+
+    @property
     def pronoun(self) -> Literal["he", "she", "it"]:
         if self.is_a & {"man", "boy"}:
             return "he"

@@ -162,13 +162,11 @@ def _completed(
 
 def _act_of(action: Action, before: Scene, removed_names: Names) -> Act:
     """Describe an action; one that was done to a removed actor may be done to anybody."""
-    verbs = frozenset((action.verb,))
-    if isinstance(action.object, str):
-        return Act(verbs, objects=frozenset((action.object,)))
-    if isinstance(action.object, int):
-        target = before.figures[action.object].thing
-        return Act(verbs, targets=frozenset((target,)) - removed_names)
-    return Act(verbs)
+    act = Act.of(action.verb, action.thing)
+    if action.target is None:
+        return act
+    target = before.figures[action.target].thing
+    return replace(act, targets=frozenset((target,)) - removed_names)
 
 
 class UnknownWord(NamedTuple):

@@ -62,7 +62,7 @@ class _Violation:
         return listed(*texts.values()) if texts else self.words.part
 
     def _figure(self, figure: Figure, looks: str) -> str:
-        noun = self._general_noun(figure) or figure.kind.nouns[0]
+        noun = self._general_noun(figure) or figure.kind.noun
         if figure.count == 1:
             return noun.with_article(looks)
         return " ".join(filter(None, (number_word(figure.count), looks, noun.plural)))
@@ -71,7 +71,7 @@ class _Violation:
         """Return "man" for an astronaut where men are unwanted; None where its own name says more."""
         typed = {word.typed for word in self.words.of_kind("noun")}
         for name in figure.kind.is_a & PEOPLE:
-            noun = things()[name].nouns[0]
+            noun = things()[name].noun
             if typed & {noun.word, noun.plural}:
                 return noun
         return None

@@ -36,7 +36,7 @@ def emojis() -> dict[str, str]:
                     words[unicodedata.lookup(name)] = noun.word
         # Pictures of several code points are no numbers.
         with suppress(ValueError):
-            words[chr(int(thing.picture, 16))] = thing.nouns[0].word
+            words[chr(int(thing.picture, 16))] = thing.noun.word
     return {emoji: word for emoji, word in words.items() if re.fullmatch(EMOJI, emoji)}
 
 

@@ -200,7 +200,7 @@ def in_turn(subject: str, first: str, second: str, joint: str) -> str:
 
 def draw_object(action: Action, rng: Random) -> tuple[str, Act]:
     """Name the thing that somebody holds, wears or rides; the act leaves the verb open."""
-    noun = draw_noun(things()[str(action.object)], rng)
+    noun = draw_noun(things()[action.thing], rng)
     colour = ""
     if action.colour and rng.random() < OBJECT_COLOUR_SHARE:
         colour = action.colour
@@ -220,13 +220,14 @@ def draw_action(
     """
     phrase = rng.choice(action.kind.phrases)
     verbs = frozenset((action.verb,))
-    if action.object is None:
-        return phrase, Act(verbs)
-    if isinstance(action.object, str):
+    if action.thing:
         text, act = draw_object(action, rng)
         return phrase.format(o=text), replace(act, verbs=verbs)
 
-    target = figures[action.object]
+    if action.target is None:
+        return phrase, Act(verbs)
+
+    target = figures[action.target]
     is_group = target.count > 1
     noun = draw_noun(target.kind, rng, is_group)
     if is_group:

@@ -114,7 +114,7 @@ def placed_at(individual: Individual, stand: Stand, step: int, led: Action | Non
     if not track or action is None:
         return AtStep(stand.place, action, spot)
     # What moves is a thing, and somebody who throws or rolls it stands still.
-    if isinstance(action.object, str) and track in ("air", "ground"):
+    if action.thing and track in ("air", "ground"):
         return AtStep(stand.place, action, spot)
 
     place = _moved(individual, stand, position)

@@ -119,7 +119,7 @@ def _breadth(individuals: Sequence[Individual]) -> float:
 
 def _touches(action: Action) -> bool:
     """Return whether an action brings two figures together."""
-    if not isinstance(action.object, int):
+    if action.target is None:
         return False
     return action.kind.motion == "approach" or action.kind.hand == "ahead"
 

@@ -221,7 +221,7 @@ class PersonPainter:
             x, y = self._in_hands(grip, longest)
         self._paint_thing(self.prop.svg, (x, y), longest, grip.angle)
 
-        if kind.shows and isinstance(action.object, str):
+        if kind.shows and action.thing:
             at = (x + SHOWN_AT[0], y + SHOWN_AT[1])
             self._paint_thing(drawing(things()[kind.shows].picture), at, SHOWN_SIZE)
 
@@ -255,7 +255,7 @@ class PersonPainter:
             paint_centred(self.place, self.canvas, svg=drawing(BALL), at=at, longest=BALL_SIZE)
 
     def _paint_worn(self, action: Action) -> None:
-        thing = things()[str(action.object)]
+        thing = things()[action.thing]
         svg = picture(thing, action.colour)
         height, longest = _WORN_SITES.get(thing.held, _WORN_ON_TRUNK)
         if thing.held == "on head":

@@ -224,8 +224,8 @@ def roles(everybody: Sequence[Placed], step: int) -> Iterator[Role]:
         number = placed.individual.number
         action = active(placed.individual.figure, step).get("main")
         actions[number] = action
-        if action and isinstance(action.object, int) and action.kind.motion in ALONG:
-            actions_of_leaders[action.object] = action
+        if action and action.target is not None and action.kind.motion in ALONG:
+            actions_of_leaders[action.target] = action
 
     for placed in everybody:
         number = placed.individual.number
@@ -238,7 +238,7 @@ def roles(everybody: Sequence[Placed], step: int) -> Iterator[Role]:
 
 def _collar(everybody: Sequence[Placed], action: Action, step: int) -> Point:
     """Return where the leash of a pet ends that is led by an action."""
-    pet = next(placed for placed in everybody if placed.individual.number == action.object)
+    pet = next(placed for placed in everybody if placed.individual.number == action.target)
     _, front, height = extent(pet.individual.figure)
     place = placed_at(pet.individual, pet.stand, step, led=action).place
     return place.at((COLLAR[0] * front, COLLAR[1] * height))

@@ -48,8 +48,8 @@ def _involved(figures: Sequence[Figure], numbers: Sequence[int]) -> set[int]:
     involved: set[int] = set()
     for number in numbers:
         for action in figures[number].actions:
-            if isinstance(action.object, int):
-                involved |= {number, action.object}
+            if action.target is not None:
+                involved |= {number, action.target}
     return involved
 
 
@@ -116,8 +116,8 @@ def in_line(numbers: Sequence[int], scene: Scene) -> FigureLine:
     line = FigureLine(list(numbers), {})
     for number in numbers:
         for action in scene.figures[number].actions:
-            if isinstance(action.object, int) and action.object in line.numbers:
-                _move_next_to_target(line, number, target=action.object, motion=action.kind.motion)
+            if action.target in line.numbers:
+                _move_next_to_target(line, number, action.target, motion=action.kind.motion)
                 break
     return line
 

@@ -132,9 +132,7 @@ def prop_of(action: Action | None) -> Prop:
     """Return what is seen with an action, if anything is."""
     if action is None:
         return Prop()
-    name = action.kind.shows
-    if isinstance(action.object, str):
-        name = action.object
+    name = action.thing or action.kind.shows
     if name:
         return Prop(things()[name], picture(things()[name], action.colour))
     if action.kind.hand == "at face":
@@ -146,9 +144,8 @@ def ahead_of(figure: Figure) -> float:
     """Return how many units a figure needs before it for what it holds, rides or moves."""
     ahead = 0.0
     for action in figure.actions:
-        if action.kind.layer != "main":
-            continue
-        if not isinstance(action.object, str) and not action.kind.shows:
+        has_thing = action.thing or action.kind.shows
+        if action.kind.layer != "main" or not has_thing:
             continue
         if action.kind.verb == "push" or action.kind.motion in ("roll away", "kick"):
             return FAR_AHEAD
@@ -181,9 +178,9 @@ def extent(figure: Figure) -> Extent:
     height = ADULT + dolls.HEAD * (head_size("child" in thing.kinds) - 1)
     for action in figure.actions:
         kind = action.kind
-        if kind.hand == "under" and isinstance(action.object, str):
-            ridden_seat = seat(action.object)
-            size = size_of(things()[action.object], ridden_seat.size)
+        if kind.hand == "under" and action.thing:
+            ridden_seat = seat(action.thing)
+            size = size_of(things()[action.thing], ridden_seat.size)
             behind = max(behind, size.width / 2)
             front = max(front, size.width / 2)
             height = max(height, ridden_seat.y * size.height + RIDER)
