@@ -213,7 +213,8 @@ class _Writer:
         if clause.mood:
             words, act = draw_action(clause.mood, self.scene.figures, self.rng)
             self.claim_act(act)
-            self.pieces += ["and", conjugate(words, SECOND.get(form, form), phrase.plural)]
+            feeling = conjugate(words, SECOND.get(form, form), phrase.plural)
+            self.pieces += ["and", feeling]
 
     def _mentioned(self, figure: Figure, layer: Layer) -> Action | None:
         """Return the action of a layer, if there is one and the caption mentions it."""
@@ -253,7 +254,8 @@ class _Writer:
             action = clause.main.pop()
 
         words, act = draw_object(action, self.rng)
-        self.with_things.append(SaidThing(len(self.pieces), words, self.claim_act(act)))
+        thing = SaidThing(len(self.pieces), words, self.claim_act(act))
+        self.with_things.append(thing)
         template = self.rng.choice(WORN) if clause.worn else "with {}"
         self.pieces.append(template.format(words))
 
@@ -287,28 +289,28 @@ class _Writer:
     def _write_verb(self, verb: Verb, action: Action, act: ActPosition) -> None:
         """Write a verb, perhaps with the half of the clip in which the action is done."""
         part = _part_of_clip(action)
-        if not part or self.rng.random() >= PART_SHARE:
+        if part and self.rng.random() < PART_SHARE:
+            subject, number = act
+            self.subjects[subject] = self.subjects[subject].with_part(number, part)
+            self.pieces += [verb.text, self.rng.choice(PARTS[part])]
+        else:
             self.verbs.append(SaidVerb(len(self.pieces), verb, act))
             self.pieces.append(verb.text)
-            return
-
-        subject, number = act
-        self.subjects[subject] = self.subjects[subject].with_part(number, part)
-        self.pieces += [verb.text, self.rng.choice(PARTS[part])]
 
     def _write_sequence(self, first: Verb, second: Verb, acts: Sequence[ActPosition]) -> None:
         """Write two verbs, one after the other."""
-        self.orders.append(ActOrder(acts[0], acts[1]))
+        first_act, second_act = acts
+        self.orders.append(ActOrder(first_act, second_act))
         match self.rng.choice(SEQUENCES):
             case "before":
-                self.pieces += [first.text, "before", conjugate(second.phrase, "{ing}")]
+                self.pieces += [first.text, "before", second.doing]
             case "after":
-                self.pieces += [second.text, "after", conjugate(first.phrase, "{ing}")]
+                self.pieces += [second.text, "after", first.doing]
             case joint:
                 second = replace(second, form=SECOND.get(second.form, second.form))
                 start = len(self.pieces)
-                self.verbs.append(SaidVerb(start, first, acts[0]))
-                self.verbs.append(SaidVerb(start + 2, second, acts[1]))
+                self.verbs.append(SaidVerb(start, first, first_act))
+                self.verbs.append(SaidVerb(start + 2, second, second_act))
                 self.pieces += [first.text, joint, second.text]
 
     def _write_together(self, first: Figure, second: Figure) -> None:
@@ -339,26 +341,32 @@ class _Writer:
             return
 
         last, new = self.clauses[-2:]
+        before = ActOrder(last.act, new.act, "before")
+        at_once = ActOrder(last.act, new.act, "while")
         choices: tuple[str, ...] = JOINTS
-        if last.action.end <= new.action.start:
+        if before.holds(last.action, new.action):
             choices = (*JOINTS, *IN_TURN, *IN_TURN)
-        elif last.action.start < new.action.end and new.action.start < last.action.end:
+        elif at_once.holds(last.action, new.action):
             choices = (*JOINTS, *AT_ONCE)
+
         joint = self.rng.choice(choices)
         self.pieces[gap] = joint
         if joint in AT_ONCE:
-            self.orders.append(ActOrder(last.act, new.act, "while"))
+            self.orders.append(at_once)
         elif joint in IN_TURN:
-            self.orders.append(ActOrder(last.act, new.act, "before"))
+            self.orders.append(before)
 
     def write_thing(self, figure: Figure) -> None:
         """Write that there is something that does nothing."""
         phrase = draw_phrase(figure, self.rng, self.detail)
-        template = self.rng.choice(IN_SKY if figure.kind.role == "sky" else BESIDE)
+        templates = IN_SKY if figure.kind.role == "sky" else BESIDE
+        template = self.rng.choice(templates)
         if template == BEHIND:
-            self.behind.append(SaidBackground(len(self.pieces), phrase, len(self.subjects)))
+            thing = SaidBackground(len(self.pieces), phrase, subject=len(self.subjects))
+            self.behind.append(thing)
         self.subjects.append(phrase.subject)
-        self.pieces.append(template.format(phrase.text, is_=is_or_are(phrase.plural)))
+        text = template.format(phrase.text, is_=is_or_are(phrase.plural))
+        self.pieces.append(text)
 
     def _draw_setting(self) -> tuple[list[str], Claim]:
         """Draw words for place and time of day, perhaps none, and claim them."""
@@ -380,13 +388,19 @@ class _Writer:
     def finish(self) -> SceneCaption:
         """Add place and time of day, and say what can be denied."""
         setting, claim = self._draw_setting()
-        claim = replace(claim, subjects=tuple(self.subjects), orders=tuple(self.orders))
-        pieces = [*self.pieces, *setting]
+        claim = replace(
+            claim,
+            subjects=tuple(self.subjects),
+            orders=tuple(self.orders),
+        )
+        pieces = self.pieces + setting
         if not self.clauses and self.rng.random() < THERE_SHARE:
             verb = is_or_are(self.subjects[0].least > 1)
             pieces[0] = f"there {verb} {pieces[0]}"
         if setting and self.rng.random() < FIRST_SHARE:
-            pieces = [f"{' '.join(setting)}, {self.pieces[0]}", *self.pieces[1:], ""]
+            first, *others = self.pieces
+            first = f"{' '.join(setting)}, {first}"
+            pieces = [first, *others, ""]
         return SceneCaption(
             text=joined(pieces),
             claim=claim,

@@ -101,8 +101,9 @@ def props_at(name: str, night: bool) -> tuple[str, ...]:
     in_backdrop = {thing for thing, _ in place.shows}
     props = []
     for thing in place.may_have:
-        is_actor = things()[thing].role in ACTING
-        if not is_actor and thing not in in_backdrop and thing not in unseen:
+        if things()[thing].role in ACTING:
+            continue
+        if thing not in in_backdrop and thing not in unseen:
             props.append(thing)
     return tuple(props)
 
@@ -114,7 +115,9 @@ def _rarity(name: str) -> float:
 
 
 def _choose(names: Sequence[str], rng: Random) -> str:
-    return rng.choices(names, [_rarity(name) for name in names])[0]
+    weights = [_rarity(name) for name in names]
+    (name,) = rng.choices(names, weights)
+    return name
 
 
 def anywhere() -> tuple[str, ...]:
@@ -150,7 +153,7 @@ def sample_action(
     if not choices.kinds:
         return None
     for _ in range(TRIES):
-        kind = rng.choices(choices.kinds, cum_weights=choices.cumulated_shares)[0]
+        (kind,) = rng.choices(choices.kinds, cum_weights=choices.cumulated_shares)
         if kind.verb == but:
             continue
         targets = []
@@ -187,24 +190,15 @@ def draw_actor(number: int, cast: Sequence[str], place: str, rng: Random) -> Fig
     if not figure.actions:
         return figure
 
-    done = list(figure.actions)
     if _choices(place, name, "mood").kinds and rng.random() < MOOD_SHARE:
         mood = sample_action("mood", number, cast, place, rng)
         if mood:
-            done.append(replace(mood, start=figure.enters, end=figure.leaves))
+            figure = figure.also(mood)
     wear = actions()[WEAR]
     if name in wear.subjects and rng.random() < WEAR_SHARE:
         worn = rng.choice(sorted(wear.objects))
-        done.append(
-            Action(
-                verb=WEAR,
-                object=worn,
-                start=figure.enters,
-                end=figure.leaves,
-                colour=draw_colour(worn, rng),
-            )
-        )
-    return replace(figure, actions=tuple(done))
+        figure = figure.also(Action(WEAR, worn, colour=draw_colour(worn, rng)))
+    return figure
 
 
 def _with_main_actions(
@@ -241,7 +235,9 @@ def sample_scene(rng: Random, place: Place | None = None) -> Scene:
     is_night = not place.indoors and rng.random() < NIGHT_SHARE
 
     cast = _draw_cast(place.name, rng)
-    figures = [draw_actor(number, cast, place=place.name, rng=rng) for number in range(len(cast))]
+    figures = []
+    for number in range(len(cast)):
+        figures.append(draw_actor(number, cast, place=place.name, rng=rng))
     if len(cast) > 1 and rng.random() < TOGETHER_SHARE:
         figures[1] = _like(figures[0], figures[1], place)
     for name in _draw_props(place.name, is_night, cast, rng):
@@ -257,7 +253,7 @@ def sample_scene(rng: Random, place: Place | None = None) -> Scene:
 
 def _draw_cast(place: str, rng: Random) -> list[str]:
     """Draw the names of the actors."""
-    num_actors = rng.choices((1, 2, 3), NUM_ACTORS_WEIGHTS)[0]
+    (num_actors,) = rng.choices((1, 2, 3), NUM_ACTORS_WEIGHTS)
     cast: list[str] = []
     while len(cast) < num_actors:
         name = _draw_actor_name(cast_at(place), rng)
@@ -280,15 +276,17 @@ def _draw_actor_name(cast: Cast, rng: Random) -> str:
 def _draw_props(place: str, is_night: bool, cast: Sequence[str], rng: Random) -> list[str]:
     """Draw the names of further things."""
     possible = props_at(place, is_night)
-    num_props = rng.choices((0, 1, 2), NUM_PROPS_WEIGHTS)[0]
+    (num_props,) = rng.choices((0, 1, 2), NUM_PROPS_WEIGHTS)
     num_props = min(num_props, MOST_FIGURES - len(cast), len(possible))
-    props = [_choose(possible, rng) for _ in range(num_props)]
-    if props and rng.random() < ANYWHERE_SHARE:
-        props[0] = rng.choice(anywhere())
+    drawn = [_choose(possible, rng) for _ in range(num_props)]
+    if drawn and rng.random() < ANYWHERE_SHARE:
+        drawn[0] = rng.choice(anywhere())
 
-    props = [name for name in dict.fromkeys(props) if name not in cast]
+    props = [name for name in dict.fromkeys(drawn) if name not in cast]
     num_in_sky = sum(things()[name].role == "sky" for name in props)
-    return props[:-1] if num_in_sky > 1 else props
+    if num_in_sky > 1:
+        props.pop()
+    return props
 
 
 def _like(model: Figure, figure: Figure, place: Place) -> Figure:
@@ -297,13 +295,15 @@ def _like(model: Figure, figure: Figure, place: Place) -> Figure:
     if not done or not actions()[ENTER].may(figure.kind, place):
         return figure
     for action in done:
-        if action.kind.targets or not action.kind.may(figure.kind, place):
+        kind = action.kind
+        if kind.targets or not kind.may(figure.kind, place):
             return figure
 
+    alike = replace(figure, actions=tuple(done), enters=model.enters, leaves=model.leaves)
     for action in figure.actions:
         if action.kind.layer != "main":
-            done.append(replace(action, start=model.enters, end=model.leaves))
-    return replace(figure, actions=tuple(done), enters=model.enters, leaves=model.leaves)
+            alike = alike.also(action)
+    return alike
 
 
 def _varied(figures: Sequence[Figure], rng: Random) -> Iterator[Figure]:

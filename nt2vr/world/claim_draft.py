@@ -39,7 +39,22 @@ class ClaimDraft:
     def replace_subject(self, subject: SubjectClaim) -> None:
         self.subjects[-1] = subject
 
-    def set_acts(self, acts: tuple[Act, ...]) -> None:
+    def add_act(self, act: Act) -> None:
+        """Say what the last subject does, or anybody if there is none."""
+        if not self.subjects:
+            self.subjects.append(ANYBODY)
+        self.set_acts(*self.subject.acts, act)
+        self.relate_act()
+
+    def drop_act(self) -> None:
+        """Forget the last act of the last subject."""
+        self.set_acts(*self.subject.acts[:-1])
+
+    def revise_act(self, act: Act) -> None:
+        """Replace the last act of the last subject."""
+        self.set_acts(*self.subject.acts[:-1], act)
+
+    def set_acts(self, *acts: Act) -> None:
         """Replace the acts of the last subject."""
         self.subjects[-1] = replace(self.subject, acts=acts)
 

@@ -40,8 +40,7 @@ def _without_background(caption: SceneCaption) -> Iterator[SceneDenial]:
     for piece, phrase, number in caption.behind:
         rest = replace(caption.claim, subjects=subjects[:number] + subjects[number + 1 :])
         text = f"without {phrase.text} in the background"
-        denied = Claim((phrase.subject,))
-        yield _denial_of_piece(caption, piece, text, phrase.text, rest, denied)
+        yield _denial_of_piece(caption, piece, text, phrase.text, rest, phrase.claim)
 
 
 def _denial_of_piece(

@@ -107,23 +107,23 @@ class SceneDenials:
 
     def _without(self, row: int, rng: Random) -> SceneDenial:
         wanted = self._draw_wanted(row, rng)
-        absent = self._absent_things(row, wanted=wanted.claim, rng=rng, count=1)
+        absent = self._absent_things(row, wanted.claim, rng)
         return deny("without", slot="thing", wanted=wanted, denied=absent, rng=rng)
 
     def _list(self, row: int, rng: Random) -> SceneDenial:
         wanted = self._draw_wanted(row, rng)
         if rng.random() < TWO_ACTIONS_SHARE:
-            actions = self._absent_actions(row, wanted=wanted.claim, rng=rng, count=2)
+            actions = self._absent_actions(row, wanted.claim, rng, count=2)
             return deny("list", slot="two actions", wanted=wanted, denied=actions, rng=rng)
-        nouns = self._absent_things(row, wanted=wanted.claim, rng=rng, count=2)
+        nouns = self._absent_things(row, wanted.claim, rng, count=2)
         return deny("list", slot="two things", wanted=wanted, denied=nouns, rng=rng)
 
     def _not(self, row: int, rng: Random) -> SceneDenial:
         nothing = SceneCaption("", Claim())
         if rng.random() < ACTION_SHARE:
-            actions = self._absent_actions(row, wanted=Claim(), rng=rng, count=1)
+            actions = self._absent_actions(row, Claim(), rng)
             return deny("not", slot="no action", wanted=nothing, denied=actions, rng=rng)
-        nouns = self._absent_things(row, wanted=Claim(), rng=rng, count=1)
+        nouns = self._absent_things(row, Claim(), rng)
         return deny("not", slot="no thing", wanted=nothing, denied=nouns, rng=rng)
 
     def _typed(self, row: int, rng: Random) -> SceneDenial:
@@ -177,10 +177,10 @@ class SceneDenials:
         phrase = draw_phrase(figure, rng, DETAIL)
         main = main_actions(figure)
         if not main or draw < CAPTION_SHARE + BARE_SHARE:
-            return SceneCaption(phrase.text, Claim((phrase.subject,)))
+            return SceneCaption(phrase.text, phrase.claim)
         words, act = draw_action(rng.choice(main), scene.figures, rng)
-        text = f"{phrase.text} {conjugate(words, rng.choice(FORMS), phrase.plural)}"
-        return SceneCaption(text, Claim((replace(phrase.subject, acts=(act,)),)))
+        verb = conjugate(words, rng.choice(FORMS), phrase.plural)
+        return SceneCaption(f"{phrase.text} {verb}", phrase.claim_of(act))
 
     def _composed(self, row: int, rng: Random) -> SceneDenial:
         scene = self._scenes[row]
@@ -188,12 +188,11 @@ class SceneDenials:
         if not actors:
             return self._without(row, rng)
         figure = rng.choice(actors)
-        words, act = draw_action(rng.choice(main_actions(figure)), scene.figures, rng)
+        action = rng.choice(main_actions(figure))
+        words, act = draw_action(action, scene.figures, rng)
         phrase = draw_phrase(figure, rng, DETAIL)
-        claim = Claim((replace(phrase.subject, acts=(act,)),))
-        (unwanted,) = self._absent_actions(
-            row, wanted=claim, rng=rng, count=1, role=figure.kind.role
-        )
+        claim = phrase.claim_of(act)
+        (unwanted,) = self._absent_actions(row, claim, rng, role=figure.kind.role)
         return compose(phrase, wanted=Done(words, act), unwanted=unwanted, rng=rng)
 
     def _except(self, row: int, rng: Random) -> SceneDenial:
@@ -201,7 +200,7 @@ class SceneDenials:
         present = names_in(self._scenes[row])
         kinds: list[str] = []
         for name in sorted(present):
-            kinds += [kind for kind in sorted(things()[name].kinds) if words_of_kind(kind)]
+            kinds += filter(words_of_kind, sorted(things()[name].kinds))
         rng.shuffle(kinds)
         for kind in kinds:
             members = sorted(name for name, thing in things().items() if kind in thing.kinds)
@@ -216,7 +215,7 @@ class SceneDenials:
         """Draw "A but not there", or, outdoors, "A but not at night"."""
         scene = self._scenes[row]
         phrase = draw_phrase(rng.choice(scene.actors), rng)
-        wanted = SceneCaption(phrase.text, Claim((phrase.subject,)))
+        wanted = SceneCaption(phrase.text, phrase.claim)
         if not places()[scene.place].indoors and rng.random() < TIME_SHARE:
             return deny_time(scene, wanted, rng)
 
@@ -233,7 +232,7 @@ class SceneDenials:
                 return scene.place
         return rng.choice([name for name in places() if name != own_place])
 
-    def _absent_things(self, row: int, wanted: Claim, rng: Random, count: int) -> list[Noun]:
+    def _absent_things(self, row: int, wanted: Claim, rng: Random, count: int = 1) -> list[Noun]:
         """Draw things that a scene does not show, if possible from scenes with the wanted part."""
         absent: list[Noun] = []
         near = self._others(row, wanted, rng)
@@ -243,7 +242,7 @@ class SceneDenials:
         return absent
 
     def _absent_actions(
-        self, row: int, wanted: Claim, rng: Random, count: int, role: str = ""
+        self, row: int, wanted: Claim, rng: Random, count: int = 1, role: str = ""
     ) -> list[Done]:
         """Draw actions that a scene does not show, if possible from scenes with the wanted part."""
         absent: list[Done] = []
@@ -311,7 +310,7 @@ def _draw_topics(scene: Scene, actor: Figure, rng: Random) -> tuple[_Topic, ...]
     return (
         _Topic(caption.claim, text=caption.text),
         _Topic(_claim_of_action(phrase, act), actions=((_as_subject(phrase, actor), words),)),
-        _Topic(Claim((phrase.subject,)), things=(_as_thing(phrase),)),
+        _Topic(phrase.claim, things=(_as_thing(phrase),)),
     )
 
 

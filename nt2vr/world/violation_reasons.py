@@ -45,8 +45,10 @@ class _Violation:
     def _act(self, unwanted: PartClaim, subject: SubjectClaim) -> str:
         acts = subject.acts or (unwanted.act,)
         doing = next(filter(None, map(self.words.verb, acts)), "")
+        if doing and self.words.starts_with_doing:
+            return f"is {self.words.part}"
         if doing:
-            return f"is {self.words.part if self.words.starts_with_doing else doing}"
+            return f"is {doing}"
         if subject.names:
             return f"shows {self._figures(subject)}"
         mood = next(filter(None, map(self.words.mood, acts)), "")
@@ -54,7 +56,7 @@ class _Violation:
 
     def _figures(self, subject: SubjectClaim) -> str:
         """Name what fits, as it is: "a dog", "two dogs", "a red car"."""
-        looks = " ".join(filter(None, (subject.size, subject.colour)))
+        looks = f"{subject.size} {subject.colour}".strip()
         texts: dict[str, str] = {}
         for figure in visible_in(self.scene):
             if subject.fits(figure, self.scene.figures):
@@ -65,7 +67,8 @@ class _Violation:
         noun = self._general_noun(figure) or figure.kind.noun
         if figure.count == 1:
             return noun.with_article(looks)
-        return " ".join(filter(None, (number_word(figure.count), looks, noun.plural)))
+        looks_of_many = f"{looks} {noun.plural}".lstrip()
+        return f"{number_word(figure.count)} {looks_of_many}"
 
     def _general_noun(self, figure: Figure) -> Noun | None:
         """Return "man" for an astronaut where men are unwanted; None where its own name says more."""

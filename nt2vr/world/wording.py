@@ -1,5 +1,6 @@
 """Wordings: noun phrases for figures and things, verbs of actions, and what they claim."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -7,7 +8,7 @@ from random import Random
 from typing import Literal, NamedTuple
 
 from nt2vr.negation.parse.inflect import do_or_does, inflect_phrase, is_or_are
-from nt2vr.world.claims import Act, SubjectClaim
+from nt2vr.world.claims import Act, Claim, SubjectClaim
 from nt2vr.world.scenes import Action, Figure
 from nt2vr.world.things import Names, Noun, Thing, things, those, words_of_kind
 
@@ -30,17 +31,26 @@ class NounPhrase:
     plural: bool = False
     pronoun: Literal["he", "she", "it", "they"] = "it"
 
+    @property
+    def claim(self) -> Claim:
+        """The claim that there is such a figure."""
+        return Claim((self.subject,))
+
+    def claim_of(self, act: Act) -> Claim:
+        """Claim that such a figure does something."""
+        return Claim((replace(self.subject, acts=(act,)),))
+
 
 @cache
 def meanings() -> dict[str, Names]:
     """Map words, in the singular, to the things they name: "bird" to all birds."""
-    names_of_word: dict[str, set[str]] = {}
+    names_of_word = defaultdict[str, set[str]](set)
     for name, thing in things().items():
-        for noun in thing.nouns:
-            names_of_word.setdefault(noun.word, set()).add(name)
+        nouns = list(thing.nouns)
         for kind in thing.kinds:
-            for noun in words_of_kind(kind):
-                names_of_word.setdefault(noun.word, set()).add(name)
+            nouns += words_of_kind(kind)
+        for noun in nouns:
+            names_of_word[noun.word].add(name)
     return {word: frozenset(names) for word, names in names_of_word.items()}
 
 
@@ -133,6 +143,10 @@ def _group_phrase(
     if " a" in shirt:
         shirt = f" in {figure.colour} shirts"
     text = " ".join((*adjectives, noun.plural)) + shirt
+    return _several(text, subject)
+
+
+def _several(text: str, subject: SubjectClaim) -> NounPhrase:
     return NounPhrase(text, subject, plural=True, pronoun="they")
 
 
@@ -161,6 +175,10 @@ class Verb:
         return conjugate(self.phrase, self.form, self.plural)
 
     @property
+    def doing(self) -> str:
+        return conjugate(self.phrase, "{ing}")
+
+    @property
     def denied(self) -> tuple[str, ...]:
         """The ways to deny it: "does not run", "doesn't run"."""
         if self.form == "{ing}":
@@ -170,7 +188,7 @@ class Verb:
             rest = self.phrase
         else:
             helper = is_or_are(self.plural)
-            rest = inflect_phrase(self.phrase, "VBG")
+            rest = self.doing
         return f"{helper} not {rest}", f"{helper}n't {rest}"
 
 
@@ -188,14 +206,15 @@ def conjugate(phrase: str, form: str, plural: bool = False) -> str:
 
 def in_turn(subject: str, first: str, second: str, joint: str) -> str:
     """Say that somebody does one thing, then another, joined by one of SEQUENCES."""
-    if joint == "after":
-        return f"{subject} {conjugate(second, '{s}')} after {conjugate(first, '{ing}')}"
-    start = f"{subject} {conjugate(first, '{s}')}"
+    first_verb = Verb(first, "{s}")
+    second_verb = Verb(second, "{s}")
     if joint == "before":
-        return f"{start} before {conjugate(second, '{ing}')}"
+        return f"{subject} {first_verb.text} before {second_verb.doing}"
+    if joint == "after":
+        return f"{subject} {second_verb.text} after {first_verb.doing}"
     # a woman sings, then dances
     space = "" if joint.startswith(",") else " "
-    return f"{start}{space}{joint} {conjugate(second, '{s}')}"
+    return f"{subject} {first_verb.text}{space}{joint} {second_verb.text}"
 
 
 def draw_object(action: Action, rng: Random) -> tuple[str, Act]:
@@ -248,8 +267,9 @@ def persons() -> frozenset[str]:
 def name_doer(figure: Figure, verb: str, word: str, needed: str, adjective: str) -> NounPhrase:
     """Name a person by what it does and the object it needs: "a drummer", by the drum."""
     subject = SubjectClaim(persons(), (Act.of(verb, needed),))
+    plural = f"{word}s"
     if figure.count == 1:
-        return NounPhrase(Noun(word, f"{word}s").with_article(adjective), subject)
-    text = f"{NUMBERS[figure.count]} {adjective} {word}s"
-    subject = replace(subject, least=figure.count, most=figure.count)
-    return NounPhrase(text, subject, plural=True, pronoun="they")
+        text = Noun(word, plural).with_article(adjective)
+        return NounPhrase(text, subject)
+    text = f"{NUMBERS[figure.count]} {adjective} {plural}"
+    return _several(text, replace(subject, least=figure.count, most=figure.count))

@@ -17,8 +17,8 @@ UNKNOWN = Meaning("vague", value="unknown")
 MAX_PHRASES = 1024
 
 _MEDIA = frozenset("movie movies video videos clip clips footage scene scenes".split())
-_ANYWHERE = frozenset("indoors outdoors inside outside underwater".split())
-_BEFORE_PLACES = frozenset("in on at by under near".split())
+# First words for places that are no names of places.
+_NO_NAMES = frozenset("in on at by under near indoors outdoors inside outside underwater".split())
 _SUBJECTS = frozenset(
     "man men woman women boy boys girl girls person people lady ladies guy guys".split()
 )
@@ -199,25 +199,29 @@ def _compound(first: PhraseWord, second: PhraseWord) -> KnownWords:
     "A woman dancer" is both, and so is "an elephant herd"; "a baseball bat" is no more than a bat,
     if it is one.
     """
-    both_kinds = (first.meaning.kind, second.meaning.kind)
-    if both_kinds == ("noun", "noun"):
-        return _compound_of_nouns(first, second)
-
-    place_words = {word.text[0] for word in (first, second) if word.meaning.kind == "place"}
-    if place_words.isdisjoint(_BEFORE_PLACES | _ANYWHERE):
-        # a dog park, street food
-        if both_kinds in (("noun", "place"), ("place", "noun")):
+    match first.meaning.kind, second.meaning.kind:
+        case "noun", "noun":
+            return _compound_of_nouns(first, second)
+        # a dog park
+        case "noun", "place" if _is_bare_place(second):
+            return _with_second(first, second)
+        # street food
+        case "place", "noun" if _is_bare_place(first):
             return _with_second(first, second)
         # a city street
-        if both_kinds == ("place", "place"):
+        case "place", "place" if _is_bare_place(first) and _is_bare_place(second):
             names = first.meaning.names | second.meaning.names
             street = second.meaning._replace(names=names)
             return KnownWords([PhraseWord(street, second.text, first.gap)], is_vague=True)
-
-    # a movie star
-    if first.text[-1] in _MEDIA and second.meaning.kind == "noun":
-        return KnownWords([], is_vague=True)
+        # a movie star
+        case _, "noun" if first.text[-1] in _MEDIA:
+            return KnownWords([], is_vague=True)
     return KnownWords([first, second], is_vague=False)
+
+
+def _is_bare_place(word: PhraseWord) -> bool:
+    """Return whether a word for a place is its name alone: not "in the park" or "outdoors"."""
+    return word.text[0] not in _NO_NAMES
 
 
 def _compound_of_nouns(first: PhraseWord, second: PhraseWord) -> KnownWords:

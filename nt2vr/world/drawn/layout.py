@@ -102,14 +102,15 @@ def _spacing(individuals: Sequence[Individual], scale: float) -> _Spacing:
     actions: list[Action] = []
     for individual in individuals:
         actions += individual.figure.actions
-
-    if count == 2 and any(_touches(action) for action in actions):
+    if count == 2 and any(map(_touches, actions)):
         return _Spacing(scale, squeeze, slack=0.0, share=0.0, edge=MARGIN + slack)
+
+    share = slack / 2
     num_figures = len({individual.number for individual in individuals})
     # Two who run after each other may use the whole width.
     if num_figures == 2 and any(action.kind.motion in FOLLOWING for action in actions):
-        return _Spacing(scale, squeeze, slack, share=slack * count / 2)
-    return _Spacing(scale, squeeze, slack, share=slack / 2)
+        share *= count
+    return _Spacing(scale, squeeze, slack, share)
 
 
 def _breadth(individuals: Sequence[Individual]) -> float:
@@ -164,8 +165,8 @@ class _Arrangement:
         for index, individual in enumerate(individuals):
             place = self._draw_place(row, index, individual, edge, spacing)
             row_placed.append(placed_among(individual, place, spacing.share))
-            room = extent(individual.figure)
-            edge += room.width * spacing.scale * spacing.squeeze + spacing.slack
+            width = extent(individual.figure).width * spacing.scale
+            edge += width * spacing.squeeze + spacing.slack
         self.placed += in_step(row_placed)
 
         if row == "back":
@@ -174,12 +175,9 @@ class _Arrangement:
 
     def _note_lowest_face(self) -> None:
         front = self.heights["front"] * SIZE
-        heights = []
-        for placed in self.placed:
-            if placed.individual.look:
-                heights.append(front - placed.box.bottom)
-        if heights:
-            self.height_in_front = min(heights)
+        chins = [placed.box.bottom for placed in self.placed if placed.individual.look]
+        if chins:
+            self.height_in_front = front - max(chins)
 
     def _scale(self, row: RowName, individuals: Sequence[Individual]) -> float:
         """Return the pixels per unit of a row."""
@@ -190,7 +188,8 @@ class _Arrangement:
         if row == "sky":
             return min(self.unit, fitting_scale)
         highest = self.height_in_front if row == "front" else HIGHEST_ON_ROAD
-        return stepped(self.shrink * min(NEARER * self.unit, fitting_scale, highest / height))
+        scale = min(NEARER * self.unit, fitting_scale, highest / height)
+        return stepped(self.shrink * scale)
 
     def _scale_in_back(
         self, individuals: Sequence[Individual], height: float, fitting_scale: float
@@ -204,7 +203,8 @@ class _Arrangement:
         tallest = TALLEST_BELOW_SKY if self.has_sky else TALLEST
         most = min(tallest * SIZE / usual_height, TALLEST_OF_BIG * SIZE / height, LARGEST)
         least = min(most, LEAST * SIZE / usual_height)
-        return stepped(self.shrink * min(most, max(fitting_scale, least)))
+        scale = min(most, max(fitting_scale, least))
+        return stepped(self.shrink * scale)
 
     def _draw_place(
         self, row: RowName, index: int, individual: Individual, edge: float, spacing: _Spacing
@@ -231,10 +231,12 @@ class _Arrangement:
         to_left, to_right, _ = extent(individual.figure)
         if self.faces[individual.number] < 0:
             to_left, to_right = to_right, to_left
-        scale = spacing.scale
+        to_left *= spacing.scale
+        to_right *= spacing.scale
         aside = self.rng.uniform(-ASIDE, ASIDE) * spacing.slack
-        x = edge + spacing.slack / 2 + to_left * scale * spacing.squeeze + aside
-        return min(max(x, MARGIN + to_left * scale), SIZE - MARGIN - to_right * scale)
+        x = edge + spacing.slack / 2 + to_left * spacing.squeeze + aside
+        x = max(x, MARGIN + to_left)
+        return min(x, SIZE - MARGIN - to_right)
 
     def _draw_down(self, index: int, spacing: _Spacing) -> float:
         """Return how many pixels somebody stands lower than its row; crowds stand in zigzag."""

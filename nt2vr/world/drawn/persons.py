@@ -91,7 +91,7 @@ def paint_centred(
     """Paint a drawing so that what it fills is `longest` units long around a point."""
     box = ink(svg)
     middle_x, middle_y = box.middle
-    size = longest / max(box.width, box.height)
+    size = longest / box.longest
     dx = (middle_x - MIDDLE) * size
     x = at[0] + dx if flip else at[0] - dx
     y = at[1] + (middle_y - MIDDLE) * size
@@ -261,7 +261,7 @@ class PersonPainter:
         if thing.held == "on head":
             box = ink(svg)
             longest *= max(1.0, box.height / box.width)
-            height = HAT_EDGE + 0.5 * box.height / max(box.width, box.height) * longest
+            height = HAT_EDGE + 0.5 * box.height / box.longest * longest
         x, y = dolls.head_of(self.pose)
         size = head_size(self.is_child)
         paint_centred(

@@ -171,22 +171,24 @@ def extent(figure: Figure) -> Extent:
     thing = figure.kind
     if thing.role != "person":
         size = size_of(thing, SIZES[figure.size])
-        return Extent(size.width / 2, size.width / 2 + ahead_of(figure), size.height)
+        half_width = size.width / 2
+        return Extent(half_width, half_width + ahead_of(figure), size.height)
 
     behind = STANDING
     front = STANDING + ahead_of(figure)
     height = ADULT + dolls.HEAD * (head_size("child" in thing.kinds) - 1)
     for action in figure.actions:
         kind = action.kind
+        least_width = 0.0
         if kind.hand == "under" and action.thing:
             ridden_seat = seat(action.thing)
-            size = size_of(things()[action.thing], ridden_seat.size)
-            behind = max(behind, size.width / 2)
-            front = max(front, size.width / 2)
-            height = max(height, ridden_seat.y * size.height + RIDER)
+            ridden = size_of(things()[action.thing], ridden_seat.size)
+            least_width = ridden.width / 2
+            height = max(height, ridden_seat.y * ridden.height + RIDER)
         elif kind.hand == "behind":
             behind = PULLING
         elif kind.posture in _LYING_POSTURES or kind.motion == "fall":
-            behind = max(behind, LYING)
-            front = max(front, LYING)
+            least_width = LYING
+        behind = max(behind, least_width)
+        front = max(front, least_width)
     return Extent(behind * thing.size, front * thing.size, height * thing.size)
