@@ -77,7 +77,12 @@ def _subjects(scene: Scene) -> Iterator[Scene]:
             if name in present or not _alike(name, figure.thing):
                 continue
             if all(action.kind.may(thing, place) for action in figure.actions):
-                yield scene.swapped(figure, replace(figure, thing=name))
+                yield _with_thing(scene, figure, name)
+
+
+def _with_thing(scene: Scene, figure: Figure, thing: str) -> Scene:
+    """Return the scene in which something else takes the part of a figure."""
+    return scene.swapped(figure, replace(figure, thing=thing))
 
 
 def _places(scene: Scene) -> Iterator[Scene]:
@@ -94,7 +99,7 @@ def _props_replaced(scene: Scene) -> Iterator[Scene]:
             continue
         for name in possible:
             if _alike(name, figure.thing):
-                yield scene.swapped(figure, replace(figure, thing=name))
+                yield _with_thing(scene, figure, name)
 
 
 def _props_added(scene: Scene) -> Iterator[Scene]:
@@ -112,8 +117,9 @@ def _verbs_swapped(scene: Scene) -> Iterator[Scene]:
         if action is None or second_action is None or action.verb == second_action.verb:
             continue
         if action.start == second_action.start and action.end == second_action.end:
-            half_swapped = scene.swapped(first, first.redone(action, second_action))
-            yield half_swapped.swapped(second, second.redone(second_action, action))
+            swapped = scene.swapped(first, first.redone(action, second_action))
+            swapped = swapped.swapped(second, second.redone(second_action, action))
+            yield swapped
 
 
 _CHANGES: Mapping[str, Callable[[Scene], Iterator[Scene]]] = {

@@ -286,7 +286,8 @@ class _NameIndex:
         self._rows = {name: row for row, name in enumerate(names)}
         self._table = np.zeros((len(self._rows), len(scenes)), bool)
         for column, scene_names in enumerate(scenes):
-            self._table[[self._rows[name] for name in scene_names], column] = True
+            for name in scene_names:
+                self._table[self._rows[name], column] = True
 
     def showing_any(self, names: Iterable[str]) -> SceneMask:
         """Mask of the scenes that show one of the names: (N,)."""
@@ -299,9 +300,12 @@ class SceneTable:
 
     def __init__(self, scenes: Sequence[Scene]) -> None:
         self._scenes = scenes
-        self._things = _NameIndex(things(), [names_in(scene) for scene in scenes])
-        self._actions = _NameIndex(actions(), [scene.verbs for scene in scenes])
-        self._places = _NameIndex(places(), [{scene.place} for scene in scenes])
+        things_seen = [names_in(scene) for scene in scenes]
+        verbs_done = [scene.verbs for scene in scenes]
+        own_places = [{scene.place} for scene in scenes]
+        self._things = _NameIndex(things(), things_seen)
+        self._actions = _NameIndex(actions(), verbs_done)
+        self._places = _NameIndex(places(), own_places)
         self.holding = lru_cache(CACHED_CLAIMS)(self._holding)
 
     def holding_any(self, claims: Iterable[Claim]) -> SceneMask:

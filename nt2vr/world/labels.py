@@ -49,13 +49,13 @@ def _action_texts(action: ActionKind) -> Iterator[tuple[str, str]]:
     Examples are "eating", "eating a pizza" and "eater", each with a longer text.
     """
     doing = [inflect_phrase(phrase, "VBG") for phrase in action.phrases]
-    for phrase in doing:
-        text = phrase.replace(" {o}", "")
-        yield text, f"somebody {text}"
+    texts = [phrase.replace(" {o}", "") for phrase in doing]
     if not action.targets:
         for name in sorted(action.objects):
-            text = doing[0].format(o=things()[name].noun.with_article())
-            yield text, f"somebody {text}"
+            thing = things()[name].noun.with_article()
+            texts.append(doing[0].format(o=thing))
+    for text in texts:
+        yield text, f"somebody {text}"
     if action.layer == "main":
         for doer, _ in action.doers:
             yield doer, Noun(doer, f"{doer}s").with_article()

@@ -36,9 +36,10 @@ def _without_things(caption: SceneCaption) -> Iterator[SceneDenial]:
 
 
 def _without_background(caption: SceneCaption) -> Iterator[SceneDenial]:
-    subjects = caption.claim.subjects
     for piece, phrase, number in caption.behind:
-        rest = replace(caption.claim, subjects=subjects[:number] + subjects[number + 1 :])
+        subjects = list(caption.claim.subjects)
+        del subjects[number]
+        rest = replace(caption.claim, subjects=tuple(subjects))
         text = f"without {phrase.text} in the background"
         yield _denial_of_piece(caption, piece, text, phrase.text, rest, phrase.claim)
 
@@ -63,22 +64,23 @@ def _without_act(claim: Claim, left_out: ActPosition) -> Claim:
     """Leave an act of a subject out of a claim, with the orders it is part of."""
     number, act_number = left_out
     subjects = list(claim.subjects)
-    acts = subjects[number].acts
-    acts = acts[:act_number] + acts[act_number + 1 :]
-    subjects[number] = replace(subjects[number], acts=acts)
+    acts = list(subjects[number].acts)
+    del acts[act_number]
+    subjects[number] = replace(subjects[number], acts=tuple(acts))
 
     orders = []
-    for order in claim.orders:
-        if left_out not in (order.first, order.second):
-            first = _moved_up(order.first, left_out)
-            second = _moved_up(order.second, left_out)
-            orders.append(ActOrder(first, second, order.kind))
+    for first, second, kind in claim.orders:
+        if left_out not in (first, second):
+            first_left = _moved_up(first, left_out)
+            second_left = _moved_up(second, left_out)
+            orders.append(ActOrder(first_left, second_left, kind))
     return replace(claim, subjects=tuple(subjects), orders=tuple(orders))
 
 
 def _moved_up(position: ActPosition, left_out: ActPosition) -> ActPosition:
     """Return the position of an act without an act of its subject."""
     subject, number = position
-    if subject == left_out[0] and number > left_out[1]:
+    same_subject, left_out_number = left_out
+    if subject == same_subject and number > left_out_number:
         return subject, number - 1
     return position

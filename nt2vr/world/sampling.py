@@ -75,13 +75,20 @@ def draw_claim(rng: Random) -> Claim:
         return claim
 
     name = rng.choice(tuple(things()))
+    uses = _uses_of(name)
+    if uses and rng.random() < USED_SHARE:
+        act = Act.of(rng.choice(uses), name)
+        return Claim.of_act(act)
+    return showing(name)
+
+
+def _uses_of(thing: str) -> list[str]:
+    """Return what may be done to or with a thing."""
     uses = []
     for verb, action in actions().items():
-        if name in action.objects and not action.targets:
+        if thing in action.objects and not action.targets:
             uses.append(verb)
-    if uses and rng.random() < USED_SHARE:
-        return Claim.of_act(Act.of(rng.choice(uses), name))
-    return showing(name)
+    return uses
 
 
 def staged(claims: Sequence[Claim], rng: Random) -> Scene | None:

@@ -131,8 +131,8 @@ class SceneDenials:
         draw = self._composed if rng.random() < ACTION_SHARE else self._without
         first = draw(row, rng)
         second = draw(row, rng)
-        is_other = second.kind == first.kind and second.unwanted_claims != first.unwanted_claims
-        further = second.unwanted if is_other else ""
+        is_other = second.unwanted_claims != first.unwanted_claims
+        further = second.unwanted if is_other and second.kind == first.kind else ""
         is_action = first.kind == "composed"
         text, is_list = draw_exclusion(first.wanted, first.unwanted, further, is_action, rng)
         if is_list:
@@ -203,12 +203,13 @@ class SceneDenials:
             kinds += filter(words_of_kind, sorted(things()[name].kinds))
         rng.shuffle(kinds)
         for kind in kinds:
-            members = sorted(name for name, thing in things().items() if kind in thing.kinds)
+            members = [thing for thing in things().values() if kind in thing.kinds]
+            members.sort(key=lambda thing: thing.name)
             rng.shuffle(members)
-            for name in members:
-                member = things()[name].noun
-                if not meanings()[member.word] & present:
-                    return except_member(words_of_kind(kind)[0], member, rng)
+            for member in members:
+                if meanings()[member.noun.word].isdisjoint(present):
+                    usual_word, *_ = words_of_kind(kind)
+                    return except_member(usual_word, member.noun, rng)
         return self._without(row, rng)
 
     def _place(self, row: int, rng: Random) -> SceneDenial:
@@ -216,12 +217,13 @@ class SceneDenials:
         scene = self._scenes[row]
         phrase = draw_phrase(rng.choice(scene.actors), rng)
         wanted = SceneCaption(phrase.text, phrase.claim)
-        if not places()[scene.place].indoors and rng.random() < TIME_SHARE:
+        is_outdoors = not places()[scene.place].indoors
+        if is_outdoors and rng.random() < TIME_SHARE:
             return deny_time(scene, wanted, rng)
 
         place = self._other_place(row, wanted.claim, rng)
-        denied = Claim.at(place)
-        return deny_setting("place", wanted, places()[place].phrases, denied, rng)
+        phrases = places()[place].phrases
+        return deny_setting("place", wanted, phrases, denied=Claim.at(place), rng=rng)
 
     def _other_place(self, row: int, claim: Claim, rng: Random) -> str:
         """Draw another place, if possible one where a claim holds in some scene."""

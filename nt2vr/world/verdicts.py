@@ -44,7 +44,9 @@ def judge_video(query: Query, video: Video, reference: Video | None = None) -> V
 
     The verdict is None for any other video.
     """
-    return None if video.scene is None else _judge_clip(query, video, reference)
+    if video.scene is None:
+        return None
+    return _judge_clip(query, video, reference)
 
 
 # Columns of an answer have many clips in common, and visitors many queries.
@@ -56,18 +58,23 @@ def _judge_clip(query: Query, video: Video, reference: Video | None) -> Verdict 
     if reference is None:
         return judge(query, scene)
     before = scene_of(reference)
-    return None if before is None else judge_edit(query, before, scene)
+    if before is None:
+        return None
+    return judge_edit(query, before, scene)
 
 
 def scene_of(video: Video) -> Scene | None:
     """Return the scene of a video, with what its pictures wear; None outside the built-in world."""
-    return None if video.scene is None else _read_scene(video)
+    if video.scene is None:
+        return None
+    return _read_scene(video)
 
 
 @lru_cache(MAX_SCENES)
 def _read_scene(video: Video) -> Scene | None:
     try:
-        return Scene.from_dict(video.scene or {}).dressed
+        scene = Scene.from_dict(video.scene or {})
+        return scene.dressed
     except (KeyError, TypeError):
         return None
 
@@ -178,15 +185,15 @@ class UnknownWord(NamedTuple):
 
 def unknown_words(query: Query) -> list[UnknownWord]:
     """List the words of a query that the world lacks, or knows only by what they are a sort of."""
-    near_words: dict[str, tuple[str, ...]] = {}
+    unknown: dict[str, UnknownWord] = {}
     for part in (*query.wanted, *query.unwanted):
         for word in words_in(part):
             near = word.meaning.near
             if near and word.meaning.plural:
-                near = tuple(plural_of(noun) for noun in near)
+                near = tuple(map(plural_of, near))
             if near or _is_unknown(word):
-                near_words[word.typed] = near
-    return [UnknownWord(word, near) for word, near in near_words.items()]
+                unknown[word.typed] = UnknownWord(word.typed, near)
+    return list(unknown.values())
 
 
 def _is_unknown(word: PhraseWord) -> bool:

@@ -27,13 +27,15 @@ class _Violation:
     def reason(self, unwanted: PartClaim) -> str:
         claim = next(reading for reading in unwanted.readings if reading.holds(self.scene))
         if claim.places and not claim.subjects:
-            return f"is {places()[self.scene.place].phrases[0]}"
+            usual_phrase, *_ = places()[self.scene.place].phrases
+            return f"is {usual_phrase}"
         if claim.night is not None and not claim.subjects:
             return "is at night" if claim.night else "is by day"
-        if len(claim.subjects) != 1:
-            return f"shows {self.words.with_article}"
+        if len(claim.subjects) == 1:
+            return self._of_subject(unwanted, claim.subjects[0])
+        return f"shows {self.words.with_article}"
 
-        (subject,) = claim.subjects
+    def _of_subject(self, unwanted: PartClaim, subject: SubjectClaim) -> str:
         if unwanted.subjects or not subject.names:
             return self._act(unwanted, subject)
         if not subject.acts:

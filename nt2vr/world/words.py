@@ -7,7 +7,7 @@ from typing import NamedTuple
 from nt2vr.negation.parse.inflect import inflect, inflect_phrase, verb_of
 from nt2vr.negation.parse.wordlists import listed
 from nt2vr.world.lexicon import lexicon, longest, verbs
-from nt2vr.world.meaning import Meaning, Words, gaps_in, tokens_of
+from nt2vr.world.meaning import Meaning, Words, adjective, gaps_in, tokens_of
 from nt2vr.world.things import Names, actions, all_nouns
 from nt2vr.world.word_tables import emojis
 from nt2vr.world.wording import meanings, persons
@@ -69,12 +69,13 @@ def _read_words(phrase: str) -> Iterator[PhraseWord]:
     while start < len(tokens):
         text = _longest_entry(tokens, start)
         end = start + len(text)
+        last = text[-1]
         meaning = lexicon().get(text, UNKNOWN)
-        if text[-1] == "orange" and _is_colour(tokens, end):
-            meaning = Meaning("adjective", adjective={"colour": "orange"})
-        # a chef cooks; not: boys fish
-        if before.kind == "noun" and text[-1] in _nouns_or_verbs():
-            is_third_person = text[-1].endswith("s") and not before.plural
+        if last == "orange" and _is_colour(tokens, end):
+            meaning = adjective(colour="orange")
+        if before.kind == "noun" and last in _nouns_or_verbs():
+            # a chef cooks; not: boys fish
+            is_third_person = last.endswith("s") and not before.plural
             meaning = verbs().get(text, UNKNOWN) if is_third_person else UNKNOWN
         yield PhraseWord(meaning, text, gaps[start])
         before = meaning
@@ -168,9 +169,10 @@ def known_words(words: Sequence[PhraseWord]) -> KnownWords:
 
 def _drop_described(words: list[PhraseWord], word: PhraseWord) -> None:
     """Drop the last words that may belong to a word which is left out."""
-    follows_noun = bool(words) and word.is_glued and words[-1].meaning.kind == "noun"
-    if follows_noun and _may_be_head(word.text[0], words[-1]):
-        words.pop()
+    if words and word.is_glued:
+        before = words[-1]
+        if before.meaning.kind == "noun" and _may_be_head(word.text[0], before):
+            words.pop()
     while words and words[-1].meaning.kind in ("verb", "adjective", "filler"):
         words.pop()
 

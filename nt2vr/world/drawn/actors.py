@@ -118,13 +118,11 @@ def placed_at(individual: Individual, stand: Stand, step: int, led: Action | Non
         return AtStep(stand.place, action, spot)
 
     place = _moved(individual, stand, position)
-    turn = spot.turn
+    place = replace(place, turn=spot.turn, pivot=_pivot(individual, track))
     # Who spins upright faces the other way at every second step instead of turning over.
     if track == "wheel" and action.kind.posture == "stand":
-        turn = 0
-        if step % 2:
-            place = replace(place, facing=-place.facing)
-    place = replace(place, turn=turn, pivot=_pivot(individual, track))
+        facing = -place.facing if step % 2 else place.facing
+        place = replace(place, turn=0, facing=facing)
     return AtStep(place, action, spot)
 
 
@@ -269,7 +267,8 @@ def _paint_thing(
     scale = size_of(thing, SIZES[figure.size]).scale
 
     flip = _is_flipped(thing, place)
-    x = (MIDDLE - box.middle[0]) * scale
+    middle, _ = box.middle
+    x = (MIDDLE - middle) * scale
     if flip:
         x = -x
     x += gait.sideways
@@ -324,20 +323,21 @@ def _gait(svg: str, thing: Thing, action: Action | None, step: int, phase: int) 
     posture = action.kind.posture
     motion = action.kind.motion
     is_odd_step = step % 2 == 1
-    gait = _Gait(svg)
+    sideways = 0.0
     if motion == "shake":
-        gait = gait._replace(sideways=-SHAKE if is_odd_step else SHAKE)
+        sideways = -SHAKE if is_odd_step else SHAKE
 
+    angle = 0.0
+    upwards = 0.0
     if posture in ("sit", "jump"):
-        return gait._replace(angle=REARED)
-    if posture == "lie" and motion == "none":
+        angle = REARED
+    elif posture == "lie" and motion == "none":
         # It stays on the ground.
         down = ink(svg).bottom * (1 - FLATTENED)
-        flattened = f'<g transform="translate(0 {down}) scale(1 {FLATTENED})">{svg}</g>'
-        return gait._replace(svg=flattened)
-    if thing.role == "animal" and posture in ("walk", "run"):
+        svg = f'<g transform="translate(0 {down}) scale(1 {FLATTENED})">{svg}</g>'
+    elif thing.role == "animal" and posture in ("walk", "run"):
         if posture == "run":
-            gait = gait._replace(angle=RUNNING[(step + phase) % len(RUNNING)])
+            angle = RUNNING[(step + phase) % len(RUNNING)]
         if is_odd_step:
-            gait = gait._replace(upwards=STEP_RISE)
-    return gait
+            upwards = STEP_RISE
+    return _Gait(svg, angle, upwards, sideways)

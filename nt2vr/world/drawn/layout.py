@@ -143,11 +143,12 @@ class _Arrangement:
 
     def arrange(self) -> list[Placed]:
         """Return everybody in the order of painting."""
-        numbers = list(range(len(self.scene.figures)))
+        figures = self.scene.figures
+        numbers = list(range(len(figures)))
         self.rng.shuffle(numbers)
         rows = rows_of(self.scene, numbers, self.rng)
         self.faces = {number: self.rng.choice((1, -1)) for number in numbers}
-        self.heights = heights_of(rows, self.scene.figures)
+        self.heights = heights_of(rows, figures)
         self.has_sky = bool(rows["sky"])
         for row, row_numbers in rows.items():
             line = in_line(row_numbers, self.scene)
@@ -155,7 +156,8 @@ class _Arrangement:
             individuals = line.individuals(self.everybody)
             if individuals:
                 self._place(row, individuals)
-        return sorted(self.placed, key=lambda placed: placed.stand.place.y)
+        self.placed.sort(key=lambda placed: placed.stand.place.y)
+        return self.placed
 
     def _place(self, row: RowName, individuals: Sequence[Individual]) -> None:
         """Place the individuals of a row, as large as fits."""

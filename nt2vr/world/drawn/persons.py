@@ -92,9 +92,10 @@ def paint_centred(
     box = ink(svg)
     middle_x, middle_y = box.middle
     size = longest / box.longest
+    x, y = at
     dx = (middle_x - MIDDLE) * size
-    x = at[0] + dx if flip else at[0] - dx
-    y = at[1] + (middle_y - MIDDLE) * size
+    x += dx if flip else -dx
+    y += (middle_y - MIDDLE) * size
     place.paint(canvas, svg, (x, y), size, angle, flip)
 
 
@@ -141,9 +142,11 @@ class PersonPainter:
         extras = self._extras()
         mood = self.layers.get("mood")
         if mood:
-            look = replace(look, head=with_mood(look.head, look.skin, mood.kind.sign))
+            head = with_mood(look.head, look.skin, mood.kind.sign)
+            look = replace(look, head=head)
         if leash and self.action and self.action.kind.hand == "leash":
-            points = [self.place.at(self.pose.hands[1]), leash]
+            _, near_hand = self.pose.hands
+            points = [self.place.at(near_hand), leash]
             self.canvas.line(points, LEASH_WIDTH, LEASH, self.place.scale)
 
         face = dolls.paint_doll(self.canvas, self.place, look, self.pose, self.is_child, extras)
@@ -198,9 +201,9 @@ class PersonPainter:
     def _paint_ridden(self, ridden: Thing) -> None:
         svg = self.prop.svg
         size = size_of(ridden, seat(ridden.name).size).scale
-        foot = (0, (ink(svg).bottom - MIDDLE) * size)
+        y = (ink(svg).bottom - MIDDLE) * size
         flip = ridden.name not in LOOKING_RIGHT
-        self.place.paint(self.canvas, svg, foot, size, 0, flip)
+        self.place.paint(self.canvas, svg, (0, y), size, flip=flip)
 
     def _paint_held(self, action: Action, grip: Grip) -> None:
         thing = self.prop.thing
@@ -210,20 +213,26 @@ class PersonPainter:
         if track in ("air", "ground"):
             # It has left the hands.
             longest *= THROWN
-            self._paint_thing(self.prop.svg, flying(self.spot, track, longest), longest)
+            at = flying(self.spot, track, longest)
+            self._paint_thing(self.prop.svg, at, longest)
             return
 
-        if thing and kind.verb in ("push", "pull") and kind.hand in ("ahead", "behind"):
+        is_moved = kind.verb in ("push", "pull") and kind.hand in ("ahead", "behind")
+        if thing and is_moved:
             size = size_of(thing)
             longest = max(size.width, size.height)
-            x, y = _beside(size, kind.hand)
+            at = _beside(size, kind.hand)
         else:
-            x, y = self._in_hands(grip, longest)
-        self._paint_thing(self.prop.svg, (x, y), longest, grip.angle)
-
+            at = self._in_hands(grip, longest)
+        self._paint_thing(self.prop.svg, at, longest, grip.angle)
         if kind.shows and action.thing:
-            at = (x + SHOWN_AT[0], y + SHOWN_AT[1])
-            self._paint_thing(drawing(things()[kind.shows].picture), at, SHOWN_SIZE)
+            self._paint_shown(things()[kind.shows], beside=at)
+
+    def _paint_shown(self, thing: Thing, beside: Point) -> None:
+        """Paint what is always seen with an action, beside what is held."""
+        x, y = beside
+        dx, dy = SHOWN_AT
+        self._paint_thing(drawing(thing.picture), (x + dx, y + dy), SHOWN_SIZE)
 
     def _paint_thing(self, svg: str, at: Point, longest: float, angle: float = 0) -> None:
         """Paint a thing that the person has, or one that is seen with it, looking the same way."""
@@ -264,9 +273,8 @@ class PersonPainter:
             height = HAT_EDGE + 0.5 * box.height / box.longest * longest
         x, y = dolls.head_of(self.pose)
         size = head_size(self.is_child)
-        paint_centred(
-            self.place, self.canvas, svg, at=(x, y + height * size), longest=longest * size
-        )
+        at = (x, y + height * size)
+        paint_centred(self.place, self.canvas, svg, at, longest=longest * size)
 
 
 def _beside(size: Size, hand: str) -> Point:
@@ -317,16 +325,20 @@ def _moved_to_seat(pose: Pose, posture: str, ridden: Thing) -> Pose:
     size = size_of(ridden, ridden_seat.size)
     base = 0.0
     if posture not in ("balance", "scoot"):
-        base = dolls.poses(posture)[0].pelvis[1] - SINKS
+        _, pelvis_y = dolls.poses(posture)[0].pelvis
+        base = pelvis_y - SINKS
     dx = ridden_seat.x * size.width
     dy = ridden_seat.y * size.height - base
 
     def moved(point: Point) -> Point:
-        return point[0] + dx, point[1] + dy
+        x, y = point
+        return x + dx, y + dy
 
+    far_foot, near_foot = pose.feet
+    far_hand, near_hand = pose.hands
     return replace(
         pose,
         pelvis=moved(pose.pelvis),
-        feet=(moved(pose.feet[0]), moved(pose.feet[1])),
-        hands=(moved(pose.hands[0]), moved(pose.hands[1])),
+        feet=(moved(far_foot), moved(near_foot)),
+        hands=(moved(far_hand), moved(near_hand)),
     )

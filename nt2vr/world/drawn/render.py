@@ -183,8 +183,10 @@ def render(scene: Scene, size: int = 224, frames: int = STEPS) -> Image:
     import cv2  # noqa: PLC0415  16 MB that only drawing needs
 
     canvas_size = size * FINER
-    ground = backdrop(scene.place, scene.night, scene.seed % VARIANTS, canvas_size)
-    everybody = [_scaled(placed, canvas_size / SIZE) for placed in lay_out(scene)]
+    variant = scene.seed % VARIANTS
+    ground = backdrop(scene.place, scene.night, variant, canvas_size)
+    enlargement = canvas_size / SIZE
+    everybody = [_scaled(placed, enlargement) for placed in lay_out(scene)]
     drawn = np.empty((frames, size, size, 3), np.uint8)
     for index in range(frames):
         canvas = Canvas(ground, scene.night)
@@ -230,9 +232,9 @@ def roles(everybody: Sequence[Placed], step: int) -> Iterator[Role]:
     actions: dict[int, Action | None] = {}
     actions_of_leaders: dict[int, Action] = {}
     for placed in everybody:
-        number = placed.individual.number
-        action = active(placed.individual.figure, step).get("main")
-        actions[number] = action
+        individual = placed.individual
+        action = active(individual.figure, step).get("main")
+        actions[individual.number] = action
         if action and action.target is not None and action.kind.motion in ALONG:
             actions_of_leaders[action.target] = action
 

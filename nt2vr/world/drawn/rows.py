@@ -32,7 +32,8 @@ def rows_of(scene: Scene, numbers: Sequence[int], rng: Random) -> Rows:
     involved = _involved(figures, numbers)
     rows: Rows = {"back": [], "front": [], "road": [], "sky": []}
     for number in numbers:
-        row = _row_of(figures[number], len(figures) == 1, number in involved)
+        is_alone = len(figures) == 1
+        row = _row_of(figures[number], is_alone, is_involved=number in involved)
         rows[row].append(number)
 
     on_ground = rows["back"] + rows["front"]
@@ -86,8 +87,8 @@ def heights_of(rows: Rows, figures: Sequence[Figure]) -> Heights:
     elif rows["front"] or rows["road"]:
         heights = WITH_FRONT_OR_ROAD
 
-    are_small = bool(rows["back"]) and all(_is_small(figures[number]) for number in rows["back"])
-    if rows["road"] and are_small:
+    in_back = [figures[number] for number in rows["back"]]
+    if rows["road"] and in_back and all(map(_is_small, in_back)):
         return {**heights, **ROAD_BEHIND_SMALL}
     return heights
 
@@ -129,10 +130,11 @@ def _move_next_to_target(line: FigureLine, number: int, target: int, motion: str
     is_left = position == 0
     if follows:
         is_left = line.facing.get(target, 1) > 0
-    facing_target = 1
-    if not is_left:
-        position += 1
+    if is_left:
+        facing_target = 1
+    else:
         facing_target = -1
+        position += 1
     line.numbers.insert(position, number)
     line.facing.setdefault(number, facing_target)
     if follows or motion == "to and fro":
