@@ -1,7 +1,6 @@
 """Did you mean: known words that differ from a typed one in a letter or two."""
 
 from collections import defaultdict
-from collections.abc import Iterable
 from functools import cache
 
 from nt2vr.negation.parse.cues import cues
@@ -28,13 +27,16 @@ def similar_words(word: str) -> list[str]:
     most_edits = 2 if len(word) >= LONG else 1
     by_rank = defaultdict[tuple[int, bool, bool], list[str]](list)
     for candidate in _known_words():
-        if abs(len(candidate) - len(word)) > most_edits or candidate == word:
+        difference = abs(len(candidate) - len(word))
+        if difference > most_edits or candidate == word:
             continue
         edits = num_edits(word, candidate)
-        if edits <= most_edits:
-            has_other_letters = sorted(candidate) != sorted(word)
-            starts_otherwise = candidate[0] != word[0]
-            by_rank[edits, has_other_letters, starts_otherwise].append(candidate)
+        if edits > most_edits:
+            continue
+        has_other_letters = sorted(candidate) != sorted(word)
+        starts_otherwise = candidate[0] != word[0]
+        rank = (edits, has_other_letters, starts_otherwise)
+        by_rank[rank].append(candidate)
     if not by_rank:
         return []
     best = by_rank[min(by_rank)]
@@ -62,9 +64,7 @@ def num_edits(first: str, second: str) -> int:
 
 @cache
 def _known_words() -> frozenset[str]:
-    """Return the words of the world and of negation."""
-    return frozenset(_single(" ".join(words) for words in lexicon())) | frozenset(_single(cues()))
-
-
-def _single(phrases: Iterable[str]) -> Iterable[str]:
-    return (phrase for phrase in phrases if phrase.isalpha() and len(phrase) >= SHORTEST)
+    """Return the single words of the world and of negation."""
+    phrases = {" ".join(words) for words in lexicon()}
+    phrases.update(cues())
+    return frozenset(phrase for phrase in phrases if phrase.isalpha() and len(phrase) >= SHORTEST)

@@ -52,6 +52,10 @@ class Box(NamedTuple):
         return self.bottom - self.top
 
     @property
+    def area(self) -> float:
+        return self.width * self.height
+
+    @property
     def longest(self) -> float:
         """The longer of its sides."""
         return max(self.width, self.height)
@@ -96,7 +100,8 @@ def recoloured(svg: str, colours: Mapping[str, str]) -> str:
     new_colours = {old.lower(): new for old, new in colours.items()}
 
     def new_colour(match: re.Match[str]) -> str:
-        return new_colours.get(match[0].lower(), match[0])
+        colour = match[0]
+        return new_colours.get(colour.lower(), colour)
 
     return re.sub(r"#(?:[0-9A-Fa-f]{6}|[0-9A-Fa-f]{3})\b", new_colour, svg)
 
@@ -126,7 +131,8 @@ def ink(svg: str) -> Box:
     """Return the box that a drawing fills, in units."""
     import cv2  # noqa: PLC0415  16 MB that only drawing needs
 
-    is_opaque = _original(svg, 2 * UNITS)[..., 3] > OPAQUE
+    alpha = _original(svg, 2 * UNITS)[..., 3]
+    is_opaque = alpha > OPAQUE
     x, y, width, height = cv2.boundingRect(is_opaque.astype(np.uint8))
     return Box(
         left=x / 2,
@@ -218,10 +224,11 @@ SHADOW_LEAST_HEIGHT = 3  # pixels
 
 
 @lru_cache(maxsize=1_000)
-def rgb(colour: str, night: bool) -> tuple[float, ...]:
+def rgb(colour: str, night: bool) -> tuple[float, float, float]:
     """Return red, green and blue of a colour, by day or by night."""
-    values = bytes.fromhex(colour.removeprefix("#"))
-    return tuple(value * factor for value, factor in zip(values, TINTS[night], strict=True))
+    red, green, blue = bytes.fromhex(colour.removeprefix("#"))
+    red_factor, green_factor, blue_factor = TINTS[night]
+    return red * red_factor, green * green_factor, blue * blue_factor
 
 
 @lru_cache(maxsize=200)
@@ -240,7 +247,8 @@ Joints = list[NDArray[np.int32]]
 
 def _fixed_point(points: Sequence[Point]) -> Joints:
     """Return points as OpenCV takes them."""
-    return [(np.array(points) * 2**FRACTION).astype(np.int32)]
+    scaled = np.array(points) * 2**FRACTION
+    return [scaled.astype(np.int32)]
 
 
 class _Visible(NamedTuple):
@@ -266,7 +274,8 @@ class Canvas:
 
         Its scale is in pixels per unit.
         """
-        step = round(math.log(max(scale, LEAST_SCALE), SCALE_STEP))
+        scale = max(scale, LEAST_SCALE)
+        step = round(math.log(scale, SCALE_STEP))
         stepped_angle = round(angle / ANGLE_STEP) * ANGLE_STEP % 360
         sprite = _sprite(svg, step, self.size, stepped_angle, flip, self.night)
         x, y = middle

@@ -72,7 +72,7 @@ def most_hidden(everybody: Sequence[Placed]) -> float:
         for later in everybody[index + 1 :]:
             for cover in later.covers:
                 hidden += placed.box.overlap(cover)
-        most = max(most, hidden / (placed.box.width * placed.box.height))
+        most = max(most, hidden / placed.box.area)
     return most
 
 

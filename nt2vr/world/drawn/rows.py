@@ -56,9 +56,11 @@ def _involved(figures: Sequence[Figure], numbers: Sequence[int]) -> set[int]:
 
 def _row_of(figure: Figure, is_alone: bool, is_involved: bool) -> RowName:
     role = figure.kind.role
-    if role == "sky" or (flies(figure) and not is_alone):
+    if role == "sky":
         return "sky"
-    if role == "vehicle" and not is_alone and sweeps(figure):
+    if not is_alone and flies(figure):
+        return "sky"
+    if not is_alone and role == "vehicle" and sweeps(figure):
         return "road"
     if role == "building" or is_involved or not _is_small(figure):
         return "back"
@@ -70,13 +72,13 @@ def _is_small(figure: Figure) -> bool:
 
 
 def _fit_in_one(figures: Sequence[Figure]) -> bool:
-    total = 0.0
+    width = 0.0
     height = 0.0
     for figure in figures:
         room = extent(figure)
-        total += room.width * figure.count
+        width += room.width * figure.count
         height = max(height, room.height)
-    return total * LEAST_HEIGHT_IN_ONE_ROW * SIZE <= ROOM * height
+    return width * LEAST_HEIGHT_IN_ONE_ROW * SIZE <= ROOM * height
 
 
 def heights_of(rows: Rows, figures: Sequence[Figure]) -> Heights:
