@@ -201,7 +201,7 @@ class _Writer:
             main = [self.rng.choice(main)]
         mood = self._mentioned(figure, "mood")
         worn = self._mentioned(figure, "worn")
-        clause = _Clause(figure, main, mood, worn)
+        clause = _Clause(figure, main=main, mood=mood, worn=worn)
 
         phrase = self._write_subject(clause)
         self._write_thing(clause)
@@ -235,7 +235,13 @@ class _Writer:
         doers = clause.doers
         if doers and self.rng.random() < DOER_SHARE:
             word, needed = self.rng.choice(doers)
-            phrase = name_doer(clause.figure, clause.main[0].verb, word, needed, adjective)
+            phrase = name_doer(
+                clause.figure,
+                verb=clause.main[0].verb,
+                word=word,
+                needed=needed,
+                adjective=adjective,
+            )
             clause.main = []
 
         self.subjects.append(phrase.subject)
@@ -265,7 +271,9 @@ class _Writer:
         acts = []
         verbs = []
         for action in clause.main:
-            words, act = draw_action(action, self.scene.figures, self.rng, was_named)
+            words, act = draw_action(
+                action, figures=self.scene.figures, rng=self.rng, was_named=was_named
+            )
             acts.append(self.claim_act(act))
             verbs.append(Verb(words, form, is_plural))
         if not verbs:

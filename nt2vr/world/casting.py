@@ -160,7 +160,7 @@ def sample_action(
         for position, name in enumerate(cast):
             if position != number and name in kind.objects:
                 targets.append(position)
-        action = with_object(kind, targets, kind.objects, rng)
+        action = with_object(kind, targets=targets, objects=kind.objects, rng=rng)
         if action:
             return action
     return None
@@ -186,12 +186,14 @@ def draw_actor(number: int, cast: Sequence[str], place: str, rng: Random) -> Fig
     """Draw what a figure of a cast does, feels and wears."""
     name = cast[number]
     colour = draw_colour(name, rng)
-    figure = _with_main_actions(Figure(name, colour), number, cast, place, rng)
+    figure = _with_main_actions(
+        Figure(name, colour), number=number, cast=cast, place=place, rng=rng
+    )
     if not figure.actions:
         return figure
 
     if _choices(place, name, "mood").kinds and rng.random() < MOOD_SHARE:
-        mood = sample_action("mood", number, cast, place, rng)
+        mood = sample_action("mood", number=number, cast=cast, place=place, rng=rng)
         if mood:
             figure = figure.also(mood)
     wear = actions()[WEAR]
@@ -205,7 +207,7 @@ def _with_main_actions(
     figure: Figure, number: int, cast: Sequence[str], place: str, rng: Random
 ) -> Figure:
     """Draw what a figure does and when; it may do nothing."""
-    first = sample_action("main", number, cast, place, rng)
+    first = sample_action("main", number=number, cast=cast, place=place, rng=rng)
     if first is None:
         return figure
 
@@ -221,7 +223,9 @@ def _with_main_actions(
             start = rng.randrange(4) / 4
             first = replace(first, start=start, end=start + 0.25)
         case "then":
-            second = sample_action("main", number, cast, place, rng, but=first.verb)
+            second = sample_action(
+                "main", number=number, cast=cast, place=place, rng=rng, but=first.verb
+            )
             if second:
                 first = replace(first, end=0.5)
                 return replace(figure, actions=(first, replace(second, start=0.5)))
@@ -240,7 +244,7 @@ def sample_scene(rng: Random, place: Place | None = None) -> Scene:
         figures.append(draw_actor(number, cast, place=place.name, rng=rng))
     if len(cast) > 1 and rng.random() < TOGETHER_SHARE:
         figures[1] = _like(figures[0], figures[1], place)
-    for name in _draw_props(place.name, is_night, cast, rng):
+    for name in _draw_props(place.name, is_night=is_night, cast=cast, rng=rng):
         figures.append(Figure(name, draw_colour(name, rng)))
     figures = list(_varied(figures, rng))
     return Scene(
@@ -264,7 +268,8 @@ def _draw_cast(place: str, rng: Random) -> list[str]:
 
 def _draw_actor_name(cast: Cast, rng: Random) -> str:
     draw = rng.random()
-    if draw < PERSON_SHARE or not (cast.animals or cast.movers):
+    has_others = bool(cast.animals or cast.movers)
+    if draw < PERSON_SHARE or not has_others:
         is_plain = "man" in cast.persons and rng.random() < PLAIN_SHARE
         return rng.choice(PLAIN if is_plain else cast.persons)
     is_animal = draw < PERSON_SHARE + ANIMAL_SHARE or not cast.movers
@@ -312,9 +317,9 @@ def _varied(figures: Sequence[Figure], rng: Random) -> Iterator[Figure]:
     for figure in figures:
         role = figure.kind.role
         draw = rng.random()
-        may_be_group = role != "sky" and figure.kind.noun.number == "one"
+        is_countable = role != "sky" and figure.kind.noun.number == "one"
         count = 1
-        if draw < GROUP_SHARE and may_be_group and num_free > 1:
+        if draw < GROUP_SHARE and is_countable and num_free > 1:
             count = rng.choice((2, 3))
         num_free -= count - 1
 

@@ -216,8 +216,12 @@ class Claim:
     ) -> bool:
         """Return whether the chosen figures act in all the claimed orders."""
         for order in self.orders:
-            first_actions = self._actions_of(order.first, chosen, visible, scene)
-            second_actions = self._actions_of(order.second, chosen, visible, scene)
+            first_actions = self._actions_of(
+                order.first, chosen=chosen, visible=visible, scene=scene
+            )
+            second_actions = self._actions_of(
+                order.second, chosen=chosen, visible=visible, scene=scene
+            )
             pairs = product(first_actions, second_actions)
             if not any(order.holds(first, second) for first, second in pairs):
                 return False

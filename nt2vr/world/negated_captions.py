@@ -24,7 +24,9 @@ def _without_verbs(caption: SceneCaption) -> Iterator[SceneDenial]:
         denied = Claim.of_act(caption.claim.act_at(position))
         unwanted = conjugate(verb.phrase, "{ing}")
         for text in verb.denied:
-            yield _denial_of_piece(caption, piece, text, unwanted, rest, denied)
+            yield _denial_of_piece(
+                caption, piece=piece, text=text, unwanted=unwanted, rest=rest, denied=denied
+            )
 
 
 def _without_things(caption: SceneCaption) -> Iterator[SceneDenial]:
@@ -32,7 +34,9 @@ def _without_things(caption: SceneCaption) -> Iterator[SceneDenial]:
         rest = _without_act(caption.claim, position)
         act = caption.claim.act_at(position)
         denied = Claim((SubjectClaim(act.objects, colour=act.colour),))
-        yield _denial_of_piece(caption, piece, f"without {words}", words, rest, denied)
+        yield _denial_of_piece(
+            caption, piece=piece, text=f"without {words}", unwanted=words, rest=rest, denied=denied
+        )
 
 
 def _without_background(caption: SceneCaption) -> Iterator[SceneDenial]:
@@ -41,7 +45,9 @@ def _without_background(caption: SceneCaption) -> Iterator[SceneDenial]:
         del subjects[number]
         rest = replace(caption.claim, subjects=tuple(subjects))
         text = f"without {phrase.text} in the background"
-        yield _denial_of_piece(caption, piece, text, phrase.text, rest, phrase.claim)
+        yield _denial_of_piece(
+            caption, piece=piece, text=text, unwanted=phrase.text, rest=rest, denied=phrase.claim
+        )
 
 
 def _denial_of_piece(

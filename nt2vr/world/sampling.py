@@ -103,7 +103,9 @@ def staged(claims: Sequence[Claim], rng: Random) -> Scene | None:
         for position, subject in enumerate(claim.subjects):
             figures[number:] = figures[number:] or [Figure("")]
             acts = _acts_in_turn(claim, position)
-            figure = _draw_figure(subject, acts, number, figures, place, rng)
+            figure = _draw_figure(
+                subject, acts=acts, number=number, figures=figures, place=place, rng=rng
+            )
             if figure is None:
                 return None
             figures[number] = figure
@@ -211,7 +213,7 @@ def _draw_figure(
     done: list[Action] = []
     is_possible = True
     for act in acts:
-        action = _draw_action(act, name, number, figures, place, rng)
+        action = _draw_action(act, name=name, number=number, figures=figures, place=place, rng=rng)
         # The other actions are drawn all the same: what is drawn later must not depend on it.
         if action is None:
             is_possible = False

@@ -240,7 +240,8 @@ class SceneDenials:
         near = self._others(row, wanted, rng)
         while len(absent) < count:
             scene = next(near, None) or sample_scene(rng)
-            absent += self._draw_new(list(_named(scene, rng)), absent, row, rng)
+            nouns = list(_named(scene, rng))
+            absent += self._draw_new(nouns, absent=absent, row=row, rng=rng)
         return absent
 
     def _absent_actions(
@@ -256,7 +257,8 @@ class SceneDenials:
             # A barrel does nothing but roll.
             if attempt == TRIES:
                 role = ""
-            absent += self._draw_new(list(_done(scene, rng, role)), absent, row, rng)
+            actions = list(_done(scene, rng, role))
+            absent += self._draw_new(actions, absent=absent, row=row, rng=rng)
         return absent
 
     def _draw_new(
@@ -265,8 +267,9 @@ class SceneDenials:
         """Draw one that a scene does not show and that is not absent already, if there is one."""
         rng.shuffle(contents)
         for content in contents:
-            is_denied = claim_of(content) in [claim_of(denied) for denied in absent]
-            if not is_denied and not claim_of(content).holds(self._scenes[row]):
+            claim = claim_of(content)
+            is_denied = claim in map(claim_of, absent)
+            if not is_denied and not claim.holds(self._scenes[row]):
                 return [content]
         return []
 

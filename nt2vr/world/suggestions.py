@@ -109,9 +109,10 @@ class Suggestions:
         """
         queries: list[str] = []
         texts = dict.fromkeys(self._texts(query))
+        is_negated = bool(query.unwanted)
+        typed = query.text.strip().casefold()
         for text in islice(texts, MOST_TRIED):
-            is_other = text.casefold() != query.text.strip().casefold()
-            if is_other and self._is_worthwhile(understand(text), bool(query.unwanted)):
+            if text.casefold() != typed and self._is_worthwhile(understand(text), is_negated):
                 queries.append(text)
             if len(queries) == MAX_SUGGESTIONS:
                 break
@@ -122,14 +123,19 @@ class Suggestions:
         wanted = " ".join(query.wanted)
         unwanted = list(filter(None, map(self._shown_text, query.unwanted)))
         if unwanted or not query.unwanted:
-            for text in islice(self._wanted_texts(wanted, unwanted), MOST_OF_TYPED):
+            wanted_texts = self._wanted_texts(wanted, unwanted)
+            for text in islice(wanted_texts, MOST_OF_TYPED):
                 yield written(query, text, unwanted)
-        # Where clips show nothing that is excluded, exclude something that they do show.
+        yield from self._with_shown_exclusions(wanted)
+
+    def _with_shown_exclusions(self, wanted: str) -> Iterator[str]:
+        """Yield sentences that exclude what clips show, for when they show nothing excluded."""
         nearer = chain(shorter(wanted), self._nearer(wanted))
         subjects = islice(nearer, MOST_SUBJECTS)
         same_kind = islice(of_same_kind(wanted), MOST_SUBJECTS)
         for text in chain(subjects, same_kind, _ANYBODY):
-            for company in self._companions(self._showing(text), besides=text):
+            showing = self._showing(text)
+            for company in self._companions(showing, besides=text):
                 yield query_of(text, [company])
 
     def _masks(self, query: Query) -> _Masks | None:
@@ -234,11 +240,13 @@ class Suggestions:
         # By the similarity of the figure, and the text.
         counts = Counter[tuple[int, str]]()
         for row, number in sorted(candidates):
-            if allowed[row]:
-                scene = self._scenes[row]
-                figure = scene.figures[number]
-                similarity = wanted.similarity(figure, scene.place)
-                counts.update((similarity, text) for text in texts_about(figure))
+            if not allowed[row]:
+                continue
+            scene = self._scenes[row]
+            figure = scene.figures[number]
+            similarity = wanted.similarity(figure, scene.place)
+            for text in texts_about(figure):
+                counts[similarity, text] += 1
 
         def merit(description: tuple[int, str]) -> tuple[int, int]:
             similarity, _ = description

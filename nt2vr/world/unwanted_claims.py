@@ -10,6 +10,7 @@ from nt2vr.world.abilities import may_do
 from nt2vr.world.claims import Act, Claim, SubjectClaim
 from nt2vr.world.meant import read_as_meant
 from nt2vr.world.part_claims import PartClaim
+from nt2vr.world.part_words import PartWords
 from nt2vr.world.reader import NOTHING
 from nt2vr.world.small_words import TOGETHER
 from nt2vr.world.things import ACTING, Names, those
@@ -50,10 +51,10 @@ def read_unwanted(query: Query, number: int, wanted: Sequence[Claim | None]) -> 
     wants_subject = any(claim is not None and claim.subjects for claim in wanted)
     if wants_subject and _is_ambiguous(query, number, claim):
         return PartClaim(replace(claim, vague=True))
-    is_of_subject = claim == Claim(claim.subjects, vague=claim.vague)
-    if not is_of_subject or len(claim.subjects) != 1:
+    is_of_subjects = claim == Claim(claim.subjects, vague=claim.vague)
+    if not is_of_subjects or len(claim.subjects) != 1:
         return PartClaim(claim)
-    return _of_subject(claim, part, _cue_before(query, number), wanted)
+    return _of_subject(claim, part=part, cue=_cue_before(query, number), wanted=wanted)
 
 
 def _of_subject(
@@ -67,7 +68,7 @@ def _of_subject(
     act = _act_denied(subject, cue, part)
     if act is None:
         return PartClaim(claim)
-    return _denied_of_wanted(claim, act, cue, wanted)
+    return _denied_of_wanted(claim, act=act, cue=cue, wanted=wanted)
 
 
 def _is_action(subject: SubjectClaim) -> bool:
@@ -89,8 +90,9 @@ def _cue_before(query: Query, number: int) -> _CueText:
 def _act_denied(subject: SubjectClaim, cue: _CueText, part: str) -> Act | None:
     """Return what a part denies of its subject, to do or to wear; None if nobody is to do it."""
     if _is_action(subject):
-        is_of_subject = _OF_SUBJECT.search(cue.text) and not _OF_EVERYBODY.search(cue.text)
-        return subject.acts[0] if is_of_subject else None
+        if _OF_EVERYBODY.search(cue.text) or not _OF_SUBJECT.search(cue.text):
+            return None
+        return subject.acts[0]
 
     clothes = frozenset(those(("worn",)))
     plain = SubjectClaim(subject.names, colour=subject.colour, looks=subject.looks)
@@ -201,13 +203,11 @@ def _quality_of(wanted: tuple[str, ...], quality: str) -> Claim | None:
     if all(word.meaning.kind == "filler" for word in words_in(quality)):
         return None
 
-    nouns: dict[str, None] = {}
+    nouns: list[str] = []
     for part in wanted:
-        for word in words_in(part):
-            if word.meaning.kind == "noun":
-                nouns[word.typed] = None
+        nouns += [word.typed for word in PartWords(part).of_kind("noun")]
     claims = []
-    for noun in nouns:
+    for noun in dict.fromkeys(nouns):
         for text in (f"{quality} {noun}", f"{noun} {quality}"):
             claim = read_as_meant(text)
             if claim and not claim.vague:

@@ -111,9 +111,13 @@ def _required(query: Query, before: Scene) -> list[SubjectClaim]:
     required = []
     for subject in _subjects_of(query.wanted):
         changed = _take_changed(subject, remaining, removed)
-        required.append(_completed(subject, changed, before, removed_names))
+        required.append(
+            _completed(subject, changed=changed, before=before, removed_names=removed_names)
+        )
     for actor in remaining:
-        required.append(_completed(SubjectClaim(), actor, before, removed_names))
+        required.append(
+            _completed(SubjectClaim(), changed=actor, before=before, removed_names=removed_names)
+        )
     return required
 
 

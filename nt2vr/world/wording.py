@@ -82,11 +82,12 @@ def draw_noun(thing: Thing, rng: Random, countable: bool = False) -> Noun:
     """Draw a word for a thing."""
     nouns = _nouns_for(thing, countable)
     draw = rng.random()
-    if draw < USUAL_SHARE or not (nouns.unusual or nouns.general):
-        if nouns.usual:
-            return nouns.usual[0]
-        return (nouns.unusual or nouns.general)[0]
-    if nouns.unusual and (draw < USUAL_SHARE + OTHER_SHARE or not nouns.general):
+    has_others = bool(nouns.unusual or nouns.general)
+    if draw < USUAL_SHARE or not has_others:
+        first, *_ = nouns.usual or nouns.unusual or nouns.general
+        return first
+    is_unusual = draw < USUAL_SHARE + OTHER_SHARE or not nouns.general
+    if nouns.unusual and is_unusual:
         return rng.choice(nouns.unusual)
     return rng.choice(nouns.general)
 
@@ -115,7 +116,9 @@ def draw_phrase(figure: Figure, rng: Random, detail: float = 0.0, mood: str = ""
             adjectives.append(figure.colour)
 
     if is_group:
-        return _group_phrase(figure, noun, subject, adjectives, shirt, rng)
+        return _group_phrase(
+            figure, noun=noun, subject=subject, adjectives=adjectives, shirt=shirt, rng=rng
+        )
     is_plural = noun.number == "many"
     text = noun.with_article(" ".join(adjectives)) + shirt
     return NounPhrase(
@@ -225,9 +228,11 @@ def draw_object(action: Action, rng: Random) -> tuple[str, Act]:
         colour = action.colour
     text = noun.with_article(colour)
     # play the guitar
-    if action.verb == "play" and not colour and "instrument" not in noun.word:
+    is_played = action.verb == "play" and "instrument" not in noun.word
+    if is_played and not colour:
         text = f"the {noun.word}"
-    return text, Act(objects=meanings()[noun.word], colour=colour)
+    act = Act(objects=meanings()[noun.word], colour=colour)
+    return text, act
 
 
 def draw_action(

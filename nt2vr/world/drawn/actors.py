@@ -109,7 +109,8 @@ def placed_at(individual: Individual, stand: Stand, step: int, led: Action | Non
     position = _on_track(action, step)
     if led and not position.track:
         position = _on_track(led, step)
-        action = action or Action("walk", start=led.start, end=led.end)
+        if action is None:
+            action = Action("walk", start=led.start, end=led.end)
     track, spot, _ = position
     if not track or action is None:
         return AtStep(stand.place, action, spot)
@@ -198,25 +199,35 @@ def paint(
     leash: Point | None = None,
 ) -> Face | None:
     """Paint an individual at a step, and return a person's face; `leash` is the end of a leash."""
-    place, action, spot = placed_at(individual, stand, step, led)
+    place, action, spot = placed_at(individual, stand=stand, step=step, led=led)
     margin = OUT_OF_SIGHT * place.scale
     if place.x + margin < 0 or place.x - margin > canvas.size:
         return None
 
-    floats = action is not None and (action.kind.motion == "float" or action.verb == "fly past")
-    if individual.figure.kind.role != "sky" and not floats:
+    if individual.figure.kind.role != "sky" and not _floats(action):
         behind, front, _ = extent(individual.figure)
-        canvas.shadow(place.x, stand.place.y, 2 * min(behind, front) * place.scale)
+        width = 2 * min(behind, front) * place.scale
+        canvas.shadow(place.x, stand.place.y, width)
 
     face = None
     if individual.look:
-        person = PersonPainter(canvas, individual, place, step, action, spot)
+        person = PersonPainter(
+            canvas, individual=individual, place=place, step=step, action=action, spot=spot
+        )
         face = person.paint(individual.look, leash)
     else:
-        _paint_thing(canvas, individual, place, step, action, spot)
+        _paint_thing(
+            canvas, individual=individual, place=place, step=step, action=action, spot=spot
+        )
     if action:
-        _paint_sign(canvas, individual, place, step, action.kind)
+        _paint_sign(canvas, individual=individual, place=place, step=step, kind=action.kind)
     return face
+
+
+def _floats(action: Action | None) -> bool:
+    if action is None:
+        return False
+    return action.kind.motion == "float" or action.verb == "fly past"
 
 
 def _paint_sign(
@@ -229,7 +240,7 @@ def _paint_sign(
     (x, y), size = _sign_place(individual, kind)
     if step % 2 and not is_dash:
         y += BOB
-    place.paint(canvas, drawing(kind.sign), (x, y), size, flip=is_dash)
+    place.paint(canvas, svg=drawing(kind.sign), point=(x, y), size=size, flip=is_dash)
 
 
 class _SignPlace(NamedTuple):
@@ -263,7 +274,7 @@ def _paint_thing(
     thing = figure.kind
     svg = picture(thing, figure.colour)
     box = ink(svg)
-    gait = _gait(svg, thing, action, step, individual.phase)
+    gait = _gait(svg, thing=thing, action=action, step=step, phase=individual.phase)
     scale = size_of(thing, SIZES[figure.size]).scale
 
     flip = _is_flipped(thing, place)
@@ -273,9 +284,9 @@ def _paint_thing(
         x = -x
     x += gait.sideways
     y = gait.upwards + (box.bottom - MIDDLE) * scale
-    place.paint(canvas, gait.svg, (x, y), scale, gait.angle, flip)
+    place.paint(canvas, svg=gait.svg, point=(x, y), size=scale, angle=gait.angle, flip=flip)
     if action and thing.role == "animal":
-        _paint_prop_of_animal(canvas, individual, place, action, spot)
+        _paint_prop_of_animal(canvas, individual=individual, place=place, action=action, spot=spot)
 
 
 def _is_flipped(thing: Thing, place: Placement) -> bool:
@@ -304,7 +315,7 @@ def _paint_prop_of_animal(
     else:
         at = (front + PROP_FROM_FRONT, PROP_SIZE / PROP_ON_GROUND)
     flip = prop.thing is None or prop.thing.name not in LOOKING_RIGHT
-    paint_centred(place, canvas, prop.svg, at, PROP_SIZE, angle=0, flip=flip)
+    paint_centred(place, canvas=canvas, svg=prop.svg, at=at, longest=PROP_SIZE, angle=0, flip=flip)
 
 
 class _Gait(NamedTuple):

@@ -322,7 +322,7 @@ class Canvas:
         joints = _fixed_point(points)
         if width > OUTLINE:
             self._polyline(joints, width=width + 2 * OUTLINE, colour=INK, scale=scale)
-        self._polyline(joints, width, colour, scale)
+        self._polyline(joints, width=width, colour=colour, scale=scale)
 
     def shape(self, points: Sequence[Point], colour: str, scale: float) -> None:
         """Fill an outlined shape."""

@@ -350,7 +350,7 @@ def paint_doll(
     extras: DollExtras,
 ) -> Face:
     """Paint a doll from the back to the front, and return its face."""
-    doll = _Doll(canvas, place, look, pose, is_child)
+    doll = _Doll(canvas, place=place, look=look, pose=pose, is_child=is_child)
     doll.paint_gear()
     doll.paint_arm(FAR)
     doll.paint_leg(FAR)
@@ -443,7 +443,7 @@ class _Doll:
         chin = head_of(self.pose)
         tilt = _stepped_angle(self.pose.tilt)
         middle = _above(chin, (CHIN - MIDDLE) * size, tilt)
-        self.place.paint(self.canvas, self.look.head, middle, size, tilt)
+        self.place.paint(self.canvas, svg=self.look.head, point=middle, size=size, angle=tilt)
 
         middle_of_face = _above(chin, FACE_MIDDLE * size, tilt)
         radius = FACE_RADIUS * size * self.place.scale
@@ -455,7 +455,7 @@ class _Doll:
 
     def _line(self, points: tuple[Point, ...], width: float, colour: str) -> None:
         pixels = [self.place.at(point) for point in points]
-        self.canvas.line(pixels, width, colour, self.place.scale)
+        self.canvas.line(pixels, width=width, colour=colour, scale=self.place.scale)
 
 
 def _above(chin: Point, height: float, tilt: int) -> Point:

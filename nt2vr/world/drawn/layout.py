@@ -54,7 +54,9 @@ def lay_out(scene: Scene) -> list[Placed]:
     for attempt in range(TRIES):
         shrink = SHRINK ** (attempt // 2)
         rng = Random(scene.seed + attempt)
-        everybody_placed = _Arrangement(scene, everybody, shrink, rng).arrange()
+        everybody_placed = _Arrangement(
+            scene, everybody=everybody, shrink=shrink, rng=rng
+        ).arrange()
         hidden = most_hidden(everybody_placed)
         if hidden < least_hidden:
             best = everybody_placed
@@ -110,7 +112,7 @@ def _spacing(individuals: Sequence[Individual], scale: float) -> _Spacing:
     # Two who run after each other may use the whole width.
     if num_figures == 2 and any(action.kind.motion in FOLLOWING for action in actions):
         share *= count
-    return _Spacing(scale, squeeze, slack, share)
+    return _Spacing(scale, squeeze=squeeze, slack=slack, share=share)
 
 
 def _breadth(individuals: Sequence[Individual]) -> float:
@@ -165,7 +167,9 @@ class _Arrangement:
         edge = spacing.edge
         row_placed: list[Placed] = []
         for index, individual in enumerate(individuals):
-            place = self._draw_place(row, index, individual, edge, spacing)
+            place = self._draw_place(
+                row, index=index, individual=individual, edge=edge, spacing=spacing
+            )
             row_placed.append(placed_among(individual, place, spacing.share))
             width = extent(individual.figure).width * spacing.scale
             edge += width * spacing.squeeze + spacing.slack

@@ -96,7 +96,7 @@ def paint_centred(
     dx = (middle_x - MIDDLE) * size
     x += dx if flip else -dx
     y += (middle_y - MIDDLE) * size
-    place.paint(canvas, svg, (x, y), size, angle, flip)
+    place.paint(canvas, svg=svg, point=(x, y), size=size, angle=angle, flip=flip)
 
 
 def flying(spot: Spot, track: str, longest: float) -> Point:
@@ -134,7 +134,7 @@ class PersonPainter:
         self.layers = active(individual.figure, step)
         self.prop = prop_of(action)
         self.ridden = _ridden(action, self.prop)
-        self.pose, self.posture = _posed(action, self.ridden, self.beat, spot)
+        self.pose, self.posture = _posed(action, ridden=self.ridden, beat=self.beat, spot=spot)
         self.place = _placed_in_pose(replace(place, scale=place.scale * self.thing.size), self.pose)
 
     def paint(self, look: Look, leash: Point | None) -> Face:
@@ -147,9 +147,16 @@ class PersonPainter:
         if leash and self.action and self.action.kind.hand == "leash":
             _, near_hand = self.pose.hands
             points = [self.place.at(near_hand), leash]
-            self.canvas.line(points, LEASH_WIDTH, LEASH, self.place.scale)
+            self.canvas.line(points, width=LEASH_WIDTH, colour=LEASH, scale=self.place.scale)
 
-        face = dolls.paint_doll(self.canvas, self.place, look, self.pose, self.is_child, extras)
+        face = dolls.paint_doll(
+            self.canvas,
+            place=self.place,
+            look=look,
+            pose=self.pose,
+            is_child=self.is_child,
+            extras=extras,
+        )
         if self.posture == "juggle":
             self._paint_juggled_balls()
         worn = self.layers.get("worn")
@@ -203,7 +210,7 @@ class PersonPainter:
         size = size_of(ridden, seat(ridden.name).size).scale
         y = (ink(svg).bottom - MIDDLE) * size
         flip = ridden.name not in LOOKING_RIGHT
-        self.place.paint(self.canvas, svg, (0, y), size, flip=flip)
+        self.place.paint(self.canvas, svg=svg, point=(0, y), size=size, flip=flip)
 
     def _paint_held(self, action: Action, grip: Grip) -> None:
         thing = self.prop.thing
@@ -224,7 +231,7 @@ class PersonPainter:
             at = _beside(size, kind.hand)
         else:
             at = self._in_hands(grip, longest)
-        self._paint_thing(self.prop.svg, at, longest, grip.angle)
+        self._paint_thing(self.prop.svg, at=at, longest=longest, angle=grip.angle)
         if kind.shows and action.thing:
             self._paint_shown(things()[kind.shows], beside=at)
 
@@ -238,7 +245,9 @@ class PersonPainter:
         """Paint a thing that the person has, or one that is seen with it, looking the same way."""
         thing = self.prop.thing
         flip = thing is None or thing.name not in LOOKING_RIGHT
-        paint_centred(self.place, self.canvas, svg, at, longest, angle, flip)
+        paint_centred(
+            self.place, canvas=self.canvas, svg=svg, at=at, longest=longest, angle=angle, flip=flip
+        )
 
     def _size_in_hands(self, grip: Grip) -> float:
         """Return the longest side of a thing that is held, in units."""
@@ -274,7 +283,7 @@ class PersonPainter:
         x, y = dolls.head_of(self.pose)
         size = head_size(self.is_child)
         at = (x, y + height * size)
-        paint_centred(self.place, self.canvas, svg, at, longest=longest * size)
+        paint_centred(self.place, canvas=self.canvas, svg=svg, at=at, longest=longest * size)
 
 
 def _beside(size: Size, hand: str) -> Point:

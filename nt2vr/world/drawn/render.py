@@ -224,7 +224,14 @@ class Role(NamedTuple):
     leash: Point | None
 
     def paint(self, canvas: Canvas, step: int) -> None:
-        paint(canvas, self.placed.individual, self.placed.stand, step, self.led, self.leash)
+        paint(
+            canvas,
+            individual=self.placed.individual,
+            stand=self.placed.stand,
+            step=step,
+            led=self.led,
+            leash=self.leash,
+        )
 
 
 def roles(everybody: Sequence[Placed], step: int) -> Iterator[Role]:

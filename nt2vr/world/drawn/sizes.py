@@ -10,7 +10,7 @@ from nt2vr.world.drawn.canvas import drawing, ink, recoloured
 from nt2vr.world.drawn.dolls import Placement, head_size, seat
 from nt2vr.world.drawn.motions import STEPS
 from nt2vr.world.scenes import Action, Figure
-from nt2vr.world.things import Thing, things
+from nt2vr.world.things import Layer, Thing, things
 
 # Lengths are in units.
 ADULT = 82.0
@@ -109,16 +109,23 @@ def size_of(thing: Thing, factor: float = 1) -> Size:
     """Return the size of a thing that is not a person."""
     box = ink(picture(thing))
     size = max(thing.size, LEAST_SIZE + SIZE_SHARE * thing.size)
-    scale = factor * size * ADULT / max(box.height, WIDTH_SHARE * box.width)
-    return Size(scale, scale * box.width, scale * box.height)
+    drawn_size = max(box.height, WIDTH_SHARE * box.width)
+    scale = factor * size * ADULT / drawn_size
+    return Size(
+        scale,
+        width=scale * box.width,
+        height=scale * box.height,
+    )
 
 
-def active(figure: Figure, step: int) -> dict[str, Action]:
+def active(figure: Figure, step: int) -> dict[Layer, Action]:
     """Return what a figure does at a step, by layer."""
     time = (step + 0.5) / STEPS
-    return {
-        action.kind.layer: action for action in figure.doings if action.start <= time < action.end
-    }
+    by_layer = {}
+    for action in figure.doings:
+        if action.start <= time < action.end:
+            by_layer[action.kind.layer] = action
+    return by_layer
 
 
 class Prop(NamedTuple):
@@ -174,9 +181,20 @@ def extent(figure: Figure) -> Extent:
         half_width = size.width / 2
         return Extent(half_width, half_width + ahead_of(figure), size.height)
 
+    adult = _extent_of_adult(figure)
+    return Extent(
+        behind=adult.behind * thing.size,
+        front=adult.front * thing.size,
+        height=adult.height * thing.size,
+    )
+
+
+def _extent_of_adult(figure: Figure) -> Extent:
+    """Return the room that a person would take as large as an adult."""
     behind = STANDING
     front = STANDING + ahead_of(figure)
-    height = ADULT + dolls.HEAD * (head_size("child" in thing.kinds) - 1)
+    head = head_size(is_child="child" in figure.kind.kinds)
+    height = ADULT + dolls.HEAD * (head - 1)
     for action in figure.actions:
         kind = action.kind
         least_width = 0.0
@@ -191,4 +209,4 @@ def extent(figure: Figure) -> Extent:
             least_width = LYING
         behind = max(behind, least_width)
         front = max(front, least_width)
-    return Extent(behind * thing.size, front * thing.size, height * thing.size)
+    return Extent(behind, front, height)
