@@ -37,6 +37,11 @@ def row_array(numbers: Iterable[int]) -> Rows:
     return np.array(list(numbers), np.int32)
 
 
+def row_numbers(names: Iterable[str]) -> dict[str, int]:
+    """Number names from 0 in the order in which they first come; equal names share a number."""
+    return {name: row for row, name in enumerate(dict.fromkeys(names))}
+
+
 def cue_of(text: str) -> str:
     """Return a sentence's first negation word in lower case, "n't" for "doesn't"; "" if it has none."""
     match = CUE.search(text)
@@ -92,6 +97,11 @@ class JudgedQuery:
     @property
     def is_question(self) -> bool:
         return self.kind in QUESTIONS
+
+
+def kinds_of(queries: Sequence[JudgedQuery]) -> NDArray[np.str_]:
+    """Return the kind of each query: (Q,)."""
+    return np.array([query.kind for query in queries], np.str_)
 
 
 def renumbered(queries: Mapping[int, JudgedQuery]) -> tuple[JudgedQuery, ...]:

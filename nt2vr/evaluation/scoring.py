@@ -96,17 +96,17 @@ def _video_scores(
     gallery = videos[:num_videos]
     column_of = _columns_of_substitutes(queries, num_videos)
     clips = np.concatenate([gallery, videos[list(column_of)]])
-    all_scores = score_table(vectors, clips, exclusions, gallery)  # (Q, V + substitutes)
-    scores = all_scores[:, :num_videos]
-    frame_axes = (1, 2)[: videos.ndim - 1]
-    is_unreadable = ~gallery.any(axis=frame_axes)
-    scores[:, is_unreadable] = -np.inf
-    for query_row, query in enumerate(queries):
+    clip_scores = score_table(vectors, clips, exclusions, gallery)  # (Q, V + substitutes)
+
+    scores = clip_scores[:, :num_videos]
+    is_readable = gallery.reshape(len(gallery), -1).any(axis=1)
+    scores[:, ~is_readable] = -np.inf
+    for query, of_videos, of_clips in zip(queries, scores, clip_scores, strict=True):
         for video, row in query.instead.items():
             if row == NO_CAPTION:
-                scores[query_row, video] = -np.inf
+                of_videos[video] = -np.inf
             else:
-                scores[query_row, video] = all_scores[query_row, column_of[row]]
+                of_videos[video] = of_clips[column_of[row]]
     return scores
 
 
@@ -123,23 +123,20 @@ def score_table(
     vectors: Vectors, clips: Vectors, exclusions: Exclusions, gallery: Vectors
 ) -> Scores:
     """Score clips, or frames that each query weighs, less what exclusions take: (Q, C)."""
-    has_frames = clips.ndim > 2
-    if not has_frames:
+    if clips.ndim == 2:
         scores = inner_products(vectors, clips) - losses(exclusions, clips, gallery)
         return np.asarray(scores, np.float32)
 
-    no_focus = np.zeros_like(vectors[0])
     pooled_gallery = averaged(gallery)
-    scores = np.empty((len(vectors), len(clips)), np.float32)
-    for row, vector in enumerate(vectors):
-        exclusion = exclusions[row] if exclusions else None
-        focus = no_focus
+    scores = []
+    exclusion_of_query = exclusions or [None] * len(vectors)
+    for vector, exclusion in zip(vectors, exclusion_of_query, strict=True):
+        focus = np.zeros_like(vector)
         if exclusion is not None and exclusion.focus is not None:
             focus = exclusion.focus
-        weighed_clips = focused(clips, focus)  # (C, D)
-        loss = np.ravel(losses([exclusion], weighed_clips, pooled_gallery))
-        scores[row] = inner_products(vector[None], weighed_clips)[0] - loss
-    return scores
+        pooled_clips = focused(clips, focus)  # (C, D)
+        scores.append(score_table(vector[None], pooled_clips, [exclusion], pooled_gallery))
+    return np.concatenate(scores)
 
 
 def losses(exclusions: Exclusions, clips: Vectors, gallery: Vectors) -> Scores | float:
@@ -148,23 +145,20 @@ def losses(exclusions: Exclusions, clips: Vectors, gallery: Vectors) -> Scores |
     Equal clips lose bit-equal amounts, as in `inner_products`. The gallery gives the exclusions
     what they lack; zeros are unreadable clips.
     """
-    excluding: dict[int, Exclusion] = {}
-    for row, exclusion in enumerate(exclusions):
-        if exclusion is not None:
-            excluding[row] = exclusion
-    if not excluding:
+    unwanted = [exclusion.unwanted for exclusion in exclusions if exclusion is not None]
+    if not unwanted:
         return 0.0
 
     readable = gallery[gallery.any(axis=1)]
-    unwanted = [exclusion.unwanted for exclusion in excluding.values()]
     similarities = inner_products(np.concatenate(unwanted), clips)  # (unwanted, C)
-    taken = np.zeros((len(exclusions), len(clips)), np.float32)
+    lost = np.zeros((len(exclusions), len(clips)), np.float32)
     start = 0
-    for row, exclusion in excluding.items():
-        end = start + len(exclusion.unwanted)
-        taken[row] = exclusion.within(readable).loss(similarities[start:end].T)
-        start = end
-    return taken
+    for row, exclusion in enumerate(exclusions):
+        if exclusion is not None:
+            end = start + len(exclusion.unwanted)
+            lost[row] = exclusion.within(readable).loss(similarities[start:end].T)
+            start = end
+    return lost
 
 
 def inner_products(queries: Vectors, videos: Vectors) -> Scores:
@@ -306,13 +300,7 @@ def measure_choices(
         exclusions: one per vector, or none at all.
     """
     clips = videos[[question.relevant[0] for question in questions]]  # (Q, D), or (Q, F, D)
-    if clips.ndim > 2:
-        # Frames, which each answer weighs.
-        scores = score_table(vectors, clips, exclusions, gallery=videos).T
-    else:
-        losses_of_answers = np.transpose(losses(exclusions, clips, videos))
-        scores = inner_products(clips, vectors) - losses_of_answers  # (Q, Q + T)
-
+    scores = _answer_scores(clips, vectors, exclusions, gallery=videos)
     right_scores = scores.diagonal()
     wrong_scores = scores[:, len(questions) :]
     ranks = np.ones(len(questions), np.int32)
@@ -321,6 +309,7 @@ def measure_choices(
         if question.kind == LENIENT:
             is_ahead = of_question > right_scores[row]
         else:
+            # Ties and NaN scores are ahead, too.
             is_ahead = ~(of_question < right_scores[row])
         ranks[row] += is_ahead.sum()
 
@@ -332,6 +321,16 @@ def measure_choices(
         violations=no_value,
         first=np.full((len(questions), FIRST_PAGE), -1, np.int32),
     )
+
+
+def _answer_scores(
+    clips: Vectors, answers: Vectors, exclusions: Exclusions, gallery: Vectors
+) -> Scores:
+    """Score answers (A, D) for clips, or for frames that each answer weighs: (C, A)."""
+    if clips.ndim > 2:
+        return score_table(answers, clips, exclusions, gallery).T
+    # Equal answers tie, as equal clips do in `score_table`.
+    return inner_products(clips, answers) - np.transpose(losses(exclusions, clips, gallery))
 
 
 def caption_ranks(
@@ -363,4 +362,7 @@ def _caption_scores(videos: Vectors, captions: Vectors) -> Scores:
     """Score captions (Q, D) for videos, or for frames that each caption weighs: (V, Q)."""
     if videos.ndim == 2:
         return inner_products(videos, captions)
-    return np.stack([focused(videos, caption) @ caption for caption in captions], axis=1)
+    scores = np.empty((len(videos), len(captions)), np.float32)
+    for column, caption in enumerate(captions):
+        scores[:, column] = focused(videos, caption) @ caption
+    return scores
