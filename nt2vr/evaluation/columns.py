@@ -63,6 +63,15 @@ class ColumnGroup(NamedTuple):
     head: str
     columns: tuple[Column, ...]
 
+    @property
+    def keys(self) -> frozenset[str]:
+        return frozenset(column.key for column in self.columns)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns that tell them from those of other groups, such as "Composed R@1"."""
+        return [f"{self.head} {column.head}".strip() for column in self.columns]
+
 
 def _retrieval(kind: str) -> tuple[Column, ...]:
     return (*_recalls(kind), Column(f"{kind}/{MIR}", MIR, 3))
