@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
@@ -20,7 +21,13 @@ from nt2vr.datasets.base import Split
 from nt2vr.datasets.load import load_dataset
 from nt2vr.evaluation.dataset_queries import KINDS, judged_composed, judged_queries
 from nt2vr.evaluation.embed_media import Embed, EmbeddedVideos
-from nt2vr.evaluation.queries import NO_CAPTION, JudgedQuery, renumbered
+from nt2vr.evaluation.queries import (
+    NO_CAPTION,
+    JudgedQuery,
+    kinds_of,
+    renumbered,
+    row_numbers,
+)
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.files import expanded
 from nt2vr.models.encoder import Encoder
@@ -87,7 +94,7 @@ def words_benchmark(
         },
         captions=captions,
         gaps=tuple(
-            missing_kinds((*KINDS[1:], "without", "not"), {query.kind for query in generated})
+            missing_kinds((*KINDS[1:], "without", "not"), set(kinds_of(generated).tolist()))
         ),
     )
 
@@ -96,15 +103,18 @@ def _generated_queries(
     videos: CaptionedVideos, ranked: Sequence[str], seed: int, folder: Path, progress: Progress
 ) -> tuple[list[JudgedQuery], list[str]]:
     """Generate queries with their rows among the ranked videos; also return remarks on those left out."""
-    row_of = {video_id: row for row, video_id in enumerate(ranked)}
+    row_of = row_numbers(ranked)
     # Both parse the captions, unless both are cached; they are parsed once.
     contents = cache(partial(read_contents, videos, progress))
     query_sets = cached_query_sets(
         videos, seed=seed, folder=folder, progress=progress, contents=contents
     )
     absences = cached_absences(videos, seed, folder, contents)
-    queries, remarks = judged_queries(query_sets, row_of)
-    return [*queries, *(judged_composed(query, row_of) for query in absences)], remarks
+    from_sets, remarks = judged_queries(query_sets, row_of)
+    queries = [*from_sets]
+    for absence in absences:
+        queries.append(judged_composed(absence, row_of))
+    return queries, remarks
 
 
 class _CaptionGallery:
@@ -116,12 +126,11 @@ class _CaptionGallery:
 
     def __init__(self, captions: Sequence[Sequence[str]]) -> None:
         """Take the captions of each video."""
-        number_of: dict[str, int] = {}
+        number_of = row_numbers(chain.from_iterable(captions))
+        self._texts = list(number_of)
         self._texts_of_row: list[list[int]] = []
         for of_video in captions:
-            numbers = [number_of.setdefault(text, len(number_of)) for text in of_video]
-            self._texts_of_row.append(numbers)
-        self._texts = list(number_of)
+            self._texts_of_row.append([number_of[text] for text in of_video])
         self._keys = [key_of(text) for text in self._texts]
         self._videos_with: dict[str, dict[int, None]] = defaultdict(dict)
         for video, numbers in enumerate(self._texts_of_row):

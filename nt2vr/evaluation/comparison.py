@@ -16,7 +16,7 @@ from nt2vr.evaluation.intervals import (
     sign_flip_p,
 )
 from nt2vr.evaluation.measures import FIRST_PAGE
-from nt2vr.evaluation.queries import JudgedQuery
+from nt2vr.evaluation.queries import JudgedQuery, kinds_of
 from nt2vr.evaluation.report import Report
 from nt2vr.search.judge import Verdict
 
@@ -56,9 +56,9 @@ def positions_by_difference(
     """
     for name in (first, second):
         report.check_system(name)
-    ranks = {result.system: result.measured.ranks for result in report.results}
-    is_negated = np.array([query.kind == "negated" for query in report.queries])
-    gains = np.log(ranks[first]) - np.log(ranks[second])
+    measured = report.measured
+    gains = np.log(measured[first].ranks) - np.log(measured[second].ranks)
+    is_negated = kinds_of(report.queries) == "negated"
     gains[is_negated] *= -1
 
     words = text.lower().split()
@@ -68,12 +68,14 @@ def positions_by_difference(
     if change == WORSENED:
         is_listed &= gains < 0
     if fails_everywhere:
-        is_listed &= _fails_everywhere(list(ranks.values()), is_negated)
+        ranks = [of_system.ranks for of_system in measured.values()]
+        is_listed &= _fails_everywhere(ranks, is_negated)
     if positions is not None:
         is_listed &= np.isin(np.arange(len(is_listed)), list(positions))
 
-    order = np.argsort(-gains, kind="stable").tolist()
-    return [position for position in order if is_listed[position]]
+    order = np.argsort(-gains, kind="stable")
+    listed: list[int] = order[is_listed[order]].tolist()
+    return listed
 
 
 def _fails_everywhere(
@@ -95,7 +97,7 @@ def first_videos(report: Report, position: int, system: str) -> list[tuple[str, 
 
     The video of a negated query's original caption violates, since it no longer matches.
     """
-    first = next(result.measured.first for result in report.results if result.system == system)
+    first = report.measured[system].first
     if not len(first):
         return []
     query = report.queries[position]

@@ -44,7 +44,9 @@ def unreadable_remark(
     unreadable: Mapping[str, str], num_videos: int, num_lost: int, num_queries: int
 ) -> str:
     """Name files that cannot be read, with the reasons, and count the queries that go with them."""
-    described = [f"{video_id} ({reason.rstrip('.')})" for video_id, reason in unreadable.items()]
+    described = []
+    for video_id, reason in unreadable.items():
+        described.append(f"{video_id} ({reason.rstrip('.')})")
     names = ", ".join(described[:MAX_NAMES])
     if len(described) > MAX_NAMES:
         names += f", and {len(described) - MAX_NAMES:,} more"

@@ -21,7 +21,7 @@ from nt2vr.evaluation.caption_benchmark import read_words, words_benchmark
 from nt2vr.evaluation.class_tasks import class_benchmark
 from nt2vr.evaluation.dataset_queries import KINDS, judged_queries
 from nt2vr.evaluation.embed_media import content_of, embed_files, embed_vectors
-from nt2vr.evaluation.queries import JudgedQuery
+from nt2vr.evaluation.queries import JudgedQuery, row_numbers
 from nt2vr.evaluation.tasks import is_task, task_benchmark
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.files import expanded
@@ -250,8 +250,7 @@ def _ask(data: Data, videos: Sequence[Video], reader: Reader) -> _DatasetQueries
         captioned = CaptionedVideos.all_as_queries(captions)
         sets = cached_query_sets(captioned, data.seed, reader.places.folder, reader.progress)
         gaps = missing_kinds(KINDS[1:], _kinds_of(sets))
-    row_of = {video_id: row for row, video_id in enumerate(captions)}
-    queries, remarks_on_queries = judged_queries(sets, row_of)
+    queries, remarks_on_queries = judged_queries(sets, row_numbers(captions))
     return _DatasetQueries(queries, gaps, [*remarks, *remarks_on_queries])
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
-from itertools import groupby
+from itertools import compress, groupby
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from nt2vr.evaluation.measures import (
     Measured,
     joined,
 )
-from nt2vr.evaluation.queries import KIND_NAMES, JudgedQuery, Rows, renumbered
+from nt2vr.evaluation.queries import KIND_NAMES, JudgedQuery, Rows, kinds_of, renumbered
 from nt2vr.evaluation.report import Presentation, Report, Result
 from nt2vr.evaluation.scoring import caption_ranks, choices_of, measure_block, measure_choices
 from nt2vr.evaluation.text_presentation import TEXTS
@@ -123,14 +123,14 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
             num_done += len(queries)
         self._report_queries(progress, model=encoder.name, num_done=num_done, num_more=0, share=1)
 
-        ranks_of_plain = self._caption_ranks(media.vectors, blocks)
+        video_ranks = self._caption_ranks(media.vectors, blocks)
         results = []
         for number, system in enumerate(systems):
             measured = joined([block.measured[number] for block in blocks])
-            if ranks_of_plain is not None and system.strategy == PLAIN:
-                measured = replace(measured, video_ranks=ranks_of_plain)
-            elif ranks_of_plain is not None:
-                measured = replace(measured, video_ranks=np.zeros_like(ranks_of_plain))
+            if system.strategy == PLAIN:
+                measured = replace(measured, video_ranks=video_ranks)
+            else:
+                measured = replace(measured, video_ranks=np.zeros_like(video_ranks))
             results.append(Result(system.name, system_spec(system, encoder.card), measured))
         return results
 
@@ -160,16 +160,13 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
         else:
             measure = partial(measure_block, queries=block, num_videos=len(self.video_ids))
         measured = []
-        for vectors, exclusions in by_system:
+        captions = None
+        for system, (vectors, exclusions) in zip(systems, by_system, strict=True):
             step(1)
             measured.append(measure(vectors, videos, exclusions=exclusions))
-
-        strategies = [system.strategy for system in systems]
-        if PLAIN not in strategies:
-            return _MeasuredBlock(measured, captions=None)
-        is_original = [query.kind == "original" for query in block]
-        plain = by_system[strategies.index(PLAIN)]
-        return _MeasuredBlock(measured, plain.vectors[: len(block)][is_original])
+            if system.strategy == PLAIN:
+                captions = vectors[: len(block)][kinds_of(block) == "original"]
+        return _MeasuredBlock(measured, captions)
 
     def _report_queries(
         self, progress: Progress, model: str, num_done: int, num_more: int, share: float
@@ -179,15 +176,15 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
 
     def _caption_ranks(
         self, videos: Vectors, blocks: Sequence["_MeasuredBlock"]
-    ) -> NDArray[np.int32] | None:
-        """Return the rank of each video's best caption; zeros if `plain` is not measured.
+    ) -> NDArray[np.int32]:
+        """Return the rank of each video's best caption, (V,); zeros if `plain` is not measured.
 
-        None if no caption is a query, or if videos are in words: they are made of the captions that
+        (0,) if no caption is a query, or if videos are in words: they are made of the captions that
         they would rank.
         """
         originals = [query for query in self.queries if query.kind == "original"]
         if not originals or self.captions:
-            return None
+            return np.zeros(0, np.int32)
         captions = [block.captions for block in blocks if block.captions is not None]
         if not captions:
             return np.zeros(len(self.video_ids), np.int32)
@@ -214,7 +211,7 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
 
         return replace(
             self,
-            video_ids=tuple(self.video_ids[row] for row in readable_rows),
+            video_ids=tuple(compress(self.video_ids, is_readable)),
             queries=queries,
             embed=embed,
             source={**self.source, "remarks": [*self.source.get("remarks", ()), remark]},
@@ -238,9 +235,8 @@ def _queries_on(
     new_row: Rows = np.cumsum(is_readable, dtype=np.int32) - 1
 
     def renumber(rows: Rows) -> Rows:
-        readable: Rows = rows[is_readable[rows]]
-        renumbered_rows: Rows = new_row[readable]
-        return renumbered_rows
+        readable_rows = rows[is_readable[rows]]
+        return np.asarray(new_row[readable_rows])
 
     remaining: dict[int, JudgedQuery] = {}
     for position, query in enumerate(queries):
@@ -256,10 +252,9 @@ def _queries_on(
 
 def _lost_kinds(before: Sequence[JudgedQuery], after: Sequence[JudgedQuery]) -> list[str]:
     """Say which kinds of queries no longer have any."""
-    kinds_before = dict.fromkeys(query.kind for query in before)
-    kinds_after = {query.kind for query in after}
+    kinds_after = kinds_of(after)
     remarks = []
-    for kind in kinds_before:
+    for kind in dict.fromkeys(kinds_of(before).tolist()):
         if kind not in kinds_after:
             name = KIND_NAMES.get(kind, kind)
             remarks.append(f"No query of the kind “{name}” is left without these.")
