@@ -126,7 +126,7 @@ def captions_of(row: Row, place: str, needs_one: bool) -> list[str]:
         return [value.strip()]
 
     captions = []
-    for caption in value if isinstance(value, list) else _captions_in_cell(value):
+    for caption in _captions_in_cell(value):
         text = "" if _is_missing(caption) else caption
         if not isinstance(text, str):
             raise ValueError(f"{place} has no caption, but {quoted(value)}")
@@ -148,7 +148,9 @@ def are_captioned(columns: Iterable[str]) -> bool:
 
 
 def _captions_in_cell(value: Any) -> list[Any]:
-    """Return the captions in a cell, which may be a list that was written as text."""
+    """Return the captions in a cell, which may be a list, also one that was written as text."""
+    if isinstance(value, list):
+        return value
     if not isinstance(value, str) or not value.startswith("[") or not value.endswith("]"):
         return [value]
     if NUMPY_LIST.fullmatch(value):
