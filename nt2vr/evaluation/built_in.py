@@ -14,12 +14,11 @@ from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nt2vr.evaluation.embed_media import EmbeddedVideos, content_of, embed_files
 from nt2vr.evaluation.measures import LENIENT
 from nt2vr.evaluation.metric_names import KS, ORIGINAL_MIR, ORIGINAL_RECALLS
-from nt2vr.evaluation.queries import JudgedQuery, cue_of, row_array
+from nt2vr.evaluation.queries import JudgedQuery, Mask, cue_of, row_array
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
@@ -196,16 +195,17 @@ def shown_benchmark(
     scenes = sample_scenes("test", num_clips, seed)
     table = SceneTable(scenes)
     text_rows: dict[str, int] = {}
-    questions: dict[str, list[JudgedQuery]] = {"class": [], LENIENT: []}
+    plain = []
+    negated = []
     for sort, classes in shown_classes().items():
         plain_texts, negated_texts, claims = zip(*classes, strict=True)
-        is_shown = np.stack([table.holding(claim) for claim in claims])
-        for kind, texts in (("class", plain_texts), (LENIENT, negated_texts)):
-            questions[kind] += _class_questions(kind, sort, texts, is_shown, text_rows)
+        is_shown = np.stack(list(map(table.holding, claims)))
+        plain += _class_questions("class", sort, plain_texts, is_shown, text_rows=text_rows)
+        negated += _class_questions(LENIENT, sort, negated_texts, is_shown, text_rows=text_rows)
     return _benchmark(
         name=f"{WORLD}, classes",
         scenes=scenes,
-        queries=(*questions["class"], *questions[LENIENT]),
+        queries=(*plain, *negated),
         texts=tuple(text_rows),
         data=f"{NAME}, classes",
         seed=seed,
@@ -217,7 +217,7 @@ def _class_questions(
     kind: str,
     sort: str,
     texts: Sequence[str],
-    is_shown: NDArray[np.bool_],
+    is_shown: Mask,
     text_rows: dict[str, int],
 ) -> list[JudgedQuery]:
     """Ask about each scene for one class that it shows, the same for every `kind`.

@@ -6,17 +6,17 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.evaluation.differences import common_values, is_noise
 from nt2vr.evaluation.intervals import (
     Interval,
+    Units,
     intervals_of_means,
     sign_flip_p,
 )
-from nt2vr.evaluation.measures import FIRST_PAGE
-from nt2vr.evaluation.queries import JudgedQuery, kinds_of
+from nt2vr.evaluation.measures import FIRST_PAGE, Array, Ranks
+from nt2vr.evaluation.queries import JudgedQuery, Mask, kinds_of
 from nt2vr.evaluation.report import Report
 from nt2vr.search.judge import Verdict
 
@@ -78,9 +78,7 @@ def positions_by_difference(
     return listed
 
 
-def _fails_everywhere(
-    ranks: Sequence[NDArray[np.int32]], is_negated: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
+def _fails_everywhere(ranks: Sequence[Ranks], is_negated: Mask) -> Mask:
     """Return whether each query fails under all systems, given their ranks."""
     is_on_page = np.stack(ranks) <= FIRST_PAGE  # (S, Q)
     return np.where(is_negated, is_on_page.all(axis=0), ~is_on_page.any(axis=0))
@@ -168,9 +166,7 @@ def break_down(report: Report, first: str, second: str, key: str) -> tuple[CueGr
     return tuple(_groups(table, report.units[positions], cues))
 
 
-def _groups(
-    table: NDArray[np.float64], units: NDArray[np.int64], cues: Sequence[str]
-) -> Iterator[CueGroup]:
+def _groups(table: Array, units: Units, cues: Sequence[str]) -> Iterator[CueGroup]:
     yield _group("", table, units)
     rows_of: defaultdict[str, list[int]] = defaultdict(list)
     for row, cue in enumerate(cues):
@@ -196,9 +192,7 @@ def _groups(
         yield _group("", table=table[joined_rows], units=units[joined_rows], num_joined=len(small))
 
 
-def _group(
-    name: str, table: NDArray[np.float64], units: NDArray[np.int64], num_joined: int = 0
-) -> CueGroup:
+def _group(name: str, table: Array, units: Units, num_joined: int = 0) -> CueGroup:
     return CueGroup(
         name=name,
         num_queries=len(table),

@@ -86,13 +86,19 @@ def _resampled_means(sums: Array, counts: Array) -> Array:
     rows_at_a_time = max(1, CHUNK // num_units)
     for start in range(0, RESAMPLES, rows_at_a_time):
         num_rows = min(rows_at_a_time, RESAMPLES - start)
-        draws = generator.integers(0, num_units, (num_rows, num_units))
-        weights = np.empty(draws.shape)  # (rows, C), how often each unit is drawn
-        for row, draw in enumerate(draws):
-            weights[row] = np.bincount(draw, minlength=num_units)
+        weights = _draw_weights(generator, num_rows, num_units)
         num_queries = weights @ counts
         means.append(weights @ sums / num_queries[:, None])
     return np.concatenate(means)
+
+
+def _draw_weights(generator: np.random.Generator, num_rows: int, num_units: int) -> Array:
+    """Return how often each unit is drawn in each of some resamples: (rows, C)."""
+    draws = generator.integers(0, num_units, (num_rows, num_units))
+    weights = np.empty(draws.shape)
+    for row, draw in enumerate(draws):
+        weights[row] = np.bincount(draw, minlength=num_units)
+    return weights
 
 
 def intervals_of(

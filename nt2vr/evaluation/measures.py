@@ -31,7 +31,7 @@ from nt2vr.evaluation.metric_names import (
     recall,
     violations,
 )
-from nt2vr.evaluation.queries import JudgedQuery, kinds_of
+from nt2vr.evaluation.queries import JudgedQuery, Rows, kinds_of
 from nt2vr.extension import extensions
 
 # Videos that are checked for violations.
@@ -43,6 +43,7 @@ LENIENT = "negated class"
 
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]  # (N,), of queries
+Ranks = NDArray[np.int32]  # (Q,), 1 is best
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,12 +63,12 @@ class Measured:
         pair_scores: (Q, 2), of the right and the wrong picture; (0, 2) for queries of other kinds.
     """
 
-    ranks: NDArray[np.int32]
+    ranks: Ranks
     ordered: NDArray[np.float32]
     tied: NDArray[np.float32]
     violations: NDArray[np.float32]
-    first: NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, FIRST_PAGE), np.int32))
-    video_ranks: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    first: Rows = field(default_factory=lambda: np.zeros((0, FIRST_PAGE), np.int32))
+    video_ranks: Ranks = field(default_factory=lambda: np.zeros(0, np.int32))
     pair_scores: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 2), np.float32))
 
 
@@ -178,7 +179,7 @@ def _negated(
     return _of_kind("negated", negated, losses)
 
 
-def _typical_ranks(kind: str, positions: Positions, ranks: NDArray[np.int32]) -> dict[str, Values]:
+def _typical_ranks(kind: str, positions: Positions, ranks: Ranks) -> dict[str, Values]:
     values = ranks.astype(np.float64)
     return {
         f"{kind}/{MEDIAN_RANK}": Values(positions, values, np.median),

@@ -173,10 +173,7 @@ def _measure(
     for model, group in groupby(by_model, lambda system: system.model):
         progress(0, 0, f"loading {model}")
         encoder = models.load(model)
-        if benchmark.captions:
-            key = encoder.card.text_key
-        else:
-            key = encoder.card.visual_key
+        key = benchmark.media_key(encoder.card)
         if videos is None or key != last_key:
             videos = benchmark.embed(encoder, progress)
             last_key = key

@@ -26,6 +26,7 @@ KIND_NAMES = {
 }
 NO_CAPTION = -1
 Rows = NDArray[np.int32]  # (n,), row numbers of a benchmark's videos
+Mask = NDArray[np.bool_]  # (Q, V) or (n,)
 CUE = re.compile(
     r"\b(?:no one|nobody|nothing|none|never|neither|nor|without|cannot|not|no|except|rather than|instead of)\b"
     r"|n['\u2019]t\b",
@@ -118,7 +119,7 @@ def renumbered(queries: Mapping[int, JudgedQuery]) -> tuple[JudgedQuery, ...]:
     return tuple(remaining)
 
 
-def mask(rows_of_queries: Sequence[Rows | Sequence[int]], count: int) -> NDArray[np.bool_]:
+def mask(rows_of_queries: Sequence[Rows | Sequence[int]], count: int) -> Mask:
     """Convert lists of row numbers to a Boolean array (len(rows_of_queries), count)."""
     table = np.zeros((len(rows_of_queries), count), bool)
     for of_query, rows in zip(table, rows_of_queries, strict=True):

@@ -42,7 +42,7 @@ from nt2vr.evaluation.measures import (
     averages_of,
     metric_values,
 )
-from nt2vr.evaluation.queries import JudgedQuery, kinds_of
+from nt2vr.evaluation.queries import JudgedQuery, kinds_of, row_array
 from nt2vr.files import atomic_write, with_schema, write_json
 from nt2vr.media.gallery import Video
 from nt2vr.settings import project_version
@@ -306,15 +306,12 @@ class Report:
 
     def save(self, folder: Path) -> None:
         """Write the report's files atomically, report.json last."""
-        lines = []
-        for position in range(len(self.queries)):
-            lines.append(json.dumps(self._query_line(position)) + "\n")
+        lines = map(self._query_line, range(len(self.queries)))
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with atomic_write(folder / ARRAYS) as partial:
                 np.savez_compressed(partial, **self._arrays())
-            with atomic_write(folder / QUERIES) as partial:
-                partial.write_text("".join(lines), encoding="utf-8")
+            _write_lines(folder / QUERIES, lines)
             if self.captions:
                 write_json(folder / CAPTIONS, dict(self.captions))
             if self.videos:
@@ -335,7 +332,7 @@ class Report:
         for name in JUDGED:
             rows = [getattr(query, name) for query in self.queries]
             arrays[name] = np.concatenate(rows)
-            arrays[f"num_{name}"] = np.array([len(of_query) for of_query in rows], np.int32)
+            arrays[f"num_{name}"] = row_array(map(len, rows))
         for name in Measured.__dataclass_fields__:
             by_system = [getattr(result.measured, name) for result in self.results]
             arrays[f"measured_{name}"] = np.stack(by_system)
@@ -409,6 +406,12 @@ def write_videos(path: Path, videos: Sequence[Video]) -> None:
         line: dict[str, Any] = {"video_id": video.video_id, "path": str(video.path.absolute())}
         if video.start or video.end is not None:
             line |= {"start": video.start, "end": video.end}
-        lines.append(json.dumps(line) + "\n")
-    with atomic_write(path) as partial:
-        partial.write_text("".join(lines), encoding="utf-8")
+        lines.append(line)
+    _write_lines(path, lines)
+
+
+def _write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
+    """Write JSON lines atomically."""
+    with atomic_write(path) as partial, partial.open("w", encoding="utf-8") as file:
+        for line in lines:
+            file.write(json.dumps(line) + "\n")

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.evaluation.embed_media import Vectors
-from nt2vr.evaluation.measures import FIRST_PAGE, LENIENT, Measured
-from nt2vr.evaluation.queries import NO_CAPTION, JudgedQuery, Rows, mask, row_array
+from nt2vr.evaluation.measures import FIRST_PAGE, LENIENT, Array, Measured, Ranks
+from nt2vr.evaluation.queries import NO_CAPTION, JudgedQuery, Mask, Rows, mask, row_array
 from nt2vr.search.exclusion import Exclusion, averaged, focused
 
 # Frames in reverse change a score by at most 1.5e-7, by rounding of the mean; neighbours differ by
@@ -23,7 +23,6 @@ BLOCK = 256
 
 Exclusions = Sequence[Exclusion | None]
 Scores = NDArray[np.float32]  # (Q, V), higher is better
-Mask = NDArray[np.bool_]  # (Q, V)
 
 
 def measure_block(
@@ -64,7 +63,7 @@ def measure_block(
 
 def _first_page(
     vectors: Vectors, scores: Scores, queries: Sequence[JudgedQuery], relevant: Mask
-) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+) -> tuple[Array, Rows]:
     """Return the share of violations on each query's first page, (Q,), and its rows."""
     violating = mask([query.violating for query in queries], scores.shape[1])
     violations = shares_among_first(scores, violating, FIRST_PAGE)
@@ -189,9 +188,7 @@ def first_ranks(scores: Scores, right: Mask) -> NDArray[np.int64]:
     return ranks
 
 
-def ordered_shares(
-    scores: Scores, right: Mask, wrong: Mask
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def ordered_shares(scores: Scores, right: Mask, wrong: Mask) -> tuple[Array, Array]:
     """Shares (Q,) of each query's (right, wrong) pairs of videos in the right order, and of ties.
 
     Both are NaN for a query without pairs.
@@ -211,7 +208,7 @@ def ordered_shares(
     return ordered, tied
 
 
-def shares_among_first(scores: Scores, unwanted: Mask, k: int) -> NDArray[np.float64]:
+def shares_among_first(scores: Scores, unwanted: Mask, k: int) -> Array:
     """Share of unwanted videos among each query's first k (or all, if fewer): (Q,).
 
     Unwanted videos come first in ties.
@@ -224,11 +221,11 @@ def shares_among_first(scores: Scores, unwanted: Mask, k: int) -> NDArray[np.flo
     num_free = k - is_above.sum(axis=1)
     num_unwanted = (is_above & unwanted).sum(axis=1)
     num_unwanted += np.minimum(num_free, (is_tied & unwanted).sum(axis=1))
-    shares: NDArray[np.float64] = num_unwanted / k
+    shares: Array = num_unwanted / k
     return shares
 
 
-def first_rows(scores: Scores, right: Mask, k: int) -> NDArray[np.int32]:
+def first_rows(scores: Scores, right: Mask, k: int) -> Rows:
     """Videos with the k highest scores of each query, best first, by row number: (Q, k).
 
     Relevant videos come last in ties. -1 stands for none: fewer videos, or scores of -inf or NaN.
@@ -333,9 +330,7 @@ def _answer_scores(
     return inner_products(clips, answers) - np.transpose(losses(exclusions, clips, gallery))
 
 
-def caption_ranks(
-    videos: Vectors, captions: Vectors, queries: Sequence[JudgedQuery]
-) -> NDArray[np.int32]:
+def caption_ranks(videos: Vectors, captions: Vectors, queries: Sequence[JudgedQuery]) -> Ranks:
     """Rank of each video's best caption among all captions, 1 is best: (V,); 0 for none.
 
     Other captions of the same video do not count against the best one; ties do.

@@ -153,23 +153,26 @@ def difference_rows(report: Report, differences: Sequence[Difference]) -> list[l
     for difference in in_order:
         measure = difference.measure
         name, column = columns.get(measure, (measure, Column(measure, measure)))
-        interval = EMPTY
-        if difference.interval is not None:
-            low, high = difference.interval
-            interval = f"{column.text(low)} to {column.text(high)}"
-        row = [
-            measure,
-            name,
-            column.text(difference.first),
-            column.text(difference.second),
-            _signed(column.text(difference.difference)),
-            interval,
-            verdict_text(
-                difference.difference, difference.interval, difference.p, column.lower_is_better
-            ),
-        ]
-        rows.append(row)
+        rows.append(_difference_row(difference, name, column))
     return rows
+
+
+def _difference_row(difference: Difference, name: str, column: Column) -> list[str]:
+    interval = EMPTY
+    if difference.interval is not None:
+        low, high = difference.interval
+        interval = f"{column.text(low)} to {column.text(high)}"
+    return [
+        difference.measure,
+        name,
+        column.text(difference.first),
+        column.text(difference.second),
+        _signed(column.text(difference.difference)),
+        interval,
+        verdict_text(
+            difference.difference, difference.interval, difference.p, column.lower_is_better
+        ),
+    ]
 
 
 def _signed(text: str) -> str:

@@ -8,21 +8,22 @@ from itertools import compress, groupby
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.evaluation.benchmark import Benchmark
 from nt2vr.evaluation.embed_media import EmbeddedVideos, Vectors, unreadable_remark
 from nt2vr.evaluation.measures import (
     Measured,
+    Ranks,
     joined,
 )
-from nt2vr.evaluation.queries import KIND_NAMES, JudgedQuery, Rows, kinds_of, renumbered
+from nt2vr.evaluation.queries import KIND_NAMES, JudgedQuery, Mask, Rows, kinds_of, renumbered
 from nt2vr.evaluation.report import Presentation, Report, Result
 from nt2vr.evaluation.scoring import caption_ranks, choices_of, measure_block, measure_choices
 from nt2vr.evaluation.text_presentation import TEXTS
 from nt2vr.evaluation.text_systems import PLAIN, Step, parse_query, search_vectors, system_spec
 from nt2vr.media.gallery import Video
+from nt2vr.models.card import Card
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, silent
 from nt2vr.search.strategies import System
@@ -85,6 +86,10 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
                 digest.update(np.asarray(rows, "<i4").tobytes())
         return digest.hexdigest()
 
+    def media_key(self, card: Card) -> str:
+        """Return what the embeddings of the videos depend on: those of captions on the text tower."""
+        return card.text_key if self.captions else card.visual_key
+
     def report(
         self, results: Sequence[Result], notes: Sequence[str] = (), named: Sequence[str] = ()
     ) -> Report:
@@ -111,18 +116,7 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
         """
         if media is None:
             media = self.embed(encoder, progress)
-        blocks = []
-        num_done = 0
-        for queries in _blocks(self.queries):
-            step = partial(self._report_queries, progress, encoder.name, num_done, len(queries))
-            blocks.append(
-                self._measure_block(
-                    encoder, systems=systems, videos=media.vectors, block=queries, step=step
-                )
-            )
-            num_done += len(queries)
-        self._report_queries(progress, model=encoder.name, num_done=num_done, num_more=0, share=1)
-
+        blocks = self._measure_blocks(encoder, systems, media.vectors, progress)
         video_ranks = self._caption_ranks(media.vectors, blocks)
         results = []
         for number, system in enumerate(systems):
@@ -133,6 +127,18 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
                 measured = replace(measured, video_ranks=np.zeros_like(video_ranks))
             results.append(Result(system.name, system_spec(system, encoder.card), measured))
         return results
+
+    def _measure_blocks(
+        self, encoder: Encoder, systems: Sequence[System], videos: Vectors, progress: Progress
+    ) -> list["_MeasuredBlock"]:
+        blocks = []
+        num_done = 0
+        for queries in _blocks(self.queries):
+            step = partial(self._report_queries, progress, encoder.name, num_done, len(queries))
+            blocks.append(self._measure_block(encoder, systems, videos, block=queries, step=step))
+            num_done += len(queries)
+        self._report_queries(progress, model=encoder.name, num_done=num_done, num_more=0, share=1)
+        return blocks
 
     def _measure_block(
         self,
@@ -174,9 +180,7 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
         """Report that the given share of some more queries is done."""
         progress(num_done + int(share * num_more), len(self.queries), f"queries, {model}")
 
-    def _caption_ranks(
-        self, videos: Vectors, blocks: Sequence["_MeasuredBlock"]
-    ) -> NDArray[np.int32]:
+    def _caption_ranks(self, videos: Vectors, blocks: Sequence["_MeasuredBlock"]) -> Ranks:
         """Return the rank of each video's best caption, (V,); zeros if `plain` is not measured.
 
         (0,) if no caption is a query, or if videos are in words: they are made of the captions that
@@ -228,9 +232,7 @@ class _MeasuredBlock(NamedTuple):
     captions: Vectors | None  # (C, D) what `plain` searches for with captions; None without `plain`
 
 
-def _queries_on(
-    queries: Sequence[JudgedQuery], is_readable: NDArray[np.bool_]
-) -> tuple[JudgedQuery, ...]:
+def _queries_on(queries: Sequence[JudgedQuery], is_readable: Mask) -> tuple[JudgedQuery, ...]:
     """Renumber the videos of queries, some of which are gone; leave out queries that lack one."""
     new_row: Rows = np.cumsum(is_readable, dtype=np.int32) - 1
 

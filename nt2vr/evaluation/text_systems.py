@@ -202,21 +202,20 @@ def _parts(query: JudgedQuery, understand: Understand) -> QueryTexts:
 
 def system_spec(system: System, card: Card) -> dict[str, Any]:
     """Describe a system as plain JSON data: its model's towers, and its strategy and settings."""
-    optional: dict[str, Any] = {"shifts": dict(card.training.shifts)}
-    if system.strategy == "anchored":
-        optional["anchor"] = card.exclusion.get("anchor")
-    if system.strategy == "rectified":
-        optional["tau"] = tau_of(card)
-
     spec = {
         "model": system.model,
         **card.for_reports(),
         "strategy": system.strategy,
         "alpha": None,
     }
-    for name in ("anchor", "tau", "shifts"):
-        if optional.get(name) not in (None, "", {}):
-            spec[name] = optional[name]
+    anchor = card.exclusion.get("anchor")
+    if system.strategy == "anchored" and anchor is not None:
+        spec["anchor"] = anchor
+    tau = tau_of(card)
+    if system.strategy == "rectified" and tau is not None:
+        spec["tau"] = tau
+    if card.training.shifts:
+        spec["shifts"] = dict(card.training.shifts)
     strength = STRENGTHS.get(system.strategy)
     if strength is not None:
         spec[strength.word] = system.strength_for(card)
