@@ -15,6 +15,7 @@ import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -151,7 +152,9 @@ def _captions_in_cell(value: Any) -> list[Any]:
     """Return the captions in a cell, which may be a list, also one that was written as text."""
     if isinstance(value, list):
         return value
-    if not isinstance(value, str) or not value.startswith("[") or not value.endswith("]"):
+    if not isinstance(value, str):
+        return [value]
+    if not (value.startswith("[") and value.endswith("]")):
         return [value]
     if NUMPY_LIST.fullmatch(value):
         return [text[1:-1] for text in QUOTED.findall(value)]
@@ -229,19 +232,16 @@ def _is_text(captions: Any) -> bool:
 def _rows_of_columns(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Turn columns, each a list or an object by row, into rows; others are one row."""
     values = list(columns.values())
-    if all(isinstance(column, list) for column in values) and len(set(map(len, values))) == 1:
+    are_lists = all(isinstance(column, list) for column in values)
+    if are_lists and len(set(map(len, values))) == 1:
         return [dict(zip(columns, cells, strict=True)) for cells in zip(*values, strict=True)]
     if not all(isinstance(column, dict) for column in values):
         return [dict(columns)]
 
-    rows: dict[str, dict[str, Any]] = {}
-    for column in values:
-        for key in column:
-            rows.setdefault(key, {})
-    for name, column in columns.items():
-        for key, row in rows.items():
-            row[name] = column.get(key)
-    return list(rows.values())
+    rows = []
+    for key in dict.fromkeys(chain(*values)):
+        rows.append({name: column.get(key) for name, column in columns.items()})
+    return rows
 
 
 def _without_tool_form(row: Row, place: str) -> Row:

@@ -286,7 +286,9 @@ def _preferred(paths: list[str], is_preferred: Callable[[str], bool]) -> list[st
 def _alternatives(paths: Sequence[str]) -> str:
     if len(paths) <= NAMED_CANDIDATES:
         return listed(*paths, joint="or")
-    return f"{', '.join(paths[:NAMED_CANDIDATES])} or {len(paths) - NAMED_CANDIDATES:,} others"
+    names = ", ".join(paths[:NAMED_CANDIDATES])
+    num_others = len(paths) - NAMED_CANDIDATES
+    return f"{names} or {num_others:,} others"
 
 
 def unique_ids(names: Iterable[str]) -> dict[str, str]:

@@ -90,7 +90,8 @@ def _read_captions(path: Path, source: str, read_ids: Collection[str]) -> list[L
     content = read_json(path)
     captions: Captions = {}
     for sentence in content["sentences"]:
-        captions.setdefault(text(sentence["video_id"]), []).append(text(sentence["caption"]))
+        of_video = captions.setdefault(text(sentence["video_id"]), [])
+        of_video.append(text(sentence["caption"]))
 
     # A video may be listed twice by mistake.
     listings_of: dict[str, list[Listing]] = {}

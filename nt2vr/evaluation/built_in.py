@@ -263,9 +263,12 @@ def _benchmark(
         clips = ClipFile.of(split, scenes, encoder.num_frames, encoder.framing, cache)
         return EmbeddedVideos(clips.embeddings(encoder.as_scored(), progress, keeps_frames=True))
 
+    video_ids = []
+    for row in range(len(scenes)):
+        video_ids.append(f"{split}-{seed}-{row:05d}")
     return TextBenchmark(
         name=name,
-        video_ids=tuple(f"{split}-{seed}-{row:05d}" for row in range(len(scenes))),
+        video_ids=tuple(video_ids),
         queries=queries,
         embed=embed,
         source={"data": data, "split": split, "clips": len(scenes), "seed": seed, "look": LOOK},

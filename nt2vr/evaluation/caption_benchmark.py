@@ -80,6 +80,7 @@ def words_benchmark(
             f"{num_left_out} queries are their video's only caption, or deny it; they are left out."
         )
     content = json.dumps(list(captions.items())).encode()
+    gaps = missing_kinds((*KINDS[1:], "without", "not"), kinds_of(generated).tolist())
     return TextBenchmark(
         name=f"{name} in words",
         video_ids=tuple(captions),
@@ -93,9 +94,7 @@ def words_benchmark(
             "remarks": [REMARK, *remarks],
         },
         captions=captions,
-        gaps=tuple(
-            missing_kinds((*KINDS[1:], "without", "not"), set(kinds_of(generated).tolist()))
-        ),
+        gaps=tuple(gaps),
     )
 
 

@@ -78,7 +78,10 @@ def _retrieval(kind: str) -> tuple[Column, ...]:
 
 
 def _recalls(kind: str) -> list[Column]:
-    return [Column(f"{kind}/{recall(k)}", recall(k)) for k in KS]
+    columns = []
+    for name in map(recall, KS):
+        columns.append(Column(f"{kind}/{name}", name))
+    return columns
 
 
 def _retrieval_lost(kind: str) -> tuple[Column, ...]:

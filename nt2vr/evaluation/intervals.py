@@ -148,7 +148,8 @@ def sign_flip_p(differences: Array, units: Units) -> float:
     # Rounding must not make equal sums differ.
     threshold = observed - 1e-9 * float(np.abs(sums).sum())
     if len(sums) <= EXACT_UP_TO:
-        signs = np.array(list(product((-1, 1), repeat=len(sums))), np.float64)
+        combinations = product((-1, 1), repeat=len(sums))
+        signs = np.array(list(combinations), np.float64)
         is_as_large = np.abs(signs @ sums) >= threshold
         return float(is_as_large.mean())
 

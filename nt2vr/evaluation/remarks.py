@@ -20,7 +20,7 @@ def remarks_of(report: Report) -> list[str]:
 
 def kind_counts(report: Report) -> dict[str, int]:
     """Count the queries of each kind, by its name for readers, in the report's order."""
-    counts = Counter(kinds_of(report.queries).tolist())
+    counts: Counter[str] = Counter(kinds_of(report.queries).tolist())
     return {KIND_NAMES.get(kind, kind): count for kind, count in counts.items()}
 
 

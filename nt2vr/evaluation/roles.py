@@ -87,10 +87,12 @@ def baseline_of(system: str, specs: Specs) -> str:
         seen.add(before)
         baseline = before
 
-    is_tuned = role_of(specs[baseline])[1] == "fine-tuned"
-    zero_shot = [name for name in plain.values() if role_of(specs[name])[0] == BASE]
-    if is_tuned and zero_shot:
-        return zero_shot[0]
+    _, label = role_of(specs[baseline])
+    if label == "fine-tuned":
+        for name in plain.values():
+            role, _ = role_of(specs[name])
+            if role == BASE:
+                return name
     return baseline
 
 

@@ -80,7 +80,8 @@ def _pair_scores(scores: Scores, queries: Sequence[JudgedQuery]) -> Scores:
     pairs = []
     for row, query in enumerate(queries):
         if query.kind == "picture":
-            pairs.append(scores[row, [query.relevant[0], query.hard[0]]])
+            right_and_wrong = [query.relevant[0], query.hard[0]]
+            pairs.append(scores[row, right_and_wrong])
     return np.array(pairs, np.float32).reshape(-1, 2)
 
 
@@ -183,8 +184,9 @@ def first_ranks(scores: Scores, right: Mask) -> NDArray[np.int64]:
     Other relevant videos do not count against the best one.
     """
     scores = _against(scores, right)
-    best = np.where(right, scores, -np.inf).max(axis=1, keepdims=True)
-    ranks: NDArray[np.int64] = 1 + (~right & (scores >= best)).sum(axis=1)
+    best_scores = np.where(right, scores, -np.inf).max(axis=1, keepdims=True)  # (Q, 1)
+    is_ahead = ~right & (scores >= best_scores)
+    ranks: NDArray[np.int64] = 1 + is_ahead.sum(axis=1)
     return ranks
 
 
@@ -215,13 +217,15 @@ def shares_among_first(scores: Scores, unwanted: Mask, k: int) -> Array:
     """
     scores = _against(scores, ~unwanted)
     k = min(k, scores.shape[1])
-    kth_score = -np.partition(-scores, k - 1, axis=1)[:, k - 1 : k]  # (Q, 1)
-    is_above = scores > kth_score + TIE
-    is_tied = ~is_above & (scores >= kth_score - TIE)
+    partitioned = np.partition(-scores, k - 1, axis=1)
+    kth_scores = -partitioned[:, [k - 1]]  # (Q, 1)
+    is_above = scores > kth_scores + TIE
+    is_tied = ~is_above & (scores >= kth_scores - TIE)
+
     num_free = k - is_above.sum(axis=1)
-    num_unwanted = (is_above & unwanted).sum(axis=1)
-    num_unwanted += np.minimum(num_free, (is_tied & unwanted).sum(axis=1))
-    shares: Array = num_unwanted / k
+    num_above = (is_above & unwanted).sum(axis=1)
+    num_tied = (is_tied & unwanted).sum(axis=1)
+    shares: Array = (num_above + np.minimum(num_free, num_tied)) / k
     return shares
 
 
@@ -233,7 +237,8 @@ def first_rows(scores: Scores, right: Mask, k: int) -> Rows:
     scores = _against(scores, np.ones(scores.shape, bool))
     count = min(k, scores.shape[1])
     # The next lower number, so that relevant videos lose ties and nothing else.
-    scores = np.where(right, np.nextafter(scores, np.float32(-np.inf)), scores)
+    next_lower = np.nextafter(scores, np.float32(-np.inf))
+    scores = np.where(right, next_lower, scores)
     highest = np.argpartition(-scores, count - 1, axis=1)[:, :count]
     best = np.sort(highest, axis=1)
     order = np.argsort(-np.take_along_axis(scores, best, axis=1), axis=1, kind="stable")

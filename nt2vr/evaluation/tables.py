@@ -193,10 +193,11 @@ def difference_markdown(report: Report, first: str, second: str) -> str:
 def size_of(report: Report) -> str:
     """Count queries and videos, and the queries of each kind if there are several."""
     queries = counted(len(report.queries), "query", "queries")
-    counts = kind_counts(report)
-    if len(counts) > 1:
-        kinds = ", ".join(f"{count:,} {name}" for name, count in counts.items())
-        queries = f"{queries} ({kinds})"
+    kinds = []
+    for name, count in kind_counts(report).items():
+        kinds.append(f"{count:,} {name}")
+    if len(kinds) > 1:
+        queries = f"{queries} ({', '.join(kinds)})"
     return f"{queries}, {counted(len(report.video_ids), 'video')}."
 
 
@@ -240,7 +241,9 @@ def _padded(table: Sequence[Sequence[str]]) -> list[str]:
     lengths = set(map(len, table))
     if len(table) < 2 or len(lengths) > 1:
         return list(map(_markdown_row, table))
-    widths = [max(3, *map(len, column)) for column in zip(*table, strict=True)]
+    widths = []
+    for column in zip(*table, strict=True):
+        widths.append(max(3, *map(len, column)))
     lines = []
     for row in table:
         cells = []

@@ -178,7 +178,8 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
         self, progress: Progress, model: str, num_done: int, num_more: int, share: float
     ) -> None:
         """Report that the given share of some more queries is done."""
-        progress(num_done + int(share * num_more), len(self.queries), f"queries, {model}")
+        num_reached = num_done + int(share * num_more)
+        progress(num_reached, len(self.queries), f"queries, {model}")
 
     def _caption_ranks(self, videos: Vectors, blocks: Sequence["_MeasuredBlock"]) -> Ranks:
         """Return the rank of each video's best caption, (V,); zeros if `plain` is not measured.
