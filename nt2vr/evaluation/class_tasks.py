@@ -15,11 +15,10 @@ from typing import NamedTuple
 
 from nt2vr.datasets.lookup import MEDIA_SUFFIXES, files_below
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.evaluation.measures import LENIENT
+from nt2vr.evaluation.measures import LENIENT, class_groups
 from nt2vr.evaluation.queries import JudgedQuery, cue_of, row_array
 from nt2vr.evaluation.task_data import Task, benchmark_of_task
 from nt2vr.evaluation.text_benchmark import TextBenchmark
-from nt2vr.extension import extensions
 from nt2vr.files import expanded
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
@@ -210,17 +209,13 @@ def _groups(label: Label, classes: Mapping[str, Sequence[str]]) -> list[str]:
     groups = []
     if len(classes) > 1 and label.data_set:
         groups.append(label.data_set)
-    for group, names in class_groups().items():
+    for group, path in class_groups().items():
+        names = _class_names(path)
         if label.name in names and names <= set(classes[label.data_set]):
             groups.append(group)
     return groups
 
 
 @cache
-def class_groups() -> Mapping[str, frozenset[str]]:
-    """Return the names of the classes of each group that extensions know."""
-    groups: dict[str, frozenset[str]] = {}
-    for extension in extensions():
-        for name, path in extension.class_groups.items():
-            groups[name] = frozenset(path.read_text(encoding="utf-8").splitlines())
-    return groups
+def _class_names(path: Path) -> frozenset[str]:
+    return frozenset(path.read_text(encoding="utf-8").splitlines())

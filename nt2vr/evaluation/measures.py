@@ -8,6 +8,7 @@ ACM MM 2022, section 3.2.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -326,18 +327,18 @@ def _per_data_set(
 def _data_set_of(query: JudgedQuery) -> str:
     """Return the data set of a question about classes, which comes before their groups; "" for none."""
     name = query.group.partition("; ")[0]
-    if name in class_group_names():
+    if name in class_groups():
         return ""
     return name
 
 
 @cache
-def class_group_names() -> frozenset[str]:
-    """Return the names of the groups of classes that extensions know."""
-    names: set[str] = set()
+def class_groups() -> Mapping[str, Path]:
+    """Return the file with the names of the classes of each group that extensions know."""
+    groups: dict[str, Path] = {}
     for extension in extensions():
-        names.update(extension.class_groups)
-    return frozenset(names)
+        groups |= extension.class_groups
+    return groups
 
 
 FAMILIES: Mapping[str, Sequence[Measure]] = {

@@ -128,15 +128,14 @@ def score_table(
         return np.asarray(scores, np.float32)
 
     pooled_gallery = averaged(gallery)
-    scores = []
-    exclusion_of_query = exclusions or [None] * len(vectors)
-    for vector, exclusion in zip(vectors, exclusion_of_query, strict=True):
+    by_query = []
+    for vector, exclusion in zip(vectors, exclusions or [None] * len(vectors), strict=True):
         focus = np.zeros_like(vector)
         if exclusion is not None and exclusion.focus is not None:
             focus = exclusion.focus
         pooled_clips = focused(clips, focus)  # (C, D)
-        scores.append(score_table(vector[None], pooled_clips, [exclusion], pooled_gallery))
-    return np.concatenate(scores)
+        by_query.append(score_table(vector[None], pooled_clips, [exclusion], pooled_gallery))
+    return np.concatenate(by_query)
 
 
 def losses(exclusions: Exclusions, clips: Vectors, gallery: Vectors) -> Scores | float:
@@ -265,24 +264,23 @@ def choices_of(
 
     They deny nothing where the parts of the question are known and it has no cue.
     """
+    wrong: set[int] = set()
     affirmative: set[int] = set()
     for question in questions:
+        wrong.update(question.others.tolist())
         if question.wanted is not None and not question.cue:
             affirmative.update(question.others.tolist())
 
-    wrong_rows = [row_array(()), *(question.others for question in questions)]
-    text_rows = np.unique(np.concatenate(wrong_rows)).astype(np.int32)
     answers = []
+    text_rows = row_array(sorted(wrong))
     for row in text_rows.tolist():
-        wanted = texts[row] if row in affirmative else None
-        answers.append(
-            JudgedQuery(
-                kind="choice",
-                text=texts[row],
-                relevant=row_array(()),
-                wanted=wanted,
-            )
+        answer = JudgedQuery(
+            kind="choice",
+            text=texts[row],
+            relevant=row_array(()),
+            wanted=texts[row] if row in affirmative else None,
         )
+        answers.append(answer)
     return answers, text_rows
 
 
@@ -332,7 +330,8 @@ def _answer_scores(
     if clips.ndim > 2:
         return score_table(answers, clips, exclusions, gallery).T
     # Equal answers tie, as equal clips do in `score_table`.
-    return inner_products(clips, answers) - np.transpose(losses(exclusions, clips, gallery))
+    scores = inner_products(clips, answers) - np.transpose(losses(exclusions, clips, gallery))
+    return np.asarray(scores, np.float32)
 
 
 def caption_ranks(videos: Vectors, captions: Vectors, queries: Sequence[JudgedQuery]) -> Ranks:
