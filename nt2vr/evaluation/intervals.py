@@ -155,9 +155,9 @@ def sign_flip_p(differences: Array, units: Units) -> float:
 
     generator = np.random.default_rng(SEED)
     signs = generator.choice((-1.0, 1.0), (RESAMPLES, len(sums)))
-    num_as_large = np.count_nonzero(np.abs(signs @ sums) >= threshold)
+    is_as_large = np.abs(signs @ sums) >= threshold
     # The observed signs are one of the combinations.
-    return (1 + num_as_large) / (1 + RESAMPLES)
+    return (1 + int(is_as_large.sum())) / (1 + RESAMPLES)
 
 
 def _by_unit(values: Array, units: Units) -> tuple[Array, Array]:
