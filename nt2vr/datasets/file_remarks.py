@@ -48,12 +48,15 @@ def unclear_remark(located: Located, count: int, noun: str) -> list[str]:
     """Report the names that cannot be tied to one file; return nothing if there are none."""
     if not located.unclear:
         return []
-    reasons = [f"{name}: {reason}" for name, reason in located.unclear.items()]
+    reasons = []
+    for name, reason in located.unclear.items():
+        reasons.append(f"{name}: {reason}")
     text = "; ".join(reasons[:NAMED_UNCLEAR])
-    if len(reasons) > NAMED_UNCLEAR:
-        text += f"; and {len(reasons) - NAMED_UNCLEAR:,} more"
+    num_unclear = len(reasons)
+    if num_unclear > NAMED_UNCLEAR:
+        text += f"; and {num_unclear - NAMED_UNCLEAR:,} more"
     return [
-        f"{len(reasons)} of {count} {noun} cannot be tied to one file ({text}); they are left out."
+        f"{num_unclear} of {count} {noun} cannot be tied to one file ({text}); they are left out."
     ]
 
 

@@ -188,7 +188,8 @@ def relative_files(folder: Path) -> list[str]:
     for subfolder, names in _walk(folder):
         relative = os.path.relpath(subfolder, folder).replace(os.sep, "/")
         prefix = f"{relative}/".removeprefix("./")
-        paths += [prefix + name for name in names]
+        for name in names:
+            paths.append(prefix + name)
     return sorted(paths, key=lambda path: (path.count("/"), path))
 
 

@@ -127,14 +127,15 @@ class _CaptionGallery:
         """Take the captions of each video."""
         number_of = row_numbers(chain.from_iterable(captions))
         self._texts = list(number_of)
+        self._keys = list(map(key_of, self._texts))
         self._texts_of_row: list[list[int]] = []
-        for of_video in captions:
-            self._texts_of_row.append([number_of[text] for text in of_video])
-        self._keys = [key_of(text) for text in self._texts]
         self._videos_with: dict[str, dict[int, None]] = defaultdict(dict)
-        for video, numbers in enumerate(self._texts_of_row):
+        for video, of_video in enumerate(captions):
+            numbers = [number_of[text] for text in of_video]
+            self._texts_of_row.append(numbers)
             for number in numbers:
-                self._videos_with[self._keys[number]][video] = None
+                key = self._keys[number]
+                self._videos_with[key][video] = None
         self._rows_without: dict[str, dict[int, int]] = {}
 
     def rows_without(self, caption: str) -> Mapping[int, int]:
@@ -165,9 +166,12 @@ class _CaptionGallery:
             embeddings = np.empty((len(texts), encoder.embed_dim), np.float32)
             for start in range(0, len(texts), CHUNK):
                 progress(start, len(texts), f"captions, {encoder.name}")
-                chunk = texts[start : start + CHUNK]
-                embeddings[start : start + CHUNK] = encoder.encode_text(chunk)
-            means = np.stack([embeddings[numbers].mean(axis=0) for numbers in texts_of_row])
+                chunk = slice(start, start + CHUNK)
+                embeddings[chunk] = encoder.encode_text(texts[chunk])
+
+            means = np.empty((len(texts_of_row), encoder.embed_dim), np.float32)
+            for row, numbers in enumerate(texts_of_row):
+                means[row] = embeddings[numbers].mean(axis=0)
             vectors = means / np.linalg.norm(means, axis=1, keepdims=True)
             return EmbeddedVideos(np.asarray(vectors, np.float32))
 

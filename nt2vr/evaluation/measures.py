@@ -275,9 +275,11 @@ def _distinct_pairs(
     pairs: dict[tuple[str, int], tuple[float, float]] = {}
     for position in positions.tolist():
         query = queries[position]
+        right = int(query.relevant[0])
+        wrong = int(query.hard[0])
         right_score, wrong_score = pair_scores[position].tolist()
-        pairs[query.text, int(query.relevant[0])] = (right_score, 1.0)
-        pairs[query.text, int(query.hard[0])] = (wrong_score, 0.0)
+        pairs[query.text, right] = (right_score, 1.0)
+        pairs[query.text, wrong] = (wrong_score, 0.0)
     return np.array(list(pairs.values()))
 
 

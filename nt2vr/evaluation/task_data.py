@@ -48,15 +48,21 @@ class NamedFiles(NamedTuple):
 def named_files(names: Sequence[str], folder: Path) -> NamedFiles:
     """Find files by their paths, or else by name anywhere in the folder."""
     row_of = row_numbers(names)
-    videos = [Video(name, folder / name) for name in row_of]
-    missing = [video.video_id for video in videos if not video.path.is_file()]
+    paths = {}
+    missing = []
+    for name in row_of:
+        paths[name] = folder / name
+        if not paths[name].is_file():
+            missing.append(name)
+
     unclear: dict[str, str] = {}
     if missing:
         located = Files(folder).media.locate({name: MediaName(name) for name in row_of})
         unclear = located.unclear
         for name in missing:
             if name in located.files:
-                videos[row_of[name]] = Video(name, folder / located.files[name])
+                paths[name] = folder / located.files[name]
+    videos = [Video(name, path) for name, path in paths.items()]
     return NamedFiles(videos, [row_of[name] for name in names], unclear)
 
 

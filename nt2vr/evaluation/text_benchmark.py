@@ -82,7 +82,8 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
             of_query = (query.kind, query.text, query.wanted, query.unwanted, query.original)
             digest.update(repr(of_query).encode())
             for rows in (query.relevant, query.hard, query.violating, query.others):
-                digest.update(np.int64(len(rows)).tobytes())
+                count = np.int64(len(rows))
+                digest.update(count.tobytes())
                 digest.update(np.asarray(rows, "<i4").tobytes())
         return digest.hexdigest()
 

@@ -104,13 +104,18 @@ class TextPresentation(Presentation):
         return {key: value for key, value in metrics.items() if not key.startswith(OF_CAPTIONS)}
 
     def groups(self, report: Report, measured: Collection[str]) -> list[tuple[ColumnGroup, ...]]:
-        further = tuple(_with_subsets(measured, group) for group in OTHERS)
+        further = [_with_subsets(measured, group) for group in OTHERS]
         # Pairs do not tell whether a model can search.
         if "pair" in kinds_of(report.queries):
-            hard_pairs = ColumnGroup(HONEST[0].head, HONEST[0].columns[:1])
-            further = (hard_pairs, *further)
-        both_ways = [BOTH_WAYS] if f"video/{recall(1)}" in measured else []
-        return [PAPER, HONEST, *both_ways, further]
+            head, columns = HONEST[0]
+            hard_pairs = ColumnGroup(head, columns[:1])
+            further.insert(0, hard_pairs)
+
+        groups: list[tuple[ColumnGroup, ...]] = [PAPER, HONEST]
+        if f"video/{recall(1)}" in measured:
+            groups.append(BOTH_WAYS)
+        groups.append(tuple(further))
+        return groups
 
     def csv_keys(self, report: Report, measured: Collection[str]) -> list[str]:
         return [key for key in named_columns(report) if key in measured]
