@@ -74,7 +74,8 @@ class Evaluations:
             raise ConfigError(
                 "No system is chosen. Choose at least one; controls are added automatically."
             )
-        if (count := len(set(systems))) > MAX_SYSTEMS:
+        count = len(set(systems))
+        if count > MAX_SYSTEMS:
             raise ConfigError(
                 f"Cannot evaluate {count:,} systems at once: choose at most {MAX_SYSTEMS}."
             )
