@@ -11,8 +11,8 @@ import torch
 from playwright.sync_api import Page, expect
 
 from nt2vr.models.card import WEIGHTS
-from tests.browser.actions import MODELS_MS, choose, columns, open_menu
 from tests.conftest import RunningApp
+from tests.support.page_actions import MODELS_MS, choose, columns, open_menu
 from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.browser
