@@ -57,13 +57,26 @@ def train(
         return "finished"
     if not saved.asks_as_evaluation:
         validation = replace(validation, queries=with_former_queries(validation))
-    prepare(learner, clips, should_stop, progress, cache)
+    prepare(learner, clips, should_stop=should_stop, progress=progress, cache=cache)
     card_fields: dict[str, Any] = {}
     for loss_input in inputs:
         card_fields |= loss_input.card_fields()
-    validator = partial(Validator, learner, validation, progress, card_fields, saved.changes)
-    draw_batches = partial(epoch_batches, clips, learner.config, inputs=inputs)
-    return go_on(learner, run, saved, validator, draw_batches, should_stop)
+    validator = partial(
+        Validator,
+        learner=learner,
+        clips=validation,
+        progress=progress,
+        card_fields=card_fields,
+        changes=saved.changes,
+    )
+    return go_on(
+        learner,
+        run=run,
+        saved=saved,
+        validator=validator,
+        draw_batches=partial(epoch_batches, clips, learner.config, inputs=inputs),
+        should_stop=should_stop,
+    )
 
 
 class Validates(Protocol):

@@ -59,7 +59,7 @@ class TextVectors:
 
 
 def embed_queries(
-    queries: tuple[CovrQuery, ...], media: EmbeddedMedia, encoder: Encoder, deep: bool = False
+    queries: tuple[CovrQuery, ...], media: EmbeddedMedia, encoder: Encoder, deep: bool
 ) -> EmbeddedQueries:
     """Parse and embed queries, each text once; look embeddings from elsewhere up by query id.
 

@@ -58,7 +58,13 @@ def train_run(
     learner = FusionLearner(config.replace(num_clips=num_groups), data.triplets, weights)
     saved = read_saved(run, learner.config, data.digests)
     logger.info("Training %s on %s.", config.encoder.name, data.name)
-    validator = partial(FusionValidator, learner, data.validation, data.name, saved.changes)
+    validator = partial(
+        FusionValidator,
+        learner=learner,
+        validation=data.validation,
+        data=data.name,
+        changes=saved.changes,
+    )
     return go_on(
         learner,
         run=run,
@@ -96,11 +102,12 @@ class FusionLearner(Trainable):
         return self._module.rounded()
 
     def draw(self, epoch: int, done: int = 0) -> Generator[Tensor]:
-        seed = 1_000 * self.config.run.seed + epoch
-        batch_size = self.config.batches.batch_size
-        steps = self.config.batches_per_epoch
         drawn = batches(
-            self._data, settings=self.settings, batch_size=batch_size, steps=steps, seed=seed
+            self._data,
+            settings=self.settings,
+            batch_size=self.config.batches.batch_size,
+            steps=self.config.batches_per_epoch,
+            seed=1_000 * self.config.run.seed + epoch,
         )
         yield from islice(drawn, done, None)
 
@@ -117,21 +124,32 @@ class FusionValidator:
         learner: FusionLearner,
         validation: EmbeddedQueries,
         data: str,
-        changes: Sequence[Change] = (),
+        changes: Sequence[Change],
     ) -> None:
         self._learner = learner
         self._validation = validation
         self._data = data
         self._changes = tuple(changes)
         self.held_out = counted(len(validation.queries), "held-out query", "held-out queries")
-        self.controls = {f"{PARTS}/{name}": value for name, value in self.measure(PARTS).items()}
+        self.controls = self._measure(PARTS, prefix=f"{PARTS}/{PREFIX}")
 
-    def measure(self, system: str = Fusion.name) -> dict[str, float]:
-        composers = {Fusion.name: self._learner.fusion}
-        vectors = vectors_of(self._validation, system, self._learner.weights, composers)
+    def measure(self) -> dict[str, float]:
+        return self._measure(Fusion.name, PREFIX)
+
+    def _measure(self, system: str, prefix: str) -> dict[str, float]:
+        vectors = vectors_of(
+            self._validation,
+            system=system,
+            weights=self._learner.weights,
+            composers={Fusion.name: self._learner.fusion},
+        )
         outcome = measure(vectors, self._validation)
         means = summarise(self._validation.queries, outcome)[ALL]
-        return {f"{PREFIX}{name}": means[name] for name in TRACKED if name in means}
+        measures = {}
+        for name in TRACKED:
+            if name in means:
+                measures[f"{prefix}{name}"] = means[name]
+        return measures
 
     def write(self, epoch: int, folder: Path, metrics: Mapping[str, float]) -> None:
         learner = self._learner

@@ -98,7 +98,8 @@ def _clips_of(families: Sequence[Family]) -> list[Scene]:
     clips = []
     for family in families:
         clips += copies(family.reference, 1)
-        clips += family.edited_scenes
+        for edit in family.edits:
+            clips.append(edit.scene)
     return clips
 
 
