@@ -24,7 +24,7 @@ from trainer.data.clips import Clips
 from trainer.data.digests import digests_of
 from trainer.distributed import agree, rank
 from trainer.learner import Learner
-from trainer.optimizer import Trainable
+from trainer.optimizer import Trainable, mean_values
 from trainer.preparation import prepare, prepare_inputs
 from trainer.runs.resume import Losses, Saved, Saver, read_saved, rewind
 from trainer.runs.run_folder import MetricsWriter, RunFolder, RunStatus, State
@@ -267,9 +267,7 @@ class RunLogger:
     def _log_recent(self, epoch: int) -> None:
         """Append a line of metrics with the mean losses since the last one."""
         learner = self._learner
-        means = {}
-        for name in self._recent[-1]:
-            means[name] = sum(losses[name] for losses in self._recent) / len(self._recent)
+        means = mean_values(self._recent)
         self._recent.clear()
         self._bar.set_postfix(means, epoch=epoch)
         plotted = learner.plotted_values

@@ -109,6 +109,13 @@ class Motion(NamedTuple):
     object: str = ""
 
 
+class _Half(NamedTuple):
+    """A clip of which one half is shown, and the verb phrase that says what it shows."""
+
+    row: int
+    phrase: str
+
+
 class FrameOrders:
     """Pairs of clips that differ in the order of their frames alone, each with its sentence.
 
@@ -163,20 +170,21 @@ class FrameOrders:
     def _draw_solos(self, num_frames: int, rng: random.Random) -> Iterator[tuple[str, Frames]]:
         """Draw two clips of one subject, and yield their halves in both orders."""
         solo = rng.choice(self._solos)
-        rows_by_verb = self._rows[solo.thing]
-        other_verb = rng.choice([verb for verb in rows_by_verb if verb != solo.verb])
-        other_row = rng.choice(rows_by_verb[other_verb])
+        other = self._draw_other(solo, rng)
         subject = _draw_noun(solo.thing, rng)
         sequence = rng.choice(SEQUENCES)
-        halves = [(solo.row, _draw_phrase(solo.verb, rng))]
-        halves.append((other_row, _draw_phrase(other_verb, rng)))
+        halves = [_Half(clip.row, _draw_phrase(clip.verb, rng)) for clip in (solo, other)]
+        num_first = num_frames // 2
+        for first, second in (halves, halves[::-1]):
+            frames = _draw_frames(first.row, num_first, num_frames, rng=rng)
+            frames += _draw_frames(second.row, num_frames - num_first, num_frames, rng=rng)
+            yield in_turn(subject, first.phrase, second.phrase, joint=sequence), frames
 
-        for (first_row, first), (second_row, second) in (halves, halves[::-1]):
-            sentence = in_turn(subject, first, second, joint=sequence)
-            num_first = num_frames // 2
-            frames = _draw_frames(first_row, num_first, num_frames, rng)
-            frames += _draw_frames(second_row, num_frames - num_first, num_frames, rng)
-            yield sentence, frames
+    def _draw_other(self, solo: Solo, rng: random.Random) -> Solo:
+        """Draw another clip in which the same kind of figure does something else."""
+        rows_by_verb = self._rows[solo.thing]
+        verb = rng.choice([verb for verb in rows_by_verb if verb != solo.verb])
+        return Solo(rng.choice(rows_by_verb[verb]), solo.thing, verb)
 
     def _draw_motion(self, num_frames: int, rng: random.Random) -> Iterator[tuple[str, Frames]]:
         """Draw a clip of one motion, and yield it and the order of its frames that shows another."""

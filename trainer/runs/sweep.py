@@ -60,11 +60,6 @@ class SweepRun:
     folder: RunFolder
 
     @property
-    def is_finished(self) -> bool:
-        status = self.folder.status()
-        return status is not None and status.state == "finished"
-
-    @property
     def has_changed(self) -> bool:
         """True if the run diverged and was resumed at another learning rate than its point's."""
         rows = read_metrics(self.folder.metrics)
@@ -76,7 +71,7 @@ class SweepRun:
 
         None for a run that has not finished as its config says.
         """
-        if not self.is_finished or self.has_changed:
+        if not self.folder.is_finished or self.has_changed:
             return None
         rows = read_metrics(self.folder.metrics)
         epochs = [row for row in rows if row["epoch"] > 0 and "learning_rate" not in row]
@@ -134,7 +129,7 @@ def _train_all(
     failures = []
     for run in runs:
         reason = ""
-        if not run.is_finished:
+        if not run.folder.is_finished:
             reason = train(run, device)
         if reason:
             failures.append(f"{run.folder.path.name} failed: {reason}")
@@ -269,7 +264,7 @@ def check_runs(runs: Sequence[SweepRun], device: str) -> None:
     """
     from trainer.checks import check_start  # noqa: PLC0415  imports torch
 
-    unfinished = [run for run in runs if not run.is_finished]
+    unfinished = [run for run in runs if not run.folder.is_finished]
     if not unfinished:
         return
     devices = training_devices(training_environment(device))
@@ -307,11 +302,11 @@ def train(run: SweepRun, device: str) -> str:
         if is_new:
             shutil.rmtree(folder.path)
         raise RunError(reason)
+    if folder.is_finished:
+        return ""
     status = folder.status()
     if status and status.state == "stopped":
         raise KeyboardInterrupt
-    if run.is_finished:
-        return ""
     if status and status.error:
         return status.error
     return log_tail(folder, 1)
@@ -324,17 +319,17 @@ def markdown(keys: Sequence[str], runs: Sequence[SweepRun]) -> str:
     points, if all start from the same base, are the base itself and `drop`, the control that leaves
     out what a sentence denies; below the table, a note if the points do not differ.
     """
-    num_runs = Counter(run.label for run in runs)
     finished = _best_epochs(runs)
     columns = _measured_columns(finished)
 
     lines = [[*keys, "runs", "best epoch", *columns]]
+    num_runs = Counter(run.label for run in runs)
     for label, rows in finished.items():
-        progress = _progress_cells(rows, num_runs[label])
-        lines.append([*label, *progress, *_mean_cells(rows, columns)])
-    # A control is no point, and has no runs and epochs.
-    unknown = [UNKNOWN] * (len(keys) + 1)
+        cells = [*_progress_cells(rows, num_runs[label]), *_mean_cells(rows, columns)]
+        lines.append([*label, *cells])
     for name, controls in _controls(runs).items():
+        # A control has no values of the other keys, no runs and no epochs.
+        unknown = [UNKNOWN] * (len(keys) + 1)
         lines.append([name, *unknown, *_mean_cells([controls], columns)])
 
     table = markdown_table(lines, num_left=len(keys))

@@ -13,7 +13,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from nt2vr.errors import ConfigError, counted
+from nt2vr.errors import counted
 from nt2vr.evaluation.metric_names import recall
 from nt2vr.files import atomic_folder
 from nt2vr.models.card import CARD, read_card, write_card
@@ -30,10 +30,8 @@ from nt2vr.papers.covr.training_data import load
 from nt2vr.papers.covr.weights import choose_weights
 from nt2vr.progress import Progress, ShouldStop, stoppable
 from trainer.config import TrainConfig
-from trainer.distributed import world_size
 from trainer.loop import go_on
 from trainer.optimizer import Trainable, build_optimizer
-from trainer.runs.loggers import check_loggers
 from trainer.runs.resume import Change, read_saved
 from trainer.runs.run_folder import RunFolder, State
 
@@ -46,9 +44,6 @@ def train_run(
 ) -> State:
     """Train the fusion that a config describes, to the end of the run, with a checkpoint per epoch."""
     assert config.encoder.base_folder, "guaranteed by the config"
-    check_loggers(config)
-    if world_size() > 1:
-        raise ConfigError("A fusion is trained by one process. Start the run without torchrun.")
     encoder = read_checkpoint(config.encoder.base_folder, "auto")
     data = load(encoder, config, cache, progress=stoppable(progress, should_stop))
     settings = fusion_settings(config)
