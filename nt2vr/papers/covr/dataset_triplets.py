@@ -29,6 +29,7 @@ from trainer.data.digests import digest
 def load_dataset(
     encoder: Encoder, config: TrainConfig, cache: Path, progress: Progress
 ) -> LoadedData:
+    """Embed the triplets of the split "train", at most `num_clips`, a random choice; validate on "val"."""
     path = resolve_path(config.dataset.data)
     training = _at_most(config.dataset.num_clips, load_covr(path, "train"), config.run.seed)
     held_out = load_covr(path, "val")
@@ -77,7 +78,8 @@ def _digests(dataset: CovrSet, embedded: EmbeddedQueries, store: Cache) -> tuple
         for name in names:
             if name in dataset.media:
                 contents.append(store.content_hash(dataset.media[name]))
-        hashes.append(digest(names, contents, sample.text, sample.caption, sample.before))
+        texts = (sample.text, sample.caption, sample.before)
+        hashes.append(digest(names, contents, *texts))
     return tuple(hashes)
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -24,10 +25,14 @@ def _info_nce(model: Fusion, data: FusionData, rows: Tensor, settings: FusionSet
 
     queries, wanted = _queries(model, data, rows)
     clips = data.clips[candidates]
-    clips[targets] = _targets(data, rows, wanted, settings)
-    masked = _right_columns(data, rows, column_of_clip, len(candidates))
+    clips[targets] = _targets(data, rows, wanted, settings=settings)
+    masked = _right_columns(
+        data, rows, column_of_clip=column_of_clip, num_candidates=len(candidates)
+    )
     masked[torch.arange(len(rows)), targets] = False
-    return info_nce(queries @ clips.T, targets, masked, settings.temperature)
+    return info_nce(
+        queries @ clips.T, targets=targets, masked=masked, temperature=settings.temperature
+    )
 
 
 def _right_columns(
@@ -53,15 +58,19 @@ def _candidates(data: FusionData, rows: Tensor, num_random: int) -> Tensor:
 
 def _hn_nce(model: Fusion, data: FusionData, rows: Tensor, settings: FusionSettings) -> Tensor:
     queries, wanted = _queries(model, data, rows)
-    scores = queries @ _targets(data, rows, wanted, settings).T  # (B, B)
+    scores = queries @ _targets(data, rows, wanted, settings=settings).T  # (B, B)
     if settings.hn_nce == "as_code":
         return hn_nce_as_code(scores, settings.temperature) / 2
 
     all_sources = data.references if data.sources is None else data.sources
     sources = all_sources[rows]
-    hard = (sources[:, None] == sources).fill_diagonal_(False)
-    noisy = _noisy_negatives(data, rows)
-    return hn_nce(scores, hard, noisy, settings.temperature) / (2 * len(rows))
+    total = hn_nce(
+        scores,
+        hard=(sources[:, None] == sources).fill_diagonal_(False),
+        noisy=_noisy_negatives(data, rows),
+        temperature=settings.temperature,
+    )
+    return total / (2 * len(rows))
 
 
 def _noisy_negatives(data: FusionData, rows: Tensor) -> Tensor:
@@ -144,8 +153,9 @@ def hn_nce(
         w as in Radenovic et al., "Filtering, Distillation, and Hard Negatives", CVPR 2023.
     """
     logits = scores / temperature
-    by_query = _hn_nce_by_row(logits, hard, noisy, alpha, beta)
-    by_target = _hn_nce_by_row(logits.T, hard.T, noisy.T, alpha, beta)
+    losses_by_row = partial(_hn_nce_by_row, alpha=alpha, beta=beta)
+    by_query = losses_by_row(logits, hard, noisy)
+    by_target = losses_by_row(logits.T, hard.T, noisy.T)
     return by_query.sum() + by_target.sum()
 
 

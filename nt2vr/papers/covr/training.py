@@ -19,6 +19,7 @@ from nt2vr.files import atomic_folder
 from nt2vr.models.card import CARD, read_card, write_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.papers.covr.compositions import PARTS, CompositionWeights
+from nt2vr.papers.covr.dataset_triplets import load_dataset
 from nt2vr.papers.covr.embedded_queries import EmbeddedQueries, vectors_of
 from nt2vr.papers.covr.fusion import FILE, Fusion, save_fusion
 from nt2vr.papers.covr.fusion_data import FusionData, batches, groups_of
@@ -26,8 +27,8 @@ from nt2vr.papers.covr.losses import LOSSES
 from nt2vr.papers.covr.measures import measure, summarise
 from nt2vr.papers.covr.presentation import ALL, VIOLATIONS
 from nt2vr.papers.covr.settings import PREFIX, FusionSettings, fusion_settings
-from nt2vr.papers.covr.training_data import load
 from nt2vr.papers.covr.weights import choose_weights
+from nt2vr.papers.covr.world_triplets import load_world
 from nt2vr.progress import Progress, ShouldStop, stoppable
 from trainer.config import TrainConfig
 from trainer.loop import go_on
@@ -45,7 +46,8 @@ def train_run(
     """Train the fusion that a config describes, to the end of the run, with a checkpoint per epoch."""
     assert config.encoder.base_folder, "guaranteed by the config"
     encoder = read_checkpoint(config.encoder.base_folder, "auto")
-    data = load(encoder, config, cache, progress=stoppable(progress, should_stop))
+    load = load_world if config.dataset.is_world else load_dataset
+    data = load(encoder, config=config, cache=cache, progress=stoppable(progress, should_stop))
     settings = fusion_settings(config)
     _, num_groups = groups_of(data.triplets, settings)
     settings.check_groups(data.name, num_groups, config.batches.batch_size)
@@ -107,8 +109,9 @@ class FusionLearner(Trainable):
         yield from islice(drawn, done, None)
 
     def loss(self, batch: Tensor) -> tuple[Tensor, dict[str, float]]:
-        loss = LOSSES[self.settings.loss](self._module, self._data, batch, self.settings)
-        return loss, {self.settings.loss: loss.item()}
+        name = self.settings.loss
+        loss = LOSSES[name](self._module, self._data, batch, self.settings)
+        return loss, {name: loss.item()}
 
 
 class FusionValidator:

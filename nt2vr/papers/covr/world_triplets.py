@@ -36,6 +36,7 @@ NUM_WORDINGS = 4
 def load_world(
     encoder: Encoder, config: TrainConfig, cache: Path, progress: Progress
 ) -> LoadedData:
+    """Embed `num_clips` families of the built-in world, and held-out queries about it."""
     held_out = covr_world(cache, "validation")
     validation = held_out.embedded_queries(encoder, progress, deep=fusion_settings(config).attends)
     return LoadedData(
