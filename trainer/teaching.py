@@ -212,10 +212,8 @@ def run_of(runs: Path, config: TrainConfig) -> tuple[Path, bool]:
     for path in sorted(runs.glob("[!.]*/config.json")):
         # Runs of another version cannot be read.
         with suppress(Nt2vrError):
-            run_config = load_config(path)
-            status = RunFolder(path.parent).status()
-            is_finished = status is not None and status.state == "finished"
-            if _teaches(run_config) == _teaches(config) and not is_finished:
+            is_same = _teaches(load_config(path)) == _teaches(config)
+            if is_same and not RunFolder(path.parent).is_finished:
                 return path.parent, False
 
     folder = runs / slug(config.encoder.name)

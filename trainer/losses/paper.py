@@ -85,6 +85,11 @@ def over_negatable(
     return loss * len(losses) / negatable.sum().clamp(min=1)
 
 
+def _videos_of(batch: EmbeddedBatch, detached: bool) -> Tensor:
+    video = given(batch.video)
+    return video.detach() if detached else video
+
+
 Pivot = Literal["video", "query"]
 
 
@@ -121,9 +126,7 @@ class SoftNegativeLoss:
     )
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
-        video = given(batch.video)
-        if self.detach_video:
-            video = video.detach()
+        video = _videos_of(batch, self.detach_video)
         negated = batch.of(Negated).text
         pivot = video if self.pivot == "video" else batch.caption
         right = (video * batch.caption).sum(dim=-1)  # (B,)
@@ -177,9 +180,7 @@ class BidirectionalLoss:
             raise ConfigError("bnl needs m1 not above m2, and m3 not above m4.")
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
-        video = given(batch.video)
-        if self.detach_video:
-            video = video.detach()
+        video = _videos_of(batch, self.detach_video)
         caption = batch.caption
         negated = batch.of(Negated).text
         right = (video * caption).sum(dim=-1)  # (B,)
