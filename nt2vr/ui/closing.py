@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
 from urllib.parse import urlsplit
 
 import gradio as gr
@@ -16,6 +15,7 @@ from nt2vr.settings import is_loopback
 from nt2vr.ui.evaluate.figures import clearly_best, figures_of, written
 from nt2vr.ui.evaluate.findings import findings_of
 from nt2vr.ui.theme import QUIET, template
+from nt2vr.ui.view import View
 from nt2vr.ui.web.inputs import event_value
 
 MAX_ADDRESS_CHARS = 300
@@ -36,7 +36,7 @@ class ClosingSlide:
         slide = template("closing", {})
         slide.show(self.on_show, slide, slide, **QUIET)
 
-    def on_show(self, shown: dict[str, Any], event: gr.EventData) -> dict[str, Any]:
+    def on_show(self, shown: View, event: gr.EventData) -> View:
         """Add the figures, and the address by which others can open the page."""
         address = event_value(event, "address", str)
         if not is_public(address):
@@ -45,11 +45,11 @@ class ClosingSlide:
 
 
 @cache
-def _ready_figures() -> dict[str, Any]:
+def _ready_figures() -> View:
     return figures_view(ready_report())
 
 
-def figures_view(report: Report) -> dict[str, Any]:
+def figures_view(report: Report) -> View:
     """Show a line per system, with the figures of what the report says first."""
     systems = [line for line in lines_of(report) if line.role != REFERENCE]
     findings = findings_of(report)
@@ -66,7 +66,7 @@ def figures_view(report: Report) -> dict[str, Any]:
     }
 
 
-def _cells(report: Report, systems: Sequence[Line], measure: str) -> list[dict[str, Any]]:
+def _cells(report: Report, systems: Sequence[Line], measure: str) -> list[View]:
     """Return each system's figure of a measure, and whether it is clearly the best."""
     _, column = named_columns(report)[measure]
     competing = [line for line in systems if report.presentation.competes(line.role)]
@@ -78,7 +78,7 @@ def _cells(report: Report, systems: Sequence[Line], measure: str) -> list[dict[s
     return cells
 
 
-def code_view(address: str) -> dict[str, str]:
+def code_view(address: str) -> View:
     """Show an address and its QR code; nothing if others cannot open it."""
     if not is_public(address):
         return {}

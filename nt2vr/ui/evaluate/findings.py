@@ -268,7 +268,7 @@ def _panel(report: Report, finding: Finding, systems: Sequence[Line]) -> View:
     }
 
 
-def _place_on_scale(figure: float, interval: Interval | None) -> dict[str, str]:
+def _place_on_scale(figure: float, interval: Interval | None) -> View:
     """Place a figure on a scale of 0 to 100; one that all queries agree on has no interval."""
     place = {"at": f"{figure:.1f}", "text": f"{figure:.1f}"}
     if interval is None:

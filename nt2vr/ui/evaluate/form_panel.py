@@ -23,6 +23,7 @@ from nt2vr.ui.evaluate.report_view import RUNNING_TEXT
 from nt2vr.ui.job_view import job_view
 from nt2vr.ui.search.formats import system_choices
 from nt2vr.ui.theme import lead, menu, script, template
+from nt2vr.ui.view import Choices
 from nt2vr.ui.web.errors import problem_place
 from nt2vr.ui.web.inputs import Updates
 from nt2vr.ui.web.permissions import Permissions, Visitor
@@ -184,7 +185,7 @@ class EvaluationForm:
             raise ConfigError("Choose data, a model and a number of queries to evaluate.")
         return select_data(name, split, per_kind), [model]
 
-    def _data_choices(self) -> list[tuple[str, str]]:
+    def _data_choices(self) -> Choices:
         """List the built-in data and the libraries with captions; questions of other kinds last."""
         num_shown = len(self._searcher.gallery.videos)
         choices = [

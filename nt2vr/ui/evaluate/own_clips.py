@@ -3,7 +3,6 @@
 A report names any file of this machine, so only those who may name paths see its clips.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from nt2vr.media.limits import LIMITS, evict
 from nt2vr.media.store import Cache
 from nt2vr.ui.evaluate.query_listing import ClipSource
 from nt2vr.ui.library.media import MEDIA_TYPES, POSTER, PREVIEW
+from nt2vr.ui.view import View
 from nt2vr.ui.web.permissions import Permissions, Visitor
 
 # No proxy may hand them to somebody else.
@@ -58,7 +58,7 @@ class OwnClips:
         videos = {video.video_id: video for video in report.videos}
         rows = {video_id: row for row, video_id in enumerate(videos)}
 
-        def urls(video_id: str) -> Mapping[str, str]:
+        def urls(video_id: str) -> View:
             path = videos[video_id].path
             if not path.is_file():
                 return {"missing": f"The file is no longer there: {path.name}"}

@@ -13,6 +13,7 @@ from nt2vr.ui.evaluate.report_link import FILTERS, ORDERS
 from nt2vr.ui.evaluate.report_view import ALL_MEASURES, breakdown_view, measure_choices
 from nt2vr.ui.evaluate.review_view import review_view
 from nt2vr.ui.theme import fold, menu, template
+from nt2vr.ui.view import View
 from nt2vr.ui.web.inputs import Updates
 
 # Labels of filters; the others are labelled by their names.
@@ -108,11 +109,15 @@ class QueriesPanel:
             self.breakdown: gr.Accordion(visible=False),
         }
 
-    def break_down(self, report_id: str, first: str, second: str, key: str) -> list[Any]:
+    def on_breakdown(self, report_shown: View, queries: View, key: str) -> list[Any]:
         """Break a metric down by negation word, or compare all if the two systems have not both."""
-        report = self._archive.load(report_id) if report_id else None
-        choices = measure_choices(report, first, second) if report else []
-        if report is None or not choices:
+        if not report_shown.get("id"):
+            return [gr.skip(), gr.skip()]
+        report = self._archive.load(str(report_shown["id"]))
+        first = str(queries.get("first"))
+        second = str(queries.get("second"))
+        choices = measure_choices(report, first, second)
+        if not choices:
             return [gr.skip(), gr.skip()]
 
         if key not in [measure for _, measure in choices]:

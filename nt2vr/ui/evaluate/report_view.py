@@ -27,7 +27,7 @@ from nt2vr.ui.evaluate.report_link import ReportLink, kinds_of
 from nt2vr.ui.evaluate.terms import explain_column, explain_group, explain_role
 from nt2vr.ui.job_view import job_view
 from nt2vr.ui.search.formats import short_name
-from nt2vr.ui.view import View
+from nt2vr.ui.view import Choices, View
 
 RUNNING_TEXT = "evaluating"
 ALL_MEASURES = "all measures"
@@ -152,7 +152,7 @@ def _link_to_queries(report: Report, report_id: str, line: Line, column: Column)
     return ""
 
 
-def _margin(report: Report, line: Line, column: Column) -> dict[str, str]:
+def _margin(report: Report, line: Line, column: Column) -> View:
     """Say how sure a figure is; a reference has no interval, nor a figure that all queries agree on."""
     interval = interval_of(report, line, column.key)
     if interval is None:
@@ -165,7 +165,7 @@ def _margin(report: Report, line: Line, column: Column) -> dict[str, str]:
     }
 
 
-def measure_choices(report: Report, first: str, second: str) -> list[tuple[str, str]]:
+def measure_choices(report: Report, first: str, second: str) -> Choices:
     """Return the metrics that both systems have per query, as choices (label, key); first all of them together."""
     values = [report.values.get(name, {}) for name in (first, second)]
     choices = []

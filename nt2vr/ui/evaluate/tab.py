@@ -1,6 +1,6 @@
 """The Evaluate tab: starts and follows evaluations, opens their reports, and reviews queries of these."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl
@@ -22,8 +22,8 @@ from nt2vr.ui.evaluate.report_link import FILTERS, PAGE, ReportLink
 from nt2vr.ui.evaluate.report_panel import ReportPanel
 from nt2vr.ui.evaluate.report_view import reports_view
 from nt2vr.ui.library.media import Media
-from nt2vr.ui.search.columns import Marked
 from nt2vr.ui.theme import QUIET, script, template
+from nt2vr.ui.view import Link
 from nt2vr.ui.web.errors import with_errors_shown_at
 from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
@@ -50,7 +50,7 @@ class EvaluateTab:
         self._media = media
         self._requests = requests
         self._permissions = permissions
-        self._listings = Listings(self._archive, services.galleries, media, clips)
+        self.listings = Listings(self._archive, services.galleries, media, clips)
         self._form = EvaluationForm(services.galleries.built_in, media.libraries, permissions)
         self._report = ReportPanel(self._archive)
         self._queries = QueriesPanel(self._archive)
@@ -209,7 +209,7 @@ class EvaluateTab:
         noted.failure(None, js="nt2vr.noteFailed")
         gr.on(
             (queries.queries.change, queries.measure.input),
-            self.on_breakdown,
+            queries.on_breakdown,
             [report, queries.queries, queries.measure],
             [queries.measure, queries.groups],
             js="nt2vr.breakdownInputs",
@@ -218,10 +218,6 @@ class EvaluateTab:
         )
         opens(queries.review.open, self.on_open_query)
         opens(queries.queries.search, self.on_open_picture)
-
-    def marked(self, judged: str, text: str, gallery: str) -> Marked:
-        """Return the relevant clips of a report's query; none once the text or the gallery has changed."""
-        return self._listings.marked(judged, text, gallery)
 
     def on_visit(self, request: gr.Request) -> Updates:
         """List the systems, disable what this visitor may not do, and say why."""
@@ -307,7 +303,7 @@ class EvaluateTab:
             return {**updates, **self._report.show_nothing(), **self._queries.show_nothing()}
 
         try:
-            listing = self._listings.of_link(link, visitor)
+            listing = self.listings.of_link(link, visitor)
             return {
                 **updates,
                 **self._report.show(link.report),
@@ -376,7 +372,7 @@ class EvaluateTab:
         # A note was saved, and the person has left the report.
         if not address:
             return gr.skip()
-        listing = self._listings.of_link(_read(address), request)
+        listing = self.listings.of_link(_read(address), request)
         return {
             **self._queries.move(listing, self._note_refusal(request)),
             **self._queries.update_menu("cue", listing),
@@ -394,22 +390,13 @@ class EvaluateTab:
             note=event_value(event, "note", str).strip(),
         )
         self._archive.annotate(link.report, link.query, remark)
-        listing = self._listings.of_link(link, request)
+        listing = self.listings.of_link(link, request)
         return {
             **self._report.show(link.report),
             **self._queries.update_menu("tag", listing),
         }
 
-    def on_breakdown(
-        self, report: dict[str, Any], queries: dict[str, Any], measure: str
-    ) -> list[Any]:
-        """Break the chosen metric down by negation word, or compare all if the two systems have not both."""
-        report_id = str(report.get("id", ""))
-        first = str(queries.get("first"))
-        second = str(queries.get("second"))
-        return self._queries.break_down(report_id, first, second, measure)
-
-    def on_open_picture(self, event: gr.EventData, visitor: Visitor) -> Mapping[str, str]:
+    def on_open_picture(self, event: gr.EventData, visitor: Visitor) -> Link:
         link = _read(event_value(event, "link", str))
         report = self._archive.load(link.report)
         may_name_files = self._permissions.may("paths", visitor)
@@ -418,7 +405,7 @@ class EvaluateTab:
             report, position=link.query, libraries=self._media.libraries, decoder=decoder
         )
 
-    def on_open_query(self, event: gr.EventData, _: Visitor) -> Mapping[str, str]:
+    def on_open_query(self, event: gr.EventData, _: Visitor) -> Link:
         return dict(parse_qsl(event_value(event, "link", str).removeprefix("?")))
 
 

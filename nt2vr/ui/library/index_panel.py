@@ -1,10 +1,8 @@
 """The index of the library that is searched: what it lacks, how far its update is, and how it starts."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any
 
 import gradio as gr
 
@@ -119,7 +117,7 @@ def index_view(
     job: IndexJob | None,
     refusal: str = "",
     redact: Callable[[str], str] = str,
-    drawings: Mapping[str, Any] = MappingProxyType({}),
+    drawings: View | None = None,
 ) -> View:
     """Show what the index of a library lacks, with a button to complete it, or how far that is.
 
@@ -135,7 +133,7 @@ def index_view(
     if job is not None:
         view = {"job": job_view(job, running_text(job), redact)}
     if drawings and not (job is not None and job.is_under_way):
-        view["drawings"] = dict(drawings)
+        view["drawings"] = drawings
     return view
 
 

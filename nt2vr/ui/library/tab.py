@@ -18,7 +18,7 @@ from nt2vr.ui.library.media import Media
 from nt2vr.ui.library.view import list_view
 from nt2vr.ui.search.teach_panel import Teaching
 from nt2vr.ui.theme import PRIVATE, QUIET, template
-from nt2vr.ui.view import View
+from nt2vr.ui.view import Link, View
 from nt2vr.ui.web.errors import with_errors_shown_at
 from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value, is_upload
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
@@ -288,7 +288,7 @@ class LibraryTab:
         self._libraries.retry(chosen)
         return self.on_update(chosen, model, request)
 
-    def on_search(self, event: gr.EventData, _: Visitor) -> Mapping[str, str]:
+    def on_search(self, event: gr.EventData, _: Visitor) -> Link:
         """Return the values of the link to the last search of a library in this browser."""
         values = dict(parse_qsl(event_value(event, "link", str)))
         values["gallery"] = event_value(event, "id", str)

@@ -49,7 +49,7 @@ def list_view(infos: Sequence[LibraryInfo], jobs: Mapping[str, IndexJob], chosen
     return {"libraries": rows}
 
 
-def _state_view(info: LibraryInfo, job: IndexJob | None) -> dict[str, str]:
+def _state_view(info: LibraryInfo, job: IndexJob | None) -> View:
     """Show the state of a library, in a word and as a bar."""
     # A move that failed has changed nothing.
     has_failed = job is not None and job.models and job.state != "finished"
@@ -159,7 +159,7 @@ def _redactor(folder: Path | None) -> Callable[[str], str]:
 
 
 def posters_view(
-    info: LibraryInfo, videos: Sequence[Video], urls: Callable[[str, Video], Mapping[str, str]]
+    info: LibraryInfo, videos: Sequence[Video], urls: Callable[[str, Video], View]
 ) -> View:
     """Show the posters of some files, spread over the library.
 

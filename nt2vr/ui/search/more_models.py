@@ -43,13 +43,8 @@ class MoreModels:
     searcher: Searcher
     permissions: Permissions
     runs: RunManager
-    started: Sequence[Any] = field(init=False)
-    _teaching: Teaching = field(init=False)
     # For each model that is being added: the session that started it, and the event that cancels it.
     _under_way: list[tuple[str, Event]] = field(default_factory=list)
-    _systems: gr.Dropdown = field(init=False)
-    _recommended: gr.HTML = field(init=False)
-    _form: AddModelForm = field(init=False)
 
     def build(self, systems: gr.Dropdown, page: gr.Blocks, later: LaterParts) -> Sequence[Any]:
         """Lay the panel out; return the events after which a model has joined the chosen `systems`."""

@@ -43,7 +43,7 @@ NONE_RIGHT = "With these references no clip gets a ✓: what else it would have 
 Frames = tuple[NDArray[np.uint8], ...]
 
 
-def beside(chosen: Sequence[Chosen], gallery: str, answer: Answer) -> dict[str, str]:
+def beside(chosen: Sequence[Chosen], gallery: str, answer: Answer) -> View:
     """Explain the verdicts next to wanted references, instead of how captions judge."""
     wanted = [reference for reference in chosen if reference.wanted]
     if not wanted or not answer.has_verdicts:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import Any
 
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.files import hash_text
@@ -29,7 +28,7 @@ from nt2vr.ui.view import View
 # Counts of a column's story, besides the first one.
 LATEST = 4
 # Returns what `columns_view` does.
-ViewOf = Callable[[Answer], Mapping[str, Any]]
+ViewOf = Callable[[Answer], View]
 
 
 def with_epoch(systems: Sequence[str], run: str, epoch: int, entries: Entries) -> list[str]:
@@ -61,7 +60,8 @@ def story(rankings: Mapping[int, Ranking], epoch: int, answer: Answer, newest: i
         rankings: by epoch; 0 is the base.
         newest: the last epoch so far. What an earlier one misses is missed "for now".
     """
-    so_far = _until(epoch, rankings)
+    numbers = [number for number in sorted(rankings) if number <= epoch]
+    so_far = [rankings[number] for number in numbers if rankings[number].hits]
     if not answer.query.unwanted or not _is_judged(so_far, answer):
         return {}
 
@@ -78,13 +78,6 @@ def story(rankings: Mapping[int, Ranking], epoch: int, answer: Answer, newest: i
         "kind": "good" if is_good and has_improved else "",
         "misses": _lost(latest, answer.query, goes_on=epoch < newest),
     }
-
-
-def _until(epoch: int, rankings: Mapping[int, Ranking]) -> list[Ranking]:
-    """Return the rankings that have hits, up to an epoch and in order."""
-    return [
-        rankings[number] for number in sorted(rankings) if number <= epoch and rankings[number].hits
-    ]
 
 
 def _first_count(count: int, total: int, answer: Answer) -> str:
@@ -124,10 +117,10 @@ class RunColumn:
     title: str
     epochs: Sequence[int]
     rankings: Mapping[int, Ranking]
-    extra: Mapping[str, Any]
+    extra: View
     by_parts: Mapping[int, Ranking] = field(default_factory=dict)
 
-    def view(self, column: Mapping[str, Any], epoch: int, answer: Answer, view_of: ViewOf) -> View:
+    def view(self, column: View, epoch: int, answer: Answer, view_of: ViewOf) -> View:
         """Return a column with a frame for each epoch that is known, of which it shows one."""
         frames = self._frames(answer, view_of)
         last = len(self.epochs) - 1
@@ -151,20 +144,19 @@ class RunColumn:
 
     def _frames(self, answer: Answer, view_of: ViewOf) -> dict[int, View]:
         """Return the frame of each epoch that has hits."""
-        epochs = []
-        rankings = [answer.rankings[0]]
+        rankings = {}
         for epoch in self.epochs:
             if epoch in self.rankings and self.rankings[epoch].hits:
-                epochs.append(epoch)
-                rankings.append(self.rankings[epoch])
+                rankings[epoch] = self.rankings[epoch]
         # Movements are counted against the first column, which is not an epoch.
-        columns = view_of(replace(answer, rankings=tuple(rankings)))["columns"][1:]
+        compared = (answer.rankings[0], *rankings.values())
+        columns = view_of(replace(answer, rankings=compared))["columns"][1:]
         frames = {}
-        for epoch, column in zip(epochs, columns, strict=True):
+        for epoch, column in zip(rankings, columns, strict=True):
             frames[epoch] = self._frame(epoch, column, answer)
         return frames
 
-    def _frame(self, epoch: int, column: Mapping[str, Any], answer: Answer) -> View:
+    def _frame(self, epoch: int, column: View, answer: Answer) -> View:
         """Return what changes in the column when it shows an epoch."""
         epoch_story = self._story(epoch, answer)
         badge = dict(column["badge"])
@@ -207,7 +199,6 @@ class RunColumns:
 
     Attributes:
         key: identifies the query, with everything but its systems; see `key_of`.
-        base_of: returns the name of a run's base, whose ranking is epoch 0.
         cache: rankings of earlier searches.
         plan: of the answer's search; None if the answer has no columns.
     """
@@ -215,13 +206,12 @@ class RunColumns:
     answer: Answer
     key: str
     entries: Entries
-    base_of: Callable[[str], str]
     cache: RankingCache
     view_of: ViewOf
     searcher: Searcher
     plan: SearchPlan | None
 
-    def with_epochs(self, columns: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    def with_epochs(self, columns: Sequence[View]) -> list[View]:
         """Return the columns of `columns_view`, those of runs with their epochs."""
         self.cache.keep_only({name for name, entry in self.entries.items() if entry.kind == "run"})
         views = []
@@ -230,12 +220,18 @@ class RunColumns:
             views.append(self._with_epochs(column, ranking, epochs) if epochs else column)
         return views
 
-    def _with_epochs(self, column: Mapping[str, Any], ranking: Ranking, epochs: RunEpochs) -> View:
-        base = self.base_of(epochs.run)
+    def _with_epochs(self, column: View, ranking: Ranking, epochs: RunEpochs) -> View:
+        # Its ranking is epoch 0.
+        base = self.searcher.models.card(epochs.run, self.entries).base
         system = ranking.system
         epoch = epoch_of(ranking)
         cache_key = (epochs.run, key_of(self.key, system.strategy, system.strength))
-        new_rankings = self._ranking_of(replace(system, model=base)) | {epoch: ranking}
+        base_system = replace(system, model=base)
+        new_rankings = {}
+        for other in self.answer.rankings:
+            if other.system == base_system:
+                new_rankings[0] = other
+        new_rankings[epoch] = ranking
         rankings = self.cache.add(cache_key, new_rankings)
         is_incomplete = self._search_missing(cache_key, epochs, base, system, rankings)
         run_column = RunColumn(
@@ -247,13 +243,6 @@ class RunColumns:
             by_parts=self._judge_by_parts(rankings, base),
         )
         return run_column.view(column, epoch, self.answer, self.view_of)
-
-    def _ranking_of(self, system: System) -> dict[int, Ranking]:
-        """Return the base's ranking as epoch 0, if the base is one of the systems."""
-        for ranking in self.answer.rankings:
-            if ranking.system == system:
-                return {0: ranking}
-        return {}
 
     def _search_missing(
         self,

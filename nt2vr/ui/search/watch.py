@@ -63,7 +63,7 @@ class WatchedRun:
     run: str = ""
     searched: Mapping[str, int] = field(default_factory=dict)
     polls: int = 0
-    view: Mapping[str, Any] = field(default_factory=dict)
+    view: View = field(default_factory=dict)
 
 
 @dataclass
@@ -86,14 +86,6 @@ class Watch:
     galleries: Galleries
     permissions: Permissions
     runs: RunManager
-    panel: gr.HTML = field(init=False)
-    notes: gr.HTML = field(init=False)
-    timer: gr.Timer = field(init=False)
-    watched: gr.State = field(init=False)
-    joining_run: gr.State = field(init=False)
-    blocked_model: gr.State = field(init=False)
-    systems: gr.Dropdown = field(init=False)
-    ask: gr.Textbox = field(init=False)
 
     def build(self, systems: gr.Dropdown, ask: gr.Textbox) -> None:
         """Lay out the panel, empty until a run is under way."""

@@ -56,7 +56,7 @@ def _cell(field: Field, value: Any) -> View:
     }
 
 
-def read_losses(table: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def read_losses(table: View) -> dict[str, dict[str, Any]]:
     """Return the selected losses in config form; invalid numbers pass through for `build_losses` to reject."""
     losses: dict[str, dict[str, Any]] = {}
     try:
@@ -69,7 +69,7 @@ def read_losses(table: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return losses
 
 
-def _value_of(cell: Mapping[str, Any]) -> Any:
+def _value_of(cell: View) -> Any:
     """Return what was entered in a cell of the table."""
     if "switch" in cell:
         return bool(cell["is_on"])

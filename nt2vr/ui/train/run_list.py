@@ -1,6 +1,6 @@
 """The runs at the left of the Train tab, with the start that waits, and the trash."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import gradio as gr
@@ -8,6 +8,7 @@ import gradio as gr
 from nt2vr.media.limits import bytes_in
 from nt2vr.ui.theme import template
 from nt2vr.ui.train.view import runs_view, trash_text
+from nt2vr.ui.view import View
 from nt2vr.ui.web.inputs import Updates
 from trainer.runs.manager import Run, RunManager
 
@@ -29,9 +30,7 @@ class RunList:
         """The components that `show_trash` updates."""
         return [self._trash, self._trash_size]
 
-    def show_runs(
-        self, runs: Sequence[Run], chosen: Run | None, waiting: Mapping[str, Any]
-    ) -> Updates:
+    def show_runs(self, runs: Sequence[Run], chosen: Run | None, waiting: View) -> Updates:
         """List the runs, of which one may be open, and the start that waits."""
         return {self.runs: {**runs_view(runs, chosen), "waiting": waiting}}
 

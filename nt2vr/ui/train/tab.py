@@ -1,6 +1,6 @@
 """The Train tab: a form for new runs, and all runs with progress, curves and log."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import chain, count
 from typing import Any
 
@@ -18,6 +18,7 @@ from nt2vr.ui.theme import PRIVATE, QUIET
 from nt2vr.ui.train.form_panel import RunForm, fields_in_words
 from nt2vr.ui.train.run_list import RunList
 from nt2vr.ui.train.run_panel import MAX_BESIDE, RunPanel
+from nt2vr.ui.view import View
 from nt2vr.ui.web.errors import with_errors_shown_at
 from nt2vr.ui.web.inputs import Updates, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
@@ -37,7 +38,7 @@ class TrainTab:
         self._permissions = permissions
         self._later = LaterStarts(manager, permissions)
         self._list = RunList(manager)
-        self._form = RunForm(manager.folder, settings, permissions)
+        self.form = RunForm(manager.folder, settings, permissions)
         self._run = RunPanel(manager, settings, permissions)
 
     def build(self, mark: gr.Textbox, tabs: gr.Tabs, requested: gr.Textbox) -> None:
@@ -63,7 +64,7 @@ class TrainTab:
         with gr.Row(elem_id="train"):
             self._list.build()
             with gr.Column(scale=5, min_width=500):
-                self._form.build()
+                self.form.build()
                 self._run.build()
 
     @property
@@ -76,7 +77,7 @@ class TrainTab:
         """The components that depend on which run is open."""
         return [
             self._chosen,
-            self._form.column,
+            self.form.column,
             self._run.column,
             self._run.beside,
             *self._list.shown,
@@ -85,7 +86,7 @@ class TrainTab:
 
     def _wire_opening(self, mark: gr.Textbox) -> None:
         """Wire what is done when the tab is opened, and while it is."""
-        form = self._form
+        form = self.form
         mark.change(self.on_visit, None, [form.start, self._list.empty, self._note], **QUIET)
         opened = mark.change(self._show, self._chosen, self._shown, **QUIET)
         opened.success(
@@ -104,10 +105,10 @@ class TrainTab:
 
     def _wire_form(self) -> None:
         """Wire what fills the form in, and what starts a run."""
-        form = self._form
-        form.base.input(self.on_base, [form.presets, form.base], form.boxes_by_depth, **QUIET)
-        form.preset.input(self.on_preset, form.preset, form.shown, **QUIET)
-        form.presets.pick(self.on_pick_preset, None, form.shown, **QUIET)
+        form = self.form
+        form.base.input(form.on_base, [form.presets, form.base], form.boxes_by_depth, **QUIET)
+        form.preset.input(form.on_preset, form.preset, form.shown, **QUIET)
+        form.presets.pick(form.on_pick_preset, None, form.shown, **QUIET)
         outputs = [*self._shown, form.problem, *form.choice.outputs]
         starting = (
             (form.start, self.on_start),
@@ -151,11 +152,9 @@ class TrainTab:
         )
         panel.run.pick(self.on_evaluate, self._chosen, [tabs, requested], **QUIET)
 
-    def on_opened(
-        self, cards: Mapping[str, Any], losses: Mapping[str, Any], request: gr.Request
-    ) -> tuple[Any, ...]:
+    def on_opened(self, cards: View, losses: View, request: gr.Request) -> tuple[Any, ...]:
         """Refresh the list of base models, poll, and on first opening load losses and times, which import torch."""
-        return (*self._form.refresh(cards, losses, request), gr.Timer(active=True))
+        return (*self.form.refresh(cards, losses, request), gr.Timer(active=True))
 
     def on_poll(
         self, chosen: str | None, seen: str | None, beside: list[str] | None, request: gr.Request
@@ -172,16 +171,6 @@ class TrainTab:
         if self._stamp(runs, run, compared, visitor=request) == seen:
             return gr.skip()
         return self._watch(runs, run, compared, visitor=request)
-
-    def on_preset(self, name: str) -> list[Any]:
-        return self._form.show_preset(name)
-
-    def on_pick_preset(self, event: gr.EventData) -> list[Any]:
-        return self._form.show_preset(event_value(event, "id", str))
-
-    def on_base(self, cards: Mapping[str, Any], base: str) -> list[Any]:
-        """If the preset teaches “not”, set what depends on the depth of its base."""
-        return self._form.values_by_depth(cards, base)
 
     def on_visit(self, request: gr.Request) -> list[Any]:
         """Disable what this visitor may not do, and say why."""
@@ -200,8 +189,8 @@ class TrainTab:
                 run_id = self._manager.start(config, session_of(request))
         except DeviceInUseError:
             run = self._later.run_in_the_way()
-            return self._form.choice.offered(run, self._later.may_stop(run, request))
-        return {**self._show(run_id, request), **self._form.choice.hidden()}
+            return self.form.choice.offered(run, self._later.may_stop(run, request))
+        return {**self._show(run_id, request), **self.form.choice.hidden()}
 
     def on_start_instead(self, request: gr.Request, *filled: Any) -> Updates:
         """Stop the run that is in the way, and start the form's once it has ended."""
@@ -219,11 +208,11 @@ class TrainTab:
         self._later.start(
             config.encoder.name, lambda: self._manager.start(config, session), stops, request
         )
-        return {**self._show(self._manager.under_way(), request), **self._form.choice.hidden()}
+        return {**self._show(self._manager.under_way(), request), **self.form.choice.hidden()}
 
     def _config(self, filled: Sequence[Any], request: gr.Request) -> TrainConfig:
         """Read the form, with a name by which its model can be told from others."""
-        config = self._form.read(filled, request)
+        config = self.form.read(filled, request)
         return config.replace(name=self._free_name(config.encoder.name))
 
     def _free_name(self, name: str) -> str:
@@ -297,7 +286,7 @@ class TrainTab:
         run = by_id.get(chosen)
         return {
             self._chosen: chosen,
-            self._form.column: gr.Column(visible=run is None),
+            self.form.column: gr.Column(visible=run is None),
             **self._run.open(runs, run),
             **self._list.show_trash(),
             **self._watch(runs, run, compared=[], visitor=request),

@@ -22,7 +22,7 @@ from nt2vr.media.limits import LIMITS
 from nt2vr.models.card import read_card
 from nt2vr.progress import duration_text, percent_text
 from nt2vr.ui.search.formats import short_name
-from nt2vr.ui.view import View
+from nt2vr.ui.view import Choices, View
 from nt2vr.world import NAME
 from trainer.config import TrainConfig
 from trainer.runs.manager import Run
@@ -148,7 +148,7 @@ def _best_epoch(config: TrainConfig, rows: Rows) -> BestEpoch | None:
     return max(measured, key=lambda epoch: epoch.value, default=None)
 
 
-def facts(config: TrainConfig, rows: Rows) -> list[dict[str, str]]:
+def facts(config: TrainConfig, rows: Rows) -> list[View]:
     """Return what a run is trained on and with, and its best epoch so far, as terms and texts without any path."""
     losses = []
     for name in loss_names(config):
@@ -241,7 +241,7 @@ def series(rows: Rows, key: str, along: str) -> Points:
     return points[:: -math.ceil(len(points) / MAX_POINTS) or -1][::-1]
 
 
-def comparable(runs: Sequence[Run], run: Run | None) -> list[tuple[str, str]]:
+def comparable(runs: Sequence[Run], run: Run | None) -> Choices:
     """List the runs that a run's curves can be compared with, as labels and ids."""
     if run is None:
         return []

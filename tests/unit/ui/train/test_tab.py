@@ -212,14 +212,14 @@ def test_a_teaching_s_base_sets_what_depends_on_depth(tmp_path: Path) -> None:
     deep_cfg = {**TINY, "text_cfg": {**TINY["text_cfg"], "layers": 12}}
     write_checkpoint(tmp_path / "deep", build_model(deep_cfg, {}), deep_cfg, {}, Card("Deep"))
     shallow = dict(
-        zip(BY_DEPTH, tab.on_base({"chosen": teaching}, "assets/models/clip"), strict=True)
+        zip(BY_DEPTH, tab.form.on_base({"chosen": teaching}, "assets/models/clip"), strict=True)
     )
     deep = dict(
-        zip(BY_DEPTH, tab.on_base({"chosen": teaching}, str(tmp_path / "deep")), strict=True)
+        zip(BY_DEPTH, tab.form.on_base({"chosen": teaching}, str(tmp_path / "deep")), strict=True)
     )
     assert (shallow["added_layers"], deep["added_layers"]) == (2, 0)
     assert shallow["learning_rate"] > deep["learning_rate"]
     assert presets()[teaching]["added_layers"] == 2
-    assert tab.on_base({"chosen": "CLIP-neg"}, "assets/models/clip") == [
+    assert tab.form.on_base({"chosen": "CLIP-neg"}, "assets/models/clip") == [
         gr.skip() for _ in BY_DEPTH
     ]
