@@ -46,6 +46,10 @@ def job_view(job: Job[Any] | None, running_text: str, redact: Callable[[str], st
     }
 
 
+def is_under_way(job: Job[Any] | None) -> bool:
+    return job is not None and job.is_under_way
+
+
 def state_text(job: Job[Any], running_text: str) -> str:
     """Write a job's state for people; `running_text` says what a running one does."""
     return {"running": running_text, "stopped": "cancelled"}.get(job.state, job.state)

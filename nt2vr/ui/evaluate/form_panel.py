@@ -20,7 +20,7 @@ from nt2vr.progress import Job
 from nt2vr.search.searcher import Searcher
 from nt2vr.ui.evaluate.evaluation_request import EvaluationRequest
 from nt2vr.ui.evaluate.report_view import RUNNING_TEXT
-from nt2vr.ui.job_view import job_view
+from nt2vr.ui.job_view import is_under_way, job_view
 from nt2vr.ui.search.formats import system_choices
 from nt2vr.ui.theme import lead, menu, script, template
 from nt2vr.ui.view import Choices
@@ -160,14 +160,13 @@ class EvaluationForm:
         self, job: Job[str] | None, visitor: Visitor, redact: Callable[[str], str]
     ) -> Updates:
         """Show the evaluation under way, and the buttons as it allows."""
-        is_under_way = job is not None and job.is_under_way
         can_cancel = (
             job is not None
             and job.state == "running"
             and self._permissions.may_cancel(job.session, visitor)
         )
         return {
-            self.start: gr.Button(interactive=not is_under_way),
+            self.start: gr.Button(interactive=not is_under_way(job)),
             self.cancel: gr.Button(interactive=can_cancel),
             self.job: job_view(job, RUNNING_TEXT, redact),
         }

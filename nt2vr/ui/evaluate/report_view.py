@@ -25,7 +25,7 @@ from nt2vr.ui.evaluate.figures import clearly_best, figures_of, with_minus, writ
 from nt2vr.ui.evaluate.findings import chart_of, findings_of, sentence_of
 from nt2vr.ui.evaluate.report_link import ReportLink, kinds_of
 from nt2vr.ui.evaluate.terms import explain_column, explain_group, explain_role
-from nt2vr.ui.job_view import job_view
+from nt2vr.ui.job_view import is_under_way, job_view
 from nt2vr.ui.search.formats import short_name
 from nt2vr.ui.view import Choices, View
 
@@ -40,7 +40,6 @@ def reports_view(
     redact: Callable[[str], str] = str,
 ) -> View:
     """List the reports with the open one marked, below the evaluation under way; `redact` is that of `job_view`."""
-    is_under_way = job is not None and job.is_under_way
     reports = []
     for entry in entries:
         systems = ", ".join(map(short_name, entry.systems))
@@ -55,7 +54,8 @@ def reports_view(
                 "chosen": entry.report_id == chosen,
             }
         )
-    return {"job": job_view(job, RUNNING_TEXT, redact) if is_under_way else {}, "reports": reports}
+    view = job_view(job, RUNNING_TEXT, redact) if is_under_way(job) else {}
+    return {"job": view, "reports": reports}
 
 
 def day_text(created: str) -> str:

@@ -1,6 +1,5 @@
 """The Evaluate tab: starts and follows evaluations, opens their reports, and reviews queries of these."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl
@@ -21,6 +20,7 @@ from nt2vr.ui.evaluate.query_listing import QueryListing
 from nt2vr.ui.evaluate.report_link import FILTERS, PAGE, ReportLink
 from nt2vr.ui.evaluate.report_panel import ReportPanel
 from nt2vr.ui.evaluate.report_view import reports_view
+from nt2vr.ui.job_view import is_under_way
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.theme import QUIET, script, template
 from nt2vr.ui.view import Link
@@ -252,7 +252,7 @@ class EvaluateTab:
         """
         job = self._evaluations.job
         report_id = _report_of(chosen)
-        if job == seen and _is_under_way(job):
+        if job == seen and is_under_way(job):
             return gr.skip()
         if job is not None and job.result and not report_id:
             return self._show(ReportLink(job.result), request)
@@ -307,12 +307,12 @@ class EvaluateTab:
             return {
                 **updates,
                 **self._report.show(link.report),
-                **self._queries.show(listing, self._note_refusal(visitor)),
+                **self._queries.show(listing, self._permissions.refusal(visitor, "review")),
                 self._chosen: _list_address(listing),
             }
         # The report cannot be read, but it can still be deleted.
         except ConfigError as error:
-            problem = self._redactor(visitor)(str(error))
+            problem = self._permissions.redactor(visitor)(str(error))
             return {
                 **updates,
                 **self._report.show_problem(link.report, problem),
@@ -323,8 +323,8 @@ class EvaluateTab:
         """Return a link to a report that there is, or to the form; None stands for the newest report."""
         entries = self._archive.entries()
         if link is None:
-            is_under_way = _is_under_way(self._evaluations.job)
-            can_open = entries and not entries[0].problem and not is_under_way
+            is_busy = is_under_way(self._evaluations.job)
+            can_open = entries and not entries[0].problem and not is_busy
             return ReportLink(entries[0].report_id if can_open else "")
 
         if link.report in [entry.report_id for entry in entries]:
@@ -345,27 +345,16 @@ class EvaluateTab:
         job = self._evaluations.job
         return {
             **self._list(report_id, visitor),
-            **self._form.follow(job, visitor, self._redactor(visitor)),
+            **self._form.follow(job, visitor, self._permissions.redactor(visitor)),
             self._seen: job,
-            self._timer: gr.Timer(active=_is_under_way(job)),
+            self._timer: gr.Timer(active=is_under_way(job)),
         }
 
     def _list(self, report_id: str, visitor: Visitor) -> Updates:
         """List the reports, of which one is open, below the evaluation under way."""
-        entries = self._archive.entries()
+        redact = self._permissions.redactor(visitor)
         job = self._evaluations.job
-        return {
-            self._reports: reports_view(
-                entries, chosen=report_id, job=job, redact=self._redactor(visitor)
-            )
-        }
-
-    def _redactor(self, visitor: Visitor) -> Callable[[str], str]:
-        return self._permissions.redactor(visitor)
-
-    def _note_refusal(self, visitor: Visitor) -> str:
-        """Say why a visitor may write no notes; "" if they may."""
-        return self._permissions.refusal(visitor, "review")
+        return {self._reports: reports_view(self._archive.entries(), report_id, job, redact)}
 
     def on_address(self, address: str, request: gr.Request) -> Any:
         """Show the place in the report that the address names; cues are those of its kind of queries."""
@@ -374,7 +363,7 @@ class EvaluateTab:
             return gr.skip()
         listing = self.listings.of_link(_read(address), request)
         return {
-            **self._queries.move(listing, self._note_refusal(request)),
+            **self._queries.move(listing, self._permissions.refusal(request, "review")),
             **self._queries.update_menu("cue", listing),
             self._chosen: _list_address(listing),
         }
@@ -401,9 +390,7 @@ class EvaluateTab:
         report = self._archive.load(link.report)
         may_name_files = self._permissions.may("paths", visitor)
         decoder = self._media.decoder if may_name_files else None
-        return picture_query(
-            report, position=link.query, libraries=self._media.libraries, decoder=decoder
-        )
+        return picture_query(report, link.query, self._media.libraries, decoder)
 
     def on_open_query(self, event: gr.EventData, _: Visitor) -> Link:
         return dict(parse_qsl(event_value(event, "link", str).removeprefix("?")))
@@ -412,10 +399,6 @@ class EvaluateTab:
 def _list_address(listing: QueryListing) -> str:
     """Return the link to a list of queries, without the one under review."""
     return replace(listing.link, query=None).address
-
-
-def _is_under_way(job: Job[str] | None) -> bool:
-    return job is not None and job.is_under_way
 
 
 def _report_of(chosen: str | None) -> str:

@@ -10,7 +10,7 @@ from nt2vr.errors import NotIndexedError
 from nt2vr.library.galleries import systems_of
 from nt2vr.library.update import IndexJob
 from nt2vr.search.answers import Answer
-from nt2vr.ui.job_view import job_view
+from nt2vr.ui.job_view import is_under_way, job_view
 from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.library.view import running_text
 from nt2vr.ui.search.formats import system_choices
@@ -132,7 +132,7 @@ def index_view(
     view = _missing_view(answer, problem, refusal)
     if job is not None:
         view = {"job": job_view(job, running_text(job), redact)}
-    if drawings and not (job is not None and job.is_under_way):
+    if drawings and not is_under_way(job):
         view["drawings"] = drawings
     return view
 

@@ -6,6 +6,7 @@ import gradio as gr
 
 from nt2vr.library.source import LibraryInfo
 from nt2vr.library.update import IndexJob
+from nt2vr.ui.job_view import is_under_way
 from nt2vr.ui.library.index_models import IndexModels
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.library.view import info_view, posters_view, removal_text, skipped_view
@@ -149,18 +150,18 @@ class LibraryPanel:
             info: of the open library; None for the form.
             job: its last update.
         """
-        is_under_way = job is not None and job.is_under_way
+        is_busy = is_under_way(job)
         updates: Updates = {
             self.info: {},
-            self.update: gr.Button(interactive=not is_under_way),
-            self.find_files: gr.Button(interactive=not is_under_way),
+            self.update: gr.Button(interactive=not is_busy),
+            self.find_files: gr.Button(interactive=not is_busy),
             self.cancel: gr.Button(interactive=self._can_cancel(job, visitor)),
         }
         if info is None:
             return updates
         updates[self.info] = info_view(info, job, self._permissions.may("paths", visitor))
         # Posters appear as they are made.
-        if is_under_way and info.num_clips < MOST_WATCHED:
+        if is_busy and info.num_clips < MOST_WATCHED:
             updates[self.posters] = self._posters(info)
         return updates
 

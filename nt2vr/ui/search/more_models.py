@@ -138,14 +138,13 @@ class MoreModels:
         under_way = list(self._under_way)
         if not under_way:
             return "No model is being added."
-        cancelled = []
+        has_cancelled = False
         for session, stop in under_way:
             if self.permissions.may_cancel(session, request):
                 stop.set()
-                cancelled.append(stop)
-        if not cancelled:
-            first_session, _ = under_way[0]
-            self.permissions.check_cancel(first_session, request)
+                has_cancelled = True
+        if not has_cancelled:
+            self.permissions.check_cancel(session, request)
         return "The addition is being cancelled."
 
     def on_upload(self, path: str | None, request: gr.Request) -> str:

@@ -169,8 +169,10 @@ class Watch:
             )
         model = System.named(systems[0], list(entries)).model
         if entries[model].kind == "embeddings":
-            reason = "has embeddings from a file and cannot be trained. Put another system first."
-            raise ConfigError(f"{quoted(model)} {reason}")
+            raise ConfigError(
+                f"{quoted(model)} has embeddings from a file and cannot be trained. "
+                "Put another system first."
+            )
         return model
 
     def on_instead(
@@ -386,14 +388,9 @@ class Watch:
     def _has_column(self, run: str, systems: Sequence[str]) -> bool:
         """Return True if a column shows an epoch of a run."""
         entries = self._models.entries()
-        model = self._model_of(run)
-        if not model:
-            return False
-        for name in systems:
-            epochs = RunEpochs.of(System.named(name, list(entries)).model, entries)
-            if epochs is not None and epochs.run == model:
-                return True
-        return False
+        epochs = RunEpochs.of(self._model_of(run), entries)
+        models = [System.named(name, list(entries)).model for name in systems]
+        return epochs is not None and epochs in [RunEpochs.of(model, entries) for model in models]
 
 
 def _with_column(systems: Sequence[str], model: str) -> list[str]:

@@ -78,7 +78,7 @@ def test_who_may_not_name_files_finds_no_file_field(tmp_path: Path, named: dict[
     tab = TrainTab(manager, Settings.read(tmp_path), permissions)
     preset = presets()["W2VV++"]
     as_text = {key: json.dumps(value) for key, value in preset.items() if isinstance(value, dict)}
-    values = [(preset | as_text | named)[field.key] for field in tab._form.fields]
+    values = [(preset | as_text | named)[field.key] for field in tab.form.fields]
     with pytest.raises(AccessError):
         tab.on_start(None, *values, losses_view(preset["losses"]))  # type: ignore[arg-type]  # None is a stranger
     assert manager.runs() == []
@@ -167,7 +167,7 @@ def form_of(tab: TrainTab, name: str) -> list[object]:
     preset = presets()[name]
     as_text = {key: json.dumps(value) for key, value in preset.items() if isinstance(value, dict)}
     return [
-        *((preset | as_text)[field.key] for field in tab._form.fields),
+        *((preset | as_text)[field.key] for field in tab.form.fields),
         losses_view(preset["losses"]),
     ]
 
@@ -179,7 +179,7 @@ def test_a_run_in_the_way_is_stopped_or_waited_for(
     held = HeldRuns(monkeypatch)
     manager = RunManager(tmp_path / "runs", "cpu")
     tab = built_tab(manager, tmp_path)
-    choice = tab._form.choice
+    choice = tab.form.choice
     form = form_of(tab, "CLIP")
     assert not tab.on_start(MINE, *form)[choice.row].visible
     (first,) = held.started
