@@ -17,7 +17,6 @@ from nt2vr.evaluation.archive import Archive
 from nt2vr.evaluation.report import Report
 from nt2vr.library.previews import Previews
 from nt2vr.media.decode import Decoder
-from nt2vr.media.gallery import Video
 from nt2vr.media.limits import LIMITS, evict
 from nt2vr.media.store import Cache
 from nt2vr.ui.evaluate.query_listing import ClipSource
@@ -97,16 +96,13 @@ class OwnClips:
         videos = self._archive.load(report_id).videos
         if row >= len(videos):
             raise HTTPException(404)
-        video = self._with_content(videos[row])
+        video = videos[row]
         make = self._previews.poster if kind == POSTER else self._previews.preview
-        file = make(video)
+        # Previews are found by the file's content.
+        file = make(replace(video, content=self._cache.content_hash(video.path)))
 
         self._served += 1
         if self._served % EVICT_EVERY == 0:
             other_files = (path for path in self._previews.folder.glob("??/*") if path != file)
             evict(other_files, LIMITS["report previews"])
         return file
-
-    def _with_content(self, video: Video) -> Video:
-        """Return a video with the hash that its previews are found by; a MediaError if the file cannot be read."""
-        return replace(video, content=self._cache.content_hash(video.path))

@@ -84,7 +84,10 @@ def _verdicts_view(ranking: Ranking, answer: Answer, video_of: VideoOf) -> View:
 def _lost(ranking: Ranking, query: Query, video_of: VideoOf) -> str:
     """Say what most clips lack of what is wanted, and how many: "7 of 8 show no pizza"."""
     total = len(ranking.hits)
-    reasons = _reasons(ranking, query, video_of)
+    reasons = Counter[str]()
+    for hit in ranking.hits:
+        if hit.verdict in ("miss", "violation"):
+            reasons.update(lacking(query, video_of(hit.video_id)))
     if not reasons:
         misses = ranking.counts["miss"]
         return share_text(misses, total, "lacks the rest", "lack the rest") if misses else ""
@@ -95,15 +98,6 @@ def _lost(ranking: Ranking, query: Query, video_of: VideoOf) -> str:
     if reason.split()[0] in NUMBERS:
         return share_text(count, total, f"shows {reason}", f"show {reason}")
     return f"{count} of {total}: {reason}"
-
-
-def _reasons(ranking: Ranking, query: Query, video_of: VideoOf) -> Counter[str]:
-    """Count what the clips that are not right lack of what is wanted."""
-    reasons = Counter[str]()
-    for hit in ranking.hits:
-        if hit.verdict in ("miss", "violation"):
-            reasons.update(lacking(query, video_of(hit.video_id)))
-    return reasons
 
 
 def stays_view(ranking: Ranking, before: Answer | None) -> View:

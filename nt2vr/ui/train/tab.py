@@ -1,7 +1,6 @@
 """The Train tab: a form for new runs, and all runs with progress, curves and log."""
 
 from collections.abc import Sequence
-from itertools import chain, count
 from typing import Any
 
 import gradio as gr
@@ -218,8 +217,12 @@ class TrainTab:
     def _free_name(self, name: str) -> str:
         """Return a name, with a number if a run of that name is here."""
         used_names = {run.name for run in self._manager.runs()}
-        names = chain([name], (f"{name} {number}" for number in count(2)))
-        return next(free for free in names if free not in used_names)
+        free_name = name
+        number = 1
+        while free_name in used_names:
+            number += 1
+            free_name = f"{name} {number}"
+        return free_name
 
     def on_withdraw(self, chosen: str | None, request: gr.Request) -> Updates:
         """Take back the start that waits, or close the message that it was refused."""
@@ -279,13 +282,12 @@ class TrainTab:
     def _show(self, chosen: str | None, request: gr.Request) -> Updates:
         """Open a run, or the form for ""; for None or a deleted run, the active run, the newest or the form."""
         runs = self._manager.runs()
-        by_id = {run.run_id: run for run in runs}
-        if chosen is None or (chosen and chosen not in by_id):
+        run = next((run for run in runs if run.run_id == chosen), None)
+        if run is None and chosen != "":
             active_first = sorted(runs, key=lambda run: not run.is_under_way)
-            chosen = active_first[0].run_id if active_first else ""
-        run = by_id.get(chosen)
+            run = next(iter(active_first), None)
         return {
-            self._chosen: chosen,
+            self._chosen: run.run_id if run else "",
             self.form.column: gr.Column(visible=run is None),
             **self._run.open(runs, run),
             **self._list.show_trash(),
@@ -296,13 +298,12 @@ class TrainTab:
         self, runs: Sequence[Run], run: Run | None, compared: Sequence[Run], visitor: Visitor
     ) -> Updates:
         """Return updates for everything that changes during a run."""
-        updates = {
+        panel = self._run.show(run, compared, visitor) if run else self._run.show_nothing()
+        return {
             self._seen: self._stamp(runs, run, compared, visitor),
             **self._list.show_runs(runs, run, self._later.view(visitor)),
+            **panel,
         }
-        if run is None:
-            return {**updates, **self._run.show_nothing()}
-        return {**updates, **self._run.show(run, compared, visitor)}
 
     def _stamp(
         self, runs: Sequence[Run], run: Run | None, compared: Sequence[Run], visitor: Visitor
