@@ -1,6 +1,7 @@
 """The closing slide of the stage: what the main systems achieve, and the address of the page as a QR code."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from urllib.parse import urlsplit
 
@@ -23,14 +24,14 @@ MAX_ADDRESS_CHARS = 300
 CODE_MARGIN = 3
 
 
+@dataclass
 class ClosingSlide:
     """The slide, which is empty until it is shown.
 
     Its figures are those of the report that comes with the app.
     """
 
-    def __init__(self, public_address: str) -> None:
-        self._public_address = public_address
+    public_address: str
 
     def build(self) -> None:
         slide = template("closing", {})
@@ -40,7 +41,7 @@ class ClosingSlide:
         """Add the figures, and the address by which others can open the page."""
         address = event_value(event, "address", str)
         if not is_public(address):
-            address = self._public_address
+            address = self.public_address
         return {**shown, **_ready_figures(), **code_view(address)}
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 import gradio as gr
 
@@ -11,7 +10,7 @@ from nt2vr.errors import Nt2vrError, RunError
 from nt2vr.ui.search.formats import run_title, short_name
 from nt2vr.ui.view import View
 from nt2vr.ui.web.errors import FAILED
-from nt2vr.ui.web.inputs import Updates
+from nt2vr.ui.web.inputs import Components, Updates
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
 from trainer.runs.manager import Run, RunManager
 
@@ -45,7 +44,7 @@ class LaterStarts:
         )
         return may_stop and run.is_under_way and run.status.state != "stopping"
 
-    def start(self, name: str, start: Callable[[], str], stops: bool, request: gr.Request) -> None:
+    def start(self, name: str, start: Callable[[], str], stops: bool, request: Visitor) -> None:
         """Have a run start once none is in its way.
 
         Args:
@@ -64,7 +63,7 @@ class LaterStarts:
             with suppress(RunError):
                 self.runs.stop(run_in_the_way)
 
-    def take_back(self, request: gr.Request) -> None:
+    def take_back(self, request: Visitor) -> None:
         """Let the start that waits never happen, or close the message that it was refused."""
         self.permissions.check("train", request)
         waiting = self.runs.waiting
@@ -131,6 +130,6 @@ class StartChoice:
         return {self.row: gr.Row(visible=False)}
 
     @property
-    def outputs(self) -> list[Any]:
+    def outputs(self) -> Components:
         """The components that the updates are for."""
         return [self.row, self.question, self.stop]

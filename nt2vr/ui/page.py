@@ -200,13 +200,6 @@ class App:
             marked=evaluate.listings.marked,
             runs=self._runs,
         )
-        library = LibraryTab(
-            self._media,
-            self._indexing,
-            self._permissions,
-            self._settings.allow_roots,
-            Teaching(self._services.models, self._permissions, self._runs),
-        )
         train = TrainTab(self._runs, self._settings, self._permissions)
         # The Train tab writes the name of a model here, and the Evaluate tab then measures it.
         model_to_evaluate = gr.Textbox(visible="hidden", elem_id="evaluate-wished")
@@ -217,7 +210,7 @@ class App:
                 tab.select(None, js=LEAVE_REPORT)
             with gr.Tab("Library", id="library") as tab:
                 opened = later.opened("library", tab, tab.select)
-                library.build(opened, opens_queries)
+                self._library_tab().build(opened, opens_queries)
                 tab.select(None, js=LEAVE_REPORT)
             with gr.Tab("Evaluate", id="evaluate") as tab:
                 opened = later.opened("evaluate", tab, tab.select)
@@ -228,6 +221,12 @@ class App:
                 train.build(opened, tabs, model_to_evaluate)
                 tab.select(None, js=LEAVE_REPORT)
         return search.controls.gallery
+
+    def _library_tab(self) -> LibraryTab:
+        teaching = Teaching(self._services.models, self._permissions, self._runs)
+        return LibraryTab(
+            self._media, self._indexing, self._permissions, self._settings.allow_roots, teaching
+        )
 
     def on_tick(self, gallery: str, request: gr.Request) -> tuple[str, gr.Timer]:
         """Show how far the start-up is, until it is done."""

@@ -1,10 +1,10 @@
 """The queries of a report that a link asks for, and the choices of the filters."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from nt2vr.evaluation.archive import Remarks
+from nt2vr.evaluation.archive import Remark, Remarks
 from nt2vr.evaluation.comparison import WORSENED, positions_by_difference
 from nt2vr.evaluation.report import Report
 from nt2vr.search.judge import Verdict
@@ -134,16 +134,13 @@ class QueryListing:
 def menus_of(listing: QueryListing) -> dict[str, Choices]:
     """Return the choices (label, value) of filters by their names; each has the value that the link names."""
     report = listing.report
-    remarks = listing.remarks.values()
     systems = system_choices([result.system for result in report.results])
-    cues = [query.cue for query in report.queries if listing.link.kind in (ANY, query.kind)]
-    noted = [(f"any tag or note ({len(remarks):,})", NOTED)] if remarks else []
     menus = {
         "first": systems,
         "second": systems,
         "kind": kinds_of(report),
-        "cue": [("all cues", ANY), *_counted(cues)],
-        "tag": [("all queries", ANY), *noted, *_counted(remark.tag for remark in remarks)],
+        "cue": _cue_choices(report, listing.link.kind),
+        "tag": _tag_choices(listing.remarks.values()),
     }
     for name, choices in menus.items():
         value = getattr(listing.link, name)
@@ -151,6 +148,18 @@ def menus_of(listing: QueryListing) -> dict[str, Choices]:
         if value not in [choice for _, choice in choices]:
             menus[name] = [*choices, (value, value)]
     return menus
+
+
+def _cue_choices(report: Report, kind: str | None) -> Choices:
+    cues = [query.cue for query in report.queries if kind in (ANY, query.kind)]
+    return [("all cues", ANY), *_counted(cues)]
+
+
+def _tag_choices(remarks: Collection[Remark]) -> Choices:
+    choices = [("all queries", ANY)]
+    if remarks:
+        choices.append((f"any tag or note ({len(remarks):,})", NOTED))
+    return choices + _counted(remark.tag for remark in remarks)
 
 
 def _counted(values: Iterable[str]) -> Choices:

@@ -25,7 +25,7 @@ from nt2vr.ui.library.media import Media
 from nt2vr.ui.theme import QUIET, script, template
 from nt2vr.ui.view import Link
 from nt2vr.ui.web.errors import with_errors_shown_at
-from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value
+from nt2vr.ui.web.inputs import Components, OpensQueries, Updates, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
 from nt2vr.ui.web.requests import Requests
 
@@ -104,7 +104,7 @@ class EvaluateTab:
                     self._queries.build()
 
     @property
-    def _shown(self) -> list[Any]:
+    def _shown(self) -> Components:
         """The components that depend on which report is open, and on the evaluation under way."""
         return [
             self._chosen,
@@ -120,7 +120,6 @@ class EvaluateTab:
     def _wire_opening(
         self, mark: gr.Textbox, page: gr.Blocks, tabs: gr.Tabs, returned: Any
     ) -> None:
-        """Wire what opens a report or the form."""
         # One event opens what was asked for last: a later answer never replaces what was clicked.
         wants_form = script("wantPlace", ReportLink().address)
         self._new.click(None, None, self._turn, js=wants_form)

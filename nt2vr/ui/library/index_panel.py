@@ -1,7 +1,6 @@
 """The index of the library that is searched: what it lacks, how far its update is, and how it starts."""
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import gradio as gr
@@ -17,7 +16,7 @@ from nt2vr.ui.search.formats import system_choices
 from nt2vr.ui.search.state import QUIET
 from nt2vr.ui.view import View
 from nt2vr.ui.web.inputs import Updates, event_value
-from nt2vr.ui.web.permissions import Permissions, session_of
+from nt2vr.ui.web.permissions import Permissions, Redact, session_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +115,7 @@ def index_view(
     problem: NotIndexedError | None,
     job: IndexJob | None,
     refusal: str = "",
-    redact: Callable[[str], str] = str,
+    redact: Redact = str,
     drawings: View | None = None,
 ) -> View:
     """Show what the index of a library lacks, with a button to complete it, or how far that is.

@@ -1,5 +1,6 @@
 """The open library: its facts and posters, its index, its name, and the skipped files."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
@@ -14,7 +15,7 @@ from nt2vr.ui.search.teach_panel import Teaching
 from nt2vr.ui.theme import Confirmation, script, template
 from nt2vr.ui.view import View
 from nt2vr.ui.web.errors import problem_place
-from nt2vr.ui.web.inputs import Updates
+from nt2vr.ui.web.inputs import Components, Updates
 from nt2vr.ui.web.permissions import Permissions, Visitor
 
 # Clips of a library whose posters are read every second while it is indexed.
@@ -22,16 +23,14 @@ MOST_WATCHED = 1_000
 NEW_FOLDER = "If its folder was moved, where is it now?"
 
 
+@dataclass
 class LibraryPanel:
     """The open library, in a column of its own."""
 
-    def __init__(
-        self, media: Media, permissions: Permissions, models: IndexModels, teaching: Teaching
-    ) -> None:
-        self._media = media
-        self._permissions = permissions
-        self._models = models
-        self._teaching = teaching
+    media: Media
+    permissions: Permissions
+    models: IndexModels
+    teaching: Teaching
 
     def build(self) -> None:
         with gr.Column(visible=False, elem_id="library-open") as self.column:
@@ -50,7 +49,7 @@ class LibraryPanel:
             with gr.Row(equal_height=True, elem_id="library-index"):
                 self._build_index()
             self.notice = template("search-index", {}, elem_id="open-drawings")
-            self._teaching.build(self.notice, "library-teach")
+            self.teaching.build(self.notice, "library-teach")
             with gr.Row(equal_height=True):
                 self.name = _textbox("library-new-name", "Name")
                 self.rename = _button("library-rename", "Rename", 120)
@@ -64,7 +63,7 @@ class LibraryPanel:
             )
 
     def _build_index(self) -> None:
-        self.model = self._models.menu("library-model")
+        self.model = self.models.menu("library-model")
         self.update = _button("library-update", "Update index", 140)
         self.cancel = _button("library-cancel", "Cancel", 100, interactive=False)
         self.upload_more = gr.UploadButton(
@@ -76,7 +75,7 @@ class LibraryPanel:
         )
 
     @property
-    def shown(self) -> list[Any]:
+    def shown(self) -> Components:
         """The components that `show` and `follow` update, and what is said of the model."""
         return [
             self.column,
@@ -98,15 +97,15 @@ class LibraryPanel:
         ]
 
     @property
-    def visited(self) -> list[Any]:
+    def visited(self) -> Components:
         """The components that `visit` updates."""
         return [self.model, self.notice]
 
     def visit(self, model: str | None, library_id: str, visitor: Visitor) -> Updates:
         """List the models, and say what there is to say of the chosen one."""
-        model = self._models.existing(model)
-        notice = self._models.notice(model, library_id, visitor) if library_id else {}
-        return {self.model: self._models.choices(model), self.notice: notice}
+        model = self.models.existing(model)
+        notice = self.models.notice(model, library_id, visitor) if library_id else {}
+        return {self.model: self.models.choices(model), self.notice: notice}
 
     def wire_move(self, chosen: gr.Textbox) -> None:
         """Ask where the files are now, and forget the answer once another library is `chosen`."""
@@ -119,8 +118,8 @@ class LibraryPanel:
         """Show what a library has, and what this visitor may do with it."""
         source = info.source
         is_uploaded = source.kind == "uploads"
-        skipped = self._media.libraries.skipped(info.id)
-        may_name_paths = self._permissions.may("paths", visitor)
+        skipped = self.media.libraries.skipped(info.id)
+        may_name_paths = self.permissions.may("paths", visitor)
         may_move = may_name_paths and not is_uploaded
         folder = None if may_name_paths else source.within or source.path
         return {
@@ -159,7 +158,7 @@ class LibraryPanel:
         }
         if info is None:
             return updates
-        updates[self.info] = info_view(info, job, self._permissions.may("paths", visitor))
+        updates[self.info] = info_view(info, job, self.permissions.may("paths", visitor))
         # Posters appear as they are made.
         if is_busy and info.num_clips < MOST_WATCHED:
             updates[self.posters] = self._posters(info)
@@ -168,11 +167,11 @@ class LibraryPanel:
     def _can_cancel(self, job: IndexJob | None, visitor: Visitor) -> bool:
         if job is None or not job.is_under_way or job.state == "stopping":
             return False
-        return self._permissions.may_cancel(job.session, visitor)
+        return self.permissions.may_cancel(job.session, visitor)
 
     def _posters(self, info: LibraryInfo) -> View:
-        videos = self._media.galleries.searcher(info.id).gallery.videos
-        return posters_view(info, videos, self._media.urls)
+        videos = self.media.galleries.searcher(info.id).gallery.videos
+        return posters_view(info, videos, self.media.urls)
 
 
 def _button(elem_id: str, text: str, min_width: int, **options: Any) -> gr.Button:

@@ -20,7 +20,7 @@ from nt2vr.ui.search.teach_panel import Teaching
 from nt2vr.ui.theme import PRIVATE, QUIET, template
 from nt2vr.ui.view import Link, View
 from nt2vr.ui.web.errors import with_errors_shown_at
-from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value, is_upload
+from nt2vr.ui.web.inputs import Components, OpensQueries, Updates, event_value, is_upload
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
 
 POLL_S = 1.0
@@ -71,7 +71,7 @@ class LibraryTab:
                 self._panel.build()
 
     @property
-    def _shown(self) -> list[Any]:
+    def _shown(self) -> Components:
         """The components that depend on which library is open, and on the updates under way."""
         return [
             self._chosen,

@@ -14,7 +14,7 @@ from nt2vr.progress import percent_text
 from nt2vr.ui.job_view import job_view, state_text
 from nt2vr.ui.search.formats import clock
 from nt2vr.ui.view import View
-from nt2vr.ui.web.permissions import without_paths
+from nt2vr.ui.web.permissions import Redact, without_paths
 
 KIND_NAMES = {
     "uploads": "uploaded files",
@@ -143,7 +143,7 @@ def _changes_text(files_by_kind: Mapping[str, Sequence[str]]) -> str:
     return ", ".join(counts)
 
 
-def _redactor(folder: Path | None) -> Callable[[str], str]:
+def _redactor(folder: Path | None) -> Redact:
     """Return a function that makes the paths in a message relative to a library's folder, if any.
 
     It withholds a message that names other paths.

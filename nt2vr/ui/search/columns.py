@@ -155,7 +155,6 @@ class _AnswerColumns:
         }
 
     def _ranks(self, video_id: str) -> dict[str, int]:
-        """Return a clip's rank by column, for those that rank it."""
         ranks = {}
         for ranking in self.answer.rankings:
             if video_id in ranking.ranks:

@@ -81,7 +81,6 @@ def match_view(lines: Sequence[str], match: Match | None) -> View:
 
 
 def _row(match: Match, scored: LineScores, number: int) -> View:
-    """Show how one system scores one line."""
     verdict = match.verdicts[number]
     score = scored.scores[number]
     kind = "other"

@@ -24,7 +24,7 @@ from nt2vr.ui.view import View
 from nt2vr.ui.web.errors import with_errors_shown_at
 from nt2vr.ui.web.inputs import Updates, event_value, is_upload
 from nt2vr.ui.web.later_parts import LaterParts
-from nt2vr.ui.web.permissions import Permissions, session_of
+from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
 from trainer.runs.manager import RunManager
 
 # Names listed while a person types.
@@ -118,7 +118,6 @@ class MoreModels:
         return recommended_view(self.searcher.models.names(), matching, teachable)
 
     def on_choose(self, event: gr.EventData, request: gr.Request) -> Updates:
-        """Take a listed model as the source."""
         name = event_value(event, "name", str)
         return {self._form.source: name, self._recommended: self._view(request)}
 
@@ -181,11 +180,10 @@ class MoreModels:
     def on_accept(
         self, chosen: list[str] | None, request: gr.Request, progress: gr.Progress = PROGRESS
     ) -> Updates:
-        """Add the real CLIP that is offered."""
         self.permissions.check("download", request)
         return self._add(OFFERED.name, AddOptions(), chosen, request, progress)
 
-    def _check(self, source: str, request: gr.Request) -> None:
+    def _check(self, source: str, request: Visitor) -> None:
         """Raise an AccessError unless a visitor may add a model from this source; it is not read before."""
         if is_upload(source):
             self.permissions.check("import", request)
@@ -200,7 +198,7 @@ class MoreModels:
         source: str,
         options: AddOptions,
         chosen: list[str] | None,
-        request: gr.Request,
+        request: Visitor,
         progress: gr.Progress,
     ) -> Updates:
         subject = "looking at the file" if is_upload(source) else f"looking for {quoted(source)}"

@@ -91,7 +91,6 @@ class PageSearcher:
         return PageSearch(state, query, parsed, outcome, flipped, marked)
 
     def first_answer(self) -> Answer:
-        """Return the answer that pages open with."""
         state = SearchState()
         query = self.galleries.searcher(state.gallery).understand(state.q)
         return self._outcome(state, query).answer

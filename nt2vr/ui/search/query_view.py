@@ -31,8 +31,9 @@ def understood_view(
     """
     query = answer.denied or answer.query
     is_flipped = bool(state.flip)
-    has_uploads = any(reference.path for reference in state.references)
-    notices = [query.notice, picture, UPLOADS if has_uploads else ""]
+    notices = [query.notice, picture]
+    if any(reference.path for reference in state.references):
+        notices.append(UPLOADS)
     marked_query = query
     if part_texts(query) != part_texts(parsed):
         notices.append(_correction_notice(answer))

@@ -27,6 +27,8 @@ from nt2vr.ui.view import View
 
 # Counts of a column's story, besides the first one.
 LATEST = 4
+# Of one run and query; 0 is the base.
+RankingsByEpoch = Mapping[int, Ranking]
 # Returns what `columns_view` does.
 ViewOf = Callable[[Answer], View]
 
@@ -50,7 +52,7 @@ def key_of(*values: object) -> str:
     return hash_text(repr(values), 16)
 
 
-def story(rankings: Mapping[int, Ranking], epoch: int, answer: Answer, newest: int) -> View:
+def story(rankings: RankingsByEpoch, epoch: int, answer: Answer, newest: int) -> View:
     """Tell how many first clips show the unwanted part, from epoch to epoch, and whether the wanted one got lost.
 
     It is empty without a negation, and unless all clips have verdicts. Of verdicts by captions or
@@ -60,8 +62,7 @@ def story(rankings: Mapping[int, Ranking], epoch: int, answer: Answer, newest: i
         rankings: by epoch; 0 is the base.
         newest: the last epoch so far. What an earlier one misses is missed "for now".
     """
-    numbers = [number for number in sorted(rankings) if number <= epoch]
-    so_far = [rankings[number] for number in numbers if rankings[number].hits]
+    so_far = _until(epoch, rankings)
     if not answer.query.unwanted or not _is_judged(so_far, answer):
         return {}
 
@@ -78,6 +79,12 @@ def story(rankings: Mapping[int, Ranking], epoch: int, answer: Answer, newest: i
         "kind": "good" if is_good and has_improved else "",
         "misses": _lost(latest, answer.query, goes_on=epoch < newest),
     }
+
+
+def _until(epoch: int, rankings: RankingsByEpoch) -> list[Ranking]:
+    """Return the rankings that have hits, up to an epoch and in order."""
+    numbers = [number for number in sorted(rankings) if number <= epoch]
+    return [rankings[number] for number in numbers if rankings[number].hits]
 
 
 def _first_count(count: int, total: int, answer: Answer) -> str:
@@ -116,9 +123,9 @@ class RunColumn:
     id: str
     title: str
     epochs: Sequence[int]
-    rankings: Mapping[int, Ranking]
+    rankings: RankingsByEpoch
     extra: View
-    by_parts: Mapping[int, Ranking] = field(default_factory=dict)
+    by_parts: RankingsByEpoch = field(default_factory=dict)
 
     def view(self, column: View, epoch: int, answer: Answer, view_of: ViewOf) -> View:
         """Return a column with a frame for each epoch that is known, of which it shows one."""
@@ -143,7 +150,6 @@ class RunColumn:
         }
 
     def _frames(self, answer: Answer, view_of: ViewOf) -> dict[int, View]:
-        """Return the frame of each epoch that has hits."""
         rankings = {}
         for epoch in self.epochs:
             if epoch in self.rankings and self.rankings[epoch].hits:
@@ -250,7 +256,7 @@ class RunColumns:
         epochs: RunEpochs,
         base: str,
         system: System,
-        rankings: Mapping[int, Ranking],
+        rankings: RankingsByEpoch,
     ) -> bool:
         """Search with the epochs that have no ranking yet, in the background; return whether there are any."""
         plan = self.plan
@@ -268,7 +274,7 @@ class RunColumns:
         )
         return True
 
-    def _judge_by_parts(self, rankings: Mapping[int, Ranking], base: str) -> dict[int, Ranking]:
+    def _judge_by_parts(self, rankings: RankingsByEpoch, base: str) -> dict[int, Ranking]:
         """Return the rankings with verdicts by the parts, where captions say nothing; otherwise none."""
         verdicts = [hit.verdict for ranking in rankings.values() for hit in ranking.hits]
         if not self.answer.judged_by or any(verdicts):
@@ -281,7 +287,7 @@ class RunColumns:
 
 
 def replayed(
-    recording: Recording, rankings: Mapping[int, Ranking], answer: Answer, view_of: ViewOf
+    recording: Recording, rankings: RankingsByEpoch, answer: Answer, view_of: ViewOf
 ) -> View:
     """Return the column of a recorded run, which plays from its base to its last epoch."""
     last = len(rankings) - 1

@@ -47,7 +47,7 @@ from nt2vr.ui.search.watch import Watch
 from nt2vr.ui.theme import script
 from nt2vr.ui.view import Link, View
 from nt2vr.ui.web.errors import problem, warn
-from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value
+from nt2vr.ui.web.inputs import Components, OpensQueries, Updates, event_value
 from nt2vr.ui.web.later_parts import LaterParts
 from nt2vr.ui.web.permissions import Permissions, Visitor
 from trainer.runs.manager import RunManager
@@ -124,7 +124,7 @@ class SearchTab:
         return open_query_on
 
     @property
-    def _inputs(self) -> list[Any]:
+    def _inputs(self) -> Components:
         """The inputs that make up a request, in the order of search.js."""
         controls = self.controls
         results = self.results
@@ -179,7 +179,7 @@ class SearchTab:
         )
 
     @property
-    def _answer_outputs(self) -> list[Any]:
+    def _answer_outputs(self) -> Components:
         """The components that an answer may update."""
         results = self.results
         return [
@@ -291,19 +291,11 @@ class SearchTab:
         try:
             request = Request.of(sent)
             state = SearchState.of_link(request.link)
-            inputs: View = {}
             if request.opened:
                 state, updates = self._open(request, visitor)
-                inputs = {
-                    "q": state.q,
-                    "gallery": state.gallery,
-                    "systems": state.systems,
-                    "k": state.k,
-                }
             if request.references is not None:
                 state = replace(state, references=tuple(request.references))
-            if request.opened:
-                inputs["references"] = self._references.view(state.references)
+            inputs = self._inputs_of(state) if request.opened else {}
             # A link is open even if its search fails.
             updates[results.for_browser] = {"number": request.number, "inputs": inputs}
 
@@ -315,6 +307,15 @@ class SearchTab:
             **updates,
             **answer_updates,
             results.for_browser: {"number": request.number, **for_browser},
+        }
+
+    def _inputs_of(self, state: SearchState) -> View:
+        return {
+            "q": state.q,
+            "gallery": state.gallery,
+            "systems": state.systems,
+            "k": state.k,
+            "references": self._references.view(state.references),
         }
 
     def _open(self, request: Request, visitor: Visitor) -> tuple[SearchState, Updates]:

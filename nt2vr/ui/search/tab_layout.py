@@ -151,7 +151,6 @@ class Results:
         self.for_browser = gr.HTML({}, html_template="", visible="hidden")
 
     def _build_corrections(self) -> None:
-        """Lay out the query's parts, and the sliders of the strategies."""
         self.parts = template("parts", {})
         with gr.Row():
             self.wanted = gr.Textbox(label="Wanted", elem_id="wanted", placeholder="a man singing")

@@ -113,7 +113,7 @@ class Teaching:
         """Teach a model once the run that is in the way has ended."""
         return self._start_later(name, stops=False, request=request)
 
-    def _start_later(self, name: str, stops: bool, request: gr.Request) -> Updates:
+    def _start_later(self, name: str, stops: bool, request: Visitor) -> Updates:
         self._permissions.check("train", request)
         config, run = self._config_and_run(name)
         if run is None:
@@ -124,7 +124,7 @@ class Teaching:
             f"{name} will be taught once the device is free: the Train tab shows what it waits for."
         )
 
-    def _offer(self, name: str, run: Run | None, request: gr.Request) -> Updates:
+    def _offer(self, name: str, run: Run | None, request: Visitor) -> Updates:
         """Offer what can be done about the run in the way.
 
         Args:

@@ -23,7 +23,7 @@ from nt2vr.ui.theme import template
 from nt2vr.ui.train.view import run_view
 from nt2vr.ui.view import View
 from nt2vr.ui.web.inputs import Updates, event_value
-from nt2vr.ui.web.permissions import Permissions, session_of
+from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
 from trainer.config import TrainConfig, load_config
 from trainer.runs.manager import Run, RunManager
 from trainer.teaching import teaching
@@ -192,7 +192,7 @@ class Watch:
         systems: list[str],
         watched: WatchedRun,
         blocked_model: str,
-        request: gr.Request,
+        request: Visitor,
         stops: bool,
     ) -> Updates:
         self.permissions.check("train", request)
@@ -207,7 +207,6 @@ class Watch:
     def on_dismiss(
         self, systems: list[str], watched: WatchedRun, blocked_model: str, request: gr.Request
     ) -> Updates:
-        """Train nothing after all."""
         return {**self._show(watched, "", systems, request), self.blocked_model: ""}
 
     def on_withdraw(
@@ -274,7 +273,7 @@ class Watch:
                 notes.append({"name": short_name(model), "note": self._run_note(run, request)})
         return {"runs": notes}
 
-    def _run_note(self, run: Run, request: gr.Request) -> str:
+    def _run_note(self, run: Run, request: Visitor) -> str:
         is_mine = run.session == session_of(request) or self.permissions.may("train", request)
         whose = "yours" if is_mine else "a visitor's"
         state = run_view(run)["state_text"]
@@ -300,7 +299,7 @@ class Watch:
     def _is_waiting(self) -> bool:
         return self.runs.waiting is not None and self.runs.waiting.is_waiting
 
-    def _known_joining_run(self, joining_run: str, request: gr.Request) -> str:
+    def _known_joining_run(self, joining_run: str, request: Visitor) -> str:
         """Return the id of the run whose column is to join; for WAITING, that of the run that has started since."""
         if joining_run != WAITING:
             return joining_run
@@ -339,7 +338,7 @@ class Watch:
         watched: WatchedRun,
         joining_run: str,
         systems: Sequence[str],
-        request: gr.Request,
+        request: Visitor,
         blocked_model: str = "",
     ) -> Updates:
         """Show the panel, if it has changed, let the timer tick as long as it may change, and remember both."""
@@ -369,7 +368,7 @@ class Watch:
             return None
 
     def _run_view(
-        self, run: Run, joining_run: str, systems: Sequence[str], request: gr.Request
+        self, run: Run, joining_run: str, systems: Sequence[str], request: Visitor
     ) -> View:
         """Show a run that is under way, or why it failed; nothing of one that ended otherwise."""
         training = run_view(run)

@@ -155,7 +155,6 @@ def _score_bars(scores: Sequence[float]) -> Iterator[View]:
 
 
 def _parts_view(why: Why) -> View:
-    """Show the query's parts, each with its number as a bar."""
     largest = max((abs(_value(part)) for part in why.parts), default=0) or 1.0
     used = [part.role for part in why.parts if part.contribution is not None]
     note = ALONE if used == ["sentence"] else ADDED

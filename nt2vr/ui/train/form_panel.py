@@ -13,14 +13,14 @@ from nt2vr.registry import pick
 from nt2vr.settings import ASSETS, Settings, resolve_path
 from nt2vr.ui.later_starts import StartChoice
 from nt2vr.ui.theme import lead, menu, template
-from nt2vr.ui.train.fields import Field, config_fields, in_words, label_of
+from nt2vr.ui.train.fields import Field, FieldValues, config_fields, in_words, label_of
 from nt2vr.ui.train.form import bases, read_form
 from nt2vr.ui.train.losses_table import losses_view
 from nt2vr.ui.train.presets import FIRST as FIRST_PRESETS
 from nt2vr.ui.train.presets import presets, presets_view
 from nt2vr.ui.view import Choices, View
 from nt2vr.ui.web.errors import problem_place
-from nt2vr.ui.web.inputs import event_value
+from nt2vr.ui.web.inputs import Components, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
 from nt2vr.world import WORLD
 from trainer.config import TrainConfig, load_config, names_files
@@ -63,7 +63,7 @@ class RunForm:
             self.choice = StartChoice("train-choice")
             self._build_fields(self._presets[first_preset])
 
-    def _build_fields(self, values: Mapping[str, Any]) -> None:
+    def _build_fields(self, values: FieldValues) -> None:
         choices = self.bases(None)
         boxes = {}
         with gr.Group(), gr.Row(elem_classes=["nt-fields", "nt-first"]):
@@ -78,21 +78,20 @@ class RunForm:
 
     @property
     def base(self) -> Any:
-        """The box of the model to start from."""
         return self._boxes["base"]
 
     @property
-    def boxes_by_depth(self) -> list[Any]:
+    def boxes_by_depth(self) -> Components:
         """The boxes that `on_base` fills in."""
         return [self._boxes[key] for key in BY_DEPTH]
 
     @property
-    def filled(self) -> list[Any]:
+    def filled(self) -> Components:
         """What a run is started with, as `read` takes it."""
         return [*self._boxes.values(), self.losses]
 
     @property
-    def shown(self) -> list[Any]:
+    def shown(self) -> Components:
         """The components that `on_preset` updates, in its order."""
         return [self.presets, self.preset, *self.filled]
 
@@ -112,7 +111,6 @@ class RunForm:
         return self.on_preset(event_value(event, "id", str))
 
     def on_preset(self, name: str) -> list[Any]:
-        """Fill the form in as a preset says."""
         preset = pick("preset", name, self._presets)
         values = []
         for field in self.fields:

@@ -19,7 +19,7 @@ from nt2vr.ui.train.run_list import RunList
 from nt2vr.ui.train.run_panel import MAX_BESIDE, RunPanel
 from nt2vr.ui.view import View
 from nt2vr.ui.web.errors import with_errors_shown_at
-from nt2vr.ui.web.inputs import Updates, event_value
+from nt2vr.ui.web.inputs import Components, Updates, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
 from nt2vr.world import WORLD
 from trainer.config import TrainConfig, is_captions_file
@@ -67,12 +67,12 @@ class TrainTab:
                 self._run.build()
 
     @property
-    def _watched(self) -> list[Any]:
+    def _watched(self) -> Components:
         """The components that change during a run."""
         return [self._seen, self._list.runs, *self._run.shown]
 
     @property
-    def _shown(self) -> list[Any]:
+    def _shown(self) -> Components:
         """The components that depend on which run is open."""
         return [
             self._chosen,
@@ -103,7 +103,6 @@ class TrainTab:
         )
 
     def _wire_form(self) -> None:
-        """Wire what fills the form in, and what starts a run."""
         form = self.form
         form.base.input(form.on_base, [form.presets, form.base], form.boxes_by_depth, **QUIET)
         form.preset.input(form.on_preset, form.preset, form.shown, **QUIET)
@@ -124,7 +123,6 @@ class TrainTab:
             )
 
     def _wire_list(self) -> None:
-        """Wire the list of runs and the trash."""
         panel = self._list
         panel.new.click(self.on_new, None, self._shown, **QUIET)
         panel.runs.pick(self.on_pick, None, self._shown, **QUIET)
@@ -132,7 +130,6 @@ class TrainTab:
         panel.empty.click(self.on_empty_trash, self._chosen, self._shown, **QUIET)
 
     def _wire_run(self, tabs: gr.Tabs, requested: gr.Textbox) -> None:
-        """Wire the buttons of the open run."""
         panel = self._run
         outputs = [*self._shown, panel.problem]
         clicked = (
@@ -199,7 +196,7 @@ class TrainTab:
         """Start the form's run once the one that is in the way has ended."""
         return self._start_later(filled, stops=False, request=request)
 
-    def _start_later(self, filled: Sequence[Any], stops: bool, request: gr.Request) -> Updates:
+    def _start_later(self, filled: Sequence[Any], stops: bool, request: Visitor) -> Updates:
         config = self._config(filled, request)
         with fields_in_words():
             config = self._manager.check_config(config)
@@ -209,7 +206,7 @@ class TrainTab:
         )
         return {**self._show(self._manager.under_way(), request), **self.form.choice.hidden()}
 
-    def _config(self, filled: Sequence[Any], request: gr.Request) -> TrainConfig:
+    def _config(self, filled: Sequence[Any], request: Visitor) -> TrainConfig:
         """Read the form, with a name by which its model can be told from others."""
         config = self.form.read(filled, request)
         return config.replace(name=self._free_name(config.encoder.name))

@@ -2,7 +2,7 @@
 
 import math
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -22,7 +22,9 @@ from nt2vr.media.limits import LIMITS
 from nt2vr.models.card import read_card
 from nt2vr.progress import duration_text, percent_text
 from nt2vr.ui.search.formats import short_name
+from nt2vr.ui.train.fields import FieldValues
 from nt2vr.ui.view import Choices, View
+from nt2vr.ui.web.permissions import Redact
 from nt2vr.world import NAME
 from trainer.config import TrainConfig
 from trainer.runs.manager import Run
@@ -61,7 +63,7 @@ def runs_view(runs: Sequence[Run], chosen: Run | None) -> View:
 
 def run_view(
     run: Run,
-    redact: Callable[[str], str] = str,
+    redact: Redact = str,
     rows: Rows = (),
     system: str = "",
     base: str = "",
@@ -167,7 +169,6 @@ def facts(config: TrainConfig, rows: Rows) -> list[View]:
 
 
 def _title_of(metric: str) -> str:
-    """Return what a metric is called above its plot."""
     titles = {key: title for key, title, _ in VALIDATION}
     return titles.get(metric, metric)
 
@@ -187,7 +188,7 @@ def base_name(config: TrainConfig) -> str:
         return folder.name
 
 
-def _loss_text(name: str, settings: Mapping[str, Any]) -> str:
+def _loss_text(name: str, settings: FieldValues) -> str:
     """Return a loss with its weight and its own settings: "distill 5 (alpha 0.8, keep 1)"."""
     text = name
     if "weight" in settings:

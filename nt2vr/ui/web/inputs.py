@@ -26,6 +26,8 @@ STAY_S = round(LIMITS["uploads"].days * DAY_S)
 
 # Takes an event, and a function that returns a query's link, which the event then opens in Search.
 OpensQueries = Callable[[Any, Callable[..., Link]], None]
+# The inputs or outputs of an event.
+Components = list[Any]
 # New values by component; the others stay as they are.
 Updates = dict[Any, Any]
 T = TypeVar("T", str, int)

@@ -56,7 +56,7 @@ class FirstView:
             loaded.
     """
 
-    def __init__(self, config: Description, parts: Iterable[BlockContext]) -> None:
+    def __init__(self, config: Any, parts: Iterable[BlockContext]) -> None:
         self._config = config
         self.components = _with_interactivity(config)
         page = config["page"][""]
