@@ -14,9 +14,6 @@ from nt2vr.ui.web.inputs import Components, Updates
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
 from trainer.runs.manager import Run, RunManager
 
-STOP_AND_START = "Stop it and start"
-START_AFTERWARDS = "Start afterwards"
-
 
 @dataclass(frozen=True)
 class LaterStarts:
@@ -74,16 +71,16 @@ class LaterStarts:
     def view(self, visitor: Visitor) -> View:
         """Return what the page says of the start that waits, or was refused; nothing if there is none."""
         waiting = self.runs.waiting
-        may_train = self.permissions.may("train", visitor)
         if waiting is None:
             return {}
 
+        name = run_title(waiting.name)
+        may_train = self.permissions.may("train", visitor)
         if waiting.error is not None:
-            is_foreseen = isinstance(waiting.error, Nt2vrError)
             reason = FAILED
-            if is_foreseen:
+            if isinstance(waiting.error, Nt2vrError):
                 reason = self.permissions.redactor(visitor)(str(waiting.error))
-            text = f"{run_title(waiting.name)} could not start. {reason}"
+            text = f"{name} could not start. {reason}"
             return {"text": text, "is_refused": True, "button": "close" if may_train else ""}
 
         if not waiting.is_waiting:
@@ -91,12 +88,9 @@ class LaterStarts:
 
         may_take_back = may_train and self.permissions.may_cancel(waiting.session, visitor)
         run_id = self.runs.under_way()
-        text = f"{run_title(waiting.name)} starts now."
+        text = f"{name} starts now."
         if run_id:
-            text = (
-                f"{run_title(waiting.name)} starts after {short_name(run_id)}, "
-                "if this app is still running then."
-            )
+            text = f"{name} starts after {short_name(run_id)}, if this app is still running then."
         return {
             "text": text,
             "is_refused": False,
@@ -112,9 +106,9 @@ class StartChoice:
             visible=False, elem_id=elem_id, elem_classes="nt-next", equal_height=True
         ) as self.row:
             self.question = gr.Markdown()
-            self.stop = gr.Button(STOP_AND_START, size="sm", elem_id=f"{elem_id}-stop")
+            self.stop = gr.Button("Stop it and start", size="sm", elem_id=f"{elem_id}-stop")
             self.afterwards = gr.Button(
-                START_AFTERWARDS, size="sm", elem_id=f"{elem_id}-afterwards"
+                "Start afterwards", size="sm", elem_id=f"{elem_id}-afterwards"
             )
 
     def offered(self, run: Run, may_stop: bool) -> Updates:

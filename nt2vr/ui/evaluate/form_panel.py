@@ -37,7 +37,6 @@ CONTROLS = (
 WAYS = "Every way of combining a picture with a text is measured, and each of the two alone as a control."
 # Queries per kind of change; the results have 100.
 SIZES = (10, 25, 100)
-SPLITS = ("test", "validation", "train", "all")
 
 
 @dataclass
@@ -85,7 +84,7 @@ class EvaluationForm:
         self.split = menu(
             "evaluate-split",
             label="Split",
-            choices=SPLITS,
+            choices=("test", "validation", "train", "all"),
             value="test",
             info="of the data",
             **narrow,

@@ -4,6 +4,7 @@ A report names any file of this machine, so only those who may name paths see it
 """
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from anyio import CapacityLimiter, to_thread
@@ -78,13 +79,12 @@ class OwnClips:
         async def serve(request: Request) -> Response:
             if not self._permissions.may("paths", request):
                 raise HTTPException(403)
-            report_id = request.path_params["report"]
-            row = request.path_params["row"]
             kind = request.path_params["kind"]
             if kind not in MEDIA_TYPES:
                 raise HTTPException(404)
             try:
-                file = await to_thread.run_sync(self._file, report_id, row, kind, limiter=limiter)
+                make = partial(self._file, **request.path_params)
+                file = await to_thread.run_sync(make, limiter=limiter)
             except Nt2vrError as error:
                 # No such report, or a file that is gone or cannot be decoded any more.
                 raise HTTPException(404, str(error)) from error
@@ -92,8 +92,8 @@ class OwnClips:
 
         return Route(f"/{ROUTE}/{{report}}/{{row:int}}/{{kind}}", serve, methods=["GET"])
 
-    def _file(self, report_id: str, row: int, kind: str) -> Path:
-        videos = self._archive.load(report_id).videos
+    def _file(self, report: str, row: int, kind: str) -> Path:
+        videos = self._archive.load(report).videos
         if row >= len(videos):
             raise HTTPException(404)
         video = videos[row]

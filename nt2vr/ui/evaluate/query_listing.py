@@ -99,13 +99,11 @@ class QueryListing:
     def clip(self, video_id: str, verdict: Verdict | None, rank: int) -> View:
         """Show a video: its clip where it is at hand, otherwise a caption of it, or its id."""
         captions = " · ".join(self.report.captions.get(video_id, ())[:MAX_CAPTIONS])
-        urls: View = {}
+        urls = {"src": "", "poster": "", "missing": ""}
         if self.source is not None and video_id in self.source.video_ids:
-            urls = self.source.urls(video_id)
+            urls |= self.source.urls(video_id)
         return {
-            "src": urls.get("src", ""),
-            "poster": urls.get("poster", ""),
-            "missing": urls.get("missing", ""),
+            **urls,
             "title": captions or self.report.titles.get(video_id, video_id),
             "verdict": verdict or "",
             "mark": MARKS.get(verdict or "", ""),

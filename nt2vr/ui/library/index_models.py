@@ -14,8 +14,6 @@ from nt2vr.ui.view import View
 from nt2vr.ui.web.permissions import Permissions, Visitor
 from trainer.teaching import taught_name
 
-LABEL = "Model to index with"
-
 
 @dataclass
 class IndexModels:
@@ -37,7 +35,12 @@ class IndexModels:
 
     def menu(self, elem_id: str) -> gr.Dropdown:
         return menu(
-            elem_id, label=LABEL, choices=self.names, value=self.default, scale=3, min_width=200
+            elem_id,
+            label="Model to index with",
+            choices=self.names,
+            value=self.default,
+            scale=3,
+            min_width=200,
         )
 
     def choices(self, model: str) -> gr.Dropdown:

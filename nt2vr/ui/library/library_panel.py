@@ -20,7 +20,6 @@ from nt2vr.ui.web.permissions import Permissions, Visitor
 
 # Clips of a library whose posters are read every second while it is indexed.
 MOST_WATCHED = 1_000
-NEW_FOLDER = "If its folder was moved, where is it now?"
 
 
 @dataclass
@@ -43,7 +42,9 @@ class LibraryPanel:
             self.problem = problem_place("open-problem")
             self.info = template("library-info", {})
             with gr.Row(equal_height=True, visible=False, elem_id="library-place") as self.move_row:
-                self.folder = _textbox("library-new-path", NEW_FOLDER, min_width=300)
+                self.folder = _textbox(
+                    "library-new-path", "If its folder was moved, where is it now?", min_width=300
+                )
                 self.find_files = _button("library-move", "Find its files", 140)
             self.posters = template("library-posters", {"posters": []})
             with gr.Row(equal_height=True, elem_id="library-index"):

@@ -24,7 +24,6 @@ from nt2vr.ui.web.inputs import Components, OpensQueries, Updates, event_value, 
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
 
 POLL_S = 1.0
-NO_UPLOADS = "No file is uploaded yet. Choose videos and pictures, and wait until they are here."
 
 
 class LibraryTab:
@@ -210,7 +209,9 @@ class LibraryTab:
             self._permissions.check("import", request)
             uploads = _uploads(files)
             if not uploads:
-                raise ConfigError(NO_UPLOADS)
+                raise ConfigError(
+                    "No file is uploaded yet. Choose videos and pictures, and wait until they are here."
+                )
             path = ""
             default_name = Path(uploads[0][0]).stem
         else:

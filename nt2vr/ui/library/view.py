@@ -38,14 +38,15 @@ def list_view(infos: Sequence[LibraryInfo], jobs: Mapping[str, IndexJob], chosen
     rows = []
     for info in infos:
         clips = counted(info.num_clips, "clip")
-        row = {
-            "id": info.id,
-            "name": info.name,
-            "about": f"{clips} · {KIND_NAMES[info.source.kind]}",
-            "chosen": info.id == chosen,
-            **_state_view(info, jobs.get(info.id)),
-        }
-        rows.append(row)
+        rows.append(
+            {
+                "id": info.id,
+                "name": info.name,
+                "about": f"{clips} · {KIND_NAMES[info.source.kind]}",
+                "chosen": info.id == chosen,
+                **_state_view(info, jobs.get(info.id)),
+            }
+        )
     return {"libraries": rows}
 
 
@@ -137,10 +138,7 @@ def _moved_text(moved: Moved) -> str:
 
 
 def _changes_text(files_by_kind: Mapping[str, Sequence[str]]) -> str:
-    counts = []
-    for kind, files in files_by_kind.items():
-        counts.append(f"{len(files):,} {kind}")
-    return ", ".join(counts)
+    return ", ".join(f"{len(files):,} {kind}" for kind, files in files_by_kind.items())
 
 
 def _redactor(folder: Path | None) -> Redact:

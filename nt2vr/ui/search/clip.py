@@ -55,12 +55,9 @@ class ClipPanel:
         video_id = event_value(event, "id", str)
         change = event_value(event, "change", str)
         searcher = self.galleries.searcher(answer.gallery)
-        typed = lines_of(event_value(event, "lines", str))
-        lines: list[str] = []
-        if not typed:
-            lines = with_and_without_negation(answer.denied or answer.query)
-        if not lines:
-            lines = with_change(searcher, searcher.video(video_id), typed, change)
+        lines = lines_of(event_value(event, "lines", str))
+        pair = [] if lines else with_and_without_negation(answer.denied or answer.query)
+        lines = pair or with_change(searcher, searcher.video(video_id), lines, change)
         match = None
         if len(lines) >= MIN_LINES:
             systems = [ranking.system.name for ranking in answer.rankings]

@@ -15,9 +15,7 @@ from nt2vr.world.words import words_in
 
 # Of scores that a bar shows: it is empty where a line is so far behind the best.
 SPAN = 0.2
-TYPE = "Type 2 to 8 captions, one per line, or press a button."
 BARS = f"A bar is full for the best caption, and empty {SPAN} below it."
-BY_CAPTIONS = " True lines are marked by captions."
 # Clips whose captions changes are taken from.
 OTHERS = 5_000
 
@@ -65,10 +63,12 @@ def match_view(lines: Sequence[str], match: Match | None) -> View:
     Args:
         match: None for fewer than two lines.
     """
-    note = TYPE
+    note = "Type 2 to 8 captions, one per line, or press a button."
     systems = []
     if match is not None:
-        note = BARS + BY_CAPTIONS if match.judged_by else BARS
+        note = BARS
+        if match.judged_by:
+            note += " True lines are marked by captions."
         for scored in match.systems:
             rows = [_row(match, scored, number) for number in range(len(match.queries))]
             systems.append({"name": short_name(scored.system.name), "rows": rows})

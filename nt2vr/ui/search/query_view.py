@@ -11,8 +11,6 @@ from nt2vr.ui.search.excluded_words import FLIPS, excluded_view, flip_view
 from nt2vr.ui.search.state import SearchState
 from nt2vr.ui.view import View
 
-UPLOADS = "The link keeps clips of this gallery, but nothing that was uploaded."
-
 
 def understood_view(
     answer: Answer,
@@ -33,7 +31,7 @@ def understood_view(
     is_flipped = bool(state.flip)
     notices = [query.notice, picture]
     if any(reference.path for reference in state.references):
-        notices.append(UPLOADS)
+        notices.append("The link keeps clips of this gallery, but nothing that was uploaded.")
     marked_query = query
     if part_texts(query) != part_texts(parsed):
         notices.append(_correction_notice(answer))

@@ -77,19 +77,19 @@ class Teaching:
             progress((done, total), desc=doing)
 
         progress(0, desc="measuring ten steps")
+        action = "Teach"
+        steps_done = 0
         if run is None:
             self._runs.check(config)
-            notice = announcement(config, estimate(config, report))
-            action = "Teach"
         else:
+            action = "Go on teaching"
             config = run.config or config
             steps_done = run.status.step
-            notice = announcement(config, estimate(config, report, steps_done), steps_done)
-            action = "Go on teaching"
-            if run.lower_rate is not None:
-                notice += (
-                    f" As the loss became non-finite, its learning rate will be {run.lower_rate:g}."
-                )
+        notice = announcement(config, estimate(config, report, steps_done), steps_done)
+        if run is not None and run.lower_rate is not None:
+            notice += (
+                f" As the loss became non-finite, its learning rate will be {run.lower_rate:g}."
+            )
         start = gr.Button(f"{action} {name} “not”", visible=True)
         note = gr.Markdown(notice, visible=True)
         return {self._note: note, self._start: start, self._name: name, **self._choice.hidden()}

@@ -62,7 +62,7 @@ def store_uploads(folder: Path) -> None:
     keep_temporary_files(uploads)
 
 
-def sweep_uploads(folder: Path, interval_s: float = HOUR_S) -> None:
+def sweep_uploads(folder: Path) -> None:
     """Delete old uploads for as long as the process lives.
 
     Gradio knows only those that it completed itself.
@@ -71,7 +71,7 @@ def sweep_uploads(folder: Path, interval_s: float = HOUR_S) -> None:
         # The data folder may be read-only.
         with suppress(OSError):
             evict(folder.iterdir(), LIMITS["uploads"])
-        time.sleep(interval_s)
+        time.sleep(HOUR_S)
 
 
 def is_upload(path: str | Path) -> bool:
