@@ -101,10 +101,8 @@ class Framing:
         return self.size, self.width or self.size
 
 
-def frame_positions(length: int, count: int, positions: str = CENTRES) -> list[int]:
-    """Choose frames, which repeat if there are fewer: the middles of equal segments, or from the first to the last."""
-    if positions == ENDS:
-        return [i * max(length - 1, 0) // max(count - 1, 1) for i in range(count)]
+def frame_positions(length: int, count: int) -> list[int]:
+    """Choose the middle frames of equal segments; they repeat if there are fewer frames."""
     return [(2 * i + 1) * length // (2 * count) for i in range(count)]
 
 
