@@ -52,13 +52,7 @@ def missing_of(clips: Sequence[Video], rows: Rows[Any]) -> list[Video]:
     first_clips: dict[str, Video] = {}
     for clip in clips:
         first_clips.setdefault(clip.key, clip)
-
-    missing = []
-    found_rows = rows.find(first_clips).tolist()
-    for clip, row in zip(first_clips.values(), found_rows, strict=True):
-        if row < 0:
-            missing.append(clip)
-    return missing
+    return list(compress(first_clips.values(), rows.find(first_clips) < 0))
 
 
 def decode_files(
