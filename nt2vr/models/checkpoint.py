@@ -122,17 +122,25 @@ def write_checkpoint(
     )
     card = configured(identified(card, model, tokenizer, weights), model_cfg, preprocess_cfg)
 
-    configs = {"model_cfg": model_cfg, "preprocess_cfg": preprocess_cfg}
     with atomic_folder(folder) as partial:
+        configs = {"model_cfg": model_cfg, "preprocess_cfg": preprocess_cfg}
         write_json(partial / CONFIG, configs, indent=2)
         write_card(partial, card)
-        for name, content in tokenizer_files.items():
-            (partial / name).write_bytes(content)
-        for name, tensors in tensor_files.items():
-            save_tensors(tensors, partial / name)
+        _write_parts(partial, tokenizer_files, tensor_files)
         if text_side:
             save_tensors(side_weights, partial / extension_file(text_side.name), text_side.metadata)
     return card
+
+
+def _write_parts(
+    folder: Path,
+    tokenizer_files: "Mapping[str, bytes]",
+    tensor_files: "Mapping[str, dict[str, Tensor]]",
+) -> None:
+    for name, content in tokenizer_files.items():
+        (folder / name).write_bytes(content)
+    for name, tensors in tensor_files.items():
+        save_tensors(tensors, folder / name)
 
 
 def _as_stored(module: "nn.Module", fp16: bool, folder: Path) -> "dict[str, Tensor]":
@@ -167,30 +175,31 @@ def read_checkpoint(folder: Path, device: str = "cpu", verify: bool = False) -> 
     with loading(folder):
         model_cfg, preprocess_cfg = _configs_of_towers(folder)
         # Before the base, which may be missing: a head that does not fit its card is named first.
-        pooling, text_side = _read_heads(folder, card, model_cfg["embed_dim"])
+        heads = _read_heads(folder, card, model_cfg["embed_dim"])
         stored = _read_stored(folder, card, model_cfg)
         shared = shared_weights(stored.base, device)
         weights = {**shared.tensors, **stored.changed}
-        model = with_weights(empty_model(model_cfg, preprocess_cfg), weights)
+        model = with_weights(empty_model(model_cfg, preprocess_cfg), weights).to(device)
 
         # Models that share the visual tower of their base share its hash, and its folding, too.
         tower = SharedWeights(weights) if _has_visual_tower(stored.changed) else shared
         visual_cfg = json.dumps({**model_cfg, "text_cfg": {}})
         encoder = OpenClipEncoder(
-            model.to(device),
+            model,
             stored.tokenizer,
             card,
-            pooling,
-            text_side,
+            *heads,
             folded=tower.folded.get(visual_cfg),
         )
         tower.folded[visual_cfg] = encoder.folded
         encoder.shared = shared
         encoder.composers = read_composers(folder, encoder.embed_dim)
 
-    if tower.visual_fingerprint != card.visual.fingerprint or (
-        verify and text_fingerprint(weights, digest_of(stored.tokenizer)) != card.text.fingerprint
-    ):
+    is_as_on_card = tower.visual_fingerprint == card.visual.fingerprint
+    if verify and is_as_on_card:
+        digest = digest_of(stored.tokenizer)
+        is_as_on_card = text_fingerprint(weights, digest) == card.text.fingerprint
+    if not is_as_on_card:
         raise CheckpointError(
             f"{folder} holds weights that do not match its card. Write the checkpoint again."
         )

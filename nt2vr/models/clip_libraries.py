@@ -249,7 +249,9 @@ def _size_of(reader: Any) -> tuple[tuple[int, int], str]:
     get = size.get if hasattr(size, "get") else partial(getattr, size)
     height = get("height")
     width = get("width")
-    return ((height, width), SQUASH) if height and width else (WIDE, LONGEST)
+    if height and width:
+        return (height, width), SQUASH
+    return WIDE, LONGEST
 
 
 def _video(clip: Clip) -> dict[str, Any]:

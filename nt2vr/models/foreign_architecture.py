@@ -84,10 +84,10 @@ def architecture_of(
 def _named(name: str, models: ModelsHere) -> Architecture:
     import open_clip  # noqa: PLC0415  takes seconds
 
-    listed = models.named(name)
-    if listed:
-        folder = models.folder(listed)
-        return Architecture(listed, *read_configs(folder), folder=folder)
+    catalog_name = models.named(name)
+    if catalog_name:
+        folder = models.folder(catalog_name)
+        return Architecture(catalog_name, *read_configs(folder), folder=folder)
     architectures = open_clip.list_models()
     if name in architectures:
         return _of_open_clip(name)
@@ -102,10 +102,11 @@ def _of_open_clip(name: str, source: str = "") -> Architecture:
     config: Config = open_clip.get_model_config(name)
     check_towers(config, name)
     tags = open_clip.list_pretrained_tags_by_model(name)
-    preprocess_cfgs = [preprocessing(name, tag) for tag in tags]
-    if preprocess_cfgs and all(cfg == preprocess_cfgs[0] for cfg in preprocess_cfgs):
-        return Architecture(name, config, preprocess_cfgs[0], source)
-    return Architecture(name, config, {}, source)
+    preprocess_cfgs = [preprocessing(name, tag) for tag in tags] or [{}]
+    preprocess_cfg = preprocess_cfgs[0]
+    if preprocess_cfgs.count(preprocess_cfg) < len(preprocess_cfgs):
+        preprocess_cfg = {}
+    return Architecture(name, config, preprocess_cfg, source)
 
 
 def _noted(content: object, file: Path) -> Iterator[tuple[str, str]]:
@@ -223,18 +224,19 @@ def fitted(
 
 
 def _misfits(expected: "Weights", weights: "Weights") -> str:
-    missing = expected.keys() - weights.keys()
-    unexpected = weights.keys() - expected.keys()
-    shapes = shapes_of(expected).items() - shapes_of(weights).items()
-    of_other_shape = {name for name, _ in shapes} - missing
-    problems = {
-        "missing": missing,
-        "unexpected": unexpected,
-        "of a different shape": of_other_shape,
+    common_names = expected.keys() & weights.keys()
+    names_by_problem = {
+        "missing": expected.keys() - weights.keys(),
+        "unexpected": weights.keys() - expected.keys(),
+        "of a different shape": {
+            name for name in common_names if weights[name].shape != expected[name].shape
+        },
     }
-    return "; ".join(
-        f"{problem}: {some_of(sorted(names))}" for problem, names in problems.items() if names
-    )
+    misfits = []
+    for problem, names in names_by_problem.items():
+        if names:
+            misfits.append(f"{problem}: {some_of(sorted(names))}")
+    return "; ".join(misfits)
 
 
 def infer(weights: "Weights", configs: Mapping[str, Config]) -> tuple[str, Config]:

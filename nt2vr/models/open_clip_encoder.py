@@ -52,7 +52,9 @@ def embed_dim_of(model: Any) -> int:
     # Without one, embeddings are as wide as the tower.
     if projection is None:
         return int(text.ln_final.weight.shape[0])
-    return int(projection.shape[1] if hasattr(projection, "shape") else projection.out_features)
+    if hasattr(projection, "shape"):
+        return int(projection.shape[1])
+    return int(projection.out_features)
 
 
 def _has_small_text_tower(model: Any) -> bool:
@@ -76,10 +78,10 @@ def _fold_batch_norms(visual: Any) -> Any:
     folded = deepcopy(visual)
     # A block's parts are registered in the order in which they are run.
     for module in list(folded.modules()):
-        for (first, convolution), (second, norm) in pairwise(list(module.named_children())):
-            if isinstance(convolution, Conv2d) and isinstance(norm, BatchNorm2d):
-                setattr(module, first, fuse_conv_bn_eval(convolution, norm))
-                setattr(module, second, Identity())
+        for (conv_name, conv), (norm_name, norm) in pairwise(list(module.named_children())):
+            if isinstance(conv, Conv2d) and isinstance(norm, BatchNorm2d):
+                setattr(module, conv_name, fuse_conv_bn_eval(conv, norm))
+                setattr(module, norm_name, Identity())
     return folded
 
 
@@ -110,7 +112,9 @@ class OpenClipEncoder(FrameEncoder):
         from nt2vr.models.pooling import ExtensionPooling, fixed_pooling  # noqa: PLC0415  imports torch
 
         self._model = model.eval()
-        self.folded = _fold_batch_norms(model.visual) if folded is None else folded
+        if folded is None:
+            folded = _fold_batch_norms(model.visual)
+        self.folded = folded
         self.shared: SharedWeights | None = None
         self._tokenizer = tokenizer
         self._device = model.logit_scale.device
@@ -121,10 +125,16 @@ class OpenClipEncoder(FrameEncoder):
             Framing.of(self._preprocess), precision=precision_of(self._device.type)
         )
         self.frame_dim = embed_dim_of(model)
-        self.text_side = None if text_side is None else text_side.eval()
-        self._has_small_text_tower = text_side is None and _has_small_text_tower(model)
-        self.embed_dim = self.frame_dim if text_side is None else text_side.embed_dim
-        self.pooling = (fixed_pooling(card) if pooling is None else pooling).eval()
+        self.embed_dim = self.frame_dim
+        self.text_side = text_side
+        self._has_small_text_tower = False
+        if text_side is None:
+            self._has_small_text_tower = _has_small_text_tower(model)
+        else:
+            self.embed_dim = text_side.eval().embed_dim
+        if pooling is None:
+            pooling = fixed_pooling(card)
+        self.pooling = pooling.eval()
         if isinstance(self.pooling, ExtensionPooling):
             self.frame_dim = self.pooling.width
 
@@ -256,15 +266,19 @@ class OpenClipEncoder(FrameEncoder):
         # A tokenizer takes .1 ms per word.
         is_known = self._known_words.get(word)
         if is_known is None:
-            if self.text_side is not None:
-                is_known = self.text_side.knows(word)
-            else:
-                rows = token_embeddings(self._model)[self._tokenizer.encode(word)]
-                is_known = bool(rows.any(dim=1).all())
+            is_known = self._was_trained(word)
             if len(self._known_words) >= MAX_KNOWN_WORDS:
                 self._known_words = {}
             self._known_words[word] = is_known
         return is_known
 
+    def _was_trained(self, word: str) -> bool:
+        if self.text_side is not None:
+            return self.text_side.knows(word)
+        rows = token_embeddings(self._model)[self._tokenizer.encode(word)]
+        return bool(rows.any(dim=1).all())
+
     def words_read(self, text: str) -> str:
-        return self.text_side.reads(text) if self.text_side is not None else ""
+        if self.text_side is None:
+            return ""
+        return self.text_side.reads(text)

@@ -93,10 +93,7 @@ class SequenceTransformer(nn.Module):
         In the reference, they are as the tower returns them, not normalised. Of too many, evenly
         spaced ones count.
         """
-        most = len(self.positions)
-        if frames.shape[-2] > most:
-            spaced = torch.linspace(0, frames.shape[-2] - 1, most, device=frames.device).long()
-            frames = frames[..., spaced, :]
+        frames = self._spaced(frames)
         num_frames, width = frames.shape[-2:]
         flat = frames.reshape(-1, num_frames, width)  # (N, F, D)
 
@@ -108,6 +105,14 @@ class SequenceTransformer(nn.Module):
 
         pooled = normalize(normalize(states + flat, dim=-1).mean(dim=1), dim=-1)  # (N, D)
         return pooled.reshape(*frames.shape[:-2], width)
+
+    def _spaced(self, frames: Tensor) -> Tensor:
+        most = len(self.positions)
+        num_frames = frames.shape[-2]
+        if num_frames <= most:
+            return frames
+        spaced = torch.linspace(0, num_frames - 1, most, device=frames.device).long()
+        return frames[..., spaced, :]
 
 
 class AttentionPooling(nn.Module):
@@ -193,13 +198,13 @@ def new_pooling(card: Card, model: Any, width: int) -> nn.Module:
     if card.pooling.name == ATTENTION:
         return AttentionPooling(width)
     text = getattr(model, "text", model)
-    positions, blocks = text.positional_embedding, text.transformer.resblocks
-    fits = card.pooling.name == SEQUENCE and positions.shape[1] == width
-    pooling = SequenceTransformer(
-        width, card.framing.frames, heads=blocks[0].attn.num_heads if fits else None
-    )
-    if fits:
-        pooling.copy_text_tower(positions, blocks)
+    positions = text.positional_embedding
+    blocks = text.transformer.resblocks
+    max_frames = card.framing.frames
+    if card.pooling.name != SEQUENCE or positions.shape[1] != width:
+        return SequenceTransformer(width, max_frames)
+    pooling = SequenceTransformer(width, max_frames, heads=blocks[0].attn.num_heads)
+    pooling.copy_text_tower(positions, blocks)
     return pooling
 
 
@@ -263,8 +268,8 @@ def filled_pooling(card: Card, weights: Mapping[str, Tensor], width: int) -> nn.
 
 
 def _unfilled_sequence(card: Card, weights: Mapping[str, Tensor], width: int) -> nn.Module:
-    layers = len({name.split(".")[1] for name in fnmatch.filter(weights, "resblocks.*")})
     heads = card.pooling.head.heads if card.pooling.head else None
+    layers = len({name.split(".")[1] for name in fnmatch.filter(weights, "resblocks.*")})
     if layers > MAX_LAYERS or heads is None or not 0 < heads <= width or width % heads:
         raise ValueError(f"{layers} layers of {quoted(heads)} attention heads are not supported")
     max_frames = len(weights["positions"])
