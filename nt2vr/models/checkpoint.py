@@ -38,7 +38,7 @@ from nt2vr.models.difference import (
     tokenizer_folder,
     whole_folder,
 )
-from nt2vr.models.framing import Framing
+from nt2vr.models.framing import Config, Framing
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.models.open_clip_model import check_towers, empty_model, random_model, with_weights
 from nt2vr.models.tokenizer import digest_of, files_of, load_tokenizer
@@ -54,6 +54,9 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
     from nt2vr.models.text_side import TextSide
+
+# Of a model, and of its preprocessing.
+Configs = tuple[dict[str, Any], dict[str, Any]]
 
 
 def identified(
@@ -75,8 +78,8 @@ def identified(
 def write_checkpoint(
     folder: Path,
     model: Any,
-    model_cfg: Mapping[str, Any],
-    preprocess_cfg: Mapping[str, Any],
+    model_cfg: Config,
+    preprocess_cfg: Config,
     card: Card,
     fp16: bool = True,
     tokenizer: Any = None,
@@ -237,7 +240,7 @@ def read_model(folder: Path, device: str = "cpu") -> tuple[Any, Any, Card]:
         return model.to(resolve_device(device)), stored.tokenizer, card
 
 
-def read_configs(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+def read_configs(folder: Path) -> Configs:
     config = parse_json((folder / CONFIG).read_text(encoding="utf-8"))
     return config["model_cfg"], config.get("preprocess_cfg") or {}
 
@@ -255,14 +258,14 @@ class _StoredTowers(NamedTuple):
     changed: "dict[str, Tensor]"
 
 
-def _configs_of_towers(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+def _configs_of_towers(folder: Path) -> Configs:
     """Read the configurations of a model of pictures and texts; a CheckpointError refuses another."""
     model_cfg, preprocess_cfg = read_configs(folder)
     check_towers(model_cfg, folder, CheckpointError)
     return model_cfg, preprocess_cfg
 
 
-def _read_stored(folder: Path, card: Card, model_cfg: Mapping[str, Any]) -> _StoredTowers:
+def _read_stored(folder: Path, card: Card, model_cfg: Config) -> _StoredTowers:
     base = whole_folder(folder, card)
     return _StoredTowers(
         base=base,

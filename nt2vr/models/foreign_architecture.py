@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     Weights = dict[str, Tensor]
 
 Config = dict[str, Any]
+# Of tensors by their names.
+Shapes = Mapping[str, Sequence[int]]
 # In the names of open_clip's training runs.
 RUN_NAME = re.compile(r"model_(.+?)-lr_")
 # Of such a run, beside its folder of checkpoints.
@@ -276,7 +278,7 @@ def _check_heads(tower: str, width: int) -> None:
         )
 
 
-def _is_similar(config: Config, shapes: Mapping[str, Sequence[int]]) -> bool:
+def _is_similar(config: Config, shapes: Shapes) -> bool:
     """Whether a model may be worth the second that building it takes, by its kind, its tokens and its dimensions."""
     text = {"vocab_size": VOCABULARY, "width": 512, **config.get("text_cfg", {})}
     # Models without pictures are of sound.
@@ -291,7 +293,7 @@ def _is_similar(config: Config, shapes: Mapping[str, Sequence[int]]) -> bool:
     return projection is None or projection[-1] == config["embed_dim"]
 
 
-def _determined(shapes: Mapping[str, Sequence[int]]) -> Config:
+def _determined(shapes: Shapes) -> Config:
     """Return a configuration of what shapes determine, with heads of HEAD_WIDTH."""
     vision = _vision_of(shapes)
     width = shapes["ln_final.weight"][0]
@@ -309,7 +311,7 @@ def _determined(shapes: Mapping[str, Sequence[int]]) -> Config:
     }
 
 
-def _vision_of(shapes: Mapping[str, Sequence[int]]) -> Config:
+def _vision_of(shapes: Shapes) -> Config:
     if "visual.layer1.0.conv1.weight" in shapes:
         side = _grid_side(shapes["visual.attnpool.positional_embedding"][0])
         return {
@@ -335,13 +337,13 @@ def _grid_side(num_positions: int) -> int:
     return side
 
 
-def _depth(shapes: Mapping[str, Sequence[int]], modules: str) -> int:
+def _depth(shapes: Shapes, modules: str) -> int:
     """Return how many modules have names that begin so."""
     names = (name.removeprefix(modules) for name in shapes if name.startswith(modules))
     return len({name.split(".")[0] for name in names})
 
 
-def _mlp_ratio(shapes: Mapping[str, Sequence[int]], tower: str, width: int) -> Config:
+def _mlp_ratio(shapes: Shapes, tower: str, width: int) -> Config:
     """Return the setting of a tower whose MLPs are not of open_clip's default width."""
     hidden = shapes[f"{tower}transformer.resblocks.0.mlp.c_fc.weight"][0]
     return {} if hidden == 4 * width else {"mlp_ratio": hidden / width}

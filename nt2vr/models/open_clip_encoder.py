@@ -8,11 +8,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nt2vr.models.card import MEAN, Card
 from nt2vr.models.device import autocast, precision_of
-from nt2vr.models.encoder import FrameEncoder, encode_unknown
+from nt2vr.models.encoder import FrameEncoder, Frames, Vectors, encode_unknown
 from nt2vr.models.framing import Framing
 from nt2vr.models.text_thread import MOST_TEXTS, MOST_WEIGHTS, encode_in_text_thread
 from nt2vr.negation.parse.tokens import EMOJI
@@ -119,7 +118,7 @@ class OpenClipEncoder(FrameEncoder):
         self._tokenizer = tokenizer
         self._device = model.logit_scale.device
         self._preprocess: dict[str, Any] = model.visual.preprocess_cfg
-        self.cached_texts: dict[str, NDArray[np.float32]] = {}
+        self.cached_texts: dict[str, Vectors] = {}
         self._known_words: dict[str, bool] = {}
         self.card = card.framed(
             Framing.of(self._preprocess), precision=precision_of(self._device.type)
@@ -138,7 +137,7 @@ class OpenClipEncoder(FrameEncoder):
         if isinstance(self.pooling, ExtensionPooling):
             self.frame_dim = self.pooling.width
 
-    def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def encode_text(self, texts: Sequence[str]) -> Vectors:
         encode = self._encode_text
         if self._has_small_text_tower and self._device.type == "cpu" and len(texts) <= MOST_TEXTS:
             encode = partial(encode_in_text_thread, self._encode_text)
@@ -148,7 +147,7 @@ class OpenClipEncoder(FrameEncoder):
     def prepare_texts(self, texts: Sequence[str]) -> None:
         self.encode_text(texts)
 
-    def _encode_text(self, texts: list[str]) -> NDArray[np.float32]:
+    def _encode_text(self, texts: list[str]) -> Vectors:
         import torch  # noqa: PLC0415  the page is up before torch is
         from torch.nn.functional import normalize  # noqa: PLC0415
 
@@ -165,7 +164,7 @@ class OpenClipEncoder(FrameEncoder):
                 embeddings = normalize(embeddings, dim=-1)
             return embeddings.cpu().numpy()
 
-    def encode_tokens(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def encode_tokens(self, texts: Sequence[str]) -> Vectors:
         """Embed the first MAX_TOKENS tokens of each text: (N, T, D), L2-normalised; zeros pad.
 
         An extension's text side gives the text as its one token.
@@ -193,13 +192,13 @@ class OpenClipEncoder(FrameEncoder):
         return self.num_frames, self.frame_dim
 
     @property
-    def frame_reader(self) -> Callable[[NDArray[np.float32]], NDArray[np.float32]] | None:
+    def frame_reader(self) -> Callable[[Vectors], Vectors] | None:
         if self.text_side is None:
             return super().frame_reader
         # Texts are in the spaces into which videos are projected, and so must each frame be.
         return lambda rows: self.pool(rows[..., None, :])
 
-    def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
+    def encode_frames(self, frames: Frames) -> Vectors:
         self.card.check_frames()
         import torch  # noqa: PLC0415  the page is up before torch is
         from torch.nn.functional import normalize  # noqa: PLC0415
@@ -216,7 +215,7 @@ class OpenClipEncoder(FrameEncoder):
                 batches.append(embeddings.cpu().numpy())
         return np.concatenate(batches)
 
-    def pool(self, stored: NDArray[np.float32]) -> NDArray[np.float32]:
+    def pool(self, stored: Vectors) -> Vectors:
         import torch  # noqa: PLC0415  the page is up before torch is
 
         weights = next(self.pooling.parameters(), torch.empty(0))

@@ -25,6 +25,7 @@ from nt2vr.models.weights import filled, hash_into, loading, shapes_of, unfilled
 with without_compiler():
     from open_clip.transformer import QuickGELU, ResidualAttentionBlock
 
+Weights = Mapping[str, Tensor]
 # Of a head: each layer that a file lists is built before its shapes are compared.
 MAX_LAYERS = 48
 # Of layer norms, as in CLIP4Clip's code; torch's is 1e-5.
@@ -160,7 +161,7 @@ class ExtensionPooling(nn.Module):
         raise NotImplementedError
 
     @classmethod
-    def read(cls, weights: Mapping[str, Tensor], width: int | None) -> Self:
+    def read(cls, weights: Weights, width: int | None) -> Self:
         """Build the one that these weights will fill, without memory; without `width`, frames are as wide as they say.
 
         Raises:
@@ -235,7 +236,7 @@ def read_pooling(folder: Path, card: Card, width: int) -> nn.Module:
     return pooling
 
 
-def head_of(pooling: nn.Module, weights: Mapping[str, Tensor] | None = None) -> HeadEntry | None:
+def head_of(pooling: nn.Module, weights: Weights | None = None) -> HeadEntry | None:
     """Return what a card says of a pooling, its weights as stored: their hash and its heads; None for a fixed one."""
     weights = pooling.state_dict() if weights is None else weights
     if not weights:
@@ -246,7 +247,7 @@ def head_of(pooling: nn.Module, weights: Mapping[str, Tensor] | None = None) -> 
     return HeadEntry(**heads, fingerprint=digest.hexdigest())
 
 
-def filled_pooling(card: Card, weights: Mapping[str, Tensor], width: int) -> nn.Module:
+def filled_pooling(card: Card, weights: Weights, width: int) -> nn.Module:
     """Build the pooling that a card names, of frames of this width, and give it weights.
 
     Raises:
@@ -267,7 +268,7 @@ def filled_pooling(card: Card, weights: Mapping[str, Tensor], width: int) -> nn.
     return filled(pooling, weights, f"embeddings of length {width}")
 
 
-def _unfilled_sequence(card: Card, weights: Mapping[str, Tensor], width: int) -> nn.Module:
+def _unfilled_sequence(card: Card, weights: Weights, width: int) -> nn.Module:
     heads = card.pooling.head.heads if card.pooling.head else None
     layers = len({name.split(".")[1] for name in fnmatch.filter(weights, "resblocks.*")})
     if layers > MAX_LAYERS or heads is None or not 0 < heads <= width or width % heads:

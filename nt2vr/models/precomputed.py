@@ -43,7 +43,7 @@ class PrecomputedEncoder(Encoder):
         self.given_videos = dict(zip(arrays["video_ids"].tolist(), arrays["videos"], strict=True))
         self._texts = dict(zip(map(_key, arrays["queries"].tolist()), arrays["texts"], strict=True))
 
-    def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def encode_text(self, texts: Sequence[str]) -> Vectors:
         """Look texts up, ignoring the width of spaces: (N, D), L2-normalised."""
         for text in texts:
             if _key(text) not in self._texts:
@@ -130,7 +130,7 @@ def read_embeddings(file: Path, largest: int = MAX_BYTES) -> Arrays:
     return arrays
 
 
-def _normalised(arrays: Arrays, ids: str, rows: str) -> NDArray[np.float32]:
+def _normalised(arrays: Arrays, ids: str, rows: str) -> Vectors:
     """Return the embeddings in the array `rows` of what the array `ids` names, of length 1.
 
     A ValueError says why they cannot be used.
@@ -150,7 +150,7 @@ def _normalised(arrays: Arrays, ids: str, rows: str) -> NDArray[np.float32]:
     if not lengths.all() or not np.isfinite(lengths).all():
         raise ValueError(f"{rows} has a row of zeros, or a value that is too large or not finite")
 
-    normalised: NDArray[np.float32] = embeddings / lengths
+    normalised: Vectors = embeddings / lengths
     ambiguous = _ambiguous_name(names.tolist(), normalised)
     if ambiguous is not None:
         raise ValueError(
@@ -159,7 +159,7 @@ def _normalised(arrays: Arrays, ids: str, rows: str) -> NDArray[np.float32]:
     return normalised
 
 
-def _ambiguous_name(names: Sequence[str], embeddings: NDArray[np.float32]) -> str | None:
+def _ambiguous_name(names: Sequence[str], embeddings: Vectors) -> str | None:
     """Return a name that is there twice, with different embeddings; None if there is none."""
     first_rows: dict[str, int] = {}
     for row, name in enumerate(names):
@@ -173,7 +173,7 @@ def _key(text: str) -> str:
     return " ".join(text.split())
 
 
-def _digest(names: NDArray[Any], rows: NDArray[np.float32]) -> str:
+def _digest(names: NDArray[Any], rows: Vectors) -> str:
     content = blake2b("\n".join(names.tolist()).encode("utf-8", "replace"), digest_size=16)
     content.update(rows.tobytes())
     return content.hexdigest()
