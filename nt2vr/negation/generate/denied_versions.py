@@ -33,8 +33,8 @@ def denied_versions(text: str, phrases: Phrases) -> Iterator[Sentence]:
 
 
 def _says_little(query: Query) -> bool:
-    first_words, *_ = (*query.wanted, query.text)
-    first_word, *_ = first_words.lower().split(" ")
+    first_part = (*query.wanted, query.text)[0]
+    first_word, *_ = first_part.lower().split(" ")
     return first_word in _SAYS_LITTLE or not _SAYS_LITTLE.isdisjoint(query.unwanted)
 
 
