@@ -21,6 +21,7 @@ from nt2vr.world.things import (
 )
 
 SceneSplit = Literal["train", "validation", "test"]
+ClipPart = Literal["", "start", "end"]
 MOST_FIGURES = 4
 MOST_ACTORS = 3
 MOST_IN_ALL = 6  # individuals
@@ -60,6 +61,13 @@ class Action:
     def target(self) -> int | None:
         """Number of the other figure to which it is done."""
         return self.object if isinstance(self.object, int) else None
+
+    @property
+    def part(self) -> ClipPart:
+        """The half of the clip in which it is done; "" if in both."""
+        if self.end <= 0.5:
+            return "start"
+        return "end" if self.start >= 0.5 else ""
 
     @property
     def doers(self) -> list[tuple[str, str]]:

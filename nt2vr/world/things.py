@@ -299,9 +299,11 @@ class ActionKind:
         swims = "sea" in thing.kinds or bool(AT_SEA & place.tags)
         if swims and self.layer == "main" and self.verb not in IN_WATER:
             return False
-        if thing.name not in self.subjects:
-            return False
-        return not self.where or bool(self.where & place.tags)
+        return thing.name in self.subjects and self.may_at(place)
+
+    def may_at(self, place: Place) -> bool:
+        """Return whether it may be done at a place."""
+        return not self.where or not self.where.isdisjoint(place.tags)
 
 
 @cache
