@@ -10,7 +10,7 @@ from nt2vr.negation.generate.composer import WITH_PRONOUN, WITHOUT_PRONOUN, Temp
 from nt2vr.negation.generate.denial import Denial
 from nt2vr.negation.parse.inflect import inflect_phrase
 from nt2vr.world.captions import SceneCaption
-from nt2vr.world.claims import Act, Claim, SubjectClaim
+from nt2vr.world.claims import Act, Claim
 from nt2vr.world.scenes import Scene
 from nt2vr.world.small_words import DAY, NIGHT
 from nt2vr.world.things import Noun, places, read_table
@@ -116,14 +116,7 @@ def compose(phrase: NounPhrase, wanted: Done, unwanted: Done, rng: Random) -> Sc
 
     The six templates with a pronoun are for people.
     """
-    subject = phrase.subject
-    subject = SubjectClaim(
-        names=subject.names,
-        acts=(wanted.act,),
-        colour=subject.colour,
-        size=subject.size,
-    )
-    claim = Claim((subject,))
+    claim = phrase.claim_of(wanted.act)
     if rng.random() >= TEMPLATE_SHARE:
         form = rng.choice(FORMS[:3])
         text = f"{phrase.text} {conjugate(wanted.phrase, form)}"

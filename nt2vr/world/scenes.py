@@ -195,9 +195,9 @@ class Scene:
 
     def object_of(self, action: Action) -> str | None:
         """Return the name of what an action is done to or with, another figure or not."""
-        if isinstance(action.object, int):
-            return self.figures[action.object].thing
-        return action.object
+        if action.target is None:
+            return action.thing or None
+        return self.figures[action.target].thing
 
     def swapped(self, old: Figure, new: Figure) -> "Scene":
         """Return the scene with one figure in place of another; no thing is twice in a scene."""
@@ -284,9 +284,9 @@ def _suits(action: Action, figure: Figure, figures: Sequence[Figure]) -> bool:
     kind = action.kind
     if action.object is None:
         return not kind.objects
-    if isinstance(action.object, int):
-        target = figures[action.object]
+    if action.target is not None:
+        target = figures[action.target]
         return kind.targets and target is not figure and target.thing in kind.objects
-    if kind.targets or action.object not in kind.objects:
+    if kind.targets or action.thing not in kind.objects:
         return False
-    return bool(action.colour) == bool(things()[action.object].tint)
+    return bool(action.colour) == bool(things()[action.thing].tint)
