@@ -407,9 +407,9 @@ class _Writer:
             verb = is_or_are(self.subjects[0].least > 1)
             pieces[0] = f"there {verb} {pieces[0]}"
         if setting and self.rng.random() < FIRST_SHARE:
-            first, *others = self.pieces
+            first, *later = self.pieces
             first = f"{' '.join(setting)}, {first}"
-            pieces = [first, *others, ""]
+            pieces = [first, *later, ""]
         return SceneCaption(
             text=joined(pieces),
             claim=claim,

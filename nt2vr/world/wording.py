@@ -103,7 +103,8 @@ def draw_phrase(figure: Figure, rng: Random, detail: float = 0.0, mood: str = ""
     subject = SubjectClaim(meanings()[noun.word])
     adjectives = [mood] if mood else []
     if figure.size and rng.random() < detail:
-        adjectives.insert(0, rng.choice(SIZES[figure.size]))
+        size = rng.choice(SIZES[figure.size])
+        adjectives.insert(0, size)
         subject = replace(subject, size=figure.size)
 
     shirt = ""

@@ -147,7 +147,7 @@ class Placement:
 
     def at(self, point: Point) -> Point:
         """Return the pixel of a point in units."""
-        x, y = turned(point, self.turn, (0, self.pivot))
+        x, y = turned(point, self.turn, about=(0, self.pivot))
         return self.x + self.facing * self.scale * x, self.y - self.scale * y
 
     def paint(
@@ -160,8 +160,13 @@ class Placement:
         flip: bool = False,
     ) -> None:
         """Paint a drawing with its middle at a point in units, turned forward by `angle`."""
-        angle = (angle + self.turn) * self.facing
-        canvas.picture(svg, self.at(point), self.scale * size, angle, flip != (self.facing < 0))
+        canvas.picture(
+            svg,
+            middle=self.at(point),
+            scale=self.scale * size,
+            angle=(angle + self.turn) * self.facing,
+            flip=flip != (self.facing < 0),
+        )
 
 
 def turned(point: Point, angle: float, about: Point) -> Point:
