@@ -104,12 +104,17 @@ def track_of(motion: str) -> str:
     return track
 
 
+def order_of(motion: str, count: int) -> list[int]:
+    """Return the positions on its track that a motion reaches, by their number, in turn."""
+    _, order = MOTIONS[motion]
+    return _ORDERS[order](count)
+
+
 @cache
 def spots(motion: str, count: int) -> tuple[Spot, ...]:
     """Return the positions of a motion that lasts `count` steps, in the order of time."""
-    track, order = MOTIONS[motion]
-    position_at = _TRACKS[track]
-    shares = [(index + 0.5) / count for index in _ORDERS[order](count)]
+    position_at = _TRACKS[track_of(motion)]
+    shares = [(index + 0.5) / count for index in order_of(motion, count)]
     return tuple(map(position_at, shares))
 
 
