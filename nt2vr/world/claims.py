@@ -53,7 +53,7 @@ class Act:
             return False
         if not _has_colour(action.object, action.colour, self):
             return False
-        return self.part in ("", action.part)
+        return not self.part or self.part == action.part
 
     def is_done_by(self, figure: Figure, figures: Sequence[Figure]) -> bool:
         return any(self.fits(action, figures) for action in figure.doings)
