@@ -111,8 +111,7 @@ def draw_phrase(figure: Figure, rng: Random, detail: float = 0.0, mood: str = ""
     if figure.colour and rng.random() < detail:
         subject = replace(subject, colour=figure.colour)
         if thing.role == "person":
-            shirt = rng.choice(SHIRTS).format(figure.colour)
-            shirt = " " + shirt.replace("a orange", "an orange")
+            shirt = _draw_shirt(figure.colour, rng)
         else:
             adjectives.append(figure.colour)
 
@@ -128,6 +127,13 @@ def draw_phrase(figure: Figure, rng: Random, detail: float = 0.0, mood: str = ""
         plural=is_plural,
         pronoun="they" if is_plural else thing.pronoun,
     )
+
+
+def _draw_shirt(colour: str, rng: Random) -> str:
+    """Word the colour of somebody's clothes: " in a red shirt"."""
+    shirt = rng.choice(SHIRTS).format(colour)
+    shirt = shirt.replace("a orange", "an orange")
+    return f" {shirt}"
 
 
 def _group_phrase(
