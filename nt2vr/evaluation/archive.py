@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -42,6 +42,8 @@ FILES = (REPORT, *FORMS, QUERIES, QUERIES_CSV, REVIEW)
 LOCK_S = 10.0
 # Reports cached in memory: 20 MB each for 10,000 queries.
 LOADED = 4
+# Entries of the list cached in memory: a few hundred bytes each.
+LISTED = 4096
 MAX_REPORTS = LIMITS["reports"].count
 MAX_BYTES = LIMITS["reports"].num_bytes
 # Characters.
@@ -240,7 +242,7 @@ def _load(folder: Path, written: int) -> Report:
     return load_report(folder)
 
 
-@cache
+@lru_cache(LISTED)
 def _read_entry(path: Path, written: int) -> Entry:
     """Read what the list shows of a report that was `written` at this time, in nanoseconds."""
     summary = read_with_schema(path)
