@@ -180,19 +180,15 @@ class Words(TextSide):
         """Count the known words of texts: (N, B)."""
         counts = self.vectors.new_zeros(len(content), len(self.vocabulary.bow))
         for text_row, words in enumerate(content):
-            for word in words:
-                if word in self._bow_rows:
-                    counts[text_row, self._bow_rows[word]] += 1
+            for row in _known_rows(words, self._bow_rows):
+                counts[text_row, row] += 1
         return counts
 
     def mean_vector(self, content: Sequence[Iterable[str]]) -> Tensor:
         """Average the vectors of the distinct words of texts: (N, W)."""
         means = self.vectors.new_zeros(len(content), self.vectors.shape[1])
         for text_row, words in enumerate(content):
-            rows = []
-            for word in dict.fromkeys(words):
-                if word in self._vector_rows:
-                    rows.append(self._vector_rows[word])
+            rows = _known_rows(dict.fromkeys(words), self._vector_rows)
             if rows:
                 means[text_row] = self.vectors[rows].mean(dim=0)
         return means
@@ -247,6 +243,10 @@ def _vectors_and_source(
     words = _frequent_words(counts, settings)[:MAX_OWN_VECTORS]
     vectors = ppmi_vectors(texts, words, settings.vector_size)
     return vectors, f"PPMI by SVD over {len(texts):,} captions"
+
+
+def _known_rows(words: Iterable[str], row_of: Mapping[str, int]) -> list[int]:
+    return [row_of[word] for word in words if word in row_of]
 
 
 def _row_of(words: Sequence[str], first: int = 0) -> dict[str, int]:
