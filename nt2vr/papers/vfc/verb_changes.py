@@ -100,9 +100,9 @@ class VerbChanges:
             use = uses[number]
             text = caption[: use.start] + inflect(new_verb, use.form) + caption[use.end :]
             if text not in self._uses[row]:
-                new_key = use._replace(verb=new_verb).key
-                new_keys = (*keys[:number], new_key, *keys[number + 1 :])
-                changed[text] = ChangedCaption(text, new_keys)
+                new_keys = list(keys)
+                new_keys[number] = use._replace(verb=new_verb).key
+                changed[text] = ChangedCaption(text, tuple(new_keys))
         return list(changed.values())[:MAX_CHANGED]
 
     def _ranked_changes(
