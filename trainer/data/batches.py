@@ -104,7 +104,8 @@ class _Epoch:
         rows, numbers = every_caption(np.array(list(num_captions)), rng)
         draws = []
         for row, number in zip(rows.tolist(), numbers.tolist(), strict=True):
-            draws.append(Draw(row, number, self._key(f"{row} caption {number}{suffix}")))
+            key = self._key(f"{row} caption {number}{suffix}")
+            draws.append(Draw(row, number, key))
         return draws
 
     def _key(self, name: str) -> str:

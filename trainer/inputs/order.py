@@ -15,7 +15,7 @@ from nt2vr.progress import Progress
 from nt2vr.world.altered import other_motions
 from nt2vr.world.drawn.motions import order_of
 from nt2vr.world.scenes import Action, Figure, Scene, main_actions
-from nt2vr.world.things import ENTER, LEAVE, actions, things
+from nt2vr.world.things import ENTER, LEAVE, Noun, actions, things
 from nt2vr.world.wording import SEQUENCES, conjugate, in_turn
 from trainer.config import TrainConfig
 from trainer.data.clips import Clips
@@ -215,8 +215,7 @@ def _draw_phrase(verb: str, rng: random.Random) -> str:
 
 
 def _draw_noun(thing: str, rng: random.Random) -> str:
-    singular = [noun for noun in things()[thing].nouns if noun.number == "one"]
-    return rng.choice(singular).with_article()
+    return rng.choice(_singular_nouns(thing)).with_article()
 
 
 def reordered(verb: str, other_verb: str, num_frames: int) -> list[int]:
@@ -272,4 +271,8 @@ def _is_named(figure: Figure) -> bool:
 
 
 def _is_one(thing: object) -> bool:
-    return isinstance(thing, str) and any(noun.number == "one" for noun in things()[thing].nouns)
+    return isinstance(thing, str) and bool(_singular_nouns(thing))
+
+
+def _singular_nouns(thing: str) -> list[Noun]:
+    return [noun for noun in things()[thing].nouns if noun.number == "one"]

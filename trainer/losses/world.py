@@ -133,4 +133,6 @@ class OrderLoss:
         right = scores.diagonal(dim1=1, dim2=2)  # (P / 2, 2)
         # The score of each sentence with the clip of the other one.
         wrong = scores.flip(2).diagonal(dim1=1, dim2=2)  # (P / 2, 2)
-        return (softplus(wrong - right) + softplus(wrong.flip(1) - right)).mean() / 2
+        of_sentences = softplus(wrong - right)
+        of_clips = softplus(wrong.flip(1) - right)
+        return (of_sentences + of_clips).mean() / 2

@@ -111,7 +111,8 @@ def sweep(
     base = load_config(preset_or_file(plan.config), {**plan.changes, **own_changes})
     runs = runs_at(base, plan.points, seeds, out, settings.data_dir)
     check_runs(runs, settings.device)
-    table = out / f"sweep-{_digest([run.folder.path.name for run in runs])}.md"
+    digest = _digest([run.folder.path.name for run in runs])
+    table = out / f"sweep-{digest}.md"
     # SIGTERM stops a sweep as Ctrl+C does.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
 

@@ -110,8 +110,11 @@ class CovrPresentation(Presentation):
         names = list(report.specs)
         name_of = {spec["strategy"]: name for name, spec in report.specs.items()}
         free = list(filter(None, map(name_of.get, TRAINING_FREE)))
-        mean_recall = f"{ALL}/{R_1}"
-        best = max(free or names[:1], key=lambda name: report.metrics[name].get(mean_recall, 0))
+
+        def mean_recall(name: str) -> float:
+            return report.metrics[name].get(f"{ALL}/{R_1}", 0)
+
+        best = max(free or names[:1], key=mean_recall)
         return best, name_of.get("fusion", names[-1])
 
     def pairs(self, report: Report) -> list[Pair]:
@@ -132,7 +135,8 @@ class CovrPresentation(Presentation):
             return dict(metrics)
         with_means = dict(metrics)
         for name in (R_1, VIOLATIONS):
-            with_means[f"{REMOVALS}/{name}"] = fmean(metrics[f"{kind}/{name}"] for kind in kinds)
+            values = [metrics[f"{kind}/{name}"] for kind in kinds]
+            with_means[f"{REMOVALS}/{name}"] = fmean(values)
         return with_means
 
     def groups(self, report: Report, measured: Collection[str]) -> list[tuple[ColumnGroup, ...]]:
@@ -215,7 +219,13 @@ def covr_result(
 ) -> Result:
     """Describe a way to combine pictures and texts, with its rank per query and its metrics by kind of change."""
     rank_array = np.asarray(ranks, np.int32)
-    measured = Measured(rank_array, *np.full((3, len(rank_array)), np.nan, np.float32))
+    not_measured = np.full(len(rank_array), np.nan, np.float32)
+    measured = Measured(
+        ranks=rank_array,
+        ordered=not_measured,
+        tied=not_measured,
+        violations=not_measured,
+    )
     metrics = {}
     for kind, of_kind in table.items():
         for name, value in of_kind.items():

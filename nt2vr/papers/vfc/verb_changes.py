@@ -98,7 +98,8 @@ class VerbChanges:
         changed: dict[str, ChangedCaption] = {}
         for _, number, new_verb in self._ranked_changes(row, caption, source, rng=rng):
             use = uses[number]
-            text = caption[: use.start] + inflect(new_verb, use.form) + caption[use.end :]
+            inflected = inflect(new_verb, use.form)
+            text = f"{caption[: use.start]}{inflected}{caption[use.end :]}"
             if text not in self._uses[row]:
                 new_keys = list(keys)
                 new_keys[number] = use._replace(verb=new_verb).key
