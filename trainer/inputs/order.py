@@ -170,10 +170,10 @@ class FrameOrders:
     def _draw_solos(self, num_frames: int, rng: random.Random) -> Iterator[tuple[str, Frames]]:
         """Draw two clips of one subject, and yield their halves in both orders."""
         solo = rng.choice(self._solos)
-        other = self._draw_other(solo, rng)
+        other_solo = self._draw_other(solo, rng)
         subject = _draw_noun(solo.thing, rng)
         sequence = rng.choice(SEQUENCES)
-        halves = [_Half(clip.row, _draw_phrase(clip.verb, rng)) for clip in (solo, other)]
+        halves = [_Half(clip.row, _draw_phrase(clip.verb, rng)) for clip in (solo, other_solo)]
         num_first = num_frames // 2
         for first, second in (halves, halves[::-1]):
             frames = _draw_frames(first.row, num_first, num_frames, rng=rng)
