@@ -47,6 +47,8 @@ REMOVALS = "removals"
 MAP = mean_average_precision(10)
 VIOLATIONS = violations(FIRST)
 FURTHER = (SUBSET_R_1, CIRR_MEAN, MAP)
+# Of all measures, as the table has them.
+IN_ORDER = (*map(recall, KS), VIOLATIONS, *FURTHER)
 # The system that searches for the target's caption, without picture.
 FULL_CAPTION = "caption"
 # What a strategy stands for in the table, and the note beside its name.
@@ -172,7 +174,7 @@ class CovrPresentation(Presentation):
                 kind, _, name = key.rpartition("/")
                 kinds[kind] = None
                 measured.add(name)
-        names = [name for name in (*map(recall, KS), VIOLATIONS, *FURTHER) if name in measured]
+        names = [name for name in IN_ORDER if name in measured]
 
         lines = [["kind", "system", *names]]
         for kind, result in product(kinds, report.results):
