@@ -133,7 +133,7 @@ def announcement(config: TrainConfig, estimate: Estimate, steps_done: int = 0) -
     time_here = f"about {duration_text(estimate.seconds)} here, less if it stops early"
     memory = f"{estimate.num_bytes / 1e6:,.0f} MB of memory for its weights"
     sentences.append(f"{config.encoder.name}: {steps}, {time_here}, and {memory}.")
-    sentences.append("Only the text tower learns, so that every index stays.")
+    sentences.append("Only the text tower learns, so every index stays valid.")
     return " ".join(sentences)
 
 
@@ -242,7 +242,7 @@ def add_model(run: Path) -> tuple[str, str]:
     text_kept = card.metrics.get(f"validation/{TEXT_KEPT}", 1.0)
     if text_kept < KEPT:
         change = f"captions have changed (text/kept {text_kept:.3f}, below {KEPT})"
-        return "", f"No model was added: {change}. Learn more slowly."
+        return "", f"No model was added: {change}. Lower the learning rate."
 
     name = taught_name(card.base)
     numbers = count(2)

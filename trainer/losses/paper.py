@@ -118,10 +118,11 @@ class SoftNegativeLoss:
         True, "stop gradients to the visual tower, as in the paper's public implementation"
     )
     rescale: bool = option(
-        True, "scale by batch size / number of captions that could be negated, as there"
+        True,
+        "scale by batch size / number of captions that could be negated, as in that implementation",
     )
     reduction: Reduction = option(
-        "sum", "reduction over the captions that could be negated; that code sums"
+        "sum", "reduction over the captions that could be negated; the public implementation sums"
     )
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
@@ -163,10 +164,11 @@ class BidirectionalLoss:
         True, "stop gradients to the visual tower, as in the paper's public implementation"
     )
     rescale: bool = option(
-        True, "scale by batch size / number of captions that could be negated, as there"
+        True,
+        "scale by batch size / number of captions that could be negated, as in that implementation",
     )
     reduction: Reduction = option(
-        "sum", "reduction over the captions that could be negated; that code sums"
+        "sum", "reduction over the captions that could be negated; the public implementation sums"
     )
 
     def __post_init__(self) -> None:

@@ -94,10 +94,10 @@ def sweep(
 
     Args:
         config: a config file, a preset such as clip-bnl, or a sweep of a paper: table-5
-        grid: KEY=VALUE,VALUE: values of a key, such as losses.bnl.m4; of several keys, all
+        grid: KEY=VALUE,VALUE: values of a key, such as losses.bnl.m4; with several keys, all
             combinations are trained (repeatable)
         changes: KEY=VALUE, which overrides a value in all runs (repeatable)
-        seeds: seeds per point, from the config's on
+        seeds: seeds per point, counted from the config's seed
         out: folder for the runs and the table; default: the app's runs
         data_dir: caches, runs and downloaded models; default: NT2VR_DATA, or ~/.cache/nt2vr
         device: auto, cpu, cuda or cuda:1; default: NT2VR_DEVICE, or auto: the first GPU, otherwise
