@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 import gradio as gr
 
@@ -12,6 +13,7 @@ from nt2vr.ui.view import View
 from nt2vr.ui.web.errors import FAILED
 from nt2vr.ui.web.inputs import Components, Updates
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
+from trainer.config import TrainConfig
 from trainer.runs.manager import Run, RunManager
 
 
@@ -40,6 +42,12 @@ class LaterStarts:
             run.session, visitor
         )
         return may_stop and run.is_under_way and run.status.state != "stopping"
+
+    def start_run(self, config: TrainConfig, stops: bool, request: Visitor) -> None:
+        """Have a new run start once none is in its way, see `start`."""
+        session = session_of(request)
+        start = partial(self.runs.start, config, session)
+        self.start(config.encoder.name, start, stops, request)
 
     def start(self, name: str, start: Callable[[], str], stops: bool, request: Visitor) -> None:
         """Have a run start once none is in its way.

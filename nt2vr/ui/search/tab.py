@@ -88,7 +88,7 @@ class SearchTab:
         recording = Recording.of_gallery(ASSETS / "recording.json", clips)
         self._references = References(self.galleries, self.media, self.decoder)
         self.controls = Controls(self.galleries, self.media)
-        self._learning = LearningColumns(built_in.models, recording)
+        self._learning = LearningColumns(recording)
         self._searcher = PageSearcher(self.galleries, self._references, self._learning, self.marked)
         self._watch = Watch(self.galleries, self.permissions, self.runs)
         self._watch.build(self.controls.systems, self.controls.ask)

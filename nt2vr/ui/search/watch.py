@@ -197,10 +197,7 @@ class Watch:
     ) -> Updates:
         self.permissions.check("train", request)
         config = self.runs.check_config(short_run(self._models, blocked_model))
-        session = session_of(request)
-        self._later.start(
-            config.encoder.name, lambda: self.runs.start(config, session), stops, request
-        )
+        self._later.start_run(config, stops, request)
         panel = self._show(watched, WAITING, systems, request)
         return {**panel, self.joining_run: WAITING, self.blocked_model: ""}
 

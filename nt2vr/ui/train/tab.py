@@ -200,10 +200,7 @@ class TrainTab:
         config = self._config(filled, request)
         with fields_in_words():
             config = self._manager.check_config(config)
-        session = session_of(request)
-        self._later.start(
-            config.encoder.name, lambda: self._manager.start(config, session), stops, request
-        )
+        self._later.start_run(config, stops, request)
         return {**self._show(self._manager.under_way(), request), **self.form.choice.hidden()}
 
     def _config(self, filled: Sequence[Any], request: Visitor) -> TrainConfig:
