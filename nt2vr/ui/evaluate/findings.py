@@ -176,10 +176,10 @@ def sentence_of(report: Report, finding: Finding) -> list[View]:
         "of_first": count_text(report.metrics[first][finding.key], counts_failures),
         "of_second": count_text(report.metrics[second][finding.key], counts_failures),
     }
-    parts = []
-    for number, part in enumerate(f"{template}.".split(EMPHASIS)):
-        parts.append({"text": part.format(**values), "strong": number % 2 == 1})
-    return parts
+    return [
+        {"text": part.format(**values), "strong": number % 2 == 1}
+        for number, part in enumerate(f"{template}.".split(EMPHASIS))
+    ]
 
 
 def count_text(percentage: float, counts_failures: bool = False) -> str:

@@ -15,7 +15,7 @@ from nt2vr.ui.library.view import running_text
 from nt2vr.ui.search.formats import system_choices
 from nt2vr.ui.search.state import QUIET
 from nt2vr.ui.view import View
-from nt2vr.ui.web.inputs import Updates, event_value
+from nt2vr.ui.web.inputs import Updates, event_text
 from nt2vr.ui.web.permissions import Permissions, Redact, session_of
 
 
@@ -57,7 +57,7 @@ class IndexPanel:
 
     def on_index(self, key: str, event: gr.EventData, request: gr.Request) -> Updates:
         self.permissions.check("import", request)
-        for model in event_value(event, "models", str).split("|"):
+        for model in event_text(event, "models").split("|"):
             self.indexing.start(key, model, session_of(request))
         return self._follow(key)
 

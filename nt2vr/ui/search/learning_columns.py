@@ -10,7 +10,7 @@ from nt2vr.search.epochs import RankingCache, Recording
 from nt2vr.search.searcher import Searcher
 from nt2vr.ui.search.run_columns import ViewOf, replayed
 from nt2vr.ui.view import Link, View
-from nt2vr.ui.web.inputs import event_value
+from nt2vr.ui.web.inputs import event_text
 from nt2vr.ui.web.permissions import Visitor
 
 
@@ -48,7 +48,7 @@ class LearningColumns:
         """Return the link of the recorded run for the query on display, or for the first that was recorded."""
         if self.recording is None:
             raise ConfigError("There is no recorded training of this gallery.")
-        query = _recorded_query(self.recording, event_value(event, "query", str))
+        query = _recorded_query(self.recording, event_text(event, "query"))
         return {"q": query, "systems": self.recording.base, "k": "8", "replay": "1"}
 
 

@@ -22,7 +22,7 @@ from nt2vr.ui.search.state import MAX_COLUMNS, QUIET
 from nt2vr.ui.theme import template
 from nt2vr.ui.train.view import run_view
 from nt2vr.ui.view import View
-from nt2vr.ui.web.inputs import Updates, event_value
+from nt2vr.ui.web.inputs import Updates, event_text, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
 from trainer.config import TrainConfig, load_config
 from trainer.runs.manager import Run, RunManager
@@ -280,7 +280,7 @@ class Watch:
 
     def on_epoch(self, systems: list[str], event: gr.EventData) -> Any:
         """Replace a run's system by that of one of its epochs."""
-        run = event_value(event, "run", str)
+        run = event_text(event, "run")
         epoch = event_value(event, "epoch", int)
         return self._chosen(with_epoch(systems or [], run, epoch, self._models.entries()))
 

@@ -19,7 +19,7 @@ from nt2vr.ui.train.run_list import RunList
 from nt2vr.ui.train.run_panel import MAX_BESIDE, RunPanel
 from nt2vr.ui.view import View
 from nt2vr.ui.web.errors import with_errors_shown_at
-from nt2vr.ui.web.inputs import Components, Updates, event_value
+from nt2vr.ui.web.inputs import Components, Updates, event_text
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
 from nt2vr.world import WORLD
 from trainer.config import TrainConfig, is_captions_file
@@ -227,7 +227,7 @@ class TrainTab:
         return self._show("", request)
 
     def on_pick(self, event: gr.EventData, request: gr.Request) -> Updates:
-        return self._show(event_value(event, "id", str), request)
+        return self._show(event_text(event, "id"), request)
 
     def on_stop(self, run_id: str, request: gr.Request) -> Updates:
         self._permissions.check("train", request)
