@@ -69,7 +69,7 @@ class IndexPanel:
         job = self.indexing.under_way(key)
         return {self.panel: index_view(None, None, job), self.timer: gr.Timer(active=True)}
 
-    def on_indexing(self, key: str, systems: list[str] | None, request: gr.Request) -> Updates:
+    def on_indexing(self, key: str, systems: list[str], request: gr.Request) -> Updates:
         """Follow an update until it has ended, and then search once more."""
         job = self.indexing.under_way(key)
         if job is not None:
@@ -80,9 +80,7 @@ class IndexPanel:
         # Another gallery was chosen meanwhile.
         if ended is None:
             return updates
-        drawings = self.indexing.drawings(
-            key, systems or (), self.permissions, request, is_indexed=True
-        )
+        drawings = self.indexing.drawings(key, systems, self.permissions, request, is_indexed=True)
         # The results on the page stay, and so does the reason.
         if ended.state == "failed":
             redact = self.permissions.redactor(request)

@@ -161,24 +161,24 @@ class MoreModels:
         activation: Activation,
         frames: float,
         key: str,
-        chosen: list[str] | None,
+        chosen: list[str],
         request: gr.Request,
         progress: gr.Progress = PROGRESS,
     ) -> Updates:
         """Add a model from any source, for a visitor who may."""
-        source = (source or "").strip()
+        source = source.strip()
         self._check(source, request)
         options = AddOptions(
-            name=name or "",
-            model=architecture or "",
-            key=key or "",
+            name=name,
+            model=architecture,
+            key=key,
             frames=int(frames or 0) or None,
             activation=activation or "",
         )
         return self._add(source, options, chosen, request, progress)
 
     def on_accept(
-        self, chosen: list[str] | None, request: gr.Request, progress: gr.Progress = PROGRESS
+        self, chosen: list[str], request: gr.Request, progress: gr.Progress = PROGRESS
     ) -> Updates:
         self.permissions.check("download", request)
         return self._add(OFFERED.name, AddOptions(), chosen, request, progress)
@@ -197,7 +197,7 @@ class MoreModels:
         self,
         source: str,
         options: AddOptions,
-        chosen: list[str] | None,
+        chosen: list[str],
         request: Visitor,
         progress: gr.Progress,
     ) -> Updates:
@@ -230,7 +230,7 @@ class MoreModels:
         # others.
         is_embeddings = models.find(added.name).kind == "embeddings"
         return {
-            self._systems: gr.Dropdown(self.searcher.system_names(chosen or ())),
+            self._systems: gr.Dropdown(self.searcher.system_names(chosen)),
             self._form.note: note,
             # The time makes a second addition of one model a change, too.
             self._form.added: {

@@ -247,7 +247,7 @@ class Watch:
         joining_run = self._known_joining_run(joining_run, request)
         model = self._model_of(joining_run) if joining_run == watched.run else ""
         if model:
-            systems = _with_column(systems or [], model)
+            systems = _with_column(systems, model)
             updates |= {
                 self.joining_run: "",
                 self.systems: self._chosen(systems),
@@ -282,7 +282,7 @@ class Watch:
         """Replace a run's system by that of one of its epochs."""
         run = event_text(event, "run")
         epoch = event_value(event, "epoch", int)
-        return self._chosen(with_epoch(systems or [], run, epoch, self._models.entries()))
+        return self._chosen(with_epoch(systems, run, epoch, self._models.entries()))
 
     @property
     def _models(self) -> Catalog:
@@ -371,7 +371,7 @@ class Watch:
         training = run_view(run)
         if not run.is_under_way and not training["error"]:
             return {}
-        may_join = run.is_under_way and not self._has_column(run.run_id, systems or ())
+        may_join = run.is_under_way and not self._has_column(run.run_id, systems)
         return {
             **training,
             "error": self.permissions.redactor(request)(training["error"]),

@@ -153,15 +153,14 @@ class TrainTab:
         return (*self.form.refresh(cards, losses, request), gr.Timer(active=True))
 
     def on_poll(
-        self, chosen: str | None, seen: str | None, beside: list[str] | None, request: gr.Request
+        self, chosen: str | None, seen: str | None, beside: list[str], request: gr.Request
     ) -> Any:
         """Refresh the list and the open run, with the curves of others, if anything has changed."""
         runs = self._manager.runs()
         run = next((run for run in runs if run.run_id == chosen), None)
-        wanted = beside or []
         compared = []
         for candidate in runs:
-            if candidate.run_id in wanted and candidate != run:
+            if candidate.run_id in beside and candidate != run:
                 compared.append(candidate)
         compared = compared[:MAX_BESIDE]
         if self._stamp(runs, run, compared, visitor=request) == seen:
