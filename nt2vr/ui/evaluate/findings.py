@@ -92,13 +92,13 @@ MEASURES = (
         names=(f"original/{recall(1)}",),
         title="Plain captions: right clip first",
         scale="of 100 searches, higher is better",
-        sentence="Asked for a plain caption, {first} puts the right clip *first* in {of_first} of 100 searches",
+        sentence="For a plain caption, {first} puts the right clip *first* in {of_first} of 100 searches",
     ),
     ChartMeasure(
         names=(f"retrieval/{recall(1)}",),
         title="Denying captions: right clip first",
         scale="of 100 searches, higher is better",
-        sentence="Asked for a caption that denies something, {first} puts the right clip *first* in {of_first} of "
+        sentence="For a caption that denies something, {first} puts the right clip *first* in {of_first} of "
         "100 searches",
     ),
     ChartMeasure(

@@ -66,8 +66,8 @@ def drawings_view(
 def _drawings_text(models: Sequence[str]) -> str:
     names = listed(*models)
     if len(models) == 1:
-        return f"{names} knows only drawings: of real videos, its ranking means almost nothing."
-    return f"{names} know only drawings: of real videos, their rankings mean almost nothing."
+        return f"{names} knows only drawings: its ranking of real videos means almost nothing."
+    return f"{names} know only drawings: their rankings of real videos mean almost nothing."
 
 
 def _cost(device: str, name: str, is_here: bool, num_clips: int) -> str:

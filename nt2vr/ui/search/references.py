@@ -37,10 +37,12 @@ CACHED = 8
 # Pixels of the short and the long side of a chip's picture.
 THUMB = (96, 160)
 RIGHT_BESIDE = (
-    "✓ next to a reference: the clip does what the text says, and the reference's other actors do "
-    "in it what they do there; the place may differ."
+    "✓ next to a reference: the clip shows what the text says, and the reference's other actors do "
+    "the same as in the reference; the place may differ."
 )
-NONE_RIGHT = "With these references no clip gets a ✓: what else it would have to show is not known."
+NONE_RIGHT = (
+    "With these references, no clip gets a ✓: it is not known what else a clip would have to show."
+)
 Frames = tuple[NDArray[np.uint8], ...]
 
 

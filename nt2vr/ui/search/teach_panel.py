@@ -102,7 +102,7 @@ class Teaching:
         except DeviceInUseError:
             return self._offer(name, self._config_and_run(name)[1], request)
         return self._message(
-            f"{name} is being taught: the Train tab shows how far it is, stops it and resumes it."
+            f"{name} is being taught. The Train tab shows its progress, and can stop and resume it."
         )
 
     def on_start_instead(self, name: str, request: gr.Request) -> Updates:
@@ -121,7 +121,7 @@ class Teaching:
         session = session_of(request)
         self._later.start(config.encoder.name, lambda: self._teach(name, session), stops, request)
         return self._message(
-            f"{name} will be taught once the device is free: the Train tab shows what it waits for."
+            f"{name} will be taught once the device is free. The Train tab shows what it is waiting for."
         )
 
     def _offer(self, name: str, run: Run | None, request: Visitor) -> Updates:
@@ -134,7 +134,7 @@ class Teaching:
         """
         run_in_the_way = self._later.run_in_the_way()
         if run is not None and run.run_id == run_in_the_way.run_id:
-            raise RunError(f"{name} is being taught already: the Train tab shows how far it is.")
+            raise RunError(f"{name} is being taught already. The Train tab shows its progress.")
         may_stop = self._later.may_stop(run_in_the_way, request)
         return {
             **self._message(""),

@@ -15,7 +15,7 @@ import pytest
 from nt2vr.errors import MediaError
 from nt2vr.media.decode import CLOSED, Decoder
 from nt2vr.media.video import sample_frames
-from nt2vr.models.framing import ENDS, Framing, frame_positions
+from nt2vr.models.framing import Framing, frame_positions
 from tests.support.paths import ROOT
 from tests.unit.media.test_video import levels
 
@@ -36,23 +36,6 @@ def test_samples_lie_in_the_middle_of_equal_segments(
     length: int, count: int, expected: list[int]
 ) -> None:
     assert frame_positions(length, count) == expected
-
-
-@pytest.mark.parametrize(
-    ("length", "count", "expected"),
-    [
-        (24, 8, [0, 3, 6, 9, 13, 16, 19, 23]),
-        (3, 5, [0, 0, 1, 1, 2]),
-        (1, 3, [0, 0, 0]),
-        (10, 1, [0]),
-        (0, 2, [0, 0]),
-    ],
-)
-def test_samples_can_reach_from_end_to_end(length: int, count: int, expected: list[int]) -> None:
-    """As np.linspace does in nT2VR's code."""
-    assert frame_positions(length, count, ENDS) == expected
-    if length:
-        assert np.linspace(0, length - 1, count, dtype=int).tolist() == expected
 
 
 @pytest.mark.parametrize("name", ["a.webm", "a.mp4", "a.avi"])
@@ -96,6 +79,7 @@ def test_ctrl_c_is_left_to_the_parent(decoder: Decoder) -> None:
     decoder._start(Path("a.mp4"), signal.raise_signal, signal.SIGINT).result()
 
 
+@pytest.mark.slow
 def test_a_crash_or_a_hang_affects_that_file_alone(write_video: WriteVideo) -> None:
     good = write_video("good.avi", [100] * 5)
     with Decoder(num_workers=1, timeout_s=1) as decoder:
@@ -145,6 +129,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 @pytest.mark.parametrize("way", ["killed", "ends by itself"])
 def test_no_child_outlives_the_app_however_it_ends(tmp_path: Path, way: str) -> None:
