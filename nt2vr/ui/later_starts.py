@@ -38,10 +38,10 @@ class LaterStarts:
 
     def may_stop(self, run: Run, visitor: Visitor) -> bool:
         """Whether a visitor may ask a run to stop, and it has not been asked yet."""
-        may_stop = self.permissions.may("train", visitor) and self.permissions.may_cancel(
-            run.session, visitor
-        )
-        return may_stop and run.is_under_way and run.status.state != "stopping"
+        if not run.is_under_way or run.status.state == "stopping":
+            return False
+        may_train = self.permissions.may("train", visitor)
+        return may_train and self.permissions.may_cancel(run.session, visitor)
 
     def start_run(self, config: TrainConfig, stops: bool, request: Visitor) -> None:
         """Have a new run start once none is in its way, see `start`."""

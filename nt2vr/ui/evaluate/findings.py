@@ -224,13 +224,15 @@ def _panel(report: Report, finding: Finding, systems: Sequence[Line]) -> View:
     for line in systems:
         figure = line.metrics.get(finding.key)
         if figure is not None:
-            place = _place_on_scale(figure, interval_of(report, line, finding.key))
-            row: View = {
-                "system": short_name(line.name),
-                "role": line.role,
-                "chance": measure.chance,
-            }
-            rows.append(row | place)
+            interval = interval_of(report, line, finding.key)
+            rows.append(
+                {
+                    "system": short_name(line.name),
+                    "role": line.role,
+                    "chance": measure.chance,
+                    **_place_on_scale(figure, interval),
+                }
+            )
     return {
         "title": measure.title,
         "scale": measure.scale,

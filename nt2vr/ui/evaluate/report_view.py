@@ -119,12 +119,14 @@ def _line_view(
     """Show a system's figures; `best` has the system that is clearly the best of each column."""
     cells = []
     for column in columns:
-        cell = {
-            "text": written(column, line.metrics.get(column.key)),
-            "best": line.name == best[column.key],
-            "href": _link_to_queries(report, report_id, line, column),
-        }
-        cells.append(cell | _margin(report, line, column))
+        cells.append(
+            {
+                "text": written(column, line.metrics.get(column.key)),
+                "best": line.name == best[column.key],
+                "href": _link_to_queries(report, report_id, line, column),
+                **_margin(report, line, column),
+            }
+        )
     return {
         "name": short_name(line.name),
         "role": line.role,

@@ -195,7 +195,7 @@ class TrainTab:
         """Start the form's run once the one that is in the way has ended."""
         return self._start_later(filled, stops=False, request=request)
 
-    def _start_later(self, filled: Sequence[Any], stops: bool, request: Visitor) -> Updates:
+    def _start_later(self, filled: Sequence[Any], stops: bool, request: gr.Request) -> Updates:
         config = self._config(filled, request)
         with fields_in_words():
             config = self._manager.check_config(config)
