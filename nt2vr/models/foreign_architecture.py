@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.models.card import CONFIG
@@ -78,7 +78,7 @@ def architecture_of(
             return Architecture(file.parent.name, *read_configs(file.parent), source=CONFIG)
     for source, name in _noted(content, file):
         architecture = _of_open_clip(name, source)
-        if not fitted(architecture.model_cfg, clip.weights)[2]:
+        if not fitted(architecture.model_cfg, clip.weights).misfits:
             return architecture
     return _guessed(clip, file)
 
@@ -200,10 +200,22 @@ def _complete(config: Config, theirs: Config) -> None:
     config["quick_gelu"] = vision.get("hidden_act", "quick_gelu") == "quick_gelu"
 
 
+class FittedModel(NamedTuple):
+    """A model without memory, and weights that are compared with it.
+
+    Attributes:
+        weights: by the model's own names.
+        misfits: in what they do not fit it; empty if they do.
+    """
+
+    model: Any
+    weights: "Weights"
+    misfits: str
+
+
 def fitted(
     model_cfg: Config, weights: "Weights", preprocess_cfg: Config | None = None
-) -> tuple[Any, "Weights", str]:
-    """Return a model without memory, weights by its own names, and in what they do not fit it."""
+) -> FittedModel:
     import torch  # noqa: PLC0415  the page is up before torch is
 
     with torch.device("meta"), unfilled():
@@ -222,7 +234,7 @@ def fitted(
             name = f"text.{name}"
         own[name] = tensor
     reshape_scalars(own, expected)
-    return model, own, _misfits(expected, own)
+    return FittedModel(model, own, _misfits(expected, own))
 
 
 def _misfits(expected: "Weights", weights: "Weights") -> str:
@@ -254,7 +266,7 @@ def infer(weights: "Weights", configs: Mapping[str, Config]) -> tuple[str, Confi
     for name, config in configs.items():
         # open_clip 4 lists models that cannot be built here.
         with suppress(ConfigError):
-            if _is_similar(config, shapes) and not fitted(config, weights)[2]:
+            if _is_similar(config, shapes) and not fitted(config, weights).misfits:
                 return name, config
     try:
         config = _determined(shapes)
