@@ -56,10 +56,6 @@ STRANGER = {"X-Forwarded-For": "203.0.113.7"}
 WITHOUT_SPACES = "`spaces` package is required"
 
 
-# Its apps are its own, so another worker may test them meanwhile.
-OWN_APPS = "tests/app/test_visitors.py"
-
-
 class OneAppScheduling(LoadScopeScheduling):  # type: ignore[misc]  # untyped
     """Gives each module's tests to one worker, and all those of the running app to the same.
 
@@ -69,7 +65,7 @@ class OneAppScheduling(LoadScopeScheduling):  # type: ignore[misc]  # untyped
 
     def _split_scope(self, nodeid: str) -> str:
         module = nodeid.partition("::")[0]
-        is_of_app = module.startswith(("tests/app/", "tests/browser/")) and module != OWN_APPS
+        is_of_app = module.startswith(("tests/app/", "tests/browser/"))
         shares_app = "not slow" in self.config.option.markexpr
         return "the app" if is_of_app and shares_app else module
 

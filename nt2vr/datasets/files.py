@@ -69,9 +69,11 @@ class Files:
         paths = self.named(*patterns)
         if not paths:
             return None
-        if not all(filecmp.cmp(paths[0], path, shallow=False) for path in paths[1:]):
-            raise self.refuse_several(paths)
-        return paths[0]
+        first, *further = paths
+        for path in further:
+            if not filecmp.cmp(first, path, shallow=False):
+                raise self.refuse_several(paths)
+        return first
 
     def refuse_several(self, paths: Collection[Path]) -> DatasetError:
         """Return the error that names several files of which only one can be read."""

@@ -210,13 +210,10 @@ def videos_of(path: Path, progress: Progress = silent) -> list[ManifestVideo]:
     located = files.media.locate(media_names(described))
     videos = []
     for video_id, described_video in described.items():
-        file = located.files.get(video_id)
-        if not file:
-            listing = described_video.first
-            file = f"{listing.folder}/{listing.file or video_id}".lstrip("/")
+        file = located.files.get(video_id, described_video.first.path)
         texts = tuple(filter(None, described_video.texts()))
         reason = ""
-        if located.unclear.get(video_id):
+        if video_id in located.unclear:
             reason = (
                 f"It cannot be tied to one file: {located.unclear[video_id]}. "
                 "Write the file's folder and suffix, too."

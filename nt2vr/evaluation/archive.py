@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -95,8 +95,6 @@ class Archive:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        # By id, with the file's modification time.
-        self._listed: dict[str, tuple[int, Entry]] = {}
         # Files of writers that were killed.
         evict(folder.glob("*/.*.partial*"), LIMITS["uploads"])
         for kind in benchmark_kinds().values():
@@ -142,11 +140,8 @@ class Archive:
     def _entry(self, path: Path) -> Entry:
         report_id = path.parent.name
         try:
-            modified = path.stat().st_mtime_ns
-            if report_id not in self._listed or self._listed[report_id][0] != modified:
-                self._listed[report_id] = (modified, _read_entry(path))
+            entry = _read_entry(path, path.stat().st_mtime_ns)
         except (ConfigError, *UNREADABLE) as error:
-            self._listed.pop(report_id, None)
             warn_once(f"{path}: {reason_of(error)}")
             problem = reason_of(error).replace(str(path), path.name)
             return Entry(
@@ -157,7 +152,6 @@ class Archive:
                 problem=problem,
             )
 
-        entry = self._listed[report_id][1]
         name = ""
         with suppress(OSError, ValueError):
             name = (path.parent / NAME).read_text(encoding="utf-8")[:MAX_NAME]
@@ -191,11 +185,7 @@ class Archive:
 
     def load(self, report_id: str) -> Report:
         folder = self._known(report_id)
-        # An unreadable report has no time.
-        written = 0
-        if report_id in self._listed:
-            written, _ = self._listed[report_id]
-        return _load(folder, written)
+        return _load(folder, (folder / REPORT).stat().st_mtime_ns)
 
     def summary(self, report_id: str) -> dict[str, Any]:
         return _read(self._known(report_id) / REPORT)
@@ -256,7 +246,9 @@ def _read(path: Path) -> dict[str, Any]:
     return without_schema(parse_json(path.read_text(encoding="utf-8")), path)
 
 
-def _read_entry(path: Path) -> Entry:
+@cache
+def _read_entry(path: Path, written: int) -> Entry:
+    """Read what the list shows of a report that was `written` at this time, in nanoseconds."""
     summary = _read(path)
     systems = tuple(str(system["system"]) for system in summary["systems"])
     return Entry(

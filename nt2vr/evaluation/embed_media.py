@@ -44,13 +44,16 @@ def unreadable_remark(
     unreadable: Mapping[str, str], num_videos: int, num_lost: int, num_queries: int
 ) -> str:
     """Name files that cannot be read, with the reasons, and count the queries that go with them."""
-    described = [f"{video_id} ({reason.rstrip('.')})" for video_id, reason in unreadable.items()]
+    described = []
+    for video_id, reason in unreadable.items():
+        described.append(f"{video_id} ({reason.rstrip('.')})")
     names = ", ".join(described[:MAX_NAMES])
-    if len(described) > MAX_NAMES:
-        names += f", and {len(described) - MAX_NAMES:,} more"
+    num_unreadable = len(described)
+    if num_unreadable > MAX_NAMES:
+        names += f", and {num_unreadable - MAX_NAMES:,} more"
     return (
-        f"{len(described):,} of {num_videos:,} videos cannot be read: {names}. They are left out, and "
-        f"{num_lost:,} of {num_queries:,} queries with them."
+        f"{num_unreadable:,} of {num_videos:,} videos cannot be read: {names}. They are left out, "
+        f"and {num_lost:,} of {num_queries:,} queries with them."
     )
 
 
@@ -90,8 +93,9 @@ def embed_files(
         readable = embedded.embeddings
         if of_frames or encoder.capabilities.weighs_frames:
             readable = embedded.all_frames[embedded.frame_rows]
+        shape_of_video = readable.shape[1:]
+        embeddings = np.zeros((len(videos), *shape_of_video), np.float32)
         readable_rows = [row_of[video.video_id] for video in embedded.gallery.videos]
-        embeddings = np.zeros((len(videos), *readable.shape[1:]), np.float32)
         embeddings[readable_rows] = readable
         unreadable: dict[str, str] = {}
         for video_id, reason in embedded.skipped:

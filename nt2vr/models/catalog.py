@@ -253,7 +253,7 @@ class Catalog:
         folders = self.find(name).folders
         if not folders:
             raise ConfigError(
-                f"{quoted(name)} is no checkpoint folder, but a model from outside. Choose another one."
+                f"{quoted(name)} is not a checkpoint folder, but a model from outside. Choose another one."
             )
         return folders[0]
 

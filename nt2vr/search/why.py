@@ -28,12 +28,14 @@ from nt2vr.search.strategies import (
 MAX_WORDS = 40
 # Largest difference between two computations of one vector, or poolings of one clip.
 SAME = 1e-3
-WHOLE_QUERIES = "This system knows whole queries only, so words and parts cannot be taken apart."
+WHOLE_QUERIES = (
+    "This system knows only whole queries, so its score cannot be split into words and parts."
+)
 NOT_BY_TEXT = (
-    "Words and parts are not taken apart: the search used a picture, or the model has been "
+    "The score is not split into words and parts: the search used a picture, or the model has been "
     "replaced since."
 )
-EXCERPT = "Words and parts are not taken apart: the answer is from another gallery. Open that one."
+EXCERPT = "The score is not split into words and parts: the answer is from another gallery. Open that gallery."
 NO_FRAMES = "This model takes whole clips, so it has no scores of single frames."
 NOT_SEARCHED = "This system has no score for this clip."
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from nt2vr.models.card import read_card
-from tests.app.raw import Event, RawClient, refusal
 from tests.conftest import STRANGER, RunningApp, run_app
 from tests.support.hub_server import HubServer, serve_hub
+from tests.support.raw_client import Event, RawClient, refusal
 from tests.support.tiny_models import write_tiny
 
 ADD: Event = ("model-add", "click")

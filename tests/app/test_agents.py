@@ -20,6 +20,9 @@ from mcp.client.streamable_http import streamable_http_client
 
 from nt2vr.models.card import WEIGHTS
 
+# Importing the client takes ten seconds.
+pytestmark = pytest.mark.slow
+
 TOOLS = {"search", "understand", "list_systems", "list_galleries"}
 
 

@@ -110,6 +110,7 @@ def test_clips_are_cacheable_and_served_in_ranges(client: Client, running_app: R
     assert "immutable" in answer.headers["cache-control"]
 
 
+@pytest.mark.slow
 def test_an_evaluation_adds_the_controls_and_answers_with_the_report(
     client: Client, running_app: RunningApp, reports: Path
 ) -> None:
@@ -152,6 +153,7 @@ def test_strangers_evaluate_built_in_data_only(running_app: RunningApp, tmp_path
             stranger.predict(data, ["CLIP"], api_name="/evaluate")
 
 
+@pytest.mark.slow
 def test_strangers_add_no_report_to_a_full_archive(
     client: Client, running_app: RunningApp, reports: Path
 ) -> None:

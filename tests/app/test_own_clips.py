@@ -14,7 +14,7 @@ from nt2vr.evaluation.archive import Archive
 from nt2vr.media.gallery import Video
 from nt2vr.media.video import probe
 from tests.conftest import STRANGER, RunningApp
-from tests.unit.evaluation.words import SYSTEMS, VIDEOS, report_of
+from tests.support.word_encoder import SYSTEMS, VIDEOS, report_of
 
 ASSETS = Path(gradio.__file__).parent / "media_assets"
 

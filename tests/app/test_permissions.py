@@ -16,9 +16,9 @@ from itsdangerous import TimestampSigner
 from PIL import Image
 
 from tests.app.conftest import token_of
-from tests.app.raw import Event, RawClient, refusal
 from tests.conftest import STRANGER, RunningApp, run_app
 from tests.support.hub_server import HubServer, serve_hub
+from tests.support.raw_client import Event, RawClient, refusal
 
 # Events that would train if the owner sent them.
 TRAINING: tuple[Event, ...] = (

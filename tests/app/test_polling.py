@@ -4,8 +4,8 @@ import uuid
 
 import pytest
 
-from tests.app.raw import RawClient
 from tests.conftest import STRANGER, RunningApp
+from tests.support.raw_client import RawClient
 
 
 @pytest.mark.parametrize("button", ["evaluate-start", "library-update"])

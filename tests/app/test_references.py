@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.app.raw import RawClient, refusal
 from tests.conftest import STRANGER, RunningApp
 from tests.support.paths import ROOT
+from tests.support.raw_client import RawClient, refusal
 
 CLIPS = sorted(path.stem for path in (ROOT / "assets" / "gallery" / "clips").glob("*.webm"))[:4]
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from nt2vr.evaluation.archive import MAX_NOTE, Archive, Remark
-from tests.app.raw import RawClient
 from tests.conftest import STRANGER, RunningApp
-from tests.unit.evaluation.words import SYSTEMS, report_of
+from tests.support.raw_client import RawClient
+from tests.support.word_encoder import SYSTEMS, report_of
 
 ADDRESS = ("on_address", "change")
 PLACES = (("understood", "report"),)

@@ -5,9 +5,9 @@ import pytest
 
 from nt2vr.ui.train.losses_table import losses_view
 from nt2vr.ui.train.presets import presets
-from tests.app.raw import RawClient
 from tests.conftest import RunningApp
 from tests.support.paths import ROOT
+from tests.support.raw_client import RawClient
 
 # These tests need an app of their own.
 pytestmark = pytest.mark.slow

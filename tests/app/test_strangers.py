@@ -159,6 +159,7 @@ def requests(routes: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str, str,
             yield method, f"{filled[0]}?{QUERY}", "", None
 
 
+@pytest.mark.slow
 def test_no_route_fails_tells_a_path_or_leaves_a_file(
     running_app: RunningApp, stranger: httpx.Client
 ) -> None:

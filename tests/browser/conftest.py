@@ -9,8 +9,8 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Error, Page, ViewportSize, expect, sync_playwright
 
-from tests.browser.actions import open_search
 from tests.conftest import RunningApp
+from tests.support.page_actions import open_search
 
 # The first does the least work.
 BROWSERS = (

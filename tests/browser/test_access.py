@@ -3,7 +3,8 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.actions import (
+from tests.conftest import RunningApp
+from tests.support.page_actions import (
     DANCING,
     MODELS_MS,
     SHIFTS,
@@ -16,7 +17,6 @@ from tests.browser.actions import (
     serious,
     submit,
 )
-from tests.conftest import RunningApp
 
 pytestmark = pytest.mark.browser
 
@@ -147,6 +147,7 @@ def test_moved_words_survive_a_link_and_back(page: Page) -> None:
     expect(bad).to_have_text("playing the drum")
 
 
+@pytest.mark.slow
 def test_a_skip_link_and_closing_lists_serve_the_keyboard(page: Page) -> None:
     skip = page.get_by_role("link", name="To the clips")
     skip.focus()

@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from nt2vr.ui.search.state import DEFAULT_QUERY
-from tests.browser.actions import MODELS_MS, columns, follow, submit
 from tests.conftest import RunningApp
+from tests.support.page_actions import MODELS_MS, columns, follow, submit
 
 pytestmark = pytest.mark.browser
 
@@ -30,6 +30,7 @@ def click_picture_example(page: Page) -> None:
     expect(page).to_have_url(re.compile("k=6"))
 
 
+@pytest.mark.slow
 def test_a_picture_example_gives_its_columns_back(loaded_page: Page) -> None:
     page = loaded_page
     follow(page, f"?q=a+clown+without+a+balloon&{MINE}")
@@ -44,6 +45,7 @@ def test_a_picture_example_gives_its_columns_back(loaded_page: Page) -> None:
     expect_own_columns(page)
 
 
+@pytest.mark.slow
 def test_typing_about_a_borrowed_picture_keeps_its_columns(loaded_page: Page) -> None:
     page = loaded_page
     follow(page, f"?q=a+clown+without+a+balloon&{MINE}")
@@ -55,6 +57,7 @@ def test_typing_about_a_borrowed_picture_keeps_its_columns(loaded_page: Page) ->
     expect_own_columns(page)
 
 
+@pytest.mark.slow
 def test_a_button_gives_back_borrowed_columns_and_keeps_chosen_systems(loaded_page: Page) -> None:
     page = loaded_page
     follow(page, f"?q=a+clown+without+a+balloon&{MINE}")
@@ -75,6 +78,7 @@ def test_a_button_gives_back_borrowed_columns_and_keeps_chosen_systems(loaded_pa
     expect(page).to_have_url(re.compile("systems=CLIP%7CCLIP\\+fusion"))
 
 
+@pytest.mark.slow
 def test_a_page_without_parameters_always_opens_with_the_default_story(
     loaded_page: Page, running_app: RunningApp
 ) -> None:

@@ -10,8 +10,8 @@ from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
 from nt2vr.evaluation.ready_report import ready_report
-from tests.browser.actions import MODELS_MS, columns, serious
 from tests.conftest import RunningApp
+from tests.support.page_actions import MODELS_MS, columns, serious
 
 pytestmark = pytest.mark.browser
 
@@ -35,6 +35,7 @@ def open_stage(page: Page, app: RunningApp) -> None:
     page.wait_for_function("history.state?.answered", timeout=MODELS_MS)
 
 
+@pytest.mark.slow
 def test_a_talk_ends_with_figures_and_keys_lead_away(
     own_page: Page, running_app: RunningApp
 ) -> None:
@@ -94,6 +95,7 @@ def exported(page: Page, kind: str, folder: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_pictures_show_what_is_on_the_stage(
     own_page: Page, running_app: RunningApp, tmp_path: Path
 ) -> None:
@@ -119,6 +121,7 @@ def test_pictures_show_what_is_on_the_stage(
     assert sum(count > 0 for count in greys) > 10
 
 
+@pytest.mark.slow
 def test_the_game_ends_with_the_room_s_score(own_page: Page, running_app: RunningApp) -> None:
     page = own_page
     page.goto(f"{running_app.url}{link_of(FIRST, LAST)}&guess=1")

@@ -7,7 +7,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from nt2vr.evaluation.archive import Archive
-from tests.browser.actions import (
+from tests.conftest import RunningApp
+from tests.support.old_composed_report import write_covr_file
+from tests.support.page_actions import (
     ANSWERS,
     MODELS_MS,
     SHOWN,
@@ -18,8 +20,6 @@ from tests.browser.actions import (
     held,
     serious,
 )
-from tests.conftest import RunningApp
-from tests.papers.covr.old_report import write_covr_file
 
 pytestmark = pytest.mark.browser
 

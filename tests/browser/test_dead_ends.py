@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.actions import columns, follow, submit
+from tests.support.page_actions import columns, follow, submit
 
 pytestmark = pytest.mark.browser
 
@@ -16,6 +16,7 @@ def expect_sentence(page: Page, text: str) -> None:
     expect(page.locator("#query textarea")).to_have_value(text)
 
 
+@pytest.mark.slow
 def test_a_misspelt_word_is_corrected_by_a_click(loaded_page: Page) -> None:
     page = loaded_page
     submit(page, "a ginat panda, no elephnat")
@@ -48,6 +49,7 @@ def test_each_tile_says_what_it_shows_or_lacks(loaded_page: Page) -> None:
     assert texts and texts <= {"no cats", "one cat, not two", "shows a lion", "shows two lions"}
 
 
+@pytest.mark.slow
 def test_a_query_without_verdicts_says_why(loaded_page: Page) -> None:
     page = loaded_page
     submit(page, "only a robot")

@@ -12,9 +12,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from nt2vr.evaluation.jobs import READY_MARK
-from tests.browser.actions import MODELS_MS, SHOWN, choose, held, submit
 from tests.browser.conftest import fresh_page
 from tests.conftest import RunningApp
+from tests.support.page_actions import MODELS_MS, SHOWN, choose, held, submit
 
 pytestmark = pytest.mark.browser
 
@@ -114,6 +114,7 @@ def test_the_tab_opens_with_a_report_that_is_ready(
         assert own_page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
 
 
+@pytest.mark.slow
 def test_a_late_report_replaces_no_new_evaluation(
     own_page: Page, running_app: RunningApp, reports: Path
 ) -> None:
@@ -132,6 +133,7 @@ def test_a_late_report_replaces_no_new_evaluation(
         expect(page.locator("#evaluate-form")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_click_before_the_first_answer_wins(
     own_page: Page, running_app: RunningApp, reports: Path
 ) -> None:
@@ -148,6 +150,7 @@ def test_a_click_before_the_first_answer_wins(
         assert refusals == []
 
 
+@pytest.mark.slow
 def test_a_report_picked_before_an_answer_stays(
     own_page: Page, running_app: RunningApp, reports: Path
 ) -> None:

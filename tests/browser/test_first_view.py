@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from nt2vr.ui.search.state import DEFAULT_QUERY
-from tests.browser.actions import MODELS_MS, columns, held, submit
 from tests.conftest import RunningApp
+from tests.support.page_actions import MODELS_MS, columns, held, submit
 
 pytestmark = pytest.mark.browser
 
@@ -21,6 +21,7 @@ STAGED = """clips => clips.map((clip) => {
 SEARCH = "opened"
 
 
+@pytest.mark.slow
 def test_the_default_story_is_shown_before_it_is_searched_for(
     own_page: Page, running_app: RunningApp
 ) -> None:
@@ -64,6 +65,7 @@ def test_a_query_typed_before_the_first_search_is_searched(
     expect(page.locator("#query textarea")).to_have_value("a bird, not flying")
 
 
+@pytest.mark.slow
 def test_another_search_s_link_shows_nothing_of_the_default_story(
     own_page: Page, running_app: RunningApp
 ) -> None:
@@ -75,6 +77,7 @@ def test_another_search_s_link_shows_nothing_of_the_default_story(
     expect(columns(page)).to_have_count(3, timeout=MODELS_MS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [("CLIP", "CLIP-neg"), ("CLIP-neg", "CLIP")])
 def test_the_stage_opens_with_the_clips_of_its_first_story(
     own_page: Page, running_app: RunningApp, order: tuple[str, str]

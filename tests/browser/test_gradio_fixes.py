@@ -37,6 +37,7 @@ def test_a_value_in_a_template_is_never_run_as_script(chromium: Browser, fixed: 
         blocks.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fixed", [ALONE, pytest.param(True, id="with the fix")])
 def test_selecting_a_tab_copies_nothing_inside_the_tabs(chromium: Browser, fixed: bool) -> None:
     with gr.Blocks(analytics_enabled=False) as blocks:

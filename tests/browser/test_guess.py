@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from nt2vr.ui.theme import TEMPLATES
-from tests.browser.actions import MODELS_MS, columns, open_menu
+from tests.support.page_actions import MODELS_MS, columns, open_menu
 
 pytestmark = pytest.mark.browser
 
@@ -109,6 +109,7 @@ def test_draws_and_stories_that_nobody_guessed_do_not_count(blank: Page) -> None
     assert hands["guess"]["score"] == "The room: 1 of 2"
 
 
+@pytest.mark.slow
 def test_a_room_guesses_two_stories_and_leaves(page: Page) -> None:
     open_menu(page)
     page.get_by_role("button", name="guess first").click()

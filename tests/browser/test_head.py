@@ -5,8 +5,8 @@ import random
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.actions import MODELS_MS, columns, follow, open_search, submit
 from tests.conftest import RunningApp
+from tests.support.page_actions import MODELS_MS, columns, follow, open_search, submit
 
 pytestmark = pytest.mark.browser
 
@@ -54,6 +54,7 @@ def resize(page: Page, size: tuple[int, int]) -> None:
     page.set_viewport_size({"width": size[0], "height": size[1]})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "queries", [ODD_QUERIES, pytest.param(MORE_QUERIES, marks=pytest.mark.slow)]
 )
@@ -76,6 +77,7 @@ def test_columns_and_clips_start_at_the_same_place(
     assert page.evaluate("document.documentElement.scrollWidth") == size[0]
 
 
+@pytest.mark.slow
 def test_systems_have_coloured_pills_and_one_switch_drops_the_negation(
     loaded_page: Page,
 ) -> None:
@@ -138,6 +140,7 @@ def test_three_columns_fit_into_a_laptop_s_window(
             assert len(set(grid["rows"])) == 1 and grid["width"] > 100, (height, grid)
 
 
+@pytest.mark.slow
 def test_a_ninth_tile_has_the_score_and_all_of_it(
     loaded_page: Page,
 ) -> None:
@@ -160,6 +163,7 @@ def test_a_ninth_tile_has_the_score_and_all_of_it(
     expect(scores.filter(has_text="stayed")).to_have_count(2)
 
 
+@pytest.mark.slow
 def test_a_long_query_is_shown_whole_while_it_is_edited(
     loaded_page: Page,
 ) -> None:
@@ -193,6 +197,7 @@ def test_a_name_is_the_last_thing_to_be_shortened(
     expect(names).to_have_text(["CLIP", "CLIP-bnl", "CLIP-neg", "CLIPboolean"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("num_loads", [4, pytest.param(10, marks=pytest.mark.slow)])
 def test_the_stage_fits_whenever_f_is_pressed(
     own_page: Page, running_app: RunningApp, num_loads: int
@@ -214,6 +219,7 @@ def test_the_stage_fits_whenever_f_is_pressed(
             raise AssertionError(f"after {moment:.0f} ms: {page.evaluate(GRID)}") from error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("num_loads", [2, pytest.param(8, marks=pytest.mark.slow)])
 def test_keys_that_are_pressed_while_the_page_loads_break_nothing(
     own_page: Page, running_app: RunningApp, num_loads: int

@@ -14,10 +14,10 @@ from playwright.sync_api import Page, expect
 from nt2vr.evaluation.archive import Archive, Remark
 from nt2vr.library.libraries import Libraries
 from nt2vr.search.strategies import System
-from tests.browser.actions import MODELS_MS, columns, follow
 from tests.browser.test_library_journey import open_library_tab, wait_until_ready
 from tests.conftest import RunningApp
-from tests.unit.evaluation.words import report_of
+from tests.support.page_actions import MODELS_MS, columns, follow
+from tests.support.word_encoder import report_of
 
 pytestmark = pytest.mark.browser
 

@@ -14,12 +14,13 @@ from nt2vr.evaluation.measures import Measured
 from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.evaluation.report import Result
 from nt2vr.evaluation.text_benchmark import TextBenchmark
-from tests.browser.actions import choose, columns, follow, follow_report
 from tests.conftest import RunningApp
+from tests.support.page_actions import choose, columns, follow, follow_report
 
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.slow
 def test_best_frames_are_large_and_within_their_card(loaded_page: Page) -> None:
     page = loaded_page
     follow(page, "?q=two+penguins+but+no+tree")
@@ -37,6 +38,7 @@ def test_best_frames_are_large_and_within_their_card(loaded_page: Page) -> None:
             assert place["x"] + place["width"] <= card["x"] + card["width"], width
 
 
+@pytest.mark.slow
 def test_a_clip_that_was_closed_opens_again(loaded_page: Page) -> None:
     page = loaded_page
     follow(page)
@@ -49,6 +51,7 @@ def test_a_clip_that_was_closed_opens_again(loaded_page: Page) -> None:
         expect(page.locator(".nt-detail")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_arrows_step_through_enlarged_clips_of_a_column(page: Page) -> None:
     clips = columns(page).first.locator(".nt-clip")
     ids = [clip.get_attribute("data-id") for clip in clips.all()]

@@ -12,8 +12,8 @@ from playwright.sync_api import Page, expect
 
 from nt2vr.library.libraries import Libraries
 from nt2vr.ui.search.state import DEFAULT_QUERY
-from tests.browser.actions import MODELS_MS, choose, columns, follow, reopen, serious, submit
 from tests.conftest import RunningApp
+from tests.support.page_actions import MODELS_MS, choose, columns, follow, reopen, serious, submit
 from tests.support.tiny_models import write_tiny
 
 pytestmark = pytest.mark.browser
@@ -75,6 +75,7 @@ def add_videos(page: Page, videos: Path) -> None:
     wait_until_ready(page, "Videos")
 
 
+@pytest.mark.slow
 def test_files_are_uploaded_searched_by_their_moments_renamed_and_removed(
     page: Page, libraries: Libraries, tmp_path: Path
 ) -> None:

@@ -11,8 +11,8 @@ import torch
 from playwright.sync_api import Page, expect
 
 from nt2vr.models.card import WEIGHTS
-from tests.browser.actions import MODELS_MS, choose, columns, open_menu
 from tests.conftest import RunningApp
+from tests.support.page_actions import MODELS_MS, choose, columns, open_menu
 from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.browser
@@ -81,7 +81,9 @@ def test_a_checkpoint_of_other_code_is_imported_and_searched(
     expect(problem).to_contain_text("There is no file")
     source.fill("anything")
     source.press("Enter")
-    expect(problem).to_contain_text("'anything' is no source of a model. Name a file (~/mine.pt)")
+    expect(problem).to_contain_text(
+        "'anything' is not a source of a model. Name a file (~/mine.pt)"
+    )
 
     page.locator("#model-upload").locator("xpath=..").locator("input[type=file]").set_input_files(
         tmp_path / "mine.pt"

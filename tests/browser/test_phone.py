@@ -3,8 +3,8 @@
 import pytest
 from playwright.sync_api import FloatRect, Locator, Page, expect
 
-from tests.browser.actions import SHIFTS, assert_still, columns, open_search
 from tests.conftest import RunningApp
+from tests.support.page_actions import SHIFTS, assert_still, columns, open_search
 
 pytestmark = pytest.mark.browser
 

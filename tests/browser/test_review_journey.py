@@ -18,8 +18,8 @@ from nt2vr.evaluation.report import Report, Result
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.media.gallery import load_gallery
 from nt2vr.settings import ASSETS
-from tests.browser.actions import MODELS_MS, choose, follow, follow_report, held
 from tests.conftest import RunningApp
+from tests.support.page_actions import MODELS_MS, choose, follow, follow_report, held
 
 pytestmark = pytest.mark.browser
 
@@ -78,6 +78,7 @@ def rows(page: Page) -> Locator:
     return page.locator(".nt-query a[data-show]")
 
 
+@pytest.mark.slow
 def test_step_through_queries_write_a_note_and_come_back(
     own_page: Page, running_app: RunningApp, report_id: str
 ) -> None:

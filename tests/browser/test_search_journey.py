@@ -10,9 +10,17 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from nt2vr.ui.search.state import DEFAULT_QUERY
-from tests.browser.actions import MODELS_MS, columns, follow, open_menu, open_search, reopen, submit
 from tests.browser.conftest import fresh_page
 from tests.conftest import RunningApp
+from tests.support.page_actions import (
+    MODELS_MS,
+    columns,
+    follow,
+    open_menu,
+    open_search,
+    reopen,
+    submit,
+)
 
 pytestmark = pytest.mark.browser
 

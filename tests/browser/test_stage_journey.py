@@ -9,7 +9,7 @@ from PIL import Image
 from playwright.sync_api import Page, expect
 
 from nt2vr.ui.search.tab_layout import built_in_stories
-from tests.browser.actions import MODELS_MS, columns, follow
+from tests.support.page_actions import MODELS_MS, columns, follow
 
 pytestmark = pytest.mark.browser
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.actions import MODELS_MS, columns, open_menu, serious
 from tests.browser.conftest import fresh_page
 from tests.conftest import STRANGER, RunningApp, free_port, run_app
+from tests.support.page_actions import MODELS_MS, columns, open_menu, serious
 from tests.support.tiny_models import TINY
 from trainer.config import TrainConfig, save_config
 from trainer.runs.manager import RunManager

@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from nt2vr.ui.search.watch import PRESET
-from tests.browser.actions import MODELS_MS, columns, follow, held, submit
 from tests.conftest import RunningApp
+from tests.support.page_actions import MODELS_MS, columns, follow, held, submit
 from tests.support.paths import ROOT
 from trainer.config import load_config, save_config
 from trainer.runs.run_folder import RunFolder, RunStatus
@@ -121,6 +121,7 @@ def go_back(page: Page) -> None:
     expect(page.locator("#systems")).not_to_contain_text("epoch", timeout=MODELS_MS)
 
 
+@pytest.mark.slow
 def test_watch_a_run_learn_and_go_back_through_its_epochs(
     own_page: Page, running_app: RunningApp
 ) -> None:

@@ -96,6 +96,7 @@ def test_a_bad_output_folder_is_refused_before_measuring(
     assert not (data_dir / "evaluation").exists()
 
 
+@pytest.mark.slow
 def test_the_measures_are_printed_as_json(
     data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

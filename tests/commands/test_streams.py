@@ -59,6 +59,7 @@ def test_output_that_cannot_be_written_is_one_sentence(
     assert result.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("redirected", BAD_ERRORS)
 def test_errors_that_cannot_be_written_change_no_exit_status(
     redirected: str, tmp_path: Path
@@ -74,6 +75,7 @@ def test_both_can_be_closed_at_once(tmp_path: Path) -> None:
     assert run(["queries", "split", "a dog"], ">&- 2>&-", tmp_path).returncode == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("redirected", [">/dev/full", "2>/dev/full", ">&- 2>&- <&-"])
 def test_work_is_done_whatever_becomes_of_the_output(redirected: str, tmp_path: Path) -> None:
     (tmp_path / "captions.txt").write_text("v#enc#0 a man plays the guitar\nw#enc#0 a dog runs\n")

@@ -127,7 +127,7 @@ def test_one_failed_download_does_not_stop_the_next(
     assert models.names() == ["tiny / test"]
     messages = [record.getMessage() for record in caplog.records if record.name.startswith("nt2vr")]
     assert len(messages) == 1
-    assert messages[0].startswith("NT2VR_MODELS: 'none/such' is no source of a model.")
+    assert messages[0].startswith("NT2VR_MODELS: 'none/such' is not a source of a model.")
 
 
 @pytest.mark.parametrize("file", [WEIGHTS, "open_clip_pytorch_model.bin"])

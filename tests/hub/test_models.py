@@ -265,6 +265,7 @@ def test_an_unreachable_hub_is_one_sentence(
     assert models_in(tmp_path / "models") == []
 
 
+@pytest.mark.slow
 def test_a_transfer_that_breaks_off_goes_on_where_it_stopped(
     tmp_path: Path, hub: HubServer
 ) -> None:

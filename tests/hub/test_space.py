@@ -98,6 +98,7 @@ def test_the_space_has_what_the_app_needs_and_nothing_private() -> None:
     assert not [name for name in files if name.startswith(("tests/", "runs/", "data/"))]
 
 
+@pytest.mark.slow
 def test_exactly_the_binary_files_are_stored_in_lfs(tmp_path: Path) -> None:
     folder = tmp_path / "space"
     assert main(["publish", "space", "--folder", str(folder)]) == 0
@@ -147,6 +148,7 @@ space.write_space(Path(sys.argv[1]), space.space_files())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 def test_a_killed_writing_leaves_no_space(
     tmp_path: Path,

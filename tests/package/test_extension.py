@@ -50,6 +50,7 @@ def run(site: Path, *arguments: str | Path) -> str:
     ).stdout
 
 
+@pytest.mark.slow
 def test_listing_extensions_imports_neither_torch_nor_what_they_add(site: Path) -> None:
     code = """
 import sys, json
@@ -67,6 +68,7 @@ print(json.dumps({"names": names, "modules": list(sys.modules)}))
     assert all(name.count(".") == 2 for name in of_papers)
 
 
+@pytest.mark.slow
 def test_a_package_adds_loss_strategy_benchmark_and_command(site: Path, tmp_path: Path) -> None:
     assert run(site, "-m", "nt2vr", "queries", "tiny", "a man sings").strip() == "3"
     assert "Count the words of a sentence." in run(site, "-m", "nt2vr", "queries", "--help")
@@ -115,6 +117,7 @@ def write_sounds(folder: Path) -> None:
     (folder / "loud.json").write_text(json.dumps(sounds), encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_package_adds_an_input_read_instead_of_frames(site: Path, tmp_path: Path) -> None:
     data = tmp_path / "data"
     write_sounds(data)
@@ -147,6 +150,7 @@ def test_a_package_adds_an_input_read_instead_of_frames(site: Path, tmp_path: Pa
     assert (card["sounds"], card["features"]) == ("loud", "")
 
 
+@pytest.mark.slow
 def test_a_broken_extension_is_left_out_with_a_warning(site: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken-1.dist-info"
     broken.mkdir()

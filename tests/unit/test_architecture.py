@@ -10,12 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.paths import ROOT
-
-FILES = [
-    ROOT / "app.py",
-    *sorted((ROOT / "nt2vr").rglob("*.py")),
-    *sorted((ROOT / "trainer").rglob("*.py")),
-]
+from tests.support.sources import FILES, name_of, nodes_of
 
 # What may be imported -> the rooms that may.
 ONLY_IN = {
@@ -75,15 +70,11 @@ LAYERS = (
 )
 
 
-def name_of(file: Path) -> str:
-    return file.relative_to(ROOT).as_posix()
-
-
 @cache
 def imports_of(file: Path) -> tuple[str, ...]:
     """List everything a file imports, at its top or inside functions: "nt2vr.ui" for `from nt2vr import ui` too."""
     imported: list[str] = []
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in nodes_of(file):
         if isinstance(node, ast.Import):
             imported += (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -181,6 +172,7 @@ def test_no_import_cycle() -> None:
         visit(name, ())
 
 
+@pytest.mark.slow
 def test_nothing_large_is_imported_before_it_is_needed() -> None:
     """The page must be up before torch is, and the decoder's children must start quickly."""
     code = """

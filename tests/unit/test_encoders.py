@@ -2,16 +2,10 @@
 
 import ast
 import re
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 
-from tests.support.paths import ROOT
+from tests.support.sources import FILES, name_of, nodes_of
 
-FILES = [
-    ROOT / "app.py",
-    *sorted((ROOT / "nt2vr").rglob("*.py")),
-    *sorted((ROOT / "trainer").rglob("*.py")),
-]
 INTERFACE = "Encoder"
 # They define encoders, or build them.
 MAY_NAME_CLASSES = (
@@ -36,22 +30,12 @@ SECTIONS = ("side", "input", "clip", "queries")
 MAY_ASK_CARDS = ("nt2vr/models/", "trainer/config/")
 
 
-def name_of(file: Path) -> str:
-    return file.relative_to(ROOT).as_posix()
-
-
-def tree_of(file: Path) -> ast.Module:
-    return ast.parse(file.read_text(encoding="utf-8"))
-
-
 def encoder_classes() -> set[str]:
     """Return the names of the encoders in `nt2vr/models`: subclasses of `Encoder`, and classes with its methods."""
     definitions = []
     for file in FILES:
         if name_of(file).startswith("nt2vr/models/"):
-            definitions += [
-                node for node in ast.walk(tree_of(file)) if isinstance(node, ast.ClassDef)
-            ]
+            definitions += [node for node in nodes_of(file) if isinstance(node, ast.ClassDef)]
 
     encoders = {INTERFACE}
     for definition in definitions:
@@ -73,10 +57,10 @@ def encoder_classes() -> set[str]:
 CLASSES = encoder_classes()
 
 
-def variables_of(tree: ast.Module) -> set[str]:
+def variables_of(nodes: Sequence[ast.AST]) -> set[str]:
     """Return the names in a file that hold encoders: by their name, or annotated as such."""
     names = {"encoder"}
-    for node in ast.walk(tree):
+    for node in nodes:
         if not isinstance(node, ast.arg | ast.AnnAssign) or node.annotation is None:
             continue
         annotation = ast.unparse(node.annotation).strip("'\"").removesuffix(" | None")
@@ -105,10 +89,10 @@ def names_in(node: ast.AST) -> set[str]:
     return set()
 
 
-def questions_in(tree: ast.Module) -> Iterator[ast.AST]:
+def questions_in(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
     """Yield the places of a file that ask an object whether it is an encoder, or an encoder what it is."""
-    variables = variables_of(tree)
-    for node in ast.walk(tree):
+    variables = variables_of(nodes)
+    for node in nodes:
         if isinstance(node, ast.Match) and holds_encoder(node.subject, variables):
             yield node
         if isinstance(node, ast.MatchClass) and names_in(node.cls) & (CLASSES | {INTERFACE}):
@@ -130,9 +114,9 @@ def questions_in(tree: ast.Module) -> Iterator[ast.AST]:
             yield node
 
 
-def conditions_in(tree: ast.Module) -> Iterator[ast.expr]:
+def conditions_in(nodes: Sequence[ast.AST]) -> Iterator[ast.expr]:
     """Yield the expressions whose truth a file asks for."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.If | ast.IfExp | ast.While | ast.Assert):
             yield node.test
         elif isinstance(node, ast.comprehension):
@@ -167,7 +151,7 @@ def test_encoder_classes_are_named_only_where_defined_or_built() -> None:
     strays = []
     for file in FILES:
         if name_of(file) not in MAY_NAME_CLASSES:
-            for node in ast.walk(tree_of(file)):
+            for node in nodes_of(file):
                 strays += [f"{name_of(file)} names {name}" for name in names_in(node) & CLASSES]
     assert strays == []
 
@@ -177,7 +161,7 @@ def test_no_encoder_is_asked_what_it_is() -> None:
     for file in FILES:
         if name_of(file) != ADAPTER:
             strays += [
-                f"{name_of(file)}: {ast.unparse(node)}" for node in questions_in(tree_of(file))
+                f"{name_of(file)}: {ast.unparse(node)}" for node in questions_in(nodes_of(file))
             ]
     assert strays == []
 
@@ -186,7 +170,7 @@ def test_nobody_asks_a_card_what_its_model_is() -> None:
     strays = []
     for file in FILES:
         if not name_of(file).startswith(MAY_ASK_CARDS):
-            conditions = conditions_in(tree_of(file))
+            conditions = conditions_in(nodes_of(file))
             strays += [
                 f"{name_of(file)}: {ast.unparse(condition)}"
                 for condition in conditions

@@ -68,9 +68,7 @@ def config(tmp_path: Path) -> TrainConfig:
     )
 
 
-def test_the_preset_s_first_loss_is_that_of_a_plain_loop(
-    config: TrainConfig, tmp_path: Path
-) -> None:
+def test_the_first_loss_is_that_of_a_plain_loop(config: TrainConfig, tmp_path: Path) -> None:
     run = run_training(config, tmp_path / "run")
     steps = [json.loads(line) for line in run.metrics.read_text().splitlines()]
     losses = [step["con"] for step in steps if "con" in step]

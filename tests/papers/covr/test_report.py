@@ -13,7 +13,7 @@ from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.papers.covr.benchmark import CovrBenchmark
 from nt2vr.papers.covr.kind import read_single_file
 from nt2vr.papers.covr.queries import CovrQuery, EmbeddedMedia
-from tests.papers.covr.old_report import RANKS, write_covr_file
+from tests.support.old_composed_report import RANKS, write_covr_file
 from tests.support.tiny_models import write_tiny
 
 

@@ -30,9 +30,9 @@ from nt2vr.presets import preset_files
 from nt2vr.search.embed_clips import embed_gallery
 from nt2vr.search.embed_query import embed_query
 from nt2vr.search.references import Reference
-from tests.papers.covr.triplets import write_triplets
 from tests.support.tiny_models import write_tiny
 from tests.support.trainings import run_training
+from tests.support.triplet_files import write_triplets
 from trainer.config import TrainConfig, load_config
 from trainer.runs.run_folder import RunFolder, read_metrics
 
@@ -89,6 +89,7 @@ def test_a_run_trains_the_fusion_that_search_then_has(config: TrainConfig, tmp_p
     assert catalog.folder("mine") == folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("blocks", [0, 2])
 def test_a_run_on_families_learns_from_all_their_queries(
     config: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, blocks: int
@@ -160,6 +161,7 @@ def test_settings_that_cannot_go_together_are_one_sentence(
         TrainConfig(monitor="fusion/R@1")
 
 
+@pytest.mark.slow
 def test_cross_attention_sees_the_same_in_training_and_search(
     config: TrainConfig, tmp_path: Path
 ) -> None:

@@ -25,8 +25,8 @@ from nt2vr.papers.covr.queries import CovrQuery
 from nt2vr.papers.covr.settings import FusionSettings
 from nt2vr.papers.covr.training import FusionLearner, add_fusion
 from nt2vr.papers.covr.world_triplets import load_families
-from tests.papers.covr.triplets import write_triplets
 from tests.support.tiny_models import write_tiny
+from tests.support.triplet_files import write_triplets
 from trainer.config import TrainConfig
 
 DIM = 12
@@ -103,6 +103,7 @@ def recall(fusion: Fusion, data: FusionData) -> float:
     return float((vectors @ data.clips.T).argmax(dim=1).eq(data.targets).float().mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hidden", [0, 32], ids=["linear", "one hidden layer"])
 @pytest.mark.parametrize("loss", sorted(LOSSES))
 def test_a_fusion_learns_what_parts_cannot_know(loss: str, hidden: int) -> None:
@@ -139,6 +140,7 @@ def test_cross_attention_has_no_effect_before_it_is_trained() -> None:
     torch.testing.assert_close(Fusion(DIM, 1, 1, blocks=2)(*parts, tokens, frames), plain(*parts))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", sorted(LOSSES))
 def test_cross_attention_learns_what_only_the_tokens_tell(loss: str) -> None:
     """The target lies at the picture plus the second token, where the wanted part says nothing."""
@@ -189,6 +191,7 @@ def test_a_checkpoint_with_an_added_fusion_is_read_with_it(tmp_path: Path) -> No
     assert trained_fusion.fingerprint == fusion.fingerprint
 
 
+@pytest.mark.slow
 def test_families_are_embedded_with_every_triplet_among_its_right_clips(tmp_path: Path) -> None:
     write_tiny(tmp_path / "model")
     encoder = read_checkpoint(tmp_path / "model")

@@ -21,7 +21,7 @@ from nt2vr.ui.evaluate.report_view import report_view
 from nt2vr.ui.evaluate.review_view import review_view
 from nt2vr.world.drawn.render import render
 from nt2vr.world.sampling import sample_scenes
-from tests.papers.covr.old_report import write_covr_file
+from tests.support.old_composed_report import write_covr_file
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.papers.vfc import EXTENSION
 from nt2vr.search.strategies import System
-from tests.unit.evaluation.words import WordModels, embedded
+from tests.support.word_encoder import WordModels, embedded
 
 KINETICS_VERB = "Kinetics-verb"
 Read = Callable[[Path], TextBenchmark]

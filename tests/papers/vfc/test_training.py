@@ -47,6 +47,7 @@ def undrawn(file: ClipFile, encoder: Encoder, progress: Progress = silent) -> ND
     return unit
 
 
+@pytest.mark.slow
 def test_changed_verbs_are_calibrated_and_repeat_and_the_loss_falls(
     tmp_path: Path,
     config: TrainConfig,

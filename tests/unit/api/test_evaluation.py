@@ -11,7 +11,7 @@ import nt2vr
 from nt2vr.errors import ConfigError
 from nt2vr.search.strategies import STRATEGIES
 from tests.support.colour_model import ColourModel
-from tests.unit.evaluation.words import SYSTEMS, report_of
+from tests.support.word_encoder import SYSTEMS, report_of
 
 CAPTIONS = {
     "red": "a red car is driving",

@@ -117,6 +117,7 @@ def test_a_pickled_answer_is_shown_in_a_notebook(answer: Answer) -> None:
     assert "Colours" in pickled(answer)._repr_html_()
 
 
+@pytest.mark.slow
 def test_answers_travel_to_a_process_pool_and_back(answer: Answer) -> None:
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=context) as pool:

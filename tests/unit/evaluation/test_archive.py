@@ -13,7 +13,7 @@ from nt2vr.evaluation import archive as archive_module
 from nt2vr.evaluation.archive import REVIEW, Archive, Remark, read_remarks
 from nt2vr.search.strategies import System
 from tests.support.paths import ROOT
-from tests.unit.evaluation.words import report_of
+from tests.support.word_encoder import report_of
 
 
 @pytest.fixture

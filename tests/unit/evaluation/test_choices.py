@@ -18,7 +18,7 @@ from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.search.strategies import System
-from tests.unit.evaluation.words import WordModels, embedded
+from tests.support.word_encoder import WordModels, embedded
 
 VIDEOS = ("a man sings", "a dog", "dancing dog", "a cat")
 TEXTS = ("a man sings", "a man not sings", "a dog", "a man dancing", "dog dancing")

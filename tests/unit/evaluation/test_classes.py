@@ -26,8 +26,8 @@ from nt2vr.progress import silent
 from nt2vr.search.strategies import System
 from nt2vr.world.altered import shown_classes
 from nt2vr.world.sampling import sample_scenes
+from tests.support.word_encoder import WordEncoder, WordModels
 from tests.unit.evaluation.test_choices import benchmark_of
-from tests.unit.evaluation.words import WordEncoder, WordModels
 
 
 def asked(labels: list[tuple[str, str]], prompts: Prompts | None = None) -> Task:

@@ -11,7 +11,7 @@ from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.search.strategies import System
 from nt2vr.world.reader import read_claim
 from nt2vr.world.sampling import sample_scenes
-from tests.unit.evaluation.words import QUERIES, VIDEOS, WordModels, embedded
+from tests.support.word_encoder import QUERIES, VIDEOS, WordModels, embedded
 
 
 def test_foils_are_false_as_they_are_read() -> None:

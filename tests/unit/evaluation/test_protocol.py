@@ -12,7 +12,7 @@ from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.models.card import Card
 from nt2vr.progress import silent, stoppable
 from nt2vr.search.strategies import System
-from tests.unit.evaluation.words import QUERIES, VIDEOS, WordModels, embedded, word_benchmark
+from tests.support.word_encoder import QUERIES, VIDEOS, WordModels, embedded, word_benchmark
 
 PLAIN = System("words")
 DROP = System("words", "drop")

@@ -14,6 +14,7 @@ from nt2vr.services import Services
 from nt2vr.settings import Settings
 
 
+@pytest.mark.slow
 def test_it_is_added_once_fits_the_gallery_and_stays_deleted(tmp_path: Path) -> None:
     with closing(Services(Settings.read(tmp_path, "cpu"))) as services:
         evaluations = services.evaluations

@@ -20,7 +20,7 @@ from nt2vr.evaluation.text_systems import system_spec
 from nt2vr.media.gallery import Video
 from nt2vr.models.card import Card
 from nt2vr.search.strategies import System
-from tests.unit.evaluation.words import WordModels, word_benchmark
+from tests.support.word_encoder import WordModels, word_benchmark
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from nt2vr.evaluation.queries import JudgedQuery, cue_of, row_array
 from nt2vr.evaluation.text_systems import search_vectors
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.strategies import System
-from tests.unit.evaluation.words import QUERIES, WordEncoder, embedded
+from tests.support.word_encoder import QUERIES, WordEncoder, embedded
 
 CAPTION, _, NEGATED, COMPOSED, PURE = QUERIES
 UNREAD = JudgedQuery("composed", "someone who sings and not dancing", row_array([0]))

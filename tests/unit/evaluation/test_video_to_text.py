@@ -11,7 +11,7 @@ from nt2vr.evaluation.measures import (
 )
 from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.evaluation.scoring import caption_ranks
-from tests.unit.evaluation.words import SYSTEMS, report_of
+from tests.support.word_encoder import SYSTEMS, report_of
 
 
 def described(*videos: list[int]) -> list[JudgedQuery]:

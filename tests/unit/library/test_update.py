@@ -419,6 +419,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_a_killed_update_goes_on_where_it_was(room: Room, tmp_path: Path) -> None:
     script = tmp_path / "child.py"
     script.write_text(CHILD)

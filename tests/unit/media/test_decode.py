@@ -79,6 +79,7 @@ def test_ctrl_c_is_left_to_the_parent(decoder: Decoder) -> None:
     decoder._start(Path("a.mp4"), signal.raise_signal, signal.SIGINT).result()
 
 
+@pytest.mark.slow
 def test_a_crash_or_a_hang_affects_that_file_alone(write_video: WriteVideo) -> None:
     good = write_video("good.avi", [100] * 5)
     with Decoder(num_workers=1, timeout_s=1) as decoder:
@@ -128,6 +129,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 @pytest.mark.parametrize("way", ["killed", "ends by itself"])
 def test_no_child_outlives_the_app_however_it_ends(tmp_path: Path, way: str) -> None:

@@ -56,6 +56,7 @@ def start_writer(folder: Path, first: int, last: int) -> "subprocess.Popen[str]"
     )
 
 
+@pytest.mark.slow
 def test_a_killed_writer_loses_nothing_that_was_appended(tmp_path: Path) -> None:
     last = 0
     for attempt in range(4):
@@ -72,6 +73,7 @@ def test_a_killed_writer_loses_nothing_that_was_appended(tmp_path: Path) -> None
     assert last > 10
 
 
+@pytest.mark.slow
 def test_two_writers_store_each_row_once(tmp_path: Path) -> None:
     writers = [start_writer(tmp_path, first, 120) for first in (0, 40)]
     for writer in writers:

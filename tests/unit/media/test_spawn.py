@@ -26,6 +26,7 @@ with Decoder() as decoder:
 """
 
 
+@pytest.mark.slow
 def test_a_script_without_a_main_guard_decodes_and_runs_once(
     write_video: Callable[..., Path], tmp_path: Path
 ) -> None:
@@ -79,6 +80,7 @@ time.sleep(60)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 @pytest.mark.parametrize(
     ("script", "outlives"),

@@ -93,6 +93,7 @@ def test_a_folder_names_no_code_and_few_layers(tmp_path: Path, file: str, conten
         check_model_files(write(tmp_path, {**GOOD, file: content}), "mine")
 
 
+@pytest.mark.slow
 def test_layers_under_any_name_are_counted_while_they_are_built() -> None:
     with pytest.raises(CheckpointError, match=r"mine .*50,000"), limited_layers("mine"):
         torch.nn.ModuleList(torch.nn.Identity() for _ in range(MAX_MODULES + 1))

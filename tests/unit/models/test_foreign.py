@@ -390,6 +390,7 @@ def test_transformers_siglip_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert_alike(encoder, expected, size=32)
 
 
+@pytest.mark.slow
 def test_the_notes_of_open_clips_training_tell_the_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

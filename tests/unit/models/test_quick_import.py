@@ -34,6 +34,7 @@ def run(program: str) -> None:
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
+@pytest.mark.slow
 def test_open_clip_is_imported_without_the_compiler() -> None:
     run(WITHOUT_IT)
 

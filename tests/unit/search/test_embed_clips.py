@@ -380,6 +380,7 @@ if __name__ == "__main__":  # the decoder's child imports this script too
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "stored"), [("", 16), ("library", 17)], ids=["batches of 64 frames", "a library"]
 )

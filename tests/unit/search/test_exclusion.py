@@ -18,7 +18,7 @@ from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.exclusion import Exclusion, scores_of
 from nt2vr.search.index import ExactIndex
 from nt2vr.search.strategies import System
-from tests.unit.evaluation.words import QUERIES, WordEncoder, embedded
+from tests.support.word_encoder import QUERIES, WordEncoder, embedded
 
 Vectors = NDArray[np.float32]
 X, Y, Z = np.eye(3, dtype=np.float32)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from nt2vr.models.card import Card
 from nt2vr.search.strategies import STRENGTHS, EmbeddedParts, System, anchor_of, anchored, spherical
-from tests.unit.evaluation.words import WordEncoder, embedded
+from tests.support.word_encoder import WordEncoder, embedded
 
 X, Y = np.eye(2, dtype=np.float32)
 

@@ -213,6 +213,7 @@ def loss_of_rows(scores: Tensor) -> Tensor:
     return (scores @ scores.T).logsumexp(dim=0).sum()
 
 
+@pytest.mark.slow
 def test_averaged_gradients_of_two_processes_equal_one(tmp_path: Path) -> None:
     start_processes(average, (tmp_path,), nprocs=2, start_method="forkserver")  # type: ignore[no-untyped-call]
     weight = torch.tensor([[2.0, -1.0]], requires_grad=True)

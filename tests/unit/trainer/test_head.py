@@ -201,6 +201,7 @@ def test_the_loss_over_seqtransf_is_that_of_clip4clip() -> None:
     assert ContrastiveLoss()(batch).item() == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["optimizer", "model", "head"])
 def test_a_run_with_other_parameters_is_not_resumed(
     config: TrainConfig, tmp_path: Path, part: str

@@ -10,9 +10,9 @@ import torch
 import nt2vr
 from nt2vr.cli import main
 from nt2vr.evaluation.sources import Data
+from tests.support.captioned_pictures import write_captioned_pictures
 from tests.support.tiny_models import write_tiny
 from tests.support.trainings import SMALL, go_on, run_training, stop_at
-from tests.unit.trainer.captioned import write_captioned_pictures
 from trainer.config import TrainConfig
 from trainer.runs.run_folder import RunFolder, read_metrics
 
@@ -67,6 +67,7 @@ def test_the_last_epoch_is_measured_as_evaluation_does(config: TrainConfig, tmp_
     }
 
 
+@pytest.mark.slow
 def test_an_older_run_continues_and_gains_columns(
     config: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,10 +9,10 @@ import pytest
 
 from nt2vr.cli import main
 from nt2vr.errors import Nt2vrError
-from tests.papers.covr.triplets import write_triplets
+from tests.support.captioned_pictures import write_captioned_pictures
 from tests.support.tiny_models import TINY, write_tiny
 from tests.support.trainings import SMALL
-from tests.unit.trainer.captioned import write_captioned_pictures
+from tests.support.triplet_files import write_triplets
 from trainer import teaching
 from trainer.config import TrainConfig, save_config
 from trainer.runs.manager import RunManager

@@ -46,6 +46,7 @@ def data_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_command_teaches_without_data_and_continues_when_repeated(
     data_dir: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -92,6 +93,7 @@ def test_a_command_teaches_without_data_and_continues_when_repeated(
     assert main(command) == 1 and "is here already" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_number_of_epochs_is_chosen_at_the_start_only(
     data_dir: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

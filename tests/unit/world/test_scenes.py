@@ -41,6 +41,7 @@ def digest() -> str:
     return seen.hexdigest()
 
 
+@pytest.mark.slow
 def test_another_process_with_another_hash_seed_gives_the_same_world() -> None:
     """A set in a place where order counts would change the world from run to run."""
     code = "import sys, test_scenes; sys.stdout.write(test_scenes.digest())"

@@ -13,7 +13,7 @@ from nt2vr.negation.parse.cues import LESS, cues, forms
 from nt2vr.negation.parse.inflect import is_known
 from nt2vr.negation.parse.query import MAX_QUERY_CHARS, MAX_UNWANTED, Query, check_query, understand
 from nt2vr.negation.parse.tagger import load_tagger
-from tests.unit.negation.frames import framed, judge
+from tests.support.sentence_frames import framed, judge
 
 FAMILIES: dict[str, list[dict[str, list[str]]]] = defaultdict(list)
 for line in (

@@ -300,6 +300,7 @@ def test_a_share_of_the_captions_is_held_in_place(tmp_path: Path, config: TrainC
         config.replace(keep_share=0.5, losses={"distill": {}, "contrastive": {}})
 
 
+@pytest.mark.slow
 def test_a_killed_preparation_continues_with_stored_embeddings(
     tmp_path: Path, config: TrainConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:

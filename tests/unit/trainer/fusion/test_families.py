@@ -18,6 +18,7 @@ from tests.support.trainings import run_training
 from trainer.config import TrainConfig, TrainedPart
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "train"),
     [("SigLIP", "all"), ("SigLIP 2", "text"), ("CLIPA", "text"), ("MetaCLIP 2", "text")],

@@ -14,9 +14,9 @@ from nt2vr.errors import CheckpointError, DivergedError
 from nt2vr.models.card import read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.papers.covr.training import FusionLearner
-from tests.papers.covr.triplets import write_triplets
 from tests.support.tiny_models import TINY, write_tiny
 from tests.support.trainings import SMALL, go_on, run_training, stop_at
+from tests.support.triplet_files import write_triplets
 from trainer.__main__ import main
 from trainer.config import TrainConfig, save_config
 from trainer.learner import Learner
@@ -82,6 +82,7 @@ KINDS: dict[str, Callable[[Path], dict[str, Any]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_nan_loss_stops_the_run_at_that_step(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -123,6 +124,7 @@ def test_a_nan_loss_stops_the_run_at_that_step(
     assert finished and (finished.state, finished.diverged_rate) == ("finished", None)
 
 
+@pytest.mark.slow
 def test_a_lower_rate_holds_for_all_later_resumes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -159,6 +161,7 @@ def test_a_lower_rate_holds_for_all_later_resumes(
     assert rates == [pytest.approx(5e-4 * rate_at(8, CONFIG))]
 
 
+@pytest.mark.slow
 def test_an_early_lower_rate_survives_a_stop(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

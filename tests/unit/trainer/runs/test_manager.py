@@ -121,6 +121,7 @@ def test_a_run_is_started_stopped_killed_and_resumed(
     assert (trashed / "checkpoints").is_dir()
 
 
+@pytest.mark.slow
 def test_a_failed_run_says_why_and_leaves_nothing(
     manager: RunManager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -294,6 +295,7 @@ with Lock(Path(sys.argv[1])).hold(Holder("a", "runs/a", 7)):
 """
 
 
+@pytest.mark.slow
 def test_a_lock_is_held_until_its_holder_is_killed(tmp_path: Path) -> None:
     lock = Lock(tmp_path / "lock")
     command = [sys.executable, "-c", HOLD, str(lock.path)]

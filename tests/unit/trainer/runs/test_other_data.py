@@ -10,9 +10,9 @@ import pytest
 import torch
 from PIL import Image
 
-from tests.papers.covr.triplets import write_triplets
 from tests.support.tiny_models import write_tiny
 from tests.support.trainings import SMALL, go_on, run_training, stop_at
+from tests.support.triplet_files import write_triplets
 from trainer.config import TrainConfig
 from trainer.runs.run_folder import RunFolder
 
@@ -84,6 +84,7 @@ def reverse(folder: Path) -> None:
     write_rows(folder, ROWS[::-1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "share"),
     [
@@ -133,6 +134,7 @@ def test_edited_captions_of_a_text_tower_are_noticed(
     go_on(run)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", ["text", "picture"])
 def test_changed_triplets_of_a_fusion_are_noticed(
     change: str, tmp_path: Path, stopped: Callable[[TrainConfig], RunFolder]
@@ -167,6 +169,7 @@ def test_a_config_that_asks_for_fewer_clips_is_still_named(
     assert "config differs in num_clips" in refusal(run)
 
 
+@pytest.mark.slow
 def test_a_run_saved_without_digests_continues(
     tmp_path: Path, stopped: Callable[[TrainConfig], RunFolder]
 ) -> None:

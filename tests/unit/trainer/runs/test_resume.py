@@ -17,9 +17,9 @@ from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.framing import Framing
-from tests.papers.covr.triplets import write_triplets
 from tests.support.tiny_models import TINY, tiny_model, write_tiny
-from tests.support.trainings import go_on, run_training
+from tests.support.trainings import SMALL, go_on, run_training
+from tests.support.triplet_files import write_triplets
 from trainer import validator
 from trainer.config import TrainConfig, load_config, save_config
 from trainer.data.batches import Batch
@@ -176,6 +176,7 @@ def assert_twins(folder: Path, twin: Path) -> None:
     assert not list(folder.glob("checkpoints/.*"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "when", "step", "every_s", "saved_at"),
     [
@@ -205,9 +206,15 @@ def test_a_killed_run_reaches_the_same_numbers(
     assert_twins(folder, twins / kind)
 
 
-def test_a_run_of_the_former_world_is_refused(twins: Path, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    """Train a small run."""
+    return run_training(SMALL, tmp_path_factory.mktemp("finished") / "run")
+
+
+def test_a_run_of_the_former_world_is_refused(finished: RunFolder, tmp_path: Path) -> None:
     run = RunFolder(tmp_path)
-    saved = torch.load(twins / "all" / "resume.pt", weights_only=True)
+    saved = torch.load(finished.resume, weights_only=True)
     # 0.2.0 wrote none.
     del saved["look"]
     torch.save(saved, run.resume)
@@ -387,16 +394,16 @@ def fail() -> Any:
     ids=["empty", "cut off", "another file", "an object", "another config"],
 )
 def test_an_unusable_state_is_refused_in_one_sentence(
-    twins: Path,
+    finished: RunFolder,
     tmp_path: Path,
     damage: Callable[[Path], None],
     error: type[Exception],
     message: str,
 ) -> None:
     run = RunFolder(tmp_path)
-    run.resume.write_bytes((twins / "all" / "resume.pt").read_bytes())
+    run.resume.write_bytes(finished.resume.read_bytes())
     damage(run.resume)
-    config = ALL.replace(seed=1, learning_rate=1) if error is ConfigError else ALL
+    config = SMALL.replace(seed=1, learning_rate=1) if error is ConfigError else SMALL
     with pytest.raises(error, match=message) as caught:
         read_saved(run, config)
     assert "\n" not in str(caught.value)
@@ -426,14 +433,15 @@ def test_patience_counts_from_the_best_epoch() -> None:
 
 
 def test_a_run_out_of_patience_ends_early_and_says_why(
-    twins: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     values = iter((0.5, 0.7, 0.7))
     monkeypatch.setattr(validator, "validate", lambda *_: {"original/MIR": next(values)})
     config = ALL.replace(epochs=5, patience=1, num_clips=12, accumulate=1, passes=1)
-    clips = world_clips("train", 44, 2, Framing(64), 0, twins / "frames")
+    clips = world_clips("train", 12, 2, Framing(64), 0, tmp_path / "frames")
     caplog.set_level("INFO", "trainer.loop")
-    run = RunFolder(tmp_path)
+    run = RunFolder(tmp_path / "run")
+    run.path.mkdir()
     assert train(Learner(config), run, clips, clips) == "finished"
     epochs = [
         line["epoch"]

@@ -12,9 +12,9 @@ import pytest
 
 from nt2vr.cli import main
 from nt2vr.errors import ConfigError
+from tests.support.captioned_pictures import write_captioned_pictures
 from tests.support.tiny_models import write_tiny
 from tests.support.trainings import SMALL, go_on
-from tests.unit.trainer.captioned import write_captioned_pictures
 from trainer.config import TrainConfig, load_config, save_config
 from trainer.runs import sweep
 from trainer.runs.run_folder import RunFolder, read_metrics

@@ -18,7 +18,7 @@ from nt2vr.ui.evaluate.query_views import queries_view
 from nt2vr.ui.evaluate.report_link import ReportLink
 from nt2vr.ui.evaluate.review_view import review_view
 from nt2vr.ui.web.permissions import Permissions
-from tests.unit.evaluation.words import FIRST, SECOND, SYSTEMS, VIDEOS, report_of
+from tests.support.word_encoder import FIRST, SECOND, SYSTEMS, VIDEOS, report_of
 
 TOKEN = "a-token-of-the-owner"
 # The position of a query.

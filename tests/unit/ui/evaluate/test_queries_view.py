@@ -14,7 +14,7 @@ from nt2vr.ui.evaluate.query_listing import PER_PAGE, ClipSource, QueryListing
 from nt2vr.ui.evaluate.query_views import NOTHING_TO_SEARCH, marks_of, queries_view
 from nt2vr.ui.evaluate.report_link import ReportLink
 from nt2vr.ui.evaluate.review_view import review_view
-from tests.unit.evaluation.words import FIRST, SECOND, SYSTEMS, report_of
+from tests.support.word_encoder import FIRST, SECOND, SYSTEMS, report_of
 
 HERE = ClipSource(
     "videos",

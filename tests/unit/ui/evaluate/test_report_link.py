@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from nt2vr.ui.evaluate.report_link import MAX_CHARS, ReportLink, resolved
-from tests.unit.evaluation.words import FIRST, SECOND, SYSTEMS, report_of
+from tests.support.word_encoder import FIRST, SECOND, SYSTEMS, report_of
 
 FULL = ReportLink("r", "A", "B", "worsened", "", "not", "misread", "a “boy”", "1", 3, 17)
 

@@ -19,7 +19,7 @@ from nt2vr.ui.evaluate.report_view import (
     reports_view,
 )
 from nt2vr.ui.web.permissions import Permissions
-from tests.unit.evaluation.words import (
+from tests.support.word_encoder import (
     FIRST,
     SECOND,
     SYSTEMS,

@@ -1,6 +1,6 @@
 """The app, whose jobs go on until they are cancelled, which leaves a file; it lists its routes, too.
 
-Run as `python -m tests.app.held_app --data-dir DATA [further options of nt2vr serve]`.
+Run as `python -m tests.support.held_app --data-dir DATA [further options of nt2vr serve]`.
 """
 
 import json
