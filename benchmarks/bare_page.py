@@ -1,6 +1,6 @@
 """A Gradio page that only shows: a text box and eight pictures of the gallery: `python -m benchmarks.bare_page PORT`.
 
-How long it takes to show its pictures is Gradio's own part of showing the first clips.
+The time until its pictures are shown is the part of Gradio itself in showing the first clips.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Loading a captions file of 100,000 rows, compared with pandas reading it: `python -m benchmarks.captions`.
+"""Time to load a captions file of 100,000 rows, compared with pandas reading it: `python -m benchmarks.captions`.
 
 The file has two captions per video, in each form that is read. Videos are empty files, since
 loading opens none.

@@ -1,6 +1,6 @@
-"""Composed MIR against hard pairs of every way to exclude: `python -m benchmarks.exclusion`.
+"""Plot composed MIR against hard pairs for every way to exclude: `python -m benchmarks.exclusion`.
 
-Evaluates on the 2,000 test scenes of the built-in world, and draws docs/lab/exclusion.svg. The
+It evaluates on the 2,000 test scenes of the built-in world, and draws docs/lab/exclusion.svg. The
 strengths on CLIP's card were chosen on validation scenes by `python -m trainer.calibrate`.
 """
 

@@ -1,6 +1,6 @@
 """Make the answer that the page opens with, assets/first-answer.json: `python -m benchmarks.first_answer`.
 
-To be run again whenever the default query, its systems, their models, the gallery, or what the page
+Run it again whenever the default query, its systems, their models, the gallery, or what the page
 shows of an answer changes. `tests/unit/ui/search/test_first_answer.py` says so.
 """
 

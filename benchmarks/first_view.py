@@ -1,9 +1,10 @@
 """Time until the page shows its first clips: `python -m benchmarks.first_view [--rounds N] [--starts N]`.
 
-Beside it, in turns, a bare Gradio page with a text box and eight pictures (`benchmarks.bare_page`).
-Chromium (Playwright, from tests/requirements.txt) opens each with an empty cache, at 1440 × 900: a
-running server `--rounds` times, and `--starts` times a server that starts, as soon as it answers.
-In as many further starts a query is typed as soon as there is a text box.
+The page takes turns with a bare Gradio page of a text box and eight pictures
+(`benchmarks.bare_page`). Chromium (Playwright, from tests/requirements.txt) opens each with an empty
+cache, at 1440 × 900: `--rounds` times while its server runs, and `--starts` times as soon as a server
+that has just been started answers. In as many further starts, a query is typed as soon as there is a
+text box.
 """
 
 import sys

@@ -1,8 +1,8 @@
-"""Builds the built-in gallery, small VP9 WebM clips with a manifest.
+"""Build the built-in gallery, small VP9 WebM clips with a manifest: `python -m benchmarks.gallery [FOLDER]`.
 
-Run `python -m benchmarks.gallery [FOLDER]`. The clips are test clips of every thing and every
-story: half of a story's show both its wanted and its unwanted part, the other half only the wanted
-one, which makes exclusion visible. The Search tab offers the stories as examples.
+The clips are test clips of every thing and every story. Half of a story's clips show both its wanted
+and its unwanted part, and the other half only the wanted part, which makes exclusion visible. The
+Search tab offers the stories as examples.
 """
 
 import hashlib

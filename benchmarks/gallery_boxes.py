@@ -1,7 +1,7 @@
 """Boxes around what the gallery's clips show, step by step, for `nt2vr.world.evidence`.
 
-They are measured without painting. Run `python -m benchmarks.gallery_boxes` if the gallery or
-drawing changes: a search would take 100 ms per clip for them.
+They are measured without painting. Run `python -m benchmarks.gallery_boxes` if the gallery or the
+drawing changes. They are stored, since measuring them in a search would take 100 ms per clip.
 """
 
 import json

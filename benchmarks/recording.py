@@ -1,9 +1,9 @@
 """Make the recorded training that the page replays, assets/recording.json: `python -m benchmarks.recording`.
 
-Trains the preset `stage` in an empty data folder, or takes a finished run (`--run FOLDER`); asks
-its base and each of its epochs the page's first query and its examples in the built-in gallery, and
-stores the first eight clips of each. To be run again whenever the gallery, CLIP, the preset or one
-of these queries changes.
+It trains the preset `stage` in an empty data folder, or takes a finished run (`--run FOLDER`). With
+its base and each of its epochs, it searches the built-in gallery for the page's first query and its
+examples, and stores the first eight clips of each. Run it again whenever the gallery, CLIP, the
+preset or one of these queries changes.
 """
 
 from collections.abc import Iterator, Sequence
@@ -46,7 +46,7 @@ def trained(folder: Path | None) -> Iterator[RunFolder]:
 
 
 def recorded(run: RunFolder) -> Recording:
-    """Ask all epochs of a finished run; the models come from its checkpoints."""
+    """Search with all epochs of a finished run; the models come from its checkpoints."""
     rows = RunManager(run.path.parent).metrics(run.path.name)
     measured = {int(row["epoch"]): row[MEASURE] for row in rows if MEASURE in row}
     of_base = next(row[f"base/{MEASURE}"] for row in rows if f"base/{MEASURE}" in row)

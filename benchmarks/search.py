@@ -1,6 +1,6 @@
 """Server time of a search on the built-in gallery: `python -m benchmarks.search [--queries 200]`.
 
-Uses the cache in the app's data folder (NT2VR_DATA). Every query is new, so no text embedding is
+It uses the cache in the app's data folder (NT2VR_DATA). Every query is new, so no text embedding is
 cached.
 """
 

@@ -1,13 +1,12 @@
 """The app under load: `python -m benchmarks.serving people|saturation|routes [--minutes M] [--training]`.
 
-Starts `python app.py` in a process of its own, with a data folder of its own, and asks it over
-HTTP:
+It starts `python app.py` in its own process, with its own data folder, and searches over HTTP:
 
-- people: 50 of them, each with a search of three systems every 5 s in the mean;
+- people: 50 people, each with a search of three systems every 5 s on average;
 - saturation: as many searches as are answered, by 16 clients that never wait;
-- routes: one client, the plain route beside Gradio's client beside the search itself, interleaved.
+- routes: one client takes turns with the plain route, Gradio's client and the search itself.
 
-With --training a run trains meanwhile, and each search asks its newest checkpoint too.
+With --training, a run trains meanwhile, and each search also uses its newest checkpoint.
 """
 
 import asyncio
@@ -126,7 +125,7 @@ class Tally:
 
 
 def enough_queries(seconds: float, per_s: float) -> Iterator[str]:
-    """Return distinct queries for a load that asks at most so many; 10,000 take some seconds to write."""
+    """Return distinct queries for a load that sends at most so many; 10,000 take some seconds to write."""
     return iter(queries(round(per_s * seconds) + 2 * PEOPLE))
 
 
@@ -324,7 +323,7 @@ def routes(data: Path, rounds: int = 200) -> None:
 
 
 def main() -> None:
-    """Measure what was asked for, on a data folder whose gallery is embedded first."""
+    """Measure the chosen load, on a data folder whose gallery is embedded first."""
     parser = arguments("serving", __doc__)
     parser.add_argument("load", choices=("people", "saturation", "routes"))
     parser.add_argument("--minutes", type=float, default=2.0)

@@ -1,7 +1,7 @@
 """Time from `python app.py` to the first answered query, and memory of six models: `python -m benchmarks.startup`.
 
 For comparison, the time to import torch, open_clip and gradio is measured in the same minute. A
-first start fills the caches of the data folder. Six models are loaded in a process of their own
+first start fills the caches of the data folder. Six models are loaded in a separate process
 (Linux).
 """
 

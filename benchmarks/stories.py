@@ -1,7 +1,8 @@
 """Verdicts on the first 8 results of the gallery's stories ("A, no B"): `python -m benchmarks.stories`.
 
-Per story, the gallery has at least 4 clips with A alone and 4 with A and B; the first row is what
-can be right at most. Clips are judged by the story's parts, however a system reads the sentence.
+For each story, the gallery has at least 4 clips with A alone and 4 with A and B. The first row is the
+largest number that can be right. Clips are judged by the story's parts, however a system reads the
+sentence.
 """
 
 from collections import Counter

@@ -1,7 +1,7 @@
 """Time from a new checkpoint to the model answering queries: `python -m benchmarks.swap [--repeat 7]`.
 
-Uses the built-in model and gallery in a warm process that serves the newest epoch of a run. The
-next epoch appears by a rename, as written by the trainer. Times include the wait for the next poll.
+It uses the built-in model and gallery in a warm process that serves the newest epoch of a run. The
+next epoch appears by a rename, as the trainer writes it. Times include the wait for the next poll.
 """
 
 import shutil

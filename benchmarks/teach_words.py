@@ -7,9 +7,9 @@ FOLDER holds flickr8k_captions.txt, msrvtt_captions_2k.csv and msrvtt1k_captions
 not part of this project. MiniLM learns from the first two with the preset teach-text, or with
 world=1 from captions of the built-in world alone. The 1,000 videos of the third are split in half
 by the hashes of their ids: choices are made on the validation half, and the other is reported. The
-gallery is embedded by the untaught encoder, as a frozen visual tower would. Results go to
-OUT/results.jsonl, one line per run and half. Models are kept in OUT/RUN.pt: a run that is asked for
-again is not trained again, only measured.
+gallery is embedded by the untaught encoder, which stands for a frozen visual tower. Results go to
+OUT/results.jsonl, one line per run and half. Models are stored in OUT/RUN.pt: a run that is
+named again is not trained again, only measured.
 """
 
 import csv

@@ -1,12 +1,12 @@
 """Training speed in captions per second, compared with two plain loops: `python -m benchmarks.training [ROW …]`.
 
-Runs on the GPU where CUDA is present.
+It runs on the GPU if CUDA is available.
 
 The plain loops resemble typical research code: per step, the main thread reads and preprocesses the
 frames of a batch, encodes each list of padded texts separately, and computes in float32. One
 decodes video files; the other opens JPEG files of frames extracted beforehand, as the authors of
-nT2VR do. All three train CLIP-bnl's losses on the gallery's clips, and take turns: a round times
-each, and a table row has the medians of all rounds, with their range.
+nT2VR do. All three train with CLIP-bnl's losses on the gallery's clips, and take turns: each round
+times all three, and a table row has the medians of all rounds, with their range.
 """
 
 import random

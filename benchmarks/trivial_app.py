@@ -1,7 +1,7 @@
 """A Gradio app that does nothing, with as many events as the page: `python -m benchmarks.trivial_app PORT [ANSWER]`.
 
-What it costs to answer one of its events is Gradio's own part of answering a search. It repeats a
-text, or returns a recorded answer of the page: a JSON file with a list of values of templates.
+The cost of answering one of its events is the part of Gradio itself in answering a search. The app
+repeats a text, or returns a recorded answer of the page: a JSON file with a list of template values.
 """
 
 import json

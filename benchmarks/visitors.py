@@ -1,10 +1,10 @@
-"""Visitors of the page beside those of two Gradio apps: `python -m benchmarks.visitors [--rounds N]`.
+"""How long the page's visitors wait, and those of two Gradio apps: `python -m benchmarks.visitors [--rounds N]`.
 
-50 people ask every 5 s in the mean, at random moments that are the same for each app: the page for
-a search of its default systems, a trivial app for nothing, and another one for an answer of the
-page that was recorded. The first tells what Gradio itself takes, the second what it takes to send
-as much. All are up throughout, and are asked in turns of some seconds, so that whatever else the
-machine does slows all alike. Every search is of a new sentence. `--people` asks for fewer or more.
+50 people send a request every 5 s on average, at random moments that are the same for each app. The
+page searches with its default systems, a trivial app does nothing, and another one sends a recorded
+answer of the page. The first of these two shows the time of Gradio itself, and the second the time
+to send as much. All three run throughout, and take turns of some seconds, so that other load on the
+machine slows all alike. Every search has a new sentence. `--people` sets another number of people.
 """
 
 import asyncio

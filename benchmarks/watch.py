@@ -1,9 +1,9 @@
 """Time from “Watch it learn” to each checkpoint: `python -m benchmarks.watch [--set KEY=VALUE …] [--check]`.
 
-Starts a run of the preset `stage` as the page does, in an empty data folder. Prints when each step
-of the preparation began, and for each checkpoint the seconds since the start and the hard pairs on
-the run's own validation clips. `--check` measures the last one on the 1,000 validation clips of
-docs/lab/results.md too. The page shows a checkpoint up to two seconds later.
+It starts a run of the preset `stage` as the page does, in an empty data folder. It prints when each
+step of the preparation began, and for each checkpoint the seconds since the start and the hard pairs
+on the run's own validation clips. `--check` also measures the last checkpoint on the 1,000 validation
+clips of docs/lab/results.md. The page shows a checkpoint up to two seconds later.
 """
 
 import os

@@ -1,10 +1,10 @@
 """A base whose text tower reads WordPieces with the vectors of a real sentence encoder.
 
 Each of all-MiniLM-L6-v2's 30,522 word pieces is embedded by itself, as the text "piece"; the
-vectors are centred, reduced by PCA to the tower's width, and scaled. They are all that is taken
-from MiniLM: transformer, positions and projection start from random weights, as does the visual
-tower unless it comes from a checkpoint. Trained with `keep_tokens`, the vectors stay as they are,
-so words that no caption has keep their place among the others.
+vectors are centred, reduced by PCA to the tower's width, and scaled. Nothing else is taken
+from MiniLM: the transformer, positions and projection start from random weights, as does the visual
+tower unless it comes from a checkpoint. In a training with `keep_tokens`, the vectors do not change,
+so words that no caption has stay near similar words.
 
     python -m benchmarks.word_vectors FOLDER [--visual assets/models/clip | --visual-width 24] [--layers 3]
 """

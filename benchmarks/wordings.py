@@ -1,9 +1,9 @@
-"""How systems hear the wordings of an exclusion: `python -m benchmarks.wordings`.
+"""How well systems understand different wordings of an exclusion: `python -m benchmarks.wordings`.
 
 120 sentences about the built-in gallery: ten scenes in twelve wordings, with both parts known.
-Prints, per wording, what share of the first eight clips is right, and what share violates: shows
-the unwanted part. The first column is the share that a perfect system would get right: four to
-eight clips of a scene are.
+For each wording, it prints which share of the first eight clips is right, and which share violates,
+that is, shows the unwanted part. The first column is the share that a perfect system gets right,
+since four to eight clips of a scene are right.
 """
 
 from collections import Counter

@@ -1,11 +1,11 @@
 """Words that a model of the built-in world knows, as JSON: `python -m benchmarks.words CHECKPOINT [--cache FOLDER]`.
 
-Asks for single words among test scenes, drawn once and cached; every thing is in at least 16 of
-them.
+It searches for single words among test scenes, which are drawn once and cached. Every thing is in at
+least 16 of them.
 
 - known: names of things and kinds, actions and places: precision@10, and the share of at least .5;
-- unseen: words of `assets/world/unseen_words.tsv`, which no caption has, next to the known word in
-  their place;
+- unseen: words of `assets/world/unseen_words.tsv`, which no caption has, next to the known word
+  that they stand for;
 - things: precision@8 of the usual name;
 - time of day: hard pairs of "in the park but not at night" and the like, of all places and things
   shown at both times.

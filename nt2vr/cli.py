@@ -93,7 +93,7 @@ Index = Annotated[
 ]
 Adding = Annotated[AddOptions, Parameter(name="*")]
 ADDING = AddOptions()
-Private = Annotated[bool, Parameter(negative="--no-private", help="create it as private")]
+Private = Annotated[bool, Parameter(negative="--no-private", help="make a new repository private")]
 app = App(
     name="nt2vr",
     help="Text-to-video retrieval that understands negation. Without a command, the app is opened.",
@@ -307,7 +307,7 @@ def search(
         k: results per system
         alpha: weight of the unwanted part, for boolean systems
         image: file of a reference picture
-        literal: words to ask for as typed, comma-separated (see "read as")
+        literal: words to search for as typed, comma-separated (see "read as")
     """
     from nt2vr.api import open_searcher
 
@@ -374,7 +374,7 @@ def match(
         clip: id of a clip of the gallery, or a picture file
         texts: 2 to 8 captions
         systems: names of systems, comma-separated
-        library: the clip is of this library
+        library: library that has the clip
         alpha: weight of the unwanted part, for boolean systems
     """
     from nt2vr.api import open_searcher
@@ -569,7 +569,7 @@ def check(name: str, /, *, machine: Machine = THIS) -> None:
 
 @library.command
 def skipped(name: str, /, *, machine: Machine = THIS) -> None:
-    """List what is not searched, and why."""
+    """List the files that are not searched, and why."""
     for file in machine.services().libraries.skipped(name):
         _say(f"{file.id}\t{file.reason}")
 
@@ -580,7 +580,7 @@ def move(name: str, folder: str, /, *, force: bool = False, machine: Machine = T
 
     Args:
         name: name of the library
-        folder: folder that has the files now; the manifest or dataset for libraries made of one
+        folder: folder that has the files now, or the manifest or dataset of a library made of one
         force: move even if fewer than half of the files are there
     """
     from nt2vr.library.move import move_library
@@ -648,13 +648,13 @@ def evaluate(
         systems: names of systems, comma-separated: "clip, clip boolean"
         out: folder to write the report and its tables to
         clips: number of clips of the built-in world; default: 2000
-        seed: draws clips and queries; default: 7
+        seed: random seed of the clips and queries; default: 7
         split: part of a dataset; default: test, or validation if there is no test split
         queries: folder with query sets of a dataset, as `nt2vr queries build` or nT2VR wrote them;
             default: made from its captions
-        prompts: file with the prompts of classes, one per line with {} for the name, or one such as
-            "{}"; default: prompts.txt next to the classes, or "this is a photo of a {}" and its
-            negation
+        prompts: file with prompts for classes, one per line with {} for the name, or one prompt,
+            such as "{}"; default: prompts.txt next to the classes, or "this is a photo of a {}"
+            and its negation
     """
     if out:
         check_writable(out)
@@ -692,7 +692,7 @@ def build_queries(*, captions: Path, out: Path, seed: int = 0) -> None:
     Args:
         captions: file of JSON lines, or lines of ID#N<TAB>caption or VIDEO#enc#N caption
         out: folder for original.txt, negated.txt and composed.jsonl
-        seed: draws negations and templates
+        seed: random seed of the negations and templates
     """
     from nt2vr.negation.generate.build import build, missing_kinds
 
@@ -792,7 +792,7 @@ def _download_line(model: Mapping[str, Any]) -> str:
 def add_model(source: str, /, *, options: Adding = ADDING, machine: Machine = THIS) -> None:
     """Add a model: from a file, a folder, the Hugging Face Hub, or embeddings of another system.
 
-    No code of a file ever runs, and a model is tried out before it appears.
+    Code in a file is never run, and a model is tried out before it appears.
 
     Args:
         source: a checkpoint file or the folder of a model; ARCH/TAG, a pre-trained model of
@@ -841,7 +841,7 @@ def remove_model(name: str, /, *, force: bool = False, machine: Machine = THIS) 
     """Delete a model that was added.
 
     Args:
-        force: also a model that others cannot be read without
+        force: remove it even if other models cannot be read without it
     """
     machine.catalog().remove(name, force)
     _say(f"{name} is removed.")
@@ -851,7 +851,7 @@ def remove_model(name: str, /, *, force: bool = False, machine: Machine = THIS) 
 def export_model(model: str, folder: Path, /, *, machine: Machine = THIS) -> None:
     """Write a model as a folder that open_clip loads by itself.
 
-    It has the weights that the model shares with its base, too.
+    The folder has all weights, including those that the model shares with its base.
 
     Args:
         model: checkpoint folder, or a model's name in the app
@@ -903,7 +903,7 @@ def push(
     Args:
         checkpoint: checkpoint folder, or a model's name in the app
         repository: OWNER/NAME on the Hub; created if it is new
-        licence: such as mit, the default for shipped models only
+        licence: licence, such as mit, which is the default for shipped models only
     """
     from nt2vr.models.push import push as upload
 

@@ -155,7 +155,7 @@ def extensions() -> tuple[Extension, ...]:
     by_name: dict[str, Extension] = {}
     for extension in entries:
         if extension.name in by_name:
-            logger.warning("There are two extensions %s. The second is left out.", extension.name)
+            logger.warning("Two extensions are called %s. The second is left out.", extension.name)
             continue
         by_name[extension.name] = extension
     return tuple(by_name.values())
@@ -185,7 +185,9 @@ def _packages() -> Iterator[Extension]:
             )
             continue
         if not isinstance(extension, Extension):
-            logger.warning("The extension %s is no nt2vr.extension.Extension.", entry_point.name)
+            logger.warning(
+                "The extension %s is not an nt2vr.extension.Extension.", entry_point.name
+            )
             continue
         yield extension
 

@@ -193,7 +193,7 @@ def expanded(path: str | Path) -> Path:
     try:
         return Path(path).expanduser()
     except RuntimeError:
-        problem = "is in the home folder of nobody known here. Write the whole path."
+        problem = "is in the home folder of an unknown user. Write the whole path."
         raise ConfigError(f"{quoted(str(path))} {problem}") from None
 
 

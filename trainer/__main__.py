@@ -52,12 +52,12 @@ def train(
     """Train the run that RUN_FOLDER/config.json describes, and report failures as one sentence.
 
     Args:
-        run_folder: resumed, or created with --config
+        run_folder: folder of the run to resume, or to create with --config
         config: create RUN_FOLDER with this config: a file, or a preset such as clip-neg
         changes: KEY=VALUE, which overrides a value of that config (repeatable); for a run that is
             resumed after its loss became non-finite, a lower learning_rate
-        cache: folder for frames; default: RUN_FOLDER/../.frames; those of videos DATA/frames for a
-            run in DATA/runs
+        cache: folder for frames; default: RUN_FOLDER/../.frames, and for the frames of videos of a
+            run in DATA/runs, DATA/frames
         device: auto, cpu, cuda or cuda:1; auto is the first GPU
         as_json: print the outcome as JSON: state, last epoch, its checkpoint and measures
     """
@@ -107,7 +107,7 @@ def teach(
     Args:
         model: its name in the app, such as "ViT-B-32 / openai"
         captions: file of captions to learn from, besides those of the built-in world
-        epochs: at most this many; default: 12
+        epochs: at most this many; default: 8
         data_dir: caches, runs and models; default: NT2VR_DATA, or ~/.cache/nt2vr
         device: auto, cpu, cuda or cuda:1; auto is the first GPU
     """

@@ -33,7 +33,8 @@ def check_start(config: TrainConfig) -> None:
         return
     check_batch_size(config, num_processes())
     losses = check_model(config)
-    _check_named_files(config)
+    for section in config.extensions.values():
+        section.check_files()
     if not losses.reading.videos:
         _check_captions(config)
         _check_monitor(config, losses, "captions without videos")
@@ -41,11 +42,6 @@ def check_start(config: TrainConfig) -> None:
         _check_monitor(config, losses, NAME)
     else:
         _check_dataset(config, losses)
-
-
-def _check_named_files(config: TrainConfig) -> None:
-    for section in config.extensions.values():
-        section.check_files()
 
 
 def _check_captions(config: TrainConfig) -> None:

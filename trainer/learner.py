@@ -119,29 +119,25 @@ class Learner(Trainable):
 
     def _embed(self, batch: Batch) -> EmbeddedBatch:
         """Encode this process's share, and gather those of all."""
-        inputs = [self.losses.inputs.of(kind) for kind in batch.drawn]
+        inputs = self.losses.inputs
         texts: list[Sequence[str]] = [batch.captions]
-        for loss_input in inputs:
-            texts.append(loss_input.texts(batch.drawn[type(loss_input)]))
+        for kind, drawn in batch.drawn.items():
+            texts.append(inputs.of(kind).texts(drawn))
 
         video = self._embed_videos(batch)
         caption, *input_texts = self._embed_texts(texts)
-        num_spaces = 1
-        if self.text_side is not None:
-            num_spaces = self.text_side.num_spaces
         embedded_inputs: dict[type[Input[Any, Any]], Any] = {}
         embedded = EmbeddedBatch(
             video=video,
             caption=distributed.gather(caption),
             logit_scale=self.model.logit_scale.exp(),
             inputs=embedded_inputs,
-            spaces=num_spaces,
+            spaces=1 if self.text_side is None else self.text_side.num_spaces,
         )
 
         # An input may use what those before it have embedded.
-        for loss_input, embeddings in zip(inputs, input_texts, strict=True):
-            kind = type(loss_input)
-            embedded_inputs[kind] = loss_input.embed(batch.drawn[kind], embeddings, embedded, self)
+        for (kind, drawn), embeddings in zip(batch.drawn.items(), input_texts, strict=True):
+            embedded_inputs[kind] = inputs.of(kind).embed(drawn, embeddings, embedded, self)
         return embedded
 
     def _embed_texts(self, texts: Sequence[Sequence[str]]) -> Sequence[Tensor]:

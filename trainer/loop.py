@@ -24,7 +24,7 @@ from trainer.data.clips import Clips
 from trainer.data.digests import digests_of
 from trainer.distributed import agree, rank
 from trainer.learner import Learner
-from trainer.optimizer import Trainable
+from trainer.optimizer import Trainable, mean_values
 from trainer.preparation import prepare, prepare_inputs
 from trainer.runs.resume import Losses, Saved, Saver, read_saved, rewind
 from trainer.runs.run_folder import MetricsWriter, RunFolder, RunStatus, State
@@ -57,13 +57,26 @@ def train(
         return "finished"
     if not saved.asks_as_evaluation:
         validation = replace(validation, queries=with_former_queries(validation))
-    prepare(learner, clips, should_stop, progress, cache)
+    prepare(learner, clips, should_stop=should_stop, progress=progress, cache=cache)
     card_fields: dict[str, Any] = {}
     for loss_input in inputs:
         card_fields |= loss_input.card_fields()
-    validator = partial(Validator, learner, validation, progress, card_fields, saved.changes)
-    draw_batches = partial(epoch_batches, clips, learner.config, inputs=inputs)
-    return go_on(learner, run, saved, validator, draw_batches, should_stop)
+    validator = partial(
+        Validator,
+        learner=learner,
+        clips=validation,
+        progress=progress,
+        card_fields=card_fields,
+        changes=saved.changes,
+    )
+    return go_on(
+        learner,
+        run=run,
+        saved=saved,
+        validator=validator,
+        draw_batches=partial(epoch_batches, clips, learner.config, inputs=inputs),
+        should_stop=should_stop,
+    )
 
 
 class Validates(Protocol):
@@ -254,9 +267,7 @@ class RunLogger:
     def _log_recent(self, epoch: int) -> None:
         """Append a line of metrics with the mean losses since the last one."""
         learner = self._learner
-        means = {}
-        for name in self._recent[-1]:
-            means[name] = sum(losses[name] for losses in self._recent) / len(self._recent)
+        means = mean_values(self._recent)
         self._recent.clear()
         self._bar.set_postfix(means, epoch=epoch)
         plotted = learner.plotted_values

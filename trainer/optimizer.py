@@ -86,10 +86,7 @@ class Trainable:
         self._divide_out_loss_scale()
         self.optimizer.step()
         self.schedule.step()
-        means = {}
-        for name in reports[0]:
-            means[name] = sum(values[name] for values in reports) / len(reports)
-        return means
+        return mean_values(reports)
 
     def _check_trains(self, loss: Tensor) -> None:
         """Raise a ConfigError if a loss has no gradient: bnl alone has none for the visual tower."""
@@ -215,6 +212,14 @@ class Trainable:
         torch.set_rng_state(state["random"])
         if self.device == "cuda" and state["random_cuda"] is not None:
             torch.cuda.set_rng_state(state["random_cuda"])
+
+
+def mean_values(reports: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Average the values of several batches or steps, by name."""
+    means = {}
+    for name in reports[-1]:
+        means[name] = sum(values[name] for values in reports) / len(reports)
+    return means
 
 
 def build_optimizer(

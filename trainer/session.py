@@ -320,24 +320,19 @@ def outcome_of(run: RunFolder) -> dict[str, Any]:
     """Describe an ended run: its state, its last epoch's checkpoint, and the measures on its card."""
     status = run.status()
     assert status, "a run that was led has one"
-    last_epoch = 0
-    for folder in run.path.glob("checkpoints/epoch_*"):
-        last_epoch = max(last_epoch, int(folder.name.removeprefix("epoch_")))
-
-    checkpoint: str | None = None
-    metrics: dict[str, float] = {}
-    if last_epoch:
-        folder = run.checkpoint(last_epoch)
-        checkpoint = str(folder.resolve())
-        metrics = dict(read_card(folder).metrics)
-    return {
+    outcome: dict[str, Any] = {
         "run": str(run.path.resolve()),
         "state": status.state,
         "error": status.error,
-        "epoch": last_epoch,
-        "checkpoint": checkpoint,
-        "metrics": metrics,
+        "epoch": max(run.checkpoint_epochs(), default=0),
+        "checkpoint": None,
+        "metrics": {},
     }
+    if outcome["epoch"]:
+        folder = run.checkpoint(outcome["epoch"])
+        outcome["checkpoint"] = str(folder.resolve())
+        outcome["metrics"] = dict(read_card(folder).metrics)
+    return outcome
 
 
 def _train(

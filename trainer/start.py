@@ -111,7 +111,7 @@ def _check_base(config: TrainConfig) -> None:
     card = read_card(base)
     if not card.capabilities.has_text_tower:
         raise ConfigError(
-            f"{base} has no text tower, and no training starts from that. Name what it was made of."
+            f"{base} has no text tower, so no training can start from it. Name the model it was made from."
         )
 
     base_input = card.capabilities.video_input

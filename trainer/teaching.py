@@ -133,7 +133,7 @@ def announcement(config: TrainConfig, estimate: Estimate, steps_done: int = 0) -
     time_here = f"about {duration_text(estimate.seconds)} here, less if it stops early"
     memory = f"{estimate.num_bytes / 1e6:,.0f} MB of memory for its weights"
     sentences.append(f"{config.encoder.name}: {steps}, {time_here}, and {memory}.")
-    sentences.append("Only the text tower learns, so that every index stays.")
+    sentences.append("Only the text tower learns, so every index stays valid.")
     return " ".join(sentences)
 
 
@@ -212,10 +212,8 @@ def run_of(runs: Path, config: TrainConfig) -> tuple[Path, bool]:
     for path in sorted(runs.glob("[!.]*/config.json")):
         # Runs of another version cannot be read.
         with suppress(Nt2vrError):
-            run_config = load_config(path)
-            status = RunFolder(path.parent).status()
-            is_finished = status is not None and status.state == "finished"
-            if _teaches(run_config) == _teaches(config) and not is_finished:
+            is_same = _teaches(load_config(path)) == _teaches(config)
+            if is_same and not RunFolder(path.parent).is_finished:
                 return path.parent, False
 
     folder = runs / slug(config.encoder.name)
@@ -245,7 +243,7 @@ def add_model(run: Path) -> tuple[str, str]:
     text_kept = card.metrics.get(f"validation/{TEXT_KEPT}", 1.0)
     if text_kept < KEPT:
         change = f"captions have changed (text/kept {text_kept:.3f}, below {KEPT})"
-        return "", f"No model was added: {change}. Learn more slowly."
+        return "", f"No model was added: {change}. Lower the learning rate."
 
     name = taught_name(card.base)
     numbers = count(2)

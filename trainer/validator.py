@@ -53,7 +53,7 @@ class Validator:
         clips: Clips,
         progress: Progress,
         card_fields: Mapping[str, Any],
-        changes: Sequence[Change] = (),
+        changes: Sequence[Change],
     ) -> None:
         """Measure the base, if any, and its controls, on clips of the validation split.
 
@@ -114,10 +114,10 @@ class Validator:
         config = learner.config
         write_checkpoint(
             folder,
-            learner.model,
-            config.encoder.model_cfg,
-            learner.preprocess,
-            self._card(epoch, metrics),
+            model=learner.model,
+            model_cfg=config.encoder.model_cfg,
+            preprocess_cfg=learner.preprocess,
+            card=self._card(epoch, metrics),
             base=config.encoder.base_folder,
             tokenizer=learner.tokenizer,
             pooling=learner.pooling,

@@ -60,6 +60,11 @@ class Listing(NamedTuple):
     folder: str = ""
     alias: str = ""
 
+    @property
+    def path(self) -> str:
+        """Path of its file as annotated, relative to the dataset's folder."""
+        return f"{self.folder}/{self.file or self.video_id}".lstrip("/")
+
 
 @dataclass(frozen=True)
 class Annotations:

@@ -15,6 +15,7 @@ import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -126,7 +127,7 @@ def captions_of(row: Row, place: str, needs_one: bool) -> list[str]:
         return [value.strip()]
 
     captions = []
-    for caption in value if isinstance(value, list) else _captions_in_cell(value):
+    for caption in _captions_in_cell(value):
         text = "" if _is_missing(caption) else caption
         if not isinstance(text, str):
             raise ValueError(f"{place} has no caption, but {quoted(value)}")
@@ -148,8 +149,12 @@ def are_captioned(columns: Iterable[str]) -> bool:
 
 
 def _captions_in_cell(value: Any) -> list[Any]:
-    """Return the captions in a cell, which may be a list that was written as text."""
-    if not isinstance(value, str) or not value.startswith("[") or not value.endswith("]"):
+    """Return the captions in a cell, which may be a list, also one that was written as text."""
+    if isinstance(value, list):
+        return value
+    if not isinstance(value, str):
+        return [value]
+    if not (value.startswith("[") and value.endswith("]")):
         return [value]
     if NUMPY_LIST.fullmatch(value):
         return [text[1:-1] for text in QUOTED.findall(value)]
@@ -227,19 +232,16 @@ def _is_text(captions: Any) -> bool:
 def _rows_of_columns(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Turn columns, each a list or an object by row, into rows; others are one row."""
     values = list(columns.values())
-    if all(isinstance(column, list) for column in values) and len(set(map(len, values))) == 1:
+    are_lists = all(isinstance(column, list) for column in values)
+    if are_lists and len(set(map(len, values))) == 1:
         return [dict(zip(columns, cells, strict=True)) for cells in zip(*values, strict=True)]
     if not all(isinstance(column, dict) for column in values):
         return [dict(columns)]
 
-    rows: dict[str, dict[str, Any]] = {}
-    for column in values:
-        for key in column:
-            rows.setdefault(key, {})
-    for name, column in columns.items():
-        for key, row in rows.items():
-            row[name] = column.get(key)
-    return list(rows.values())
+    rows = []
+    for key in dict.fromkeys(chain(*values)):
+        rows.append({name: column.get(key) for name, column in columns.items()})
+    return rows
 
 
 def _without_tool_form(row: Row, place: str) -> Row:

@@ -39,8 +39,8 @@ ReadRows = Callable[[Path], Iterable[Row]]
 def _load(files: Files) -> Annotations:
     """Read the tables, and the JSON files of captions next to them."""
     tables = files.named(*TABLES)
-    captioned_tables = list(filter(_has_captions, tables))
-    return _merged(files, (captioned_tables or tables) + _captions_json_files(files))
+    captioned_tables = list(filter(_has_captions, tables)) or tables
+    return _merged(files, captioned_tables + _captions_json_files(files))
 
 
 def _load_others(files: Files) -> Annotations:
@@ -54,7 +54,8 @@ def _load_others(files: Files) -> Annotations:
 
     json_files = files.named("*.json")
     if json_files:
-        return _merged(files, list(filter(is_array, json_files)) or json_files)
+        arrays = list(filter(is_array, json_files))
+        return _merged(files, arrays or json_files)
     missing = "no captions file, and no text file is named like a video or picture beside it"
     raise DatasetError(
         f"{files.folder} has no captions or annotations: {missing}. Expected {FORM}."
@@ -74,7 +75,9 @@ def _merged(files: Files, paths: Sequence[Path]) -> Annotations:
 
     Videos without a split are for training if others have one.
     """
-    splits: dict[Path, Split | None] = {path: split_of_path(files.relative(path)) for path in paths}
+    splits: dict[Path, Split | None] = {}
+    for path in paths:
+        splits[path] = split_of_path(files.relative(path))
     if len(paths) > 1 and None in splits.values():
         raise files.refuse_several(paths)
 
@@ -110,16 +113,12 @@ def with_unique_ids(listings: Sequence[Listing]) -> list[Listing]:
     files_of: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for listing in listings:
         files_of[listing.video_id].add((listing.folder, listing.file))
-    shared_ids = {video_id for video_id, names in files_of.items() if len(names) > 1}
-    if not shared_ids:
-        return list(listings)
 
     unique = []
     for listing in listings:
-        if listing.video_id in shared_ids:
+        if len(files_of[listing.video_id]) > 1:
             file = listing.file or listing.video_id
-            video_id = f"{listing.folder}/{file}".lstrip("/")
-            listing = listing._replace(video_id=video_id, file=file)
+            listing = listing._replace(video_id=listing.path, file=file)
         unique.append(listing)
     return unique
 
@@ -168,7 +167,9 @@ def loader_of(name: str, read: ReadRows) -> Loader:
     """Return a loader for rows that a function reads from a path, with keys as in JSON lines."""
 
     def load(files: Files) -> Annotations:
-        rows = [(f"row {number}", row) for number, row in enumerate(read(files.path), 1)]
+        rows = []
+        for number, row in enumerate(read(files.path), 1):
+            rows.append((f"row {number}", row))
         with expecting(files.path, f"rows of the dataset {name} with keys as in a captions file"):
             listings = listings_of(rows, f"{files.folder.as_posix()}/", name)
         return Annotations(files.folder.name, with_unique_ids(listings))

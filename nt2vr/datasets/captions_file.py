@@ -125,7 +125,9 @@ def _reported(
 def _read_coco(files: Files, path: Path) -> Annotations:
     """Read MS-COCO's form: images with ids and file names, and annotations with their captions."""
     content = parse_json(read_text(path))
-    captions: dict[Any, list[str]] = {image["id"]: [] for image in content["images"]}
+    captions: dict[Any, list[str]] = {}
+    for image in content["images"]:
+        captions[image["id"]] = []
     num_lost = 0
     for number, annotation in enumerate(content["annotations"], 1):
         texts = captions_of(annotation, f"annotation {number}", needs_one=True)
@@ -149,7 +151,8 @@ def _coco_listings(
 ) -> list[Listing]:
     names = {}
     for image in images:
-        names[image["id"]] = _checked_name(image["file_name"], f"image {image['id']}")
+        image_id = image["id"]
+        names[image_id] = _checked_name(image["file_name"], f"image {image_id}")
     ids = unique_ids(names.values())
 
     folder = source.rpartition("/")[0]

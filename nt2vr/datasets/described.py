@@ -31,6 +31,11 @@ class DescribedVideo:
         for texts in self.captions.values():
             yield from texts
 
+    def named_places(self) -> Iterator[str]:
+        """Yield the name of each split, and where its first entry stands."""
+        for split, place in self.places.items():
+            yield f"{split} ({place})" if place else split
+
 
 # By video id.
 DescribedVideos = dict[str, DescribedVideo]
@@ -83,18 +88,16 @@ def check_splits(name: str, described: Mapping[str, DescribedVideo]) -> None:
     if not shared:
         return
 
-    first_id = shared[0]
-    video = described[first_id]
-    clip = first_id
-    if video.first.file not in ("", first_id):
-        clip = f"{first_id} ({video.first.file})"
-    places = []
-    for split, place in video.places.items():
-        places.append(f"{split} ({place})" if place else split)
+    clip = shared[0]
+    video = described[clip]
+    file = video.first.file
+    if file not in ("", clip):
+        clip = f"{clip} ({file})"
+    places = " and ".join(video.named_places())
     more = ""
     if len(shared) > 1:
         more = f", and {counted(len(shared) - 1, 'other video')} too"
     raise DatasetError(
-        f"{name} cannot be used: {clip} is in two splits, {' and '.join(places)}{more}. "
+        f"{name} cannot be used: {clip} is in two splits, {places}{more}. "
         "Remove it from all splits but one."
     )

@@ -19,17 +19,16 @@ def check_has_files(name: str, described: DescribedVideos, located: Located, fil
         return
     if located.unclear:
         video_id, reason = next(iter(located.unclear.items()))
-        advice = "Write the files' folders and suffixes, too."
         raise DatasetError(
-            f"No video that {name} describes can be tied to one file ({video_id}: {reason}). {advice}"
+            f"No video that {name} describes can be tied to one file ({video_id}: {reason}). "
+            "Write the files' folders and suffixes, too."
         )
     file_names = such_as(_names(files.media.files)) or "none"
-    lacking = (
-        f"None of the {len(described)} videos that {name} describes "
-        f"({such_as(list(described))}) has a file under"
+    raise DatasetError(
+        f"None of the {len(described)} videos that {name} describes ({such_as(list(described))}) "
+        f"has a file under {files.folder}; the files there: {file_names}. "
+        "Put the videos there, named by their ids."
     )
-    advice = "Put the videos there, named by their ids."
-    raise DatasetError(f"{lacking} {files.folder}; the files there: {file_names}. {advice}")
 
 
 def missing_remarks(described: DescribedVideos, located: Located, files: Files) -> list[str]:
@@ -40,10 +39,8 @@ def missing_remarks(described: DescribedVideos, located: Located, files: Files) 
         if video_id not in located.files and video_id not in located.unclear:
             missing.append(video_id)
     if missing:
-        count = (
-            f"{len(missing)} of {len(described)} described videos have no file under {files.folder}"
-        )
-        remarks.append(_left_out(count, missing))
+        count = f"{len(missing)} of {len(described)} described videos"
+        remarks.append(_left_out(f"{count} have no file under {files.folder}", missing))
     return remarks + unclear_remark(located, len(described), "described videos")
 
 
@@ -51,12 +48,15 @@ def unclear_remark(located: Located, count: int, noun: str) -> list[str]:
     """Report the names that cannot be tied to one file; return nothing if there are none."""
     if not located.unclear:
         return []
-    reasons = [f"{name}: {reason}" for name, reason in located.unclear.items()]
+    reasons = []
+    for name, reason in located.unclear.items():
+        reasons.append(f"{name}: {reason}")
     text = "; ".join(reasons[:NAMED_UNCLEAR])
-    if len(reasons) > NAMED_UNCLEAR:
-        text += f"; and {len(reasons) - NAMED_UNCLEAR:,} more"
+    num_unclear = len(reasons)
+    if num_unclear > NAMED_UNCLEAR:
+        text += f"; and {num_unclear - NAMED_UNCLEAR:,} more"
     return [
-        f"{len(reasons)} of {count} {noun} cannot be tied to one file ({text}); they are left out."
+        f"{num_unclear} of {count} {noun} cannot be tied to one file ({text}); they are left out."
     ]
 
 

@@ -40,13 +40,10 @@ class Files:
         progress(0, 0, "listing files")
         self.progress = progress
         self.path = path.absolute()
-        if path.is_dir():
-            self.folder = path.absolute()
-        else:
-            self.folder = path.absolute().parent
+        self.folder = self.path if path.is_dir() else self.path.parent
         relative_paths = relative_files(self.folder)
         self.media = MediaLookup(self.folder, relative_paths)
-        self._annotations = [path.absolute()]
+        self._annotations = [self.path]
         if path.is_dir():
             self._annotations = []
             for name in relative_paths:
@@ -69,9 +66,11 @@ class Files:
         paths = self.named(*patterns)
         if not paths:
             return None
-        if not all(filecmp.cmp(paths[0], path, shallow=False) for path in paths[1:]):
-            raise self.refuse_several(paths)
-        return paths[0]
+        first, *further = paths
+        for path in further:
+            if not filecmp.cmp(first, path, shallow=False):
+                raise self.refuse_several(paths)
+        return first
 
     def refuse_several(self, paths: Collection[Path]) -> DatasetError:
         """Return the error that names several files of which only one can be read."""

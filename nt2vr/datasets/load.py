@@ -139,9 +139,7 @@ def _load(
     located = _located_videos(annotations, files, with_files, progress)
 
     check_splits(name, located.described)
-    splits = captions_by_split(located.described)
-    if splits.keys() == {"all"}:
-        splits = split_by_folder(splits["all"], located.paths)
+    splits = _splits_of(located)
     split, split_remarks = _available_split(name, splits, split, or_validation)
 
     videos = _videos(captions_of_split(name, splits, split), located.paths, files.folder)
@@ -189,6 +187,14 @@ def _located_videos(
     return _LocatedVideos(merged, located.files, remarks)
 
 
+def _splits_of(located: _LocatedVideos) -> dict[Split, Captions]:
+    """Return the captions by split, as annotated, or else as folders are named."""
+    splits = captions_by_split(located.described)
+    if splits.keys() == {"all"}:
+        return split_by_folder(splits["all"], located.paths)
+    return splits
+
+
 def _available_split(
     name: str, splits: Mapping[Split, Captions], split: Split, or_validation: bool
 ) -> tuple[Split, list[str]]:
@@ -210,13 +216,10 @@ def videos_of(path: Path, progress: Progress = silent) -> list[ManifestVideo]:
     located = files.media.locate(media_names(described))
     videos = []
     for video_id, described_video in described.items():
-        file = located.files.get(video_id)
-        if not file:
-            listing = described_video.first
-            file = f"{listing.folder}/{listing.file or video_id}".lstrip("/")
+        file = located.files.get(video_id, described_video.first.path)
         texts = tuple(filter(None, described_video.texts()))
         reason = ""
-        if located.unclear.get(video_id):
+        if video_id in located.unclear:
             reason = (
                 f"It cannot be tied to one file: {located.unclear[video_id]}. "
                 "Write the file's folder and suffix, too."

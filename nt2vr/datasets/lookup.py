@@ -97,21 +97,22 @@ class MediaLookup:
         if not folder and name in self._paths:
             return FileMatch((name,), is_complete=True)
         relative = "/".join(self._parts(name))
-        if folder and f"{folder}/{relative}" in self._paths:
-            return FileMatch((f"{folder}/{relative}",), is_complete=True)
-        if relative in self._paths:
-            return FileMatch((relative,), is_complete=True)
+        for path in (f"{folder}/{relative}", relative):
+            if path in self._paths:
+                return FileMatch((path,), is_complete=True)
 
-        last_part = fold(relative.rpartition("/")[2])
-        candidates = self._by_name.get(last_part)
+        last_part = relative.rpartition("/")[2]
+        file_name = fold(last_part)
+        candidates = self._by_name.get(file_name)
         if candidates:
             return self._best(candidates, relative, folder, suffix_fits=True)
-        candidates = self._by_stem.get(stem(last_part))
+        short_name = stem(file_name)
+        candidates = self._by_stem.get(short_name)
         if candidates:
-            has_suffix = stem(last_part) != last_part
+            has_suffix = short_name != file_name
             return self._best(candidates, relative, folder, suffix_fits=not has_suffix)
 
-        uploaded = UPLOADED.fullmatch(relative.rpartition("/")[2])
+        uploaded = UPLOADED.fullmatch(last_part)
         if uploaded:
             original = uploaded["new"] or uploaded["old"] + uploaded["suffix"]
             return self.find(original, folder)._replace(is_complete=False)
@@ -129,18 +130,18 @@ class MediaLookup:
             if len(match.files) == 1:
                 claims[match.files[0]].add(fold(names[video_id].name))
 
-        files: dict[str, str] = {}
-        unclear: dict[str, str] = {}
+        located = Located({}, {})
         for video_id, match in matches.items():
+            if not match.files:
+                continue
+            file = match.files[0]
             if len(match.files) > 1:
-                unclear[video_id] = f"it may be {_alternatives(match.files)}"
-            elif match.files:
-                (file,) = match.files
-                if match.is_complete or len(claims[file]) == 1:
-                    files[video_id] = file
-                else:
-                    unclear[video_id] = f"{file} fits another name, too"
-        return Located(files, unclear)
+                located.unclear[video_id] = f"it may be {_alternatives(match.files)}"
+            elif match.is_complete or len(claims[file]) == 1:
+                located.files[video_id] = file
+            else:
+                located.unclear[video_id] = f"{file} fits another name, too"
+        return located
 
     def _parts(self, name: str) -> list[str]:
         """Split a path, perhaps one of another machine, or an address into its parts."""
@@ -187,7 +188,8 @@ def relative_files(folder: Path) -> list[str]:
     for subfolder, names in _walk(folder):
         relative = os.path.relpath(subfolder, folder).replace(os.sep, "/")
         prefix = f"{relative}/".removeprefix("./")
-        paths += [prefix + name for name in names]
+        for name in names:
+            paths.append(prefix + name)
     return sorted(paths, key=lambda path: (path.count("/"), path))
 
 
@@ -273,8 +275,8 @@ def _common_tail(path: str, folders: Sequence[str]) -> int:
 
 def _has_tail(path: str, tail: str) -> bool:
     """Whether a path, with or without its suffix, ends in a tail letter by letter."""
-    without_suffix = os.path.splitext(path)[0]
-    return f"/{path}".endswith(f"/{tail}") or f"/{without_suffix}".endswith(f"/{tail}")
+    suffix = os.path.splitext(path)[1]
+    return f"/{path}".endswith((f"/{tail}", f"/{tail}{suffix}"))
 
 
 def _preferred(paths: list[str], is_preferred: Callable[[str], bool]) -> list[str]:
@@ -285,7 +287,9 @@ def _preferred(paths: list[str], is_preferred: Callable[[str], bool]) -> list[st
 def _alternatives(paths: Sequence[str]) -> str:
     if len(paths) <= NAMED_CANDIDATES:
         return listed(*paths, joint="or")
-    return f"{', '.join(paths[:NAMED_CANDIDATES])} or {len(paths) - NAMED_CANDIDATES:,} others"
+    names = ", ".join(paths[:NAMED_CANDIDATES])
+    num_others = len(paths) - NAMED_CANDIDATES
+    return f"{names} or {num_others:,} others"
 
 
 def unique_ids(names: Iterable[str]) -> dict[str, str]:

@@ -8,7 +8,7 @@ video.
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from nt2vr.datasets.base import Annotations, Captions, Listing, Loader, Split, split_named
+from nt2vr.datasets.base import Annotations, Captions, Listing, Loader, split_named
 from nt2vr.datasets.files import Files, expecting, read_json, read_table, text
 
 CAPTIONS = ("MSRVTT_data.json", "*videodatainfo*.json")
@@ -90,27 +90,26 @@ def _read_captions(path: Path, source: str, read_ids: Collection[str]) -> list[L
     content = read_json(path)
     captions: Captions = {}
     for sentence in content["sentences"]:
-        captions.setdefault(text(sentence["video_id"]), []).append(text(sentence["caption"]))
+        of_video = captions.setdefault(text(sentence["video_id"]), [])
+        of_video.append(text(sentence["caption"]))
 
     # A video may be listed twice by mistake.
-    entries: dict[str, list[tuple[Split, str]]] = {}
+    listings_of: dict[str, list[Listing]] = {}
     for number, video in enumerate(content["videos"], 1):
         split = split_named(text(video["split"]))
-        entries.setdefault(text(video["video_id"]), []).append((split, f"{source}, video {number}"))
+        video_id = text(video["video_id"])
+        listing = Listing(
+            video_id=video_id,
+            captions=captions.get(video_id, []),
+            split=split,
+            place=f"{source}, video {number}",
+        )
+        listings_of.setdefault(video_id, []).append(listing)
 
     listings = []
-    for video_id, texts in captions.items():
-        if video_id in read_ids:
-            continue
-        for split, place in entries[video_id]:
-            listings.append(
-                Listing(
-                    video_id=video_id,
-                    captions=texts,
-                    split=split,
-                    place=place,
-                )
-            )
+    for video_id in captions:
+        if video_id not in read_ids:
+            listings += listings_of[video_id]
     return listings
 
 

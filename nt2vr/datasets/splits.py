@@ -68,17 +68,10 @@ def captions_of_split(name: str, splits: Mapping[Split, Captions], split: Split)
     if split == "all":
         all_captions: Captions = {}
         for captions in splits.values():
-            all_captions.update(captions)
+            all_captions |= captions
         return all_captions
 
-    parts = dict(splits)
-    training = parts.get("train", parts.get("all"))
-    if training is not None:
-        parts["train"] = training
-        if "validation" not in splits:
-            held_out = set(held_out_of(training))
-            parts["train"] = _without(training, held_out)
-            parts["validation"] = _without(training, parts["train"])
+    parts = {**splits, **_training_splits(splits)}
     if split not in parts:
         names = ", ".join(part for part in splits if part != "all") or "none"
         advice = "Add its file, or choose another split, such as all, which has every video."
@@ -87,5 +80,19 @@ def captions_of_split(name: str, splits: Mapping[Split, Captions], split: Split)
     return parts[split]
 
 
-def _without(captions: Captions, video_ids: Collection[str]) -> Captions:
-    return {video_id: texts for video_id, texts in captions.items() if video_id not in video_ids}
+def _training_splits(splits: Mapping[Split, Captions]) -> dict[Split, Captions]:
+    """Return the videos that are trained on, and those held out if there is no validation split."""
+    training = splits.get("train", splits.get("all"))
+    if training is None:
+        return {}
+    if "validation" in splits:
+        return {"train": training}
+
+    held_out = set(held_out_of(training))
+    parts: dict[Split, Captions] = {"train": {}, "validation": {}}
+    for video_id, texts in training.items():
+        if video_id in held_out:
+            parts["validation"][video_id] = texts
+        else:
+            parts["train"][video_id] = texts
+    return parts

@@ -18,17 +18,15 @@ from filelock import FileLock, Timeout
 from nt2vr.errors import ConfigError, quoted, reason_of, warn_once
 from nt2vr.evaluation.benchmark_kinds import benchmark_kinds
 from nt2vr.evaluation.report import QUERIES, REPORT, Report
-from nt2vr.evaluation.stored_reports import UNREADABLE, load_report
+from nt2vr.evaluation.stored_reports import UNREADABLE, load_report, read_with_schema
 from nt2vr.evaluation.tables import FORMS, write_tables
 from nt2vr.files import (
     SafeCsv,
     atomic_write,
     hash_text,
-    parse_json,
     size_text,
     slug,
     with_schema,
-    without_schema,
     write_json,
 )
 from nt2vr.media.limits import LIMITS, bytes_in, evict
@@ -44,6 +42,8 @@ FILES = (REPORT, *FORMS, QUERIES, QUERIES_CSV, REVIEW)
 LOCK_S = 10.0
 # Reports cached in memory: 20 MB each for 10,000 queries.
 LOADED = 4
+# Entries of the list cached in memory: a few hundred bytes each.
+LISTED = 4096
 MAX_REPORTS = LIMITS["reports"].count
 MAX_BYTES = LIMITS["reports"].num_bytes
 # Characters.
@@ -95,8 +95,6 @@ class Archive:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        # By id, with the file's modification time.
-        self._listed: dict[str, tuple[int, Entry]] = {}
         # Files of writers that were killed.
         evict(folder.glob("*/.*.partial*"), LIMITS["uploads"])
         for kind in benchmark_kinds().values():
@@ -142,11 +140,8 @@ class Archive:
     def _entry(self, path: Path) -> Entry:
         report_id = path.parent.name
         try:
-            modified = path.stat().st_mtime_ns
-            if report_id not in self._listed or self._listed[report_id][0] != modified:
-                self._listed[report_id] = (modified, _read_entry(path))
+            entry = _read_entry(path, path.stat().st_mtime_ns)
         except (ConfigError, *UNREADABLE) as error:
-            self._listed.pop(report_id, None)
             warn_once(f"{path}: {reason_of(error)}")
             problem = reason_of(error).replace(str(path), path.name)
             return Entry(
@@ -157,7 +152,6 @@ class Archive:
                 problem=problem,
             )
 
-        entry = self._listed[report_id][1]
         name = ""
         with suppress(OSError, ValueError):
             name = (path.parent / NAME).read_text(encoding="utf-8")[:MAX_NAME]
@@ -191,14 +185,10 @@ class Archive:
 
     def load(self, report_id: str) -> Report:
         folder = self._known(report_id)
-        # An unreadable report has no time.
-        written = 0
-        if report_id in self._listed:
-            written, _ = self._listed[report_id]
-        return _load(folder, written)
+        return _load(folder, (folder / REPORT).stat().st_mtime_ns)
 
     def summary(self, report_id: str) -> dict[str, Any]:
-        return _read(self._known(report_id) / REPORT)
+        return read_with_schema(self._known(report_id) / REPORT)
 
     def files(self, report_id: str) -> list[str]:
         folder = self._known(report_id)
@@ -252,12 +242,10 @@ def _load(folder: Path, written: int) -> Report:
     return load_report(folder)
 
 
-def _read(path: Path) -> dict[str, Any]:
-    return without_schema(parse_json(path.read_text(encoding="utf-8")), path)
-
-
-def _read_entry(path: Path) -> Entry:
-    summary = _read(path)
+@lru_cache(LISTED)
+def _read_entry(path: Path, written: int) -> Entry:
+    """Read what the list shows of a report that was `written` at this time, in nanoseconds."""
+    summary = read_with_schema(path)
     systems = tuple(str(system["system"]) for system in summary["systems"])
     return Entry(
         report_id=path.parent.name,
@@ -274,7 +262,7 @@ def read_remarks(folder: Path) -> dict[int, Remark]:
         return {}
     try:
         remarks = {}
-        for position, line in _read(path)["queries"].items():
+        for position, line in read_with_schema(path)["queries"].items():
             remarks[int(position)] = Remark(str(line["tag"]), str(line["note"]))
     except UNREADABLE as error:
         raise ConfigError(

@@ -8,19 +8,18 @@ of two motions, neither caption fits the other's scene.
 
 import random
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, product
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nt2vr.evaluation.embed_media import EmbeddedVideos, content_of, embed_files
 from nt2vr.evaluation.measures import LENIENT
 from nt2vr.evaluation.metric_names import KS, ORIGINAL_MIR, ORIGINAL_RECALLS
-from nt2vr.evaluation.queries import JudgedQuery, cue_of, row_array
+from nt2vr.evaluation.queries import JudgedQuery, Mask, cue_of, row_array
+from nt2vr.evaluation.roles import Metrics
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
@@ -178,9 +177,10 @@ def world_benchmark(
         name=WORLD if split == "test" else f"{WORLD}, {split}",
         scenes=scenes,
         queries=(*queries, *questions),
-        source={"data": NAME, "split": split, "clips": num_clips, "seed": seed, "look": LOOK},
-        cache=cache,
         texts=foils,
+        data=NAME,
+        seed=seed,
+        cache=cache,
         references={"oracle": oracle_metrics(scenes, captions)},
     )
 
@@ -200,21 +200,17 @@ def shown_benchmark(
     negated = []
     for sort, classes in shown_classes().items():
         plain_texts, negated_texts, claims = zip(*classes, strict=True)
-        is_shown = np.stack([table.holding(claim) for claim in claims])
-        plain += _class_questions(
-            "class", sort=sort, texts=plain_texts, is_shown=is_shown, text_rows=text_rows
-        )
-        negated += _class_questions(
-            LENIENT, sort=sort, texts=negated_texts, is_shown=is_shown, text_rows=text_rows
-        )
-    data = f"{NAME}, classes"
+        is_shown = np.stack(list(map(table.holding, claims)))
+        plain += _class_questions("class", sort, plain_texts, is_shown, text_rows=text_rows)
+        negated += _class_questions(LENIENT, sort, negated_texts, is_shown, text_rows=text_rows)
     return _benchmark(
         name=f"{WORLD}, classes",
         scenes=scenes,
         queries=(*plain, *negated),
-        source={"data": data, "split": "test", "clips": num_clips, "seed": seed, "look": LOOK},
-        cache=cache,
         texts=tuple(text_rows),
+        data=f"{NAME}, classes",
+        seed=seed,
+        cache=cache,
     )
 
 
@@ -222,7 +218,7 @@ def _class_questions(
     kind: str,
     sort: str,
     texts: Sequence[str],
-    is_shown: NDArray[np.bool_],
+    is_shown: Mask,
     text_rows: dict[str, int],
 ) -> list[JudgedQuery]:
     """Ask about each scene for one class that it shows, the same for every `kind`.
@@ -256,10 +252,11 @@ def _benchmark(
     name: str,
     scenes: Sequence[Scene],
     queries: tuple[JudgedQuery, ...],
-    source: Mapping[str, Any],
-    cache: Path,
     texts: tuple[str, ...],
-    references: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
+    data: str,
+    seed: int,
+    cache: Path,
+    references: Metrics = MappingProxyType({}),
 ) -> TextBenchmark:
     split = scenes[0].split
 
@@ -267,14 +264,15 @@ def _benchmark(
         clips = ClipFile.of(split, scenes, encoder.num_frames, encoder.framing, cache)
         return EmbeddedVideos(clips.embeddings(encoder.as_scored(), progress, keeps_frames=True))
 
-    prefix = f"{split}-{source['seed']}"
-    ids = tuple(f"{prefix}-{row:05d}" for row in range(len(scenes)))
+    video_ids = []
+    for row in range(len(scenes)):
+        video_ids.append(f"{split}-{seed}-{row:05d}")
     return TextBenchmark(
         name=name,
-        video_ids=ids,
+        video_ids=tuple(video_ids),
         queries=queries,
         embed=embed,
-        source=source,
+        source={"data": data, "split": split, "clips": len(scenes), "seed": seed, "look": LOOK},
         references=references,
         texts=texts,
     )
@@ -338,17 +336,14 @@ def world_queries(
         # Scenes of vehicles allow no composed query.
         if denial.kind != kind:
             continue
-        fits = sentences.fitting(denial)
-        shows_both = sentences.showing_both(denial)
-        if not fits.any() or not shows_both.any():
-            continue
         query = _judged(
             denial,
-            relevant=np.flatnonzero(fits),
-            hard=np.flatnonzero(shows_both),
+            relevant=np.flatnonzero(sentences.fitting(denial)),
+            hard=np.flatnonzero(sentences.showing_both(denial)),
             violating=np.flatnonzero(sentences.showing_unwanted(denial)),
         )
-        queries.append(query)
+        if len(query.relevant) and len(query.hard):
+            queries.append(query)
     return tuple(queries)
 
 

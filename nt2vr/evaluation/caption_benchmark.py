@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
@@ -20,7 +21,13 @@ from nt2vr.datasets.base import Split
 from nt2vr.datasets.load import load_dataset
 from nt2vr.evaluation.dataset_queries import KINDS, judged_composed, judged_queries
 from nt2vr.evaluation.embed_media import Embed, EmbeddedVideos
-from nt2vr.evaluation.queries import NO_CAPTION, JudgedQuery, renumbered
+from nt2vr.evaluation.queries import (
+    NO_CAPTION,
+    JudgedQuery,
+    kinds_of,
+    renumbered,
+    row_numbers,
+)
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.files import expanded
 from nt2vr.models.encoder import Encoder
@@ -73,6 +80,7 @@ def words_benchmark(
             f"{num_left_out} queries are their video's only caption, or deny it; they are left out."
         )
     content = json.dumps(list(captions.items())).encode()
+    gaps = missing_kinds((*KINDS[1:], "without", "not"), kinds_of(generated).tolist())
     return TextBenchmark(
         name=f"{name} in words",
         video_ids=tuple(captions),
@@ -86,9 +94,7 @@ def words_benchmark(
             "remarks": [REMARK, *remarks],
         },
         captions=captions,
-        gaps=tuple(
-            missing_kinds((*KINDS[1:], "without", "not"), {query.kind for query in generated})
-        ),
+        gaps=tuple(gaps),
     )
 
 
@@ -96,15 +102,18 @@ def _generated_queries(
     videos: CaptionedVideos, ranked: Sequence[str], seed: int, folder: Path, progress: Progress
 ) -> tuple[list[JudgedQuery], list[str]]:
     """Generate queries with their rows among the ranked videos; also return remarks on those left out."""
-    row_of = {video_id: row for row, video_id in enumerate(ranked)}
+    row_of = row_numbers(ranked)
     # Both parse the captions, unless both are cached; they are parsed once.
     contents = cache(partial(read_contents, videos, progress))
     query_sets = cached_query_sets(
         videos, seed=seed, folder=folder, progress=progress, contents=contents
     )
     absences = cached_absences(videos, seed, folder, contents)
-    queries, remarks = judged_queries(query_sets, row_of)
-    return [*queries, *(judged_composed(query, row_of) for query in absences)], remarks
+    from_sets, remarks = judged_queries(query_sets, row_of)
+    queries = [*from_sets]
+    for absence in absences:
+        queries.append(judged_composed(absence, row_of))
+    return queries, remarks
 
 
 class _CaptionGallery:
@@ -116,17 +125,17 @@ class _CaptionGallery:
 
     def __init__(self, captions: Sequence[Sequence[str]]) -> None:
         """Take the captions of each video."""
-        number_of: dict[str, int] = {}
-        self._texts_of_row: list[list[int]] = []
-        for of_video in captions:
-            numbers = [number_of.setdefault(text, len(number_of)) for text in of_video]
-            self._texts_of_row.append(numbers)
+        number_of = row_numbers(chain.from_iterable(captions))
         self._texts = list(number_of)
-        self._keys = [key_of(text) for text in self._texts]
+        self._keys = list(map(key_of, self._texts))
+        self._texts_of_row: list[list[int]] = []
         self._videos_with: dict[str, dict[int, None]] = defaultdict(dict)
-        for video, numbers in enumerate(self._texts_of_row):
+        for video, of_video in enumerate(captions):
+            numbers = [number_of[text] for text in of_video]
+            self._texts_of_row.append(numbers)
             for number in numbers:
-                self._videos_with[self._keys[number]][video] = None
+                key = self._keys[number]
+                self._videos_with[key][video] = None
         self._rows_without: dict[str, dict[int, int]] = {}
 
     def rows_without(self, caption: str) -> Mapping[int, int]:
@@ -157,9 +166,12 @@ class _CaptionGallery:
             embeddings = np.empty((len(texts), encoder.embed_dim), np.float32)
             for start in range(0, len(texts), CHUNK):
                 progress(start, len(texts), f"captions, {encoder.name}")
-                chunk = texts[start : start + CHUNK]
-                embeddings[start : start + CHUNK] = encoder.encode_text(chunk)
-            means = np.stack([embeddings[numbers].mean(axis=0) for numbers in texts_of_row])
+                chunk = slice(start, start + CHUNK)
+                embeddings[chunk] = encoder.encode_text(texts[chunk])
+
+            means = np.empty((len(texts_of_row), encoder.embed_dim), np.float32)
+            for row, numbers in enumerate(texts_of_row):
+                means[row] = embeddings[numbers].mean(axis=0)
             vectors = means / np.linalg.norm(means, axis=1, keepdims=True)
             return EmbeddedVideos(np.asarray(vectors, np.float32))
 

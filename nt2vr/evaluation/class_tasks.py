@@ -15,11 +15,10 @@ from typing import NamedTuple
 
 from nt2vr.datasets.lookup import MEDIA_SUFFIXES, files_below
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.evaluation.measures import LENIENT
+from nt2vr.evaluation.measures import LENIENT, class_groups
 from nt2vr.evaluation.queries import JudgedQuery, cue_of, row_array
 from nt2vr.evaluation.task_data import Task, benchmark_of_task
 from nt2vr.evaluation.text_benchmark import TextBenchmark
-from nt2vr.extension import extensions
 from nt2vr.files import expanded
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
@@ -57,20 +56,18 @@ def class_benchmark(
     if not folder.is_dir():
         raise ConfigError(f"{folder} is not a folder. Name one that has a folder per class.")
     folder = folder.absolute()
-    files = []
+    videos = []
+    labels = []
     for path in sorted(files_below(folder)):
         if path.suffix.lower() in MEDIA_SUFFIXES and path.parent != folder:
-            files.append(path)
-    if not files:
+            videos.append(Video(path.relative_to(folder).as_posix(), path))
+            data_set = path.parent.parent.relative_to(folder).as_posix().removeprefix(".")
+            labels.append((path.parent.name, data_set))
+    if not videos:
         raise ConfigError(
             f"{folder} has no classes. Put the pictures or videos of each class in a folder of its "
             "own."
         )
-    videos = [Video(file.relative_to(folder).as_posix(), file) for file in files]
-    labels = []
-    for file in files:
-        data_set = file.parent.parent.relative_to(folder).as_posix().removeprefix(".")
-        labels.append((file.parent.name, data_set))
     task = class_task(videos, labels, read_prompts(prompts, folder))
     return benchmark_of_task(
         task, folder.name, path=folder, decoder=decoder, cache=cache, progress=progress
@@ -95,18 +92,20 @@ def read_prompts(prompt_or_file: str, folder: Path) -> Prompts:
                 f"The prompts of {path} cannot be read: name a text file with one per line."
             ) from error
 
-    stripped = [line.strip() for line in lines]
-    prompts = list(dict.fromkeys(line for line in stripped if line))
-    for prompt in prompts:
+    plain = []
+    negated = []
+    for prompt in dict.fromkeys(filter(None, map(str.strip, lines))):
         if prompt.count(SLOT) != 1:
             raise ConfigError(
                 f"A prompt needs one {SLOT} for the name of the class, unlike {quoted(prompt)}."
             )
-    plain = tuple(prompt for prompt in prompts if not cue_of(prompt))
-    negated = tuple(prompt for prompt in prompts if cue_of(prompt))
-    if not plain or len(prompts) > MAX_PROMPTS:
+        if cue_of(prompt):
+            negated.append(prompt)
+        else:
+            plain.append(prompt)
+    if not plain or len(plain) + len(negated) > MAX_PROMPTS:
         raise ConfigError(f"Give 1 to {MAX_PROMPTS:,} prompts, at least one without a negation.")
-    return Prompts(plain, negated)
+    return Prompts(tuple(plain), tuple(negated))
 
 
 def class_task(
@@ -210,17 +209,13 @@ def _groups(label: Label, classes: Mapping[str, Sequence[str]]) -> list[str]:
     groups = []
     if len(classes) > 1 and label.data_set:
         groups.append(label.data_set)
-    for group, names in class_groups().items():
+    for group, path in class_groups().items():
+        names = _class_names(path)
         if label.name in names and names <= set(classes[label.data_set]):
             groups.append(group)
     return groups
 
 
 @cache
-def class_groups() -> Mapping[str, frozenset[str]]:
-    """Return the names of the classes of each group that extensions know."""
-    groups: dict[str, frozenset[str]] = {}
-    for extension in extensions():
-        for name, path in extension.class_groups.items():
-            groups[name] = frozenset(path.read_text(encoding="utf-8").splitlines())
-    return groups
+def _class_names(path: Path) -> frozenset[str]:
+    return frozenset(path.read_text(encoding="utf-8").splitlines())

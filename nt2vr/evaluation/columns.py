@@ -63,13 +63,25 @@ class ColumnGroup(NamedTuple):
     head: str
     columns: tuple[Column, ...]
 
+    @property
+    def keys(self) -> frozenset[str]:
+        return frozenset(column.key for column in self.columns)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns that tell them from those of other groups, such as "Composed R@1"."""
+        return [f"{self.head} {column.head}".strip() for column in self.columns]
+
 
 def _retrieval(kind: str) -> tuple[Column, ...]:
     return (*_recalls(kind), Column(f"{kind}/{MIR}", MIR, 3))
 
 
 def _recalls(kind: str) -> list[Column]:
-    return [Column(f"{kind}/{recall(k)}", recall(k)) for k in KS]
+    columns = []
+    for name in map(recall, KS):
+        columns.append(Column(f"{kind}/{name}", name))
+    return columns
 
 
 def _retrieval_lost(kind: str) -> tuple[Column, ...]:

@@ -6,17 +6,17 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.evaluation.differences import common_values, is_noise
 from nt2vr.evaluation.intervals import (
     Interval,
+    Units,
     intervals_of_means,
     sign_flip_p,
 )
-from nt2vr.evaluation.measures import FIRST_PAGE
-from nt2vr.evaluation.queries import JudgedQuery
+from nt2vr.evaluation.measures import FIRST_PAGE, Array
+from nt2vr.evaluation.queries import JudgedQuery, Mask, kinds_of
 from nt2vr.evaluation.report import Report
 from nt2vr.search.judge import Verdict
 
@@ -56,11 +56,7 @@ def positions_by_difference(
     """
     for name in (first, second):
         report.check_system(name)
-    ranks = {result.system: result.measured.ranks for result in report.results}
-    is_negated = np.array([query.kind == "negated" for query in report.queries])
-    gains = np.log(ranks[first]) - np.log(ranks[second])
-    gains[is_negated] *= -1
-
+    gains = _gains(report, first, second)
     words = text.lower().split()
     is_listed = np.array([_fits(query, kind, cue, words) for query in report.queries])
     if change == IMPROVED:
@@ -68,19 +64,28 @@ def positions_by_difference(
     if change == WORSENED:
         is_listed &= gains < 0
     if fails_everywhere:
-        is_listed &= _fails_everywhere(list(ranks.values()), is_negated)
+        is_listed &= _fails_everywhere(report)
     if positions is not None:
         is_listed &= np.isin(np.arange(len(is_listed)), list(positions))
 
-    order = np.argsort(-gains, kind="stable").tolist()
-    return [position for position in order if is_listed[position]]
+    order = np.argsort(-gains, kind="stable")
+    listed: list[int] = order[is_listed[order]].tolist()
+    return listed
 
 
-def _fails_everywhere(
-    ranks: Sequence[NDArray[np.int32]], is_negated: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
-    """Return whether each query fails under all systems, given their ranks."""
-    is_on_page = np.stack(ranks) <= FIRST_PAGE  # (S, Q)
+def _gains(report: Report, first: str, second: str) -> Array:
+    """Return by how much the second system beats the first, query by query: (Q,)."""
+    gains: Array = np.log(report.measured[first].ranks) - np.log(report.measured[second].ranks)
+    is_negated = kinds_of(report.queries) == "negated"
+    gains[is_negated] *= -1
+    return gains
+
+
+def _fails_everywhere(report: Report) -> Mask:
+    """Return whether each query fails under all systems."""
+    ranks = np.stack([measured.ranks for measured in report.measured.values()])  # (S, Q)
+    is_on_page = ranks <= FIRST_PAGE
+    is_negated = kinds_of(report.queries) == "negated"
     return np.where(is_negated, is_on_page.all(axis=0), ~is_on_page.any(axis=0))
 
 
@@ -95,7 +100,7 @@ def first_videos(report: Report, position: int, system: str) -> list[tuple[str, 
 
     The video of a negated query's original caption violates, since it no longer matches.
     """
-    first = next(result.measured.first for result in report.results if result.system == system)
+    first = report.measured[system].first
     if not len(first):
         return []
     query = report.queries[position]
@@ -166,9 +171,7 @@ def break_down(report: Report, first: str, second: str, key: str) -> tuple[CueGr
     return tuple(_groups(table, report.units[positions], cues))
 
 
-def _groups(
-    table: NDArray[np.float64], units: NDArray[np.int64], cues: Sequence[str]
-) -> Iterator[CueGroup]:
+def _groups(table: Array, units: Units, cues: Sequence[str]) -> Iterator[CueGroup]:
     yield _group("", table, units)
     rows_of: defaultdict[str, list[int]] = defaultdict(list)
     for row, cue in enumerate(cues):
@@ -194,9 +197,7 @@ def _groups(
         yield _group("", table=table[joined_rows], units=units[joined_rows], num_joined=len(small))
 
 
-def _group(
-    name: str, table: NDArray[np.float64], units: NDArray[np.int64], num_joined: int = 0
-) -> CueGroup:
+def _group(name: str, table: Array, units: Units, num_joined: int = 0) -> CueGroup:
     return CueGroup(
         name=name,
         num_queries=len(table),

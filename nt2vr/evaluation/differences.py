@@ -77,25 +77,13 @@ def paired_differences(
         values: per-query values by system and measure.
         units: of the queries, as of `units_of`.
     """
-    # All pairs at once: differences over the same queries share their resamples.
     common: dict[Pair, dict[str, CommonValues]] = {}
-    changes: dict[Pair, dict[str, Values]] = {}
-    for pair in pairs:
-        first, second = pair
-        common[pair] = _common_measures(values[first], values[second])
-        changes[pair] = {}
-        for measure, both in common[pair].items():
-            changes[pair][measure] = Values(both.positions, both.change)
-    intervals = intervals_of(changes, units)
+    for first, second in pairs:
+        common[first, second] = _common_measures(values[first], values[second])
 
-    compared: dict[Pair, tuple[Difference, ...]] = {}
-    for pair, of_pair in common.items():
-        differences = []
-        for measure, both in of_pair.items():
-            interval = intervals[pair].get(measure)
-            differences.append(_difference(measure, both, interval, units))
-        compared[pair] = tuple(differences)
-    return compared
+    # All pairs at once: differences over the same queries share their resamples.
+    intervals = intervals_of({pair: _changes(common[pair]) for pair in common}, units)
+    return {pair: _differences(common[pair], intervals[pair], units) for pair in common}
 
 
 class CommonValues(NamedTuple):
@@ -133,15 +121,27 @@ def _common_measures(
     return common
 
 
-def _difference(
-    measure: str, both: CommonValues, interval: Interval | None, units: Units
-) -> Difference:
-    return Difference(
-        measure=measure,
-        num_queries=len(both.positions),
-        first=float(both.first.mean()),
-        second=float(both.second.mean()),
-        difference=float(both.change.mean()),
-        interval=interval,
-        p=sign_flip_p(both.change, units[both.positions]),
-    )
+def _changes(common: Mapping[str, CommonValues]) -> dict[str, Values]:
+    """Return what the second system gains by each measure."""
+    changes = {}
+    for measure, both in common.items():
+        changes[measure] = Values(both.positions, both.change)
+    return changes
+
+
+def _differences(
+    common: Mapping[str, CommonValues], intervals: Mapping[str, Interval], units: Units
+) -> tuple[Difference, ...]:
+    differences = []
+    for measure, both in common.items():
+        difference = Difference(
+            measure=measure,
+            num_queries=len(both.positions),
+            first=float(both.first.mean()),
+            second=float(both.second.mean()),
+            difference=float(both.change.mean()),
+            interval=intervals.get(measure),
+            p=sign_flip_p(both.change, units[both.positions]),
+        )
+        differences.append(difference)
+    return tuple(differences)

@@ -44,13 +44,16 @@ def unreadable_remark(
     unreadable: Mapping[str, str], num_videos: int, num_lost: int, num_queries: int
 ) -> str:
     """Name files that cannot be read, with the reasons, and count the queries that go with them."""
-    described = [f"{video_id} ({reason.rstrip('.')})" for video_id, reason in unreadable.items()]
+    described = []
+    for video_id, reason in unreadable.items():
+        described.append(f"{video_id} ({reason.rstrip('.')})")
     names = ", ".join(described[:MAX_NAMES])
-    if len(described) > MAX_NAMES:
-        names += f", and {len(described) - MAX_NAMES:,} more"
+    num_unreadable = len(described)
+    if num_unreadable > MAX_NAMES:
+        names += f", and {num_unreadable - MAX_NAMES:,} more"
     return (
-        f"{len(described):,} of {num_videos:,} videos cannot be read: {names}. They are left out, and "
-        f"{num_lost:,} of {num_queries:,} queries with them."
+        f"{num_unreadable:,} of {num_videos:,} videos cannot be read: {names}. They are left out, "
+        f"and {num_lost:,} of {num_queries:,} queries with them."
     )
 
 
@@ -90,13 +93,11 @@ def embed_files(
         readable = embedded.embeddings
         if of_frames or encoder.capabilities.weighs_frames:
             readable = embedded.all_frames[embedded.frame_rows]
-        readable_rows = [row_of[video.video_id] for video in embedded.gallery.videos]
-        embeddings = np.zeros((len(videos), *readable.shape[1:]), np.float32)
-        embeddings[readable_rows] = readable
+        rows = [row_of[video.video_id] for video in embedded.gallery.videos]
         unreadable: dict[str, str] = {}
         for video_id, reason in embedded.skipped:
             unreadable.setdefault(video_id, reason)
-        return EmbeddedVideos(embeddings, unreadable)
+        return EmbeddedVideos(_with_zeros(readable, rows, len(videos)), unreadable)
 
     return embed
 
@@ -124,11 +125,17 @@ def embed_vectors(
             if video.video_id in of_input.of_video:
                 rows.append(row)
                 inputs.append(of_input.of_video[video.video_id])
-        embeddings = np.zeros((len(videos), encoder.embed_dim), np.float32)
-        embeddings[rows] = encoder.pool(np.stack(inputs)[:, None])
-        return EmbeddedVideos(embeddings)
+        pooled = encoder.pool(np.stack(inputs)[:, None])
+        return EmbeddedVideos(_with_zeros(pooled, rows, len(videos)))
 
     return embed
+
+
+def _with_zeros(embeddings: Vectors, rows: Sequence[int], count: int) -> Vectors:
+    """Return so many rows, zeros but for those that have an embedding."""
+    padded = np.zeros((count, *embeddings.shape[1:]), np.float32)
+    padded[rows] = embeddings
+    return padded
 
 
 def _check_width(encoder: Encoder, vectors: VideoVectors) -> None:

@@ -1,5 +1,6 @@
 """How sure a figure is: confidence intervals by resampling queries, and a test of a difference."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import product
 from math import erfc, sqrt
@@ -66,13 +67,14 @@ def intervals_of_means(values: Array, units: Units) -> list[Interval | None]:
         values: (N, M).
         units: (N,).
     """
-    means = _resampled_means(*_by_unit(values, units))
+    sums, counts = _by_unit(values, units)
+    means = _resampled_means(sums, counts)
     ends = [(100 - LEVEL) / 2, (100 + LEVEL) / 2]
-    low, high = np.percentile(means, ends, axis=0).tolist()
+    lows, highs = np.percentile(means, ends, axis=0).tolist()
     varies = (values != values[:1]).any(axis=0)
     intervals = []
-    for column, column_varies in enumerate(varies):
-        intervals.append(Interval(low[column], high[column]) if column_varies else None)
+    for low, high, column_varies in zip(lows, highs, varies, strict=True):
+        intervals.append(Interval(low, high) if column_varies else None)
     return intervals
 
 
@@ -84,11 +86,19 @@ def _resampled_means(sums: Array, counts: Array) -> Array:
     rows_at_a_time = max(1, CHUNK // num_units)
     for start in range(0, RESAMPLES, rows_at_a_time):
         num_rows = min(rows_at_a_time, RESAMPLES - start)
-        draws = generator.integers(0, num_units, (num_rows, num_units))
-        weights = [np.bincount(draw, minlength=num_units) for draw in draws]
-        weight_table = np.stack(weights).astype(np.float64)  # (rows, C)
-        means.append((weight_table @ sums) / (weight_table @ counts)[:, None])
+        weights = _draw_weights(generator, num_rows, num_units)
+        num_queries = weights @ counts
+        means.append(weights @ sums / num_queries[:, None])
     return np.concatenate(means)
+
+
+def _draw_weights(generator: np.random.Generator, num_rows: int, num_units: int) -> Array:
+    """Return how often each unit is drawn in each of some resamples: (rows, C)."""
+    draws = generator.integers(0, num_units, (num_rows, num_units))
+    weights = np.empty(draws.shape)
+    for row, draw in enumerate(draws):
+        weights[row] = np.bincount(draw, minlength=num_units)
+    return weights
 
 
 def intervals_of(
@@ -98,17 +108,16 @@ def intervals_of(
 
     Metrics of the same queries share their resamples.
     """
-    same_queries: dict[bytes, list[tuple[Key, str, Values]]] = {}
+    same_queries: defaultdict[bytes, dict[tuple[Key, str], Values]] = defaultdict(dict)
     for system, of_system in metrics.items():
         for name, metric in of_system.items():
             if metric.statistic is None:
-                group = same_queries.setdefault(metric.positions.tobytes(), [])
-                group.append((system, name, metric))
+                same_queries[metric.positions.tobytes()][system, name] = metric
 
     intervals: dict[Key, dict[str, Interval]] = {system: {} for system in metrics}
     for group in same_queries.values():
-        values = [metric for _, _, metric in group]
-        for (system, name, _), interval in zip(group, _same_resamples(values, units), strict=True):
+        of_group = _same_resamples(list(group.values()), units)
+        for (system, name), interval in zip(group, of_group, strict=True):
             if interval is not None:
                 intervals[system][name] = interval
     return intervals
@@ -136,18 +145,17 @@ def sign_flip_p(differences: Array, units: Units) -> float:
     if len(sums) > NORMAL_FROM:
         return erfc(observed / sqrt(2 * float(sums @ sums)))
 
-    is_exact = len(sums) <= EXACT_UP_TO
-    if is_exact:
-        signs = np.array(list(product((-1, 1), repeat=len(sums))), np.float64)
-    else:
-        generator = np.random.default_rng(SEED)
-        signs = generator.choice((-1.0, 1.0), (RESAMPLES, len(sums)))
-
     # Rounding must not make equal sums differ.
-    slack = 1e-9 * float(np.abs(sums).sum())
-    is_as_large = np.abs(signs @ sums) >= observed - slack
-    if is_exact:
+    threshold = observed - 1e-9 * float(np.abs(sums).sum())
+    if len(sums) <= EXACT_UP_TO:
+        combinations = product((-1, 1), repeat=len(sums))
+        signs = np.array(list(combinations), np.float64)
+        is_as_large = np.abs(signs @ sums) >= threshold
         return float(is_as_large.mean())
+
+    generator = np.random.default_rng(SEED)
+    signs = generator.choice((-1.0, 1.0), (RESAMPLES, len(sums)))
+    is_as_large = np.abs(signs @ sums) >= threshold
     # The observed signs are one of the combinations.
     return (1 + int(is_as_large.sum())) / (1 + RESAMPLES)
 

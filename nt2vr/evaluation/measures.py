@@ -8,7 +8,7 @@ ACM MM 2022, section 3.2.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import chain
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from nt2vr.evaluation.metric_names import (
     ACCURACY,
-    AUC,
     AVERAGE_PRECISION,
     DELTA,
     DENIED,
@@ -25,6 +24,7 @@ from nt2vr.evaluation.metric_names import (
     MEAN_RANK,
     MEDIAN_RANK,
     MIR,
+    NOT_AUC,
     PICTURE_ACCURACY,
     TOP_5,
     delta,
@@ -32,7 +32,7 @@ from nt2vr.evaluation.metric_names import (
     recall,
     violations,
 )
-from nt2vr.evaluation.queries import JudgedQuery
+from nt2vr.evaluation.queries import JudgedQuery, Rows, kinds_of
 from nt2vr.extension import extensions
 
 # Videos that are checked for violations.
@@ -44,6 +44,7 @@ LENIENT = "negated class"
 
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]  # (N,), of queries
+Ranks = NDArray[np.int32]  # (Q,), 1 is best
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,12 +64,12 @@ class Measured:
         pair_scores: (Q, 2), of the right and the wrong picture; (0, 2) for queries of other kinds.
     """
 
-    ranks: NDArray[np.int32]
+    ranks: Ranks
     ordered: NDArray[np.float32]
     tied: NDArray[np.float32]
     violations: NDArray[np.float32]
-    first: NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, FIRST_PAGE), np.int32))
-    video_ranks: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    first: Rows = field(default_factory=lambda: np.zeros((0, FIRST_PAGE), np.int32))
+    video_ranks: Ranks = field(default_factory=lambda: np.zeros(0, np.int32))
     pair_scores: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 2), np.float32))
 
 
@@ -117,7 +118,7 @@ def metric_values(queries: Sequence[JudgedQuery], measured: Measured) -> dict[st
 
     All are in percent, differences in percentage points, except MIR and AUC (0 to 1) and ranks.
     """
-    kinds = np.array([query.kind for query in queries])
+    kinds = kinds_of(queries)
     metrics: dict[str, Values] = {}
     for kind in dict.fromkeys(kinds.tolist()):
         positions = np.flatnonzero(kinds == kind)
@@ -131,7 +132,11 @@ def _retrieval(
 ) -> dict[str, Values]:
     """Measure how well queries of one kind find their videos."""
     kind = queries[positions[0]].kind
-    by_name = retrieval_values(measured.ranks[positions])
+    return _of_kind(kind, positions, retrieval_values(measured.ranks[positions]))
+
+
+def _of_kind(kind: str, positions: Positions, by_name: Mapping[str, Array]) -> dict[str, Values]:
+    """Name measures "KIND/NAME", given the values of each at some positions."""
     return {f"{kind}/{name}": Values(positions, values) for name, values in by_name.items()}
 
 
@@ -171,13 +176,11 @@ def _negated(
     negated = np.array(negated_positions, np.int64)
     before = retrieval_values(measured.ranks[original_positions])
     after = retrieval_values(measured.ranks[negated])
-    metrics = {}
-    for name, values in before.items():
-        metrics[f"negated/{delta(name)}"] = Values(negated, values - after[name])
-    return metrics
+    losses = {delta(name): values - after[name] for name, values in before.items()}
+    return _of_kind("negated", negated, losses)
 
 
-def _typical_ranks(kind: str, positions: Positions, ranks: NDArray[np.int32]) -> dict[str, Values]:
+def _typical_ranks(kind: str, positions: Positions, ranks: Ranks) -> dict[str, Values]:
     values = ranks.astype(np.float64)
     return {
         f"{kind}/{MEDIAN_RANK}": Values(positions, values, np.median),
@@ -198,16 +201,19 @@ def _both_ways(
         return of_captions
 
     # From the last caption to the first, so that the first one stays.
-    first_caption: dict[int, int] = {}
+    first_caption = np.zeros(len(measured.video_ranks), np.int64)
     for position in positions[::-1].tolist():
-        for video in queries[position].relevant.tolist():
-            first_caption[video] = position
+        first_caption[queries[position].relevant] = position
 
-    video_positions = np.array([first_caption[video] for video in videos.tolist()], np.int64)
+    video_positions = first_caption[videos]
     ranks = measured.video_ranks[videos]
-    values = retrieval_values(ranks)
-    recalls = {f"video/{recall(k)}": Values(video_positions, values[recall(k)]) for k in KS}
-    return of_captions | recalls | _typical_ranks("video", video_positions, ranks)
+    recalls = retrieval_values(ranks)
+    del recalls[MIR]
+    return {
+        **of_captions,
+        **_of_kind("video", video_positions, recalls),
+        **_typical_ranks("video", video_positions, ranks),
+    }
 
 
 def _exclusion(
@@ -218,23 +224,26 @@ def _exclusion(
     Pairs are in percent, and ties count as wrong. Those of "not B" are an AUC: ties count half.
     """
     kind = queries[positions[0]].kind
-    ordered = measured.ordered.astype(np.float64)
     metrics = {}
 
-    with_pairs = positions[~np.isnan(ordered[positions])]
+    with_pairs = _with_value(measured.ordered, positions)
+    ordered = measured.ordered[with_pairs].astype(np.float64)
     if len(with_pairs) and kind == "not":
-        tied = measured.tied.astype(np.float64)
-        areas = ordered[with_pairs] + tied[with_pairs] / 2
-        metrics[f"{kind}/{AUC}"] = Values(with_pairs, areas)
+        tied = measured.tied[with_pairs].astype(np.float64)
+        metrics[NOT_AUC] = Values(with_pairs, ordered + tied / 2)
     elif len(with_pairs):
-        metrics[f"{kind}/{HARD_PAIRS}"] = Values(with_pairs, 100 * ordered[with_pairs])
+        metrics[f"{kind}/{HARD_PAIRS}"] = Values(with_pairs, 100 * ordered)
 
-    violating = measured.violations.astype(np.float64)
-    with_page = positions[~np.isnan(violating[positions])]
+    with_page = _with_value(measured.violations, positions)
+    violating = measured.violations[with_page].astype(np.float64)
     if len(with_page):
-        name = f"{kind}/{violations(FIRST_PAGE)}"
-        metrics[name] = Values(with_page, 100 * violating[with_page])
+        metrics[f"{kind}/{violations(FIRST_PAGE)}"] = Values(with_page, 100 * violating)
     return metrics
+
+
+def _with_value(values: NDArray[np.float32], positions: Positions) -> Positions:
+    """Return the positions at which a value is not NaN."""
+    return positions[~np.isnan(values[positions])]
 
 
 def _pictures(
@@ -245,7 +254,7 @@ def _pictures(
     Ties count as wrong. For the average precision, each text's pairs with a right and a wrong
     picture count once: one right picture has several wrong ones.
     """
-    positions = positions[~np.isnan(measured.ordered[positions])]
+    positions = _with_value(measured.ordered, positions)
     is_ordered = 100 * measured.ordered.astype(np.float64)
     metrics = _per_group(PICTURE_ACCURACY, queries, positions, values=is_ordered)
     has_scores = len(measured.pair_scores) == len(queries)
@@ -266,9 +275,11 @@ def _distinct_pairs(
     pairs: dict[tuple[str, int], tuple[float, float]] = {}
     for position in positions.tolist():
         query = queries[position]
+        right = int(query.relevant[0])
+        wrong = int(query.hard[0])
         right_score, wrong_score = pair_scores[position].tolist()
-        pairs[query.text, int(query.relevant[0])] = (right_score, 1.0)
-        pairs[query.text, int(query.hard[0])] = (wrong_score, 0.0)
+        pairs[query.text, right] = (right_score, 1.0)
+        pairs[query.text, wrong] = (wrong_score, 0.0)
     return np.array(list(pairs.values()))
 
 
@@ -286,7 +297,7 @@ def _classes(
         **_per_data_set(TOP_5, queries, positions, values=is_among_top),
     }
     # Questions that deny a class are about the same videos in the same order.
-    negated = np.flatnonzero([query.kind == LENIENT for query in queries])
+    negated = np.flatnonzero(kinds_of(queries) == LENIENT)
     if not len(negated):
         return metrics
 
@@ -305,28 +316,31 @@ def _per_data_set(
     """Return a measure of classes: of all, of each data set and group, and the mean over data sets."""
     key = f"class/{name}"
     metrics = _per_group(key, queries, positions, values)
-    # A group of classes is a part of a data set.
-    data_sets = []
-    for part in metrics:
-        group = part.removeprefix(key).removeprefix(" ")
-        if group and group not in class_group_names():
-            data_sets.append(group)
-    if len(data_sets) < 2:
+    data_sets = [_data_set_of(queries[position]) for position in positions.tolist()]
+    if len(set(data_sets) - {""}) < 2:
         return metrics
 
-    numbers = []
-    for position in positions.tolist():
-        data_set = queries[position].group.partition("; ")[0]
-        numbers.append(data_sets.index(data_set) + 1 if data_set in data_sets else 0)
-    pairs = np.stack([values[positions], np.array(numbers, np.float64)], axis=1)
+    _, numbers = np.unique(data_sets, return_inverse=True)
+    pairs = np.stack([values[positions], numbers.astype(np.float64)], axis=1)
     metrics[f"class/{mean_over_sets(name)}"] = Values(positions, pairs, mean_of_groups)
     return metrics
 
 
+def _data_set_of(query: JudgedQuery) -> str:
+    """Return the data set of a question about classes, which comes before their groups; "" for none."""
+    name = query.group.partition("; ")[0]
+    if name in class_groups():
+        return ""
+    return name
+
+
 @cache
-def class_group_names() -> frozenset[str]:
-    """Return the names of the groups of classes that extensions know."""
-    return frozenset(chain.from_iterable(extension.class_groups for extension in extensions()))
+def class_groups() -> Mapping[str, Path]:
+    """Return the file with the names of the classes of each group that extensions know."""
+    groups: dict[str, Path] = {}
+    for extension in extensions():
+        groups |= extension.class_groups
+    return groups
 
 
 FAMILIES: Mapping[str, Sequence[Measure]] = {

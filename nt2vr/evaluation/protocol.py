@@ -61,7 +61,9 @@ class ResultStore:
 
     def _path(self, digest: str, spec: Mapping[str, Any]) -> Path:
         """Return the file of a result; models are identified by their weights, not by their names."""
-        identity = {name: value for name, value in spec.items() if name not in ("model", "base")}
+        identity = {**spec}
+        for name in ("model", "base"):
+            identity.pop(name, None)
         key = hash_text(json.dumps([PROTOCOL, digest, identity], sort_keys=True))
         return self._folder / f"{key}.npz"
 
@@ -112,10 +114,11 @@ def evaluate(
             `progress` stops the work.
         named: the systems that a person has named; the others are controls.
     """
-    cards = {system: models.card(system.model) for system in dict.fromkeys(systems)}
+    cards = {system: models.card(system.model) for system in systems}
+    specs = {}
     for system, card in cards.items():
         check_strategy(system, card)
-    specs = {system: system_spec(system, card) for system, card in cards.items()}
+        specs[system] = system_spec(system, card)
 
     measured = _stored(store, benchmark.digest, specs)
     if benchmark.leaves_out_unreadable and len(measured) < len(specs):
@@ -127,8 +130,12 @@ def evaluate(
         measured[system] = of_system
         if store is not None:
             store.put(benchmark.digest, specs[system], of_system)
+
+    results = []
+    for system, spec in specs.items():
+        results.append(Result(system.name, spec, measured[system]))
     return benchmark.report(
-        [Result(system.name, spec, measured[system]) for system, spec in specs.items()],
+        results,
         notes=_notes_of(cards),
         named=[system.name for system in named],
     )
@@ -166,10 +173,7 @@ def _measure(
     for model, group in groupby(by_model, lambda system: system.model):
         progress(0, 0, f"loading {model}")
         encoder = models.load(model)
-        if benchmark.captions:
-            key = encoder.card.text_key
-        else:
-            key = encoder.card.visual_key
+        key = benchmark.media_key(encoder.card)
         if videos is None or key != last_key:
             videos = benchmark.embed(encoder, progress)
             last_key = key

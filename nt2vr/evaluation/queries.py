@@ -26,6 +26,7 @@ KIND_NAMES = {
 }
 NO_CAPTION = -1
 Rows = NDArray[np.int32]  # (n,), row numbers of a benchmark's videos
+Mask = NDArray[np.bool_]  # (Q, V) or (n,)
 CUE = re.compile(
     r"\b(?:no one|nobody|nothing|none|never|neither|nor|without|cannot|not|no|except|rather than|instead of)\b"
     r"|n['\u2019]t\b",
@@ -35,6 +36,11 @@ CUE = re.compile(
 
 def row_array(numbers: Iterable[int]) -> Rows:
     return np.array(list(numbers), np.int32)
+
+
+def row_numbers(names: Iterable[str]) -> dict[str, int]:
+    """Number names from 0 in the order in which they first come; equal names share a number."""
+    return {name: row for row, name in enumerate(dict.fromkeys(names))}
 
 
 def cue_of(text: str) -> str:
@@ -94,6 +100,11 @@ class JudgedQuery:
         return self.kind in QUESTIONS
 
 
+def kinds_of(queries: Sequence[JudgedQuery]) -> NDArray[np.str_]:
+    """Return the kind of each query: (Q,)."""
+    return np.array([query.kind for query in queries], np.str_)
+
+
 def renumbered(queries: Mapping[int, JudgedQuery]) -> tuple[JudgedQuery, ...]:
     """Renumber the originals of queries, given by their former positions.
 
@@ -108,7 +119,7 @@ def renumbered(queries: Mapping[int, JudgedQuery]) -> tuple[JudgedQuery, ...]:
     return tuple(remaining)
 
 
-def mask(rows_of_queries: Sequence[Rows | Sequence[int]], count: int) -> NDArray[np.bool_]:
+def mask(rows_of_queries: Sequence[Rows | Sequence[int]], count: int) -> Mask:
     """Convert lists of row numbers to a Boolean array (len(rows_of_queries), count)."""
     table = np.zeros((len(rows_of_queries), count), bool)
     for of_query, rows in zip(table, rows_of_queries, strict=True):

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from nt2vr.evaluation.queries import KIND_NAMES
+from nt2vr.evaluation.queries import KIND_NAMES, kinds_of
 from nt2vr.evaluation.report import Report
 
 # Queries of a kind, below which one of them moves a figure by more than ten points.
@@ -11,8 +11,7 @@ FEW = 10
 
 def remarks_of(report: Report) -> list[str]:
     """Return one sentence or two per remark."""
-    remarks = [str(remark) for remark in report.source.get("remarks", ())]
-    remarks += report.gaps
+    remarks = [*map(str, report.source.get("remarks", ())), *report.gaps]
     few = _few_remark(report)
     if few:
         remarks.append(few)
@@ -21,15 +20,20 @@ def remarks_of(report: Report) -> list[str]:
 
 def kind_counts(report: Report) -> dict[str, int]:
     """Count the queries of each kind, by its name for readers, in the report's order."""
-    counts = Counter(query.kind for query in report.queries)
+    counts: Counter[str] = Counter(kinds_of(report.queries).tolist())
     return {KIND_NAMES.get(kind, kind): count for kind, count in counts.items()}
 
 
 def _few_remark(report: Report) -> str:
     """Say which kinds have so few queries that a single one decides their figures; "" if none has."""
-    few = {name: count for name, count in kind_counts(report).items() if count < FEW}
+    few = []
+    smallest = FEW
+    for name, count in kind_counts(report).items():
+        if count < FEW:
+            few.append(f"{name}: {count}")
+            smallest = min(smallest, count)
     if not few:
         return ""
-    counts = ", ".join(f"{name}: {count}" for name, count in few.items())
-    points = 100 / min(few.values())
+    points = 100 / smallest
+    counts = ", ".join(few)
     return f"Few queries ({counts}). A single one moves a percentage by up to {points:.0f} points."

@@ -42,7 +42,8 @@ from nt2vr.evaluation.measures import (
     averages_of,
     metric_values,
 )
-from nt2vr.evaluation.queries import JudgedQuery
+from nt2vr.evaluation.queries import JudgedQuery, kinds_of, row_array
+from nt2vr.evaluation.roles import Metrics
 from nt2vr.files import atomic_write, with_schema, write_json
 from nt2vr.media.gallery import Video
 from nt2vr.settings import project_version
@@ -203,7 +204,7 @@ class Report:
     name: str
     digest: str
     source: Mapping[str, Any]
-    references: Mapping[str, Mapping[str, float]]
+    references: Metrics
     video_ids: tuple[str, ...]
     texts: tuple[str, ...]
     queries: tuple[JudgedQuery, ...]
@@ -218,11 +219,17 @@ class Report:
     named: tuple[str, ...] = ()
 
     @cached_property
+    def measured(self) -> dict[str, Measured]:
+        """Results per query, per system."""
+        return {result.system: result.measured for result in self.results}
+
+    @cached_property
     def values(self) -> dict[str, dict[str, Values]]:
         """Per-query values of each metric, per system."""
-        return {
-            result.system: metric_values(self.queries, result.measured) for result in self.results
-        }
+        values = {}
+        for system, measured in self.measured.items():
+            values[system] = metric_values(self.queries, measured)
+        return values
 
     @cached_property
     def metrics(self) -> dict[str, dict[str, float]]:
@@ -293,19 +300,19 @@ class Report:
 
     def ranks(self, position: int) -> dict[str, int]:
         """Return the rank that each system gives a query's best relevant video."""
-        return {result.system: int(result.measured.ranks[position]) for result in self.results}
+        ranks = {}
+        for system, measured in self.measured.items():
+            ranks[system] = int(measured.ranks[position])
+        return ranks
 
     def save(self, folder: Path) -> None:
         """Write the report's files atomically, report.json last."""
-        lines = []
-        for position in range(len(self.queries)):
-            lines.append(json.dumps(self._query_line(position)) + "\n")
+        lines = map(self._query_line, range(len(self.queries)))
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with atomic_write(folder / ARRAYS) as partial:
                 np.savez_compressed(partial, **self._arrays())
-            with atomic_write(folder / QUERIES) as partial:
-                partial.write_text("".join(lines), encoding="utf-8")
+            _write_lines(folder / QUERIES, lines)
             if self.captions:
                 write_json(folder / CAPTIONS, dict(self.captions))
             if self.videos:
@@ -326,7 +333,7 @@ class Report:
         for name in JUDGED:
             rows = [getattr(query, name) for query in self.queries]
             arrays[name] = np.concatenate(rows)
-            arrays[f"num_{name}"] = np.array([len(of_query) for of_query in rows], np.int32)
+            arrays[f"num_{name}"] = row_array(map(len, rows))
         for name in Measured.__dataclass_fields__:
             by_system = [getattr(result.measured, name) for result in self.results]
             arrays[f"measured_{name}"] = np.stack(by_system)
@@ -358,7 +365,7 @@ class Report:
             "digest": self.digest,
             "source": dict(self.source),
             "videos": len(self.video_ids),
-            "queries": Counter(query.kind for query in self.queries),
+            "queries": Counter(kinds_of(self.queries).tolist()),
             "references": dict(self.references),
             "systems": self._systems(),
             "notes": list(self.notes),
@@ -373,12 +380,11 @@ class Report:
     def _systems(self) -> list[dict[str, Any]]:
         systems = []
         for result in self.results:
-            intervals = self.intervals[result.system]
             line = {
                 "system": result.system,
                 **result.spec,
                 "metrics": self.metrics[result.system],
-                "intervals": {name: list(interval) for name, interval in intervals.items()},
+                "intervals": self.intervals[result.system],
             }
             systems.append(line)
         return systems
@@ -387,8 +393,8 @@ class Report:
         compared = []
         for (first, second), differences in self.differences.items():
             measures = {}
-            for result in differences:
-                figures = result._asdict() | {"within_noise": result.is_noise}
+            for difference in differences:
+                figures = difference._asdict() | {"within_noise": difference.is_noise}
                 measures[figures.pop("measure")] = figures
             compared.append({"first": first, "second": second, "measures": measures})
         return compared
@@ -401,6 +407,12 @@ def write_videos(path: Path, videos: Sequence[Video]) -> None:
         line: dict[str, Any] = {"video_id": video.video_id, "path": str(video.path.absolute())}
         if video.start or video.end is not None:
             line |= {"start": video.start, "end": video.end}
-        lines.append(json.dumps(line) + "\n")
-    with atomic_write(path) as partial:
-        partial.write_text("".join(lines), encoding="utf-8")
+        lines.append(line)
+    _write_lines(path, lines)
+
+
+def _write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
+    """Write JSON lines atomically."""
+    with atomic_write(path) as partial, partial.open("w", encoding="utf-8") as file:
+        for line in lines:
+            file.write(json.dumps(line) + "\n")

@@ -87,10 +87,12 @@ def baseline_of(system: str, specs: Specs) -> str:
         seen.add(before)
         baseline = before
 
-    is_tuned = role_of(specs[baseline])[1] == "fine-tuned"
-    zero_shot = [name for name in plain.values() if role_of(specs[name])[0] == BASE]
-    if is_tuned and zero_shot:
-        return zero_shot[0]
+    _, label = role_of(specs[baseline])
+    if label == "fine-tuned":
+        for name in plain.values():
+            role, _ = role_of(specs[name])
+            if role == BASE:
+                return name
     return baseline
 
 
@@ -114,11 +116,13 @@ def telling_pair(specs: Specs, requested: Sequence[str], metrics: Metrics) -> tu
         return baseline, best
 
     # All that were named are bases: compare two of them, or the only one with its control.
-    bases = [name for name in candidates if name != best]
-    if bases:
-        return bases[0], best
-    controls = [name for name in specs if name != best]
-    return best, controls[0] if controls else best
+    for name in candidates:
+        if name != best:
+            return name, best
+    for name in specs:
+        if name != best:
+            return best, name
+    return best, best
 
 
 def _telling_measure(metrics: Sequence[Mapping[str, float]]) -> str:
@@ -137,7 +141,5 @@ def pairs_to_compare(
         return []
     pairs = [telling_pair(specs, requested, metrics)]
     for name in competing(specs, requested):
-        baseline = baseline_of(name, specs)
-        if baseline != name:
-            pairs.append((baseline, name))
-    return [pair for pair in dict.fromkeys(pairs) if pair[0] != pair[1]]
+        pairs.append((baseline_of(name, specs), name))
+    return [(first, second) for first, second in dict.fromkeys(pairs) if first != second]

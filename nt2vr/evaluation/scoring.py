@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.evaluation.embed_media import Vectors
-from nt2vr.evaluation.measures import FIRST_PAGE, LENIENT, Measured
-from nt2vr.evaluation.queries import NO_CAPTION, JudgedQuery, Rows, mask, row_array
+from nt2vr.evaluation.measures import FIRST_PAGE, LENIENT, Array, Measured, Ranks
+from nt2vr.evaluation.queries import NO_CAPTION, JudgedQuery, Mask, Rows, mask, row_array
 from nt2vr.search.exclusion import Exclusion, averaged, focused
 
 # Frames in reverse change a score by at most 1.5e-7, by rounding of the mean; neighbours differ by
@@ -23,7 +23,6 @@ BLOCK = 256
 
 Exclusions = Sequence[Exclusion | None]
 Scores = NDArray[np.float32]  # (Q, V), higher is better
-Mask = NDArray[np.bool_]  # (Q, V)
 
 
 def measure_block(
@@ -64,7 +63,7 @@ def measure_block(
 
 def _first_page(
     vectors: Vectors, scores: Scores, queries: Sequence[JudgedQuery], relevant: Mask
-) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+) -> tuple[Array, Rows]:
     """Return the share of violations on each query's first page, (Q,), and its rows."""
     violating = mask([query.violating for query in queries], scores.shape[1])
     violations = shares_among_first(scores, violating, FIRST_PAGE)
@@ -81,7 +80,8 @@ def _pair_scores(scores: Scores, queries: Sequence[JudgedQuery]) -> Scores:
     pairs = []
     for row, query in enumerate(queries):
         if query.kind == "picture":
-            pairs.append(scores[row, [query.relevant[0], query.hard[0]]])
+            right_and_wrong = [query.relevant[0], query.hard[0]]
+            pairs.append(scores[row, right_and_wrong])
     return np.array(pairs, np.float32).reshape(-1, 2)
 
 
@@ -96,17 +96,17 @@ def _video_scores(
     gallery = videos[:num_videos]
     column_of = _columns_of_substitutes(queries, num_videos)
     clips = np.concatenate([gallery, videos[list(column_of)]])
-    all_scores = score_table(vectors, clips, exclusions, gallery)  # (Q, V + substitutes)
-    scores = all_scores[:, :num_videos]
-    frame_axes = (1, 2)[: videos.ndim - 1]
-    is_unreadable = ~gallery.any(axis=frame_axes)
-    scores[:, is_unreadable] = -np.inf
-    for query_row, query in enumerate(queries):
+    clip_scores = score_table(vectors, clips, exclusions, gallery)  # (Q, V + substitutes)
+
+    scores = clip_scores[:, :num_videos]
+    is_readable = gallery.reshape(len(gallery), -1).any(axis=1)
+    scores[:, ~is_readable] = -np.inf
+    for query, of_videos, of_clips in zip(queries, scores, clip_scores, strict=True):
         for video, row in query.instead.items():
             if row == NO_CAPTION:
-                scores[query_row, video] = -np.inf
+                of_videos[video] = -np.inf
             else:
-                scores[query_row, video] = all_scores[query_row, column_of[row]]
+                of_videos[video] = of_clips[column_of[row]]
     return scores
 
 
@@ -123,23 +123,19 @@ def score_table(
     vectors: Vectors, clips: Vectors, exclusions: Exclusions, gallery: Vectors
 ) -> Scores:
     """Score clips, or frames that each query weighs, less what exclusions take: (Q, C)."""
-    has_frames = clips.ndim > 2
-    if not has_frames:
+    if clips.ndim == 2:
         scores = inner_products(vectors, clips) - losses(exclusions, clips, gallery)
         return np.asarray(scores, np.float32)
 
-    no_focus = np.zeros_like(vectors[0])
     pooled_gallery = averaged(gallery)
-    scores = np.empty((len(vectors), len(clips)), np.float32)
-    for row, vector in enumerate(vectors):
-        exclusion = exclusions[row] if exclusions else None
-        focus = no_focus
+    by_query = []
+    for vector, exclusion in zip(vectors, exclusions or [None] * len(vectors), strict=True):
+        focus = np.zeros_like(vector)
         if exclusion is not None and exclusion.focus is not None:
             focus = exclusion.focus
-        weighed_clips = focused(clips, focus)  # (C, D)
-        loss = np.ravel(losses([exclusion], weighed_clips, pooled_gallery))
-        scores[row] = inner_products(vector[None], weighed_clips)[0] - loss
-    return scores
+        pooled_clips = focused(clips, focus)  # (C, D)
+        by_query.append(score_table(vector[None], pooled_clips, [exclusion], pooled_gallery))
+    return np.concatenate(by_query)
 
 
 def losses(exclusions: Exclusions, clips: Vectors, gallery: Vectors) -> Scores | float:
@@ -148,23 +144,20 @@ def losses(exclusions: Exclusions, clips: Vectors, gallery: Vectors) -> Scores |
     Equal clips lose bit-equal amounts, as in `inner_products`. The gallery gives the exclusions
     what they lack; zeros are unreadable clips.
     """
-    excluding: dict[int, Exclusion] = {}
-    for row, exclusion in enumerate(exclusions):
-        if exclusion is not None:
-            excluding[row] = exclusion
-    if not excluding:
+    unwanted = [exclusion.unwanted for exclusion in exclusions if exclusion is not None]
+    if not unwanted:
         return 0.0
 
     readable = gallery[gallery.any(axis=1)]
-    unwanted = [exclusion.unwanted for exclusion in excluding.values()]
     similarities = inner_products(np.concatenate(unwanted), clips)  # (unwanted, C)
-    taken = np.zeros((len(exclusions), len(clips)), np.float32)
+    lost = np.zeros((len(exclusions), len(clips)), np.float32)
     start = 0
-    for row, exclusion in excluding.items():
-        end = start + len(exclusion.unwanted)
-        taken[row] = exclusion.within(readable).loss(similarities[start:end].T)
-        start = end
-    return taken
+    for row, exclusion in enumerate(exclusions):
+        if exclusion is not None:
+            end = start + len(exclusion.unwanted)
+            lost[row] = exclusion.within(readable).loss(similarities[start:end].T)
+            start = end
+    return lost
 
 
 def inner_products(queries: Vectors, videos: Vectors) -> Scores:
@@ -190,14 +183,13 @@ def first_ranks(scores: Scores, right: Mask) -> NDArray[np.int64]:
     Other relevant videos do not count against the best one.
     """
     scores = _against(scores, right)
-    best = np.where(right, scores, -np.inf).max(axis=1, keepdims=True)
-    ranks: NDArray[np.int64] = 1 + (~right & (scores >= best)).sum(axis=1)
+    best_scores = np.where(right, scores, -np.inf).max(axis=1, keepdims=True)  # (Q, 1)
+    is_ahead = ~right & (scores >= best_scores)
+    ranks: NDArray[np.int64] = 1 + is_ahead.sum(axis=1)
     return ranks
 
 
-def ordered_shares(
-    scores: Scores, right: Mask, wrong: Mask
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def ordered_shares(scores: Scores, right: Mask, wrong: Mask) -> tuple[Array, Array]:
     """Shares (Q,) of each query's (right, wrong) pairs of videos in the right order, and of ties.
 
     Both are NaN for a query without pairs.
@@ -217,24 +209,26 @@ def ordered_shares(
     return ordered, tied
 
 
-def shares_among_first(scores: Scores, unwanted: Mask, k: int) -> NDArray[np.float64]:
+def shares_among_first(scores: Scores, unwanted: Mask, k: int) -> Array:
     """Share of unwanted videos among each query's first k (or all, if fewer): (Q,).
 
     Unwanted videos come first in ties.
     """
     scores = _against(scores, ~unwanted)
     k = min(k, scores.shape[1])
-    kth_score = -np.partition(-scores, k - 1, axis=1)[:, k - 1 : k]  # (Q, 1)
-    is_above = scores > kth_score + TIE
-    is_tied = ~is_above & (scores >= kth_score - TIE)
+    partitioned = np.partition(-scores, k - 1, axis=1)
+    kth_scores = -partitioned[:, [k - 1]]  # (Q, 1)
+    is_above = scores > kth_scores + TIE
+    is_tied = ~is_above & (scores >= kth_scores - TIE)
+
     num_free = k - is_above.sum(axis=1)
-    num_unwanted = (is_above & unwanted).sum(axis=1)
-    num_unwanted += np.minimum(num_free, (is_tied & unwanted).sum(axis=1))
-    shares: NDArray[np.float64] = num_unwanted / k
+    num_above = (is_above & unwanted).sum(axis=1)
+    num_tied = (is_tied & unwanted).sum(axis=1)
+    shares: Array = (num_above + np.minimum(num_free, num_tied)) / k
     return shares
 
 
-def first_rows(scores: Scores, right: Mask, k: int) -> NDArray[np.int32]:
+def first_rows(scores: Scores, right: Mask, k: int) -> Rows:
     """Videos with the k highest scores of each query, best first, by row number: (Q, k).
 
     Relevant videos come last in ties. -1 stands for none: fewer videos, or scores of -inf or NaN.
@@ -242,7 +236,8 @@ def first_rows(scores: Scores, right: Mask, k: int) -> NDArray[np.int32]:
     scores = _against(scores, np.ones(scores.shape, bool))
     count = min(k, scores.shape[1])
     # The next lower number, so that relevant videos lose ties and nothing else.
-    scores = np.where(right, np.nextafter(scores, np.float32(-np.inf)), scores)
+    next_lower = np.nextafter(scores, np.float32(-np.inf))
+    scores = np.where(right, next_lower, scores)
     highest = np.argpartition(-scores, count - 1, axis=1)[:, :count]
     best = np.sort(highest, axis=1)
     order = np.argsort(-np.take_along_axis(scores, best, axis=1), axis=1, kind="stable")
@@ -269,24 +264,23 @@ def choices_of(
 
     They deny nothing where the parts of the question are known and it has no cue.
     """
+    wrong: set[int] = set()
     affirmative: set[int] = set()
     for question in questions:
+        wrong.update(question.others.tolist())
         if question.wanted is not None and not question.cue:
             affirmative.update(question.others.tolist())
 
-    wrong_rows = [row_array(()), *(question.others for question in questions)]
-    text_rows = np.unique(np.concatenate(wrong_rows)).astype(np.int32)
     answers = []
+    text_rows = row_array(sorted(wrong))
     for row in text_rows.tolist():
-        wanted = texts[row] if row in affirmative else None
-        answers.append(
-            JudgedQuery(
-                kind="choice",
-                text=texts[row],
-                relevant=row_array(()),
-                wanted=wanted,
-            )
+        answer = JudgedQuery(
+            kind="choice",
+            text=texts[row],
+            relevant=row_array(()),
+            wanted=texts[row] if row in affirmative else None,
         )
+        answers.append(answer)
     return answers, text_rows
 
 
@@ -306,13 +300,7 @@ def measure_choices(
         exclusions: one per vector, or none at all.
     """
     clips = videos[[question.relevant[0] for question in questions]]  # (Q, D), or (Q, F, D)
-    if clips.ndim > 2:
-        # Frames, which each answer weighs.
-        scores = score_table(vectors, clips, exclusions, gallery=videos).T
-    else:
-        losses_of_answers = np.transpose(losses(exclusions, clips, videos))
-        scores = inner_products(clips, vectors) - losses_of_answers  # (Q, Q + T)
-
+    scores = _answer_scores(clips, vectors, exclusions, gallery=videos)
     right_scores = scores.diagonal()
     wrong_scores = scores[:, len(questions) :]
     ranks = np.ones(len(questions), np.int32)
@@ -321,6 +309,7 @@ def measure_choices(
         if question.kind == LENIENT:
             is_ahead = of_question > right_scores[row]
         else:
+            # Ties and NaN scores are ahead, too.
             is_ahead = ~(of_question < right_scores[row])
         ranks[row] += is_ahead.sum()
 
@@ -334,9 +323,18 @@ def measure_choices(
     )
 
 
-def caption_ranks(
-    videos: Vectors, captions: Vectors, queries: Sequence[JudgedQuery]
-) -> NDArray[np.int32]:
+def _answer_scores(
+    clips: Vectors, answers: Vectors, exclusions: Exclusions, gallery: Vectors
+) -> Scores:
+    """Score answers (A, D) for clips, or for frames that each answer weighs: (C, A)."""
+    if clips.ndim > 2:
+        return score_table(answers, clips, exclusions, gallery).T
+    # Equal answers tie, as equal clips do in `score_table`.
+    scores = inner_products(clips, answers) - np.transpose(losses(exclusions, clips, gallery))
+    return np.asarray(scores, np.float32)
+
+
+def caption_ranks(videos: Vectors, captions: Vectors, queries: Sequence[JudgedQuery]) -> Ranks:
     """Rank of each video's best caption among all captions, 1 is best: (V,); 0 for none.
 
     Other captions of the same video do not count against the best one; ties do.
@@ -363,4 +361,7 @@ def _caption_scores(videos: Vectors, captions: Vectors) -> Scores:
     """Score captions (Q, D) for videos, or for frames that each caption weighs: (V, Q)."""
     if videos.ndim == 2:
         return inner_products(videos, captions)
-    return np.stack([focused(videos, caption) @ caption for caption in captions], axis=1)
+    scores = np.empty((len(videos), len(captions)), np.float32)
+    for column, caption in enumerate(captions):
+        scores[:, column] = focused(videos, caption) @ caption
+    return scores

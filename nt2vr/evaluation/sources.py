@@ -21,7 +21,7 @@ from nt2vr.evaluation.caption_benchmark import read_words, words_benchmark
 from nt2vr.evaluation.class_tasks import class_benchmark
 from nt2vr.evaluation.dataset_queries import KINDS, judged_queries
 from nt2vr.evaluation.embed_media import content_of, embed_files, embed_vectors
-from nt2vr.evaluation.queries import JudgedQuery
+from nt2vr.evaluation.queries import JudgedQuery, row_numbers
 from nt2vr.evaluation.tasks import is_task, task_benchmark
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.files import expanded
@@ -209,19 +209,19 @@ def _dataset_benchmark(
     """
     vectors = _read_inputs(data, dataset.videos, reader.inputs)
     videos, remarks = _ranked_videos(dataset, vectors, reader.reads_frames)
-    asked = _ask(data, videos, reader)
+    dataset_queries = _queries_of(data, videos, reader)
     source = _source(dataset, videos, vectors, reader)
-    source["remarks"] = [*remarks, *asked.remarks]
+    source["remarks"] = [*remarks, *dataset_queries.remarks]
     embed_frames = embed_files(videos, reader.places.decoder, reader.places.cache, key=gallery_key)
     return TextBenchmark(
         name=dataset.name,
         video_ids=tuple(video.video_id for video in videos),
-        queries=asked.queries,
+        queries=dataset_queries.queries,
         embed=embed_vectors(videos, vectors, embed_frames),
         source=source,
         leaves_out_unreadable=reader.reads_frames,
         videos=tuple(videos) if reader.reads_frames else (),
-        gaps=tuple(asked.gaps),
+        gaps=tuple(dataset_queries.gaps),
     )
 
 
@@ -238,7 +238,7 @@ class _DatasetQueries(NamedTuple):
     remarks: Sequence[str]
 
 
-def _ask(data: Data, videos: Sequence[Video], reader: Reader) -> _DatasetQueries:
+def _queries_of(data: Data, videos: Sequence[Video], reader: Reader) -> _DatasetQueries:
     """Read the queries, or generate them, and find their videos."""
     captions = {video.video_id: video.captions for video in videos}
     gaps: Sequence[str] = ()
@@ -250,8 +250,7 @@ def _ask(data: Data, videos: Sequence[Video], reader: Reader) -> _DatasetQueries
         captioned = CaptionedVideos.all_as_queries(captions)
         sets = cached_query_sets(captioned, data.seed, reader.places.folder, reader.progress)
         gaps = missing_kinds(KINDS[1:], _kinds_of(sets))
-    row_of = {video_id: row for row, video_id in enumerate(captions)}
-    queries, remarks_on_queries = judged_queries(sets, row_of)
+    queries, remarks_on_queries = judged_queries(sets, row_numbers(captions))
     return _DatasetQueries(queries, gaps, [*remarks, *remarks_on_queries])
 
 
@@ -287,18 +286,17 @@ def _ranked_videos(
     dataset: Dataset, vectors: Mapping[VideoInputName, VideoVectors], has_files: bool
 ) -> tuple[Sequence[Video], list[str]]:
     """Return the videos that are ranked, and remarks on them."""
-    remarks = list(dataset.remarks)
-    with_vectors = _with_vectors(dataset.videos, vectors)
-    num_missing = len(dataset.videos) - len(with_vectors)
-    if num_missing:
-        names = ", ".join(f"{kind} {name}" for kind, name in vectors)
-        treatment = "left out"
-        if has_files:
-            treatment = "ranked last by models that read them"
-        remarks.append(
-            f"{num_missing} of {len(dataset.videos)} videos have no {names}; they are {treatment}."
-        )
-    return (dataset.videos if has_files else with_vectors), remarks
+    videos = dataset.videos
+    with_vectors = _with_vectors(videos, vectors)
+    if len(with_vectors) == len(videos):
+        return videos, list(dataset.remarks)
+
+    names = ", ".join(f"{kind} {name}" for kind, name in vectors)
+    missing = f"{len(videos) - len(with_vectors)} of {len(videos)} videos have no {names}"
+    if has_files:
+        remark = f"{missing}; they are ranked last by models that read them."
+        return videos, [*dataset.remarks, remark]
+    return with_vectors, [*dataset.remarks, f"{missing}; they are left out."]
 
 
 def _read_inputs(

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from nt2vr.evaluation.columns import (
 )
 from nt2vr.evaluation.differences import Difference, verdict_text
 from nt2vr.evaluation.intervals import Interval
+from nt2vr.evaluation.queries import row_numbers
 from nt2vr.evaluation.remarks import kind_counts
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.roles import REFERENCE
@@ -54,7 +56,7 @@ class Table(NamedTuple):
         """
         heads = [""]
         for group in self.groups:
-            heads += [f"{group.head} {column.head}".strip() for column in group.columns]
+            heads += group.names
         rows = [heads]
         for line in self.lines:
             cells = [_cell(report, line, column) for column in self.columns]
@@ -69,12 +71,11 @@ def tables_of(report: Report) -> list[Table]:
     tables = []
     for groups in groups_of(report):
         measured_groups = []
-        for group in groups:
-            if any(column.key in measured for column in group.columns):
-                measured_groups.append(group)
         keys: set[str] = set()
-        for group in measured_groups:
-            keys.update(column.key for column in group.columns)
+        for group in groups:
+            if not group.keys.isdisjoint(measured):
+                measured_groups.append(group)
+                keys |= group.keys
         measured_lines = [line for line in lines if not keys.isdisjoint(line.metrics)]
         if measured_lines:
             tables.append(Table(tuple(measured_groups), tuple(measured_lines)))
@@ -83,7 +84,9 @@ def tables_of(report: Report) -> list[Table]:
 
 def lines_of(report: Report) -> list[Line]:
     """Return a line per reference, then per system."""
-    lines = [Line(name, dict(values)) for name, values in report.references.items()]
+    lines = []
+    for name, values in report.references.items():
+        lines.append(Line(name, values))
     for result in report.results:
         metrics = report.metrics[result.system]
         role, label = report.presentation.role_of(result.spec)
@@ -129,11 +132,9 @@ def _cell(report: Report, line: Line, column: Column) -> str:
 def named_columns(report: Report) -> dict[str, tuple[str, Column]]:
     """Return each measure of the tables by its key: a name such as "Composed R@1", and its column."""
     columns: dict[str, tuple[str, Column]] = {}
-    for groups in groups_of(report):
-        for group in groups:
-            for column in group.columns:
-                name = f"{group.head} {column.head}".strip()
-                columns.setdefault(column.key, (name, column))
+    for group in chain(*groups_of(report)):
+        for name, column in zip(group.names, group.columns, strict=True):
+            columns.setdefault(column.key, (name, column))
     return columns
 
 
@@ -143,35 +144,35 @@ DIFFERENCE_HEADS = ("difference", "95 % interval", "")
 def difference_rows(report: Report, differences: Sequence[Difference]) -> list[list[str]]:
     """Return a row per measure: key, name, both systems, difference, interval, whether it is noise."""
     columns = named_columns(report)
+    position_of = row_numbers(columns)
+    # Measures of no table come last.
+    in_order = sorted(
+        differences, key=lambda difference: position_of.get(difference.measure, len(columns))
+    )
     rows = []
-    for difference in sorted(differences, key=lambda one: _position(columns, one.measure)):
+    for difference in in_order:
         measure = difference.measure
         name, column = columns.get(measure, (measure, Column(measure, measure)))
-        interval = EMPTY
-        if difference.interval is not None:
-            low, high = difference.interval
-            interval = f"{column.text(low)} to {column.text(high)}"
-        row = [
-            measure,
-            name,
-            column.text(difference.first),
-            column.text(difference.second),
-            _signed(column.text(difference.difference)),
-            interval,
-            verdict_text(
-                difference.difference, difference.interval, difference.p, column.lower_is_better
-            ),
-        ]
-        rows.append(row)
+        rows.append(_difference_row(difference, name, column))
     return rows
 
 
-def _position(columns: Mapping[str, object], measure: str) -> int:
-    """Return where a measure stands in the tables; those of no table come last."""
-    keys = list(columns)
-    if measure in columns:
-        return keys.index(measure)
-    return len(keys)
+def _difference_row(difference: Difference, name: str, column: Column) -> list[str]:
+    interval = EMPTY
+    if difference.interval is not None:
+        low, high = difference.interval
+        interval = f"{column.text(low)} to {column.text(high)}"
+    return [
+        difference.measure,
+        name,
+        column.text(difference.first),
+        column.text(difference.second),
+        _signed(column.text(difference.difference)),
+        interval,
+        verdict_text(
+            difference.difference, difference.interval, difference.p, column.lower_is_better
+        ),
+    ]
 
 
 def _signed(text: str) -> str:
@@ -192,10 +193,11 @@ def difference_markdown(report: Report, first: str, second: str) -> str:
 def size_of(report: Report) -> str:
     """Count queries and videos, and the queries of each kind if there are several."""
     queries = counted(len(report.queries), "query", "queries")
-    counts = kind_counts(report)
-    if len(counts) > 1:
-        kinds = ", ".join(f"{count:,} {name}" for name, count in counts.items())
-        queries = f"{queries} ({kinds})"
+    kinds = []
+    for name, count in kind_counts(report).items():
+        kinds.append(f"{count:,} {name}")
+    if len(kinds) > 1:
+        queries = f"{queries} ({', '.join(kinds)})"
     return f"{queries}, {counted(len(report.video_ids), 'video')}."
 
 
@@ -208,7 +210,12 @@ def markdown_table(rows: Sequence[Sequence[str]], num_left: int) -> str:
     """Return a table whose first row has the heads, and whose first columns are aligned to the left."""
     heads, *body = rows
     rule = [":--"] * num_left + ["--:"] * (len(heads) - num_left)
-    return "".join(f"| {' | '.join(row)} |\n" for row in (heads, rule, *body))
+    lines = map(_markdown_row, (heads, rule, *body))
+    return "\n".join([*lines, ""])
+
+
+def _markdown_row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 def aligned(text: str) -> str:
@@ -231,10 +238,12 @@ def _padded(table: Sequence[Sequence[str]]) -> list[str]:
     The second row says on which side each column is aligned.
     """
     # Lengths differ if a name has the separator itself.
-    lengths = {len(row) for row in table}
+    lengths = set(map(len, table))
     if len(table) < 2 or len(lengths) > 1:
-        return [f"| {' | '.join(row)} |" for row in table]
-    widths = [max(3, *map(len, column)) for column in zip(*table, strict=True)]
+        return list(map(_markdown_row, table))
+    widths = []
+    for column in zip(*table, strict=True):
+        widths.append(max(3, *map(len, column)))
     lines = []
     for row in table:
         cells = []
@@ -244,7 +253,7 @@ def _padded(table: Sequence[Sequence[str]]) -> list[str]:
                 cells.append(text.ljust(width, fill))
             else:
                 cells.append(text.rjust(width, fill))
-        lines.append(f"| {' | '.join(cells)} |")
+        lines.append(_markdown_row(cells))
     return lines
 
 
@@ -254,22 +263,22 @@ def csv_table(report: Report) -> str:
     Keys are the headers; what no system has is left out.
     """
     lines = lines_of(report)
-    measured = keys_of(lines)
-    keys = report.presentation.csv_keys(report, measured)
+    keys = report.presentation.csv_keys(report, keys_of(lines))
+    file = io.StringIO()
+    writer = SafeCsv(file, lineterminator="\n")
+
+    heads = ["system", "role", *keys]
     with_interval = []
     for key in keys:
         if any(interval_of(report, line, key) for line in lines):
             with_interval.append(key)
-
-    heads = ["system", "role", *keys]
-    for key in with_interval:
-        heads += [f"{key} low", f"{key} high"]
-    file = io.StringIO()
-    writer = SafeCsv(file, lineterminator="\n")
+            heads += [f"{key} low", f"{key} high"]
     writer.writerow(heads)
+
     for line in lines:
-        figures = [line.metrics.get(key, "") for key in keys]
-        row = [line.name, line.label, *figures]
+        row: list[float | str] = [line.name, line.label]
+        for key in keys:
+            row.append(line.metrics.get(key, ""))
         for key in with_interval:
             row += interval_of(report, line, key) or ("", "")
         writer.writerow(row)
@@ -281,26 +290,20 @@ def latex(report: Report) -> str:
 
     A small number after ± is half of a figure's 95 % interval.
     """
-    groups = _groups_of_new_columns(report)
-    heads = [""]
-    rules = []
-    columns: list[Column] = []
-    for group in groups:
-        first = len(columns) + 2
-        columns += group.columns
-        rules.append(rf"\cmidrule(lr){{{first}-{len(columns) + 1}}}")
-        heads.append(rf"\multicolumn{{{len(group.columns)}}}{{c}}{{{escaped(group.head)}}}")
-
+    table = _single_table(report)
+    columns = table.columns
+    heads = ["Model"]
+    for column in columns:
+        heads.append(escaped(column.head))
     rows = []
-    for line in lines_of(report):
+    for line in table.lines:
         cells = [_latex_cell(report, line, column) for column in columns]
         rows.append(_latex_row([escaped(line.labelled), *cells]))
     lines = [
         rf"\begin{{tabular}}{{l{'r' * len(columns)}}}",
         r"\toprule",
+        *_latex_group_heads(table.groups),
         _latex_row(heads),
-        " ".join(rules),
-        _latex_row(["Model", *(escaped(column.head) for column in columns)]),
         r"\midrule",
         *rows,
         r"\bottomrule",
@@ -309,17 +312,30 @@ def latex(report: Report) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _groups_of_new_columns(report: Report) -> list[ColumnGroup]:
-    """Return the groups of all tables with those columns that no earlier group has."""
+def _single_table(report: Report) -> Table:
+    """Return one table with the columns of all tables, each in its first group alone."""
     seen: set[str] = set()
     groups = []
-    for table in tables_of(report):
-        for group in table.groups:
-            columns = [column for column in group.columns if column.key not in seen]
-            seen.update(column.key for column in columns)
-            if columns:
-                groups.append(ColumnGroup(group.head, tuple(columns)))
-    return groups
+    for group in chain.from_iterable(table.groups for table in tables_of(report)):
+        columns = [column for column in group.columns if column.key not in seen]
+        seen |= group.keys
+        if columns:
+            groups.append(ColumnGroup(group.head, tuple(columns)))
+    return Table(tuple(groups), tuple(lines_of(report)))
+
+
+def _latex_group_heads(groups: Sequence[ColumnGroup]) -> tuple[str, str]:
+    """Return the row with the heads of groups, and the rules below it."""
+    heads = [""]
+    rules = []
+    # The first column has the systems.
+    first = 2
+    for group in groups:
+        width = len(group.columns)
+        heads.append(rf"\multicolumn{{{width}}}{{c}}{{{escaped(group.head)}}}")
+        rules.append(rf"\cmidrule(lr){{{first}-{first + width - 1}}}")
+        first += width
+    return _latex_row(heads), " ".join(rules)
 
 
 def _latex_row(cells: Sequence[str]) -> str:
@@ -336,9 +352,16 @@ def _latex_cell(report: Report, line: Line, column: Column) -> str:
 
 
 ESCAPES = str.maketrans(
-    {character: f"\\{character}" for character in "&%_#${}"}
-    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    | {"Δ": r"$\Delta$", "α": r"$\alpha$", EMPTY: "--", "*": r"$^*$"}
+    {
+        **{character: f"\\{character}" for character in "&%_#${}"},
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "Δ": r"$\Delta$",
+        "α": r"$\alpha$",
+        EMPTY: "--",
+        "*": r"$^*$",
+    }
 )
 
 

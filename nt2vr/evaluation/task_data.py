@@ -7,7 +7,7 @@ from typing import NamedTuple
 from nt2vr.datasets.files import Files
 from nt2vr.datasets.lookup import MediaName
 from nt2vr.evaluation.embed_media import content_of, embed_files
-from nt2vr.evaluation.queries import JudgedQuery
+from nt2vr.evaluation.queries import JudgedQuery, row_numbers
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
@@ -47,16 +47,21 @@ class NamedFiles(NamedTuple):
 
 def named_files(names: Sequence[str], folder: Path) -> NamedFiles:
     """Find files by their paths, or else by name anywhere in the folder."""
-    row_of = {name: row for row, name in enumerate(dict.fromkeys(names))}
-    paths = {name: folder / name for name in row_of}
+    row_of = row_numbers(names)
+    paths = {}
+    missing = []
+    for name in row_of:
+        paths[name] = folder / name
+        if not paths[name].is_file():
+            missing.append(name)
+
     unclear: dict[str, str] = {}
-    if not all(path.is_file() for path in paths.values()):
+    if missing:
         located = Files(folder).media.locate({name: MediaName(name) for name in row_of})
         unclear = located.unclear
-        for name, path in paths.items():
-            if name in located.files and not path.is_file():
+        for name in missing:
+            if name in located.files:
                 paths[name] = folder / located.files[name]
-
     videos = [Video(name, path) for name, path in paths.items()]
     return NamedFiles(videos, [row_of[name] for name in names], unclear)
 

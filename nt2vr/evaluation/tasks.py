@@ -18,13 +18,14 @@ import csv
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from nt2vr.datasets.files import read_json, text
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.class_tasks import class_task, read_prompts
-from nt2vr.evaluation.queries import JudgedQuery, cue_of, row_array
+from nt2vr.evaluation.queries import JudgedQuery, cue_of, kinds_of, row_array, row_numbers
 from nt2vr.evaluation.task_data import Task, benchmark_of_task, named_files
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.extension import loaded
@@ -146,7 +147,7 @@ def task_benchmark(
         raise ConfigError(
             f"{path} cannot be used ({reason}). See nt2vr/evaluation/tasks.py."
         ) from error
-    if prompts and not any(query.kind == "class" for query in task.queries):
+    if prompts and "class" not in kinds_of(task.queries):
         raise ConfigError(f"{path} has no classes. Leave out the prompts.")
     return benchmark_of_task(
         task, name=path.stem, path=path, decoder=decoder, cache=cache, progress=progress
@@ -184,7 +185,8 @@ def _class_table(rows: Sequence[Row], path: Path, prompts: str) -> Task:
     label_of = {}
     for video, row in zip(files.rows, rows, strict=True):
         label_of[video] = (row["class"], row.get("dataset") or "")
-    labels = [label_of[video] for video in range(len(files.videos))]
+    # The rows of files are numbered as they first come.
+    labels = list(label_of.values())
     task = class_task(files.videos, labels, read_prompts(prompts, path.parent))
     return task._replace(unclear=files.unclear)
 
@@ -225,9 +227,16 @@ def _in_form(rows: Sequence[Row], fold: str, forms: Mapping[str, QuestionReader]
 
 def file_of(row: Row) -> str:
     """Return the name of a row's picture or video, as published."""
-    column = next((column for column in MEDIA if column in row), MEDIA[0])
-    name: str = row[column]
+    name: str = _first_cell(row, MEDIA)
     return name
+
+
+def _first_cell(row: Row, columns: Sequence[str]) -> Any:
+    """Return the cell in the first of some columns that a row has; a KeyError names the first one."""
+    for column in columns:
+        if column in row:
+            return row[column]
+    raise KeyError(columns[0])
 
 
 def _sugar_crepe(row: Row, fold: str) -> Question:
@@ -244,9 +253,11 @@ def _crepe(row: Row, fold: str) -> Question:
 
 
 def _negbench(row: Row, fold: str) -> Question:
-    # Without None, which has what a line has beyond the last column.
-    named_columns = filter(None, row)
-    columns = [column for column in named_columns if column.startswith("caption_")]
+    columns = []
+    for column in row:
+        # None has what a line has beyond the last column.
+        if column is not None and column.startswith("caption_"):
+            columns.append(column)
     # caption_10 comes after caption_9.
     columns.sort(key=lambda column: (len(column), column))
     return Question(
@@ -259,8 +270,7 @@ def _negbench(row: Row, fold: str) -> Question:
 
 
 def _pair(row: Row, fold: str) -> Question:
-    column = next((column for column in NEGATED if column in row), NEGATED[0])
-    negated = row[column]
+    negated = _first_cell(row, NEGATED)
     return Question(file_of(row), (row["caption"], negated), groups=(cue_of(negated),))
 
 
@@ -297,10 +307,10 @@ def tables() -> Mapping[str, TableReader]:
 
 def _task_of(questions: Sequence[Question], folder: Path) -> Task:
     files = named_files([question.file for question in questions], folder)
-    text_rows: dict[str, int] = {}
+    text_rows = row_numbers(chain.from_iterable(question.answers for question in questions))
     queries = []
     for question, video in zip(questions, files.rows, strict=True):
-        answers = [text_rows.setdefault(answer, len(text_rows)) for answer in question.answers]
+        answers = [text_rows[answer] for answer in question.answers]
         # The others are wrong.
         del answers[question.right]
         query = JudgedQuery(

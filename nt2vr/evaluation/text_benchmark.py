@@ -4,25 +4,27 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
-from itertools import groupby
+from itertools import compress, groupby
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.evaluation.benchmark import Benchmark
 from nt2vr.evaluation.embed_media import EmbeddedVideos, Vectors, unreadable_remark
 from nt2vr.evaluation.measures import (
     Measured,
+    Ranks,
     joined,
 )
-from nt2vr.evaluation.queries import KIND_NAMES, JudgedQuery, Rows, renumbered
+from nt2vr.evaluation.queries import KIND_NAMES, JudgedQuery, Mask, Rows, kinds_of, renumbered
 from nt2vr.evaluation.report import Presentation, Report, Result
+from nt2vr.evaluation.roles import Metrics
 from nt2vr.evaluation.scoring import caption_ranks, choices_of, measure_block, measure_choices
 from nt2vr.evaluation.text_presentation import TEXTS
 from nt2vr.evaluation.text_systems import PLAIN, Step, parse_query, search_vectors, system_spec
 from nt2vr.media.gallery import Video
+from nt2vr.models.card import Card
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, silent
 from nt2vr.search.strategies import System
@@ -51,7 +53,7 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
 
     presentation: ClassVar[Presentation] = TEXTS
 
-    references: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    references: Metrics = field(default_factory=dict)
     texts: tuple[str, ...] = ()
     captions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     averaged: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -81,9 +83,14 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
             of_query = (query.kind, query.text, query.wanted, query.unwanted, query.original)
             digest.update(repr(of_query).encode())
             for rows in (query.relevant, query.hard, query.violating, query.others):
-                digest.update(np.int64(len(rows)).tobytes())
+                count = np.int64(len(rows))
+                digest.update(count.tobytes())
                 digest.update(np.asarray(rows, "<i4").tobytes())
         return digest.hexdigest()
+
+    def media_key(self, card: Card) -> str:
+        """Return what the embeddings of the videos depend on: those of captions on the text tower."""
+        return card.text_key if self.captions else card.visual_key
 
     def report(
         self, results: Sequence[Result], notes: Sequence[str] = (), named: Sequence[str] = ()
@@ -111,28 +118,29 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
         """
         if media is None:
             media = self.embed(encoder, progress)
+        blocks = self._measure_blocks(encoder, systems, media.vectors, progress)
+        video_ranks = self._caption_ranks(media.vectors, blocks)
+        results = []
+        for number, system in enumerate(systems):
+            measured = joined([block.measured[number] for block in blocks])
+            if system.strategy == PLAIN:
+                measured = replace(measured, video_ranks=video_ranks)
+            else:
+                measured = replace(measured, video_ranks=np.zeros_like(video_ranks))
+            results.append(Result(system.name, system_spec(system, encoder.card), measured))
+        return results
+
+    def _measure_blocks(
+        self, encoder: Encoder, systems: Sequence[System], videos: Vectors, progress: Progress
+    ) -> list["_MeasuredBlock"]:
         blocks = []
         num_done = 0
         for queries in _blocks(self.queries):
             step = partial(self._report_queries, progress, encoder.name, num_done, len(queries))
-            blocks.append(
-                self._measure_block(
-                    encoder, systems=systems, videos=media.vectors, block=queries, step=step
-                )
-            )
+            blocks.append(self._measure_block(encoder, systems, videos, block=queries, step=step))
             num_done += len(queries)
         self._report_queries(progress, model=encoder.name, num_done=num_done, num_more=0, share=1)
-
-        ranks_of_plain = self._caption_ranks(media.vectors, blocks)
-        results = []
-        for number, system in enumerate(systems):
-            measured = joined([block.measured[number] for block in blocks])
-            if ranks_of_plain is not None and system.strategy == PLAIN:
-                measured = replace(measured, video_ranks=ranks_of_plain)
-            elif ranks_of_plain is not None:
-                measured = replace(measured, video_ranks=np.zeros_like(ranks_of_plain))
-            results.append(Result(system.name, system_spec(system, encoder.card), measured))
-        return results
+        return blocks
 
     def _measure_block(
         self,
@@ -160,34 +168,30 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
         else:
             measure = partial(measure_block, queries=block, num_videos=len(self.video_ids))
         measured = []
-        for vectors, exclusions in by_system:
+        captions = None
+        for system, (vectors, exclusions) in zip(systems, by_system, strict=True):
             step(1)
             measured.append(measure(vectors, videos, exclusions=exclusions))
-
-        strategies = [system.strategy for system in systems]
-        if PLAIN not in strategies:
-            return _MeasuredBlock(measured, captions=None)
-        is_original = [query.kind == "original" for query in block]
-        plain = by_system[strategies.index(PLAIN)]
-        return _MeasuredBlock(measured, plain.vectors[: len(block)][is_original])
+            if system.strategy == PLAIN:
+                captions = vectors[: len(block)][kinds_of(block) == "original"]
+        return _MeasuredBlock(measured, captions)
 
     def _report_queries(
         self, progress: Progress, model: str, num_done: int, num_more: int, share: float
     ) -> None:
         """Report that the given share of some more queries is done."""
-        progress(num_done + int(share * num_more), len(self.queries), f"queries, {model}")
+        num_reached = num_done + int(share * num_more)
+        progress(num_reached, len(self.queries), f"queries, {model}")
 
-    def _caption_ranks(
-        self, videos: Vectors, blocks: Sequence["_MeasuredBlock"]
-    ) -> NDArray[np.int32] | None:
-        """Return the rank of each video's best caption; zeros if `plain` is not measured.
+    def _caption_ranks(self, videos: Vectors, blocks: Sequence["_MeasuredBlock"]) -> Ranks:
+        """Return the rank of each video's best caption, (V,); zeros if `plain` is not measured.
 
-        None if no caption is a query, or if videos are in words: they are made of the captions that
+        (0,) if no caption is a query, or if videos are in words: they are made of the captions that
         they would rank.
         """
         originals = [query for query in self.queries if query.kind == "original"]
         if not originals or self.captions:
-            return None
+            return np.zeros(0, np.int32)
         captions = [block.captions for block in blocks if block.captions is not None]
         if not captions:
             return np.zeros(len(self.video_ids), np.int32)
@@ -214,7 +218,7 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
 
         return replace(
             self,
-            video_ids=tuple(self.video_ids[row] for row in readable_rows),
+            video_ids=tuple(compress(self.video_ids, is_readable)),
             queries=queries,
             embed=embed,
             source={**self.source, "remarks": [*self.source.get("remarks", ()), remark]},
@@ -231,16 +235,13 @@ class _MeasuredBlock(NamedTuple):
     captions: Vectors | None  # (C, D) what `plain` searches for with captions; None without `plain`
 
 
-def _queries_on(
-    queries: Sequence[JudgedQuery], is_readable: NDArray[np.bool_]
-) -> tuple[JudgedQuery, ...]:
+def _queries_on(queries: Sequence[JudgedQuery], is_readable: Mask) -> tuple[JudgedQuery, ...]:
     """Renumber the videos of queries, some of which are gone; leave out queries that lack one."""
     new_row: Rows = np.cumsum(is_readable, dtype=np.int32) - 1
 
     def renumber(rows: Rows) -> Rows:
-        readable: Rows = rows[is_readable[rows]]
-        renumbered_rows: Rows = new_row[readable]
-        return renumbered_rows
+        readable_rows = rows[is_readable[rows]]
+        return np.asarray(new_row[readable_rows])
 
     remaining: dict[int, JudgedQuery] = {}
     for position, query in enumerate(queries):
@@ -256,10 +257,9 @@ def _queries_on(
 
 def _lost_kinds(before: Sequence[JudgedQuery], after: Sequence[JudgedQuery]) -> list[str]:
     """Say which kinds of queries no longer have any."""
-    kinds_before = dict.fromkeys(query.kind for query in before)
-    kinds_after = {query.kind for query in after}
+    kinds_after = kinds_of(after)
     remarks = []
-    for kind in kinds_before:
+    for kind in dict.fromkeys(kinds_of(before).tolist()):
         if kind not in kinds_after:
             name = KIND_NAMES.get(kind, kind)
             remarks.append(f"No query of the kind “{name}” is left without these.")

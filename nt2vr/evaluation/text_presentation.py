@@ -1,7 +1,6 @@
 """How reports on texts are stored, compared and shown: retrieval, questions and classes."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import product
 from typing import Any
 
 from nt2vr.errors import counted
@@ -15,7 +14,7 @@ from nt2vr.evaluation.columns import (
 )
 from nt2vr.evaluation.differences import Pair
 from nt2vr.evaluation.metric_names import ACCURACY, CLASS_ACCURACY, ORIGINAL, mean_over_sets, recall
-from nt2vr.evaluation.queries import KIND_NAMES
+from nt2vr.evaluation.queries import KIND_NAMES, kinds_of
 from nt2vr.evaluation.report import Presentation, Report, Row
 from nt2vr.evaluation.roles import REFERENCE, pairs_to_compare, role_of, telling_pair
 from nt2vr.evaluation.tables import (
@@ -78,7 +77,7 @@ class TextPresentation(Presentation):
         )
 
     def kinds(self, report: Report) -> list[str]:
-        kinds = {query.kind for query in report.queries}
+        kinds = kinds_of(report.queries)
         return [kind for kind in KIND_NAMES if kind in kinds]
 
     def role_of(self, spec: Mapping[str, Any]) -> tuple[str, str]:
@@ -105,27 +104,38 @@ class TextPresentation(Presentation):
         return {key: value for key, value in metrics.items() if not key.startswith(OF_CAPTIONS)}
 
     def groups(self, report: Report, measured: Collection[str]) -> list[tuple[ColumnGroup, ...]]:
-        further = tuple(_with_subsets(measured, group) for group in OTHERS)
+        further = [_with_subsets(measured, group) for group in OTHERS]
         # Pairs do not tell whether a model can search.
-        if any(query.kind == "pair" for query in report.queries):
-            hard_pairs = ColumnGroup(HONEST[0].head, HONEST[0].columns[:1])
-            further = (hard_pairs, *further)
-        both_ways = [BOTH_WAYS] if f"video/{recall(1)}" in measured else []
-        return [PAPER, HONEST, *both_ways, further]
+        if "pair" in kinds_of(report.queries):
+            head, columns = HONEST[0]
+            hard_pairs = ColumnGroup(head, columns[:1])
+            further.insert(0, hard_pairs)
+
+        groups: list[tuple[ColumnGroup, ...]] = [PAPER, HONEST]
+        if f"video/{recall(1)}" in measured:
+            groups.append(BOTH_WAYS)
+        groups.append(tuple(further))
+        return groups
 
     def csv_keys(self, report: Report, measured: Collection[str]) -> list[str]:
         return [key for key in named_columns(report) if key in measured]
 
     def meanings(self, columns: Iterable[Column], measured: Collection[str]) -> list[str]:
-        measured_columns = [column for column in columns if column.key in measured]
-        return [column.meaning for column in measured_columns if column.meaning]
+        meanings = []
+        for column in columns:
+            if column.meaning and column.key in measured:
+                meanings.append(column.meaning)
+        return meanings
 
     def markdown(self, report: Report) -> str:
         """Return each table, then those of differences."""
-        parts = [markdown_table(table.texts(report), 1) for table in tables_of(report)]
+        parts = []
+        for table in tables_of(report):
+            parts.append(markdown_table(table.texts(report), num_left=1))
         for first, second in report.differences:
             parts.append(difference_markdown(report, first, second))
-        return "\n".join([*parts, f"{size_of(report)}\n"])
+        parts.append(f"{size_of(report)}\n")
+        return "\n".join(parts)
 
     def headings(self, report: Report) -> list[str]:
         return [report.name, size_of(report)]
@@ -133,26 +143,36 @@ class TextPresentation(Presentation):
 
 def _with_subsets(measured: Collection[str], group: ColumnGroup) -> ColumnGroup:
     """Add a column per subset of pairs, and per data set of classes, of which there is a mean, too."""
-    first = group.columns[0]
-    if not first.key.endswith(f"/{ACCURACY}"):
+    accuracy = group.columns[0]
+    if not accuracy.key.endswith(f"/{ACCURACY}"):
         return group
+
     columns = [*group.columns]
     for column in group.columns:
         kind, _, name = column.key.partition("/")
-        mean = Column(f"{kind}/{mean_over_sets(name)}", f"mean {column.head}")
-        if mean.key in measured:
-            columns.append(mean)
+        mean_key = f"{kind}/{mean_over_sets(name)}"
+        if mean_key in measured:
+            columns.append(Column(mean_key, f"mean {column.head}"))
 
-    prefix = f"{first.key} "
-    subsets = sorted(key.removeprefix(prefix) for key in measured if key.startswith(prefix))
-    # The accuracy of pairs is the only column, so that its subsets need not name it.
-    is_of_classes = first.key == CLASS_ACCURACY
-    for column, subset in product(group.columns, subsets):
-        head = f"{column.head} {subset}"
-        if column is first and not is_of_classes:
-            head = subset
-        columns.append(Column(f"{column.key} {subset}", head))
+    subsets = _subsets_of(accuracy.key, measured)
+    for column in group.columns:
+        for subset in subsets:
+            head = f"{column.head} {subset}"
+            # The accuracy of pairs is the only column, so that its subsets need not name it.
+            if column is accuracy and column.key != CLASS_ACCURACY:
+                head = subset
+            columns.append(Column(f"{column.key} {subset}", head))
     return ColumnGroup(group.head, tuple(columns))
+
+
+def _subsets_of(key: str, measured: Collection[str]) -> list[str]:
+    """Return the subsets for which a measure is reported separately."""
+    prefix = f"{key} "
+    subsets = []
+    for measured_key in measured:
+        if measured_key.startswith(prefix):
+            subsets.append(measured_key.removeprefix(prefix))
+    return sorted(subsets)
 
 
 TEXTS = TextPresentation()

@@ -82,31 +82,33 @@ def search_vectors(
         step: called now and then; what it raises ends the work.
         averaged: texts that stand for the mean of several, see `TextBenchmark`.
     """
-    needs_parts = any(system.strategy != PLAIN for system in systems)
-    parsing_share = PARSING if needs_parts else 0.0
     query_parts = [NO_PARTS] * len(queries)
-    if needs_parts:
-        reported = ticking(queries, lambda share: step(parsing_share * share))
-        query_parts = [_parts(query, understand) for query in reported]
+    parsing_share = 0.0
+    if any(system.strategy != PLAIN for system in systems):
+        query_parts = _parse(queries, understand, step)
+        parsing_share = PARSING
+
+    def step_embedding(share: float) -> None:
+        step(parsing_share + (1 - parsing_share) * share)
 
     sentences = [encoder.query_name(query.query_id, query.text) for query in queries]
     texts = [*sentences]
     for parts in query_parts:
         texts += [parts.wanted, *parts.unwanted]
-    embeddings = _embed(
-        texts,
-        encoder,
-        averaged,
-        step=lambda share: step(parsing_share + (1 - parsing_share) * share),
-    )
+    embeddings = _embed(texts, encoder, averaged, step_embedding)
     parts_of_queries = _parts_of_queries(encoder, sentences, query_parts, embeddings)
     vectors = []
     for system in systems:
-        of_system = _vectors_of_system(
-            encoder, system=system, queries=queries, parts_of_queries=parts_of_queries, step=step
-        )
-        vectors.append(of_system)
+        vectors.append(_vectors_of_system(encoder, system, queries, parts_of_queries, step=step))
     return vectors
+
+
+def _parse(queries: Sequence[JudgedQuery], understand: Understand, step: Step) -> list[QueryTexts]:
+    """Return the parts of each query; those that are not known are parsed."""
+    query_parts = []
+    for query in ticking(queries, lambda share: step(PARSING * share)):
+        query_parts.append(_parts(query, understand))
+    return query_parts
 
 
 def _parts_of_queries(
@@ -169,11 +171,16 @@ def _embed(
     for text, members in members_of.items():
         if len(members) == 1:
             embeddings[text] = encoded[members[0]]
-            continue
-        mean = np.mean([encoded[member] for member in members], axis=0, dtype=np.float64)
-        length = max(float(np.linalg.norm(mean)), TINY)
-        embeddings[text] = np.asarray(mean / length, np.float32)
+        else:
+            embeddings[text] = _mean_direction([encoded[member] for member in members])
     return embeddings
+
+
+def _mean_direction(vectors: Sequence[Vectors]) -> Vectors:
+    """Return the normalised mean of some vectors, (D,)."""
+    mean = np.mean(vectors, axis=0, dtype=np.float64)
+    length = max(float(np.linalg.norm(mean)), TINY)
+    return np.asarray(mean / length, np.float32)
 
 
 def ticking(items: Sequence[T], step: Step) -> Iterator[T]:
@@ -195,21 +202,20 @@ def _parts(query: JudgedQuery, understand: Understand) -> QueryTexts:
 
 def system_spec(system: System, card: Card) -> dict[str, Any]:
     """Describe a system as plain JSON data: its model's towers, and its strategy and settings."""
-    optional: dict[str, Any] = {"shifts": dict(card.training.shifts)}
-    if system.strategy == "anchored":
-        optional["anchor"] = card.exclusion.get("anchor")
-    if system.strategy == "rectified":
-        optional["tau"] = tau_of(card)
-
     spec = {
         "model": system.model,
         **card.for_reports(),
         "strategy": system.strategy,
         "alpha": None,
     }
-    for name in ("anchor", "tau", "shifts"):
-        if optional.get(name) not in (None, "", {}):
-            spec[name] = optional[name]
+    anchor = card.exclusion.get("anchor")
+    if system.strategy == "anchored" and anchor is not None:
+        spec["anchor"] = anchor
+    tau = tau_of(card)
+    if system.strategy == "rectified" and tau is not None:
+        spec["tau"] = tau
+    if card.training.shifts:
+        spec["shifts"] = dict(card.training.shifts)
     strength = STRENGTHS.get(system.strategy)
     if strength is not None:
         spec[strength.word] = system.strength_for(card)

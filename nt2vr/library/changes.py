@@ -85,20 +85,24 @@ def compare_files(stored: StoredFiles, files: Files) -> FileComparison:
 
     files_by_id = {file.id: file for file in files}
     captioned = []
-    for file_id in files_by_id.keys() & stored.keys():
-        if files_by_id[file_id].captions != stored[file_id].captions:
-            captioned.append(files_by_id[file_id])
+    for file in files_by_id.values():
+        if file.id in stored and file.captions != stored[file.id].captions:
+            captioned.append(file)
 
-    # Files in a folder that cannot be opened are not gone. The id of the source itself is empty.
-    closed_prefixes = []
-    for file in files:
-        if file.kind == CLOSED_FOLDER:
-            closed_prefixes.append(f"{file.id}/".lstrip("/"))
+    # Files in a folder that cannot be opened are not gone.
+    closed_folders = _closed_folders(files)
     gone = []
     for file_id in sorted(stored.keys() - files_by_id.keys()):
-        if not file_id.startswith(tuple(closed_prefixes)):
+        if not file_id.startswith(closed_folders):
             gone.append(stored[file_id])
     return FileComparison(pending, captioned, gone)
+
+
+def _closed_folders(files: Files) -> tuple[str, ...]:
+    """Return how the ids of files in folders that cannot be opened start."""
+    # The id of the source itself is empty.
+    closed_ids = [file.id for file in files if file.kind == CLOSED_FOLDER]
+    return tuple(f"{file_id}/".lstrip("/") for file_id in closed_ids)
 
 
 def _is_unchanged(file: LibraryFile, stored: LibraryFile | None) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 from nt2vr.datasets.load import videos_of
 from nt2vr.errors import Nt2vrError, reason_of
 from nt2vr.library.library_file import NOTE, LibraryFile
-from nt2vr.progress import Progress, silent
+from nt2vr.progress import Progress
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".json")
 # Of one file: a million captions take 100 MB.
@@ -30,7 +30,7 @@ class FolderCaptions:
 
 
 def with_folder_captions(
-    files: Iterable[LibraryFile], folder: Path, progress: Progress = silent
+    files: Iterable[LibraryFile], folder: Path, progress: Progress
 ) -> Iterator[LibraryFile]:
     """Add the captions in the captions files at the top of a folder to its files.
 

@@ -98,10 +98,9 @@ class _Walk:
                 reason = (
                     f"{files} in a format that is not read. Convert {them} to JPEG, PNG or MP4."
                 )
-            path = escaped(str(self._root / name))
             yield LibraryFile(
                 id=escaped(name),
-                path=path,
+                path=escaped(str(self._root / name)),
                 reason=reason,
                 kind=NOTE,
             )

@@ -80,10 +80,7 @@ class Galleries:
         if not name or name == BUILT_IN:
             return self.built_in
 
-        if name in self._open:
-            key = name
-        else:
-            key = self.libraries.find(name).id
+        key = name if name in self._open else self.libraries.find(name).id
         with self._opening:
             stamp = self.libraries.stamp(key)
             opened = self._open.pop(key, None)

@@ -140,9 +140,7 @@ class Libraries:
         source = self._source(library_id)
         self._write(replace(source, name=self._free_name(name, library_id)))
 
-    def moved_to(
-        self, library_id: str, path: str | Path, roots: Sequence[Path] | None = None
-    ) -> Source:
+    def moved_to(self, library_id: str, path: str | Path, roots: Sequence[Path] | None) -> Source:
         """Return a library's settings with another path, as `add` takes it; nothing is written.
 
         A manifest, or a dataset that is a file, is also found by its name in the folder that it has

@@ -203,15 +203,9 @@ def _outcome(
         if not file.reason and file_id not in recognised_ids:
             other_ids.add(file_id)
 
-    changed = []
-    missing = []
-    for file_id in indexed:
-        if file_id in recognised:
-            continue
-        if file_id in other_ids:
-            changed.append(file_id)
-        else:
-            missing.append(file_id)
+    unrecognised = [file_id for file_id in indexed if file_id not in recognised]
+    changed = [file_id for file_id in unrecognised if file_id in other_ids]
+    missing = [file_id for file_id in unrecognised if file_id not in other_ids]
     new = [file_id for file_id in listed_files if file_id in other_ids and file_id not in stored]
 
     # A folder above the former one still reads it.

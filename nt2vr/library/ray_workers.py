@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, GalleryError, Nt2vrError, quoted, reason_of
-from nt2vr.media.clip_frames import decode_files
+from nt2vr.media.clip_frames import Reasons, decode_files
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.models.catalog import Catalog
@@ -41,7 +41,7 @@ READY = -1
 POLL_S = 0.5
 Load = Callable[[], Encoder]
 # Embeddings (B, F, D) of the clips that can be decoded, and reasons of the others by clip id.
-EncodedBatch = tuple[NDArray[np.float32], dict[str, str]]
+EncodedBatch = tuple[NDArray[np.float32], Reasons]
 
 
 class Worker:
@@ -63,7 +63,7 @@ class Worker:
         with self._encoder_lock:
             encoder = self._loaded_encoder()
 
-        failed: dict[str, str] = {}
+        failed: Reasons = {}
         decoded = list(
             decode_files(clips, encoder.num_frames, encoder.framing, self._decoder, failed)
         )
@@ -189,7 +189,7 @@ def _encode_on_workers(
     num_workers: int,
     batch_size: int,
     clips: Sequence[Video],
-    failed: dict[str, str],
+    failed: Reasons,
     report: Callable[[], None],
 ) -> Iterator[Batch]:
     """Encode clips in batches, as `Encode` does, by workers that end with the last batch."""

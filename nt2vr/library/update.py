@@ -140,10 +140,8 @@ def _scan(source: Source, inventory: Inventory, decoder: Decoder, progress: Prog
     inventory.make_relative()
     inventory.apply(pending, captioned, [file.id for file in gone])
 
-    to_read = [file for file in pending if not file.reason]
-    processes = counted(decoder.num_workers, "process", "processes")
-    progress(0, len(to_read), f"reading files: starting {processes}")
-    _probe(to_read, source, inventory, decoder, progress)
+    usable = [file for file in pending if not file.reason]
+    _probe(usable, source, inventory, decoder, progress)
     # Videos of a manifest or dataset each have captions of their own, also if they are equal.
     if source.kind in ("folder", "uploads"):
         inventory.mark_duplicates()
@@ -169,6 +167,8 @@ def _probe(
     progress: Progress,
 ) -> None:
     """Read what files contain, several at a time, and store it once a second."""
+    processes = counted(decoder.num_workers, "process", "processes")
+    progress(0, len(files), f"reading files: starting {processes}")
     outcomes: dict[str, tuple[Probe, int] | str] = {}
     stored_s = time.monotonic()
     try:

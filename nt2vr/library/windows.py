@@ -57,16 +57,8 @@ def clips_of(file: LibraryFile, source: Source) -> list[Video]:
     # In a folder, captions describe the whole video, and would give windows wrong verdicts.
     if source.kind == "folder":
         captions = ()
+    window_clip = partial(clip, captions=captions, long_video=file.id)
     clips = []
-    for window in file_windows:
-        start, end = window
-        clips.append(
-            clip(
-                window_id(file.id, window),
-                captions=captions,
-                start=start,
-                end=end,
-                long_video=file.id,
-            )
-        )
+    for start, end in file_windows:
+        clips.append(window_clip(window_id(file.id, (start, end)), start=start, end=end))
     return clips

@@ -25,11 +25,13 @@ logger = logging.getLogger(__name__)
 # frames take 60 MB at most.
 IN_FLIGHT = 8
 IN_FLIGHT_PER_CHILD = 2
+# Why clips cannot be read, by their ids.
+Reasons = dict[str, str]
 # A minute of video: the file is opened seldom, and all children have a job.
 WINDOWS_PER_JOB = 6
 
 
-def hash_files(videos: Iterable[Video], cache: Cache, failed: dict[str, str]) -> Iterator[Video]:
+def hash_files(videos: Iterable[Video], cache: Cache, failed: Reasons) -> Iterator[Video]:
     """Yield the clips whose files can be opened, with their contents.
 
     Args:
@@ -52,13 +54,7 @@ def missing_of(clips: Sequence[Video], rows: Rows[Any]) -> list[Video]:
     first_clips: dict[str, Video] = {}
     for clip in clips:
         first_clips.setdefault(clip.key, clip)
-
-    missing = []
-    found_rows = rows.find(first_clips).tolist()
-    for clip, row in zip(first_clips.values(), found_rows, strict=True):
-        if row < 0:
-            missing.append(clip)
-    return missing
+    return list(compress(first_clips.values(), rows.find(first_clips) < 0))
 
 
 def decode_files(
@@ -66,7 +62,7 @@ def decode_files(
     num_frames: int,
     framing: Framing,
     decoder: Decoder,
-    failed: dict[str, str],
+    failed: Reasons,
     store: Frames | None = None,
 ) -> Iterator[tuple[Video, Pixels]]:
     """Yield (F, S, S, 3) frames in the order of the clips, decoded ahead by the decoder's children.
@@ -107,7 +103,7 @@ def decode_videos(
         The videos that could be decoded, their frames (N, F, S, S, 3), and a name of these contents
         in this order.
     """
-    skipped: dict[str, str] = {}
+    skipped: Reasons = {}
     checked = tracked(videos, total=len(videos), doing="checking videos", progress=progress)
     clips = list(hash_files(checked, cache, skipped))
     with cache.frames(num_frames, framing, required=True) as store:
@@ -130,7 +126,7 @@ def _decode_missing(
     num_frames: int,
     framing: Framing,
     store: Frames,
-    failed: dict[str, str],
+    failed: Reasons,
     progress: Progress,
 ) -> None:
     """Store the frames of the clips that have none."""
@@ -160,7 +156,7 @@ def _log_skipped(skipped: Mapping[str, str], num_videos: int, num_readable: int)
 
 def still(decoder: Decoder, video: Video, number: int, count: int, side: int) -> bytes:
     """Return one of a clip's `count` evenly spaced frames as a square JPEG."""
-    failed: dict[str, str] = {}
+    failed: Reasons = {}
     for _, frames in decode_files(
         [video], num_frames=count, framing=Framing(side), decoder=decoder, failed=failed
     ):

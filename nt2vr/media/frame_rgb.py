@@ -31,6 +31,7 @@ TO_BT709 = np.array(
 # Of BT.2020.
 LUMA = np.array([0.2627, 0.6780, 0.0593], np.float32)
 
+Light = NDArray[np.float32]
 # Returns (H, W, 3) RGB, shrunk to the limits if there are any.
 Read = Callable[[Limits | None], Pixels]
 
@@ -72,17 +73,20 @@ def _read(frame: Any, aspect: float, limits: Limits | None) -> Pixels:
 def _upright(rgb: Pixels, frame: Any) -> Pixels:
     """Turn and mirror a picture as the matrix of its header says, to the nearest quarter turn."""
     matrix = frame.side_data.get("DISPLAYMATRIX")
-    if matrix is not None:
-        a, b, _, c, d = np.frombuffer(bytes(matrix)[:20], np.int32).tolist()
-        is_quarter_turn = abs(a) + abs(d) < abs(b) + abs(c)
-        if is_quarter_turn:
-            rgb = rgb.transpose(1, 0, 2)
-        horizontal = c if is_quarter_turn else a
-        vertical = b if is_quarter_turn else d
-        if vertical < 0:
-            rgb = rgb[::-1]
-        if horizontal < 0:
-            rgb = rgb[:, ::-1]
+    if matrix is None:
+        return np.ascontiguousarray(rgb)
+
+    # The numbers say how much of x and y, as stored, is in x and y as shown.
+    x_in_x, x_in_y, _, y_in_x, y_in_y = np.frombuffer(bytes(matrix)[:20], np.int32).tolist()
+    if abs(x_in_x) + abs(y_in_y) < abs(x_in_y) + abs(y_in_x):
+        # After a quarter turn, x as shown is y as stored.
+        rgb = rgb.transpose(1, 0, 2)
+        x_in_x = y_in_x
+        y_in_y = x_in_y
+    if y_in_y < 0:
+        rgb = rgb[::-1]
+    if x_in_x < 0:
+        rgb = rgb[:, ::-1]
     return np.ascontiguousarray(rgb)
 
 
@@ -98,18 +102,23 @@ def _tone_mapped(rgb: NDArray[np.uint16], transfer: int) -> Pixels:
             luma = np.maximum(light @ LUMA, 1e-6)[..., None]
             light *= 1000 / WHITE * luma**0.2
 
-        brightest = np.maximum(light.max(axis=-1, keepdims=True), 1e-6)
-        over = np.maximum(brightest - KNEE, 0)
-        compressed = np.minimum(brightest, KNEE) + (1 - KNEE) * over / (over + 1 - KNEE)
-        light *= compressed / brightest
+        light *= _highlight_factors(light)
         light = (light @ TO_BT709.T).clip(0, 1)
         picture[rows] = (255 * light ** (1 / 2.4)).round()
     return picture
 
 
-def _light_of_signal(transfer: int) -> NDArray[np.float32]:
+def _highlight_factors(light: Light) -> Light:
+    """Return by what to multiply each pixel (H, W, 3) to compress highlights: (H, W, 1)."""
+    brightest = np.maximum(light.max(axis=-1, keepdims=True), 1e-6)
+    over = np.maximum(brightest - KNEE, 0)
+    compressed = np.minimum(brightest, KNEE) + (1 - KNEE) * over / (over + 1 - KNEE)
+    return np.asarray(compressed / brightest)
+
+
+def _light_of_signal(transfer: int) -> Light:
     """Return the linear light of each of the 65,536 values of a signal."""
-    signal = np.arange(1 << 16) / ((1 << 16) - 1)
+    signal = np.arange(65_536) / 65_535
     if transfer == PQ:
         # SMPTE ST 2084, in units of WHITE.
         root = signal ** (1 / 78.84375)
@@ -121,5 +130,4 @@ def _light_of_signal(transfer: int) -> NDArray[np.float32]:
         dark = signal**2 / 3
         bright = (np.exp((signal - 0.55991073) / 0.17883277) + 0.28466892) / 12
         light = np.where(signal <= 0.5, dark, bright)
-    table: NDArray[np.float32] = light.astype(np.float32)
-    return table
+    return np.asarray(light, np.float32)

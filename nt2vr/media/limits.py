@@ -25,7 +25,7 @@ class Limit:
     num_bytes: float = inf
     days: float = inf
 
-    def allows(self, count: int, num_bytes: float, age_s: float = 0.0) -> bool:
+    def allows(self, count: int, num_bytes: float, age_s: float) -> bool:
         return count <= self.count and num_bytes <= self.num_bytes and age_s <= self.days * DAY_S
 
 

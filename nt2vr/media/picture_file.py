@@ -150,7 +150,7 @@ def too_large(path: Path, max_pixels: int) -> MediaError:
 
 
 def unreadable_picture(path: Path) -> MediaError:
-    problem = (
-        "is not a picture that can be read, or it is cut off. Save it as JPEG or PNG and try again."
+    return MediaError(
+        f"{path.name} is not a picture that can be read, or it is truncated. "
+        "Save it as JPEG or PNG and try again."
     )
-    return MediaError(f"{path.name} {problem}")

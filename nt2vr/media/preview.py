@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -81,28 +82,21 @@ def _copy_packets(path: Path, start: float, end: float, moment: Path) -> None:
         streams = [stream, *source.streams.audio[:1]]
         copies = {old.index: output.add_stream_from_template(old) for old in streams}
         file_start_s = (source.start_time or 0) / av.time_base
-        end_s = end + file_start_s
         source.seek(int((start + file_start_s) * av.time_base))
 
-        first_s = None
-        for packet in _from_keyframe(source.demux(streams), stream):
-            packet_s = float(packet.pts * packet.time_base)
-            if first_s is None:
-                first_s = packet_s
-            if packet_s < first_s:
-                continue
-            if packet_s >= end_s:
-                # Frames that are shown earlier may still come, but not after a keyframe.
-                if _is_keyframe(packet, stream) or packet_s > end_s + REORDERED_S:
-                    break
+        packets = _from_keyframe(source.demux(streams), stream)
+        first = next(packets, None)
+        if first is None:
+            raise ValueError
+        first_s = _shown_s(first)
+        for packet in _until(end + file_start_s, chain([first], packets), stream):
+            if _shown_s(packet) < first_s:
                 continue
             shift = int(first_s / packet.time_base)
             packet.pts -= shift
             packet.dts -= shift
             packet.stream = copies[packet.stream.index]
             output.mux(packet)
-        if first_s is None:
-            raise ValueError
 
 
 def _from_keyframe(packets: Iterable[Any], stream: Any) -> Iterator[Any]:
@@ -114,6 +108,21 @@ def _from_keyframe(packets: Iterable[Any], stream: Any) -> Iterator[Any]:
         has_begun = has_begun or _is_keyframe(packet, stream)
         if has_begun:
             yield packet
+
+
+def _until(end_s: float, packets: Iterable[Any], stream: Any) -> Iterator[Any]:
+    """Yield the packets that are shown before a time."""
+    for packet in packets:
+        shown_s = _shown_s(packet)
+        if shown_s < end_s:
+            yield packet
+        # Frames that are shown earlier may still come, but not after a keyframe.
+        elif _is_keyframe(packet, stream) or shown_s > end_s + REORDERED_S:
+            return
+
+
+def _shown_s(packet: Any) -> float:
+    return float(packet.pts * packet.time_base)
 
 
 def _is_keyframe(packet: Any, stream: Any) -> bool:

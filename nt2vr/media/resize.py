@@ -36,11 +36,12 @@ def _padded(picture: Pixels, framing: Framing) -> Pixels:
     ratio = max(height / frame_height, width / frame_width)
     height = max(1, round(height / ratio))
     width = max(1, round(width / ratio))
+    resized = _resized(picture, height, width, framing)
 
-    padded: Pixels = np.full((*framing.shape, 3), framing.fill_color, np.uint8)
     top = (frame_height - height) // 2
     left = (frame_width - width) // 2
-    padded[top : top + height, left : left + width] = _resized(picture, height, width, framing)
+    padded: Pixels = np.full((*framing.shape, 3), framing.fill_color, np.uint8)
+    padded[top : top + height, left : left + width] = resized
     return padded
 
 
@@ -54,17 +55,13 @@ def _cropped(picture: Pixels, framing: Framing) -> Pixels:
 
     # The side that must grow most, or shrink least, decides.
     frame_height, frame_width = framing.shape
-    target = frame_height
-    side = height
     if frame_width / width > frame_height / height:
-        target = frame_width
-        side = width
-    resized = _resized(
-        picture,
-        height=int(target * height / side),
-        width=int(target * width / side),
-        framing=framing,
-    )
+        height = int(frame_width * height / width)
+        width = frame_width
+    else:
+        width = int(frame_height * width / height)
+        height = frame_height
+    resized = _resized(picture, height, width, framing)
     return np.ascontiguousarray(_centre(resized, *framing.shape))
 
 

@@ -3,9 +3,10 @@
 import json
 import math
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
+from io import BytesIO
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -82,16 +83,18 @@ class Rows(Generic[Number]):
         self._clear()
 
     def _read_keys(self) -> None:
+        """Read the keys that are new, and map their rows; a ValueError says that rows are gone."""
         with (self.folder / KEYS).open("rb") as file:
             header = file.readline(MAX_HEADER_BYTES)
             if header != self._header:
                 self._read_header(header)
 
             # The size is read before the keys, since keys may be added in the meantime.
-            num_rows = (os.fstat(file.fileno()).st_size - len(header)) // KEY_BYTES
+            keys_size = os.fstat(file.fileno()).st_size - len(header)
             file.seek(len(header) + len(self) * KEY_BYTES)
-            new_digests = file.read()
+            new_digests = BytesIO(file.read())
 
+        num_rows = keys_size // KEY_BYTES
         if num_rows == len(self):
             return
         row_bytes = self._dtype.itemsize * math.prod(self._shape)
@@ -99,9 +102,8 @@ class Rows(Generic[Number]):
             self._header = b""
             raise ValueError(f"{self.folder} has been cut off.")
 
-        starts = range(0, len(new_digests), KEY_BYTES)
-        for row, start in zip(range(len(self), num_rows), starts, strict=False):
-            self._row_of[new_digests[start : start + KEY_BYTES]] = row
+        for row in range(len(self), num_rows):
+            self._row_of[new_digests.read(KEY_BYTES)] = row
         mapped = np.memmap(self._path, self._dtype, "r", shape=(num_rows, *self._shape))
         self._rows = np.asarray(mapped)
 
@@ -127,18 +129,20 @@ class Rows(Generic[Number]):
     def append(self, keys: Sequence[str], rows: NDArray[Number]) -> None:
         """Add rows, except for those whose keys are stored by now."""
         with self._locked():
-            indices = {digest(key): index for index, key in enumerate(keys)}
-            new_digests = [key_digest for key_digest in indices if key_digest not in self._row_of]
-            if not new_digests:
+            index_of = {}
+            for index, key in enumerate(keys):
+                key_digest = digest(key)
+                if key_digest not in self._row_of:
+                    index_of[key_digest] = index
+            if not index_of:
                 return
             if not self._header:
-                self._start_file(rows.shape[1:])
+                self._start_file(rows.shape[1:], {})
 
-            new_indices = [indices[key_digest] for key_digest in new_digests]
-            new_rows = np.ascontiguousarray(rows[new_indices], self._dtype)
+            new_rows = np.ascontiguousarray(rows[list(index_of.values())], self._dtype)
             write_at(self._path, len(self) * new_rows[0].nbytes, new_rows.data)
             end_of_keys = len(self._header) + len(self) * KEY_BYTES
-            new_keys = memoryview(b"".join(new_digests))
+            new_keys = memoryview(b"".join(index_of))
             write_at(self.folder / KEYS, offset=end_of_keys, content=new_keys, sync=False)
             self.refresh()
 
@@ -153,28 +157,24 @@ class Rows(Generic[Number]):
         """Drop all other rows, if they are at least UNUSED_ROWS of all."""
         with self._locked():
             digests = {digest(key) for key in keys}
-            retained = []
+            retained = {}
             for key_digest, row in self._row_of.items():
                 if key_digest in digests:
-                    retained.append((row, key_digest))
+                    retained[row] = key_digest
             num_unused = len(self) - len(retained)
             if num_unused >= max(1, UNUSED_ROWS * len(self)):
-                self._start_file(self._shape, sorted(retained))
+                self._start_file(self._shape, retained)
 
-    def _start_file(self, shape: Shape, retained: Sequence[tuple[int, bytes]] = ()) -> None:
+    def _start_file(self, shape: Shape, retained: Mapping[int, bytes]) -> None:
         """Replace the file of rows by one with some of its rows, given with their key's digest."""
         old_files = list(self.folder.glob("*-*[0-9]"))
         old_numbers = [int(path.name.rpartition("-")[2]) for path in old_files]
         number = max(old_numbers, default=0) + 1
         path = self.folder / f"{ROWS}-{number}"
+        rows = sorted(retained)
         try:
-            self._copy_rows([row for row, _ in retained], path)
-            facts = json.dumps({"number": number, "shape": shape})
-            header = f"{facts} {digest(facts).hex()}\n".encode()
-            with atomic_write(self.folder / KEYS) as partial_file:
-                partial_file.write_bytes(
-                    header + b"".join(key_digest for _, key_digest in retained)
-                )
+            self._copy_rows(rows, path)
+            self._write_keys([retained[row] for row in rows], number, shape)
         except OSError:
             path.unlink(missing_ok=True)
             raise
@@ -182,6 +182,12 @@ class Rows(Generic[Number]):
         for old_file in old_files:
             old_file.unlink(missing_ok=True)
         self.refresh()
+
+    def _write_keys(self, digests: Iterable[bytes], number: int, shape: Shape) -> None:
+        facts = json.dumps({"number": number, "shape": shape})
+        header = f"{facts} {digest(facts).hex()}\n".encode()
+        with atomic_write(self.folder / KEYS) as partial:
+            partial.write_bytes(header + b"".join(digests))
 
     def _copy_rows(self, rows: Sequence[int], path: Path) -> None:
         with path.open("wb") as file:

@@ -142,7 +142,7 @@ def sample_short_video(path: Path) -> list[Pixels]:
 
 
 def _moments(start: float, end: float, count: int, positions: str, rate: float) -> list[float]:
-    """Choose moments as `frame_positions` chooses frames."""
+    """Choose the middles of equal segments, or moments from the first frame to the last."""
     if positions == ENDS:
         last = max(start, end - 1 / rate)
         return [start + i * (last - start) / max(count - 1, 1) for i in range(count)]

@@ -142,13 +142,16 @@ class VideoFile:
             for frame, timestamp in _dated_frames(container, stream):
                 if timestamp is None:
                     seconds += frame_s
-                elif clock is None:
-                    seconds = float(timestamp * stream.time_base) - self._zero_s
                 else:
-                    clock_s = float(timestamp * stream.time_base)
-                    is_earlier = clock_s - clock.zero_s < seconds - TIE_S
-                    seconds = clock.seconds(clock_s, frame_s, self._has_clock and is_earlier)
+                    seconds = self._seconds(float(timestamp * stream.time_base), clock, seconds)
                 yield seconds, frame_reader(frame, stream.sample_aspect_ratio)
+
+    def _seconds(self, clock_s: float, clock: _Clock | None, last_s: float) -> float:
+        """Return when a frame appears, by its timestamp and when the one before it did."""
+        if clock is None:
+            return clock_s - self._zero_s
+        is_earlier = clock_s - clock.zero_s < last_s - TIE_S
+        return clock.seconds(clock_s, 1 / self.rate, self._has_clock and is_earlier)
 
     def _seek(self, container: Any, stream: Any, moment: float) -> _Clock | None:
         """Go to a key frame before a moment, and return the clock from there on, if time jumps."""
@@ -220,11 +223,12 @@ class VideoFile:
                     shown_s = num_packets / self.rate + self._zero_s
                 else:
                     shown_s = float(timestamp * stream.time_base)
+                decoded_s = shown_s
+                if packet.dts is not None:
+                    decoded_s = float(packet.dts * stream.time_base)
                 yield _Packet(
                     shown_s=shown_s,
-                    decoded_s=shown_s
-                    if packet.dts is None
-                    else float(packet.dts * stream.time_base),
+                    decoded_s=decoded_s,
                     duration_s=float((packet.duration or 0) * stream.time_base) or 1 / self.rate,
                     key_byte=packet.pos if packet.is_keyframe else None,
                 )

@@ -111,7 +111,7 @@ def _path_of(source: str) -> Path:
     path = expanded(source)
     looks_like_path = source.startswith(("/", ".", "~")) or source.lower().endswith(FILE_SUFFIXES)
     if not source or not (looks_like_path or _exists(path)):
-        raise ConfigError(f"{quoted(source)} is no source of a model. Name {FORMS}.")
+        raise ConfigError(f"{quoted(source)} is not a source of a model. Name {FORMS}.")
     return path
 
 

@@ -170,9 +170,9 @@ class Catalog:
         names = self.names()
         if name in names:
             return name
-        for listed in names:
-            if _key(listed) == _key(name):
-                return listed
+        for listed_name in names:
+            if _key(listed_name) == _key(name):
+                return listed_name
         return None
 
     def find(self, name: str) -> CatalogEntry:
@@ -253,7 +253,7 @@ class Catalog:
         folders = self.find(name).folders
         if not folders:
             raise ConfigError(
-                f"{quoted(name)} is no checkpoint folder, but a model from outside. Choose another one."
+                f"{quoted(name)} is not a checkpoint folder, but a model from outside. Choose another one."
             )
         return folders[0]
 
@@ -276,13 +276,17 @@ class Catalog:
             modified = (folder / CARD).stat().st_mtime_ns
         except OSError:
             modified = 0
-        if folder not in self._cards or self._cards[folder][0] != modified:
-            try:
-                self._cards[folder] = modified, read_card(folder)
-            except CheckpointError as error:
-                logger.warning("%s", error)
-                self._cards[folder] = modified, None
-        return self._cards[folder][1]
+        cached = self._cards.get(folder)
+        if cached and cached[0] == modified:
+            return cached[1]
+
+        card = None
+        try:
+            card = read_card(folder)
+        except CheckpointError as error:
+            logger.warning("%s", error)
+        self._cards[folder] = (modified, card)
+        return card
 
     def remove(self, name: str, force: bool = False) -> None:
         """Delete a downloaded, imported or pulled model.

@@ -38,7 +38,7 @@ from nt2vr.models.difference import (
     tokenizer_folder,
     whole_folder,
 )
-from nt2vr.models.framing import Framing
+from nt2vr.models.framing import Config, Framing
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.models.open_clip_model import check_towers, empty_model, random_model, with_weights
 from nt2vr.models.tokenizer import digest_of, files_of, load_tokenizer
@@ -54,6 +54,9 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
     from nt2vr.models.text_side import TextSide
+
+# Of a model, and of its preprocessing.
+Configs = tuple[dict[str, Any], dict[str, Any]]
 
 
 def identified(
@@ -75,8 +78,8 @@ def identified(
 def write_checkpoint(
     folder: Path,
     model: Any,
-    model_cfg: Mapping[str, Any],
-    preprocess_cfg: Mapping[str, Any],
+    model_cfg: Config,
+    preprocess_cfg: Config,
     card: Card,
     fp16: bool = True,
     tokenizer: Any = None,
@@ -122,17 +125,25 @@ def write_checkpoint(
     )
     card = configured(identified(card, model, tokenizer, weights), model_cfg, preprocess_cfg)
 
-    configs = {"model_cfg": model_cfg, "preprocess_cfg": preprocess_cfg}
     with atomic_folder(folder) as partial:
+        configs = {"model_cfg": model_cfg, "preprocess_cfg": preprocess_cfg}
         write_json(partial / CONFIG, configs, indent=2)
         write_card(partial, card)
-        for name, content in tokenizer_files.items():
-            (partial / name).write_bytes(content)
-        for name, tensors in tensor_files.items():
-            save_tensors(tensors, partial / name)
+        _write_parts(partial, tokenizer_files, tensor_files)
         if text_side:
             save_tensors(side_weights, partial / extension_file(text_side.name), text_side.metadata)
     return card
+
+
+def _write_parts(
+    folder: Path,
+    tokenizer_files: "Mapping[str, bytes]",
+    tensor_files: "Mapping[str, dict[str, Tensor]]",
+) -> None:
+    for name, content in tokenizer_files.items():
+        (folder / name).write_bytes(content)
+    for name, tensors in tensor_files.items():
+        save_tensors(tensors, folder / name)
 
 
 def _as_stored(module: "nn.Module", fp16: bool, folder: Path) -> "dict[str, Tensor]":
@@ -167,30 +178,31 @@ def read_checkpoint(folder: Path, device: str = "cpu", verify: bool = False) -> 
     with loading(folder):
         model_cfg, preprocess_cfg = _configs_of_towers(folder)
         # Before the base, which may be missing: a head that does not fit its card is named first.
-        pooling, text_side = _read_heads(folder, card, model_cfg["embed_dim"])
+        heads = _read_heads(folder, card, model_cfg["embed_dim"])
         stored = _read_stored(folder, card, model_cfg)
         shared = shared_weights(stored.base, device)
         weights = {**shared.tensors, **stored.changed}
-        model = with_weights(empty_model(model_cfg, preprocess_cfg), weights)
+        model = with_weights(empty_model(model_cfg, preprocess_cfg), weights).to(device)
 
         # Models that share the visual tower of their base share its hash, and its folding, too.
         tower = SharedWeights(weights) if _has_visual_tower(stored.changed) else shared
         visual_cfg = json.dumps({**model_cfg, "text_cfg": {}})
         encoder = OpenClipEncoder(
-            model.to(device),
+            model,
             stored.tokenizer,
             card,
-            pooling,
-            text_side,
+            *heads,
             folded=tower.folded.get(visual_cfg),
         )
         tower.folded[visual_cfg] = encoder.folded
         encoder.shared = shared
         encoder.composers = read_composers(folder, encoder.embed_dim)
 
-    if tower.visual_fingerprint != card.visual.fingerprint or (
-        verify and text_fingerprint(weights, digest_of(stored.tokenizer)) != card.text.fingerprint
-    ):
+    is_as_on_card = tower.visual_fingerprint == card.visual.fingerprint
+    if verify and is_as_on_card:
+        digest = digest_of(stored.tokenizer)
+        is_as_on_card = text_fingerprint(weights, digest) == card.text.fingerprint
+    if not is_as_on_card:
         raise CheckpointError(
             f"{folder} holds weights that do not match its card. Write the checkpoint again."
         )
@@ -228,7 +240,7 @@ def read_model(folder: Path, device: str = "cpu") -> tuple[Any, Any, Card]:
         return model.to(resolve_device(device)), stored.tokenizer, card
 
 
-def read_configs(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+def read_configs(folder: Path) -> Configs:
     config = parse_json((folder / CONFIG).read_text(encoding="utf-8"))
     return config["model_cfg"], config.get("preprocess_cfg") or {}
 
@@ -246,14 +258,14 @@ class _StoredTowers(NamedTuple):
     changed: "dict[str, Tensor]"
 
 
-def _configs_of_towers(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+def _configs_of_towers(folder: Path) -> Configs:
     """Read the configurations of a model of pictures and texts; a CheckpointError refuses another."""
     model_cfg, preprocess_cfg = read_configs(folder)
     check_towers(model_cfg, folder, CheckpointError)
     return model_cfg, preprocess_cfg
 
 
-def _read_stored(folder: Path, card: Card, model_cfg: Mapping[str, Any]) -> _StoredTowers:
+def _read_stored(folder: Path, card: Card, model_cfg: Config) -> _StoredTowers:
     base = whole_folder(folder, card)
     return _StoredTowers(
         base=base,

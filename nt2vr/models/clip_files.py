@@ -72,7 +72,7 @@ def _check_modules(content: Any, name: str) -> None:
     """Check a list of modules, each with a class and the folder of its files."""
     if not isinstance(content, list) or not all(isinstance(module, dict) for module in content):
         raise CheckpointError(
-            f"modules.json of {name} is no list of modules. Choose another model."
+            f"modules.json of {name} is not a list of modules. Choose another model."
         )
     for module in content:
         _check_class(module.get("type"), name)

@@ -14,6 +14,8 @@ from nt2vr.models.card import Card, ClipSection
 from nt2vr.models.encoder import Frames, normalised
 from nt2vr.models.framing import LONGEST, SQUASH
 
+# Keyword arguments of a library's functions.
+Options = dict[str, Any]
 ST = "sentence-transformers"
 TRANSFORMERS = "transformers"
 EXTRAS = {ST: "st", TRANSFORMERS: "transformers"}
@@ -73,7 +75,7 @@ class SentenceTransformers:
             )
 
         self.model = _with_attention(load, _dtype(card))
-        self._text_options: dict[str, Any] = {}
+        self._text_options: Options = {}
         # SigLIP's text tower has no mask.
         if self.model[0].modality_config.get("text", {}).get("method") == "get_text_features":
             self._text_options = {"text": _padding(self.model.config)}
@@ -121,7 +123,7 @@ class SentenceTransformers:
             embeddings[videos] = self._encode([_video(clips[row]) for row in videos], options)
         return embeddings
 
-    def _encode(self, documents: list[Any], options: dict[str, Any]) -> Any:
+    def _encode(self, documents: list[Any], options: Options) -> Any:
         return self.model.encode_document(
             documents,
             batch_size=len(documents),
@@ -217,13 +219,13 @@ def _imported(module: str, loader: str) -> Any:
     return library
 
 
-def _dtype(card: Card) -> dict[str, Any]:
+def _dtype(card: Card) -> Options:
     import torch  # noqa: PLC0415  the page is up before torch is
 
     return {"dtype": torch.bfloat16 if card.precision else torch.float32}
 
 
-def _with_attention(load: Callable[..., Any], options: dict[str, Any]) -> Any:
+def _with_attention(load: Callable[..., Any], options: Options) -> Any:
     """Load a model with the fastest attention of the library's own that it supports."""
     fastest, slowest = ATTENTION
     try:
@@ -234,7 +236,7 @@ def _with_attention(load: Callable[..., Any], options: dict[str, Any]) -> Any:
         return load(**options, attn_implementation=slowest)
 
 
-def _padding(config: Any) -> dict[str, Any]:
+def _padding(config: Any) -> Options:
     """Pad as CLIPs of transformers are trained, to the longest text that they take."""
     return {
         "padding": "max_length",
@@ -249,10 +251,12 @@ def _size_of(reader: Any) -> tuple[tuple[int, int], str]:
     get = size.get if hasattr(size, "get") else partial(getattr, size)
     height = get("height")
     width = get("width")
-    return ((height, width), SQUASH) if height and width else (WIDE, LONGEST)
+    if height and width:
+        return (height, width), SQUASH
+    return WIDE, LONGEST
 
 
-def _video(clip: Clip) -> dict[str, Any]:
+def _video(clip: Clip) -> Options:
     """Return a video as sentence-transformers takes it."""
     num_frames = len(clip.frames)
     metadata = {

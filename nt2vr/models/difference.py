@@ -98,7 +98,7 @@ def whole_folder(folder: Path, card: Card) -> Path:
 
     base, is_name_known = find_base(folder, card.difference)
     if base is None:
-        problem = "whose weights are others now" if is_name_known else "which is not here"
+        problem = "whose weights have changed" if is_name_known else "which is not here"
         name = quoted(card.difference.model)
         raise CheckpointError(
             f"{folder} holds only what differs from the model {name}, {problem}. Add {name} again."
@@ -177,9 +177,7 @@ def export_checkpoint(folder: Path, target: Path) -> None:
 
     card = read_card(folder)
     if card.capabilities.given_queries_only:
-        raise CheckpointError(
-            f"{card.name} is embeddings from a file, and no model. Choose another one."
-        )
+        raise CheckpointError(f"{card.name} has only embeddings from a file. Choose another model.")
     if target.exists():
         raise CheckpointError(f"{target} already exists. Choose another name or delete it.")
 

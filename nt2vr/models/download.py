@@ -158,9 +158,9 @@ class Pretrained(Origin):
         architecture, tag = pretrained(source)
         title = f"{architecture} / {tag}"
         options.check_used((), title)
-        config = open_clip.get_pretrained_cfg(architecture, tag)
         model_cfg = open_clip.get_model_config(architecture)
         # The weights have an activation, not the architecture.
+        config = open_clip.get_pretrained_cfg(architecture, tag)
         if "quick_gelu" in config:
             model_cfg["quick_gelu"] = config["quick_gelu"]
 
@@ -247,7 +247,9 @@ def download_all(names: Sequence[str], add: Callable[[str], object]) -> None:
 def _weights(hub_name: str) -> RemoteFile | None:
     """Find weights, "owner/repository/FILE" or without FILE."""
     repository, _, file_name = hub_name.rpartition("/")
-    return _find(repository, *((file_name,) if file_name else WEIGHT_FILES))
+    if file_name:
+        return _find(repository, file_name)
+    return _find(repository, *WEIGHT_FILES)
 
 
 def _tokenizer_files(text_cfg: dict[str, Any], repository: str, title: str) -> list[RemoteFile]:
@@ -256,8 +258,9 @@ def _tokenizer_files(text_cfg: dict[str, Any], repository: str, title: str) -> l
         return []
     for place in dict.fromkeys((text_cfg["hf_tokenizer_name"], repository)):
         tokenizer = _find(place, TOKENIZER)
-        if tokenizer:
-            return [tokenizer, *filter(None, [_find(place, TOKENIZER_CONFIG)])]
+        if tokenizer is not None:
+            config = _find(place, TOKENIZER_CONFIG)
+            return [tokenizer] if config is None else [tokenizer, config]
     raise DownloadError(f"{title} has no {TOKENIZER}, in {repository}. Choose another model.")
 
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     Weights = dict[str, Tensor]
 
 Config = dict[str, Any]
+# Of tensors by their names.
+Shapes = Mapping[str, Sequence[int]]
 # In the names of open_clip's training runs.
 RUN_NAME = re.compile(r"model_(.+?)-lr_")
 # Of such a run, beside its folder of checkpoints.
@@ -84,10 +86,10 @@ def architecture_of(
 def _named(name: str, models: ModelsHere) -> Architecture:
     import open_clip  # noqa: PLC0415  takes seconds
 
-    listed = models.named(name)
-    if listed:
-        folder = models.folder(listed)
-        return Architecture(listed, *read_configs(folder), folder=folder)
+    catalog_name = models.named(name)
+    if catalog_name:
+        folder = models.folder(catalog_name)
+        return Architecture(catalog_name, *read_configs(folder), folder=folder)
     architectures = open_clip.list_models()
     if name in architectures:
         return _of_open_clip(name)
@@ -102,10 +104,11 @@ def _of_open_clip(name: str, source: str = "") -> Architecture:
     config: Config = open_clip.get_model_config(name)
     check_towers(config, name)
     tags = open_clip.list_pretrained_tags_by_model(name)
-    preprocess_cfgs = [preprocessing(name, tag) for tag in tags]
-    if preprocess_cfgs and all(cfg == preprocess_cfgs[0] for cfg in preprocess_cfgs):
-        return Architecture(name, config, preprocess_cfgs[0], source)
-    return Architecture(name, config, {}, source)
+    preprocess_cfgs = [preprocessing(name, tag) for tag in tags] or [{}]
+    preprocess_cfg = preprocess_cfgs[0]
+    if preprocess_cfgs.count(preprocess_cfg) < len(preprocess_cfgs):
+        preprocess_cfg = {}
+    return Architecture(name, config, preprocess_cfg, source)
 
 
 def _noted(content: object, file: Path) -> Iterator[tuple[str, str]]:
@@ -223,18 +226,19 @@ def fitted(
 
 
 def _misfits(expected: "Weights", weights: "Weights") -> str:
-    missing = expected.keys() - weights.keys()
-    unexpected = weights.keys() - expected.keys()
-    shapes = shapes_of(expected).items() - shapes_of(weights).items()
-    of_other_shape = {name for name, _ in shapes} - missing
-    problems = {
-        "missing": missing,
-        "unexpected": unexpected,
-        "of a different shape": of_other_shape,
+    common_names = expected.keys() & weights.keys()
+    names_by_problem = {
+        "missing": expected.keys() - weights.keys(),
+        "unexpected": weights.keys() - expected.keys(),
+        "of a different shape": {
+            name for name in common_names if weights[name].shape != expected[name].shape
+        },
     }
-    return "; ".join(
-        f"{problem}: {some_of(sorted(names))}" for problem, names in problems.items() if names
-    )
+    misfits = []
+    for problem, names in names_by_problem.items():
+        if names:
+            misfits.append(f"{problem}: {some_of(sorted(names))}")
+    return "; ".join(misfits)
 
 
 def infer(weights: "Weights", configs: Mapping[str, Config]) -> tuple[str, Config]:
@@ -274,7 +278,7 @@ def _check_heads(tower: str, width: int) -> None:
         )
 
 
-def _is_similar(config: Config, shapes: Mapping[str, Sequence[int]]) -> bool:
+def _is_similar(config: Config, shapes: Shapes) -> bool:
     """Whether a model may be worth the second that building it takes, by its kind, its tokens and its dimensions."""
     text = {"vocab_size": VOCABULARY, "width": 512, **config.get("text_cfg", {})}
     # Models without pictures are of sound.
@@ -289,7 +293,7 @@ def _is_similar(config: Config, shapes: Mapping[str, Sequence[int]]) -> bool:
     return projection is None or projection[-1] == config["embed_dim"]
 
 
-def _determined(shapes: Mapping[str, Sequence[int]]) -> Config:
+def _determined(shapes: Shapes) -> Config:
     """Return a configuration of what shapes determine, with heads of HEAD_WIDTH."""
     vision = _vision_of(shapes)
     width = shapes["ln_final.weight"][0]
@@ -307,7 +311,7 @@ def _determined(shapes: Mapping[str, Sequence[int]]) -> Config:
     }
 
 
-def _vision_of(shapes: Mapping[str, Sequence[int]]) -> Config:
+def _vision_of(shapes: Shapes) -> Config:
     if "visual.layer1.0.conv1.weight" in shapes:
         side = _grid_side(shapes["visual.attnpool.positional_embedding"][0])
         return {
@@ -333,13 +337,13 @@ def _grid_side(num_positions: int) -> int:
     return side
 
 
-def _depth(shapes: Mapping[str, Sequence[int]], modules: str) -> int:
+def _depth(shapes: Shapes, modules: str) -> int:
     """Return how many modules have names that begin so."""
     names = (name.removeprefix(modules) for name in shapes if name.startswith(modules))
     return len({name.split(".")[0] for name in names})
 
 
-def _mlp_ratio(shapes: Mapping[str, Sequence[int]], tower: str, width: int) -> Config:
+def _mlp_ratio(shapes: Shapes, tower: str, width: int) -> Config:
     """Return the setting of a tower whose MLPs are not of open_clip's default width."""
     hidden = shapes[f"{tower}transformer.resblocks.0.mlp.c_fc.weight"][0]
     return {} if hidden == 4 * width else {"mlp_ratio": hidden / width}

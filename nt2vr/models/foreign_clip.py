@@ -68,7 +68,7 @@ class ForeignClip:
 
 
 def find_clip(
-    by_path: Mapping[tuple[str, ...], Any], keys: Sequence[str], file: Path, key: str = ""
+    by_path: Mapping[tuple[str, ...], Any], keys: Sequence[str], file: Path, key: str
 ) -> ForeignClip:
     """Find the one CLIP in a file, under "state_dict", "model", "module.", "clip." or any other prefix.
 

@@ -8,6 +8,8 @@ from typing import Any
 from nt2vr.errors import CheckpointError, quoted
 from nt2vr.files import hash_text
 
+# A configuration of open_clip's: of a model, of one of its towers, or of its preprocessing.
+Config = Mapping[str, Any]
 # Ways to resize: the first crops the centre, the second pads, the third ignores the aspect ratio.
 SHORTEST = "shortest"
 LONGEST = "longest"
@@ -62,7 +64,7 @@ class Framing:
                 )
 
     @classmethod
-    def of(cls, preprocess_cfg: Mapping[str, Any], size: Any = None) -> "Framing":
+    def of(cls, preprocess_cfg: Config, size: Any = None) -> "Framing":
         """Read open_clip's preprocessing configuration, with open_clip's defaults.
 
         Args:
@@ -101,14 +103,12 @@ class Framing:
         return self.size, self.width or self.size
 
 
-def frame_positions(length: int, count: int, positions: str = CENTRES) -> list[int]:
-    """Choose frames, which repeat if there are fewer: the middles of equal segments, or from the first to the last."""
-    if positions == ENDS:
-        return [i * max(length - 1, 0) // max(count - 1, 1) for i in range(count)]
+def frame_positions(length: int, count: int) -> list[int]:
+    """Choose the middle frames of equal segments; they repeat if there are fewer frames."""
     return [(2 * i + 1) * length // (2 * count) for i in range(count)]
 
 
-def visual_settings(model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any]) -> str:
+def visual_settings(model_cfg: Config, preprocess_cfg: Config) -> str:
     """Hash the settings that change a frame's embedding: activation, normalisation, framing."""
     vision_cfg = model_cfg["vision_cfg"]
     framing = asdict(Framing.of(preprocess_cfg, vision_cfg.get("image_size", DEFAULT_SIZE)))
@@ -119,12 +119,12 @@ def visual_settings(model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, A
     return _hashed(vision_cfg, bool(model_cfg.get("quick_gelu")), normalisation, framing)
 
 
-def text_settings(model_cfg: Mapping[str, Any]) -> str:
+def text_settings(model_cfg: Config) -> str:
     """Hash the settings that change a text's embedding, without the tower's weights and a tokenizer of its own."""
     return _hashed(model_cfg["text_cfg"], bool(model_cfg.get("quick_gelu")))
 
 
-def _without_none(config: Mapping[str, Any]) -> dict[str, Any]:
+def _without_none(config: Config) -> dict[str, Any]:
     return {key: value for key, value in config.items() if value is not None}
 
 

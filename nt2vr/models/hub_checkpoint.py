@@ -149,7 +149,7 @@ def _check_card(card: Card, encoder: Encoder) -> None:
     """Refuse a card whose values cannot be those of the model, or of any."""
     if not all(map(math.isfinite, card.metrics.values())):
         raise CheckpointError(
-            f"{CARD} has measures that are no numbers. Choose another repository."
+            f"{CARD} has measures that are not numbers. Choose another repository."
         )
     frames = card.framing.frames
     image_size = card.framing.image_size

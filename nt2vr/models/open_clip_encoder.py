@@ -8,11 +8,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nt2vr.models.card import MEAN, Card
 from nt2vr.models.device import autocast, precision_of
-from nt2vr.models.encoder import FrameEncoder, encode_unknown
+from nt2vr.models.encoder import FrameEncoder, Frames, Vectors, encode_unknown
 from nt2vr.models.framing import Framing
 from nt2vr.models.text_thread import MOST_TEXTS, MOST_WEIGHTS, encode_in_text_thread
 from nt2vr.negation.parse.tokens import EMOJI
@@ -52,7 +51,9 @@ def embed_dim_of(model: Any) -> int:
     # Without one, embeddings are as wide as the tower.
     if projection is None:
         return int(text.ln_final.weight.shape[0])
-    return int(projection.shape[1] if hasattr(projection, "shape") else projection.out_features)
+    if hasattr(projection, "shape"):
+        return int(projection.shape[1])
+    return int(projection.out_features)
 
 
 def _has_small_text_tower(model: Any) -> bool:
@@ -76,10 +77,10 @@ def _fold_batch_norms(visual: Any) -> Any:
     folded = deepcopy(visual)
     # A block's parts are registered in the order in which they are run.
     for module in list(folded.modules()):
-        for (first, convolution), (second, norm) in pairwise(list(module.named_children())):
-            if isinstance(convolution, Conv2d) and isinstance(norm, BatchNorm2d):
-                setattr(module, first, fuse_conv_bn_eval(convolution, norm))
-                setattr(module, second, Identity())
+        for (conv_name, conv), (norm_name, norm) in pairwise(list(module.named_children())):
+            if isinstance(conv, Conv2d) and isinstance(norm, BatchNorm2d):
+                setattr(module, conv_name, fuse_conv_bn_eval(conv, norm))
+                setattr(module, norm_name, Identity())
     return folded
 
 
@@ -110,25 +111,33 @@ class OpenClipEncoder(FrameEncoder):
         from nt2vr.models.pooling import ExtensionPooling, fixed_pooling  # noqa: PLC0415  imports torch
 
         self._model = model.eval()
-        self.folded = _fold_batch_norms(model.visual) if folded is None else folded
+        if folded is None:
+            folded = _fold_batch_norms(model.visual)
+        self.folded = folded
         self.shared: SharedWeights | None = None
         self._tokenizer = tokenizer
         self._device = model.logit_scale.device
         self._preprocess: dict[str, Any] = model.visual.preprocess_cfg
-        self.cached_texts: dict[str, NDArray[np.float32]] = {}
+        self.cached_texts: dict[str, Vectors] = {}
         self._known_words: dict[str, bool] = {}
         self.card = card.framed(
             Framing.of(self._preprocess), precision=precision_of(self._device.type)
         )
         self.frame_dim = embed_dim_of(model)
-        self.text_side = None if text_side is None else text_side.eval()
-        self._has_small_text_tower = text_side is None and _has_small_text_tower(model)
-        self.embed_dim = self.frame_dim if text_side is None else text_side.embed_dim
-        self.pooling = (fixed_pooling(card) if pooling is None else pooling).eval()
+        self.embed_dim = self.frame_dim
+        self.text_side = text_side
+        self._has_small_text_tower = False
+        if text_side is None:
+            self._has_small_text_tower = _has_small_text_tower(model)
+        else:
+            self.embed_dim = text_side.eval().embed_dim
+        if pooling is None:
+            pooling = fixed_pooling(card)
+        self.pooling = pooling.eval()
         if isinstance(self.pooling, ExtensionPooling):
             self.frame_dim = self.pooling.width
 
-    def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def encode_text(self, texts: Sequence[str]) -> Vectors:
         encode = self._encode_text
         if self._has_small_text_tower and self._device.type == "cpu" and len(texts) <= MOST_TEXTS:
             encode = partial(encode_in_text_thread, self._encode_text)
@@ -138,7 +147,7 @@ class OpenClipEncoder(FrameEncoder):
     def prepare_texts(self, texts: Sequence[str]) -> None:
         self.encode_text(texts)
 
-    def _encode_text(self, texts: list[str]) -> NDArray[np.float32]:
+    def _encode_text(self, texts: list[str]) -> Vectors:
         import torch  # noqa: PLC0415  the page is up before torch is
         from torch.nn.functional import normalize  # noqa: PLC0415
 
@@ -155,7 +164,7 @@ class OpenClipEncoder(FrameEncoder):
                 embeddings = normalize(embeddings, dim=-1)
             return embeddings.cpu().numpy()
 
-    def encode_tokens(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def encode_tokens(self, texts: Sequence[str]) -> Vectors:
         """Embed the first MAX_TOKENS tokens of each text: (N, T, D), L2-normalised; zeros pad.
 
         An extension's text side gives the text as its one token.
@@ -183,13 +192,13 @@ class OpenClipEncoder(FrameEncoder):
         return self.num_frames, self.frame_dim
 
     @property
-    def frame_reader(self) -> Callable[[NDArray[np.float32]], NDArray[np.float32]] | None:
+    def frame_reader(self) -> Callable[[Vectors], Vectors] | None:
         if self.text_side is None:
             return super().frame_reader
         # Texts are in the spaces into which videos are projected, and so must each frame be.
         return lambda rows: self.pool(rows[..., None, :])
 
-    def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
+    def encode_frames(self, frames: Frames) -> Vectors:
         self.card.check_frames()
         import torch  # noqa: PLC0415  the page is up before torch is
         from torch.nn.functional import normalize  # noqa: PLC0415
@@ -206,7 +215,7 @@ class OpenClipEncoder(FrameEncoder):
                 batches.append(embeddings.cpu().numpy())
         return np.concatenate(batches)
 
-    def pool(self, stored: NDArray[np.float32]) -> NDArray[np.float32]:
+    def pool(self, stored: Vectors) -> Vectors:
         import torch  # noqa: PLC0415  the page is up before torch is
 
         weights = next(self.pooling.parameters(), torch.empty(0))
@@ -256,15 +265,19 @@ class OpenClipEncoder(FrameEncoder):
         # A tokenizer takes .1 ms per word.
         is_known = self._known_words.get(word)
         if is_known is None:
-            if self.text_side is not None:
-                is_known = self.text_side.knows(word)
-            else:
-                rows = token_embeddings(self._model)[self._tokenizer.encode(word)]
-                is_known = bool(rows.any(dim=1).all())
+            is_known = self._was_trained(word)
             if len(self._known_words) >= MAX_KNOWN_WORDS:
                 self._known_words = {}
             self._known_words[word] = is_known
         return is_known
 
+    def _was_trained(self, word: str) -> bool:
+        if self.text_side is not None:
+            return self.text_side.knows(word)
+        rows = token_embeddings(self._model)[self._tokenizer.encode(word)]
+        return bool(rows.any(dim=1).all())
+
     def words_read(self, text: str) -> str:
-        return self.text_side.reads(text) if self.text_side is not None else ""
+        if self.text_side is None:
+            return ""
+        return self.text_side.reads(text)

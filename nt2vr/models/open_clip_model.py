@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from nt2vr.errors import ConfigError, Nt2vrError
+from nt2vr.models.framing import Config
 from nt2vr.models.weights import reshape_scalars, unfilled
 
 if TYPE_CHECKING:
@@ -17,9 +18,7 @@ if TYPE_CHECKING:
 MAX_LAYERS = 500
 
 
-def build_model(
-    model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any], device: str = "cpu"
-) -> Any:
+def build_model(model_cfg: Config, preprocess_cfg: Config, device: str = "cpu") -> Any:
     """Build an open_clip model with random weights.
 
     Raises:
@@ -47,9 +46,7 @@ def build_model(
         ) from error
 
 
-def random_model(
-    model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any], device: str
-) -> Any:
+def random_model(model_cfg: Config, preprocess_cfg: Config, device: str) -> Any:
     """Build a model as open_clip's `create_model` does, which wants files and warns without weights."""
     from open_clip import CLIP, CoCa, CustomTextCLIP  # noqa: PLC0415  the page is up before open_clip is
     from open_clip.model import set_model_preprocess_cfg  # noqa: PLC0415
@@ -65,9 +62,7 @@ def random_model(
     return model
 
 
-def check_towers(
-    model_cfg: Mapping[str, Any], name: object, error: type[Nt2vrError] = ConfigError
-) -> None:
+def check_towers(model_cfg: Config, name: object, error: type[Nt2vrError] = ConfigError) -> None:
     """Raise `error` for a model without pictures, or with a text tower of Hugging Face transformers."""
     # open_clip 4 has models of sound.
     if "vision_cfg" not in model_cfg:
@@ -78,7 +73,7 @@ def check_towers(
         )
 
 
-def empty_model(model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any]) -> Any:
+def empty_model(model_cfg: Config, preprocess_cfg: Config) -> Any:
     """Build a model whose parameters take no memory, to be given weights."""
     return deepcopy(_empty_model(json.dumps([model_cfg, preprocess_cfg])))
 

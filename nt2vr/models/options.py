@@ -35,15 +35,15 @@ class AddOptions:
     frames: int | None = None
     "frames per video; default: the trainer's or the model's, or 8"
     activation: Activation = ""
-    "of a checkpoint; default: the model's; GELU where that is a guess"
+    "activation of a checkpoint; default: the model's, or GELU if the model is a guess"
     pooling: Pooling = ""
-    "of a checkpoint's frame embeddings; raw_mean does not normalise them before, as nT2VR's code; query_scored \
-weighs them by each query; default: the recognised trainer's, or mean"
+    "how a checkpoint's frame embeddings are pooled; raw_mean does not normalise them first, as in nT2VR's code; \
+query_scored weighs them by each query; default: the recognised trainer's, or mean"
     positions: Positions = ""
-    "of a checkpoint's frames in a video; ends are those of nT2VR's code; default: the recognised trainer's, or \
-centres"
+    "where a checkpoint's frames are taken from a video; ends as in nT2VR's code; default: the recognised trainer's, \
+or centres"
     fps: float = 0.0
-    "of a model that takes whole clips: frames per second, of which a short clip has fewer"
+    "of a model that takes whole clips: frames per second; short clips then have fewer frames"
     size: str = ""
     "of a model that takes whole clips: width and height of frames in pixels, such as 448x256"
     instruction: str = ""

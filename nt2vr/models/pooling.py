@@ -25,6 +25,7 @@ from nt2vr.models.weights import filled, hash_into, loading, shapes_of, unfilled
 with without_compiler():
     from open_clip.transformer import QuickGELU, ResidualAttentionBlock
 
+Weights = Mapping[str, Tensor]
 # Of a head: each layer that a file lists is built before its shapes are compared.
 MAX_LAYERS = 48
 # Of layer norms, as in CLIP4Clip's code; torch's is 1e-5.
@@ -93,10 +94,7 @@ class SequenceTransformer(nn.Module):
         In the reference, they are as the tower returns them, not normalised. Of too many, evenly
         spaced ones count.
         """
-        most = len(self.positions)
-        if frames.shape[-2] > most:
-            spaced = torch.linspace(0, frames.shape[-2] - 1, most, device=frames.device).long()
-            frames = frames[..., spaced, :]
+        frames = self._spaced(frames)
         num_frames, width = frames.shape[-2:]
         flat = frames.reshape(-1, num_frames, width)  # (N, F, D)
 
@@ -108,6 +106,14 @@ class SequenceTransformer(nn.Module):
 
         pooled = normalize(normalize(states + flat, dim=-1).mean(dim=1), dim=-1)  # (N, D)
         return pooled.reshape(*frames.shape[:-2], width)
+
+    def _spaced(self, frames: Tensor) -> Tensor:
+        most = len(self.positions)
+        num_frames = frames.shape[-2]
+        if num_frames <= most:
+            return frames
+        spaced = torch.linspace(0, num_frames - 1, most, device=frames.device).long()
+        return frames[..., spaced, :]
 
 
 class AttentionPooling(nn.Module):
@@ -155,7 +161,7 @@ class ExtensionPooling(nn.Module):
         raise NotImplementedError
 
     @classmethod
-    def read(cls, weights: Mapping[str, Tensor], width: int | None) -> Self:
+    def read(cls, weights: Weights, width: int | None) -> Self:
         """Build the one that these weights will fill, without memory; without `width`, frames are as wide as they say.
 
         Raises:
@@ -193,13 +199,13 @@ def new_pooling(card: Card, model: Any, width: int) -> nn.Module:
     if card.pooling.name == ATTENTION:
         return AttentionPooling(width)
     text = getattr(model, "text", model)
-    positions, blocks = text.positional_embedding, text.transformer.resblocks
-    fits = card.pooling.name == SEQUENCE and positions.shape[1] == width
-    pooling = SequenceTransformer(
-        width, card.framing.frames, heads=blocks[0].attn.num_heads if fits else None
-    )
-    if fits:
-        pooling.copy_text_tower(positions, blocks)
+    positions = text.positional_embedding
+    blocks = text.transformer.resblocks
+    max_frames = card.framing.frames
+    if card.pooling.name != SEQUENCE or positions.shape[1] != width:
+        return SequenceTransformer(width, max_frames)
+    pooling = SequenceTransformer(width, max_frames, heads=blocks[0].attn.num_heads)
+    pooling.copy_text_tower(positions, blocks)
     return pooling
 
 
@@ -230,7 +236,7 @@ def read_pooling(folder: Path, card: Card, width: int) -> nn.Module:
     return pooling
 
 
-def head_of(pooling: nn.Module, weights: Mapping[str, Tensor] | None = None) -> HeadEntry | None:
+def head_of(pooling: nn.Module, weights: Weights | None = None) -> HeadEntry | None:
     """Return what a card says of a pooling, its weights as stored: their hash and its heads; None for a fixed one."""
     weights = pooling.state_dict() if weights is None else weights
     if not weights:
@@ -241,7 +247,7 @@ def head_of(pooling: nn.Module, weights: Mapping[str, Tensor] | None = None) -> 
     return HeadEntry(**heads, fingerprint=digest.hexdigest())
 
 
-def filled_pooling(card: Card, weights: Mapping[str, Tensor], width: int) -> nn.Module:
+def filled_pooling(card: Card, weights: Weights, width: int) -> nn.Module:
     """Build the pooling that a card names, of frames of this width, and give it weights.
 
     Raises:
@@ -262,9 +268,9 @@ def filled_pooling(card: Card, weights: Mapping[str, Tensor], width: int) -> nn.
     return filled(pooling, weights, f"embeddings of length {width}")
 
 
-def _unfilled_sequence(card: Card, weights: Mapping[str, Tensor], width: int) -> nn.Module:
-    layers = len({name.split(".")[1] for name in fnmatch.filter(weights, "resblocks.*")})
+def _unfilled_sequence(card: Card, weights: Weights, width: int) -> nn.Module:
     heads = card.pooling.head.heads if card.pooling.head else None
+    layers = len({name.split(".")[1] for name in fnmatch.filter(weights, "resblocks.*")})
     if layers > MAX_LAYERS or heads is None or not 0 < heads <= width or width % heads:
         raise ValueError(f"{layers} layers of {quoted(heads)} attention heads are not supported")
     max_frames = len(weights["positions"])

@@ -43,7 +43,7 @@ class PrecomputedEncoder(Encoder):
         self.given_videos = dict(zip(arrays["video_ids"].tolist(), arrays["videos"], strict=True))
         self._texts = dict(zip(map(_key, arrays["queries"].tolist()), arrays["texts"], strict=True))
 
-    def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def encode_text(self, texts: Sequence[str]) -> Vectors:
         """Look texts up, ignoring the width of spaces: (N, D), L2-normalised."""
         for text in texts:
             if _key(text) not in self._texts:
@@ -119,7 +119,10 @@ def read_embeddings(file: Path, largest: int = MAX_BYTES) -> Arrays:
             f"{file.name} cannot be read as embeddings ({reason_of(error)}). Save texts as np.array(texts, dtype=str)."
         ) from error
     for ids, rows in KEYS:
-        arrays[rows] = _normalised(arrays, ids, rows, file)
+        try:
+            arrays[rows] = _normalised(arrays, ids, rows)
+        except ValueError as error:
+            raise CheckpointError(f"{file.name} cannot be used: {error}.") from None
     if arrays["videos"].shape[1] != arrays["texts"].shape[1]:
         raise CheckpointError(
             f"In {file.name}, videos and texts have embeddings of different lengths."
@@ -127,47 +130,50 @@ def read_embeddings(file: Path, largest: int = MAX_BYTES) -> Arrays:
     return arrays
 
 
-def _normalised(arrays: Arrays, ids: str, rows: str, file: Path) -> NDArray[np.float32]:
-    """Return the embeddings in the array `rows` of what the array `ids` names, of length 1."""
+def _normalised(arrays: Arrays, ids: str, rows: str) -> Vectors:
+    """Return the embeddings in the array `rows` of what the array `ids` names, of length 1.
+
+    A ValueError says why they cannot be used.
+    """
     names = arrays[ids]
     if names.ndim != 1 or names.dtype.kind != "U" or len(names) == 0:
-        raise _unusable(file, f"{ids} must be a list of texts")
+        raise ValueError(f"{ids} must be a list of texts")
 
     embeddings = arrays[rows]
     is_table = embeddings.dtype.kind == "f" and embeddings.ndim == 2 and embeddings.size > 0
     if not is_table or len(embeddings) != len(names):
-        raise _unusable(
-            file, f"{rows} must have one row of floating-point numbers for each of {ids}"
-        )
+        raise ValueError(f"{rows} must have one row of floating-point numbers for each of {ids}")
 
     with np.errstate(over="ignore", invalid="ignore"):
         embeddings = embeddings.astype(np.float32)
         lengths = np.linalg.norm(embeddings, axis=1, keepdims=True)
     if not lengths.all() or not np.isfinite(lengths).all():
-        problem = f"{rows} has a row of zeros, or a value that is too large or not finite"
-        raise _unusable(file, problem)
+        raise ValueError(f"{rows} has a row of zeros, or a value that is too large or not finite")
 
-    normalised: NDArray[np.float32] = embeddings / lengths
-    first_rows: dict[str, int] = {}
-    for row, name in enumerate(names.tolist()):
-        first = first_rows.setdefault(_key(name), row)
-        if first != row and not normalised[first] @ normalised[row] >= SAME:
-            problem = (
-                f"{ids} has {quoted(name)} twice, with different {rows}; name queries by their ids"
-            )
-            raise _unusable(file, problem)
+    normalised: Vectors = embeddings / lengths
+    ambiguous = _ambiguous_name(names.tolist(), normalised)
+    if ambiguous is not None:
+        raise ValueError(
+            f"{ids} has {quoted(ambiguous)} twice, with different {rows}; name queries by their ids"
+        )
     return normalised
 
 
-def _unusable(file: Path, problem: str) -> CheckpointError:
-    return CheckpointError(f"{file.name} cannot be used: {problem}.")
+def _ambiguous_name(names: Sequence[str], embeddings: Vectors) -> str | None:
+    """Return a name that is there twice, with different embeddings; None if there is none."""
+    first_rows: dict[str, int] = {}
+    for row, name in enumerate(names):
+        first = first_rows.setdefault(_key(name), row)
+        if first != row and not embeddings[first] @ embeddings[row] >= SAME:
+            return name
+    return None
 
 
 def _key(text: str) -> str:
     return " ".join(text.split())
 
 
-def _digest(names: NDArray[Any], rows: NDArray[np.float32]) -> str:
+def _digest(names: NDArray[Any], rows: Vectors) -> str:
     content = blake2b("\n".join(names.tolist()).encode("utf-8", "replace"), digest_size=16)
     content.update(rows.tobytes())
     return content.hexdigest()

@@ -83,31 +83,37 @@ def checked_out(root: Path) -> Files:
 
 
 def _installed() -> Files:
-    """Lay the installed package out as in a checkout; what a wheel has as metadata becomes files again."""
+    """Lay the installed package out as in a checkout."""
+    return {**_metadata_files(), **_package_files()}
+
+
+def _metadata_files() -> Files:
+    """Make files again of what a wheel has as metadata."""
     distribution = metadata.distribution("nt2vr")
     licence = next(file for file in distribution.files or () if file.name == "LICENSE")
     requirements = [line for line in distribution.requires or () if "extra ==" not in line]
-    files: Files = {
+    return {
         "README.md": distribution.metadata["Description"].encode(),
         "LICENSE": Path(str(licence.locate())),
         "app.py": APP.encode(),
         "pyproject.toml": f'[project]\nname = "nt2vr"\nversion = "{project_version()}"\n'.encode(),
         "requirements.txt": "".join(f"{line}\n" for line in requirements).encode(),
     }
+
+
+def _package_files() -> Files:
     places = {
         "assets": ASSETS,
         "docs": DOCS,
         "trainer": PACKAGE.parent / "trainer",
         "nt2vr": PACKAGE,
     }
-    # Assets and docs lie in the package, but come from the places above.
-    listed: set[Path | bytes] = set()
+    names: dict[Path, str] = {}
     for folder, place in places.items():
         for name, path in _files_in(place):
-            if path not in listed:
-                listed.add(path)
-                files[f"{folder}/{name}"] = path
-    return files
+            # Assets and docs lie in the package, too, but come from the places above.
+            names.setdefault(path, f"{folder}/{name}")
+    return {name: path for path, name in names.items()}
 
 
 def _files_in(folder: Path) -> Iterator[tuple[str, Path]]:

@@ -18,6 +18,7 @@ from nt2vr.extension import load, text_sides
 from nt2vr.models.card import Card, extension_file
 from nt2vr.models.weights import hash_into, loading, unfilled
 
+Weights = Mapping[str, Tensor]
 # Of a text side on a card.
 Entry = dict[str, str]
 
@@ -37,7 +38,7 @@ class TextSide(nn.Module):
         raise NotImplementedError
 
     @classmethod
-    def read(cls, metadata: Mapping[str, str], weights: Mapping[str, Tensor]) -> Self:
+    def read(cls, metadata: Mapping[str, str], weights: Weights) -> Self:
         """Build the one of a file; modules get no random weights meanwhile, and tensors are built without memory."""
         raise NotImplementedError
 
@@ -74,9 +75,7 @@ class TextSide(nn.Module):
         raise NotImplementedError
 
 
-def card_fields(
-    side: TextSide | None, weights: Mapping[str, Tensor] | None = None
-) -> dict[str, Entry | None]:
+def card_fields(side: TextSide | None, weights: Weights | None = None) -> dict[str, Entry | None]:
     """Return what a card says of all text sides, of which a model has one or none; `weights` are those as stored."""
     fields: dict[str, Entry | None] = dict.fromkeys(text_sides())
     if side is not None:
@@ -84,7 +83,7 @@ def card_fields(
     return fields
 
 
-def _entry(side: TextSide, weights: Mapping[str, Tensor]) -> Entry:
+def _entry(side: TextSide, weights: Weights) -> Entry:
     digest = blake2b("".join(side.metadata.values()).encode(), digest_size=16)
     hash_into(digest, weights)
     return {**side.description, "fingerprint": digest.hexdigest()}

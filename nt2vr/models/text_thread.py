@@ -13,8 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from threading import Thread
 
-import numpy as np
-from numpy.typing import NDArray
+from nt2vr.models.encoder import Vectors
 
 # Of a small text tower, without its table of tokens; larger ones gain from several cores.
 MOST_WEIGHTS = 20_000_000
@@ -22,9 +21,7 @@ MOST_WEIGHTS = 20_000_000
 MOST_TEXTS = 16
 
 
-def encode_in_text_thread(
-    encode: Callable[[list[str]], NDArray[np.float32]], texts: list[str]
-) -> NDArray[np.float32]:
+def encode_in_text_thread(encode: Callable[[list[str]], Vectors], texts: list[str]) -> Vectors:
     """Return `encode(texts)`: (N, D). Others that call this wait for their turn."""
     return _text_thread().submit(encode, texts).result()
 

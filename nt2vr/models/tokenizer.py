@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nt2vr.errors import CheckpointError, ConfigError, quoted, reason_of
+from nt2vr.models.framing import Config
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -39,7 +40,7 @@ class FileTokenizer:
         digest: hash of them.
     """
 
-    def __init__(self, files: Mapping[str, bytes], text_cfg: Mapping[str, Any]) -> None:
+    def __init__(self, files: Mapping[str, bytes], text_cfg: Config) -> None:
         from open_clip.tokenizer import get_clean_fn  # noqa: PLC0415  the page is up before open_clip is
 
         options = text_cfg.get("tokenizer_kwargs", {})
@@ -119,11 +120,11 @@ def _content(token: Any) -> str:
     return str(token.get("content", "")) if isinstance(token, dict) else str(token or "")
 
 
-def needs_file(text_cfg: Mapping[str, Any]) -> bool:
+def needs_file(text_cfg: Config) -> bool:
     return bool(text_cfg.get("hf_tokenizer_name"))
 
 
-def load_tokenizer(folder: Path | None, text_cfg: Mapping[str, Any]) -> Any:
+def load_tokenizer(folder: Path | None, text_cfg: Config) -> Any:
     """Return the tokenizer of a text tower: CLIP's own from open_clip, any other from a folder."""
     if not needs_file(text_cfg):
         return _built((), json.dumps(text_cfg))
@@ -161,7 +162,7 @@ def digest_of(tokenizer: Any) -> str:
     return tokenizer.digest if isinstance(tokenizer, FileTokenizer) else ""
 
 
-def files_of(tokenizer: Any, text_cfg: Mapping[str, Any]) -> Mapping[str, bytes]:
+def files_of(tokenizer: Any, text_cfg: Config) -> Mapping[str, bytes]:
     """Return the files of a tokenizer by name; none for CLIP's own."""
     if needs_file(text_cfg) != isinstance(tokenizer, FileTokenizer):
         raise CheckpointError(

@@ -78,7 +78,7 @@ def try_out(encoder: Encoder, name: str) -> None:
         video = encoder.pool(_encoded_black(encoder))
     except Exception as error:
         raise CheckpointError(
-            f"{name} cannot encode a sentence or a picture ({reason_of(error)}), so it is no usable model."
+            f"{name} cannot encode a sentence or a picture ({reason_of(error)}), so it cannot be used."
         ) from error
     if not (np.isfinite(text).all() and np.isfinite(video).all()):
         raise CheckpointError(

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from torch import Size, Tensor, nn
     from torch.overrides import TorchFunctionMode
 
+    Weights = Mapping[str, Tensor]
+
 Module = TypeVar("Module", bound="nn.Module")
 # Of shape () or (1,), and no part of a fingerprint.
 SCALARS = ("logit_scale", "logit_bias")
@@ -61,11 +63,11 @@ def loading(path: Path, advice: str = "Choose another checkpoint.") -> Iterator[
         raise CheckpointError(f"{path} cannot be loaded ({reason_of(error)}). {advice}") from error
 
 
-def shapes_of(weights: Mapping[str, "Tensor"]) -> dict[str, "Size"]:
+def shapes_of(weights: "Weights") -> dict[str, "Size"]:
     return {name: tensor.shape for name, tensor in weights.items()}
 
 
-def filled(module: Module, weights: Mapping[str, "Tensor"], use: str) -> Module:
+def filled(module: Module, weights: "Weights", use: str) -> Module:
     """Give a module, which may be built without memory, weights that are finite and of its shapes.
 
     Args:
@@ -83,7 +85,7 @@ def filled(module: Module, weights: Mapping[str, "Tensor"], use: str) -> Module:
     return module.eval()
 
 
-def reshape_scalars(weights: "dict[str, Tensor]", expected: Mapping[str, "Tensor"]) -> None:
+def reshape_scalars(weights: "dict[str, Tensor]", expected: "Weights") -> None:
     """Give the SCALARS among weights the shapes that they have in a model's state dict."""
     for name in SCALARS:
         if name in weights and name in expected:
@@ -108,7 +110,7 @@ def unfilled() -> "TorchFunctionMode":
     return Unfilled()
 
 
-def check_finite(weights: Mapping[str, "Tensor"], source: Path) -> None:
+def check_finite(weights: "Weights", source: Path) -> None:
     """Raise a CheckpointError for weights that are not finite, which come from `source` or go there."""
     for name, tensor in weights.items():
         if not tensor.isfinite().all():
@@ -117,13 +119,13 @@ def check_finite(weights: Mapping[str, "Tensor"], source: Path) -> None:
             )
 
 
-def visual_fingerprint(weights: Mapping[str, "Tensor"]) -> str:
+def visual_fingerprint(weights: "Weights") -> str:
     """Hash the visual tower of a state dict, as `text_fingerprint` does the other."""
     visual = {name: tensor for name, tensor in weights.items() if name.startswith("visual.")}
     return _fingerprint(visual)
 
 
-def text_fingerprint(weights: Mapping[str, "Tensor"], tokenizer: str = "") -> str:
+def text_fingerprint(weights: "Weights", tokenizer: str = "") -> str:
     """Hash the text tower of a state dict, by its values in float32, with its tokenizer's `digest_of`.
 
     Tensors that embeddings do not depend on (temperature, counters) are left out.
@@ -132,7 +134,7 @@ def text_fingerprint(weights: Mapping[str, "Tensor"], tokenizer: str = "") -> st
     return _fingerprint(text, tokenizer)
 
 
-def _fingerprint(weights: Mapping[str, "Tensor"], tokenizer: str = "") -> str:
+def _fingerprint(weights: "Weights", tokenizer: str = "") -> str:
     hashed = {}
     for name, tensor in weights.items():
         if tensor.is_floating_point() and name not in SCALARS:
@@ -143,7 +145,7 @@ def _fingerprint(weights: Mapping[str, "Tensor"], tokenizer: str = "") -> str:
     return digest.hexdigest()
 
 
-def hash_into(digest: Any, weights: Mapping[str, "Tensor"]) -> None:
+def hash_into(digest: Any, weights: "Weights") -> None:
     """Add weights to a hash: names, shapes, and values in float32."""
     for name, tensor in sorted(weights.items()):
         digest.update(f"{name} {tuple(tensor.shape)}".encode())

@@ -24,7 +24,7 @@ from nt2vr.errors import (
     reason_of,
 )
 from nt2vr.files import hash_text, is_disk_full
-from nt2vr.media.clip_frames import decode_files, hash_files, missing_of
+from nt2vr.media.clip_frames import Reasons, decode_files, hash_files, missing_of
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.limits import LIMITS, evict, mark_used
@@ -44,11 +44,12 @@ SHARED = "shared"
 
 Embeddings = NDArray[np.float32]
 Numbers = NDArray[np.int64]
+EmbeddingRows = Rows[np.float32]
 # Clips, and their embeddings (B, F, D).
 Batch = tuple[Sequence[Video], Embeddings]
 # Embeds clips, a batch at a time. It writes the ids of clips that fail, with the reasons, to the
 # dictionary, and calls the function now and then, which stops the work as `Progress` does.
-Encode = Callable[[Sequence[Video], dict[str, str], Callable[[], None]], Iterator[Batch]]
+Encode = Callable[[Sequence[Video], Reasons, Callable[[], None]], Iterator[Batch]]
 _seconds_per_clip: dict[str, float] = {}  # by `Card.visual_key`
 
 
@@ -73,7 +74,7 @@ def drop_unused(gallery: Gallery, cache: Cache) -> None:
 
     An OSError drops none.
     """
-    unreadable: dict[str, str] = {}
+    unreadable: Reasons = {}
     keys = [clip.key for clip in hash_files(gallery.videos, cache, unreadable)]
     # Galleries without a key share rows, and the clips of unreadable files may still be used.
     if not gallery.key or unreadable:
@@ -108,7 +109,7 @@ def embed_gallery(
     if encoder.given_videos is not None:
         return _open_given(gallery, encoder, encoder.given_videos)
     rows = _open_rows(gallery, encoder, cache)
-    skipped: dict[str, str] = {}
+    skipped: Reasons = {}
     hashed = hash_files(gallery.videos, cache, skipped)
     clips = list(
         tracked(hashed, total=len(gallery.videos), doing="checking files", progress=progress)
@@ -118,7 +119,7 @@ def embed_gallery(
         cost = cost_text(encoder, len(missing))
         announce(f"{encoder.name} has {cost}. Stopped, it goes on from there next time.")
 
-    failed: dict[str, str] = {}
+    failed: Reasons = {}
     report = _Report(
         progress, clips=clips, missing=missing, num_skipped=len(skipped), failed=failed
     )
@@ -180,7 +181,7 @@ class _Report:
 def _store_batch(
     batch: Sequence[Video],
     embeddings: Embeddings,
-    rows: Rows[np.float32],
+    rows: EmbeddingRows,
     encoder: Encoder,
     in_memory: bool,
 ) -> None:
@@ -198,7 +199,7 @@ def _batches(
     missing: Sequence[Video],
     card: Card,
     encode: Encode,
-    failed: dict[str, str],
+    failed: Reasons,
     report: Callable[[], None],
 ) -> Iterator[Batch]:
     """Yield the embeddings of clips: those that are shipped, then those that are computed."""
@@ -222,7 +223,7 @@ def _refuse_or_warn(error: OSError, folder: Path, in_memory: bool) -> None:
     logger.warning("%s They are computed again next time.", message)
 
 
-def _with_equal_clips(failed: Mapping[str, str], clips: Sequence[Video]) -> dict[str, str]:
+def _with_equal_clips(failed: Mapping[str, str], clips: Sequence[Video]) -> Reasons:
     """Return why clips failed, by id, also for the clips of the same content."""
     reason_of_content = {}
     for clip in clips:
@@ -235,7 +236,7 @@ def _with_equal_clips(failed: Mapping[str, str], clips: Sequence[Video]) -> dict
     return reasons
 
 
-def _open_rows(gallery: Gallery, encoder: Encoder, cache: Cache) -> Rows[np.float32]:
+def _open_rows(gallery: Gallery, encoder: Encoder, cache: Cache) -> EmbeddingRows:
     encoder.card.check_frames()
     folder = tower_folder(gallery, encoder.card, cache)
     mark_used(folder)
@@ -244,12 +245,12 @@ def _open_rows(gallery: Gallery, encoder: Encoder, cache: Cache) -> Rows[np.floa
 
 def _encode(
     by_file: bool,
-    rows: Rows[np.float32],
+    rows: EmbeddingRows,
     encoder: Encoder,
     decoder: Decoder,
     cache: Cache,
     missing: Sequence[Video],
-    failed: dict[str, str],
+    failed: Reasons,
     report: Callable[[], None],
 ) -> Iterator[Batch]:
     """Decode and embed files here, except for those that another process has embedded meanwhile.
@@ -328,9 +329,7 @@ def _length_s(clip: Video, decoder: Decoder) -> float:
     return float(probed.seconds - clip.start)
 
 
-def _store_or_hold(
-    rows: Rows[np.float32], keys: Sequence[str], values: Embeddings
-) -> OSError | None:
+def _store_or_hold(rows: EmbeddingRows, keys: Sequence[str], values: Embeddings) -> OSError | None:
     """Store rows; where that fails, hold them in memory and return the first failure."""
     failure = None
     if not rows.held:
@@ -353,7 +352,7 @@ def open_gallery(
     if encoder.given_videos is not None:
         return _open_given(gallery, encoder, encoder.given_videos)
     rows = _open_rows(gallery, encoder, cache)
-    skipped: dict[str, str] = {}
+    skipped: Reasons = {}
     clips = list(hash_files(gallery.videos, cache, skipped))
     return _open_stored(
         gallery,
@@ -416,7 +415,7 @@ def _time_of_one_clip(encoder: Encoder) -> float:
 def _open_stored(
     gallery: Gallery,
     encoder: Encoder,
-    rows: Rows[np.float32],
+    rows: EmbeddingRows,
     clips: Sequence[Video],
     skipped: Mapping[str, str],
     milvus: Milvus | None,

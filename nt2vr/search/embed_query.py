@@ -4,10 +4,10 @@ A model that knows a word gets it as typed. Models that do not know it all get t
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
+from itertools import chain
 
 import numpy as np
 
@@ -48,24 +48,19 @@ def substitutes(
     Words that have no known substitute are left out, and so are `literal` ones.
     """
     unseen_by_model = {name: unseen_words(query, model) for name, model in models.items()}
-    models_without: dict[str, list[Encoder]] = defaultdict(list)
-    for name, words in unseen_by_model.items():
-        for word in words:
-            models_without[word].append(models[name])
-
-    literal_words = {word.lower() for word in literal}
-    substitute_of: dict[str, str] = {}
-    for word, unknowing in models_without.items():
-        if word in literal_words:
-            continue
-        substitute = known_substitute(word, _known_by_all(unknowing), synonyms)
-        if substitute:
-            substitute_of[word] = substitute
+    unseen = set(chain.from_iterable(unseen_by_model.values()))
+    substitute_of = {}
+    for word in unseen.difference(map(str.lower, literal)):
+        unknowing = [models[name] for name, words in unseen_by_model.items() if word in words]
+        substitute_of[word] = known_substitute(word, _known_by_all(unknowing), synonyms)
 
     substitutes_by_model = {}
     for name, words in unseen_by_model.items():
-        replaced = [word for word in words if word in substitute_of]
-        substitutes_by_model[name] = {word: substitute_of[word] for word in replaced}
+        substitutes_by_model[name] = dict[str, str]()
+        for word in words:
+            substitute = substitute_of.get(word)
+            if substitute:
+                substitutes_by_model[name][word] = substitute
     return substitutes_by_model
 
 
@@ -260,8 +255,21 @@ def _embed(
     parts = replace(parts, away=away)
     if picture is None:
         return parts
-
     wanted = [reference for reference in references if reference.wanted]
+    return _with_picture(
+        parts, encoder=encoder, query=query, picture=picture, wanted=wanted, frames=frames
+    )
+
+
+def _with_picture(
+    parts: EmbeddedParts,
+    encoder: Encoder,
+    query: Query,
+    picture: Vector,
+    wanted: Sequence[Reference],
+    frames: VectorById,
+) -> EmbeddedParts:
+    """Join the picture of the wanted references with the sentence and with the wanted part."""
     picture_query = _picture_query(picture, parts)
     if reads_tokens(encoder):
         picture_query = _with_tokens(

@@ -124,9 +124,7 @@ class EmbeddedGallery:
 
     def _nearest(self, vector: Vectors, k: int) -> tuple[Vectors, Rows]:
         """Return inner products and rows of the k clips with the largest ones."""
-        all_products, all_ids = self.index.search(vector[None], k)
-        products = all_products[0]
-        ids = all_ids[0]
+        (products,), (ids,) = self.index.search(vector[None], k)
         if self.contents is None:
             return products, ids
 

@@ -33,6 +33,8 @@ MAX_QUERIES = 256
 MAX_WAITING = 4
 EPOCH_IN_NAME = re.compile(r" · (?:epoch (\d+)|best)$")
 Entries = Mapping[str, CatalogEntry]
+# By epoch.
+Rankings = dict[int, Ranking]
 # A run, and the query with its strategy.
 Key = tuple[str, str]
 # Ids and scores of the first clips, best first.
@@ -124,7 +126,7 @@ class RunEpochs:
 
 def judged_by_parts(
     rankings: Mapping[int, Ranking], base: str, query: Query, searcher: Searcher, plan: SearchPlan
-) -> dict[int, Ranking]:
+) -> Rankings:
     """Judge hits by what a run's base finds for each part of a query alone.
 
     This is for galleries whose content is unknown. A clip counts as showing a part if its similarity
@@ -184,12 +186,12 @@ class RankingCache:
     """Rankings by run, query and epoch, of the latest queries of all pages."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[Key, dict[int, Ranking]] = OrderedDict()
+        self._kept: OrderedDict[Key, Rankings] = OrderedDict()
         self._waiting: set[Key] = set()
         self._changing = threading.Lock()
         self._searching = threading.Lock()
 
-    def add(self, key: Key, rankings: Mapping[int, Ranking]) -> dict[int, Ranking]:
+    def add(self, key: Key, rankings: Mapping[int, Ranking]) -> Rankings:
         """Add rankings by epoch, and return all of the run and query.
 
         They are stored without their embeddings, which only the view of one clip needs.
@@ -280,7 +282,7 @@ class Recording:
         query: Query,
         judge: Callable[[Query, Video], Verdict | None],
         video_of: Callable[[str], Video],
-    ) -> dict[int, Ranking]:
+    ) -> Rankings:
         """Return the ranking of each epoch, judged; none for a sentence that was not recorded."""
         rankings = {}
         for epoch, recorded in enumerate(self.queries.get(query.text, ())):

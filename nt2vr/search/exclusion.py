@@ -83,7 +83,8 @@ def focused(frames: Vectors, focus: Vectors) -> Vectors:
     Source: see "Frames weighed by the query" in docs/training.md.
     """
     similarities = frames @ focus / TEMPERATURE
-    weights = np.exp(similarities - similarities.max(axis=-1, keepdims=True))
+    most_similar = similarities.max(axis=-1, keepdims=True)
+    weights = np.exp(similarities - most_similar)
     pooled = weights[..., None, :] @ frames  # (..., 1, D)
     return unit(pooled[..., 0, :])
 

@@ -1,12 +1,12 @@
 """Hits of a search, of which one may have several adjacent windows of a long video."""
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from nt2vr.media.gallery import Video
-from nt2vr.search.judge import Verdict
+from nt2vr.search.judge import ClipJudge, Verdict
 
 # Windows of a video that are no further apart are adjacent.
 GAP_S = 0.1
@@ -143,9 +143,7 @@ def ranks_of(hits: Sequence[Sequence[ScoredClip]], clips: Sequence[ScoredClip]) 
     return ranks
 
 
-def hits_of(
-    groups: Sequence[Sequence[ScoredClip]], judge: Callable[[Video], Verdict | None]
-) -> tuple[Hit, ...]:
+def hits_of(groups: Sequence[Sequence[ScoredClip]], judge: ClipJudge) -> tuple[Hit, ...]:
     """Return the hits of merged clips, best first, with their verdicts and windows."""
     hits = []
     for rank, group in enumerate(groups, 1):

@@ -7,6 +7,7 @@ how many of the best clips the index finds.
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
@@ -65,10 +66,7 @@ def with_index(
         milvus: indexes libraries.
         may_build: whether this is an update, which builds and changes indexes.
     """
-
-    def sample() -> Embeddings:
-        return _sample_queries(embedded, encoder)
-
+    sample = partial(_sample_queries, embedded, encoder)
     pooling = StoredNames.of(encoder.card.visual_key).pooling
     clips = embedded.gallery.videos
     # Only libraries use Milvus: nobody would delete the rows of other galleries.

@@ -8,6 +8,8 @@ from nt2vr.negation.parse.query import Query
 from nt2vr.search.references import Reference
 
 Verdict = Literal["right", "violation", "miss"]
+# Judges a clip for one query; None if that cannot be told.
+ClipJudge = Callable[[Video], Verdict | None]
 
 
 class Judge(Protocol):
@@ -26,7 +28,7 @@ class Judge(Protocol):
 
 def judge_beside(
     judge: Judge, query: Query, references: Sequence[Reference], video_of: Callable[[str], Video]
-) -> Callable[[Video], Verdict | None]:
+) -> ClipJudge:
     """Return a judge of clips for a query next to references.
 
     Next to several, or one of unknown content, it calls no clip right.

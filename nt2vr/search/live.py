@@ -224,9 +224,7 @@ class LiveModels:
                 return served
             return _with_galleries(LoadedModel(encoder), searchers)
 
-        refused_before: Mapping[Stamp, str] = {}
-        if served:
-            refused_before = served.refused
+        refused_before = served.refused if served else {}
         refused: dict[Stamp, str] = {}
         for folder in entry.folders:
             folder_stamp = (folder, *stamp(folder, folder / WEIGHTS, folder / DIFFERENCE))
@@ -257,10 +255,7 @@ class LiveModels:
     def _read(self, folder: Path, verify: bool) -> Encoder:
         """Read a checkpoint; a CheckpointError if its embeddings are not finite."""
         encoder = self._models.read(folder, verify=verify)
-        if encoder.capabilities.given_queries_only:
-            texts = []
-        else:
-            texts = ["a dog"]
+        texts = [] if encoder.capabilities.given_queries_only else ["a dog"]
         # The embeddings of galleries are checked as they are made.
         if not np.isfinite(encoder.encode_text(texts)).all():
             raise CheckpointError(

@@ -1,13 +1,10 @@
 """How a system's ranking is made: its best clips, merged into hits, with all that is known about them."""
 
-from collections.abc import Callable
-
-from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Ranking
 from nt2vr.search.embed_query import unseen_words
 from nt2vr.search.hits import ScoredClip, hits_of, merge_windows, ranks_of
-from nt2vr.search.judge import Verdict
+from nt2vr.search.judge import ClipJudge
 from nt2vr.search.plan import SearchPlan
 from nt2vr.search.strategies import STRATEGIES
 from nt2vr.search.system_search import QueryOrVector, SystemSearch
@@ -22,7 +19,7 @@ def rank(
     search: SystemSearch,
     query: QueryOrVector,
     plan: SearchPlan,
-    judge: Callable[[Video], Verdict | None],
+    judge: ClipJudge,
 ) -> Ranking:
     """Rank the clips of a gallery with one system.
 

@@ -26,7 +26,7 @@ from nt2vr.search.embed_clips import embed_gallery, open_indexed
 from nt2vr.search.embed_query import embed_reference
 from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.index import INDEXES, Milvus
-from nt2vr.search.judge import Judge, Verdict, judge_beside
+from nt2vr.search.judge import ClipJudge, Judge, Verdict, judge_beside
 from nt2vr.search.live import LiveModels
 from nt2vr.search.plan import DEFAULT_K, DEFAULT_SYSTEMS, MAX_K, MAX_SYSTEMS, SearchPlan
 from nt2vr.search.rank import rank
@@ -381,9 +381,7 @@ class Searcher:
     def _judged_by(self) -> str:
         return "captions" if self.judge is judge_by_captions else ""
 
-    def _judge_of(
-        self, query: QueryOrVector, references: Sequence[Reference]
-    ) -> Callable[[Video], Verdict | None]:
+    def _judge_of(self, query: QueryOrVector, references: Sequence[Reference]) -> ClipJudge:
         """Return a judge of clips for this query; it has no verdicts for a vector."""
         if not isinstance(query, Query):
             return lambda _: None

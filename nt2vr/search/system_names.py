@@ -19,12 +19,12 @@ def system_names(models: Catalog, also: Sequence[str] = (), folds: bool = False)
     """
     also = also[:MAX_SYSTEMS]
     entries = models.entries()
-    listed_models = list(entries)
+    model_names = list(entries)
     if folds:
-        listed_models.sort(key=lambda model: not _is_of_run(entries[model]))
+        model_names.sort(key=lambda model: not _is_of_run(entries[model]))
 
     names = []
-    for model in listed_models:
+    for model in model_names:
         entry = entries[model]
         is_folded = folds and _is_of_run(entry) and not _names_run_of(also, model)
         if not is_folded:

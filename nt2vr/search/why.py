@@ -28,12 +28,14 @@ from nt2vr.search.strategies import (
 MAX_WORDS = 40
 # Largest difference between two computations of one vector, or poolings of one clip.
 SAME = 1e-3
-WHOLE_QUERIES = "This system knows whole queries only, so words and parts cannot be taken apart."
+WHOLE_QUERIES = (
+    "This system knows only whole queries, so its score cannot be split into words and parts."
+)
 NOT_BY_TEXT = (
-    "Words and parts are not taken apart: the search used a picture, or the model has been "
+    "The score is not split into words and parts: the search used a picture, or the model has been "
     "replaced since."
 )
-EXCERPT = "Words and parts are not taken apart: the answer is from another gallery. Open that one."
+EXCERPT = "The score is not split into words and parts: the answer is from another gallery. Open that gallery."
 NO_FRAMES = "This model takes whole clips, so it has no scores of single frames."
 NOT_SEARCHED = "This system has no score for this clip."
 
@@ -272,34 +274,27 @@ def _score(clip: _ClipInGallery, strategy: str, parts: EmbeddedParts) -> float |
 
 def _word_variants(query: Query, roles: Sequence[Role]) -> Iterator[_WordVariant]:
     """Leave out each word of the texts with these roles."""
-    if "sentence" in roles:
-        for word, rest in _without_each_word(query.text):
-            yield _WordVariant(
-                role="sentence",
-                place=0,
-                word=word,
-                query=replace(query, text=rest),
-            )
-    if "wanted" in roles:
-        for word, rest in _without_each_word(" ".join(query.wanted)):
-            yield _WordVariant(
-                role="wanted",
-                place=0,
-                word=word,
-                query=replace(query, wanted=(rest,)),
-            )
-    if "unwanted" in roles:
-        for place, text in enumerate(query.unwanted):
+    texts: list[tuple[Role, int, str]] = [
+        ("sentence", 0, query.text),
+        ("wanted", 0, " ".join(query.wanted)),
+    ]
+    for place, text in enumerate(query.unwanted):
+        texts.append(("unwanted", place, text))
+    for role, place, text in texts:
+        if role in roles:
             for word, rest in _without_each_word(text):
-                unwanted = [*query.unwanted]
-                unwanted[place : place + 1] = [rest] if rest else []
-                variant = replace(query, unwanted=tuple(unwanted))
-                yield _WordVariant(
-                    role="unwanted",
-                    place=place,
-                    word=word,
-                    query=variant,
-                )
+                yield _WordVariant(role, place, word, _with_text(query, role, place, rest))
+
+
+def _with_text(query: Query, role: Role, place: int, text: str) -> Query:
+    """Return a query with another text of a role; an unwanted part of no words is dropped."""
+    if role == "sentence":
+        return replace(query, text=text)
+    if role == "wanted":
+        return replace(query, wanted=(text,))
+    unwanted = list(query.unwanted)
+    unwanted[place] = text
+    return replace(query, unwanted=tuple(filter(None, unwanted)))
 
 
 def _without_each_word(text: str) -> Iterator[tuple[str, str]]:
@@ -319,57 +314,62 @@ def _parts(
 ) -> Iterator[Part]:
     """Return the parts' similarities, and the weights with which they make up the score."""
     named_parts = _named_parts(query, embedded)
-    similarities = [float(clip @ part_vector) for _, _, part_vector in named_parts]
     above: dict[int, float] = {}
     if exclusion is not None and len(exclusion.unwanted):
         weights, above = _weights_of_exclusion(named_parts, exclusion, clip)
     else:
         weights = _weights_of_vector(named_parts, STRATEGIES[strategy].uses, vector)
 
-    for number, (role, text, _) in enumerate(named_parts):
-        is_unused_anchor = role == "anchor" and number not in weights
+    for number, part in enumerate(named_parts):
+        is_unused_anchor = part.role == "anchor" and number not in weights
         if is_unused_anchor:
             continue
         yield Part(
-            role=role,
-            text=text,
-            similarity=similarities[number],
+            role=part.role,
+            text=part.text,
+            similarity=float(clip @ part.vector),
             weight=weights.get(number),
             above=above.get(number, 0.0),
         )
 
 
-NamedPart = tuple[Role, str, Vector]
+class _NamedPart(NamedTuple):
+    """A part of a query, and its embedding (D,)."""
+
+    role: Role
+    text: str
+    vector: Vector
 
 
-def _named_parts(query: Query, embedded: EmbeddedParts) -> list[NamedPart]:
+def _named_parts(query: Query, embedded: EmbeddedParts) -> list[_NamedPart]:
     """List the parts of a query that have an embedding."""
-    parts: list[tuple[Role, str, Vector | None]] = [
-        ("sentence", query.text, embedded.sentence),
-        ("wanted", " ".join(query.wanted), embedded.wanted),
-    ]
+    parts = []
+    if embedded.sentence is not None:
+        parts.append(_NamedPart("sentence", query.text, embedded.sentence))
+    if embedded.wanted is not None:
+        parts.append(_NamedPart("wanted", " ".join(query.wanted), embedded.wanted))
     for text, vector in zip(query.unwanted, embedded.unwanted, strict=True):
-        parts.append(("unwanted", text, vector))
-    if query.unwanted:
-        parts.append(("anchor", "", embedded.anchor))
-    return [(role, text, vector) for role, text, vector in parts if vector is not None]
+        parts.append(_NamedPart("unwanted", text, vector))
+    if query.unwanted and embedded.anchor is not None:
+        parts.append(_NamedPart("anchor", "", embedded.anchor))
+    return parts
 
 
 def _weights_of_exclusion(
-    named_parts: Sequence[NamedPart], exclusion: Exclusion, clip: Vector
+    named_parts: Sequence[_NamedPart], exclusion: Exclusion, clip: Vector
 ) -> tuple[dict[int, float], dict[int, float]]:
     """Return the weights of parts, by number, and the similarities from which unwanted ones count.
 
     The wanted part has weight 1, the unwanted part that exceeds tau most -alpha, and others 0.
     """
-    unwanted = [number for number, (role, _, _) in enumerate(named_parts) if role == "unwanted"]
+    unwanted = [number for number, part in enumerate(named_parts) if part.role == "unwanted"]
     excess = exclusion.excess(clip @ exclusion.unwanted.T)
     thresholds = np.broadcast_to(np.asarray(exclusion.tau), excess.shape).tolist()
     above = dict(zip(unwanted, thresholds, strict=True))
 
     weights = dict.fromkeys(unwanted, 0.0)
-    for number, (role, _, _) in enumerate(named_parts):
-        if role == "wanted":
+    for number, part in enumerate(named_parts):
+        if part.role == "wanted":
             weights[number] = 1.0
     if excess.any():
         weights[unwanted[int(excess.argmax())]] = -exclusion.weight
@@ -377,11 +377,11 @@ def _weights_of_exclusion(
 
 
 def _weights_of_vector(
-    named_parts: Sequence[NamedPart], roles: Sequence[Role], vector: Vector
+    named_parts: Sequence[_NamedPart], roles: Sequence[Role], vector: Vector
 ) -> dict[int, float]:
     """Return the weights, by number, with which the parts of some roles sum up to a vector."""
-    numbers = [number for number, (role, _, _) in enumerate(named_parts) if role in roles]
-    basis = np.stack([named_parts[number][2] for number in numbers]).astype(np.float64)
+    numbers = [number for number, part in enumerate(named_parts) if part.role in roles]
+    basis = np.stack([named_parts[number].vector for number in numbers]).astype(np.float64)
     weights = np.linalg.lstsq(basis.T, vector.astype(np.float64), rcond=None)[0]
     return dict(zip(numbers, weights.tolist(), strict=True))
 

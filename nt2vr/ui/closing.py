@@ -1,8 +1,8 @@
 """The closing slide of the stage: what the main systems achieve, and the address of the page as a QR code."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
 from urllib.parse import urlsplit
 
 import gradio as gr
@@ -16,6 +16,7 @@ from nt2vr.settings import is_loopback
 from nt2vr.ui.evaluate.figures import clearly_best, figures_of, written
 from nt2vr.ui.evaluate.findings import findings_of
 from nt2vr.ui.theme import QUIET, template
+from nt2vr.ui.view import View
 from nt2vr.ui.web.inputs import event_value
 
 MAX_ADDRESS_CHARS = 300
@@ -23,33 +24,33 @@ MAX_ADDRESS_CHARS = 300
 CODE_MARGIN = 3
 
 
+@dataclass
 class ClosingSlide:
     """The slide, which is empty until it is shown.
 
     Its figures are those of the report that comes with the app.
     """
 
-    def __init__(self, public_address: str) -> None:
-        self._public_address = public_address
+    public_address: str
 
     def build(self) -> None:
         slide = template("closing", {})
         slide.show(self.on_show, slide, slide, **QUIET)
 
-    def on_show(self, shown: dict[str, Any], event: gr.EventData) -> dict[str, Any]:
+    def on_show(self, shown: View, event: gr.EventData) -> View:
         """Add the figures, and the address by which others can open the page."""
         address = event_value(event, "address", str)
         if not is_public(address):
-            address = self._public_address
+            address = self.public_address
         return {**shown, **_ready_figures(), **code_view(address)}
 
 
 @cache
-def _ready_figures() -> dict[str, Any]:
+def _ready_figures() -> View:
     return figures_view(ready_report())
 
 
-def figures_view(report: Report) -> dict[str, Any]:
+def figures_view(report: Report) -> View:
     """Show a line per system, with the figures of what the report says first."""
     systems = [line for line in lines_of(report) if line.role != REFERENCE]
     findings = findings_of(report)
@@ -66,7 +67,7 @@ def figures_view(report: Report) -> dict[str, Any]:
     }
 
 
-def _cells(report: Report, systems: Sequence[Line], measure: str) -> list[dict[str, Any]]:
+def _cells(report: Report, systems: Sequence[Line], measure: str) -> list[View]:
     """Return each system's figure of a measure, and whether it is clearly the best."""
     _, column = named_columns(report)[measure]
     competing = [line for line in systems if report.presentation.competes(line.role)]
@@ -78,7 +79,7 @@ def _cells(report: Report, systems: Sequence[Line], measure: str) -> list[dict[s
     return cells
 
 
-def code_view(address: str) -> dict[str, str]:
+def code_view(address: str) -> View:
     """Show an address and its QR code; nothing if others cannot open it."""
     if not is_public(address):
         return {}

@@ -1,17 +1,17 @@
 """Background jobs as plain data for templates; independent of Gradio."""
 
-from collections.abc import Callable
 from typing import Any
 
 from nt2vr.progress import Job, duration_text, percent_text
 from nt2vr.ui.search.formats import short_name
 from nt2vr.ui.view import View
+from nt2vr.ui.web.permissions import Redact
 
 # In place of the data's name, for visitors who may not learn it.
 OWN_DATA = "data of the owner"
 
 
-def job_view(job: Job[Any] | None, running_text: str, redact: Callable[[str], str] = str) -> View:
+def job_view(job: Job[Any] | None, running_text: str, redact: Redact = str) -> View:
     """Show a job as plain data for a template; nothing of one that finished.
 
     Args:
@@ -44,6 +44,10 @@ def job_view(job: Job[Any] | None, running_text: str, redact: Callable[[str], st
         "error": redact(job.error),
         "under_way": job.is_under_way,
     }
+
+
+def is_under_way(job: Job[Any] | None) -> bool:
+    return job is not None and job.is_under_way
 
 
 def state_text(job: Job[Any], running_text: str) -> str:

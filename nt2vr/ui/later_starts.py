@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 import gradio as gr
 
@@ -11,12 +10,9 @@ from nt2vr.errors import Nt2vrError, RunError
 from nt2vr.ui.search.formats import run_title, short_name
 from nt2vr.ui.view import View
 from nt2vr.ui.web.errors import FAILED
-from nt2vr.ui.web.inputs import Updates
+from nt2vr.ui.web.inputs import Components, Updates
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
 from trainer.runs.manager import Run, RunManager
-
-STOP_AND_START = "Stop it and start"
-START_AFTERWARDS = "Start afterwards"
 
 
 @dataclass(frozen=True)
@@ -45,7 +41,7 @@ class LaterStarts:
         )
         return may_stop and run.is_under_way and run.status.state != "stopping"
 
-    def start(self, name: str, start: Callable[[], str], stops: bool, request: gr.Request) -> None:
+    def start(self, name: str, start: Callable[[], str], stops: bool, request: Visitor) -> None:
         """Have a run start once none is in its way.
 
         Args:
@@ -64,7 +60,7 @@ class LaterStarts:
             with suppress(RunError):
                 self.runs.stop(run_in_the_way)
 
-    def take_back(self, request: gr.Request) -> None:
+    def take_back(self, request: Visitor) -> None:
         """Let the start that waits never happen, or close the message that it was refused."""
         self.permissions.check("train", request)
         waiting = self.runs.waiting
@@ -75,16 +71,16 @@ class LaterStarts:
     def view(self, visitor: Visitor) -> View:
         """Return what the page says of the start that waits, or was refused; nothing if there is none."""
         waiting = self.runs.waiting
-        may_train = self.permissions.may("train", visitor)
         if waiting is None:
             return {}
 
+        name = run_title(waiting.name)
+        may_train = self.permissions.may("train", visitor)
         if waiting.error is not None:
-            is_foreseen = isinstance(waiting.error, Nt2vrError)
             reason = FAILED
-            if is_foreseen:
+            if isinstance(waiting.error, Nt2vrError):
                 reason = self.permissions.redactor(visitor)(str(waiting.error))
-            text = f"{run_title(waiting.name)} could not start. {reason}"
+            text = f"{name} could not start. {reason}"
             return {"text": text, "is_refused": True, "button": "close" if may_train else ""}
 
         if not waiting.is_waiting:
@@ -92,12 +88,9 @@ class LaterStarts:
 
         may_take_back = may_train and self.permissions.may_cancel(waiting.session, visitor)
         run_id = self.runs.under_way()
-        text = f"{run_title(waiting.name)} starts now."
+        text = f"{name} starts now."
         if run_id:
-            text = (
-                f"{run_title(waiting.name)} starts after {short_name(run_id)}, "
-                "if this app is still running then."
-            )
+            text = f"{name} starts after {short_name(run_id)}, if this app is still running then."
         return {
             "text": text,
             "is_refused": False,
@@ -113,9 +106,9 @@ class StartChoice:
             visible=False, elem_id=elem_id, elem_classes="nt-next", equal_height=True
         ) as self.row:
             self.question = gr.Markdown()
-            self.stop = gr.Button(STOP_AND_START, size="sm", elem_id=f"{elem_id}-stop")
+            self.stop = gr.Button("Stop it and start", size="sm", elem_id=f"{elem_id}-stop")
             self.afterwards = gr.Button(
-                START_AFTERWARDS, size="sm", elem_id=f"{elem_id}-afterwards"
+                "Start afterwards", size="sm", elem_id=f"{elem_id}-afterwards"
             )
 
     def offered(self, run: Run, may_stop: bool) -> Updates:
@@ -131,6 +124,6 @@ class StartChoice:
         return {self.row: gr.Row(visible=False)}
 
     @property
-    def outputs(self) -> list[Any]:
+    def outputs(self) -> Components:
         """The components that the updates are for."""
         return [self.row, self.question, self.stop]

@@ -197,7 +197,7 @@ class App:
             self._services.pictures,
             self._permissions,
             head=head,
-            marked=evaluate.marked,
+            marked=evaluate.listings.marked,
             runs=self._runs,
         )
         train = TrainTab(self._runs, self._settings, self._permissions)

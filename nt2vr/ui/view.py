@@ -1,6 +1,11 @@
-"""What templates are filled with."""
+"""Names of the plain data that the page is made of."""
 
+from collections.abc import Mapping
 from typing import Any
 
-# Plain data by name, see `theme.template`.
+# What a template is filled with, by name, see `theme.template`.
 View = dict[str, Any]
+# Of a menu: the label and the value of each choice.
+Choices = list[tuple[str, str]]
+# The parameters of an address, by name.
+Link = Mapping[str, str]

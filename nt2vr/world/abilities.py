@@ -14,6 +14,11 @@ def may_do(names: Names, act: Act) -> bool:
     return not act.verbs or any(names & actions()[verb].subjects for verb in act.verbs)
 
 
+def doable_by(names: Names, verbs: Names) -> Names:
+    """Return those of some verbs that one of some things may do."""
+    return frozenset(verb for verb in verbs if names & actions()[verb].subjects)
+
+
 def may_be(names: Names, adjectives: SubjectClaim) -> bool:
     """Return whether one of some things can be as adjectives say.
 
@@ -25,7 +30,7 @@ def may_be(names: Names, adjectives: SubjectClaim) -> bool:
             able &= actions()[verb].subjects
     if not able:
         return False
-    return not adjectives.colour or all(_has_one_colour(name) for name in names)
+    return not adjectives.colour or all(map(_has_one_colour, names))
 
 
 def _has_one_colour(name: str) -> bool:
@@ -50,26 +55,26 @@ def verbs_with(names: Names, verbs: Names) -> Names:
     """
     if verbs == {"sit on"}:
         verbs = taking(_PLACED["on"], names) or verbs
-    if verbs == {"play"} and not taking(verbs, names):
-        return frozenset(verb for verb in _GAMES if names <= actions()[verb].objects)
     if taking(verbs, names):
         return verbs
+    if verbs == {"play"}:
+        return frozenset(verb for verb in _GAMES if names <= actions()[verb].objects)
     return frozenset()
 
 
 def verbs_of_place(preposition: str, subject_names: Names, names: Names) -> Names:
     """Return what subjects may do that are, say, "on" some things."""
     verbs = taking(_PLACED.get(preposition, ()), names)
-    if not subject_names:
-        return verbs
-    return frozenset(verb for verb in verbs if subject_names & actions()[verb].subjects)
+    if subject_names:
+        return doable_by(subject_names, verbs)
+    return verbs
 
 
 def may_do_to(verb: str, subject_names: Names, names: Names) -> bool:
     kind = actions()[verb]
-    if not names & kind.objects:
-        return False
-    return not subject_names or bool(subject_names & kind.subjects)
+    is_object = not names.isdisjoint(kind.objects)
+    is_subject = not subject_names.isdisjoint(kind.subjects)
+    return is_object and (is_subject or not subject_names)
 
 
 def is_stopping(subject: SubjectClaim) -> bool:

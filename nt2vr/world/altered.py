@@ -10,7 +10,7 @@ from random import Random
 from typing import NamedTuple
 
 from nt2vr.negation.parse.inflect import inflect_phrase
-from nt2vr.world.claims import Act, Claim, SubjectClaim, names_in
+from nt2vr.world.claims import Act, Claim, names_in
 from nt2vr.world.drawn.motions import MOTIONS, track_of
 from nt2vr.world.scenes import Action, Figure, Scene, main_actions
 from nt2vr.world.things import ACTING, ActionKind, actions, actions_at, places, things
@@ -77,7 +77,12 @@ def _subjects(scene: Scene) -> Iterator[Scene]:
             if name in present or not _alike(name, figure.thing):
                 continue
             if all(action.kind.may(thing, place) for action in figure.actions):
-                yield scene.swapped(figure, replace(figure, thing=name))
+                yield _with_thing(scene, figure, name)
+
+
+def _with_thing(scene: Scene, figure: Figure, thing: str) -> Scene:
+    """Return the scene in which something else takes the part of a figure."""
+    return scene.swapped(figure, replace(figure, thing=thing))
 
 
 def _places(scene: Scene) -> Iterator[Scene]:
@@ -94,7 +99,7 @@ def _props_replaced(scene: Scene) -> Iterator[Scene]:
             continue
         for name in possible:
             if _alike(name, figure.thing):
-                yield scene.swapped(figure, replace(figure, thing=name))
+                yield _with_thing(scene, figure, name)
 
 
 def _props_added(scene: Scene) -> Iterator[Scene]:
@@ -112,8 +117,9 @@ def _verbs_swapped(scene: Scene) -> Iterator[Scene]:
         if action is None or second_action is None or action.verb == second_action.verb:
             continue
         if action.start == second_action.start and action.end == second_action.end:
-            half_swapped = scene.swapped(first, first.redone(action, second_action))
-            yield half_swapped.swapped(second, second.redone(second_action, action))
+            swapped = scene.swapped(first, first.redone(action, second_action))
+            swapped = swapped.swapped(second, second.redone(second_action, action))
+            yield swapped
 
 
 _CHANGES: Mapping[str, Callable[[Scene], Iterator[Scene]]] = {
@@ -167,7 +173,7 @@ def _looks_alike_in_frames(first: ActionKind, second: ActionKind) -> bool:
 def _only_action(figure: Figure) -> Action | None:
     """Return what a figure does if it is one thing, and not to another figure."""
     main = main_actions(figure)
-    if len(main) != 1 or isinstance(main[0].object, int):
+    if len(main) != 1 or main[0].target is not None:
         return None
     if main[0] in figure.actions:
         return main[0]
@@ -202,9 +208,9 @@ def _classes_of_subjects() -> Iterator[ShownClass]:
     for thing in things().values():
         if thing.role not in ACTING or not thing.nouns:
             continue
-        noun = thing.nouns[0]
+        noun = thing.noun
         if noun.number == "one":
-            claim = Claim((SubjectClaim(meanings()[noun.word]),))
+            claim = Claim.of_things(meanings()[noun.word])
             yield ShownClass(f"there is {noun.with_article()}", f"there is no {noun.word}", claim)
 
 
@@ -212,12 +218,12 @@ def _classes_of_actions() -> Iterator[ShownClass]:
     for kind in actions().values():
         if kind.layer == "main" and not kind.objects:
             doing = inflect_phrase(kind.phrases[0], "VBG")
-            claim = Claim((SubjectClaim(acts=(Act(frozenset((kind.verb,))),)),))
+            claim = Claim.of_act(Act.of(kind.verb))
             yield ShownClass(f"somebody is {doing}", f"nobody is {doing}", claim)
 
 
 def _classes_of_places() -> Iterator[ShownClass]:
     for place in places().values():
         phrase = place.phrases[0]
-        claim = Claim(places=frozenset((place.name,)))
+        claim = Claim.at(place.name)
         yield ShownClass(f"it is {phrase}", f"it is not {phrase}", claim)

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from random import Random
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from nt2vr.negation.parse.inflect import is_or_are
-from nt2vr.world.claims import Act, ActOrder, ActPosition, Claim, SubjectClaim
+from nt2vr.world.claims import Act, ActOrder, ActPosition, Claim, ClipPart, SubjectClaim
 from nt2vr.world.scenes import Action, Figure, Scene, main_actions
 from nt2vr.world.small_words import DAY, NIGHT, PARTS
 from nt2vr.world.things import Layer, places
@@ -118,6 +118,30 @@ class _SaidAction(NamedTuple):
     act: ActPosition
 
 
+@dataclass
+class _Clause:
+    """What a clause is to say of a figure; actions that are said with a noun are taken off.
+
+    Attributes:
+        figure: its subject.
+        main: what it does, in turn.
+        mood: how it feels.
+        worn: the action of wearing something.
+    """
+
+    figure: Figure
+    main: list[Action]
+    mood: Action | None
+    worn: Action | None
+
+    @property
+    def doers(self) -> list[tuple[str, str]]:
+        """Words for a person who does one thing, each with the object it needs."""
+        if self.figure.kind.role == "person" and len(self.main) == 1:
+            return self.main[0].doers
+        return []
+
+
 class _Writer:
     """Writes one caption, piece by piece, together with its claim."""
 
@@ -144,11 +168,11 @@ class _Writer:
             return FULL_DETAIL
         return DETAIL
 
-    def claim_act(self, subject: int, act: Act) -> ActPosition:
-        """Add an act to a claim; return where it is."""
-        acts = (*self.subjects[subject].acts, act)
-        self.subjects[subject] = replace(self.subjects[subject], acts=acts)
-        return subject, len(acts) - 1
+    def claim_act(self, act: Act) -> ActPosition:
+        """Add an act to the claim of the last subject; return where it is."""
+        subject = self.subjects[-1]
+        self.subjects[-1] = replace(subject, acts=(*subject.acts, act))
+        return len(self.subjects) - 1, len(subject.acts)
 
     def write_actor(self, figure: Figure, further: list[Figure]) -> None:
         """Write what an actor does, perhaps together with a further one.
@@ -177,19 +201,20 @@ class _Writer:
             main = [self.rng.choice(main)]
         mood = self._mentioned(figure, "mood")
         worn = self._mentioned(figure, "worn")
+        clause = _Clause(figure, main=main, mood=mood, worn=worn)
 
-        subject = len(self.subjects)
-        phrase, main, mood = self._write_subject(figure, main, mood)
-        self._write_thing(subject, worn, main)
-        if mood and not main:
-            main = [mood]
-            mood = None
+        phrase = self._write_subject(clause)
+        self._write_thing(clause)
+        if clause.mood and not clause.main:
+            clause.main = [clause.mood]
+            clause.mood = None
         form = self.rng.choice(FORMS)
-        self._write_predicate(figure, subject, actions=main, form=form, is_plural=phrase.plural)
-        if mood:
-            words, act = draw_action(mood, self.scene.figures, self.rng)
-            self.claim_act(subject, act)
-            self.pieces += ["and", conjugate(words, SECOND.get(form, form), phrase.plural)]
+        self._write_predicate(clause, form, phrase.plural)
+        if clause.mood:
+            words, act = draw_action(clause.mood, self.scene.figures, self.rng)
+            self.claim_act(act)
+            feeling = conjugate(words, SECOND.get(form, form), phrase.plural)
+            self.pieces += ["and", feeling]
 
     def _mentioned(self, figure: Figure, layer: Layer) -> Action | None:
         """Return the action of a layer, if there is one and the caption mentions it."""
@@ -198,120 +223,120 @@ class _Writer:
                 return action if self.says() else None
         return None
 
-    def _write_subject(
-        self, figure: Figure, main: list[Action], mood: Action | None
-    ) -> tuple[NounPhrase, list[Action], Action | None]:
-        """Name a figure; return the phrase, and those of the actions that it does not say."""
-        rng = self.rng
+    def _write_subject(self, clause: _Clause) -> NounPhrase:
+        """Name a figure, perhaps by its mood and by what it does."""
+        mood = clause.mood
         adjective = ""
-        if mood and rng.random() < ADJECTIVE_SHARE:
-            adjective, _ = rng.choice(mood.kind.doers)
-        phrase = draw_phrase(figure, rng, self.detail, mood=adjective)
+        if mood and self.rng.random() < ADJECTIVE_SHARE:
+            adjective, _ = self.rng.choice(mood.kind.doers)
+            clause.mood = None
+        phrase = draw_phrase(clause.figure, self.rng, self.detail, mood=adjective)
 
-        is_person = figure.kind.role == "person"
-        doers = main[0].doers if is_person and len(main) == 1 else []
-        if doers and rng.random() < DOER_SHARE:
-            word, needed = rng.choice(doers)
-            phrase = name_doer(figure, main[0].verb, word, needed, adjective)
-            main = []
+        doers = clause.doers
+        if doers and self.rng.random() < DOER_SHARE:
+            word, needed = self.rng.choice(doers)
+            phrase = name_doer(
+                clause.figure,
+                verb=clause.main[0].verb,
+                word=word,
+                needed=needed,
+                adjective=adjective,
+            )
+            clause.main = []
 
         self.subjects.append(phrase.subject)
         self.pieces.append(phrase.text)
         if mood and adjective:
-            self.claim_act(len(self.subjects) - 1, Act(frozenset((mood.verb,))))
-            mood = None
-        return phrase, main, mood
+            self.claim_act(Act.of(mood.verb))
+        return phrase
 
-    def _write_thing(self, subject: int, worn: Action | None, main: list[Action]) -> None:
-        """Write what is worn, or perhaps "with" what a single action is done to.
-
-        Such an action is then taken off the list.
-        """
-        action = worn
-        if worn is None:
-            has_thing = len(main) == 1 and isinstance(main[0].object, str)
+    def _write_thing(self, clause: _Clause) -> None:
+        """Write what is worn, or perhaps "with" what a single action is done to."""
+        action = clause.worn
+        if action is None:
+            has_thing = len(clause.main) == 1 and clause.main[0].thing
             if not has_thing or self.rng.random() >= WITH_SHARE:
                 return
-            action = main.pop()
-        assert action is not None, "worn or taken"
+            action = clause.main.pop()
 
         words, act = draw_object(action, self.rng)
-        self.with_things.append(SaidThing(len(self.pieces), words, self.claim_act(subject, act)))
-        template = self.rng.choice(WORN) if worn else "with {}"
+        thing = SaidThing(len(self.pieces), words, self.claim_act(act))
+        self.with_things.append(thing)
+        template = self.rng.choice(WORN) if clause.worn else "with {}"
         self.pieces.append(template.format(words))
 
-    def _write_predicate(
-        self, figure: Figure, subject: int, actions: Sequence[Action], form: str, is_plural: bool
-    ) -> None:
-        was_named = any(target in self.written for target in self._targets(figure))
+    def _write_predicate(self, clause: _Clause, form: str, is_plural: bool) -> None:
+        """Write what a figure does: one thing, or two in turn."""
+        was_named = any(target in self.written for target in self._targets(clause.figure))
         acts = []
         verbs = []
-        for action in actions:
-            words, act = draw_action(action, self.scene.figures, self.rng, was_named)
-            acts.append(self.claim_act(subject, act))
+        for action in clause.main:
+            words, act = draw_action(
+                action, figures=self.scene.figures, rng=self.rng, was_named=was_named
+            )
+            acts.append(self.claim_act(act))
             verbs.append(Verb(words, form, is_plural))
         if not verbs:
             return
 
+        first_action = clause.main[0]
         if len(verbs) == 2:
             self._write_sequence(verbs[0], verbs[1], acts)
         else:
-            self._write_verb(verbs[0], actions[0], acts[0])
-        self.clauses.append(_SaidAction(actions[0], acts[0]))
+            self._write_verb(verbs[0], first_action, acts[0])
+        self.clauses.append(_SaidAction(first_action, acts[0]))
 
     def _targets(self, figure: Figure) -> list[Figure]:
         """Return the other figures to which a figure does something."""
         targets = []
         for action in figure.actions:
-            if isinstance(action.object, int):
-                targets.append(self.scene.figures[action.object])
+            if action.target is not None:
+                targets.append(self.scene.figures[action.target])
         return targets
 
     def _write_verb(self, verb: Verb, action: Action, act: ActPosition) -> None:
         """Write a verb, perhaps with the half of the clip in which the action is done."""
         part = _part_of_clip(action)
-        if not part or self.rng.random() >= PART_SHARE:
+        if part and self.rng.random() < PART_SHARE:
+            subject, number = act
+            self.subjects[subject] = self.subjects[subject].with_part(number, part)
+            self.pieces += [verb.text, self.rng.choice(PARTS[part])]
+        else:
             self.verbs.append(SaidVerb(len(self.pieces), verb, act))
             self.pieces.append(verb.text)
-            return
-
-        subject, number = act
-        acts = list(self.subjects[subject].acts)
-        acts[number] = replace(acts[number], part=part)
-        self.subjects[subject] = replace(self.subjects[subject], acts=tuple(acts))
-        self.pieces += [verb.text, self.rng.choice(PARTS[part])]
 
     def _write_sequence(self, first: Verb, second: Verb, acts: Sequence[ActPosition]) -> None:
         """Write two verbs, one after the other."""
-        self.orders.append(ActOrder(acts[0], acts[1]))
+        first_act, second_act = acts
+        self.orders.append(ActOrder(first_act, second_act))
         match self.rng.choice(SEQUENCES):
             case "before":
-                self.pieces += [first.text, "before", conjugate(second.phrase, "{ing}")]
+                self.pieces += [first.text, "before", second.doing]
             case "after":
-                self.pieces += [second.text, "after", conjugate(first.phrase, "{ing}")]
+                self.pieces += [second.text, "after", first.doing]
             case joint:
                 second = replace(second, form=SECOND.get(second.form, second.form))
                 start = len(self.pieces)
-                self.verbs.append(SaidVerb(start, first, acts[0]))
-                self.verbs.append(SaidVerb(start + 2, second, acts[1]))
+                self.verbs.append(SaidVerb(start, first, first_act))
+                self.verbs.append(SaidVerb(start + 2, second, second_act))
                 self.pieces += [first.text, joint, second.text]
 
     def _write_together(self, first: Figure, second: Figure) -> None:
         """Write that two do the same: "a man and a woman are dancing", "two people are dancing"."""
-        first_subject = len(self.subjects)
         if self.rng.random() < TWO_PEOPLE_SHARE:
-            self.pieces.append("two people")
-            self.subjects.append(SubjectClaim(persons(), least=2, most=2))
+            text = "two people"
+            subjects = [SubjectClaim(persons(), least=2, most=2)]
         else:
-            phrases = [draw_phrase(figure, self.rng, DETAIL) for figure in (first, second)]
-            self.pieces.append(f"{phrases[0].text} and {phrases[1].text}")
-            self.subjects += [phrase.subject for phrase in phrases]
+            phrase = draw_phrase(first, self.rng, DETAIL)
+            second_phrase = draw_phrase(second, self.rng, DETAIL)
+            text = f"{phrase.text} and {second_phrase.text}"
+            subjects = [phrase.subject, second_phrase.subject]
 
         action = main_actions(first)[0]
         words, act = draw_action(action, self.scene.figures, self.rng)
-        acts = [self.claim_act(i, act) for i in range(first_subject, len(self.subjects))]
-        self.pieces.append(conjugate(words, self.rng.choice(FORMS), plural=True))
-        self.clauses.append(_SaidAction(action, acts[0]))
+        self.clauses.append(_SaidAction(action, act=(len(self.subjects), 0)))
+        self.subjects += [replace(subject, acts=(act,)) for subject in subjects]
+        self.pieces += [text, conjugate(words, self.rng.choice(FORMS), plural=True)]
 
     def _join_clauses(self, gap: int, num_clauses_before: int) -> None:
         """Fill the gap between two clauses, perhaps with a word of time, and claim the order.
@@ -324,26 +349,32 @@ class _Writer:
             return
 
         last, new = self.clauses[-2:]
+        before = ActOrder(last.act, new.act, "before")
+        at_once = ActOrder(last.act, new.act, "while")
         choices: tuple[str, ...] = JOINTS
-        if last.action.end <= new.action.start:
+        if before.holds(last.action, new.action):
             choices = (*JOINTS, *IN_TURN, *IN_TURN)
-        elif last.action.start < new.action.end and new.action.start < last.action.end:
+        elif at_once.holds(last.action, new.action):
             choices = (*JOINTS, *AT_ONCE)
+
         joint = self.rng.choice(choices)
         self.pieces[gap] = joint
         if joint in AT_ONCE:
-            self.orders.append(ActOrder(last.act, new.act, "while"))
+            self.orders.append(at_once)
         elif joint in IN_TURN:
-            self.orders.append(ActOrder(last.act, new.act, "before"))
+            self.orders.append(before)
 
     def write_thing(self, figure: Figure) -> None:
         """Write that there is something that does nothing."""
         phrase = draw_phrase(figure, self.rng, self.detail)
-        template = self.rng.choice(IN_SKY if figure.kind.role == "sky" else BESIDE)
+        templates = IN_SKY if figure.kind.role == "sky" else BESIDE
+        template = self.rng.choice(templates)
         if template == BEHIND:
-            self.behind.append(SaidBackground(len(self.pieces), phrase, len(self.subjects)))
+            thing = SaidBackground(len(self.pieces), phrase, subject=len(self.subjects))
+            self.behind.append(thing)
         self.subjects.append(phrase.subject)
-        self.pieces.append(template.format(phrase.text, is_=is_or_are(phrase.plural)))
+        text = template.format(phrase.text, is_=is_or_are(phrase.plural))
+        self.pieces.append(text)
 
     def _draw_setting(self) -> tuple[list[str], Claim]:
         """Draw words for place and time of day, perhaps none, and claim them."""
@@ -353,7 +384,7 @@ class _Writer:
         claim = Claim()
         if self.says(PLACE_SHARE):
             words.append(self.rng.choice(place.phrases))
-            claim = Claim(places=frozenset((place.name,)))
+            claim = Claim.at(place.name)
 
         if place.indoors or not self.says(TIME_SHARE):
             return words, claim
@@ -365,13 +396,19 @@ class _Writer:
     def finish(self) -> SceneCaption:
         """Add place and time of day, and say what can be denied."""
         setting, claim = self._draw_setting()
-        claim = replace(claim, subjects=tuple(self.subjects), orders=tuple(self.orders))
-        pieces = [*self.pieces, *setting]
+        claim = replace(
+            claim,
+            subjects=tuple(self.subjects),
+            orders=tuple(self.orders),
+        )
+        pieces = self.pieces + setting
         if not self.clauses and self.rng.random() < THERE_SHARE:
             verb = is_or_are(self.subjects[0].least > 1)
             pieces[0] = f"there {verb} {pieces[0]}"
         if setting and self.rng.random() < FIRST_SHARE:
-            pieces = [f"{' '.join(setting)}, {self.pieces[0]}", *self.pieces[1:], ""]
+            first, *others = self.pieces
+            first = f"{' '.join(setting)}, {first}"
+            pieces = [first, *others, ""]
         return SceneCaption(
             text=joined(pieces),
             claim=claim,
@@ -382,7 +419,7 @@ class _Writer:
         )
 
 
-def _part_of_clip(action: Action) -> Literal["", "start", "end"]:
+def _part_of_clip(action: Action) -> ClipPart:
     """Return in which half of the clip an action is done; "" if in both."""
     if action.end <= 0.5:
         return "start"
@@ -396,7 +433,7 @@ def _do_the_same(first: Figure, second: Figure) -> bool:
     if first.count > 1 or second.count > 1:
         return False
     done = main_actions(first)
-    if len(done) != 1 or isinstance(done[0].object, int):
+    if len(done) != 1 or done[0].target is not None:
         return False
     return done == main_actions(second)
 

@@ -101,8 +101,9 @@ def props_at(name: str, night: bool) -> tuple[str, ...]:
     in_backdrop = {thing for thing, _ in place.shows}
     props = []
     for thing in place.may_have:
-        is_actor = things()[thing].role in ACTING
-        if not is_actor and thing not in in_backdrop and thing not in unseen:
+        if things()[thing].role in ACTING:
+            continue
+        if thing not in in_backdrop and thing not in unseen:
             props.append(thing)
     return tuple(props)
 
@@ -114,7 +115,9 @@ def _rarity(name: str) -> float:
 
 
 def _choose(names: Sequence[str], rng: Random) -> str:
-    return rng.choices(names, [_rarity(name) for name in names])[0]
+    weights = [_rarity(name) for name in names]
+    (name,) = rng.choices(names, weights)
+    return name
 
 
 def anywhere() -> tuple[str, ...]:
@@ -150,14 +153,14 @@ def sample_action(
     if not choices.kinds:
         return None
     for _ in range(TRIES):
-        kind = rng.choices(choices.kinds, cum_weights=choices.cumulated_shares)[0]
+        (kind,) = rng.choices(choices.kinds, cum_weights=choices.cumulated_shares)
         if kind.verb == but:
             continue
         targets = []
         for position, name in enumerate(cast):
             if position != number and name in kind.objects:
                 targets.append(position)
-        action = with_object(kind, targets, kind.objects, rng)
+        action = with_object(kind, targets=targets, objects=kind.objects, rng=rng)
         if action:
             return action
     return None
@@ -183,35 +186,28 @@ def draw_actor(number: int, cast: Sequence[str], place: str, rng: Random) -> Fig
     """Draw what a figure of a cast does, feels and wears."""
     name = cast[number]
     colour = draw_colour(name, rng)
-    figure = _with_main_actions(Figure(name, colour), number, cast, place, rng)
+    figure = _with_main_actions(
+        Figure(name, colour), number=number, cast=cast, place=place, rng=rng
+    )
     if not figure.actions:
         return figure
 
-    done = list(figure.actions)
     if _choices(place, name, "mood").kinds and rng.random() < MOOD_SHARE:
-        mood = sample_action("mood", number, cast, place, rng)
+        mood = sample_action("mood", number=number, cast=cast, place=place, rng=rng)
         if mood:
-            done.append(replace(mood, start=figure.enters, end=figure.leaves))
+            figure = figure.also(mood)
     wear = actions()[WEAR]
     if name in wear.subjects and rng.random() < WEAR_SHARE:
         worn = rng.choice(sorted(wear.objects))
-        done.append(
-            Action(
-                verb=WEAR,
-                object=worn,
-                start=figure.enters,
-                end=figure.leaves,
-                colour=draw_colour(worn, rng),
-            )
-        )
-    return replace(figure, actions=tuple(done))
+        figure = figure.also(Action(WEAR, worn, colour=draw_colour(worn, rng)))
+    return figure
 
 
 def _with_main_actions(
     figure: Figure, number: int, cast: Sequence[str], place: str, rng: Random
 ) -> Figure:
     """Draw what a figure does and when; it may do nothing."""
-    first = sample_action("main", number, cast, place, rng)
+    first = sample_action("main", number=number, cast=cast, place=place, rng=rng)
     if first is None:
         return figure
 
@@ -227,7 +223,9 @@ def _with_main_actions(
             start = rng.randrange(4) / 4
             first = replace(first, start=start, end=start + 0.25)
         case "then":
-            second = sample_action("main", number, cast, place, rng, but=first.verb)
+            second = sample_action(
+                "main", number=number, cast=cast, place=place, rng=rng, but=first.verb
+            )
             if second:
                 first = replace(first, end=0.5)
                 return replace(figure, actions=(first, replace(second, start=0.5)))
@@ -241,10 +239,12 @@ def sample_scene(rng: Random, place: Place | None = None) -> Scene:
     is_night = not place.indoors and rng.random() < NIGHT_SHARE
 
     cast = _draw_cast(place.name, rng)
-    figures = [draw_actor(number, cast, place=place.name, rng=rng) for number in range(len(cast))]
+    figures = []
+    for number in range(len(cast)):
+        figures.append(draw_actor(number, cast, place=place.name, rng=rng))
     if len(cast) > 1 and rng.random() < TOGETHER_SHARE:
         figures[1] = _like(figures[0], figures[1], place)
-    for name in _draw_props(place.name, is_night, cast, rng):
+    for name in _draw_props(place.name, is_night=is_night, cast=cast, rng=rng):
         figures.append(Figure(name, draw_colour(name, rng)))
     figures = list(_varied(figures, rng))
     return Scene(
@@ -257,7 +257,7 @@ def sample_scene(rng: Random, place: Place | None = None) -> Scene:
 
 def _draw_cast(place: str, rng: Random) -> list[str]:
     """Draw the names of the actors."""
-    num_actors = rng.choices((1, 2, 3), NUM_ACTORS_WEIGHTS)[0]
+    (num_actors,) = rng.choices((1, 2, 3), NUM_ACTORS_WEIGHTS)
     cast: list[str] = []
     while len(cast) < num_actors:
         name = _draw_actor_name(cast_at(place), rng)
@@ -268,7 +268,8 @@ def _draw_cast(place: str, rng: Random) -> list[str]:
 
 def _draw_actor_name(cast: Cast, rng: Random) -> str:
     draw = rng.random()
-    if draw < PERSON_SHARE or not (cast.animals or cast.movers):
+    has_others = bool(cast.animals or cast.movers)
+    if draw < PERSON_SHARE or not has_others:
         is_plain = "man" in cast.persons and rng.random() < PLAIN_SHARE
         return rng.choice(PLAIN if is_plain else cast.persons)
     is_animal = draw < PERSON_SHARE + ANIMAL_SHARE or not cast.movers
@@ -280,15 +281,17 @@ def _draw_actor_name(cast: Cast, rng: Random) -> str:
 def _draw_props(place: str, is_night: bool, cast: Sequence[str], rng: Random) -> list[str]:
     """Draw the names of further things."""
     possible = props_at(place, is_night)
-    num_props = rng.choices((0, 1, 2), NUM_PROPS_WEIGHTS)[0]
+    (num_props,) = rng.choices((0, 1, 2), NUM_PROPS_WEIGHTS)
     num_props = min(num_props, MOST_FIGURES - len(cast), len(possible))
-    props = [_choose(possible, rng) for _ in range(num_props)]
-    if props and rng.random() < ANYWHERE_SHARE:
-        props[0] = rng.choice(anywhere())
+    drawn = [_choose(possible, rng) for _ in range(num_props)]
+    if drawn and rng.random() < ANYWHERE_SHARE:
+        drawn[0] = rng.choice(anywhere())
 
-    props = [name for name in dict.fromkeys(props) if name not in cast]
+    props = [name for name in dict.fromkeys(drawn) if name not in cast]
     num_in_sky = sum(things()[name].role == "sky" for name in props)
-    return props[:-1] if num_in_sky > 1 else props
+    if num_in_sky > 1:
+        props.pop()
+    return props
 
 
 def _like(model: Figure, figure: Figure, place: Place) -> Figure:
@@ -297,13 +300,15 @@ def _like(model: Figure, figure: Figure, place: Place) -> Figure:
     if not done or not actions()[ENTER].may(figure.kind, place):
         return figure
     for action in done:
-        if action.kind.targets or not action.kind.may(figure.kind, place):
+        kind = action.kind
+        if kind.targets or not kind.may(figure.kind, place):
             return figure
 
+    alike = replace(figure, actions=tuple(done), enters=model.enters, leaves=model.leaves)
     for action in figure.actions:
         if action.kind.layer != "main":
-            done.append(replace(action, start=model.enters, end=model.leaves))
-    return replace(figure, actions=tuple(done), enters=model.enters, leaves=model.leaves)
+            alike = alike.also(action)
+    return alike
 
 
 def _varied(figures: Sequence[Figure], rng: Random) -> Iterator[Figure]:
@@ -312,9 +317,9 @@ def _varied(figures: Sequence[Figure], rng: Random) -> Iterator[Figure]:
     for figure in figures:
         role = figure.kind.role
         draw = rng.random()
-        may_be_group = role != "sky" and figure.kind.nouns[0].number == "one"
+        is_countable = role != "sky" and figure.kind.noun.number == "one"
         count = 1
-        if draw < GROUP_SHARE and may_be_group and num_free > 1:
+        if draw < GROUP_SHARE and is_countable and num_free > 1:
             count = rng.choice((2, 3))
         num_free -= count - 1
 

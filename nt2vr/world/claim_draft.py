@@ -1,10 +1,10 @@
 """A claim while a phrase is read."""
 
 from dataclasses import replace
-from typing import Literal, cast
+from typing import cast
 
 from nt2vr.world.abilities import is_stopping
-from nt2vr.world.claims import Act, ActOrder, ActPosition, Claim, SubjectClaim
+from nt2vr.world.claims import Act, ActOrder, ActPosition, Claim, ClipPart, SubjectClaim
 from nt2vr.world.things import Names
 
 ANYBODY = SubjectClaim()
@@ -39,7 +39,22 @@ class ClaimDraft:
     def replace_subject(self, subject: SubjectClaim) -> None:
         self.subjects[-1] = subject
 
-    def set_acts(self, acts: tuple[Act, ...]) -> None:
+    def add_act(self, act: Act) -> None:
+        """Say what the last subject does, or anybody if there is none."""
+        if not self.subjects:
+            self.subjects.append(ANYBODY)
+        self.set_acts(*self.subject.acts, act)
+        self.relate_act()
+
+    def drop_act(self) -> None:
+        """Forget the last act of the last subject."""
+        self.set_acts(*self.subject.acts[:-1])
+
+    def revise_act(self, act: Act) -> None:
+        """Replace the last act of the last subject."""
+        self.set_acts(*self.subject.acts[:-1], act)
+
+    def set_acts(self, *acts: Act) -> None:
         """Replace the acts of the last subject."""
         self.subjects[-1] = replace(self.subject, acts=acts)
 
@@ -60,10 +75,7 @@ class ClaimDraft:
         """Say that the last act is at the start or at the end of the clip."""
         assert self.last_act is not None, "checked by the reader"
         number, position = self.last_act
-        subject = self.subjects[number]
-        acts = list(subject.acts)
-        acts[position] = replace(acts[position], part=cast(Literal["start", "end"], part))
-        self.subjects[number] = replace(subject, acts=tuple(acts))
+        self.subjects[number] = self.subjects[number].with_part(position, cast(ClipPart, part))
 
     def claim(self) -> Claim | None:
         """Return what was read; None if it is nothing, or cannot be told."""

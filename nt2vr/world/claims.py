@@ -4,10 +4,10 @@ Things count wherever they are seen: as figures, held, or behind.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import combinations, product
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,8 @@ from nt2vr.world.things import Names, actions, places, things
 
 # "dogs" are two to MANY dogs.
 MANY = 99
+# The half of a clip in which something is done; "" for no particular one.
+ClipPart = Literal["", "start", "end"]
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,14 @@ class Act:
     objects: Names = frozenset()
     colour: str = ""
     targets: Names = frozenset()
-    part: Literal["", "start", "end"] = ""
+    part: ClipPart = ""
     looks: Names = frozenset()
+
+    @classmethod
+    def of(cls, verb: str, thing: str = "") -> Self:
+        """Describe an action by its verb, and by the thing that it is done to or with."""
+        objects = frozenset((thing,)) if thing else frozenset()
+        return cls(frozenset((verb,)), objects)
 
     def fits(self, action: Action, figures: Sequence[Figure]) -> bool:
         """Return whether an action matches the description; `figures` are those of its scene."""
@@ -55,12 +63,11 @@ class Act:
         return any(self.fits(action, figures) for action in figure.doings)
 
     def _fits_object(self, action: Action, figures: Sequence[Figure]) -> bool:
-        if self.targets:
-            if not isinstance(action.object, int):
-                return False
-            if figures[action.object].thing not in self.targets:
-                return False
-        return not self.objects or action.object in self.objects
+        if self.objects and action.object not in self.objects:
+            return False
+        if not self.targets:
+            return True
+        return action.target is not None and figures[action.target].thing in self.targets
 
 
 @dataclass(frozen=True)
@@ -87,6 +94,12 @@ class SubjectClaim:
     most: int = MANY
     looks: Names = frozenset()
     total: bool = False
+
+    def with_part(self, number: int, part: ClipPart) -> Self:
+        """Return the claim with one of its acts at the start or at the end of the clip."""
+        acts = list(self.acts)
+        acts[number] = replace(acts[number], part=part)
+        return replace(self, acts=tuple(acts))
 
     def fits(self, figure: Figure, figures: Sequence[Figure]) -> bool:
         """Return whether a figure matches the description, its number aside."""
@@ -164,6 +177,20 @@ class Claim:
     orders: tuple[ActOrder, ...] = ()
     vague: bool = False
 
+    @classmethod
+    def of_things(cls, names: Names) -> Self:
+        """Claim that one of some things is there."""
+        return cls((SubjectClaim(names),))
+
+    @classmethod
+    def of_act(cls, act: Act) -> Self:
+        """Claim that somebody does something."""
+        return cls((SubjectClaim(acts=(act,)),))
+
+    @classmethod
+    def at(cls, place: str) -> Self:
+        return cls(places=frozenset((place,)))
+
     def holds(self, scene: Scene) -> bool:
         """Return whether a scene shows all that is claimed; it may show more."""
         if self.places and scene.place not in self.places:
@@ -180,13 +207,21 @@ class Claim:
             choices.append(subject_choices)
         return any(self._has_orders(chosen, visible, scene) for chosen in _distinct(choices))
 
+    def act_at(self, position: ActPosition) -> Act:
+        subject, number = position
+        return self.subjects[subject].acts[number]
+
     def _has_orders(
         self, chosen: Sequence[frozenset[int]], visible: Sequence[Figure], scene: Scene
     ) -> bool:
         """Return whether the chosen figures act in all the claimed orders."""
         for order in self.orders:
-            first_actions = self._actions_of(order.first, chosen, visible, scene)
-            second_actions = self._actions_of(order.second, chosen, visible, scene)
+            first_actions = self._actions_of(
+                order.first, chosen=chosen, visible=visible, scene=scene
+            )
+            second_actions = self._actions_of(
+                order.second, chosen=chosen, visible=visible, scene=scene
+            )
             pairs = product(first_actions, second_actions)
             if not any(order.holds(first, second) for first, second in pairs):
                 return False
@@ -200,8 +235,8 @@ class Claim:
         scene: Scene,
     ) -> list[Action]:
         """Return the actions of the chosen figures that match an act."""
-        subject, number = position
-        act = self.subjects[subject].acts[number]
+        subject, _ = position
+        act = self.act_at(position)
         fitting: list[Action] = []
         for i in chosen[subject]:
             fitting += [action for action in visible[i].doings if act.fits(action, scene.figures)]
@@ -230,8 +265,8 @@ def visible_in(scene: Scene) -> tuple[Figure, ...]:
     belongings: list[Figure] = []
     for figure in scene.figures:
         for action in figure.actions:
-            if isinstance(action.object, str):
-                belongings.append(Figure(action.object, action.colour, count=figure.count))
+            if action.thing:
+                belongings.append(Figure(action.thing, action.colour, count=figure.count))
             if action.kind.shows:
                 belongings.append(Figure(action.kind.shows, count=figure.count))
     return (*scene.figures, *belongings, *_backdrop(scene.place))
@@ -255,7 +290,8 @@ class _NameIndex:
         self._rows = {name: row for row, name in enumerate(names)}
         self._table = np.zeros((len(self._rows), len(scenes)), bool)
         for column, scene_names in enumerate(scenes):
-            self._table[[self._rows[name] for name in scene_names], column] = True
+            for name in scene_names:
+                self._table[self._rows[name], column] = True
 
     def showing_any(self, names: Iterable[str]) -> SceneMask:
         """Mask of the scenes that show one of the names: (N,)."""
@@ -268,9 +304,12 @@ class SceneTable:
 
     def __init__(self, scenes: Sequence[Scene]) -> None:
         self._scenes = scenes
-        self._things = _NameIndex(things(), [names_in(scene) for scene in scenes])
-        self._actions = _NameIndex(actions(), [scene.verbs for scene in scenes])
-        self._places = _NameIndex(places(), [{scene.place} for scene in scenes])
+        things_seen = [names_in(scene) for scene in scenes]
+        verbs_done = [scene.verbs for scene in scenes]
+        own_places = [{scene.place} for scene in scenes]
+        self._things = _NameIndex(things(), things_seen)
+        self._actions = _NameIndex(actions(), verbs_done)
+        self._places = _NameIndex(places(), own_places)
         self.holding = lru_cache(CACHED_CLAIMS)(self._holding)
 
     def holding_any(self, claims: Iterable[Claim]) -> SceneMask:

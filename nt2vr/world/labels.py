@@ -5,7 +5,7 @@ from functools import cache
 from typing import NamedTuple
 
 from nt2vr.negation.parse.inflect import inflect_phrase
-from nt2vr.world.claims import Claim, SubjectClaim
+from nt2vr.world.claims import Claim
 from nt2vr.world.reader import read_claim
 from nt2vr.world.things import ActionKind, Noun, actions, all_nouns, places, things
 from nt2vr.world.wording import meanings
@@ -30,7 +30,7 @@ def labels() -> tuple[WorldLabel, ...]:
 def _all_labels() -> Iterator[WorldLabel]:
     for noun in all_nouns():
         if noun.word in meanings():
-            claim = Claim((SubjectClaim(meanings()[noun.word]),))
+            claim = Claim.of_things(meanings()[noun.word])
             yield WorldLabel((noun.word, noun.with_article()), claim)
     for action in actions().values():
         for text, longer_text in _action_texts(action):
@@ -40,7 +40,7 @@ def _all_labels() -> Iterator[WorldLabel]:
                 yield WorldLabel((text, longer_text), action_claim)
     for place in places().values():
         for phrase in place.phrases:
-            yield WorldLabel((phrase,), Claim(places=frozenset((place.name,))))
+            yield WorldLabel((phrase,), Claim.at(place.name))
 
 
 def _action_texts(action: ActionKind) -> Iterator[tuple[str, str]]:
@@ -49,13 +49,13 @@ def _action_texts(action: ActionKind) -> Iterator[tuple[str, str]]:
     Examples are "eating", "eating a pizza" and "eater", each with a longer text.
     """
     doing = [inflect_phrase(phrase, "VBG") for phrase in action.phrases]
-    for phrase in doing:
-        text = phrase.replace(" {o}", "")
-        yield text, f"somebody {text}"
+    texts = [phrase.replace(" {o}", "") for phrase in doing]
     if not action.targets:
         for name in sorted(action.objects):
-            text = doing[0].format(o=things()[name].nouns[0].with_article())
-            yield text, f"somebody {text}"
+            thing = things()[name].noun.with_article()
+            texts.append(doing[0].format(o=thing))
+    for text in texts:
+        yield text, f"somebody {text}"
     if action.layer == "main":
         for doer, _ in action.doers:
             yield doer, Noun(doer, f"{doer}s").with_article()

@@ -4,7 +4,7 @@ They are those of captions in all inflections, and others that people use.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import chain
 from typing import NamedTuple
@@ -140,7 +140,7 @@ def verbs() -> dict[Words, Meaning]:
     # "Smiling" is a verb as well.
     for action in actions().values():
         if action.layer == "mood":
-            mood = adjective(acts=(Act(frozenset((action.verb,))),))
+            mood = adjective(acts=(Act.of(action.verb),))
             for word, _ in action.doers:
                 meanings_of_verbs.setdefault(tokens_of(word), mood)
     return meanings_of_verbs
@@ -149,18 +149,17 @@ def verbs() -> dict[Words, Meaning]:
 @cache
 def lexicon() -> dict[Words, Meaning]:
     """Map words to what they mean; of the same words, later entries replace earlier ones."""
-    entries: dict[Words, Meaning] = {}
-    for word, meaning in small_words():
-        entries[tokens_of(word)] = meaning
-    entries |= verbs()
-    for word, meaning in chain(_places(), _nouns()):
-        entries[tokens_of(word)] = meaning
+    entries = _by_tokens(small_words()) | verbs() | _by_tokens(_places()) | _by_tokens(_nouns())
     for word, meaning in chain(_doers(), _fallbacks()):
         entries.setdefault(tokens_of(word), meaning)
-    for word, meaning in chain(near_words(), listed_words("typed_words")):
-        entries[tokens_of(word)] = meaning
+    entries |= _by_tokens(near_words())
+    entries |= _by_tokens(listed_words("typed_words"))
     entries.pop((), None)
     return entries
+
+
+def _by_tokens(entries: Iterable[Entry]) -> dict[Words, Meaning]:
+    return {tokens_of(word): meaning for word, meaning in entries}
 
 
 class ThingAndPlace(NamedTuple):
@@ -173,13 +172,14 @@ class ThingAndPlace(NamedTuple):
 @cache
 def things_and_places() -> dict[tuple[str, ...], ThingAndPlace]:
     """Map words for both a thing and a place to what they name: "the moon", "on the moon"."""
-    nouns = {tokens_of(word): meaning.names for word, meaning in _nouns()}
+    nouns = _by_tokens(_nouns())
     both = {}
     for phrase, _ in _places():
-        _, _, word = phrase.partition(" ")
-        names = nouns.get(tokens_of(word))
-        if names:
-            both[tokens_of(word)] = ThingAndPlace(names, lexicon()[tokens_of(phrase)].names)
+        _, _, bare_place = phrase.partition(" ")
+        words = tokens_of(bare_place)
+        if words in nouns:
+            place = lexicon()[tokens_of(phrase)]
+            both[words] = ThingAndPlace(nouns[words].names, place.names)
     return both
 
 

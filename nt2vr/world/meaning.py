@@ -102,6 +102,5 @@ def in_both_numbers(word: str, meaning: Meaning) -> Iterator[Entry]:
 
 
 def doer_entries(word: str, verb: str, needed: str) -> Iterator[Entry]:
-    objects = frozenset((needed,)) if needed else frozenset()
-    act = Act(frozenset((verb,)), objects)
-    return in_both_numbers(word, Meaning("noun", persons(), act=act))
+    """Yield a noun for persons who do something, perhaps with the thing that they need."""
+    return in_both_numbers(word, Meaning("noun", persons(), act=Act.of(verb, needed)))

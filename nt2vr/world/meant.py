@@ -54,8 +54,8 @@ def _has_unsure_words(part: str) -> bool:
     """Return whether a part has words by which people usually mean something else."""
     tokens = tokens_of(part)
     for start in range(len(tokens)):
-        for end in range(start + 1, start + 5):
-            if tokens[start:end] in unsure_words():
+        for length in range(1, 5):
+            if tokens[start : start + length] in unsure_words():
                 return True
     return False
 

@@ -23,14 +23,18 @@ def miss_reasons(part: str, wanted: PartClaim, scene: Scene) -> list[str]:
     words = PartWords(part)
     if wanted.claim is None:
         # The part is not understood as a whole.
-        return [f"no {noun}" for noun in words.missing_nouns(names_in(scene))]
+        return _absences(words, scene)
     if wanted.claim == NOTHING:
-        lacking = [word.typed for word in words.of_kind("lacking")]
-        lacking += words.missing_nouns(names_in(scene))
-        return [f"no {noun}" for noun in lacking] or [SOMETHING]
+        lacking = [f"no {word.typed}" for word in words.of_kind("lacking")]
+        return lacking + _absences(words, scene) or [SOMETHING]
     if wanted.shown_in(scene) is False:
         return _Comparison(words, scene).reasons(wanted.claim) or [SOMETHING]
     return []
+
+
+def _absences(words: PartWords, scene: Scene) -> list[str]:
+    """Say which things that are named are not seen."""
+    return [f"no {noun}" for noun in words.missing_nouns(names_in(scene))]
 
 
 @dataclass(frozen=True)
@@ -95,12 +99,13 @@ class _Comparison:
     def _other_looks(self, subject: SubjectClaim, figures: Sequence[Figure]) -> str:
         word = self.words.noun_word(subject.names)
         is_plural = word is not None and word.meaning.plural
-        start = f"{self.words.noun(subject)} {is_or_are(is_plural)} not"
-        if subject.size and all(figure.size != subject.size for figure in figures):
-            return f"{start} {subject.size}"
-        if subject.names and subject.names <= persons():
-            return f"{start} in {subject.colour}"
-        return f"{start} {subject.colour}"
+        sizes = {figure.size for figure in figures}
+        quality = subject.colour
+        if subject.size and subject.size not in sizes:
+            quality = subject.size
+        elif subject.names and subject.names <= persons():
+            quality = f"in {subject.colour}"
+        return f"{self.words.noun(subject)} {is_or_are(is_plural)} not {quality}"
 
     def _other_act(self, subject: SubjectClaim, act: Act, figures: Sequence[Figure]) -> str:
         """Say why nobody does, holds or wears what is wanted."""
@@ -110,8 +115,10 @@ class _Comparison:
         colourless = replace(act, colour="", looks=frozenset())
         if act.colour and self._is_done(colourless, figures):
             return f"{thing} is not {act.colour}"
+
         doing = self.words.verb(act)
-        if act.objects and (not doing or act.verbs <= {"wear", "hold"}):
+        has_only = not doing or act.verbs <= {"wear", "hold"}
+        if act.objects and has_only:
             return f"{self.words.noun(subject)} without {thing}"
         quality = doing or self.words.mood(act)
         return f"not {quality}" if quality else SOMETHING
@@ -123,11 +130,13 @@ class _Comparison:
         most = subject.most if subject.total else MANY
         if not fitting or subject.least <= count <= most:
             return
-        is_too_few = count < subject.least
-        limit = number_word(subject.least if is_too_few else subject.most)
-        if is_too_few and subject.total and subject.most in (MANY, TOGETHER):
-            limit = f"at least {limit}"
-        yield f"{number_word(count)} {self.words.counted_noun(subject, count)}, not {limit}"
+        limit = number_word(subject.most)
+        if count < subject.least:
+            limit = number_word(subject.least)
+            if subject.total and subject.most in (MANY, TOGETHER):
+                limit = f"at least {limit}"
+        noun = self.words.counted_noun(subject, count)
+        yield f"{number_word(count)} {noun}, not {limit}"
 
     def _other_place(self, claim: Claim) -> str:
         typed = self.words.of_kind("place")
@@ -142,7 +151,9 @@ class _Comparison:
         matching = [phrase for phrase in phrases if tokens_of(phrase) in texts]
         # The typed phrase comes first: "in the park" rather than "at the park".
         matching.sort(key=lambda phrase: phrase not in self.words.part)
-        if not matching and len(claim.places) == 1:
-            matching = phrases
+        if matching:
+            return f"not {matching[0]}"
+        if len(claim.places) == 1:
+            return f"not {phrases[0]}"
         typed_places = " ".join(word.typed for word in typed)
-        return f"not {next(iter(matching), typed_places) or 'there'}"
+        return f"not {typed_places or 'there'}"

@@ -21,8 +21,8 @@ _ANYWHERE = frozenset({"indoors", "inside", "outdoors", "outside"})
 def shorter(wanted: str) -> Iterator[str]:
     """Yield the things of a phrase with one of its actions or its place, and then each alone."""
     words = PartWords(wanted)
-    nouns = [*map(_noun_text, words.of_kind("noun"))]
-    where = [*map(_place_phrase, words.of_kind("place"))]
+    nouns = [_noun_text(word) for word in words.of_kind("noun")]
+    where = [_place_phrase(word) for word in words.of_kind("place")]
     doings = [word.doing for word in words.of_kind("verb") if _stands_alone(word)]
     for noun in nouns:
         for addition in (*where, *doings):
@@ -42,10 +42,10 @@ def of_same_kind(wanted: str) -> Iterator[str]:
         if not names or len(names) >= TOO_MANY_THINGS:
             continue
         kinds = frozenset.intersection(*(things()[name].kinds for name in names))
-        members = [_members(kind) - names for kind in sorted(kinds)]
-        for group in sorted(filter(None, members), key=len)[:1]:
-            for name in sorted(group):
-                yield things()[name].nouns[0].with_article()
+        groups = [_members(kind) - names for kind in sorted(kinds)]
+        smallest = min(filter(None, groups), key=len, default=())
+        for name in sorted(smallest):
+            yield things()[name].noun.with_article()
 
 
 @cache
@@ -59,10 +59,9 @@ def _stands_alone(word: PhraseWord) -> bool:
 
 def _place_phrase(word: PhraseWord) -> str:
     """Write a place with its preposition, in the typed way if the world calls it so."""
-    phrases = []
+    phrases: list[str] = []
     for name in sorted(word.meaning.names):
-        for text in places()[name].phrases:
-            phrases.append(text)
+        phrases += places()[name].phrases
     typed = [text for text in phrases if tokens_of(text) == word.text]
     # "outside" means many places.
     if word.text[0] in _ANYWHERE:
@@ -112,14 +111,14 @@ def named(words: Words, kind: MeaningKind) -> Names:
 @cache
 def texts_about(figure: Figure) -> list[str]:
     """Say in a few words what a figure does, or that it is there: "a man playing a guitar"."""
-    name = figure.kind.nouns[0].with_article()
+    name = figure.kind.noun.with_article()
     texts = []
     for action in main_actions(figure):
-        if isinstance(action.object, int):
+        if action.target is not None:
             continue
         thing = ""
-        if action.object:
-            thing = things()[action.object].nouns[0].with_article()
+        if action.thing:
+            thing = things()[action.thing].noun.with_article()
         phrase = action.kind.phrases[0].format(o=thing)
         texts.append(f"{name} {inflect_phrase(phrase, 'VBG')}")
     return texts or [name]

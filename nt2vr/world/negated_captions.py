@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from nt2vr.world.captions import SceneCaption, joined
-from nt2vr.world.claims import Act, ActOrder, ActPosition, Claim, SubjectClaim
+from nt2vr.world.claims import ActOrder, ActPosition, Claim, SubjectClaim
 from nt2vr.world.scene_denials import SceneDenial
 from nt2vr.world.wording import conjugate
 
@@ -21,28 +21,33 @@ def negate(caption: SceneCaption) -> list[SceneDenial]:
 def _without_verbs(caption: SceneCaption) -> Iterator[SceneDenial]:
     for piece, verb, position in caption.verbs:
         rest = _without_act(caption.claim, position)
-        act = _act_at(caption.claim, position)
-        denied = Claim((SubjectClaim(acts=(act,)),))
+        denied = Claim.of_act(caption.claim.act_at(position))
         unwanted = conjugate(verb.phrase, "{ing}")
         for text in verb.denied:
-            yield _denial_of_piece(caption, piece, text, unwanted, rest, denied)
+            yield _denial_of_piece(
+                caption, piece=piece, text=text, unwanted=unwanted, rest=rest, denied=denied
+            )
 
 
 def _without_things(caption: SceneCaption) -> Iterator[SceneDenial]:
     for piece, words, position in caption.with_things:
         rest = _without_act(caption.claim, position)
-        act = _act_at(caption.claim, position)
+        act = caption.claim.act_at(position)
         denied = Claim((SubjectClaim(act.objects, colour=act.colour),))
-        yield _denial_of_piece(caption, piece, f"without {words}", words, rest, denied)
+        yield _denial_of_piece(
+            caption, piece=piece, text=f"without {words}", unwanted=words, rest=rest, denied=denied
+        )
 
 
 def _without_background(caption: SceneCaption) -> Iterator[SceneDenial]:
-    subjects = caption.claim.subjects
     for piece, phrase, number in caption.behind:
-        rest = replace(caption.claim, subjects=subjects[:number] + subjects[number + 1 :])
+        subjects = list(caption.claim.subjects)
+        del subjects[number]
+        rest = replace(caption.claim, subjects=tuple(subjects))
         text = f"without {phrase.text} in the background"
-        denied = Claim((phrase.subject,))
-        yield _denial_of_piece(caption, piece, text, phrase.text, rest, denied)
+        yield _denial_of_piece(
+            caption, piece=piece, text=text, unwanted=phrase.text, rest=rest, denied=phrase.claim
+        )
 
 
 def _denial_of_piece(
@@ -61,31 +66,27 @@ def _denial_of_piece(
     )
 
 
-def _act_at(claim: Claim, position: ActPosition) -> Act:
-    subject, number = position
-    return claim.subjects[subject].acts[number]
-
-
 def _without_act(claim: Claim, left_out: ActPosition) -> Claim:
     """Leave an act of a subject out of a claim, with the orders it is part of."""
     number, act_number = left_out
     subjects = list(claim.subjects)
-    acts = subjects[number].acts
-    acts = acts[:act_number] + acts[act_number + 1 :]
-    subjects[number] = replace(subjects[number], acts=acts)
+    acts = list(subjects[number].acts)
+    del acts[act_number]
+    subjects[number] = replace(subjects[number], acts=tuple(acts))
 
     orders = []
-    for order in claim.orders:
-        if left_out not in (order.first, order.second):
-            first = _moved_up(order.first, left_out)
-            second = _moved_up(order.second, left_out)
-            orders.append(ActOrder(first, second, order.kind))
+    for first, second, kind in claim.orders:
+        if left_out not in (first, second):
+            first_left = _moved_up(first, left_out)
+            second_left = _moved_up(second, left_out)
+            orders.append(ActOrder(first_left, second_left, kind))
     return replace(claim, subjects=tuple(subjects), orders=tuple(orders))
 
 
 def _moved_up(position: ActPosition, left_out: ActPosition) -> ActPosition:
     """Return the position of an act without an act of its subject."""
     subject, number = position
-    if subject == left_out[0] and number > left_out[1]:
+    same_subject, left_out_number = left_out
+    if subject == same_subject and number > left_out_number:
         return subject, number - 1
     return position

@@ -58,12 +58,14 @@ def _does(subject: SubjectClaim, act: Act, figures: Sequence[Figure]) -> bool | 
     Where nobody does all that the subject does, somebody of its kind counts: a man who sings, of "a
     man reading".
     """
-    fitting = [figure for figure in figures if subject.fits(figure, figures)]
+    fitting = _fitting(subject, figures)
     if not fitting and not subject.names >= meanings()["person"]:
-        at_rest = replace(subject, acts=())
-        fitting = [figure for figure in figures if at_rest.fits(figure, figures)]
+        fitting = _fitting(replace(subject, acts=()), figures)
+    done = [act.is_done_by(figure, figures) for figure in fitting]
+    if any(done):
+        return True if all(done) else None
+    return False
 
-    done = {act.is_done_by(figure, figures) for figure in fitting}
-    if True not in done:
-        return False
-    return None if False in done else True
+
+def _fitting(subject: SubjectClaim, figures: Sequence[Figure]) -> list[Figure]:
+    return [figure for figure in figures if subject.fits(figure, figures)]

@@ -35,14 +35,13 @@ class PartWords:
     @property
     def with_article(self) -> str:
         """The part, with an article if it needs one: "a guitarist", "a dog running"."""
-        first = next(iter(words_in(self.part)), None)
-        if first is None or first.meaning.kind not in ("noun", "adjective"):
-            return self.part
-        has_own_article = not self.part.startswith(first.typed)
+        words = words_in(self.part)
         nouns = self.of_kind("noun")
-        if has_own_article or not nouns:
+        if not nouns or words[0].meaning.kind not in ("noun", "adjective"):
             return self.part
-        if nouns[0].meaning.plural or nouns[0].typed in _uncounted():
+        has_own_article = not self.part.startswith(words[0].typed)
+        noun = nouns[0]
+        if has_own_article or noun.meaning.plural or noun.typed in _uncounted():
             return self.part
         return Noun(self.part, plural="").with_article()
 
@@ -65,9 +64,13 @@ class PartWords:
     def noun_word(self, names: Names) -> PhraseWord | None:
         """Return the noun for some things, or else for some of them only."""
         nouns = self.of_kind("noun")
-        exact = (word for word in nouns if word.meaning.names == names)
-        similar = (word for word in nouns if names and word.meaning.names <= names)
-        return next(exact, None) or next(similar, None)
+        for word in nouns:
+            if word.meaning.names == names:
+                return word
+        for word in nouns:
+            if names and word.meaning.names <= names:
+                return word
+        return None
 
     def object(self, act: Act) -> str:
         word = self.noun_word(act.objects) or self.noun_word(act.targets)
@@ -77,8 +80,10 @@ class PartWords:
 
     def verb(self, act: Act) -> str:
         """Return the verb that led to an act, as "singing"; "" if there is none."""
-        matching = (word.doing for word in self.of_kind("verb") if _may_mean(word.meaning, act))
-        return next(matching, "")
+        for word in self.of_kind("verb"):
+            if _may_mean(word.meaning, act):
+                return word.doing
+        return ""
 
     def mood(self, act: Act) -> str:
         """Return the adjective that led to an act: "happy"; "" if there is none."""
@@ -104,7 +109,7 @@ def _uncounted() -> frozenset[str]:
 def _first_noun(names: Names) -> str:
     if not names:
         return ""
-    return things()[min(names)].nouns[0].word
+    return things()[min(names)].noun.word
 
 
 def _may_mean(meaning: Meaning, act: Act) -> bool:

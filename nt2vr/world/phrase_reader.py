@@ -152,11 +152,11 @@ class PhraseReader:
             act = (len(self._draft.subjects) - 1, len(subject.acts) - 1)
             if any(act in (order.first, order.second) for order in self._draft.orders):
                 return False
-            subject = replace(subject, acts=subject.acts[:-1])
+            self._draft.drop_act()
             # It is no action "before" or "while" which another one is done.
             self._draft.last_act = None
 
-        self._draft.replace_subject(replace(subject, colour=colour))
+        self._draft.replace_subject(replace(self._draft.subject, colour=colour))
         self._adjectives = ANYBODY
         self._object = ""
         return True
@@ -207,15 +207,11 @@ class PhraseReader:
     # Verbs
 
     def _read_verb(self, meaning: Meaning) -> bool:
-        draft = self._draft
-        if not draft.subjects:
-            draft.subjects.append(ANYBODY)
-        draft.set_acts((*draft.subject.acts, Act(meaning.names)))
+        self._draft.add_act(Act(meaning.names))
         if not meaning.takes_object:
             self._object = ""
         else:
             self._object = "may" if meaning.alone else "must"
-        draft.relate_act()
         # a man with a ball looking sleepy
         return not self._is_aside
 
@@ -226,15 +222,16 @@ class PhraseReader:
             return False
         if subject != SubjectClaim(subject.names, colour=subject.colour):
             return False
-        verbs = frozenset(verb for verb in meaning.names if subject.names & actions()[verb].objects)
+        verbs = taking(meaning.names, subject.names)
         has_target = {actions()[verb].targets for verb in verbs}
         if len(has_target) != 1:
             return False
 
+        act = Act(verbs, colour=subject.colour)
         if True in has_target:
-            act = Act(verbs, colour=subject.colour, targets=subject.names)
+            act = replace(act, targets=subject.names)
         else:
-            act = Act(verbs, colour=subject.colour, objects=subject.names)
+            act = replace(act, objects=subject.names)
         self._draft.replace_subject(SubjectClaim(acts=(act,)))
         self._draft.relate_act()
         self._is_passive = True
@@ -331,9 +328,14 @@ class PhraseReader:
         least = max(adjectives.least, meaning.least)
         if meaning.plural and not adjectives.total:
             least = max(least, 2)
-        subject = replace(adjectives, names=meaning.names, least=least, acts=acts)
-        if meaning.least > 1:
-            subject = replace(subject, most=TOGETHER)
+        most = TOGETHER if meaning.least > 1 else adjectives.most
+        subject = replace(
+            adjectives,
+            names=meaning.names,
+            acts=acts,
+            least=least,
+            most=most,
+        )
         draft.subjects.append(subject)
         return True
 
@@ -350,17 +352,16 @@ class PhraseReader:
         is_at_rest = bool(acts) and acts[-1].verbs <= {"sit", "stand", "sit on"}
         if is_at_rest:
             acts = acts[:-1]
-        act = None
+        act_there = None
         if not draft.orders and all(act.verbs <= {"wear"} for act in acts):
-            act = self._act_at_place(meaning, adjectives)
-        if act is None:
+            act_there = self._act_at_place(meaning, adjectives)
+        if act_there is None:
             draft.is_vague = True
             return self._read_subject(meaning, adjectives, is_agent=False)
 
-        if not draft.subjects:
-            draft.subjects.append(ANYBODY)
-        draft.set_acts((*acts, act))
-        draft.relate_act()
+        if is_at_rest:
+            draft.drop_act()
+        draft.add_act(act_there)
         return True
 
     def _act_at_place(self, meaning: Meaning, adjectives: SubjectClaim) -> Act | None:
@@ -385,20 +386,20 @@ class PhraseReader:
             return False
 
         draft = self._draft
-        *earlier_acts, act = draft.subject.acts
+        act = draft.subject.acts[-1]
         verbs = verbs_with(meaning.names, act.verbs)
         self._object = ""
         # playing a pizza, looking at a book
         if act.verbs and not verbs:
             draft.is_vague = True
             draft.last_act = None
-            draft.set_acts(tuple(earlier_acts))
+            draft.drop_act()
             return not draft.has_time and self._read_subject(meaning, adjectives, is_agent=False)
 
         act_to_object = _with_object(replace(act, verbs=verbs), meaning.names, adjectives)
         if act_to_object is None:
             return False
-        draft.set_acts((*earlier_acts, act_to_object))
+        draft.revise_act(act_to_object)
         return True
 
     def _read_alternative(self, meaning: Meaning) -> bool:
@@ -416,11 +417,10 @@ class PhraseReader:
             return True
         if not subject.acts:
             return False
-        *earlier_acts, act = subject.acts
+        act = subject.acts[-1]
         if not act.objects or act != Act(act.verbs, act.objects):
             return False
-        act = replace(act, objects=act.objects | meaning.names)
-        draft.set_acts((*earlier_acts, act))
+        draft.revise_act(replace(act, objects=act.objects | meaning.names))
         return True
 
 

@@ -14,7 +14,9 @@ MAX_REASONS = 2048
 
 def lacking(query: Query, video: Video) -> list[str]:
     """Say what a clip of the world lacks of what is wanted; nothing for other clips."""
-    return [] if video.scene is None else list(_lacking(query, video))
+    if video.scene is None:
+        return []
+    return list(_lacking(query, video))
 
 
 # Each tile and the sentence above its column ask for the same reasons.
@@ -24,7 +26,8 @@ def _lacking(query: Query, video: Video) -> tuple[str, ...]:
     if scene is None:
         return ()
     reasons: list[str] = []
-    for part, wanted in zip(query.wanted, read_query(query).wanted, strict=True):
+    claims = read_query(query).wanted
+    for part, wanted in zip(query.wanted, claims, strict=True):
         reasons += miss_reasons(part, wanted, scene)
     return tuple(dict.fromkeys(reasons))
 

@@ -61,33 +61,34 @@ def sample_scenes(split: SceneSplit, count: int, seed: int) -> list[Scene]:
 
 def showing(name: str) -> Claim:
     """Claim that a thing is there."""
-    return Claim((SubjectClaim(frozenset((name,))),))
+    return Claim.of_things(frozenset((name,)))
 
 
 def draw_claim(rng: Random) -> Claim:
     """Draw what a scene is about: a thing, perhaps in use, or an action."""
     if rng.random() >= THING_SHARE:
         action = rng.choice(tuple(actions().values()))
-        subjects = _doing(action.verb).subjects
+        claim = Claim.of_act(Act.of(action.verb))
         if action.targets:
             target = showing(rng.choice(sorted(action.objects)))
-            subjects = (*target.subjects, *subjects)
-        return Claim(subjects)
+            return Claim((*target.subjects, *claim.subjects))
+        return claim
 
     name = rng.choice(tuple(things()))
-    uses = []
-    for verb, action in actions().items():
-        if name in action.objects and not action.targets:
-            uses.append(verb)
+    uses = _uses_of(name)
     if uses and rng.random() < USED_SHARE:
-        return _doing(rng.choice(uses), name)
+        act = Act.of(rng.choice(uses), name)
+        return Claim.of_act(act)
     return showing(name)
 
 
-def _doing(verb: str, thing: str = "") -> Claim:
-    objects = frozenset((thing,)) if thing else frozenset()
-    act = Act(frozenset((verb,)), objects)
-    return Claim((SubjectClaim(acts=(act,)),))
+def _uses_of(thing: str) -> list[str]:
+    """Return what may be done to or with a thing."""
+    uses = []
+    for verb, action in actions().items():
+        if thing in action.objects and not action.targets:
+            uses.append(verb)
+    return uses
 
 
 def staged(claims: Sequence[Claim], rng: Random) -> Scene | None:
@@ -102,7 +103,9 @@ def staged(claims: Sequence[Claim], rng: Random) -> Scene | None:
         for position, subject in enumerate(claim.subjects):
             figures[number:] = figures[number:] or [Figure("")]
             acts = _acts_in_turn(claim, position)
-            figure = _draw_figure(subject, acts, number, figures, place, rng)
+            figure = _draw_figure(
+                subject, acts=acts, number=number, figures=figures, place=place, rng=rng
+            )
             if figure is None:
                 return None
             figures[number] = figure
@@ -210,7 +213,7 @@ def _draw_figure(
     done: list[Action] = []
     is_possible = True
     for act in acts:
-        action = _draw_action(act, name, number, figures, place, rng)
+        action = _draw_action(act, name=name, number=number, figures=figures, place=place, rng=rng)
         # The other actions are drawn all the same: what is drawn later must not depend on it.
         if action is None:
             is_possible = False

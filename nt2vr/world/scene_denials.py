@@ -49,8 +49,8 @@ DeniedContent = Noun | Done
 
 def claim_of(denied: DeniedContent) -> Claim:
     if isinstance(denied, Done):
-        return Claim((SubjectClaim(acts=(denied.act,)),))
-    return Claim((SubjectClaim(meanings()[denied.word]),))
+        return Claim.of_act(denied.act)
+    return Claim.of_things(meanings()[denied.word])
 
 
 @cache
@@ -173,7 +173,7 @@ def deny_time(scene: Scene, wanted: SceneCaption, rng: Random) -> SceneDenial:
     """Deny the time of day of a figure, of the place or of nothing."""
     place = places()[scene.place]
     bare_place = place.phrases[0].partition(" ")[2]
-    at_place = SceneCaption(bare_place, Claim(places=frozenset((place.name,))))
+    at_place = SceneCaption(bare_place, Claim.at(place.name))
     wanted = rng.choice((wanted, at_place, SceneCaption("", Claim())))
     denied = Claim(night=not scene.night)
     slot = "time" if wanted.text else "no time"

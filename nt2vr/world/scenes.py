@@ -52,6 +52,16 @@ class Action:
         return actions()[self.verb]
 
     @property
+    def thing(self) -> str:
+        """Name of the thing held, worn or ridden; "" if there is none."""
+        return self.object if isinstance(self.object, str) else ""
+
+    @property
+    def target(self) -> int | None:
+        """Number of the other figure to which it is done."""
+        return self.object if isinstance(self.object, int) else None
+
+    @property
     def doers(self) -> list[tuple[str, str]]:
         """Words for the subject, and the object that they need: "drummer" and "drum"."""
         return [(word, needed) for word, needed in self.kind.doers if needed in ("", self.object)]
@@ -100,9 +110,13 @@ class Figure:
 
     def redone(self, old: Action, new: Action) -> "Figure":
         """Return the figure with one action in place of another."""
-        return replace(
-            self, actions=tuple(new if action == old else action for action in self.actions)
-        )
+        redone = [new if action == old else action for action in self.actions]
+        return replace(self, actions=tuple(redone))
+
+    def also(self, action: Action) -> "Figure":
+        """Return the figure with one more action, which it does as long as it is there."""
+        action = replace(action, start=self.enters, end=self.leaves)
+        return replace(self, actions=(*self.actions, action))
 
     @property
     def dressed(self) -> "Figure":
@@ -110,14 +124,7 @@ class Figure:
         worn, _, colour = self.kind.wears.partition(":")
         if not worn:
             return self
-        wears = Action(
-            verb=WEAR,
-            object=worn,
-            start=self.enters,
-            end=self.leaves,
-            colour=colour,
-        )
-        return replace(self, actions=(*self.actions, wears))
+        return self.also(Action(WEAR, worn, colour=colour))
 
 
 @dataclass(frozen=True)
@@ -200,10 +207,13 @@ class Scene:
     @property
     def split(self) -> SceneSplit:
         """The split of this content, decided by a hash: no scene is in two splits."""
-        bucket = hashlib.sha256(self.content.encode()).digest()[0] % 10
-        if bucket == 0:
-            return "test"
-        return "validation" if bucket == 1 else "train"
+        digest = hashlib.sha256(self.content.encode()).digest()
+        match digest[0] % 10:
+            case 0:
+                return "test"
+            case 1:
+                return "validation"
+        return "train"
 
 
 def _with_old_names(fields: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -253,7 +263,8 @@ def _is_able(figure: Figure, scene: Scene) -> bool:
 def _is_possible(action: Action, figure: Figure, scene: Scene) -> bool:
     """Return whether a figure can do an action at its time and place, and to its object."""
     is_in_quarters = action.start * 4 % 1 == action.end * 4 % 1 == 0
-    if not is_in_quarters or not figure.enters <= action.start < action.end <= figure.leaves:
+    is_there = figure.enters <= action.start < action.end <= figure.leaves
+    if not is_in_quarters or not is_there:
         return False
     if not action.kind.may(figure.kind, places()[scene.place]):
         return False

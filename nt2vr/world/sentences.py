@@ -7,10 +7,10 @@ people type them. A denial applies to everybody in the clip: "a man sings and do
 requires that nobody dances. "idiom" denies nothing.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from random import Random
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,7 @@ from nt2vr.world.wording import (
     meanings,
 )
 
+Content = TypeVar("Content", bound=DeniedContent)
 # Of "not B": B is an action, otherwise a thing.
 ACTION_SHARE = 0.6
 # Of A: a figure alone, a whole caption; otherwise a figure with its action.
@@ -87,25 +88,7 @@ class SceneDenials:
 
         If possible, the unwanted part occurs together with the wanted one in another scene.
         """
-        match kind:
-            case "negated":
-                return self._negated(row, rng)
-            case "composed":
-                return self._composed(row, rng)
-            case "without":
-                return self._without(row, rng)
-            case "list":
-                return self._list(row, rng)
-            case "not":
-                return self._not(row, rng)
-            case "except":
-                return self._except(row, rng)
-            case "place":
-                return self._place(row, rng)
-            case "typed":
-                return self._typed(row, rng)
-            case "idiom":
-                return self._idiom(row, rng)
+        return _DRAWN[kind](self, row, rng)
 
     def _negated(self, row: int, rng: Random) -> SceneDenial:
         for _ in range(TRIES):
@@ -124,34 +107,32 @@ class SceneDenials:
 
     def _without(self, row: int, rng: Random) -> SceneDenial:
         wanted = self._draw_wanted(row, rng)
-        absent = self._absent_things(row, wanted=wanted.claim, rng=rng, count=1)
+        absent = self._absent_things(row, wanted.claim, rng)
         return deny("without", slot="thing", wanted=wanted, denied=absent, rng=rng)
 
     def _list(self, row: int, rng: Random) -> SceneDenial:
         wanted = self._draw_wanted(row, rng)
         if rng.random() < TWO_ACTIONS_SHARE:
-            actions = self._absent_actions(row, wanted=wanted.claim, rng=rng, count=2)
+            actions = self._absent_actions(row, wanted.claim, rng, count=2)
             return deny("list", slot="two actions", wanted=wanted, denied=actions, rng=rng)
-        nouns = self._absent_things(row, wanted=wanted.claim, rng=rng, count=2)
+        nouns = self._absent_things(row, wanted.claim, rng, count=2)
         return deny("list", slot="two things", wanted=wanted, denied=nouns, rng=rng)
 
     def _not(self, row: int, rng: Random) -> SceneDenial:
         nothing = SceneCaption("", Claim())
         if rng.random() < ACTION_SHARE:
-            actions = self._absent_actions(row, wanted=Claim(), rng=rng, count=1)
+            actions = self._absent_actions(row, Claim(), rng)
             return deny("not", slot="no action", wanted=nothing, denied=actions, rng=rng)
-        nouns = self._absent_things(row, wanted=Claim(), rng=rng, count=1)
+        nouns = self._absent_things(row, Claim(), rng)
         return deny("not", slot="no thing", wanted=nothing, denied=nouns, rng=rng)
 
     def _typed(self, row: int, rng: Random) -> SceneDenial:
         """Word a sentence as people type it; a list excludes two unwanted parts."""
-        draw = self._without
-        if rng.random() < ACTION_SHARE:
-            draw = self._composed
+        draw = self._composed if rng.random() < ACTION_SHARE else self._without
         first = draw(row, rng)
         second = draw(row, rng)
-        is_other = second.kind == first.kind and second.unwanted_claims != first.unwanted_claims
-        further = second.unwanted if is_other else ""
+        is_other = second.unwanted_claims != first.unwanted_claims
+        further = second.unwanted if is_other and second.kind == first.kind else ""
         is_action = first.kind == "composed"
         text, is_list = draw_exclusion(first.wanted, first.unwanted, further, is_action, rng)
         if is_list:
@@ -196,10 +177,10 @@ class SceneDenials:
         phrase = draw_phrase(figure, rng, DETAIL)
         main = main_actions(figure)
         if not main or draw < CAPTION_SHARE + BARE_SHARE:
-            return SceneCaption(phrase.text, Claim((phrase.subject,)))
+            return SceneCaption(phrase.text, phrase.claim)
         words, act = draw_action(rng.choice(main), scene.figures, rng)
-        text = f"{phrase.text} {conjugate(words, rng.choice(FORMS), phrase.plural)}"
-        return SceneCaption(text, Claim((replace(phrase.subject, acts=(act,)),)))
+        verb = conjugate(words, rng.choice(FORMS), phrase.plural)
+        return SceneCaption(f"{phrase.text} {verb}", phrase.claim_of(act))
 
     def _composed(self, row: int, rng: Random) -> SceneDenial:
         scene = self._scenes[row]
@@ -207,12 +188,11 @@ class SceneDenials:
         if not actors:
             return self._without(row, rng)
         figure = rng.choice(actors)
-        words, act = draw_action(rng.choice(main_actions(figure)), scene.figures, rng)
+        action = rng.choice(main_actions(figure))
+        words, act = draw_action(action, scene.figures, rng)
         phrase = draw_phrase(figure, rng, DETAIL)
-        claim = Claim((replace(phrase.subject, acts=(act,)),))
-        (unwanted,) = self._absent_actions(
-            row, wanted=claim, rng=rng, count=1, role=figure.kind.role
-        )
+        claim = phrase.claim_of(act)
+        (unwanted,) = self._absent_actions(row, claim, rng, role=figure.kind.role)
         return compose(phrase, wanted=Done(words, act), unwanted=unwanted, rng=rng)
 
     def _except(self, row: int, rng: Random) -> SceneDenial:
@@ -220,28 +200,30 @@ class SceneDenials:
         present = names_in(self._scenes[row])
         kinds: list[str] = []
         for name in sorted(present):
-            kinds += [kind for kind in sorted(things()[name].kinds) if words_of_kind(kind)]
+            kinds += filter(words_of_kind, sorted(things()[name].kinds))
         rng.shuffle(kinds)
         for kind in kinds:
-            members = sorted(name for name, thing in things().items() if kind in thing.kinds)
+            members = [thing for thing in things().values() if kind in thing.kinds]
+            members.sort(key=lambda thing: thing.name)
             rng.shuffle(members)
-            for name in members:
-                member = things()[name].nouns[0]
-                if not meanings()[member.word] & present:
-                    return except_member(words_of_kind(kind)[0], member, rng)
+            for member in members:
+                if meanings()[member.noun.word].isdisjoint(present):
+                    usual_word, *_ = words_of_kind(kind)
+                    return except_member(usual_word, member.noun, rng)
         return self._without(row, rng)
 
     def _place(self, row: int, rng: Random) -> SceneDenial:
         """Draw "A but not there", or, outdoors, "A but not at night"."""
         scene = self._scenes[row]
         phrase = draw_phrase(rng.choice(scene.actors), rng)
-        wanted = SceneCaption(phrase.text, Claim((phrase.subject,)))
-        if not places()[scene.place].indoors and rng.random() < TIME_SHARE:
+        wanted = SceneCaption(phrase.text, phrase.claim)
+        is_outdoors = not places()[scene.place].indoors
+        if is_outdoors and rng.random() < TIME_SHARE:
             return deny_time(scene, wanted, rng)
 
         place = self._other_place(row, wanted.claim, rng)
-        denied = Claim(places=frozenset((place,)))
-        return deny_setting("place", wanted, places()[place].phrases, denied, rng)
+        phrases = places()[place].phrases
+        return deny_setting("place", wanted, phrases, denied=Claim.at(place), rng=rng)
 
     def _other_place(self, row: int, claim: Claim, rng: Random) -> str:
         """Draw another place, if possible one where a claim holds in some scene."""
@@ -252,22 +234,18 @@ class SceneDenials:
                 return scene.place
         return rng.choice([name for name in places() if name != own_place])
 
-    def _absent_things(self, row: int, wanted: Claim, rng: Random, count: int) -> list[Noun]:
+    def _absent_things(self, row: int, wanted: Claim, rng: Random, count: int = 1) -> list[Noun]:
         """Draw things that a scene does not show, if possible from scenes with the wanted part."""
         absent: list[Noun] = []
         near = self._others(row, wanted, rng)
         while len(absent) < count:
             scene = next(near, None) or sample_scene(rng)
             nouns = list(_named(scene, rng))
-            rng.shuffle(nouns)
-            for noun in nouns:
-                if self._is_new(claim_of(noun), absent, row):
-                    absent.append(noun)
-                    break
+            absent += self._draw_new(nouns, absent=absent, row=row, rng=rng)
         return absent
 
     def _absent_actions(
-        self, row: int, wanted: Claim, rng: Random, count: int, role: str = ""
+        self, row: int, wanted: Claim, rng: Random, count: int = 1, role: str = ""
     ) -> list[Done]:
         """Draw actions that a scene does not show, if possible from scenes with the wanted part."""
         absent: list[Done] = []
@@ -280,18 +258,20 @@ class SceneDenials:
             if attempt == TRIES:
                 role = ""
             actions = list(_done(scene, rng, role))
-            rng.shuffle(actions)
-            for action in actions:
-                if self._is_new(claim_of(action), absent, row):
-                    absent.append(action)
-                    break
+            absent += self._draw_new(actions, absent=absent, row=row, rng=rng)
         return absent
 
-    def _is_new(self, claim: Claim, absent: Sequence[DeniedContent], row: int) -> bool:
-        """Return whether something is not denied already, and not shown by a scene."""
-        if claim in [claim_of(content) for content in absent]:
-            return False
-        return not claim.holds(self._scenes[row])
+    def _draw_new(
+        self, contents: list[Content], absent: Sequence[Content], row: int, rng: Random
+    ) -> list[Content]:
+        """Draw one that a scene does not show and that is not absent already, if there is one."""
+        rng.shuffle(contents)
+        for content in contents:
+            claim = claim_of(content)
+            is_denied = claim in map(claim_of, absent)
+            if not is_denied and not claim.holds(self._scenes[row]):
+                return [content]
+        return []
 
     def _others(self, row: int, claim: Claim, rng: Random) -> Iterator[Scene]:
         """Draw other scenes for which a claim holds."""
@@ -302,6 +282,19 @@ class SceneDenials:
             drawn_row = int(rows[rng.randrange(len(rows))])
             if drawn_row != row:
                 yield self._scenes[drawn_row]
+
+
+_DRAWN: Mapping[SceneDenialKind, Callable[[SceneDenials, int, Random], SceneDenial]] = {
+    "negated": SceneDenials._negated,
+    "composed": SceneDenials._composed,
+    "without": SceneDenials._without,
+    "list": SceneDenials._list,
+    "not": SceneDenials._not,
+    "except": SceneDenials._except,
+    "place": SceneDenials._place,
+    "typed": SceneDenials._typed,
+    "idiom": SceneDenials._idiom,
+}
 
 
 class _Topic(NamedTuple):
@@ -322,7 +315,7 @@ def _draw_topics(scene: Scene, actor: Figure, rng: Random) -> tuple[_Topic, ...]
     return (
         _Topic(caption.claim, text=caption.text),
         _Topic(_claim_of_action(phrase, act), actions=((_as_subject(phrase, actor), words),)),
-        _Topic(Claim((phrase.subject,)), things=(_as_thing(phrase),)),
+        _Topic(phrase.claim, things=(_as_thing(phrase),)),
     )
 
 

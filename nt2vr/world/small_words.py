@@ -1,10 +1,14 @@
-"""Words that belong to no thing, action or place: fillers, sizes, colours, numbers, times."""
+"""Words that belong to no thing, action or place: fillers, sizes, colours, numbers, times.
+
+Fillers, words for groups and words of time are listed in `assets/world/small_words.tsv`.
+"""
 
 from collections.abc import Iterable, Iterator
+from typing import cast
 
 from nt2vr.world.claims import MANY
-from nt2vr.world.meaning import Entry, Meaning, adjective
-from nt2vr.world.things import COLOURS
+from nt2vr.world.meaning import Entry, Meaning, MeaningKind, adjective
+from nt2vr.world.things import COLOURS, read_table
 from nt2vr.world.wording import NUMBERS, SIZES, meanings
 
 NIGHT = ("at night", "in the dark", "after dark")
@@ -12,26 +16,9 @@ DAY = ("during the day", "in daylight")
 # The end has its words twice, since a choice of one would draw otherwise, and change what is drawn
 # after it.
 PARTS = {"start": ("at the beginning", "at the start"), "end": ("at the end", "at the end")}
-_BEFORE = ("then", "and then", "before", "and afterwards", "afterwards", "followed by", "later")
-_WHILE = ("while", "as", "at the same time as")
 # "A crowd" is many, and unlike "dogs" never one.
 TOGETHER = MANY - 1
 _COUNTED = {1: "one", **NUMBERS, 4: "four", 5: "five"}
-_FILLERS = frozenset(
-    "in on with of wearing who that which near beside next to background sky under dressed at by "
-    "across down through along inside video videos clip clips movie movies footage scene scenes "
-    "single show shows showing has have got able to other first something anything everything "
-    "stuff place somewhere now recorded filmed cute nice good best great lovely funny cool "
-    "beautiful pretty together hopefully please today kind sort type colour color coloured "
-    "colored visible from contain contains containing featuring including what real yet already "
-    "still ever again anymore really very".split()
-)
-_IDIOMS = ("in sight", "in view", "in frame", "in shot", "kind of", "sort of", "type of")
-_PICTURES = [
-    f"{name}{ending} of"
-    for name in ("photo", "picture", "image", "video", "clip")
-    for ending in ("", "s")
-]
 
 
 def small_words() -> Iterator[Entry]:
@@ -41,34 +28,32 @@ def small_words() -> Iterator[Entry]:
 
 
 def _small_word_groups() -> Iterator[tuple[Iterable[str], Meaning]]:
-    yield (*_FILLERS, *_PICTURES, *_IDIOMS, "each other", "for once"), Meaning("filler")
-    yield ("shirt", "top"), Meaning("shirt")
+    yield from _listed()
     for size, words in SIZES.items():
         yield words, adjective(size=size)
     for colour in COLOURS:
         yield (colour,), adjective(colour=colour)
-
     for number, name in NUMBERS.items():
         yield (name, str(number)), adjective(least=number, most=number)
     yield from _totals()
-    yield ("couple of",), adjective(least=2, most=2)
-    many = ("pair of", "group of", "team of", "bunch of")
-    yield many, adjective(least=2, most=TOGETHER)
-    yield ("herd of", "flock of", "pack of"), adjective(least=3, most=TOGETHER)
-    yield ("crowd of",), adjective(least=4, most=TOGETHER)
 
     yield NIGHT, Meaning("night", value="night")
     yield DAY, Meaning("night", value="day")
     for part, part_words in PARTS.items():
         yield part_words, Meaning("time", value=part)
-    yield ("in the end",), Meaning("time", value="end")
-    yield _BEFORE, Meaning("time", value="before")
-    yield _WHILE, Meaning("time", value="while")
-    yield ("after",), Meaning("time", value="after")
-
-    yield ("or",), Meaning("or")
     yield ("he",), Meaning("pronoun", meanings()["man"] | meanings()["boy"])
     yield ("she",), Meaning("pronoun", meanings()["woman"] | meanings()["girl"])
+
+
+def _listed() -> Iterator[tuple[list[str], Meaning]]:
+    """Yield the words of the table, of which numbers without a limit are for groups."""
+    for row in read_table("small_words"):
+        words = row["words"].split("|")
+        if row["kind"] == "number":
+            most = int(row["most"] or TOGETHER)
+            yield words, adjective(least=int(row["least"]), most=most)
+        else:
+            yield words, Meaning(cast(MeaningKind, row["kind"]), value=row["value"])
 
 
 def _totals() -> Iterator[tuple[list[str], Meaning]]:

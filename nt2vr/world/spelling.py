@@ -1,6 +1,6 @@
 """Did you mean: known words that differ from a typed one in a letter or two."""
 
-from collections.abc import Iterable
+from collections import defaultdict
 from functools import cache
 
 from nt2vr.negation.parse.cues import cues
@@ -25,17 +25,22 @@ def similar_words(word: str) -> list[str]:
     if len(word) < SHORTEST or not word.isalpha() or is_known(word):
         return []
     most_edits = 2 if len(word) >= LONG else 1
-    ranked = []
+    by_rank = defaultdict[tuple[int, bool, bool], list[str]](list)
     for candidate in _known_words():
-        if abs(len(candidate) - len(word)) > most_edits or candidate == word:
+        difference = abs(len(candidate) - len(word))
+        if difference > most_edits or candidate == word:
             continue
         edits = num_edits(word, candidate)
-        if edits <= most_edits:
-            has_other_letters = sorted(candidate) != sorted(word)
-            starts_otherwise = candidate[0] != word[0]
-            ranked.append((edits, has_other_letters, starts_otherwise, candidate))
-    ranked.sort()
-    return [candidate for *rank, candidate in ranked if rank == list(ranked[0][:3])][:MOST]
+        if edits > most_edits:
+            continue
+        has_other_letters = sorted(candidate) != sorted(word)
+        starts_otherwise = candidate[0] != word[0]
+        rank = (edits, has_other_letters, starts_otherwise)
+        by_rank[rank].append(candidate)
+    if not by_rank:
+        return []
+    best = by_rank[min(by_rank)]
+    return sorted(best)[:MOST]
 
 
 def num_edits(first: str, second: str) -> int:
@@ -45,7 +50,10 @@ def num_edits(first: str, second: str) -> int:
     for i, letter in enumerate(first, start=1):
         new_row = [i]
         for j, second_letter in enumerate(second, start=1):
-            cost = min(row[j] + 1, new_row[j - 1] + 1, row[j - 1] + (letter != second_letter))
+            removed = row[j] + 1
+            added = new_row[j - 1] + 1
+            replaced = row[j - 1] + (letter != second_letter)
+            cost = min(removed, added, replaced)
             if i > 1 and j > 1 and letter == second[j - 2] and first[i - 2] == second_letter:
                 cost = min(cost, before[j - 2] + 1)
             new_row.append(cost)
@@ -56,9 +64,7 @@ def num_edits(first: str, second: str) -> int:
 
 @cache
 def _known_words() -> frozenset[str]:
-    """Return the words of the world and of negation."""
-    return frozenset(_single(" ".join(words) for words in lexicon())) | frozenset(_single(cues()))
-
-
-def _single(phrases: Iterable[str]) -> Iterable[str]:
-    return (phrase for phrase in phrases if phrase.isalpha() and len(phrase) >= SHORTEST)
+    """Return the single words of the world and of negation."""
+    phrases = {" ".join(words) for words in lexicon()}
+    phrases.update(cues())
+    return frozenset(phrase for phrase in phrases if phrase.isalpha() and len(phrase) >= SHORTEST)

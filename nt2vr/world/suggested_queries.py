@@ -28,10 +28,12 @@ def query_of(wanted: str, unwanted: Sequence[str]) -> str:
     It is the sentence that models trained for negation know best.
     """
     denied = " and ".join(_denied(part) for part in unwanted if part.strip())
-    if not denied.strip() or not wanted.strip():
-        return wanted if wanted.strip() else denied
-    joint = " but " if denied.startswith("no ") else " and "
-    return f"{wanted}{joint}{denied}"
+    if not wanted.strip():
+        return denied
+    if not denied.strip():
+        return wanted
+    joint = "but" if denied.startswith("no ") else "and"
+    return f"{wanted} {joint} {denied}"
 
 
 def _denied(part: str) -> str:
@@ -41,9 +43,15 @@ def _denied(part: str) -> str:
     if word in _BEFORE_PLACES:
         return f"not {part}"
     verb = verb_of(word)
-    if verb and word.endswith("ing") and word != verb:
+    if not verb:
+        return _no(part)
+    if word.endswith("ing") and word != verb:
         return f"not {first} {rest}".strip()
-    is_verb = not is_noun(word) or rest.partition(" ")[0] in listed("function_words")
-    if verb and is_verb:
-        return f"not {inflect(verb, 'VBG')} {rest}".strip()
+    second, _, _ = rest.partition(" ")
+    if is_noun(word) and second not in listed("function_words"):
+        return _no(part)
+    return f"not {inflect(verb, 'VBG')} {rest}".strip()
+
+
+def _no(part: str) -> str:
     return f"no {_ARTICLE.sub('', part)}"

@@ -2,13 +2,13 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple
 
 import numpy as np
 
 from nt2vr.negation.parse.query import Query
-from nt2vr.world.claims import Claim, SceneMask, SceneTable
+from nt2vr.world.claims import SceneMask, SceneTable
 from nt2vr.world.meaning import tokens_of
 from nt2vr.world.meant import read_as_meant
 from nt2vr.world.nearby_phrases import (
@@ -86,13 +86,14 @@ class Suggestions:
         # Whether a scene has a thing as a figure: (T, N).
         self._is_in = np.zeros((len(self._names), len(scenes)), bool)
         # Figures by what they are, and by what they do.
-        self._figures_of: defaultdict[str, list[_FigurePosition]] = defaultdict(list)
+        self._figures_of = defaultdict[str, list[_FigurePosition]](list)
         for row, scene in enumerate(scenes):
             for number, figure in enumerate(scene.figures):
-                self._is_in[self._names.index(figure.thing), row] = True
-                names = {figure.thing, *main_verbs(figure)}
-                for name in names:
-                    self._figures_of[name].append(_FigurePosition(row, number))
+                thing_row = self._names.index(figure.thing)
+                self._is_in[thing_row, row] = True
+                position = _FigurePosition(row, number)
+                for name in {figure.thing, *main_verbs(figure)}:
+                    self._figures_of[name].append(position)
 
     def fitting(self, query: Query) -> int | None:
         """Count the scenes that are `judge`d right; None where words of the query are unknown."""
@@ -108,9 +109,10 @@ class Suggestions:
         """
         queries: list[str] = []
         texts = dict.fromkeys(self._texts(query))
+        is_negated = bool(query.unwanted)
+        typed = query.text.strip().casefold()
         for text in islice(texts, MOST_TRIED):
-            is_other = text.casefold() != query.text.strip().casefold()
-            if is_other and self._is_worthwhile(understand(text), bool(query.unwanted)):
+            if text.casefold() != typed and self._is_worthwhile(understand(text), is_negated):
                 queries.append(text)
             if len(queries) == MAX_SUGGESTIONS:
                 break
@@ -121,13 +123,19 @@ class Suggestions:
         wanted = " ".join(query.wanted)
         unwanted = list(filter(None, map(self._shown_text, query.unwanted)))
         if unwanted or not query.unwanted:
-            for text in islice(self._wanted_texts(wanted, unwanted), MOST_OF_TYPED):
+            wanted_texts = self._wanted_texts(wanted, unwanted)
+            for text in islice(wanted_texts, MOST_OF_TYPED):
                 yield written(query, text, unwanted)
-        # Where clips show nothing that is excluded, exclude something that they do show.
-        subjects = [*shorter(wanted), *self._nearer(wanted)][:MOST_SUBJECTS]
+        yield from self._with_shown_exclusions(wanted)
+
+    def _with_shown_exclusions(self, wanted: str) -> Iterator[str]:
+        """Yield sentences that exclude what clips show, for when they show nothing excluded."""
+        nearer = chain(shorter(wanted), self._nearer(wanted))
+        subjects = islice(nearer, MOST_SUBJECTS)
         same_kind = islice(of_same_kind(wanted), MOST_SUBJECTS)
-        for text in (*subjects, *same_kind, *_ANYBODY):
-            for company in self._companions(self._showing(text), besides=text):
+        for text in chain(subjects, same_kind, _ANYBODY):
+            showing = self._showing(text)
+            for company in self._companions(showing, besides=text):
                 yield query_of(text, [company])
 
     def _masks(self, query: Query) -> _Masks | None:
@@ -135,13 +143,13 @@ class Suggestions:
         parts = (*claims.wanted, *claims.unwanted)
         if not parts or any(part.claim is None or part.claim.vague for part in parts):
             return None
-        has_wanted = np.ones(len(self._scenes), bool)
+
+        right = np.ones(len(self._scenes), bool)
         for part in claims.wanted:
-            has_wanted &= self._table.holding_any(part.readings)
-        has_unwanted = np.zeros(len(self._scenes), bool)
-        for part in claims.unwanted:
-            has_unwanted |= self._table.holding_any(part.readings)
-        return _Masks(right=has_wanted & ~has_unwanted, wrong=has_unwanted)
+            right &= self._table.holding_any(part.readings)
+        unwanted = chain.from_iterable(part.readings for part in claims.unwanted)
+        wrong = self._table.holding_any(unwanted)
+        return _Masks(right & ~wrong, wrong)
 
     def _is_worthwhile(self, query: Query, is_negated: bool) -> bool:
         masks = self._masks(query)
@@ -169,7 +177,7 @@ class Suggestions:
     def _showing(self, text: str) -> SceneMask:
         claim = read_as_meant(text) if text else None
         if claim is None or claim.vague or claim == NOTHING:
-            return np.zeros(len(self._scenes), bool)
+            return self._table.holding_any(())
         return self._table.holding(claim)
 
     def _companions(self, scenes: SceneMask, besides: str = "") -> list[str]:
@@ -185,7 +193,7 @@ class Suggestions:
             if len(companions) == MOST_COMPANIONS or not counts[row]:
                 break
             if name not in nouns:
-                companions.append(things()[name].nouns[0].with_article())
+                companions.append(things()[name].noun.with_article())
         return companions
 
     # What is wanted
@@ -198,7 +206,7 @@ class Suggestions:
         yield from self._nearer(wanted)
         yield from self._similar_texts(wanted, unwanted)
         yield from of_same_kind(wanted)
-        excluded = np.zeros(len(self._scenes), bool)
+        excluded = self._table.holding_any(())
         for text in unwanted:
             excluded |= self._showing(text)
         yield _ANYBODY[0]
@@ -219,12 +227,9 @@ class Suggestions:
             subjects = frozenset()
         wanted_names = _WantedNames(subjects, named(words, "verb"), named(words, "place"))
 
-        claims: list[Claim] = []
-        for text in unwanted:
-            claim = read_asked(text.removeprefix("with "))
-            if claim is not None:
-                claims.append(claim)
-        return self._descriptions(~self._table.holding_any(claims), wanted_names)
+        claims = [read_asked(text.removeprefix("with ")) for text in unwanted]
+        excluded = self._table.holding_any(filter(None, claims))
+        return self._descriptions(~excluded, wanted_names)
 
     def _descriptions(self, allowed: SceneMask, wanted: _WantedNames) -> list[str]:
         """Describe allowed scenes with such a subject or action, the most similar first."""
@@ -233,15 +238,19 @@ class Suggestions:
             candidates.update(self._figures_of.get(name, ()))
 
         # By the similarity of the figure, and the text.
-        counts: Counter[tuple[int, str]] = Counter()
-        for position in sorted(candidates):
-            if allowed[position.row]:
-                scene = self._scenes[position.row]
-                figure = scene.figures[position.number]
-                similarity = wanted.similarity(figure, scene.place)
-                counts.update((similarity, text) for text in texts_about(figure))
+        counts = Counter[tuple[int, str]]()
+        for row, number in sorted(candidates):
+            if not allowed[row]:
+                continue
+            scene = self._scenes[row]
+            figure = scene.figures[number]
+            similarity = wanted.similarity(figure, scene.place)
+            for text in texts_about(figure):
+                counts[similarity, text] += 1
 
-        best_first = sorted(
-            counts, key=lambda candidate: (candidate[0], counts[candidate]), reverse=True
-        )
+        def merit(description: tuple[int, str]) -> tuple[int, int]:
+            similarity, _ = description
+            return similarity, counts[description]
+
+        best_first = sorted(counts, key=merit, reverse=True)
         return list(dict.fromkeys(text for _, text in best_first))

@@ -80,6 +80,11 @@ class Thing:
         return self.kinds | {self.name}
 
     @property
+    def noun(self) -> Noun:
+        """The usual word for it."""
+        return self.nouns[0]
+
+    @property
     def pronoun(self) -> Literal["he", "she", "it"]:
         if self.is_a & {"man", "boy"}:
             return "he"
@@ -90,7 +95,7 @@ class Thing:
 
 def read_table(name: str) -> list[dict[str, str]]:
     with (ASSETS / "world" / f"{name}.tsv").open(encoding="utf-8") as lines:
-        return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+        return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE, restval=""))
 
 
 @cache
@@ -134,14 +139,14 @@ def things() -> dict[str, Thing]:
         things_by_name[row["name"]] = Thing(
             name=row["name"],
             picture=row["picture"],
-            nouns=_nouns(row["names"] or "", row["plural"] or ""),
-            kinds=frozenset((row["kinds"] or "").split()),
+            nouns=_nouns(row["names"], row["plural"]),
+            kinds=frozenset(row["kinds"].split()),
             size=float(row["size"]),
-            role=cast(Role, row["role"] or ""),
-            held=row["held"] or "",
-            tint=row["tint"] or "",
-            look=frozenset((row["look"] or "").split()),
-            wears=row["wears"] or "",
+            role=cast(Role, row["role"]),
+            held=row["held"],
+            tint=row["tint"],
+            look=frozenset(row["look"].split()),
+            wears=row["wears"],
         )
     return things_by_name
 

@@ -10,6 +10,7 @@ from nt2vr.world.abilities import may_do
 from nt2vr.world.claims import Act, Claim, SubjectClaim
 from nt2vr.world.meant import read_as_meant
 from nt2vr.world.part_claims import PartClaim
+from nt2vr.world.part_words import PartWords
 from nt2vr.world.reader import NOTHING
 from nt2vr.world.small_words import TOGETHER
 from nt2vr.world.things import ACTING, Names, those
@@ -32,6 +33,11 @@ _NOBODY = re.compile(r"\b(?:nobody|no one|noone|anyone|anybody)\b", re.IGNORECAS
 _OF_EVERYBODY = re.compile(r"\b(?:no|nobody|none|noone|anyone|anybody)\b", re.IGNORECASE)
 
 
+class _CueText(NamedTuple):
+    text: str
+    query_start: str  # the query to the end of the cue
+
+
 def read_unwanted(query: Query, number: int, wanted: Sequence[Claim | None]) -> PartClaim:
     """Parse one of the unwanted parts, given the claims of the wanted ones."""
     part = query.unwanted[number]
@@ -45,28 +51,29 @@ def read_unwanted(query: Query, number: int, wanted: Sequence[Claim | None]) -> 
     wants_subject = any(claim is not None and claim.subjects for claim in wanted)
     if wants_subject and _is_ambiguous(query, number, claim):
         return PartClaim(replace(claim, vague=True))
-    if len(claim.subjects) != 1 or claim != Claim(claim.subjects, vague=claim.vague):
+    is_of_subjects = claim == Claim(claim.subjects, vague=claim.vague)
+    if not is_of_subjects or len(claim.subjects) != 1:
         return PartClaim(claim)
+    return _of_subject(claim, part=part, cue=_cue_before(query, number), wanted=wanted)
 
+
+def _of_subject(
+    claim: Claim, part: str, cue: _CueText, wanted: Sequence[Claim | None]
+) -> PartClaim:
+    """Read a part about one subject as the cue before it denies it: of everybody, or of one."""
     (subject,) = claim.subjects
-    cue = _cue_before(query, number)
     if _is_action(subject) and _NOBODY.search(cue.text):
         by_person = replace(subject, names=persons())
         return PartClaim(replace(claim, subjects=(by_person,)))
     act = _act_denied(subject, cue, part)
     if act is None:
         return PartClaim(claim)
-    return _denied_of_wanted(claim, act, cue, wanted)
+    return _denied_of_wanted(claim, act=act, cue=cue, wanted=wanted)
 
 
 def _is_action(subject: SubjectClaim) -> bool:
     """Return whether a claim about a subject is that somebody does one thing."""
     return len(subject.acts) == 1 and subject == SubjectClaim(acts=subject.acts)
-
-
-class _CueText(NamedTuple):
-    text: str
-    query_start: str  # the query to the end of the cue
 
 
 def _cue_before(query: Query, number: int) -> _CueText:
@@ -75,21 +82,23 @@ def _cue_before(query: Query, number: int) -> _CueText:
         return _CueText("", "")
     part_start = query.scopes[number].start
     before = [cue for cue in query.cues if cue.end <= part_start]
-    cue = max(before) if before else query.cues[0]
-    return _CueText(query.text[cue.start : cue.end], query.text[: cue.end])
+    cue = max(before, default=query.cues[0])
+    query_start = query.text[: cue.end]
+    return _CueText(query_start[cue.start :], query_start)
 
 
 def _act_denied(subject: SubjectClaim, cue: _CueText, part: str) -> Act | None:
     """Return what a part denies of its subject, to do or to wear; None if nobody is to do it."""
     if _is_action(subject):
-        is_of_subject = _OF_SUBJECT.search(cue.text) and not _OF_EVERYBODY.search(cue.text)
-        return subject.acts[0] if is_of_subject else None
+        if _OF_EVERYBODY.search(cue.text) or not _OF_SUBJECT.search(cue.text):
+            return None
+        return subject.acts[0]
 
     clothes = frozenset(those(("worn",)))
     plain = SubjectClaim(subject.names, colour=subject.colour, looks=subject.looks)
-    if subject != plain or not subject.names <= clothes:
-        return None
-    if not _WORN.search(cue.query_start) and not part.startswith("hav"):
+    is_of_clothes = subject == plain and subject.names <= clothes
+    is_worn = _WORN.search(cue.query_start) or part.startswith("hav")
+    if not is_of_clothes or not is_worn:
         return None
     return Act(objects=subject.names, colour=subject.colour, looks=subject.looks)
 
@@ -162,19 +171,16 @@ def claims_of_other(kind: str, query: Query, wanted: Sequence[Claim | None]) -> 
     if claim is None or len(claim.subjects) != 1 or None in wanted or NOTHING in wanted:
         return [PartClaim(None)]
 
-    names = claim.subjects[0].names
-    wanted_names = list(_names_wanted(wanted, names))
-    unwanted = SubjectClaim(names.difference(*wanted_names))
-    if not unwanted.names:
-        return [PartClaim(None)]
-    claims = [PartClaim(replace(claim, subjects=(unwanted,)))]
-
+    (subject,) = claim.subjects
+    wanted_names = list(_names_wanted(wanted, subject.names))
     present = frozenset().union(*wanted_names)
-    if present and not _wants_several(query, names):
-        num_wanted = sum(bool(group) for group in wanted_names)
-        second = SubjectClaim(present, least=num_wanted + 1, total=True)
-        claims.append(PartClaim(replace(claim, subjects=(second,))))
-    return claims
+    others = subject.names - present
+    if not others:
+        return [PartClaim(None)]
+    subjects = [SubjectClaim(others)]
+    if present and not _wants_several(query, subject.names):
+        subjects.append(SubjectClaim(present, least=len(wanted_names) + 1, total=True))
+    return [PartClaim(replace(claim, subjects=(unwanted,))) for unwanted in subjects]
 
 
 def _wants_several(query: Query, names: Names) -> bool:
@@ -183,14 +189,12 @@ def _wants_several(query: Query, names: Names) -> bool:
 
 
 def _names_wanted(wanted: Sequence[Claim | None], names: Names) -> Iterator[Names]:
-    """Yield those of some names by which each wanted subject and object is called."""
-    for claim in wanted:
-        if claim is None:
-            continue
+    """Yield those of some names by which each wanted subject or object of these is called."""
+    for claim in filter(None, wanted):
         for subject in claim.subjects:
-            yield subject.names & names
-            for act in subject.acts:
-                yield (act.objects | act.targets) & names
+            wanted_names = [subject.names]
+            wanted_names += [act.objects | act.targets for act in subject.acts]
+            yield from filter(None, map(names.intersection, wanted_names))
 
 
 def _quality_of(wanted: tuple[str, ...], quality: str) -> Claim | None:
@@ -199,13 +203,11 @@ def _quality_of(wanted: tuple[str, ...], quality: str) -> Claim | None:
     if all(word.meaning.kind == "filler" for word in words_in(quality)):
         return None
 
-    nouns: dict[str, None] = {}
+    nouns: list[str] = []
     for part in wanted:
-        for word in words_in(part):
-            if word.meaning.kind == "noun":
-                nouns[word.typed] = None
+        nouns += [word.typed for word in PartWords(part).of_kind("noun")]
     claims = []
-    for noun in nouns:
+    for noun in dict.fromkeys(nouns):
         for text in (f"{quality} {noun}", f"{noun} {quality}"):
             claim = read_as_meant(text)
             if claim and not claim.vague:

@@ -44,7 +44,9 @@ def judge_video(query: Query, video: Video, reference: Video | None = None) -> V
 
     The verdict is None for any other video.
     """
-    return None if video.scene is None else _judge_clip(query, video, reference)
+    if video.scene is None:
+        return None
+    return _judge_clip(query, video, reference)
 
 
 # Columns of an answer have many clips in common, and visitors many queries.
@@ -56,18 +58,23 @@ def _judge_clip(query: Query, video: Video, reference: Video | None) -> Verdict 
     if reference is None:
         return judge(query, scene)
     before = scene_of(reference)
-    return None if before is None else judge_edit(query, before, scene)
+    if before is None:
+        return None
+    return judge_edit(query, before, scene)
 
 
 def scene_of(video: Video) -> Scene | None:
     """Return the scene of a video, with what its pictures wear; None outside the built-in world."""
-    return None if video.scene is None else _read_scene(video)
+    if video.scene is None:
+        return None
+    return _read_scene(video)
 
 
 @lru_cache(MAX_SCENES)
 def _read_scene(video: Video) -> Scene | None:
     try:
-        return Scene.from_dict(video.scene or {}).dressed
+        scene = Scene.from_dict(video.scene or {})
+        return scene.dressed
     except (KeyError, TypeError):
         return None
 
@@ -104,9 +111,13 @@ def _required(query: Query, before: Scene) -> list[SubjectClaim]:
     required = []
     for subject in _subjects_of(query.wanted):
         changed = _take_changed(subject, remaining, removed)
-        required.append(_completed(subject, changed, before, removed_names))
+        required.append(
+            _completed(subject, changed=changed, before=before, removed_names=removed_names)
+        )
     for actor in remaining:
-        required.append(_completed(SubjectClaim(), actor, before, removed_names))
+        required.append(
+            _completed(SubjectClaim(), changed=actor, before=before, removed_names=removed_names)
+        )
     return required
 
 
@@ -162,13 +173,11 @@ def _completed(
 
 def _act_of(action: Action, before: Scene, removed_names: Names) -> Act:
     """Describe an action; one that was done to a removed actor may be done to anybody."""
-    verbs = frozenset((action.verb,))
-    if isinstance(action.object, str):
-        return Act(verbs, objects=frozenset((action.object,)))
-    if isinstance(action.object, int):
-        target = before.figures[action.object].thing
-        return Act(verbs, targets=frozenset((target,)) - removed_names)
-    return Act(verbs)
+    act = Act.of(action.verb, action.thing)
+    if action.target is None:
+        return act
+    target = before.figures[action.target].thing
+    return replace(act, targets=frozenset((target,)) - removed_names)
 
 
 class UnknownWord(NamedTuple):
@@ -180,15 +189,15 @@ class UnknownWord(NamedTuple):
 
 def unknown_words(query: Query) -> list[UnknownWord]:
     """List the words of a query that the world lacks, or knows only by what they are a sort of."""
-    near_words: dict[str, tuple[str, ...]] = {}
+    unknown: dict[str, UnknownWord] = {}
     for part in (*query.wanted, *query.unwanted):
         for word in words_in(part):
             near = word.meaning.near
             if near and word.meaning.plural:
-                near = tuple(plural_of(noun) for noun in near)
+                near = tuple(map(plural_of, near))
             if near or _is_unknown(word):
-                near_words[word.typed] = near
-    return [UnknownWord(word, near) for word, near in near_words.items()]
+                unknown[word.typed] = UnknownWord(word.typed, near)
+    return list(unknown.values())
 
 
 def _is_unknown(word: PhraseWord) -> bool:

@@ -27,13 +27,15 @@ class _Violation:
     def reason(self, unwanted: PartClaim) -> str:
         claim = next(reading for reading in unwanted.readings if reading.holds(self.scene))
         if claim.places and not claim.subjects:
-            return f"is {places()[self.scene.place].phrases[0]}"
+            usual_phrase, *_ = places()[self.scene.place].phrases
+            return f"is {usual_phrase}"
         if claim.night is not None and not claim.subjects:
             return "is at night" if claim.night else "is by day"
-        if len(claim.subjects) != 1:
-            return f"shows {self.words.with_article}"
+        if len(claim.subjects) == 1:
+            return self._of_subject(unwanted, claim.subjects[0])
+        return f"shows {self.words.with_article}"
 
-        (subject,) = claim.subjects
+    def _of_subject(self, unwanted: PartClaim, subject: SubjectClaim) -> str:
         if unwanted.subjects or not subject.names:
             return self._act(unwanted, subject)
         if not subject.acts:
@@ -45,8 +47,10 @@ class _Violation:
     def _act(self, unwanted: PartClaim, subject: SubjectClaim) -> str:
         acts = subject.acts or (unwanted.act,)
         doing = next(filter(None, map(self.words.verb, acts)), "")
+        if doing and self.words.starts_with_doing:
+            return f"is {self.words.part}"
         if doing:
-            return f"is {self.words.part if self.words.starts_with_doing else doing}"
+            return f"is {doing}"
         if subject.names:
             return f"shows {self._figures(subject)}"
         mood = next(filter(None, map(self.words.mood, acts)), "")
@@ -54,7 +58,7 @@ class _Violation:
 
     def _figures(self, subject: SubjectClaim) -> str:
         """Name what fits, as it is: "a dog", "two dogs", "a red car"."""
-        looks = " ".join(filter(None, (subject.size, subject.colour)))
+        looks = f"{subject.size} {subject.colour}".strip()
         texts: dict[str, str] = {}
         for figure in visible_in(self.scene):
             if subject.fits(figure, self.scene.figures):
@@ -62,16 +66,17 @@ class _Violation:
         return listed(*texts.values()) if texts else self.words.part
 
     def _figure(self, figure: Figure, looks: str) -> str:
-        noun = self._general_noun(figure) or figure.kind.nouns[0]
+        noun = self._general_noun(figure) or figure.kind.noun
         if figure.count == 1:
             return noun.with_article(looks)
-        return " ".join(filter(None, (number_word(figure.count), looks, noun.plural)))
+        looks_of_many = f"{looks} {noun.plural}".lstrip()
+        return f"{number_word(figure.count)} {looks_of_many}"
 
     def _general_noun(self, figure: Figure) -> Noun | None:
         """Return "man" for an astronaut where men are unwanted; None where its own name says more."""
         typed = {word.typed for word in self.words.of_kind("noun")}
         for name in figure.kind.is_a & PEOPLE:
-            noun = things()[name].nouns[0]
+            noun = things()[name].noun
             if typed & {noun.word, noun.plural}:
                 return noun
         return None

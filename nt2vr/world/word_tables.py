@@ -33,10 +33,12 @@ def emojis() -> dict[str, str]:
         for noun in reversed(thing.nouns):
             for name in (f"{noun.word} face", noun.word):
                 with suppress(KeyError):
-                    words[unicodedata.lookup(name)] = noun.word
+                    character = unicodedata.lookup(name)
+                    words[character] = noun.word
         # Pictures of several code points are no numbers.
         with suppress(ValueError):
-            words[chr(int(thing.picture, 16))] = thing.nouns[0].word
+            character = chr(int(thing.picture, 16))
+            words[character] = thing.noun.word
     return {emoji: word for emoji, word in words.items() if re.fullmatch(EMOJI, emoji)}
 
 
@@ -118,11 +120,11 @@ def synonyms() -> dict[str, str]:
         word = row["word"]
         if " " in word:
             continue
-        name = row["name"].split(",")[0]
+        name, _, _ = row["name"].partition(",")
         if row["kind"] == "thing":
             nouns = things()[name].nouns if name in things() else kinds().get(name)
             if nouns:
                 words[word] = nouns[0].word
         elif row["kind"] == "place" and name in places():
-            words[word] = places()[name].phrases[0].split()[-1]
+            _, _, words[word] = places()[name].phrases[0].rpartition(" ")
     return words

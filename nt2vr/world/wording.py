@@ -1,5 +1,6 @@
 """Wordings: noun phrases for figures and things, verbs of actions, and what they claim."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -7,7 +8,7 @@ from random import Random
 from typing import Literal, NamedTuple
 
 from nt2vr.negation.parse.inflect import do_or_does, inflect_phrase, is_or_are
-from nt2vr.world.claims import Act, SubjectClaim
+from nt2vr.world.claims import Act, Claim, SubjectClaim
 from nt2vr.world.scenes import Action, Figure
 from nt2vr.world.things import Names, Noun, Thing, things, those, words_of_kind
 
@@ -30,17 +31,26 @@ class NounPhrase:
     plural: bool = False
     pronoun: Literal["he", "she", "it", "they"] = "it"
 
+    @property
+    def claim(self) -> Claim:
+        """The claim that there is such a figure."""
+        return Claim((self.subject,))
+
+    def claim_of(self, act: Act) -> Claim:
+        """Claim that such a figure does something."""
+        return Claim((replace(self.subject, acts=(act,)),))
+
 
 @cache
 def meanings() -> dict[str, Names]:
     """Map words, in the singular, to the things they name: "bird" to all birds."""
-    names_of_word: dict[str, set[str]] = {}
+    names_of_word = defaultdict[str, set[str]](set)
     for name, thing in things().items():
-        for noun in thing.nouns:
-            names_of_word.setdefault(noun.word, set()).add(name)
+        nouns = list(thing.nouns)
         for kind in thing.kinds:
-            for noun in words_of_kind(kind):
-                names_of_word.setdefault(noun.word, set()).add(name)
+            nouns += words_of_kind(kind)
+        for noun in nouns:
+            names_of_word[noun.word].add(name)
     return {word: frozenset(names) for word, names in names_of_word.items()}
 
 
@@ -72,11 +82,12 @@ def draw_noun(thing: Thing, rng: Random, countable: bool = False) -> Noun:
     """Draw a word for a thing."""
     nouns = _nouns_for(thing, countable)
     draw = rng.random()
-    if draw < USUAL_SHARE or not (nouns.unusual or nouns.general):
-        if nouns.usual:
-            return nouns.usual[0]
-        return (nouns.unusual or nouns.general)[0]
-    if nouns.unusual and (draw < USUAL_SHARE + OTHER_SHARE or not nouns.general):
+    has_others = bool(nouns.unusual or nouns.general)
+    if draw < USUAL_SHARE or not has_others:
+        first, *_ = nouns.usual or nouns.unusual or nouns.general
+        return first
+    is_unusual = draw < USUAL_SHARE + OTHER_SHARE or not nouns.general
+    if nouns.unusual and is_unusual:
         return rng.choice(nouns.unusual)
     return rng.choice(nouns.general)
 
@@ -105,7 +116,9 @@ def draw_phrase(figure: Figure, rng: Random, detail: float = 0.0, mood: str = ""
             adjectives.append(figure.colour)
 
     if is_group:
-        return _group_phrase(figure, noun, subject, adjectives, shirt, rng)
+        return _group_phrase(
+            figure, noun=noun, subject=subject, adjectives=adjectives, shirt=shirt, rng=rng
+        )
     is_plural = noun.number == "many"
     text = noun.with_article(" ".join(adjectives)) + shirt
     return NounPhrase(
@@ -133,6 +146,10 @@ def _group_phrase(
     if " a" in shirt:
         shirt = f" in {figure.colour} shirts"
     text = " ".join((*adjectives, noun.plural)) + shirt
+    return _several(text, subject)
+
+
+def _several(text: str, subject: SubjectClaim) -> NounPhrase:
     return NounPhrase(text, subject, plural=True, pronoun="they")
 
 
@@ -161,6 +178,10 @@ class Verb:
         return conjugate(self.phrase, self.form, self.plural)
 
     @property
+    def doing(self) -> str:
+        return conjugate(self.phrase, "{ing}")
+
+    @property
     def denied(self) -> tuple[str, ...]:
         """The ways to deny it: "does not run", "doesn't run"."""
         if self.form == "{ing}":
@@ -170,7 +191,7 @@ class Verb:
             rest = self.phrase
         else:
             helper = is_or_are(self.plural)
-            rest = inflect_phrase(self.phrase, "VBG")
+            rest = self.doing
         return f"{helper} not {rest}", f"{helper}n't {rest}"
 
 
@@ -188,27 +209,30 @@ def conjugate(phrase: str, form: str, plural: bool = False) -> str:
 
 def in_turn(subject: str, first: str, second: str, joint: str) -> str:
     """Say that somebody does one thing, then another, joined by one of SEQUENCES."""
-    if joint == "after":
-        return f"{subject} {conjugate(second, '{s}')} after {conjugate(first, '{ing}')}"
-    start = f"{subject} {conjugate(first, '{s}')}"
+    first_verb = Verb(first, "{s}")
+    second_verb = Verb(second, "{s}")
     if joint == "before":
-        return f"{start} before {conjugate(second, '{ing}')}"
+        return f"{subject} {first_verb.text} before {second_verb.doing}"
+    if joint == "after":
+        return f"{subject} {second_verb.text} after {first_verb.doing}"
     # a woman sings, then dances
     space = "" if joint.startswith(",") else " "
-    return f"{start}{space}{joint} {conjugate(second, '{s}')}"
+    return f"{subject} {first_verb.text}{space}{joint} {second_verb.text}"
 
 
 def draw_object(action: Action, rng: Random) -> tuple[str, Act]:
     """Name the thing that somebody holds, wears or rides; the act leaves the verb open."""
-    noun = draw_noun(things()[str(action.object)], rng)
+    noun = draw_noun(things()[action.thing], rng)
     colour = ""
     if action.colour and rng.random() < OBJECT_COLOUR_SHARE:
         colour = action.colour
     text = noun.with_article(colour)
     # play the guitar
-    if action.verb == "play" and not colour and "instrument" not in noun.word:
+    is_played = action.verb == "play" and "instrument" not in noun.word
+    if is_played and not colour:
         text = f"the {noun.word}"
-    return text, Act(objects=meanings()[noun.word], colour=colour)
+    act = Act(objects=meanings()[noun.word], colour=colour)
+    return text, act
 
 
 def draw_action(
@@ -220,13 +244,14 @@ def draw_action(
     """
     phrase = rng.choice(action.kind.phrases)
     verbs = frozenset((action.verb,))
-    if action.object is None:
-        return phrase, Act(verbs)
-    if isinstance(action.object, str):
+    if action.thing:
         text, act = draw_object(action, rng)
         return phrase.format(o=text), replace(act, verbs=verbs)
 
-    target = figures[action.object]
+    if action.target is None:
+        return phrase, Act(verbs)
+
+    target = figures[action.target]
     is_group = target.count > 1
     noun = draw_noun(target.kind, rng, is_group)
     if is_group:
@@ -246,10 +271,10 @@ def persons() -> frozenset[str]:
 
 def name_doer(figure: Figure, verb: str, word: str, needed: str, adjective: str) -> NounPhrase:
     """Name a person by what it does and the object it needs: "a drummer", by the drum."""
-    objects = frozenset((needed,)) if needed else frozenset()
-    subject = SubjectClaim(persons(), (Act(frozenset((verb,)), objects),))
+    subject = SubjectClaim(persons(), (Act.of(verb, needed),))
+    plural = f"{word}s"
     if figure.count == 1:
-        return NounPhrase(Noun(word, f"{word}s").with_article(adjective), subject)
-    text = f"{NUMBERS[figure.count]} {adjective} {word}s"
-    subject = replace(subject, least=figure.count, most=figure.count)
-    return NounPhrase(text, subject, plural=True, pronoun="they")
+        text = Noun(word, plural).with_article(adjective)
+        return NounPhrase(text, subject)
+    text = f"{NUMBERS[figure.count]} {adjective} {plural}"
+    return _several(text, replace(subject, least=figure.count, most=figure.count))

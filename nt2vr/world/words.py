@@ -7,7 +7,7 @@ from typing import NamedTuple
 from nt2vr.negation.parse.inflect import inflect, inflect_phrase, verb_of
 from nt2vr.negation.parse.wordlists import listed
 from nt2vr.world.lexicon import lexicon, longest, verbs
-from nt2vr.world.meaning import Meaning, Words, gaps_in, tokens_of
+from nt2vr.world.meaning import Meaning, Words, adjective, gaps_in, tokens_of
 from nt2vr.world.things import Names, actions, all_nouns
 from nt2vr.world.word_tables import emojis
 from nt2vr.world.wording import meanings, persons
@@ -17,8 +17,8 @@ UNKNOWN = Meaning("vague", value="unknown")
 MAX_PHRASES = 1024
 
 _MEDIA = frozenset("movie movies video videos clip clips footage scene scenes".split())
-_ANYWHERE = frozenset("indoors outdoors inside outside underwater".split())
-_BEFORE_PLACES = frozenset("in on at by under near".split())
+# First words for places that are no names of places.
+_NO_NAMES = frozenset("in on at by under near indoors outdoors inside outside underwater".split())
 _SUBJECTS = frozenset(
     "man men woman women boy boys girl girls person people lady ladies guy guys".split()
 )
@@ -69,12 +69,13 @@ def _read_words(phrase: str) -> Iterator[PhraseWord]:
     while start < len(tokens):
         text = _longest_entry(tokens, start)
         end = start + len(text)
+        last = text[-1]
         meaning = lexicon().get(text, UNKNOWN)
-        if text[-1] == "orange" and _is_colour(tokens, end):
-            meaning = Meaning("adjective", adjective={"colour": "orange"})
-        # a chef cooks; not: boys fish
-        if before.kind == "noun" and text[-1] in _nouns_or_verbs():
-            is_third_person = text[-1].endswith("s") and not before.plural
+        if last == "orange" and _is_colour(tokens, end):
+            meaning = adjective(colour="orange")
+        if before.kind == "noun" and last in _nouns_or_verbs():
+            # a chef cooks; not: boys fish
+            is_third_person = last.endswith("s") and not before.plural
             meaning = verbs().get(text, UNKNOWN) if is_third_person else UNKNOWN
         yield PhraseWord(meaning, text, gaps[start])
         before = meaning
@@ -168,9 +169,10 @@ def known_words(words: Sequence[PhraseWord]) -> KnownWords:
 
 def _drop_described(words: list[PhraseWord], word: PhraseWord) -> None:
     """Drop the last words that may belong to a word which is left out."""
-    follows_noun = bool(words) and word.is_glued and words[-1].meaning.kind == "noun"
-    if follows_noun and _may_be_head(word.text[0], words[-1]):
-        words.pop()
+    if words and word.is_glued:
+        before = words[-1]
+        if before.meaning.kind == "noun" and _may_be_head(word.text[0], before):
+            words.pop()
     while words and words[-1].meaning.kind in ("verb", "adjective", "filler"):
         words.pop()
 
@@ -199,25 +201,29 @@ def _compound(first: PhraseWord, second: PhraseWord) -> KnownWords:
     "A woman dancer" is both, and so is "an elephant herd"; "a baseball bat" is no more than a bat,
     if it is one.
     """
-    both_kinds = (first.meaning.kind, second.meaning.kind)
-    if both_kinds == ("noun", "noun"):
-        return _compound_of_nouns(first, second)
-
-    place_words = {word.text[0] for word in (first, second) if word.meaning.kind == "place"}
-    if place_words.isdisjoint(_BEFORE_PLACES | _ANYWHERE):
-        # a dog park, street food
-        if both_kinds in (("noun", "place"), ("place", "noun")):
+    match first.meaning.kind, second.meaning.kind:
+        case "noun", "noun":
+            return _compound_of_nouns(first, second)
+        # a dog park
+        case "noun", "place" if _is_bare_place(second):
+            return _with_second(first, second)
+        # street food
+        case "place", "noun" if _is_bare_place(first):
             return _with_second(first, second)
         # a city street
-        if both_kinds == ("place", "place"):
+        case "place", "place" if _is_bare_place(first) and _is_bare_place(second):
             names = first.meaning.names | second.meaning.names
             street = second.meaning._replace(names=names)
             return KnownWords([PhraseWord(street, second.text, first.gap)], is_vague=True)
-
-    # a movie star
-    if first.text[-1] in _MEDIA and second.meaning.kind == "noun":
-        return KnownWords([], is_vague=True)
+        # a movie star
+        case _, "noun" if first.text[-1] in _MEDIA:
+            return KnownWords([], is_vague=True)
     return KnownWords([first, second], is_vague=False)
+
+
+def _is_bare_place(word: PhraseWord) -> bool:
+    """Return whether a word for a place is its name alone: not "in the park" or "outdoors"."""
+    return word.text[0] not in _NO_NAMES
 
 
 def _compound_of_nouns(first: PhraseWord, second: PhraseWord) -> KnownWords:

@@ -80,7 +80,9 @@ def test_a_checkpoint_of_other_code_is_imported_and_searched(
     expect(problem).to_contain_text("There is no file")
     source.fill("anything")
     source.press("Enter")
-    expect(problem).to_contain_text("'anything' is no source of a model. Name a file (~/mine.pt)")
+    expect(problem).to_contain_text(
+        "'anything' is not a source of a model. Name a file (~/mine.pt)"
+    )
 
     upload = page.locator("#model-upload").locator("xpath=..")
     upload.locator("input[type=file]").set_input_files(file)

@@ -126,7 +126,7 @@ def test_one_failed_download_does_not_stop_the_next(
         download_all(("none/such", "tiny/test"), models.add)
     assert models.names() == ["tiny / test"]
     (warning,) = [record for record in caplog.records if record.name.startswith("nt2vr")]
-    assert warning.getMessage().startswith("NT2VR_MODELS: 'none/such' is no source of a model.")
+    assert warning.getMessage().startswith("NT2VR_MODELS: 'none/such' is not a source of a model.")
 
 
 @pytest.mark.parametrize("file", [WEIGHTS, "open_clip_pytorch_model.bin"])

@@ -32,14 +32,14 @@ HEAD = """# Model zoo
 
 ## Shipped
 
-All share one visual tower and know only the built-in world: their figures say nothing about real footage. Measured on
-its 2,000 test scenes; hard pairs and violations in percent. [Results](results.md) has intervals, controls and what did
-not reproduce.
+All share one visual tower and know only the built-in world: their figures say nothing about real footage. They were
+measured on its 2,000 test scenes; hard pairs and violations are in percent. [Results](results.md) has intervals,
+controls and what did not reproduce.
 """
 DOWNLOADS = """
 ## To download
 
-`nt2vr models add NAME`, or one click under “More models” on the Search tab. Nothing of these was measured here:
+`nt2vr models add NAME`, or one click under “More models” on the Search tab. None of these models was measured here:
 [Models](models.md#recommended) says where the figures are from. The
 [models that take whole clips](models.md#models-that-take-whole-clips) are
 listed there with size, licence, frames and dimensions.

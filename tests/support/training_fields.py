@@ -23,8 +23,8 @@ TYPES = {bool: "true or false", int: "whole number", float: "number", str: "text
 INTRODUCTION = """# Fields of a training
 
 Every field of a run's `config.json`, for `nt2vr train --set KEY=VALUE` and the [Train tab](training.md). Values are
-JSON; parts of a value have a dotted key: `--set losses.distill.alpha=.8`. Fields are grouped by subject here; their
-keys are as they stand, without the name of the group.
+JSON; parts of a value have a dotted key: `--set losses.distill.alpha=.8`. Fields are grouped by subject here; a key
+does not include the name of its group.
 
 *Generated from `trainer/config/` and `trainer/losses/` by `python -m tests.support.training_fields --write`.*
 """

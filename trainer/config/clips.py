@@ -23,7 +23,7 @@ class DatasetSettings(Section):
 
     data: str = Field(
         default=WORLD,
-        description="training data; world for the built-in one, or the path of a dataset. For distill alone, which "
+        description="training data: world for the built-in world, or the path of a dataset. For distill alone, which "
         "needs no videos, also a file of captions in any query-set format",
     )
     num_clips: Count = Field(
@@ -37,8 +37,8 @@ class DatasetSettings(Section):
     )
     num_captions: Whole = Field(
         default=0,
-        description="most captions per epoch of a dataset, each taken once, as in the paper. 0 draws one caption per "
-        "clip and pass. Validation searches with all captions of the held-out clips",
+        description="maximum number of captions per epoch of a dataset, each taken once, as in the paper. 0 draws one "
+        "caption per clip and pass. Validation searches with all captions of the held-out clips",
     )
 
     @model_validator(mode="after")
@@ -62,15 +62,16 @@ class FrameSettings(Section):
     )
     positions: Literal["base", "centres", "ends"] = Field(
         default="base",
-        description="where frames are taken from a video; the centres of equal segments, or evenly spaced with both "
-        "ends, as in nT2VR's code, or as for the base. Without a base, base means centres",
+        description="where frames are taken from a video: centres are those of equal segments; ends are spaced evenly "
+        "from end to end, as in nT2VR's code; base is as for the base. Without a base, base means centres",
     )
     pooling: Pooling = Field(
         default="base",
-        description="how frames become one vector; their mean, or raw_mean, without normalising them first, as in "
-        "nT2VR's code; or as for the base. Without a base, base means mean. seqTransf learns (CLIP4Clip's, which "
-        "knows the order of frames), and so do unit_seqTransf, the same over normalised frames, and attention. "
-        "query_scored learns like mean, and searches with frames weighted by each query",
+        description="how frames become one vector: by their mean; by raw_mean, which does not "
+        "normalise them first, as in nT2VR's code; or as for the base. Without a base, base means "
+        "mean. Two poolings have weights that learn: seqTransf, CLIP4Clip's, which knows the "
+        "order of frames (unit_seqTransf is the same over normalised frames), and attention. "
+        "query_scored trains like mean, and searches with frames weighted by each query",
     )
     frames_per_step: Count = Field(
         default=1, description="random frames per clip and step, kept in order"

@@ -226,7 +226,7 @@ def changed(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, 
             place = place.setdefault(parent, {})
             if not isinstance(place, dict):
                 raise ConfigError(
-                    f"{quoted(key)} is no setting: {parent} has no parts. Correct the key."
+                    f"{quoted(key)} is not a setting: {parent} has no parts. Correct the key."
                 )
         place[last] = value
     return copied

@@ -40,15 +40,15 @@ class EncoderSettings(Section):
     name: str = Field(default="CLIP", description="display name of the model")
     base: str = Field(
         default="",
-        description="model to start from; its name, such as ViT-B-32/openai, or the folder of an open_clip "
+        description="model to start from: its name, such as ViT-B-32/openai, or the folder of an open_clip "
         "checkpoint; empty for random weights",
     )
     train: TrainedPart = Field(
         default="all",
         description="part that learns. With text, the visual tower is frozen: videos are embedded once, from all "
         "their frames, and checkpoints can be searched with the base's index. With visual, the text tower is frozen. "
-        "With head, both are, and only the pooling learns. Other values train neither, but what their own "
-        "settings say",
+        "With head, both are, and only the pooling learns. With other values, neither tower learns; their own "
+        "settings say what does",
     )
     keep_tokens: bool = Field(
         default=False,

@@ -28,7 +28,7 @@ class ObjectiveSettings(Section):
     )
     keep_share: Share = Field(
         default=1.0,
-        description="share of captions that distill holds in place, per batch; less is faster",
+        description="share of each batch's captions that distill holds in place; a smaller share is faster",
     )
 
     @model_validator(mode="after")
@@ -45,15 +45,16 @@ class NegationSettings(Section):
 
     sentences: Mapping[SentenceKind, AnySize] = Field(
         default=SENTENCES,
-        description="share of each kind of negated sentence, for losses that need them: composed, without, not, "
-        "negated, typed (the first two, as people type them), typed not (not, as people type it), absent "
-        "(without, in other words), and idiom, which denies nothing (can't stop running); list, except and place, "
-        "which only the built-in world's grammar makes; and fragment, typed not and absent, which only captions give",
+        description="share of each kind of negated sentence, for losses that need them: composed, without, not and "
+        "negated; typed (the first two as people type them) and typed not (not as people type it); absent (without "
+        "in other words); idiom, which denies nothing (can't stop running); list, except, place and fragment. Only "
+        "the built-in world's grammar makes list, except and place; only captions give fragment, typed not and absent",
     )
     not_epochs: Whole = Field(
         default=0,
-        description="first epochs with only the kind not, whose sentences want nothing. They teach within a few "
-        "hundred steps that negation reverses a phrase; from mixed kinds, a model may never learn it",
+        description="number of epochs, at the start, with only sentences of the kind not, which have no wanted part. "
+        "They teach within a few hundred steps that negation reverses a phrase; from mixed kinds, a model may never "
+        "learn it",
     )
     free: ShareOrNone = Field(
         default=0.0,

@@ -39,7 +39,7 @@ class RateSettings(Section):
     )
     schedule: Literal["cosine", "exponential"] = Field(
         default="cosine",
-        description="how the learning rate falls after warm-up; cosine, down to 0, or exponential (the paper's), by "
+        description="how the learning rate falls after warm-up: cosine, down to 0, or exponential (the paper's), by "
         "the factor decay every epoch",
     )
     decay: Positive = Field(
@@ -69,10 +69,11 @@ class OptimizationSettings(Section):
     )
     precision: Literal["auto", "fp32", "bf16"] = Field(
         default="auto",
-        description="number format; bf16 is 2 to 10 times faster on processors that support it; auto uses it there",
+        description="number format; bf16 is 2 to 10 times faster on processors that support it, and auto uses it "
+        "there",
     )
     gradient_checkpointing: bool = Field(
         default=False,
-        description="save memory, at the cost of time: compute activations again in the backward pass; for "
+        description="save memory at the cost of time by computing activations again in the backward pass; for "
         "transformers only",
     )

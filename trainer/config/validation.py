@@ -57,7 +57,7 @@ class ValidationSettings(Section):
     )
     monitor: Metric = Field(
         default=ORIGINAL_MIR,
-        description="validation metric that decides which epoch is best; patience goes by it too",
+        description="validation metric that decides which epoch is best, and that patience watches",
     )
     keep_checkpoints: Whole = Field(
         default=0, description="newest checkpoints to keep, along with the best; 0 keeps all"
@@ -70,8 +70,8 @@ class RunSettings(Section):
     seed: int = Field(default=0, description="random seed of weights, clips, captions and order")
     add_model: bool = Field(
         default=False,
-        description="add the best epoch to the models when finished, as “BASE taught”; only for a run in the data "
-        "folder's runs",
+        description="add the best epoch to the models when the run has finished, as “BASE taught”; only for a run in "
+        "the data folder's runs",
     )
     log_every: Count = Field(default=20, description="steps between two lines of metrics")
     tensorboard: bool = Field(
@@ -80,5 +80,6 @@ class RunSettings(Section):
     )
     logger: Literal["", "trackio", "wandb"] = Field(
         default="",
-        description="also send metrics to Trackio or Weights & Biases, wherever that is set up to; needs its package",
+        description="also send metrics to Trackio or Weights & Biases, to the place that it is set up for; "
+        "needs its package",
     )

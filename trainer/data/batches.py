@@ -59,7 +59,8 @@ def epoch_batches(
     draws = drawn_epoch.draws()
     size = config.batches.batch_size
     for step in range(start, config.steps_per_epoch * config.batches.accumulate):
-        yield drawn_epoch.batch(draws[step * size : (step + 1) * size], step)
+        first = step * size
+        yield drawn_epoch.batch(draws[first : first + size], step)
 
 
 @dataclass(frozen=True)
@@ -82,9 +83,7 @@ class _Epoch:
         return draws
 
     def _pass(self, number: int) -> list[Draw]:
-        config = self.config
-        prefix = f"{config.run.seed} {self.epoch}"
-        seed = [config.run.seed, self.epoch]
+        seed = [self.config.run.seed, self.epoch]
         suffix = ""
         # The first pass has the seed and the keys of an epoch without passes.
         if number:
@@ -92,37 +91,42 @@ class _Epoch:
             suffix = f" {number}"
 
         rng = np.random.default_rng(seed)
-        if config.dataset.num_captions:
-            return self._all_captions(rng, prefix, suffix)
+        if self.config.dataset.num_captions:
+            return self._all_captions(rng, suffix)
         rows = rng.permutation(len(self.clips)).tolist()
         fixes_captions = any(loss_input.fixes_captions for loss_input in self.inputs)
         if fixes_captions and not self.clips.num_captions:
-            return [Draw(row, None, fixed_key(config.run.seed, row)) for row in rows]
-        return [Draw(row, None, f"{prefix} {row}{suffix}") for row in rows]
+            return [Draw(row, None, fixed_key(self.config.run.seed, row)) for row in rows]
+        return [Draw(row, None, self._key(f"{row}{suffix}")) for row in rows]
 
-    def _all_captions(self, rng: np.random.Generator, prefix: str, suffix: str) -> list[Draw]:
-        sentences = self.clips.sentences
-        counts = np.array([sentences.num_captions(row) for row in range(len(self.clips))])
-        rows, numbers = every_caption(counts, rng)
+    def _all_captions(self, rng: np.random.Generator, suffix: str) -> list[Draw]:
+        num_captions = map(self.clips.sentences.num_captions, range(len(self.clips)))
+        rows, numbers = every_caption(np.array(list(num_captions)), rng)
         draws = []
         for row, number in zip(rows.tolist(), numbers.tolist(), strict=True):
-            draws.append(Draw(row, number, f"{prefix} {row} caption {number}{suffix}"))
+            draws.append(Draw(row, number, self._key(f"{row} caption {number}{suffix}")))
         return draws
+
+    def _key(self, name: str) -> str:
+        return f"{self.config.run.seed} {self.epoch} {name}"
 
     def batch(self, draws: Sequence[Draw], step: int) -> Batch:
         """Draw this process's share of a batch: the rows that one process alone would draw for it."""
-        config = self.config
-        num_processes = world_size()
-        kept_per_process = config.objective.keep_share * len(draws) / num_processes
-        num_kept = math.ceil(kept_per_process) * num_processes
-        captions = self._captions(draws[share(num_kept)])
-
         drawn: dict[type[Input[Any, Any]], Any] = {}
-        drawing = Drawing(self.clips, config, self.epoch, step, draws, captions, drawn)
+        captions = self._captions(draws)
+        drawing = Drawing(
+            clips=self.clips,
+            config=self.config,
+            epoch=self.epoch,
+            step=step,
+            draws=draws,
+            captions=captions,
+            drawn=drawn,
+        )
         for loss_input in self.inputs:
             drawn[type(loss_input)] = loss_input.draw(drawing)
         frames = None
-        if config.encoder.trains_visual:
+        if self.config.encoder.trains_visual:
             frames = self._frames(drawing)
         return Batch(
             frames=frames,
@@ -132,22 +136,26 @@ class _Epoch:
         )
 
     def _captions(self, draws: Sequence[Draw]) -> list[DrawnCaption]:
+        """Draw this process's captions, or fewer, those that `keep_share` leaves."""
+        num_processes = world_size()
+        kept_per_process = self.config.objective.keep_share * len(draws) / num_processes
+        num_kept = math.ceil(kept_per_process) * num_processes
         captions = []
-        for row, number, key in draws:
+        for row, number, key in draws[share(num_kept)]:
             captions.append(self.clips.sentences.draw(row, random.Random(key), number))
         return captions
 
     def _frames(self, drawing: Drawing) -> NDArray[np.uint8]:
+        """Read frames of this process's clips, drawn as one process would for all clips."""
         stored = self.clips.frames
-        config = self.config
-        rows = drawing.rows
-        mine = drawing.share
+        num_clips = len(drawing.draws)
+        own = drawing.share
         rng = np.random.default_rng(drawing.seed())
-        order = rng.random((len(rows), stored.shape[1])).argsort(axis=1)
-        numbers = np.sort(order[mine, : config.frames.frames_per_step])
-        frames = stored[rows[mine, None], numbers]  # (b, f, S, S, 3)
-        if config.frames.flip:
-            is_flipped = (rng.random(len(rows)) < 0.5)[mine]
+        order = rng.random((num_clips, stored.shape[1])).argsort(axis=1)
+        numbers = np.sort(order[own, : self.config.frames.frames_per_step])  # (b, f)
+        frames = stored[drawing.rows[own, None], numbers]  # (b, f, S, S, 3)
+        if self.config.frames.flip:
+            is_flipped = (rng.random(num_clips) < 0.5)[own]
             frames[is_flipped] = frames[is_flipped][:, :, :, ::-1]
         return frames
 

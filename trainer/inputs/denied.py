@@ -43,7 +43,10 @@ class Denied(Input[list[Denial], Tensor]):
 
 def draw_sentences(drawing: Drawing, draws: Sequence[Draw]) -> list[Denial]:
     """Draw a sentence for each of the clips."""
-    return [draw_sentence(drawing.clips, drawing.config, draw.row, draw.key) for draw in draws]
+    sentences = []
+    for draw in draws:
+        sentences.append(draw_sentence(drawing.clips, drawing.config, draw.row, key=draw.key))
+    return sentences
 
 
 def draw_sentence(clips: Clips, config: TrainConfig, row: int, key: str) -> Denial:
@@ -104,7 +107,8 @@ class Truth(Input[TruthBatch, EmbeddedTruth]):
         The pool has random clips, and hard ones of all processes' sentences.
         """
         source = drawing.clips.sentences
-        unknown = KnownClips(np.zeros(len(source), bool), np.zeros(len(source), bool))
+        no_clips = np.zeros(len(source), bool)
+        unknown = KnownClips(no_clips, no_clips)
         truths = [source.truth(sentence) or unknown for sentence in _sentences_of_all(drawing)]
         fitting = np.stack([truth.fitting for truth in truths])  # (B, N)
         both = np.stack([truth.both for truth in truths])  # (B, N)

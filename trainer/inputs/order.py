@@ -1,7 +1,9 @@
 """Clips that differ in the order of their frames alone, each with its sentence."""
 
 import random
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +14,7 @@ from nt2vr.errors import ConfigError
 from nt2vr.progress import Progress
 from nt2vr.world.altered import other_motions
 from nt2vr.world.drawn.motions import order_of
-from nt2vr.world.scenes import Figure, Scene, main_actions
+from nt2vr.world.scenes import Action, Figure, Scene, main_actions
 from nt2vr.world.things import ENTER, LEAVE, actions, things
 from nt2vr.world.wording import SEQUENCES, conjugate, in_turn
 from trainer.config import TrainConfig
@@ -104,7 +106,14 @@ class Motion(NamedTuple):
     thing: str
     verb: str
     other_verb: str
-    object: str
+    object: str = ""
+
+
+class _Half(NamedTuple):
+    """A clip of which one half is shown, and the verb phrase that says what it shows."""
+
+    row: int
+    phrase: str
 
 
 class FrameOrders:
@@ -117,14 +126,14 @@ class FrameOrders:
 
     def __init__(self, scenes: Sequence[Scene]) -> None:
         # Rows of clips, by who is alone in them and what they do.
-        self._rows: dict[str, dict[str, list[int]]] = {}
+        self._rows: dict[str, dict[str, list[int]]] = defaultdict(partial(defaultdict, list))
         # By both verbs, so that a rare pair of verbs is drawn as often as a frequent one.
-        self._motions: dict[tuple[str, str], list[Motion]] = {}
+        self._motions: dict[tuple[str, str], list[Motion]] = defaultdict(list)
         for row, scene in enumerate(scenes):
             for solo in solos_of(row, scene):
-                self._rows.setdefault(solo.thing, {}).setdefault(solo.verb, []).append(row)
+                self._rows[solo.thing][solo.verb].append(row)
             for motion in motions_of(row, scene):
-                self._motions.setdefault((motion.verb, motion.other_verb), []).append(motion)
+                self._motions[motion.verb, motion.other_verb].append(motion)
         self._solos = self._solos_with_others()
 
     def _solos_with_others(self) -> list[Solo]:
@@ -150,8 +159,8 @@ class FrameOrders:
             for text, frames in pair:
                 texts.append(text)
                 frames_of_texts.append(frames)
-        rows_and_numbers = np.array(frames_of_texts, np.int64).reshape(len(texts), num_frames, 2)
-        return OrderedClips(texts, rows_and_numbers[..., 0], rows_and_numbers[..., 1])
+        frame_array = np.array(frames_of_texts, np.int64).reshape(len(texts), num_frames, 2)
+        return OrderedClips(texts, rows=frame_array[..., 0], frames=frame_array[..., 1])
 
     def _draws_motion(self, rng: random.Random) -> bool:
         if not self._motions:
@@ -161,19 +170,21 @@ class FrameOrders:
     def _draw_solos(self, num_frames: int, rng: random.Random) -> Iterator[tuple[str, Frames]]:
         """Draw two clips of one subject, and yield their halves in both orders."""
         solo = rng.choice(self._solos)
-        rows_by_verb = self._rows[solo.thing]
-        other_verb = rng.choice([verb for verb in rows_by_verb if verb != solo.verb])
-        rows = [solo.row, rng.choice(rows_by_verb[other_verb])]
+        other = self._draw_other(solo, rng)
         subject = _draw_noun(solo.thing, rng)
         sequence = rng.choice(SEQUENCES)
-        phrases = [rng.choice(actions()[verb].phrases) for verb in (solo.verb, other_verb)]
+        halves = [_Half(clip.row, _draw_phrase(clip.verb, rng)) for clip in (solo, other)]
+        num_first = num_frames // 2
+        for first, second in (halves, halves[::-1]):
+            frames = _draw_frames(first.row, num_first, num_frames, rng=rng)
+            frames += _draw_frames(second.row, num_frames - num_first, num_frames, rng=rng)
+            yield in_turn(subject, first.phrase, second.phrase, joint=sequence), frames
 
-        for _ in range(2):
-            frames = _draw_frames(rows[0], num_frames // 2, num_frames, rng)
-            frames += _draw_frames(rows[1], num_frames - num_frames // 2, num_frames, rng)
-            yield in_turn(subject, first=phrases[0], second=phrases[1], joint=sequence), frames
-            rows.reverse()
-            phrases.reverse()
+    def _draw_other(self, solo: Solo, rng: random.Random) -> Solo:
+        """Draw another clip in which the same kind of figure does something else."""
+        rows_by_verb = self._rows[solo.thing]
+        verb = rng.choice([verb for verb in rows_by_verb if verb != solo.verb])
+        return Solo(rng.choice(rows_by_verb[verb]), solo.thing, verb)
 
     def _draw_motion(self, num_frames: int, rng: random.Random) -> Iterator[tuple[str, Frames]]:
         """Draw a clip of one motion, and yield it and the order of its frames that shows another."""
@@ -184,12 +195,12 @@ class FrameOrders:
         if motion.object:
             object_text = _draw_noun(motion.object, rng)
 
-        orders = [
-            (motion.verb, list(range(num_frames))),
-            (motion.other_verb, reordered(motion.verb, motion.other_verb, num_frames)),
-        ]
-        for verb, order in orders:
-            phrase = rng.choice(actions()[verb].phrases).format(o=object_text)
+        orders = {
+            motion.verb: list(range(num_frames)),
+            motion.other_verb: reordered(motion.verb, motion.other_verb, num_frames),
+        }
+        for verb, order in orders.items():
+            phrase = _draw_phrase(verb, rng).format(o=object_text)
             frames = [(motion.row, number) for number in order]
             yield f"{subject} {conjugate(phrase, form)}", frames
 
@@ -197,6 +208,10 @@ class FrameOrders:
 def _draw_frames(row: int, count: int, num_frames: int, rng: random.Random) -> Frames:
     """Draw some of a clip's frames, in their order."""
     return [(row, number) for number in sorted(rng.sample(range(num_frames), count))]
+
+
+def _draw_phrase(verb: str, rng: random.Random) -> str:
+    return rng.choice(actions()[verb].phrases)
 
 
 def _draw_noun(thing: str, rng: random.Random) -> str:
@@ -220,7 +235,7 @@ def solos_of(row: int, scene: Scene) -> Iterator[Solo]:
         if not is_subject or len(main) != 1:
             continue
         (action,) = main
-        if action.object is None and (action.start, action.end) == (0, 1):
+        if action.object is None and _lasts(action):
             yield Solo(row, figure.thing, action.verb)
 
 
@@ -229,27 +244,27 @@ def motions_of(row: int, scene: Scene) -> Iterator[Motion]:
     for figure in filter(_is_named, scene.figures):
         enters = figure.enters > 0
         leaves = figure.leaves < 1
-        if enters != leaves:
-            yield Motion(
-                row=row,
-                thing=figure.thing,
-                verb=ENTER if enters else LEAVE,
-                other_verb=LEAVE if enters else ENTER,
-                object="",
-            )
+        if enters and not leaves:
+            yield Motion(row, figure.thing, verb=ENTER, other_verb=LEAVE)
+        elif leaves and not enters:
+            yield Motion(row, figure.thing, verb=LEAVE, other_verb=ENTER)
 
         for action in main_actions(figure):
-            lasts = (action.start, action.end) == (0, 1)
             # It is done to nobody, and to one thing at most.
-            if lasts and (action.object is None or _is_one(action.object)):
-                for verb in other_motions(action, figure.thing, scene.place):
+            if _lasts(action) and (action.object is None or _is_one(action.object)):
+                for other_verb in other_motions(action, figure.thing, scene.place):
                     yield Motion(
                         row=row,
                         thing=figure.thing,
                         verb=action.verb,
-                        other_verb=verb,
+                        other_verb=other_verb,
                         object=str(action.object or ""),
                     )
+
+
+def _lasts(action: Action) -> bool:
+    """Return whether an action takes the whole clip."""
+    return (action.start, action.end) == (0, 1)
 
 
 def _is_named(figure: Figure) -> bool:

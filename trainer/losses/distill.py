@@ -14,7 +14,7 @@ from trainer.loss_settings import option
 
 @dataclass(frozen=True)
 class DistillLoss:
-    """Move a denying sentence to where the frozen starting model T0 puts (wanted part) minus (unwanted part).
+    """Move a negated sentence to where the frozen starting model T0 puts (wanted part) minus (unwanted part).
 
         target = normalise(T0(wanted) - alpha · (T0(unwanted) - centre · mean T0(unwanted)))
         target = normalise(start · mean video - T0(unwanted))                           if nothing is wanted

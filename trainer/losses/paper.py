@@ -85,6 +85,11 @@ def over_negatable(
     return loss * len(losses) / negatable.sum().clamp(min=1)
 
 
+def _videos_of(batch: EmbeddedBatch, detached: bool) -> Tensor:
+    video = given(batch.video)
+    return video.detach() if detached else video
+
+
 Pivot = Literal["video", "query"]
 
 
@@ -113,16 +118,15 @@ class SoftNegativeLoss:
         True, "stop gradients to the visual tower, as in the paper's public implementation"
     )
     rescale: bool = option(
-        True, "scale by batch size / number of captions that could be negated, as there"
+        True,
+        "scale by batch size / number of captions that could be negated, as in that implementation",
     )
     reduction: Reduction = option(
-        "sum", "reduction over the captions that could be negated; that code sums"
+        "sum", "reduction over the captions that could be negated; the public implementation sums"
     )
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
-        video = given(batch.video)
-        if self.detach_video:
-            video = video.detach()
+        video = _videos_of(batch, self.detach_video)
         negated = batch.of(Negated).text
         pivot = video if self.pivot == "video" else batch.caption
         right = (video * batch.caption).sum(dim=-1)  # (B,)
@@ -160,10 +164,11 @@ class BidirectionalLoss:
         True, "stop gradients to the visual tower, as in the paper's public implementation"
     )
     rescale: bool = option(
-        True, "scale by batch size / number of captions that could be negated, as there"
+        True,
+        "scale by batch size / number of captions that could be negated, as in that implementation",
     )
     reduction: Reduction = option(
-        "sum", "reduction over the captions that could be negated; that code sums"
+        "sum", "reduction over the captions that could be negated; the public implementation sums"
     )
 
     def __post_init__(self) -> None:
@@ -175,9 +180,7 @@ class BidirectionalLoss:
             raise ConfigError("bnl needs m1 not above m2, and m3 not above m4.")
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
-        video = given(batch.video)
-        if self.detach_video:
-            video = video.detach()
+        video = _videos_of(batch, self.detach_video)
         caption = batch.caption
         negated = batch.of(Negated).text
         right = (video * caption).sum(dim=-1)  # (B,)

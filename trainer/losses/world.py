@@ -13,7 +13,7 @@ from trainer.loss_settings import option
 
 @dataclass(frozen=True)
 class ComposedLoss:
-    """Rank every clip that fits a denying sentence above all others, and above hard ones by a margin.
+    """Rank every clip that fits a negated sentence above all others, and above hard ones by a margin.
 
         s_i = logit_scale · cos(sentence, clip i)       a: the clips that fit
         contrast = mean_a -log(exp s_a / (exp s_a + Σ exp s_i))                i: all clips that do not fit

@@ -212,9 +212,9 @@ def change_learning_rate(run: RunFolder, config: TrainConfig, learning_rate: flo
 
 
 def _delete_checkpoints_from(run: RunFolder, epoch: int) -> None:
-    for folder in run.path.glob("checkpoints/epoch_*"):
-        if int(folder.name.removeprefix("epoch_")) >= epoch:
-            shutil.rmtree(folder)
+    for number in run.checkpoint_epochs():
+        if number >= epoch:
+            shutil.rmtree(run.checkpoint(number))
 
 
 def read_state(run: RunFolder) -> Saved | None:

@@ -167,6 +167,11 @@ class RunFolder:
     def checkpoint(self, epoch: int) -> Path:
         return self.path / "checkpoints" / f"epoch_{epoch:03d}"
 
+    def checkpoint_epochs(self) -> list[int]:
+        """Return the epochs whose checkpoints are there, in any order."""
+        folders = self.path.glob("checkpoints/epoch_*")
+        return [int(folder.name.removeprefix("epoch_")) for folder in folders]
+
     def keep_checkpoints(self, epoch: int, best: int, count: int) -> None:
         """Note the best epoch, and delete all others but the `count` newest.
 
@@ -201,6 +206,11 @@ class RunFolder:
             return RunStatus(**fields)
         except (FileNotFoundError, AttributeError, TypeError, ValueError):
             return None
+
+    @property
+    def is_finished(self) -> bool:
+        status = self.status()
+        return status is not None and status.state == "finished"
 
     def write_status(self, status: RunStatus) -> None:
         """Replace the status, atomically; on a full disk in place, which takes no space."""

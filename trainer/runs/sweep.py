@@ -20,6 +20,7 @@ from typing import Annotated, Any, NamedTuple
 from cyclopts import Parameter
 
 from nt2vr.errors import ConfigError, RunError, quoted
+from nt2vr.evaluation.tables import markdown_table
 from nt2vr.files import atomic_write, check_writable, hash_text, parse_json
 from nt2vr.presets import sweep_files
 from nt2vr.settings import Settings, training_devices, training_environment
@@ -59,11 +60,6 @@ class SweepRun:
     folder: RunFolder
 
     @property
-    def is_finished(self) -> bool:
-        status = self.folder.status()
-        return status is not None and status.state == "finished"
-
-    @property
     def has_changed(self) -> bool:
         """True if the run diverged and was resumed at another learning rate than its point's."""
         rows = read_metrics(self.folder.metrics)
@@ -75,7 +71,7 @@ class SweepRun:
 
         None for a run that has not finished as its config says.
         """
-        if not self.is_finished or self.has_changed:
+        if not self.folder.is_finished or self.has_changed:
             return None
         rows = read_metrics(self.folder.metrics)
         epochs = [row for row in rows if row["epoch"] > 0 and "learning_rate" not in row]
@@ -98,10 +94,10 @@ def sweep(
 
     Args:
         config: a config file, a preset such as clip-bnl, or a sweep of a paper: table-5
-        grid: KEY=VALUE,VALUE: values of a key, such as losses.bnl.m4; of several keys, all
+        grid: KEY=VALUE,VALUE: values of a key, such as losses.bnl.m4; with several keys, all
             combinations are trained (repeatable)
         changes: KEY=VALUE, which overrides a value in all runs (repeatable)
-        seeds: seeds per point, from the config's on
+        seeds: seeds per point, counted from the config's seed
         out: folder for the runs and the table; default: the app's runs
         data_dir: caches, runs and downloaded models; default: NT2VR_DATA, or ~/.cache/nt2vr
         device: auto, cpu, cuda or cuda:1; default: NT2VR_DEVICE, or auto: the first GPU, otherwise
@@ -132,10 +128,11 @@ def _train_all(
     """Train all runs, writing the table after each one; return a sentence for each that failed."""
     failures = []
     for run in runs:
-        if not run.is_finished:
+        reason = ""
+        if not run.folder.is_finished:
             reason = train(run, device)
-            if reason:
-                failures.append(f"{run.folder.path.name} failed: {reason}")
+        if reason:
+            failures.append(f"{run.folder.path.name} failed: {reason}")
         with atomic_write(table) as partial:
             partial.write_text(markdown(keys, runs), encoding="utf-8")
     return failures
@@ -177,18 +174,19 @@ class SweepPlan(NamedTuple):
 def planned(config: Path, grid: Mapping[str, Sequence[Any]]) -> SweepPlan:
     """Plan the points of a grid, or of a sweep of a paper."""
     sweep_file = sweep_files().get(str(config))
-    if sweep_file is None or config.exists():
-        return SweepPlan(list(grid), _grid_points(grid), config, {})
-    if grid:
-        raise ConfigError(f"{config} has a grid of its own. Leave --grid out, or name a config.")
-
-    planned_sweep = parse_json(sweep_file.read_text(encoding="utf-8"))
-    config = Path(planned_sweep["config"])
-    changes = planned_sweep.get("set", {})
-    if "points" in planned_sweep:
-        points = [(tuple(point["label"]), point["set"]) for point in planned_sweep["points"]]
-        return SweepPlan(planned_sweep["keys"], points, config, changes)
-    grid = planned_sweep.get("grid", {})
+    changes: Mapping[str, Any] = {}
+    if sweep_file is not None and not config.exists():
+        if grid:
+            raise ConfigError(
+                f"{config} has a grid of its own. Leave --grid out, or name a config."
+            )
+        ready = parse_json(sweep_file.read_text(encoding="utf-8"))
+        config = Path(ready["config"])
+        changes = ready.get("set", {})
+        if "points" in ready:
+            points = [(tuple(point["label"]), point["set"]) for point in ready["points"]]
+            return SweepPlan(ready["keys"], points, config, changes)
+        grid = ready.get("grid", {})
     return SweepPlan(list(grid), _grid_points(grid), config, changes)
 
 
@@ -196,8 +194,8 @@ def _grid_points(grid: Mapping[str, Sequence[Any]]) -> list[Point]:
     """Combine all values of all keys."""
     points: list[Point] = []
     for values in product(*grid.values()):
-        label = tuple(str(value) for value in values)
-        points.append((label, dict(zip(grid, values, strict=True))))
+        changes = dict(zip(grid, values, strict=True))
+        points.append((tuple(map(str, values)), changes))
     return points
 
 
@@ -217,9 +215,9 @@ def runs_at(
         raise ConfigError(
             f"A sweep trains 1 to {MAX_RUNS} runs, not {seeds * len(points)}. Change seeds or grid."
         )
-    runs = dict[Path, SweepRun]()
-    first_seed = config.run.seed
-    for seed, (label, changes) in product(range(first_seed, first_seed + seeds), points):
+    runs = {}
+    for number, (label, changes) in product(range(seeds), points):
+        seed = config.run.seed + number
         run_config = resolved(config.with_changes({"seed": seed, **changes}), data_dir)
         path = _folder_of(run_config, _point_name(label, changes), out)
         runs[path] = SweepRun(label, run_config, RunFolder(path))
@@ -266,7 +264,7 @@ def check_runs(runs: Sequence[SweepRun], device: str) -> None:
     """
     from trainer.checks import check_start  # noqa: PLC0415  imports torch
 
-    unfinished = [run for run in runs if not run.is_finished]
+    unfinished = [run for run in runs if not run.folder.is_finished]
     if not unfinished:
         return
     devices = training_devices(training_environment(device))
@@ -304,11 +302,11 @@ def train(run: SweepRun, device: str) -> str:
         if is_new:
             shutil.rmtree(folder.path)
         raise RunError(reason)
+    if folder.is_finished:
+        return ""
     status = folder.status()
     if status and status.state == "stopped":
         raise KeyboardInterrupt
-    if run.is_finished:
-        return ""
     if status and status.error:
         return status.error
     return log_tail(folder, 1)
@@ -321,26 +319,24 @@ def markdown(keys: Sequence[str], runs: Sequence[SweepRun]) -> str:
     points, if all start from the same base, are the base itself and `drop`, the control that leaves
     out what a sentence denies; below the table, a note if the points do not differ.
     """
-    num_runs = Counter(run.label for run in runs)
     finished = _best_epochs(runs)
     columns = _measured_columns(finished)
 
-    table = _line(*keys, "runs", "best epoch", *columns)
-    table += _line(*[":--"] * len(keys), *["--:"] * (2 + len(columns)))
+    lines = [[*keys, "runs", "best epoch", *columns]]
+    num_runs = Counter(run.label for run in runs)
     for label, rows in finished.items():
-        means = [_mean(rows, name) for name in columns]
-        table += _line(*label, *_progress_cells(rows, num_runs[label]), *means)
+        cells = [*_progress_cells(rows, num_runs[label]), *_mean_cells(rows, columns)]
+        lines.append([*label, *cells])
     for name, controls in _controls(runs).items():
+        # A control has no values of the other keys, no runs and no epochs.
         unknown = [UNKNOWN] * (len(keys) + 1)
-        table += _line(name, *unknown, *_control_cells(controls, columns))
+        lines.append([name, *unknown, *_mean_cells([controls], columns)])
+
+    table = markdown_table(lines, num_left=len(keys))
     note = difference_note(finished, columns)
     if not note:
         return table
     return f"{table}\n{note}\n"
-
-
-def _line(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |\n"
 
 
 def _best_epochs(runs: Sequence[SweepRun]) -> dict[Label, list[Row]]:
@@ -371,11 +367,22 @@ def _progress_cells(finished: Sequence[Row], num_runs: int) -> list[str]:
     return [runs, epochs or UNKNOWN]
 
 
-def _control_cells(controls: Row, columns: Sequence[str]) -> list[str]:
+def _mean_cells(rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
+    """Return the mean of each measure, and its standard deviation if there are several values."""
     cells = []
-    for column in columns:
-        cells.append(f"{controls[column]:.3f}" if column in controls else UNKNOWN)
+    for name in columns:
+        values = _values(rows, name)
+        if not values:
+            cells.append(UNKNOWN)
+        elif len(values) == 1:
+            cells.append(f"{values[0]:.3f}")
+        else:
+            cells.append(f"{mean(values):.3f} ± {stdev(values):.3f}")
     return cells
+
+
+def _values(rows: Sequence[Row], name: str) -> list[float]:
+    return [row[name] for row in rows if name in row]
 
 
 def _controls(runs: Sequence[SweepRun]) -> dict[str, dict[str, float]]:
@@ -390,69 +397,55 @@ def _controls(runs: Sequence[SweepRun]) -> dict[str, dict[str, float]]:
     if len(origins) > 1:
         return {}
 
-    first_row: Row = {}
-    for run in runs:
-        rows = read_metrics(run.folder.metrics)
-        if rows:
-            first_row = rows[0]
-            break
-
     controls: dict[str, dict[str, float]] = {}
+    first_row = _first_row(runs)
     for prefix, name in CONTROLS.items():
+        of_control = {}
         for key, value in first_row.items():
             if key.startswith(f"{prefix}/"):
-                controls.setdefault(name, {})[key.removeprefix(f"{prefix}/")] = value
+                of_control[key.removeprefix(f"{prefix}/")] = value
+        if of_control:
+            controls[name] = of_control
     return controls
 
 
-def difference_note(
-    points: Mapping[Label, Sequence[Mapping[str, float]]], columns: Sequence[str]
-) -> str:
+def _first_row(runs: Sequence[SweepRun]) -> Row:
+    """Return the first row of the first run that has any."""
+    for run in runs:
+        rows = read_metrics(run.folder.metrics)
+        if rows:
+            return rows[0]
+    return {}
+
+
+def difference_note(points: Mapping[Label, Sequence[Row]], columns: Sequence[str]) -> str:
     """Say that the points of a sweep do not differ, or by no more than their seeds; "" if they do."""
     finished = [rows for rows in points.values() if rows]
     if len(finished) < 2 or not columns:
         return ""
-    means = [[_mean(rows, name) for name in columns] for rows in finished]
-    if all(of_point == means[0] for of_point in means):
+    cells = [_mean_cells(rows, columns) for rows in finished]
+    if all(of_point == cells[0] for of_point in cells):
         return "The points do not differ in any measure: what is varied has no effect here."
     if any(len(rows) < 2 for rows in finished):
         return ""
-    for name in columns:
-        measured = _values_by_point(finished, name)
-        if _gap(measured) > _largest_deviation(measured):
-            return ""
+    if any(_exceeds_seeds(finished, name) for name in columns):
+        return ""
     return "The points differ by no more than the seeds of one point do, in every measure."
 
 
-def _values_by_point(points: Sequence[Sequence[Row]], name: str) -> list[list[float]]:
-    """Return a measure's values at each point where all runs have it."""
-    values = []
+def _exceeds_seeds(points: Sequence[Sequence[Row]], name: str) -> bool:
+    """Return whether the means of a measure lie further apart than its values at one point deviate.
+
+    Points where a run lacks the measure do not count.
+    """
+    means = []
+    deviations = []
     for rows in points:
-        if all(name in row for row in rows):
-            values.append([row[name] for row in rows])
-    return values
-
-
-def _gap(points: Sequence[Sequence[float]]) -> float:
-    """Return how far the highest mean of a measure is above the lowest."""
-    means = [mean(values) for values in points]
-    return max(means, default=0.0) - min(means, default=0.0)
-
-
-def _largest_deviation(points: Sequence[Sequence[float]]) -> float:
-    return max((stdev(values) for values in points), default=0.0)
-
-
-def _mean(rows: Sequence[Row], name: str) -> str:
-    values = []
-    for row in rows:
-        if name in row:
-            values.append(row[name])
-    if not values:
-        return UNKNOWN
-    if len(values) == 1:
-        return f"{values[0]:.3f}"
-    return f"{mean(values):.3f} ± {stdev(values):.3f}"
+        values = _values(rows, name)
+        if len(values) == len(rows):
+            means.append(mean(values))
+            deviations.append(stdev(values))
+    return bool(means) and max(means) - min(means) > max(deviations)
 
 
 def _digest(data: Any) -> str:

@@ -25,7 +25,7 @@ from nt2vr.models.card.sections import (
     TrainingSection,
     VisualSection,
 )
-from nt2vr.models.framing import CENTRES, Framing, text_settings, visual_settings
+from nt2vr.models.framing import CENTRES, Config, Framing, text_settings, visual_settings
 from nt2vr.sections import check_names
 
 # Characters of a card's summary, which stands below the model's name.
@@ -374,7 +374,7 @@ def places() -> Mapping[str, tuple[str, str]]:
     return {key: of_fields[key] for key in (*stored_keys(), *DERIVED)}
 
 
-def configured(card: Card, model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any]) -> Card:
+def configured(card: Card, model_cfg: Config, preprocess_cfg: Config) -> Card:
     """Return the card with the fields that follow from an open_clip configuration."""
     framing = Framing.of(preprocess_cfg, card.framing.image_size)
     return card.framed(

@@ -12,8 +12,6 @@ from nt2vr.negation.generate.chunks import Chunk, chunks_of
 from nt2vr.negation.generate.subjects import PEOPLE, Subject, subject_named
 from nt2vr.negation.generate.verb_phrases import VerbPhrase, verb_phrases
 from nt2vr.negation.parse.phrases import Phrases
-from nt2vr.negation.parse.tokens import FINITE_TAGS
-from nt2vr.negation.parse.wordlists import listed
 
 
 class CaptionAction(NamedTuple):
@@ -70,7 +68,7 @@ def _subject_after(
             if actor:
                 return actor
             return subject if first_word == "who" else None
-        case "VP" if before in {"VP", "PP"} and phrases.tag(chunk.start) not in FINITE_TAGS:
+        case "VP" if before in {"VP", "PP"} and not phrases.is_finite(chunk.start):
             return _before_participle(phrases, subject, earlier)
     return subject
 
@@ -87,7 +85,7 @@ def _subject_of_noun(
     If "and" joins it with the `first` subject, they are people.
     """
     is_group = False
-    if following and phrases.lemma(chunk.end - 1) in listed("collectives"):
+    if following and phrases.lemma_is_listed(chunk.end - 1, "collectives"):
         is_group = phrases.word(following.start) == "of"
     if following and is_group:
         subject = subject_named(

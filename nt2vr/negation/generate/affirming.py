@@ -4,7 +4,6 @@ from nt2vr.negation.generate.subjects import is_plural_noun
 from nt2vr.negation.parse.cues import no_negation
 from nt2vr.negation.parse.inflect import inflect
 from nt2vr.negation.parse.phrases import Phrases
-from nt2vr.negation.parse.tokens import VERB_TAGS
 from nt2vr.negation.parse.wordlists import listed, renamed
 
 # Affirmative words by the negative ones that they replace, of which each pair has the second.
@@ -82,7 +81,7 @@ def _without_do(phrases: Phrases, cue: int) -> Replacements:
     if helper in _CLIPPED:
         return {cue - 1: _CLIPPED[helper]}
     verb = phrases.after(cue + 1, {"ADV"})
-    if phrases.tag(verb) not in VERB_TAGS:
+    if not phrases.is_verb(verb):
         return {}
     match helper:
         case "do":
@@ -105,10 +104,7 @@ def _article(phrases: Phrases, i: int) -> str:
     noun = phrases.noun_phrase(i)
     if noun is None or noun.head == i or phrases.tag(noun.head) != "NOUN":
         return ""
-    word = phrases.word(noun.head)
-    lemma = phrases.lemma(noun.head)
-    is_mass = word in listed("mass_nouns") or lemma in listed("mass_nouns")
-    if is_mass or is_plural_noun(word, lemma):
+    if phrases.any_form_is_listed(noun.head, "mass_nouns") or is_plural_noun(phrases, noun.head):
         return ""
     if phrases.word(i + 1)[0] in "aeiou":
         return "an"

@@ -38,6 +38,12 @@ class CaptionEdit(NamedTuple):
         return tuple(before + text + after for text in self.texts)
 
 
+def not_before(phrases: Phrases, i: int, says_little: bool = False) -> CaptionEdit:
+    """Put "not" before word i."""
+    start = phrases.tokens[i].start
+    return CaptionEdit(start, start, ("not ",), says_little)
+
+
 def edited_tokens(phrases: Phrases, denial: CaptionEdit) -> list[Token]:
     """Return the tagged words of a caption with a denial; unchanged words keep their tags."""
     text = denial.texts[0]

@@ -76,9 +76,8 @@ def _first_actor(phrases: Phrases) -> _Actor | None:
             continue
         noun = phrases.noun_phrase(i)
         if noun and phrases.is_actor(noun):
-            lemma = phrases.lemma(noun.head)
-            is_plural = is_plural_noun(phrases.word(noun.head), lemma)
-            return _Actor(noun, is_plural, also_called(lemma))
+            names = also_called(phrases.lemma(noun.head))
+            return _Actor(noun, is_plural_noun(phrases, noun.head), names)
     return None
 
 

@@ -8,8 +8,7 @@ from nt2vr.negation.generate.subjects import is_plural_noun
 from nt2vr.negation.parse.inflect import inflect
 from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.query import Query, Span, split_query
-from nt2vr.negation.parse.tokens import FINITE_TAGS, VERB_TAGS
-from nt2vr.negation.parse.wordlists import listed
+from nt2vr.negation.parse.tokens import FINITE_TAGS
 
 # Words that remain when "this is a clip of …" or "… is shown" is denied.
 _SAYS_LITTLE = frozenset({"this", "it", "that", "shown", "played", "filmed", "displayed"})
@@ -58,7 +57,7 @@ def _may_be_wrong(phrases: Phrases, scope: Span) -> bool:
 
 
 def _starts_clause(phrases: Phrases, i: int) -> bool:
-    return phrases.tag(i) in FINITE_TAGS or phrases.word(i) in {"as", "while"}
+    return phrases.is_finite(i) or phrases.word(i) in {"as", "while"}
 
 
 def _place_is_ambiguous(phrases: Phrases, first: int, after: int) -> bool:
@@ -80,9 +79,9 @@ def _may_act(phrases: Phrases, first: int, last: int) -> bool:
     """Return whether a participle after a scope may be of its last word."""
     if phrases.tag(last + 1) != "VBG":
         return False
-    lemma = phrases.lemma(last)
-    is_actor = lemma in listed("actors", "roles") or is_plural_noun(phrases.word(last), lemma)
-    return is_actor or phrases.tag(first) == "NOUN"
+    if phrases.tag(first) == "NOUN" or is_plural_noun(phrases, last):
+        return True
+    return phrases.lemma_is_listed(last, "actors", "roles")
 
 
 def _list_is_ambiguous(phrases: Phrases, first: int, after: int) -> bool:
@@ -90,7 +89,7 @@ def _list_is_ambiguous(phrases: Phrases, first: int, after: int) -> bool:
     noun = phrases.noun_phrase(after + 1)
     if phrases.word(after) not in {"and", "or"} or noun is None:
         return False
-    return phrases.tag(first) not in VERB_TAGS or phrases.tag(noun.end) not in VERB_TAGS
+    return not phrases.is_verb(first) or not phrases.is_verb(noun.end)
 
 
 def _without_place_of_thing(query: Query, phrases: Phrases) -> str:

@@ -18,13 +18,13 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from nt2vr.negation.generate.affirming import affirm
-from nt2vr.negation.generate.caption_edits import CaptionEdit, edited_tokens
+from nt2vr.negation.generate.caption_edits import CaptionEdit, edited_tokens, not_before
 from nt2vr.negation.generate.mistagged import edit_of_mistagged
 from nt2vr.negation.generate.subjects import is_third_person
 from nt2vr.negation.parse.inflect import inflect, verb_of
 from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.tagger import load_tagger
-from nt2vr.negation.parse.tokens import FINITE_TAGS, VERB_TAGS
+from nt2vr.negation.parse.tokens import FINITE_TAGS
 from nt2vr.negation.parse.wordlists import listed, listed_runs
 
 _CONTRACTED = {"can": "can't", "will": "won't", "shall": "shan't", "am": "", "may": "", "might": ""}
@@ -86,49 +86,55 @@ def _denials_of_mistagged(phrases: Phrases) -> list[CaptionEdit]:
 
 def _denial(phrases: Phrases, i: int) -> CaptionEdit | None:
     """Return the denial of the verb, auxiliary or "with" at word i."""
-    if phrases.tag(i) in VERB_TAGS:
-        if phrases.is_auxiliary(i):
-            return _denied_auxiliary(phrases, i)
+    if phrases.is_auxiliary(i):
+        return _denied_auxiliary(phrases, i)
+    if phrases.is_verb(i):
         return _denied_verb(phrases, i)
     if phrases.word(i) == "with" and _can_be_without(phrases, i):
-        return CaptionEdit(phrases.tokens[i].start, phrases.tokens[i].end, ("without",))
+        token = phrases.tokens[i]
+        return CaptionEdit(token.start, token.end, ("without",))
     return None
 
 
 def _denied_auxiliary(phrases: Phrases, i: int) -> CaptionEdit | None:
     """Put "not" after an auxiliary or contract it: is not, isn't."""
-    word = phrases.word(i)
-    token = phrases.tokens[i]
-    before = phrases.tag(i - 1)
-    after = phrases.tag(i + 1)
-    # a car not being driven
-    is_human = phrases.word(i - 1) == "human"
-    if word == "being" and before == "NOUN" and after == "VBN" and not is_human:
-        return CaptionEdit(token.start, token.start, ("not ",))
-    if token.tag not in FINITE_TAGS or before == "MD" or after == "NEG":
+    if phrases.word(i) == "being" and _is_passive_of_thing(phrases, i):
+        return not_before(phrases, i)
+    if not phrases.is_finite(i) or phrases.tag(i - 1) == "MD" or phrases.tag(i + 1) == "NEG":
         return None
 
+    token = phrases.tokens[i]
     texts = [f"{token.text} not"]
-    contracted = _CONTRACTED.get(word)
-    if contracted is None and word not in listed("clitics"):
-        contracted = f"{token.text}n't"
+    contracted = _contraction(phrases, i)
     if contracted:
         texts.append(contracted)
-    is_about_video = phrases.lemma(i - 1) in listed("video_words")
-    says_little = is_about_video or phrases.lemma(i + 1) in listed("uninformative", "video_words")
-    return CaptionEdit(
-        start=token.start,
-        end=token.end,
-        texts=tuple(texts),
-        says_little=says_little,
-    )
+    is_about_video = phrases.lemma_is_listed(i - 1, "video_words")
+    says_little = is_about_video or phrases.lemma_is_listed(i + 1, "uninformative", "video_words")
+    return CaptionEdit(token.start, token.end, tuple(texts), says_little)
+
+
+def _is_passive_of_thing(phrases: Phrases, being: int) -> bool:
+    """Return whether "being" is that of "a car being driven", and not of a human being."""
+    if phrases.word(being - 1) == "human":
+        return False
+    return phrases.tag(being - 1) == "NOUN" and phrases.tag(being + 1) == "VBN"
+
+
+def _contraction(phrases: Phrases, i: int) -> str:
+    """Return an auxiliary with "n't"; "" if it cannot be contracted."""
+    word = phrases.word(i)
+    if word in _CONTRACTED:
+        return _CONTRACTED[word]
+    if word in listed("clitics"):
+        return ""
+    return f"{phrases.tokens[i].text}n't"
 
 
 def _denied_verb(phrases: Phrases, i: int) -> CaptionEdit | None:
     """Put "not" before a participle; replace a finite verb by "do not" and its base form."""
     if phrases.tag(i - 1) in _BEFORE_NOUNS | {"NEG"} or phrases.tag(i - 2) == "NEG":
         return None
-    if phrases.word(i) in listed("taken_for_verbs"):
+    if phrases.is_listed(i, "taken_for_verbs"):
         return None
     # An adverb before the verb stays with it: does not quickly run
     first = i
@@ -144,12 +150,7 @@ def _denied_participle(phrases: Phrases, first: int, i: int) -> CaptionEdit | No
         return None
     if f"{phrases.word(first - 1)} {phrases.word(i)}" in listed_runs("compound_verbs"):
         first -= 1
-    return _with_not(phrases, first, i)
-
-
-def _with_not(phrases: Phrases, first: int, verb: int) -> CaptionEdit:
-    start = phrases.tokens[first].start
-    return CaptionEdit(start, start, ("not ",), _says_little(phrases, verb))
+    return not_before(phrases, first, _says_little(phrases, i))
 
 
 def _denied_finite_verb(phrases: Phrases, first: int, i: int) -> CaptionEdit | None:
@@ -157,10 +158,8 @@ def _denied_finite_verb(phrases: Phrases, first: int, i: int) -> CaptionEdit | N
     # The dictionary lists no verb for "bollywood".
     if not lemma or not _is_finite(phrases, first, i):
         return None
-    # a man dressed in red dances
-    follows_noun = phrases.tag(i) == "VBD" and phrases.tag(i - 1) == "NOUN"
-    if follows_noun and phrases.tag(i + 1) == "ADP" and _finite_follows(phrases, i):
-        return _with_not(phrases, first, i)
+    if _is_likely_participle(phrases, i):
+        return not_before(phrases, first, _says_little(phrases, i))
 
     helper = _helper_of(phrases, i)
     base = " ".join([*phrases.words[first:i], inflect(lemma, "VB")])
@@ -175,7 +174,7 @@ def _denied_finite_verb(phrases: Phrases, first: int, i: int) -> CaptionEdit | N
 def _verb_lemma(phrases: Phrases, i: int) -> str:
     """Return the lemma of word i as a verb; "" if the dictionary lists none."""
     lemma = phrases.lemma(i)
-    if verb_of(lemma) == lemma:
+    if lemma == verb_of(lemma):
         return lemma
     return verb_of(phrases.word(i))
 
@@ -184,17 +183,15 @@ def _says_little(phrases: Phrases, verb: int) -> bool:
     lemma = _verb_lemma(phrases, verb)
     if lemma in listed("uninformative"):
         return True
-    return lemma in {"have", "feature"} and phrases.lemma(verb - 1) in listed("video_words")
+    return lemma in {"have", "feature"} and phrases.lemma_is_listed(verb - 1, "video_words")
 
 
 def _helper_of(phrases: Phrases, verb: int) -> str:
     """Return the form of "do" by which a finite verb is denied."""
-    match phrases.tag(verb):
-        case "VBZ":
-            return "does"
-        case "VBD":
-            return "did"
-    if is_third_person(phrases, verb):
+    tag = phrases.tag(verb)
+    if tag == "VBD":
+        return "did"
+    if tag == "VBZ" or is_third_person(phrases, verb):
         return "does"
     return "do"
 
@@ -211,7 +208,9 @@ def _is_finite(phrases: Phrases, first: int, i: int) -> bool:
         first_parts = listed_runs("compound_verbs").openers - listed("things_first")
         if phrases.lemma(i - 1) == "be" or phrases.word(first - 1) in first_parts:
             return False
-    return tag != "VB" or not _is_infinitive(phrases, first)
+    if tag == "VB":
+        return not _is_infinitive(phrases, first)
+    return True
 
 
 def _is_participle_clause(phrases: Phrases, first: int, i: int) -> bool:
@@ -234,45 +233,47 @@ def _is_participle_clause(phrases: Phrases, first: int, i: int) -> bool:
             return after in {"ADP", "ADV", ""}
         case "NOUN":
             # about horse racing
-            is_sport = phrases.tag(first - 2) == "ADP"
-            is_sport = is_sport and phrases.word(first - 2) in listed("of_sports")
-            return not is_sport or phrases.lemma(first - 1) != phrases.word(first - 1)
-        case before:
-            # starts running; showing helping hands
-            if before not in VERB_TAGS or after == "NOUN":
-                return False
-            return phrases.lemma(first - 1) not in listed("takes_gerund")
+            if phrases.tag(first - 2) == "ADP" and phrases.is_listed(first - 2, "of_sports"):
+                return phrases.lemma(first - 1) != phrases.word(first - 1)
+            return True
+    # starts running; showing helping hands
+    if not phrases.is_verb(first - 1) or after == "NOUN":
+        return False
+    return not phrases.lemma_is_listed(first - 1, "takes_gerund")
 
 
 def _is_infinitive(phrases: Phrases, first: int) -> bool:
     """Return whether a base form depends on "to", a modal or another verb: "watch a man sing"."""
-    if phrases.tag(first - 1) in {"TO", "MD"}:
-        return True
     for i in range(max(0, first - 6), first):
-        tag = phrases.tag(i)
-        if tag in {"MD", "TO"}:
+        if phrases.tag(i) in {"MD", "TO"}:
             return True
-        if tag in VERB_TAGS and phrases.lemma(i) in listed("takes_infinitive") | {"do"}:
+        if not phrases.is_verb(i):
+            continue
+        if phrases.lemma(i) == "do" or phrases.lemma_is_listed(i, "takes_infinitive"):
             return True
     return False
 
 
-def _finite_follows(phrases: Phrases, i: int) -> bool:
-    """Return whether a finite verb follows before the end of the clause."""
+def _is_likely_participle(phrases: Phrases, i: int) -> bool:
+    """Return whether a finite verb follows a past form in its clause: "a man dressed in red dances"."""
+    tags = [phrases.tag(i - 1), phrases.tag(i), phrases.tag(i + 1)]
+    if tags != ["NOUN", "VBD", "ADP"]:
+        return False
     for token in phrases.tokens[i + 1 :]:
         if token.tag in FINITE_TAGS:
             return True
         if token.tag in {"CONJ", "WH", "PUNCT"}:
-            return False
+            break
     return False
 
 
 def _can_be_without(phrases: Phrases, i: int) -> bool:
     """Return whether "with" at word i tells of something that may be missing."""
     noun = phrases.noun_phrase(i + 1)
-    if noun is None or phrases.word(i + 1) == "each" or phrases.word(i - 1) in listed("together"):
+    if noun is None or phrases.lemma_is_listed(noun.head, "sounds"):
         return False
-    if phrases.lemma(noun.head) in listed("sounds"):
+    if phrases.word(i + 1) == "each" or phrases.is_listed(i - 1, "together"):
         return False
-    may_need_with = phrases.tag(i - 1) in VERB_TAGS | {"ADJ"}
-    return not may_need_with or phrases.lemma(i - 1) not in listed("needs_with")
+    if phrases.is_verb(i - 1) or phrases.tag(i - 1) == "ADJ":
+        return not phrases.lemma_is_listed(i - 1, "needs_with")
+    return True

@@ -15,7 +15,6 @@ from nt2vr.negation.generate.things import NamedThing, things
 from nt2vr.negation.parse.inflect import verb_of
 from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.tagger import load_tagger
-from nt2vr.negation.parse.tokens import VERB_TAGS
 
 
 class UsualAction(NamedTuple):
@@ -70,7 +69,7 @@ def parse_caption(caption: str) -> ParsedCaption:
     names = set(lemmas)
     for i, lemma in enumerate(lemmas):
         names |= also_called(lemma)
-        if phrases.tag(i) in VERB_TAGS:
+        if phrases.is_verb(i):
             names.add(verb_of(phrases.word(i)))
     parsed = SourceCaption(
         text,

@@ -262,7 +262,7 @@ def _fault_of_composed(fields: Fields) -> str:
     for name in ("video_ids", "hard_ids", "violating_ids"):
         # A string would be an id per letter.
         if not isinstance(fields.get(name, []), list | tuple):
-            return "has ids that are no list"
+            return "has ids that are not a list"
     return ""
 
 

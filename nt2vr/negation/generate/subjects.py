@@ -1,14 +1,11 @@
 """Subjects of verbs: who acts in a caption, by name, number and pronoun."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from nt2vr.negation.parse.inflect import inflect, with_article
 from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.wordlists import listed, renamed
-
-if TYPE_CHECKING:
-    pass
 
 Pronoun = Literal["he", "she", "they", ""]
 
@@ -82,7 +79,7 @@ def subject_named(
             modifiers.append(phrases.word(i))
     is_human = lemma in listed("men", "women", "he_or_she")
     # the young men: "men"
-    if is_plural or is_plural_noun(phrases.word(head), head_lemma):
+    if is_plural or is_plural_noun(phrases, head):
         noun = "people" if lemma == "person" else inflect(lemma, "NNS")
         return Subject(
             text=" ".join([*modifiers, noun]),
@@ -112,10 +109,12 @@ def also_called(lemma: str) -> frozenset[str]:
     return frozenset((lemma, name))
 
 
-def is_plural_noun(word: str, lemma: str) -> bool:
-    """Return whether a noun is in the plural: "dogs" of "dog"."""
-    if word in listed("plurals"):
+def is_plural_noun(phrases: Phrases, i: int) -> bool:
+    """Return whether noun i is in the plural: "dogs" of "dog"."""
+    if phrases.is_listed(i, "plurals"):
         return True
+    word = phrases.word(i)
+    lemma = phrases.lemma(i)
     if word == lemma:
         return False
     return word.endswith("s") or word == inflect(lemma, "NNS")
@@ -128,15 +127,16 @@ def is_third_person(phrases: Phrases, verb: int) -> bool:
     """
     has_subject = False
     for i in range(verb - 1, -1, -1):
-        tag = phrases.tag(i)
-        word = phrases.word(i)
-        if tag in {"PRON", "NOUN"}:
-            lemma = phrases.lemma(i)
-            if lemma in listed("collectives") or is_plural_noun(word, lemma):
-                return False
-            has_subject = True
-        elif tag not in {"DET", "ADJ", "ADV", "NUM", "POS", "ADP", "OTHER"}:
-            return has_subject and word != "and"
-        elif tag == "NUM" and word != "one":
-            return False
+        match phrases.tag(i):
+            case "PRON" | "NOUN":
+                if phrases.lemma_is_listed(i, "collectives") or is_plural_noun(phrases, i):
+                    return False
+                has_subject = True
+            case "NUM":
+                if phrases.word(i) != "one":
+                    return False
+            case "DET" | "ADJ" | "ADV" | "POS" | "ADP" | "OTHER":
+                pass
+            case _:
+                return has_subject and phrases.word(i) != "and"
     return has_subject

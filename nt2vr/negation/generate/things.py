@@ -48,7 +48,7 @@ def things(phrases: Phrases) -> Iterator[NamedThing]:
             continue
 
         # a group of | people
-        is_group = phrases.lemma(noun.head) in listed("collectives", "vague_nouns")
+        is_group = phrases.lemma_is_listed(noun.head, "collectives", "vague_nouns")
         if is_group and phrases.word(noun.head + 1) == "of":
             i = noun.head + 2
             continue
@@ -66,7 +66,7 @@ def _thing(phrases: Phrases, noun: Phrase) -> NamedThing | None:
     head = phrases.word(noun.head)
     lemma = phrases.lemma(noun.head)
     bare = " ".join(phrases.words[first : noun.end]).replace(" '", "'")
-    is_plural = is_plural_noun(head, lemma)
+    is_plural = is_plural_noun(phrases, noun.head)
 
     if first == noun.start + 1 and phrases.word(noun.start) in _ARTICLES:
         text = f"{phrases.word(noun.start)} {bare}"
@@ -85,8 +85,7 @@ def _thing(phrases: Phrases, noun: Phrase) -> NamedThing | None:
 
 
 def _is_vague(phrases: Phrases, noun: Phrase) -> bool:
-    names = (phrases.lemma(noun.head), phrases.word(noun.head))
-    return not listed("vague_nouns").isdisjoint(names)
+    return phrases.any_form_is_listed(noun.head, "vague_nouns")
 
 
 def _is_odd(phrases: Phrases, noun: Phrase, first: int) -> bool:

@@ -6,16 +6,12 @@ Those that are cut off, passive, vague or meaningless without their caption are 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from nt2vr.negation.generate.chunks import Chunk
 from nt2vr.negation.generate.subjects import is_plural_noun
 from nt2vr.negation.parse.inflect import verb_of
 from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.wordlists import listed
-
-if TYPE_CHECKING:
-    pass
 
 # Nouns whose second word looks like a verb.
 _COMPOUND_NOUNS = frozenset({"food coloring", "food colouring", "zip lining", "beat boxing"})
@@ -88,7 +84,7 @@ def is_complete(phrases: Phrases, chunk: Chunk, after: str) -> bool:
         return False
 
     # talking about | cooking
-    ends_in_particle = phrases.word(end - 1) in listed("particles") and after != "VP"
+    ends_in_particle = phrases.is_listed(end - 1, "particles") and after != "VP"
     return ends_in_particle or phrases.tag(end - 1) != "ADP"
 
 
@@ -183,16 +179,16 @@ def _is_vague(phrases: Phrases, verb: str, rest: Sequence[int]) -> bool:
 
 
 def _says_little(phrases: Phrases, i: int) -> bool:
-    return phrases.tag(i) in {"PRON", "OTHER"} or phrases.word(i) in listed("empty_words")
+    return phrases.tag(i) in {"PRON", "OTHER"} or phrases.is_listed(i, "empty_words")
 
 
 def is_bare_noun(phrases: Phrases, start: int, i: int) -> bool:
     """Return whether word i heads a singular count noun phrase without an article."""
     if phrases.tag(i) != "NOUN" or phrases.tag(i + 1) == "NOUN":
         return False
-    word = phrases.word(i)
-    lemma = phrases.lemma(i)
-    if lemma in listed("mass_nouns") or is_plural_noun(word, lemma) or word.endswith("ing"):
+    if phrases.lemma_is_listed(i, "mass_nouns") or is_plural_noun(phrases, i):
+        return False
+    if phrases.word(i).endswith("ing"):
         return False
     first = max(start + 1, phrases.before(i, {"NOUN", "ADJ", "POS", "VBG", "VBN"}))
     return phrases.tag(first - 1) not in {"DET", "NUM"}

@@ -36,7 +36,7 @@ def _kind(part: str) -> str:
     """Return the kind of phrase that a part is; an adverb such as "outside" is a place."""
     phrases = Phrases(load_tagger().tag(part))
     # Alone, "outside" and "red" are nouns for taggers, and "mirrors" is a verb.
-    if phrases.word(0) in listed("settings"):
+    if phrases.is_listed(0, "settings"):
         return "place"
     if part in listed("colours"):
         return "quality"

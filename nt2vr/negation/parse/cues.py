@@ -13,7 +13,7 @@ from typing import NamedTuple, cast
 from nt2vr.negation.parse.negations import Cue, CueKind, Negation
 from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.tokens import FINITE_TAGS
-from nt2vr.negation.parse.wordlists import Runs, lines_of, listed, spellings
+from nt2vr.negation.parse.wordlists import Runs, lines_of, spellings
 
 
 class NegationForm(NamedTuple):
@@ -164,15 +164,15 @@ class CueFinder:
         """Return how many words turn a denial before word i around: "never | stops barking"."""
         phrases = self.phrases
         # doesn't | hate broccoli
-        if phrases.lemma(i) in listed("shunning") and phrases.tag(i) != "VBN":
+        if phrases.lemma_is_listed(i, "shunning") and phrases.tag(i) != "VBN":
             has_object = phrases.tag(i + 1) not in {"", "PUNCT", "ADP"}
             if has_object or phrases.lemma(i) == "miss":
                 return 2
 
         verb = i
-        while phrases.lemma(verb) in listed("before_ending"):
+        while phrases.lemma_is_listed(verb, "before_ending"):
             verb += 1
-        if phrases.lemma(verb) not in listed("ending_verbs"):
+        if not phrases.lemma_is_listed(verb, "ending_verbs"):
             return 0
         goes_on = phrases.tag(verb + 1) in {"VBG", "TO"} or phrases.word(verb + 1) == "to"
         return verb + 2 - i if goes_on else 0

@@ -3,9 +3,6 @@
 from nt2vr.negation.parse.cues import LESS
 from nt2vr.negation.parse.negations import Cue, Negation
 from nt2vr.negation.parse.phrases import Phrase, Phrases, noun_of
-from nt2vr.negation.parse.tagged_words import CLAUSE_EDGES
-from nt2vr.negation.parse.tokens import FINITE_TAGS
-from nt2vr.negation.parse.wordlists import listed
 
 _NOUN_TAGS = frozenset({"DET", "NOUN", "ADJ", "NUM", "POS"})
 
@@ -33,26 +30,22 @@ class BackwardFinder:
 
     def _named_by_cue(self, cue: Cue) -> Negation:
         """Return the negation of "hatless"."""
-        item = Phrase("noun", start=cue.start, end=cue.end, head=cue.start)
-        thing = LESS[self.phrases.word(cue.start)]
+        item = noun_of(cue.start, cue.end)
         return Negation(
             cue=cue,
             items=(item,),
             start=cue.start,
             end=cue.end,
-            thing=thing,
+            thing=LESS[self.phrases.word(cue.start)],
         )
 
     def _affirmed(self, cue: Cue) -> Negation:
         """Return two negations that affirm, such as "not without", which deny nothing."""
         cue_words = self.phrases.words[max(0, cue.start - 1) : cue.end]
-        means_with = not {"with", "without", "of", "lacking"}.isdisjoint(cue_words)
-        return Negation(
-            cue=cue,
-            start=cue.start,
-            end=cue.end,
-            link=" with " if means_with else " ",
-        )
+        link = " with "
+        if {"with", "without", "of", "lacking"}.isdisjoint(cue_words):
+            link = " "
+        return Negation(cue=cue, start=cue.start, end=cue.end, link=link)
 
     def _free(self, cue: Cue, first: int) -> Negation | None:
         """Return the negation of "car-free"."""
@@ -66,7 +59,7 @@ class BackwardFinder:
         item = noun_of(start, cue.start)
         end = cue.start + 1
         # In "in a car-free scene", the words around it say nothing more.
-        if phrases.word(end) in listed("frames"):
+        if phrases.is_listed(end, "frames"):
             end += 1
             start = max(first, phrases.before(start, {"DET", "ADP"}))
         return Negation(
@@ -82,44 +75,47 @@ class BackwardFinder:
 
     def _not_present(self, cue: Cue, first: int) -> Negation | None:
         """Return "a cat is not visible", "while a truck is not", "with his face not visible"."""
-        phrases = self.phrases
-        end = phrases.after_predicate(cue.end)
-        has_predicate = end > cue.end
-        # lights are not | on
-        has_particle = not has_predicate and phrases.word(cue.end) in {"on", "in"}
-        after_particle = cue.end + 1 if has_particle else cue.end
-
-        if not has_predicate:
-            follows_be = phrases.lemma(cue.start - 1) == "be"
-            is_remark = has_particle and phrases.tag(cue.start - 2) == "PUNCT"
-            ends_clause = phrases.tag(after_particle) in {"", "PUNCT"}
-            if not ends_clause or not (follows_be or is_remark):
+        after_predicate = self.phrases.after_predicate(cue.end)
+        end = after_predicate
+        if end == cue.end:
+            end = self._after_particle(end)
+            if not self._denies_all_before(cue, end):
                 return None
 
         if self._before_helpers(cue.start, first) == cue.start:
-            part = self._missing_part(cue, end, first)
+            part = self._missing_part(cue, after_predicate, first)
             if part:
                 return part
-        return self._denied_subject(cue, first, max(after_particle, end))
+        return self._denied_subject(cue, first, end)
+
+    def _after_particle(self, i: int) -> int:
+        """Return the end of the "on" of "lights are not | on" at word i."""
+        if self.phrases.word(i) in {"on", "in"}:
+            return i + 1
+        return i
+
+    def _denies_all_before(self, cue: Cue, end: int) -> bool:
+        """Return whether a clause ends with "not", perhaps with a particle: "while a truck is not"."""
+        if not self.phrases.is_end(end):
+            return False
+        if self.phrases.lemma(cue.start - 1) == "be":
+            return True
+        has_particle = end > cue.end
+        return has_particle and self.phrases.tag(cue.start - 2) == "PUNCT"
 
     def _absent(self, cue: Cue, first: int) -> Negation | None:
         """Return "a chair is absent", "absent is a chair" or "is missing a chair"."""
-        phrases = self.phrases
         # a missing slice
-        if phrases.tag(cue.start - 1) == "DET":
+        if self.phrases.tag(cue.start - 1) == "DET":
             return None
 
         is_linked = self._before_helpers(cue.start, first) < cue.start
-        inverted = self._absent_after(cue, first, is_linked)
-        if inverted is not None:
-            return inverted
-        if not is_linked:
-            part = self._missing_part(cue, cue.end, first)
-            if part is not None:
-                return part
-        if not self._says_absent(cue, first, is_linked):
-            return None
-        return self._denied_subject(cue, first, phrases.after_tail(cue.end))
+        negation = self._absent_after(cue, first, is_linked)
+        if negation is None and not is_linked:
+            negation = self._missing_part(cue, cue.end, first)
+        if negation is None and self._says_absent(cue, first, is_linked):
+            negation = self._denied_subject(cue, first, self.phrases.after_tail(cue.end))
+        return negation
 
     def _says_absent(self, cue: Cue, first: int, is_linked: bool) -> bool:
         """Return whether a cue says that the thing before it is not there."""
@@ -137,18 +133,15 @@ class BackwardFinder:
         while phrases.is_auxiliary(thing) or phrases.word(thing) in {":", "of"}:
             thing += 1
 
-        start = max(first, phrases.before(cue.start, {"ADV"}))
-        starts_clause = phrases.tag(start - 1) in CLAUSE_EDGES
-        if thing == after_frame and not starts_clause:
-            # a man missing | a tooth
-            lost = phrases.noun_phrase(after_frame)
-            loses = lost is not None and phrases.word(lost.head) in listed("may_be_lost")
-            if phrases.word(cue.start) != "missing" or not (is_linked or loses):
-                return None
-
         item = phrases.noun_phrase(thing)
         if item is None:
             return None
+        start = max(first, phrases.before(cue.start, {"ADV"}))
+        if thing == after_frame and not phrases.is_clause_edge(start - 1):
+            # a man missing | a tooth
+            loses = is_linked or phrases.is_listed(item.head, "may_be_lost")
+            if phrases.word(cue.start) != "missing" or not loses:
+                return None
         return Negation(
             cue=cue,
             items=(item,),
@@ -159,21 +152,19 @@ class BackwardFinder:
     def _is_remark(self, cue: Cue, first: int) -> bool:
         """Return whether "a boy runs, hat missing" says so; not "dog missing, please help"."""
         phrases = self.phrases
-        word = phrases.word(cue.start)
-        if word == "missing" and phrases.word(cue.end) == "from":
+        if phrases.words[cue.start : cue.end + 1] == ["missing", "from"]:
             return True
-
         start = self._clause_start(cue.start, first)
-        noun = phrases.noun_phrase(start)
-        is_noun = noun is not None and noun.end == cue.start
-        # crochet excluded
-        is_verb = cue.start == start + 1 and phrases.tag(start) in {"VB", "VBP", "VBG"}
-        if not is_noun and not is_verb:
+        if not phrases.is_clause_edge(start - 1) or not phrases.is_end(cue.end):
+            return False
+        if start == 0 and not phrases.is_listed(cue.start, "afterthoughts"):
             return False
 
-        if phrases.tag(start - 1) not in CLAUSE_EDGES or phrases.tag(cue.end) not in {"", "PUNCT"}:
-            return False
-        return word in listed("afterthoughts") or start > 0
+        # crochet excluded
+        if cue.start == start + 1 and phrases.tag(start) in {"VB", "VBP", "VBG"}:
+            return True
+        noun = phrases.noun_phrase(start)
+        return noun is not None and noun.end == cue.start
 
     def _missing_part(self, cue: Cue, after: int, first: int) -> Negation | None:
         """Return "with the drummer missing", "has a string missing"; `after` ends the predicate."""
@@ -185,14 +176,12 @@ class BackwardFinder:
         noun = phrases.noun_phrase(start)
         if noun is None or noun.end != cue.start:
             return None
-        if phrases.lemma(noun.head) in listed("parts_of_wholes"):
+        if phrases.lemma_is_listed(noun.head, "parts_of_wholes"):
             return None
         if phrases.word(cue.start) == "missing" and phrases.noun_phrase(after) is not None:
             return None
-
-        whole_cue = Cue("absent", cue.start, after)
         return Negation(
-            cue=whole_cue,
+            cue=Cue("absent", cue.start, after),
             items=(noun,),
             start=start - 1,
             end=phrases.after_tail(after),
@@ -202,26 +191,20 @@ class BackwardFinder:
         subject = self._subject(cue.start, first)
         if subject is None:
             return None
-        start = min(subject.start, cue.start)
-        return Negation(
-            cue=cue,
-            items=(subject,),
-            start=start,
-            end=max(subject.end, end),
-        )
+        return Negation(cue=cue, items=(subject,), start=subject.start, end=end)
 
     def _subject(self, predicate: int, first: int) -> Phrase | None:
         """Return the thing before the predicate that starts at word `predicate`."""
         phrases = self.phrases
         end = self._before_helpers(predicate, first)
-        start = self._clause_start(end, first)
-        start = max(phrases.after_frame(start), start)
+        start = phrases.after_frame(self._clause_start(end, first))
         if start >= end:
             return None
-        is_pronoun = end == start + 1 and phrases.tag(start) == "PRON"
+        subject = noun_of(start, end)
+        is_pronoun = subject.is_word and phrases.tag(start) == "PRON"
         if is_pronoun or phrases.says_nothing(start, end):
             return None
-        return noun_of(start, end)
+        return subject
 
     def _before_helpers(self, i: int, first: int) -> int:
         phrases = self.phrases
@@ -237,9 +220,7 @@ class BackwardFinder:
 
     def _ends_clause(self, i: int, end: int) -> bool:
         phrases = self.phrases
-        if phrases.tag(i) == "PUNCT" or phrases.word(i) in listed("clause_words"):
+        if phrases.tag(i) == "PUNCT" or phrases.is_listed(i, "clause_words"):
             return True
-        if phrases.tag(i) not in FINITE_TAGS:
-            return False
-        is_noun = phrases.tag(i - 1) == "DET" or i + 1 == end
-        return not is_noun
+        # A "verb" after an article, or at the end, is a noun.
+        return phrases.is_finite(i) and phrases.tag(i - 1) != "DET" and i + 1 != end

@@ -1,12 +1,10 @@
 """Rule 2 of `scope`: the list items that share one cue."""
 
 from dataclasses import replace
-from itertools import pairwise
 
 from nt2vr.negation.parse.cues import cues
 from nt2vr.negation.parse.negations import CueKind
 from nt2vr.negation.parse.phrases import Phrase, Phrases
-from nt2vr.negation.parse.tokens import FINITE_TAGS
 from nt2vr.negation.parse.wordlists import listed
 
 
@@ -40,17 +38,18 @@ class DeniedListFinder:
         """Return whether commas join denied words: "no dogs, cats, birds"."""
         phrases = self.phrases
         # Not: without snow, farmers | plough
-        is_closed = phrases.tag(end) in {"", "PUNCT", "CONJ", "ADP"}
-        if not is_closed or any(item.end - item.start != 1 for item in pending):
+        if phrases.tag(end) not in {"", "PUNCT", "CONJ", "ADP"}:
+            return False
+        if not all(item.is_word for item in pending):
             return False
 
         # neither dogs, cats nor
         if has_wanted_before or len(pending) > 1 or phrases.word(end) == "nor":
             return True
         # avoid rain, snow
-        cue_word = phrases.word(first.start - 1)
-        is_order = cue_word != "no" and cue_word in listed("denying_things")
-        return is_order and first.end == first.start + 1
+        cue = first.start - 1
+        is_order = phrases.is_listed(cue, "denying_things") and phrases.word(cue) != "no"
+        return is_order and first.is_word
 
     def _next_item(self, first: Phrase, kind: CueKind, end: int) -> tuple[Phrase, str] | None:
         """Return the item after word `end` and the conjunction before it, if any."""
@@ -67,11 +66,10 @@ class DeniedListFinder:
         # not at night and | without a kite; but of "not at night or without a lamp", both are denied
         if conjunction != "or" and cues().get(phrases.word(start)) == "without":
             return None
-
         # adds no milk, and | hands
-        is_new_action = first.kind == "verb" and start == end + 2 and conjunction == "and"
-        if is_new_action:
+        if first.kind == "verb" and phrases.words[end:start] == [",", "and"]:
             return None
+
         item = self._item(first, start)
         if item is None or not self._shares_cue(first, item, conjunction, kind):
             return None
@@ -89,46 +87,52 @@ class DeniedListFinder:
         else:
             item = phrases.quality(i)
 
+        if item is not None:
+            return item
+
         # no straps or | padding
-        if item is None and first.kind == "noun" and phrases.tag(i) == "VBG":
-            if phrases.word(i - 1) == "or":
-                item = phrases.verb_phrase(i)
-            if item:
-                item = replace(item, kind="noun")
+        if first.kind == "noun" and phrases.tag(i) == "VBG" and phrases.word(i - 1) == "or":
+            action = phrases.verb_phrase(i)
+            if action:
+                return replace(action, kind="noun")
         # playing the guitar or | the piano; without icing or | sprinkles
-        if item is None and (first.object is not None or first.end == first.start + 1):
-            item = phrases.noun_phrase(i)
-        return item
+        if first.object is not None or first.is_word:
+            return phrases.noun_phrase(i)
+        return None
 
     def _shares_cue(self, first: Phrase, item: Phrase, conjunction: str, kind: CueKind) -> bool:
         phrases = self.phrases
+        is_joined_by_and = conjunction == "and"
         if item.kind == "verb":
             if phrases.tag(first.head) != phrases.tag(item.head):
                 return False
-            are_bare = first.end - first.start == 1 == item.end - item.start
-            return conjunction != "and" or are_bare
+            return not is_joined_by_and or (first.is_word and item.is_word)
 
-        tag = phrases.tag(item.start)
-        acts = phrases.tag(item.end) in FINITE_TAGS and (tag == "DET" or phrases.is_actor(item))
-        # A new clause, or: without horns and | a bull with horns
-        if acts or tag == "PRON" or phrases.word(item.end) in {"with", "without", "who"}:
+        if self._starts_clause(item):
             return False
-        if conjunction != "and" or tag != "DET":
+        if not is_joined_by_and or phrases.tag(item.start) != "DET":
             return True
         first_acts = first.kind == "noun" and phrases.is_actor(first)
         return kind != "no" and phrases.is_actor(item) == first_acts
 
+    def _starts_clause(self, item: Phrase) -> bool:
+        """Return whether a phrase starts a clause, as in "without horns and | a bull with horns"."""
+        phrases = self.phrases
+        tag = phrases.tag(item.start)
+        if tag == "PRON" or phrases.word(item.end) in {"with", "without", "who"}:
+            return True
+        return phrases.is_finite(item.end) and (tag == "DET" or phrases.is_actor(item))
+
     def split_runs(self, item: Phrase) -> list[Phrase]:
         """Split a list that lacks its commas: "no | taxis | buses"."""
-        starts = [item.start]
-        if item.kind == "noun":
-            plurals = {i for i in range(item.start, item.core) if self._is_plural(i)}
-            starts += [i for i in sorted(plurals) if i - 1 in plurals]
-
         parts = []
-        for start, end in pairwise(starts):
-            parts.append(replace(item, start=start, end=end, head=end - 1, setting=None))
-        parts.append(replace(item, start=starts[-1]))
+        start = item.start
+        if item.kind == "noun":
+            for i in range(start + 1, item.core):
+                if self._is_plural(i - 1) and self._is_plural(i):
+                    parts.append(replace(item, start=start, end=i, head=i - 1, setting=None))
+                    start = i
+        parts.append(replace(item, start=start))
         return parts
 
     def _is_plural(self, i: int) -> bool:

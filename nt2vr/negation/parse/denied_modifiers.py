@@ -6,9 +6,6 @@ from nt2vr.negation.parse.cues import cues
 from nt2vr.negation.parse.denied_phrases import US
 from nt2vr.negation.parse.negations import CueKind
 from nt2vr.negation.parse.phrases import Phrase, Phrases
-from nt2vr.negation.parse.tagged_words import CLAUSE_EDGES
-from nt2vr.negation.parse.tokens import FINITE_TAGS
-from nt2vr.negation.parse.wordlists import listed
 
 _ARTICLES = frozenset({"the", "a", "an", "this"})
 
@@ -23,7 +20,7 @@ class ModifierFinder:
         """Extend a noun that can act by the modifiers after it."""
         phrases = self.phrases
         # where no planes | land
-        is_relative = phrases.tag(noun.start - 2) == "WH" and phrases.tag(noun.end) in FINITE_TAGS
+        is_relative = phrases.tag(noun.start - 2) == "WH" and phrases.is_finite(noun.end)
         takes_finite = kind == "no" and (is_relative or not has_wanted_before)
         if not takes_finite and has_wanted_before and not self._may_act(noun, kind):
             return noun
@@ -46,7 +43,7 @@ class ModifierFinder:
             end = verb.end
 
         # everything shot | at night
-        if phrases.word(noun.head) in listed("anything"):
+        if phrases.is_listed(noun.head, "anything"):
             setting = None
         return replace(noun, end=end, setting=setting)
 
@@ -66,12 +63,10 @@ class ModifierFinder:
         phrases = self.phrases
         if kind == "nobody" or self._is_specific(noun, kind):
             return True
-        is_generic = (
-            kind == "without"
-            or phrases.tag(noun.start) != "DET"
-            or phrases.word(noun.start) == "any"
-        )
-        return is_generic and phrases.is_actor(noun) and self._is_actor_in_general(noun, kind)
+        has_article = phrases.tag(noun.start) == "DET" and phrases.word(noun.start) != "any"
+        if (has_article and kind != "without") or not phrases.is_actor(noun):
+            return False
+        return self._is_actor_in_general(noun, kind)
 
     def _is_specific(self, noun: Phrase, kind: CueKind) -> bool:
         """Return whether modifiers must be of this noun: "the ones | made of glass"."""
@@ -80,32 +75,35 @@ class ModifierFinder:
         if head in {"one", "ones", "those"} or head.endswith("ing"):
             return True
 
-        if kind == "without":
-            # without the alarm | ringing
-            is_single = noun.end == noun.start + 1 and not head.endswith("s")
-            is_clause = phrases.word(noun.start) == "the" or is_single
-            return is_clause and phrases.lemma(noun.start - 2) not in listed("actors")
-
-        has_participle = phrases.tag(noun.end) in {"VBN", "VBD"}
-        is_last = phrases.tag(noun.end + 1) in CLAUSE_EDGES
-        return kind == "no" and has_participle and is_last
+        if kind == "no":
+            has_participle = phrases.tag(noun.end) in {"VBN", "VBD"}
+            return has_participle and phrases.is_clause_edge(noun.end + 1)
+        if kind != "without" or phrases.lemma_is_listed(noun.start - 2, "actors"):
+            return False
+        # without the alarm | ringing
+        if phrases.word(noun.start) == "the":
+            return True
+        return noun.is_word and not head.endswith("s")
 
     def _is_actor_in_general(self, noun: Phrase, kind: CueKind) -> bool:
         phrases = self.phrases
+        start = noun.start
         if kind == "no":
             return True
         if kind == "without":
             # a bike without a rider | leaning; but not: a man without a child | leaning
-            return phrases.lemma(noun.start - 2) not in listed("actors")
+            return not phrases.lemma_is_listed(start - 2, "actors")
 
-        before = phrases.words[max(0, noun.start - 3) : noun.start]
-        for first in range(len(before)):
-            if cues().get(" ".join(before[first:])) == "except":
-                return True
         # there are not | kids, don't show | kids
-        if before[:1] == ["there"]:
+        if phrases.word(max(0, start - 3)) == "there":
             return True
-        return not (listed("showing") | US).isdisjoint(before[-1:])
+        if phrases.is_listed(start - 1, "showing") or phrases.word(start - 1) in US:
+            return True
+        for length in (1, 2, 3):
+            cue = " ".join(phrases.words[max(0, start - length) : start])
+            if cues().get(cue) == "except":
+                return True
+        return False
 
     def _is_closed(self, i: int, kind: CueKind) -> bool:
         """Return whether no modifier may start at word i: "present", another "without"."""
@@ -122,17 +120,15 @@ class ModifierFinder:
             return True
         if kind not in {"no", "nobody"} or place.object is None:
             return False
-        has_article = phrases.word(place.object) in _ARTICLES
-        return has_article and phrases.word(place.start) in listed("scenes")
+        return phrases.word(place.object) in _ARTICLES and phrases.is_listed(place.start, "scenes")
 
     def _modifying_verb(self, i: int, takes_finite: bool) -> Phrase | None:
         """Return "swimming", "dressed in red" or "who swim" at word i; "swim" if `takes_finite`."""
         phrases = self.phrases
-        is_relative = phrases.tag(i) == "WH"
-        clause = i + 1 if is_relative else i
-        tag = phrases.tag(clause)
-        if tag in {"VBG", "VBN"}:
-            return phrases.verb_phrase(clause)
-        if tag in FINITE_TAGS and (is_relative or takes_finite):
-            return phrases.verb_phrase(clause)
+        verb = i
+        if phrases.tag(i) == "WH":
+            takes_finite = True
+            verb += 1
+        if phrases.tag(verb) in {"VBG", "VBN"} or (takes_finite and phrases.is_finite(verb)):
+            return phrases.verb_phrase(verb)
         return None

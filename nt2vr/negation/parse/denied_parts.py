@@ -6,7 +6,6 @@ from nt2vr.negation.parse.negations import Negation
 from nt2vr.negation.parse.phrases import NEW_START, Phrases
 from nt2vr.negation.parse.tokens import FINITE_TAGS, VERB_TAGS
 from nt2vr.negation.parse.wanted import WantedFinder
-from nt2vr.negation.parse.wordlists import listed
 
 # Kinds of cues that may begin a part of their own.
 _MAY_STAND_APART = frozenset({"not", "no", "without", "order", "nobody"})
@@ -21,11 +20,11 @@ class PartFinder:
 
     def extend(self, negation: Negation, negations: Sequence[Negation]) -> Negation:
         """Return a negation that reaches to the end of its part, if it stands apart."""
-        if not negation.items or negation.end != negation.items[-1].core:
+        end = negation.end
+        if not negation.items or negation.items[-1].core != end:
             return negation
         if not self._stands_apart(negation, negations):
             return negation
-        end = negation.end
         if self.phrases.tag(end) in self._tags_of_both(negation, negations):
             return negation
 
@@ -42,17 +41,20 @@ class PartFinder:
             return False
         if negation.items[-1].kind == "quality":
             return False
-
-        is_joined = phrases.tag(cue - 1) in {"PUNCT", "CONJ"} and phrases.word(cue - 1) != "'s"
-        if is_joined or phrases.words[cue : cue + 2] == ["but", "not"]:
+        if phrases.is_clause_edge(cue - 1) and phrases.word(cue - 1) != "'s":
             return True
-        if phrases.word(cue) not in listed("contrasts"):
-            return False
-
-        is_pronoun = phrases.word(negation.end - 1) in {"one", "ones", "those"}
-        if phrases.tag(negation.end) != "ADP" or is_pronoun:
+        if phrases.words[cue : cue + 2] == ["but", "not"]:
             return True
-        wanted_before = [i for i in self._wanted.words(negations) if i < cue]
+        return phrases.is_listed(cue, "contrasts") and self._is_all_contrasted(negation, negations)
+
+    def _is_all_contrasted(self, negation: Negation, negations: Sequence[Negation]) -> bool:
+        """Return whether what follows a denied phrase is denied, too, and not of both parts."""
+        phrases = self.phrases
+        if phrases.tag(negation.end) != "ADP":
+            return True
+        if phrases.word(negation.end - 1) in {"one", "ones", "those"}:
+            return True
+        wanted_before = [i for i in self._wanted.words(negations) if i < negation.cue.start]
         if self._wanted.acts(wanted_before):
             return True
         return any(phrases.place_phrase(i) for i in wanted_before)
@@ -63,16 +65,15 @@ class PartFinder:
         cue = negation.cue.start
         if negation.cue.kind == "no":
             return frozenset()
-        is_joint = phrases.word(cue - 1) == "and" or phrases.word(cue) in {"rather", "instead"}
-        if negation.cue.kind == "not" and is_joint:
-            wanted_before = self._wanted.words(negations, negation.start)
-            if not self._wanted.acts(wanted_before):
-                return VERB_TAGS | {"ADP"}
-        return FINITE_TAGS
+        is_joined = phrases.word(cue - 1) == "and" or phrases.word(cue) in {"rather", "instead"}
+        if negation.cue.kind != "not" or not is_joined:
+            return FINITE_TAGS
+        if self._wanted.acts(self._wanted.words(negations, negation.start)):
+            return FINITE_TAGS
+        return VERB_TAGS | {"ADP"}
 
     def _starts_part(self, i: int) -> bool:
-        tag = self.phrases.tag(i)
         word = self.phrases.word(i)
-        if tag in {"", "PUNCT"} or word in NEW_START:
-            return True
-        return tag == "CONJ" and word != "or"
+        if word == "or":
+            return False
+        return self.phrases.is_clause_edge(i) or word in NEW_START

@@ -5,13 +5,14 @@ from dataclasses import replace
 from nt2vr.negation.parse.negations import Cue
 from nt2vr.negation.parse.phrases import Phrase, Phrases, noun_of
 from nt2vr.negation.parse.tagged_words import CLAUSE_EDGES
-from nt2vr.negation.parse.tokens import FINITE_TAGS, VERB_TAGS
-from nt2vr.negation.parse.wordlists import listed, words
+from nt2vr.negation.parse.tokens import VERB_TAGS
+from nt2vr.negation.parse.wordlists import words
 
 # I don't want to see …
 WATCHING = words("see watch hear want need like")
 # Don't show me …
 US = words("me us")
+_MARK_TAGS = CLAUSE_EDGES | {"WH"}
 _CONTENT_TAGS = frozenset({"NOUN", "ADJ", "ADP", "NUM", "OTHER", *VERB_TAGS})
 
 
@@ -39,41 +40,32 @@ class DeniedPhraseFinder:
         """Return the verb before a cue if it is denied, too: "wearing no hat", "eats nothing"."""
         phrases = self.phrases
         before = cue.start - 1
-        if phrases.tag(before) not in VERB_TAGS or phrases.is_auxiliary(before):
+        if not phrases.is_main_verb(before):
             return None
-
-        verb = phrases.lemma(before)
         if cue.kind == "no":
-            if verb in listed("held"):
-                return before
-            return None
+            return before if phrases.lemma_is_listed(before, "held") else None
 
         is_object = cue.kind == "nobody" and phrase.start == cue.start
+        if not is_object or phrases.lemma(before) in {"be", "have"}:
+            return None
         has_exception = phrases.word(cue.end) in {"but", "except", "save", "other", "besides"}
-        if is_object and verb not in {"be", "have"} and not has_exception:
-            return before
-        return None
+        return None if has_exception else before
 
     def _phrase_after(self, cue: Cue) -> Phrase | None:
         if cue.kind == "minus":
             return noun_of(cue.end, cue.end + 1)
-
-        phrases = self.phrases
         start = self._skip_helpers(cue)
         if cue.kind == "nobody":
             return self._phrase_of_nobody(cue, start)
 
         start = self._skip_sign(start)
-        # not shown | eating
-        is_shown = cue.kind == "not" and phrases.word(start) in listed("shown")
-        if is_shown and phrases.tag(start + 1) == "VBG":
-            start += 1
-
         phrase = None
         if cue.kind in {"no", "order"}:
-            phrase = phrases.noun_phrase(start)
+            phrase = self.phrases.noun_phrase(start)
+        elif cue.kind == "not":
+            start = self._skip_shown(start)
         if phrase is None:
-            phrase = phrases.any_phrase(start)
+            phrase = self.phrases.any_phrase(start)
         if phrase is None:
             return None
 
@@ -81,18 +73,27 @@ class DeniedPhraseFinder:
             phrase = self._without_predicate(phrase)
         return self._with_quality(phrase)
 
+    def _skip_shown(self, i: int) -> int:
+        """Return the word after "shown" in "not shown | eating"; elsewhere word i."""
+        if self.phrases.is_listed(i, "shown") and self.phrases.tag(i + 1) == "VBG":
+            return i + 1
+        return i
+
     def _phrase_of_nobody(self, cue: Cue, start: int) -> Phrase:
+        phrase = None
+        if self._nobody_acts(cue, start) or self._none_is(cue, start):
+            phrase = self.phrases.any_phrase(self._skip_sign(start))
+        return phrase or replace(noun_of(cue.start, cue.end), head=cue.start)
+
+    def _nobody_acts(self, cue: Cue, start: int) -> bool:
         phrases = self.phrases
-        acts = phrases.verb_phrase(start) and phrases.after_tail(cue.end) == cue.end
-        # none of them | men
-        is_there = phrases.word(cue.start) == "none" and (
-            start > cue.end or phrases.place_phrase(start)
-        )
-        if acts or is_there:
-            phrase = phrases.any_phrase(self._skip_sign(start))
-            if phrase:
-                return phrase
-        return replace(noun_of(cue.start, cue.end), head=cue.start)
+        return phrases.verb_phrase(start) is not None and phrases.after_tail(cue.end) == cue.end
+
+    def _none_is(self, cue: Cue, start: int) -> bool:
+        """Return whether none of some things is what follows: "none of them | men"."""
+        if self.phrases.word(cue.start) != "none":
+            return False
+        return start > cue.end or self.phrases.place_phrase(start) is not None
 
     def _without_predicate(self, noun: Phrase) -> Phrase:
         """Cut off a last word that only says "in the picture": "no person | present"."""
@@ -103,13 +104,10 @@ class DeniedPhraseFinder:
 
     def _with_quality(self, phrase: Phrase) -> Phrase:
         """Add the quality to something vague: "leave out anything | indoors"."""
-        phrases = self.phrases
         end = phrase.end
-        is_vague = phrases.word(end - 1) in listed("anything")
-        if not is_vague or phrases.after_tail(end) != end:
+        if not self.phrases.is_listed(end - 1, "anything") or self.phrases.after_tail(end) != end:
             return phrase
-
-        quality = phrases.quality(end)
+        quality = self.phrases.quality(end)
         if quality is None:
             return phrase
         return replace(phrase, end=quality.end, setting=None)
@@ -129,33 +127,32 @@ class DeniedPhraseFinder:
     def _action_to_show(self, verb: Phrase) -> Phrase | None:
         """Return the action after "does not feature" or "don't want to see"."""
         phrases = self.phrases
-        last = verb.end - 1
-        asks = phrases.lemma(last) in WATCHING or phrases.word(last) in US
-        if not asks and not (verb.head == last and self._depicts(verb)):
-            return None
         if phrases.tag(verb.end) != "VBG":
             return None
-        return phrases.verb_phrase(verb.end)
+        last = verb.end - 1
+        asks = phrases.lemma(last) in WATCHING or phrases.word(last) in US
+        if asks or (verb.head == last and self._depicts(verb)):
+            return phrases.verb_phrase(verb.end)
+        return None
 
     def _noun_to_show(self, verb: Phrase) -> Phrase | None:
         """Return the object of "does not show us | a dog"."""
         phrases = self.phrases
-        if verb.object is None or phrases.word(verb.head) not in listed("showing"):
+        if verb.object is None or not phrases.is_listed(verb.head, "showing"):
             return None
         start = verb.object
         if phrases.word(start) in US:
             start += 1
-        noun = phrases.noun_phrase(start)
-        if noun is None or phrases.tag(start) != "PRON" or phrases.word(start) in listed("actors"):
-            return noun
-        return None
+        if phrases.tag(start) == "PRON" and not phrases.is_listed(start, "actors"):
+            return None
+        return phrases.noun_phrase(start)
 
     def _is_about_picture(self, verb: Phrase, cue: Cue) -> bool:
         clause = self.phrases.clause_start(cue.start)
         return self._depicts(verb) or self.phrases.says_nothing(clause, cue.start)
 
     def _depicts(self, verb: Phrase) -> bool:
-        return self.phrases.lemma(verb.head) in listed("depicting")
+        return self.phrases.lemma_is_listed(verb.head, "depicting")
 
     def _skip_helpers(self, cue: Cue) -> int:
         """Return the first word after a cue that is neither "of them" nor an auxiliary."""
@@ -169,60 +166,66 @@ class DeniedPhraseFinder:
             elif phrases.tag(i + 1) == "WH":
                 i += 2
 
-        while self._is_helper(cue, i):
+        while self._is_helper(i) or (cue.kind == "nobody" and phrases.tag(i) == "WH"):
             i += 1
         return i
 
-    def _is_helper(self, cue: Cue, i: int) -> bool:
+    def _is_helper(self, i: int) -> bool:
         phrases = self.phrases
-        if cue.kind == "nobody" and phrases.tag(i) == "WH":
-            return True
         if phrases.is_auxiliary(i) and not phrases.verb_phrase(i):
             return True
-        if phrases.word(i) in {"gonna", "wanna"}:
-            return True
-        is_emphasis = phrases.word(i) in {"really", "actually", "exactly", "quite"}
-        return is_emphasis and phrases.tag(i + 1) == "DET"
+        match phrases.word(i):
+            case "gonna" | "wanna":
+                return True
+            case "really" | "actually" | "exactly" | "quite":
+                return phrases.tag(i + 1) == "DET"
+        return False
 
     def _skip_sign(self, i: int) -> int:
         """Return the word after "any sign of", or word i without such words."""
         phrases = self.phrases
         sign = i
-        while phrases.word(sign) in listed("vague_articles"):
+        while phrases.is_listed(sign, "vague_articles"):
             sign += 1
-        if phrases.word(sign) in listed("signs") and phrases.word(sign + 1) in {"of", "for"}:
+        if phrases.is_listed(sign, "signs") and phrases.word(sign + 1) in {"of", "for"}:
             return sign + 2
         return i
 
     def _describes_noun(self, cue: Cue, quality: Phrase) -> bool:
         """Return whether a quality is one of a noun: "a not crowded beach"."""
         phrases = self.phrases
-        if phrases.tag(cue.start - 1) == "DET" or phrases.word(quality.end) in listed("frames"):
+        if phrases.tag(cue.start - 1) == "DET" or phrases.is_listed(quality.end, "frames"):
             return True
+        return phrases.tag(quality.end) == "NOUN" and self._follows_description(cue)
 
-        # an old but not rusty car
+    def _follows_description(self, cue: Cue) -> bool:
+        """Return whether a cue is that of "an old but | not rusty car"."""
+        phrases = self.phrases
         end = cue.start
         if phrases.word(end - 1) in {"yet", "and", ","}:
             end -= 1
+        elif phrases.word(end) != "but":
+            return False
         start = phrases.before(end, {"ADJ", "ADV"})
-        is_joined = end < cue.start or phrases.word(cue.start) == "but"
-        precedes_noun = phrases.tag(quality.end) == "NOUN" and is_joined
-        return precedes_noun and start < end and phrases.tag(start - 1) in {"DET", ""}
+        return start < end and phrases.tag(start - 1) in {"DET", ""}
 
     def _is_odd(self, phrase: Phrase) -> bool:
         """Return whether a phrase after "without" is likely misread: "w/out | uniform"."""
-        odd_tags = {"ADJ", "VBN", *FINITE_TAGS}
-        return phrase.kind != "noun" and self.phrases.tag(phrase.start) in odd_tags
+        if phrase.kind == "noun":
+            return False
+        return self.phrases.is_finite(phrase.start) or self.phrases.tag(phrase.start) in {
+            "ADJ",
+            "VBN",
+        }
 
     def _up_to_mark(self, cue: Cue) -> Phrase | None:
         """Return the words up to the next mark, where no phrase fits: "w/out uniform"."""
-        if not self._is_typed:
+        if not self._is_typed or cue.kind not in {"not", "no", "without", "order"}:
             return None
         phrases = self.phrases
         end = cue.end
-        while phrases.tag(end) not in CLAUSE_EDGES | {"WH"} or phrases.joins_adjectives(end):
+        has_content = False
+        while phrases.tag(end) not in _MARK_TAGS or phrases.joins_adjectives(end):
+            has_content = has_content or phrases.tag(end) in _CONTENT_TAGS
             end += 1
-        has_content = any(phrases.tag(i) in _CONTENT_TAGS for i in range(cue.end, end))
-        if not has_content or cue.kind not in {"not", "no", "without", "order"}:
-            return None
-        return noun_of(cue.end, end)
+        return noun_of(cue.end, end) if has_content else None

@@ -5,9 +5,7 @@ from dataclasses import replace
 
 from nt2vr.negation.parse.negations import Negation
 from nt2vr.negation.parse.phrases import Phrase, Phrases
-from nt2vr.negation.parse.tagged_words import CLAUSE_EDGES
 from nt2vr.negation.parse.wanted import WantedFinder
-from nt2vr.negation.parse.wordlists import listed
 
 
 class PlaceFinder:
@@ -45,7 +43,7 @@ class PlaceFinder:
 
         An example is somebody who doesn't | live in a house.
         """
-        if self.phrases.lemma(last.head) in listed("dwelling"):
+        if self.phrases.lemma_is_listed(last.head, "dwelling"):
             return True
         return self._is_at_somebody(last.core) or self._denies_for_kind(negation.cue.start)
 
@@ -56,17 +54,19 @@ class PlaceFinder:
             cue -= 1
         if phrases.tag(cue - 1) != "WH":
             return False
-        start = phrases.before(cue - 1, {"NOUN", "ADJ"})
-        starts_clause = phrases.tag(start - 1) in CLAUSE_EDGES
         # But not: a man who isn't
-        is_plural = phrases.word(cue - 2) != phrases.lemma(cue - 2)
-        return starts_clause and is_plural
+        noun = cue - 2
+        if phrases.word(noun) == phrases.lemma(noun):
+            return False
+        start = phrases.before(cue - 1, {"NOUN", "ADJ"})
+        return phrases.is_clause_edge(start - 1)
 
     def _is_at_somebody(self, place: int) -> bool:
         """Return whether what somebody does is meant for another: "doesn't bark | at people"."""
+        if self.phrases.word(place) != "at":
+            return False
         somebody = self.phrases.noun_phrase(place + 1)
-        is_at = self.phrases.word(place) == "at"
-        return is_at and somebody is not None and self.phrases.is_actor(somebody)
+        return somebody is not None and self.phrases.is_actor(somebody)
 
     def _is_place_of_wanted(self, negation: Negation, wanted: list[int]) -> bool:
         """Return whether a place is that of what is wanted after it.
@@ -76,8 +76,8 @@ class PlaceFinder:
         last = negation.items[-1]
         if last.kind != "noun" or self.phrases.word(last.core + 1) != "the":
             return False
-        denies_all = negation.cue.kind in {"no", "nobody"}
-        if not denies_all and self.phrases.word(negation.cue.start) != "nor":
+        cue = negation.cue
+        if cue.kind not in {"no", "nobody"} and self.phrases.word(cue.start) != "nor":
             return False
         return not wanted or min(wanted) >= negation.end
 

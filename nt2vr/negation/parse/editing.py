@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 from nt2vr.negation.parse.negations import Cue, Negation
 from nt2vr.negation.parse.phrases import Phrases, noun_of
-from nt2vr.negation.parse.tagged_words import CLAUSE_EDGES
 from nt2vr.negation.parse.wordlists import listed, listed_runs, words
 
 # Words before the replacement, by verb, the surest first.
@@ -66,7 +65,7 @@ class EditFinder:
 
         if phrases.word(i) == "replaced" and phrases.word(i + 1) in {"by", "with"}:
             return self._unwanted(Cue("edit", i, i + 2), phrases.clause_start(i), i, i + 2)
-        is_last = phrases.tag(i + 1) in CLAUSE_EDGES
+        is_last = phrases.is_clause_edge(i + 1)
         if phrases.word(i) in _LAST and is_last:
             return self._left_out(i, i + 1)
         return None
@@ -87,7 +86,7 @@ class EditFinder:
         noun = self.phrases.noun_phrase(i)
         if end == i or (noun is not None and noun.end > end):
             return 0
-        while end < self.num_words and self.phrases.word(end) in listed("joints"):
+        while end < self.num_words and self.phrases.is_listed(end, "joints"):
             end += 1
         return end - i
 
@@ -110,11 +109,7 @@ class EditFinder:
         if after == i or after >= self.num_words:
             return None
         if " ".join(phrases.words[after : after + 2]) not in _WHOEVER:
-            return Negation(
-                cue=Cue("order", i, after),
-                start=i,
-                end=after,
-            )
+            return Negation(Cue("order", i, after), i, after)
 
         end = after + 2
         while end < self.num_words and phrases.tag(end) not in {"PUNCT", "CONJ"}:
@@ -137,9 +132,4 @@ class EditFinder:
         )
 
     def _left_out(self, start: int, end: int) -> Negation:
-        return Negation(
-            cue=Cue("edit", start, end),
-            start=start,
-            end=end,
-            link=_LINK,
-        )
+        return Negation(cue=Cue("edit", start, end), start=start, end=end, link=_LINK)

@@ -9,6 +9,8 @@ from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.tokens import FINITE_TAGS
 from nt2vr.negation.parse.wordlists import listed
 
+_VERBS_AND_MARKS = FINITE_TAGS | {"VB", "PUNCT"}
+
 ExceptionStatus = Literal["unwanted", "wanted", "none"]
 
 
@@ -21,48 +23,47 @@ class ExceptionFinder:
     def status(self, cue: Cue, negations: Sequence[Negation]) -> ExceptionStatus:
         """Return whether the thing after a cue is unwanted or wanted, or is no exception at all."""
         phrases = self.phrases
-        next_word = phrases.word(cue.end)
-        if phrases.tag(cue.end) in {"", "PUNCT"} or next_word in listed("denials"):
+        if phrases.is_end(cue.end) or phrases.is_listed(cue.end, "denials"):
             return "none"
-
         clause = self._clause_start(cue)
         if clause == cue.start:
             return self._status_at_start(cue)
 
-        is_denied = self._denial_before(cue, clause, negations) is not None
+        denial = self._denial_before(cue, clause, negations)
         universal = self._universal_before(cue, clause)
-        has_universal = universal < cue.start
-        # "every animal | but" makes an exception; not: all sing | but
-        makes_exception = has_universal and not self._acts(universal + 1, cue.start)
-        if is_denied:
-            makes_exception = makes_exception or self._makes_exception(cue, negations)
-        if self._is_weak(cue) and not makes_exception:
+        if self._is_weak(cue) and not self._excludes_from(cue, universal, denial):
             return "none"
-
-        is_of_kind = has_universal and phrases.word(universal) not in listed("entities")
+        # all animals | except
+        if universal is not None and not phrases.is_listed(universal, "entities"):
+            return "unwanted"
         is_bare = not listed("bare").isdisjoint(phrases.words[clause : cue.start])
-        if (is_denied or is_bare) and not is_of_kind:
+        if denial is not None or is_bare:
             return "wanted"
         return "unwanted"
 
+    def _excludes_from(self, cue: Cue, universal: int | None, denial: Negation | None) -> bool:
+        """Return whether "but" makes an exception: from "every animal", not from "all sing"."""
+        if universal is not None and not self._acts(universal + 1, cue.start):
+            return True
+        return denial is not None and self._excludes_from_denial(cue, denial)
+
     def _acts(self, start: int, end: int) -> bool:
-        verbs_and_marks = {"PUNCT", "MD", "VB", *FINITE_TAGS}
-        return any(self.phrases.tag(i) in verbs_and_marks for i in range(start, end))
+        return any(self.phrases.tag(i) in _VERBS_AND_MARKS for i in range(start, end))
 
     def _status_at_start(self, cue: Cue) -> ExceptionStatus:
         """Return the status of an exception that starts its clause: "except for dogs, no pets"."""
-        phrases = self.phrases
-        first = phrases.noun_phrase(cue.end)
-        is_besides = (
-            phrases.word(cue.start) == "besides"
-            and first is not None
-            and phrases.word(first.end) == ","
-        )
-        if self._is_weak(cue) and not is_besides:
+        if self._is_weak(cue) and not self._is_besides(cue):
             return "none"
-        if listed("denials", "hardly_any", "bare").isdisjoint(phrases.words[cue.end :]):
+        if listed("denials", "hardly_any", "bare").isdisjoint(self.phrases.words[cue.end :]):
             return "unwanted"
         return "wanted"
+
+    def _is_besides(self, cue: Cue) -> bool:
+        """Return whether a cue is that of "besides dogs, no pets"."""
+        if self.phrases.word(cue.start) != "besides":
+            return False
+        excepted = self.phrases.noun_phrase(cue.end)
+        return excepted is not None and self.phrases.word(excepted.end) == ","
 
     def take_back(self, cue: Cue, negations: list[Negation]) -> list[Negation]:
         """Return the negations without the denial from which the exception is made."""
@@ -77,22 +78,24 @@ class ExceptionFinder:
 
     def _exception_from_emptiness(self, cue: Cue) -> Negation:
         """Read "an empty room except for a chair"."""
-        is_with = self.phrases.word(cue.start - 1) == "with"
+        link = ", "
+        if self.phrases.word(cue.start - 1) == "with":
+            link = " with "
         return Negation(
             cue=cue,
             start=cue.start,
             end=cue.end,
-            link=" with " if is_with else ", ",
+            link=link,
             other_kinds=("anything",) if cue.start else (),
         )
 
     def _exception_from_action(self, cue: Cue, denial: Negation) -> Iterator[Negation]:
         """Read "doesn't | wear | anything except | a hat"."""
         action = denial.items[0]
-        start = cue.start
-        if action.object is not None and action.object < cue.start:
-            start = action.object
         end = max(action.start, denial.cue.end)
+        start = cue.start
+        if action.object is not None:
+            start = min(start, action.object)
         yield self._taken_back(denial, cue, end=end, link=self._link(denial))
         yield Negation(cue=cue, start=start, end=cue.end, link=" ")
 
@@ -107,9 +110,9 @@ class ExceptionFinder:
         return replace(denial, items=(), verb=None, other_kinds=other_kinds, end=end, link=link)
 
     def _link(self, denial: Negation) -> str:
-        word_before = self.phrases.word(denial.cue.start - 1)
-        is_with = denial.cue.kind == "without" or word_before == "with"
-        return " with " if is_with else " "
+        if denial.cue.kind == "without" or self.phrases.word(denial.cue.start - 1) == "with":
+            return " with "
+        return " "
 
     def _denied_kinds(self, denial: Negation, cue: Cue) -> tuple[str, ...]:
         """Return the words of a denial for what there may not be, other than the exception."""
@@ -132,32 +135,31 @@ class ExceptionFinder:
             return last
         return None
 
-    def _makes_exception(self, cue: Cue, negations: Sequence[Negation]) -> bool:
+    def _excludes_from_denial(self, cue: Cue, denial: Negation) -> bool:
         """Return whether "but" makes an exception: "no one on it but", and not "no dog but"."""
         phrases = self.phrases
-        last = negations[-1]
-        is_nobody = last.cue.kind == "nobody"
-        if is_nobody and last.cue.end == cue.start:
+        is_nobody = denial.cue.kind == "nobody"
+        if is_nobody and denial.cue.end == cue.start:
             return True
 
-        follows = phrases.noun_phrase(cue.start + 1) or phrases.quality(cue.start + 1)
-        if follows is None or phrases.tag(follows.end) not in {"", "PUNCT", "ADP"}:
+        excepted = phrases.noun_phrase(cue.start + 1) or phrases.quality(cue.start + 1)
+        if excepted is None or phrases.tag(excepted.end) not in {"", "PUNCT", "ADP"}:
             return False
         if phrases.word(cue.start - 1) == ",":
             return False
-        denied_words = phrases.words[last.cue.end : cue.start]
+        denied_words = phrases.words[denial.cue.end : cue.start]
         return is_nobody or not listed("entities", "kinds").isdisjoint(denied_words)
 
     def _is_weak(self, cue: Cue) -> bool:
         """Return whether a cue has other meanings as well, as "but" has."""
-        return self.phrases.word(cue.start) in listed("weak") and cue.end == cue.start + 1
+        return self.phrases.is_listed(cue.start, "weak") and cue.end == cue.start + 1
 
-    def _universal_before(self, cue: Cue, clause: int) -> int:
-        """Return the last "all" or "every" of a clause before its cue; the cue without one."""
-        for i in range(cue.start - 1, clause - 1, -1):
-            if self.phrases.word(i) in listed("universal"):
+    def _universal_before(self, cue: Cue, clause: int) -> int | None:
+        """Return the last "all" or "every" of a clause before its cue."""
+        for i in reversed(range(clause, cue.start)):
+            if self.phrases.is_listed(i, "universal"):
                 return i
-        return cue.start
+        return None
 
     def _clause_start(self, cue: Cue) -> int:
         """Return the first word of the clause; a comma right before the exception is inside."""
@@ -165,7 +167,7 @@ class ExceptionFinder:
         start = cue.start
         if phrases.word(start - 1) == ",":
             start -= 1
-        while phrases.tag(start - 1) not in {"", "PUNCT"}:
+        while not phrases.is_end(start - 1):
             start -= 1
         if phrases.word(start) == ",":
             return cue.start

@@ -19,7 +19,7 @@ from nt2vr.negation.parse.wordlists import lines_of, listed
 
 NOTICE = (
     "This query does not seem to be English. "
-    "The models and the reading of negations know English only."
+    "The models and the parser of negations know only English."
 )
 _FEWEST_WORDS = 3
 _UNKNOWN_SHARE = 0.6

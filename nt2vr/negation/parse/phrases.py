@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from nt2vr.negation.parse.inflect import is_known
 from nt2vr.negation.parse.picture_words import PictureWords
-from nt2vr.negation.parse.tokens import VERB_TAGS
 from nt2vr.negation.parse.wordlists import listed, words
 
 NEW_START = words("just only instead also then")
@@ -37,6 +36,10 @@ class Phrase:
     setting: int | None = None
 
     @property
+    def is_word(self) -> bool:
+        return self.end == self.start + 1
+
+    @property
     def core(self) -> int:
         """The end of the phrase without its setting."""
         return self.end if self.setting is None else self.setting
@@ -51,8 +54,7 @@ class Phrases(PictureWords):
     """Finds phrases in one tagged sentence; finders return None if there is none at word i."""
 
     def is_actor(self, phrase: Phrase) -> bool:
-        actors = listed("actors", "roles")
-        return self.word(phrase.head) in actors or self.lemma(phrase.head) in actors
+        return self.any_form_is_listed(phrase.head, "actors", "roles")
 
     def any_phrase(self, i: int) -> Phrase | None:
         return self.verb_phrase(i) or self.place_phrase(i) or self.noun_phrase(i) or self.quality(i)
@@ -100,7 +102,7 @@ class Phrases(PictureWords):
         if tag != "NUM" or i == 0:
             return tag in {"NOUN", "OTHER"}
         is_name = not self.tokens[i - 1].text.islower() or not is_known(self.word(i - 1))
-        return is_name or self.word(i - 1) in listed("numbered")
+        return is_name or self.is_listed(i - 1, "numbered")
 
     def _modifies_noun(self, i: int, *, is_first: bool) -> bool:
         tag = self.tag(i)
@@ -131,7 +133,7 @@ class Phrases(PictureWords):
 
     def place_phrase(self, i: int) -> Phrase | None:
         """Return "on a stool", "in front of a house", "without singing"."""
-        if self.tag(i) != "ADP" or self.word(i) in listed("excepting"):
+        if self.tag(i) != "ADP" or self.is_listed(i, "excepting"):
             return None
         # out of, next to
         start = self.after(i + 1, {"ADP"})
@@ -167,12 +169,12 @@ class Phrases(PictureWords):
         if noun is None:
             return False
         # a person | in green
-        if self.tag(noun.head) == "ADJ" or self.word(noun.start) in listed("colours"):
+        if self.tag(noun.head) == "ADJ" or self.is_listed(noun.start, "colours"):
             return False
         preposition = self.word(place.start)
         if preposition in listed("settings"):
             return True
-        return preposition == "on" and self.lemma(noun.head) in listed("grounds")
+        return preposition == "on" and self.lemma_is_listed(noun.head, "grounds")
 
     # Verbs
 
@@ -181,7 +183,7 @@ class Phrases(PictureWords):
         verb = i
         while self._precedes_verb(verb, num_words=verb - i):
             verb += 1
-        if self.tag(verb) not in VERB_TAGS or self.is_auxiliary(verb):
+        if not self.is_verb(verb) or self.is_auxiliary(verb):
             return None
         start = verb
         if verb > i and self.word(verb - 1) == "being":
@@ -194,7 +196,7 @@ class Phrases(PictureWords):
             return True
         if self.tag(i) not in {"ADV", "TO"}:
             return False
-        return self.tag(self.after(i, {"ADV", "TO"})) in VERB_TAGS
+        return self.is_verb(self.after(i, {"ADV", "TO"}))
 
 
 class _VerbPhraseReader:

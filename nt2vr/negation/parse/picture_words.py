@@ -23,12 +23,12 @@ class PictureWords(TaggedWords):
             i = end
 
     def _after_medium(self, i: int) -> int:
-        if self.word(i) not in listed("about_frames"):
+        if not self.is_listed(i, "about_frames"):
             return i
         medium = i + 1
-        while self.word(medium) in listed("pointing"):
+        while self.is_listed(medium, "pointing"):
             medium += 1
-        if self.word(medium) not in listed("frames"):
+        if not self.is_listed(medium, "frames"):
             return i
         if self.tag(medium + 1) in {"NOUN", "POS"} or self.word(medium + 1) == "of":
             return i
@@ -38,7 +38,7 @@ class PictureWords(TaggedWords):
         """Return the end of "visible", "to be seen here", "part of this scene" at word i."""
         present = listed("present", "appearing")
         end = i
-        while self.word(end) in listed("helping") and self.word(end + 1):
+        while self.is_listed(end, "helping") and self.word(end + 1):
             end += 1
 
         if self.word(end) in present:

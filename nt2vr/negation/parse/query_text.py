@@ -8,7 +8,7 @@ from nt2vr.negation.parse.negations import Negation
 from nt2vr.negation.parse.phrases import Phrase, Phrases
 from nt2vr.negation.parse.typed import Span
 from nt2vr.negation.parse.wanted import Stretch
-from nt2vr.negation.parse.wordlists import listed, words
+from nt2vr.negation.parse.wordlists import words
 
 _PRONOUNS = words("it them")
 
@@ -36,12 +36,13 @@ class QueryText:
         if start >= end:
             return ""
         first, last = self.span(start, end)
-        if self._is_typed and self.text[first:last].count('"') % 2:
-            if self.text[last : last + 1] == '"':
-                last += 1
+        text = self.text[first:last]
+        if self._is_typed and text.count('"') % 2:
+            if self.text.startswith('"', last):
+                text += '"'
             elif self.text[:first].endswith('"'):
-                first -= 1
-        return " ".join(self.text[first:last].split())
+                text = f'"{text}'
+        return " ".join(text.split())
 
     def cues(self, negations: Sequence[Negation]) -> tuple[Span, ...]:
         spans = [self.span(negation.cue.start, negation.cue.end) for negation in negations]
@@ -57,9 +58,10 @@ class QueryText:
         text = ""
         tags: set[str] = set()
         for stretch in stretches:
-            link = stretch.link if text else ""
-            text += link + self.piece(stretch.start, stretch.end)
-            tags.update(self.phrases.tag(i) for i in range(stretch.start, stretch.end))
+            if text:
+                text += stretch.link
+            text += self.piece(stretch.start, stretch.end)
+            tags.update(map(self.phrases.tag, range(stretch.start, stretch.end)))
         if tags == {"PRON"}:
             return ""
         if self._is_typed and stretches and first.start < stretches[0].start:
@@ -78,29 +80,29 @@ class QueryText:
 
         An example is "no snakes, I'm scared of them".
         """
+        pronouns: list[DeniedItem] = []
         items: list[DeniedItem] = []
         for negation in negations:
-            items += [DeniedItem(phrase, negation) for phrase in negation.items]
-        naming = [item for item in items if not self._is_pronoun(item.phrase)]
-        return naming or items
-
-    def _is_pronoun(self, phrase: Phrase) -> bool:
-        return _PRONOUNS.issuperset(self.phrases.words[phrase.start : phrase.core])
+            for phrase in negation.items:
+                is_pronoun = _PRONOUNS.issuperset(self.phrases.words[phrase.start : phrase.core])
+                items_of_kind = pronouns if is_pronoun else items
+                items_of_kind.append(DeniedItem(phrase, negation))
+        return items or pronouns
 
     def unwanted(
         self, items: Sequence[DeniedItem], stretches: Sequence[Stretch]
     ) -> tuple[str, ...]:
         """Return the items as searchable phrases; in those of verbs, "it" or "them" is named."""
-        texts = [self._unwanted(item) for item in items]
-        if _PRONOUNS.isdisjoint(self.phrases.words):
-            return tuple(texts)
-        thing = self._only_thing(stretches)
-        if not thing:
-            return tuple(texts)
+        thing = ""
+        if not _PRONOUNS.isdisjoint(self.phrases.words):
+            thing = self._only_thing(stretches)
 
-        for i, item in enumerate(items):
-            if item.phrase.kind == "verb":
-                texts[i] = re.sub(r"\b(?:it|them)\b", lambda _: f"the {thing}", texts[i])
+        texts = []
+        for item in items:
+            text = self._unwanted(item)
+            if thing and item.phrase.kind == "verb":
+                text = re.sub(r"\b(?:it|them)\b", lambda _: f"the {thing}", text)
+            texts.append(text)
         return tuple(texts)
 
     def _only_thing(self, stretches: Sequence[Stretch]) -> str:
@@ -121,10 +123,10 @@ class QueryText:
                 i += 1
                 continue
             # a video of | a guitar
-            if phrases.word(noun.head) in listed("frames"):
+            if phrases.is_listed(noun.head, "frames"):
                 i = noun.head + 1
                 continue
-            if phrases.lemma(noun.head) not in listed("humans"):
+            if not phrases.lemma_is_listed(noun.head, "humans"):
                 yield self.piece(phrases.after(i, {"DET"}), min(noun.end, stretch.end))
             i = noun.end
 
@@ -135,9 +137,9 @@ class QueryText:
         before = ""
         start = self._after_request(item)
         if phrase is first:
+            # wearing no | hat
             if negation.verb is not None:
                 before = self.piece(negation.verb, negation.cue.start)
-            # wearing no | hat
             if negation.thing:
                 before = f"{before} {negation.thing}"
                 start = max(phrase.start, negation.cue.end)
@@ -149,20 +151,23 @@ class QueryText:
     def _after_request(self, item: DeniedItem) -> int:
         """Return the first word of an item that is part of neither "any" nor "show me"."""
         phrases = self.phrases
-        i = item.phrase.start
-        asks = item.phrase.kind == "verb" and self._is_by_speaker(item.negation.cue.start - 1)
-        skipped = {"any", "either", "to", "me"} if asks else {"any", "either", "to"}
-        # In "two men, not watching", nobody asks to see something.
-        skips_verbs = asks and phrases.word(i) != "watching"
-        while i + 1 < item.phrase.core:
-            is_request = skips_verbs and phrases.lemma(i) in listed("requests")
+        start = item.phrase.start
+        last = item.phrase.core - 1
+        skipped = {"any", "either", "to"}
+        skips_verbs = False
+        if item.phrase.kind == "verb" and self._is_by_speaker(item.negation.cue.start - 1):
+            skipped.add("me")
+            # In "two men, not watching", nobody asks to see something.
+            skips_verbs = phrases.word(start) != "watching"
+
+        for i in range(start, last):
+            is_request = skips_verbs and phrases.lemma_is_listed(i, "requests")
             if not is_request and phrases.word(i) not in skipped:
-                break
-            i += 1
-        return i
+                return i
+        return max(start, last)
 
     def _is_by_speaker(self, i: int) -> bool:
         """Return whether word i ends "I" or "please": "I don't …", "please don't …"."""
         while self.phrases.is_auxiliary(i):
             i -= 1
-        return i < 0 or self.phrases.word(i) in listed("speakers")
+        return i < 0 or self.phrases.is_listed(i, "speakers")

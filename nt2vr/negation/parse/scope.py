@@ -17,7 +17,8 @@ Rules, applied to tagged words and phrases (`phrases`):
 7. What is denied after a comma or a conjunction reaches to the next one: "a river, no boats passing
    under a bridge". An action after "and not" is of both: "a man and not a woman playing".
 
-Each rule is a method of `ScopeFinder`, in this order.
+Rule 1 is in `denied_phrases`, 2 in `denied_lists`, 3 in `denied_places`, 4 in `denied_modifiers`, 5 in
+`denied_before`, 6 in `exceptions` and 7 in `denied_parts`. `ScopeFinder` applies them.
 """
 
 from collections.abc import Sequence
@@ -35,12 +36,13 @@ from nt2vr.negation.parse.exceptions import ExceptionFinder
 from nt2vr.negation.parse.negations import Cue, Negation
 from nt2vr.negation.parse.other_kinds import OtherKindFinder
 from nt2vr.negation.parse.phrases import Phrase, Phrases
-from nt2vr.negation.parse.tokens import FINITE_TAGS, VERB_TAGS
+from nt2vr.negation.parse.tokens import VERB_TAGS
 from nt2vr.negation.parse.wanted import WantedFinder
-from nt2vr.negation.parse.wordlists import listed, words
+from nt2vr.negation.parse.wordlists import words
 
 # Kinds of cues that deny what comes after them.
 _FORWARD = frozenset({"not", "no", "without", "order", "nobody", "minus"})
+_CLAUSE_STARTS = VERB_TAGS | {"PRON", "NEG", "ADP"}
 _ABSENCES = words("absence lack shortage")
 
 
@@ -59,9 +61,8 @@ class ScopeFinder:
         self.phrases = phrases
         self.wanted = WantedFinder(phrases)
         self._is_typed = typed
-        self._edits: dict[int, Negation] = {}
-        if editing:
-            self._edits = {edit.start: edit for edit in EditFinder(phrases).edits()}
+        edits = EditFinder(phrases).edits() if editing else ()
+        self._edits = {edit.start: edit for edit in edits}
         self._cues = CueFinder(phrases, self._edits)
         self._denied_phrases = DeniedPhraseFinder(phrases, typed)
         self._lists = DeniedListFinder(phrases)
@@ -77,32 +78,35 @@ class ScopeFinder:
         negations: list[Negation] = []
         for cue in self._cues.find():
             negations = self._with_cue(negations, cue)
-        negations = [self._assign_place(negation, negations) for negation in negations]
-        return [self._extend_to_next_part(negation, negations) for negation in negations]
+        # Rules 3 and 7 ask what is wanted, so they need all negations.
+        placed = [self._places.assign(negation, negations) for negation in negations]
+        return [self._parts.extend(negation, placed) for negation in placed]
 
     def _with_cue(self, negations: list[Negation], cue: Cue) -> list[Negation]:
         """Return the negations and that of one more cue; most rules add one, an exception two."""
-        first = negations[-1].end if negations else 0
-        if cue.kind == "edit":
-            if cue.start < first:
-                return negations
-            return [*negations, self._edits[cue.start]]
-
         if cue.kind == "except" and (not negations or cue.start >= negations[-1].cue.end):
-            excepted = self._except(negations, cue)
-            if excepted is not None:
-                return excepted
+            match self._exceptions.status(cue, negations):
+                case "none":
+                    return negations
+                case "wanted":
+                    return self._exceptions.take_back(cue, negations)
             cue = cue._replace(kind="not")
 
-        if cue.start < first:
-            return negations
-        if cue.kind == "order" and not self.phrases.starts_clause(cue.start):
-            return negations
-
-        negation = self._denied_before(cue, first) or self._denied_after(cue, negations)
+        negation = self._negation(cue, negations)
         if negation is None:
             return negations
         return [*negations, negation]
+
+    def _negation(self, cue: Cue, negations: Sequence[Negation]) -> Negation | None:
+        """Return what a cue denies; None if that is nothing, or denied already."""
+        first = negations[-1].end if negations else 0
+        if cue.start < first:
+            return None
+        if cue.kind == "edit":
+            return self._edits[cue.start]
+        if cue.kind == "order" and not self.phrases.starts_clause(cue.start):
+            return None
+        return self._backward.find(cue, first) or self._denied_after(cue, negations)
 
     def _denied_after(self, cue: Cue, negations: Sequence[Negation]) -> Negation | None:
         """Return the negation of what comes after a cue, by the rules 1, 2 and 4."""
@@ -111,26 +115,35 @@ class ScopeFinder:
         nothing_else = self._other_kinds.find(cue)
         if nothing_else is not None:
             return replace(nothing_else, start=self._absence_start(cue.start))
+        phrase = self._denied_phrases.find(cue)
+        if phrase is None:
+            return None
 
         wanted_before = self.wanted.words(negations, cue.start)
-        first = self._negated_phrase(cue)
-        if first is None:
-            return None
-        first, has_modifiers = self._with_modifiers(first, cue, bool(wanted_before))
-
-        is_alone = cue.kind == "minus" or (cue.kind == "nobody" and first.kind != "verb")
-        if is_alone or has_modifiers or self._follows_quality(cue):
-            items = [first]
-        else:
-            items = self._list_items(first, cue, bool(wanted_before))
-        if self._is_typed:
-            items = self._as_typed(items)
-
-        negation = self._negation_of(cue, first, items)
+        items = self._items(phrase, cue, bool(wanted_before))
+        negation = self._negation_of(cue, items)
         is_composed = self.wanted.acts(wanted_before)
         return self._extend_to_clause_end(negation, is_composed)
 
-    def _negation_of(self, cue: Cue, first: Phrase, items: list[Phrase]) -> Negation:
+    def _items(self, phrase: Phrase, cue: Cue, has_wanted_before: bool) -> list[Phrase]:
+        """Return a denied phrase with its modifiers, or the list to which it belongs."""
+        first = phrase
+        has_modifiers = False
+        if phrase.kind == "noun" and cue.kind != "minus":
+            first = self._modifiers.extend(phrase, cue.kind, has_wanted_before)
+            noun = self.phrases.noun_phrase(first.start)
+            has_modifiers = noun is not None and first.end > noun.end
+
+        is_alone = cue.kind == "minus" or (cue.kind == "nobody" and first.kind != "verb")
+        items = [first]
+        if not (is_alone or has_modifiers or self._follows_quality(cue)):
+            items = self._lists.items(first, cue.kind, has_wanted_before)
+        if self._is_typed:
+            return self._as_typed(items)
+        return items
+
+    def _negation_of(self, cue: Cue, items: list[Phrase]) -> Negation:
+        first = items[0]
         thing = ""
         if first.start < cue.end:
             thing = denied_by_nobody()[" ".join(self.phrases.words[cue.start : cue.end])]
@@ -144,53 +157,12 @@ class ScopeFinder:
             thing=thing,
         )
 
-    def _negated_phrase(self, cue: Cue) -> Phrase | None:
-        """Rule 1: return the phrase after a cue, which the cue negates."""
-        return self._denied_phrases.find(cue)
-
-    def _list_items(self, first: Phrase, cue: Cue, has_wanted_before: bool) -> list[Phrase]:
-        """Rule 2: return the items of a list that share the cue of the first one."""
-        return self._lists.items(first, cue.kind, has_wanted_before)
-
-    def _assign_place(self, negation: Negation, negations: Sequence[Negation]) -> Negation:
-        """Rule 3: assign the place at the end to the wanted or to the unwanted part."""
-        return self._places.assign(negation, negations)
-
-    def _with_modifiers(
-        self, phrase: Phrase, cue: Cue, has_wanted_before: bool
-    ) -> tuple[Phrase, bool]:
-        """Rule 4: extend a negated noun by its modifiers; return also whether it has any."""
-        if phrase.kind != "noun" or cue.kind == "minus":
-            return phrase, False
-        extended = self._modifiers.extend(phrase, cue.kind, has_wanted_before)
-        noun = self.phrases.noun_phrase(extended.start)
-        return extended, noun is not None and extended.end > noun.end
-
-    def _denied_before(self, cue: Cue, first: int) -> Negation | None:
-        """Rule 5: return what a cue denies before it; words before `first` are denied already."""
-        return self._backward.find(cue, first)
-
-    def _except(self, negations: list[Negation], cue: Cue) -> list[Negation] | None:
-        """Rule 6: take a denial back for an exception; None if the exception is unwanted."""
-        status = self._exceptions.status(cue, negations)
-        if status == "unwanted":
-            return None
-        if status == "none":
-            return negations
-        return self._exceptions.take_back(cue, negations)
-
-    def _extend_to_next_part(self, negation: Negation, negations: Sequence[Negation]) -> Negation:
-        """Rule 7: extend what is denied apart to the next comma or conjunction."""
-        return self._parts.extend(negation, negations)
-
-    # For rule 1
-
     def _absence_start(self, cue: int) -> int:
         """Return the first word of "in the complete absence of"; elsewhere the cue."""
-        if self.phrases.word(cue) not in _ABSENCES:
-            return cue
         start = cue
-        while self.phrases.word(start - 1) in listed("before_absence"):
+        if self.phrases.word(cue) not in _ABSENCES:
+            return start
+        while self.phrases.is_listed(start - 1, "before_absence"):
             start -= 1
         return start
 
@@ -202,28 +174,29 @@ class ScopeFinder:
             return negation
 
         cue = negation.cue.start
-        is_relative = "WH" in {phrases.tag(cue - 1), phrases.tag(cue - 2)}
+        is_relative = phrases.tag(cue - 1) == "WH" or phrases.tag(cue - 2) == "WH"
         end = last.end
         while not self._ends_clause(end, is_relative):
             end += 1
-
-        starts_clause = phrases.word(end) == "while" or phrases.tag(end + 1) == "PRON"
-        wants_after = phrases.tag(end) == "CONJ" and starts_clause
-        if end == last.end or not (is_composed or wants_after):
+        if end == last.end or not (is_composed or self._wants_clause(end)):
             return negation
         return negation.ending(end, last.setting)
+
+    def _wants_clause(self, i: int) -> bool:
+        """Return whether a clause that is wanted begins at word i: "while", "and he"."""
+        if self.phrases.tag(i) != "CONJ":
+            return False
+        return self.phrases.word(i) == "while" or self.phrases.tag(i + 1) == "PRON"
 
     def _ends_clause(self, i: int, is_relative: bool) -> bool:
         phrases = self.phrases
         tag = phrases.tag(i)
         if tag == "CONJ":
-            starts_clause = phrases.tag(i + 1) in {"PRON", "NEG", "ADP", *VERB_TAGS}
-            return phrases.word(i) in {"while", "but"} or starts_clause
-        if tag in {"", "PUNCT", "NEG"} or (is_relative and tag in FINITE_TAGS):
+            starts_clause = phrases.tag(i + 1) in _CLAUSE_STARTS
+            return starts_clause or phrases.word(i) in {"while", "but"}
+        if tag in {"", "PUNCT", "NEG"} or (is_relative and phrases.is_finite(i)):
             return True
         return cues().get(phrases.word(i), "except") not in {"except", "order"}
-
-    # For rule 2
 
     def _follows_quality(self, cue: Cue) -> bool:
         """Return whether a cue continues a description: "a red, not | blue and round car"."""

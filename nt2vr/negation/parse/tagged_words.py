@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Sequence
 
-from nt2vr.negation.parse.tokens import HELPERS, VERB_TAGS, Token, normalised
-from nt2vr.negation.parse.wordlists import Runs
+from nt2vr.negation.parse.tokens import FINITE_TAGS, HELPERS, VERB_TAGS, Token, normalised
+from nt2vr.negation.parse.wordlists import Runs, listed
 
 # Forms of be, do and have.
 HELPING_WORDS = frozenset({*HELPERS, "'s", "s", "'ve", "ve", "'d", "d", "re", "m", "r"})
@@ -17,21 +17,46 @@ class TaggedWords:
     def __init__(self, tokens: Sequence[Token]) -> None:
         self.tokens = tokens
         self.words = [normalised(token.text) for token in tokens]
+        self._words = dict(enumerate(self.words))
+        self._tags = {i: token.tag for i, token in enumerate(tokens)}
 
     def tag(self, i: int) -> str:
-        if 0 <= i < len(self.tokens):
-            return self.tokens[i].tag
-        return ""
+        return self._tags.get(i, "")
 
     def word(self, i: int) -> str:
-        if 0 <= i < len(self.tokens):
-            return self.words[i]
-        return ""
+        return self._words.get(i, "")
 
     def lemma(self, i: int) -> str:
         if 0 <= i < len(self.tokens):
             return self.tokens[i].lemma
         return ""
+
+    def is_listed(self, i: int, *lists: str) -> bool:
+        """Return whether word i is in one of some lists of `words.toml`."""
+        return self.word(i) in listed(*lists)
+
+    def lemma_is_listed(self, i: int, *lists: str) -> bool:
+        return self.lemma(i) in listed(*lists)
+
+    def any_form_is_listed(self, i: int, *lists: str) -> bool:
+        """Return whether word i or its lemma is in one of some lists."""
+        return self.is_listed(i, *lists) or self.lemma_is_listed(i, *lists)
+
+    def is_verb(self, i: int) -> bool:
+        return self._tags.get(i) in VERB_TAGS
+
+    def is_main_verb(self, i: int) -> bool:
+        return self.is_verb(i) and not self.is_auxiliary(i)
+
+    def is_finite(self, i: int) -> bool:
+        return self._tags.get(i) in FINITE_TAGS
+
+    def is_end(self, i: int) -> bool:
+        """Return whether the sentence, or a part of it between marks, ends before word i."""
+        return self.tag(i) in {"", "PUNCT"}
+
+    def is_clause_edge(self, i: int) -> bool:
+        return self.tag(i) in CLAUSE_EDGES
 
     def after(self, i: int, tags: Collection[str]) -> int:
         """Return the first word from word i on that has none of these tags."""
@@ -46,12 +71,12 @@ class TaggedWords:
         return i
 
     def clause_start(self, i: int) -> int:
-        while self.tag(i - 1) not in CLAUSE_EDGES:
+        while not self.is_clause_edge(i - 1):
             i -= 1
         return i
 
     def starts_clause(self, i: int) -> bool:
-        return self.tag(i - 1) in CLAUSE_EDGES or self.word(i - 1) == "please"
+        return self.is_clause_edge(i - 1) or self.word(i - 1) == "please"
 
     def is_prefix(self, i: int) -> bool:
         """Return whether mark i is attached to the next word only, as in "beach -man"."""

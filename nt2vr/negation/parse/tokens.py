@@ -19,6 +19,8 @@ _USUAL_CONTRACTIONS = spellings("contractions")
 # Shorter words have too many neighbours: only swapped or doubled letters count.
 _SURE_CHARS = 6
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
+# Added to a word, "s" and "d" may make another one.
+_ENDING_NO_WORD = "abcefghijklmnopqrtuvwxyz"
 
 
 def _slips(word: str) -> Iterator[str]:
@@ -26,17 +28,25 @@ def _slips(word: str) -> Iterator[str]:
 
     Of longer words, a letter may also be missing, wrong or added.
     """
+    is_sure = len(word) >= _SURE_CHARS
     yield word + word[-1]
-    if len(word) >= _SURE_CHARS:
-        yield from (word + letter for letter in _LETTERS if letter not in "sd")
+    if is_sure:
+        for letter in _ENDING_NO_WORD:
+            yield word + letter
+
     for i in range(1, len(word)):
-        yield word[: i - 1] + word[i] + word[i - 1] + word[i + 1 :]
-        yield word[:i] + word[i - 1 :]
-        if len(word) >= _SURE_CHARS:
-            yield word[:i] + word[i + 1 :]
-            for letter in _LETTERS:
-                yield word[:i] + letter + word[i:]
-                yield word[:i] + letter + word[i + 1 :]
+        before = word[:i]
+        after = word[i + 1 :]
+        # swapped, doubled
+        yield before[:-1] + word[i] + before[-1] + after
+        yield before + before[-1] + word[i] + after
+        if not is_sure:
+            continue
+        # missing, added, wrong
+        yield before + after
+        for letter in _LETTERS:
+            yield before + letter + word[i] + after
+            yield before + letter + after
 
 
 def _misspellings(cues: Iterable[str]) -> dict[str, str]:
@@ -56,7 +66,8 @@ _MISSPELT_CONTRACTIONS = _misspellings(_CONTRACTIONS)
 @lru_cache(10_000)
 def cue_of(word: str) -> str:
     """Return the cue that a lower-case word is a misspelling of; otherwise the word."""
-    if usual := _USUAL_SPELLINGS.get(word):
+    usual = _USUAL_SPELLINGS.get(word)
+    if usual:
         return usual
     if word in _NOT_MISSPELT:
         return word
@@ -67,16 +78,22 @@ def cue_of(word: str) -> str:
 def contraction(word: str) -> str | None:
     """Return the contraction that a word misspells: "doesn't" for "does'nt" or "dosent"."""
     letters = "".join(filter(str.isalpha, word))
-    if usual := _USUAL_CONTRACTIONS.get(letters):
+    usual = _USUAL_CONTRACTIONS.get(letters)
+    if usual:
         return usual
 
-    is_misplaced = letters in _CONTRACTIONS and word not in {letters, f"{letters[:-1]}'t"}
-    if is_misplaced:
-        return f"{letters[:-1]}'t"
+    if letters in _CONTRACTIONS:
+        right = _with_apostrophe(letters)
+        return None if word in {letters, right} else right
     if not letters.endswith("t") or letters in _NOT_MISSPELT:
         return None
-    right = _MISSPELT_CONTRACTIONS.get(letters)
-    return f"{right[:-1]}'t" if right else None
+    misspelt = _MISSPELT_CONTRACTIONS.get(letters)
+    return _with_apostrophe(misspelt) if misspelt else None
+
+
+def _with_apostrophe(letters: str) -> str:
+    """Write "dont" as "don't"."""
+    return f"{letters[:-1]}'t"
 
 
 VERB_TAGS = frozenset({"VB", "VBZ", "VBP", "VBD", "VBG", "VBN", "MD"})
@@ -160,21 +177,25 @@ def word_spans(text: str) -> list[WordSpan]:
     unquoted = _with_plain_marks(_QUOTED.sub(lambda match: " " * len(match[0]), text))
     last = len(_with_plain_marks(text).rstrip("'()[]{}<> \t\n"))
     for match in _WORD.finditer(unquoted):
-        start, end = match.span()
-        word = match[0].lower()
         # don t
-        if word == "t" and _ends_in_not(unquoted, spans):
-            before, middle = spans.pop()
-            spans += [(before, middle - 1), (middle - 1, end)]
-            continue
-
-        has_full_stop = end == last and word.rstrip(".") not in {word, ""}
-        if has_full_stop:
-            word = word[:-1]
-        spans += _split_word(word, start, follows_space=not unquoted[start - 1 : start].strip())
-        if has_full_stop:
-            spans.append((end - 1, end))
+        if match[0] in {"t", "T"} and _ends_in_not(unquoted, spans):
+            start, end = spans.pop()
+            spans.append((start, end - 1))
+            spans.append((end - 1, match.end()))
+        else:
+            spans += _spans_of_word(match, ends_text=match.end() == last)
     return sorted(spans)
+
+
+def _spans_of_word(match: re.Match[str], ends_text: bool) -> list[WordSpan]:
+    """Split what spaces and marks separate; a full stop ends the text."""
+    word = match[0].lower()
+    start, end = match.span()
+    follows_space = not match.string[start - 1 : start].strip()
+    has_full_stop = ends_text and word.rstrip(".") not in {word, ""}
+    if not has_full_stop:
+        return _split_word(word, start, follows_space)
+    return [*_split_word(word[:-1], start, follows_space), (end - 1, end)]
 
 
 def _with_plain_marks(text: str) -> str:
@@ -182,19 +203,26 @@ def _with_plain_marks(text: str) -> str:
     return text.translate(_SAME_LENGTH).replace("''", "  ")
 
 
-def _split_word(word: str, start: int, *, follows_space: bool) -> list[WordSpan]:
+def _split_word(word: str, start: int, follows_space: bool) -> list[WordSpan]:
     """Split a word that starts at a character into its parts: "is|n't", "-|man"."""
-    is_prefixed = follows_space and word[0] in "-'" and word[1:2].isalpha()
-    if is_prefixed and not _CLITIC.fullmatch(word):
-        return [(start, start + 1), *_split_word(word[1:], start + 1, follows_space=False)]
+    has_prefix = word[0] in "-'" and word[1:2].isalpha() and not _CLITIC.fullmatch(word)
+    if follows_space and has_prefix:
+        after_mark = start + 1
+        return [(start, after_mark), *_split_clitics(word[1:], after_mark)]
+    return _split_clitics(word, start)
 
+
+def _split_clitics(word: str, start: int) -> list[WordSpan]:
     clitics: list[WordSpan] = []
-    cut = _clitic_start(word)
-    while len(clitics) < _MAX_CLITICS and 0 < cut < len(word):
-        clitics.append((start + cut, start + len(word)))
-        word = word[:cut]
-        cut = _clitic_start(word)
-    return [(start, start + len(word)), *reversed(clitics)]
+    end = start + len(word)
+    for _ in range(_MAX_CLITICS):
+        cut = start + _clitic_start(word)
+        if not start < cut < end:
+            break
+        clitics.append((cut, end))
+        end = cut
+        word = word[: end - start]
+    return [(start, end), *reversed(clitics)]
 
 
 def _ends_in_not(text: str, spans: list[WordSpan]) -> bool:

@@ -6,8 +6,7 @@ from typing import NamedTuple
 from nt2vr.negation.parse.negations import Negation
 from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.tagged_words import HELPING_WORDS
-from nt2vr.negation.parse.tokens import VERB_TAGS
-from nt2vr.negation.parse.wordlists import listed, words
+from nt2vr.negation.parse.wordlists import words
 
 _SUBJECTS = words("i we you it there")
 _PERSONS = words("he she they")
@@ -40,7 +39,7 @@ class WantedFinder:
     def acts(self, positions: Iterable[int]) -> bool:
         """Return whether one of some words is a main verb."""
         phrases = self.phrases
-        return any(phrases.tag(i) in VERB_TAGS and not phrases.is_auxiliary(i) for i in positions)
+        return any(phrases.is_verb(i) and not phrases.is_auxiliary(i) for i in positions)
 
     def words(self, negations: Sequence[Negation], end: int | None = None) -> list[int]:
         """Return the positions of the wanted words, up to word `end` (exclusive; default: all)."""
@@ -121,7 +120,7 @@ class WantedFinder:
         return start
 
     def _may_lead(self, i: int) -> bool:
-        return self.phrases.tag(i) in {"PUNCT", "CONJ"} or self.phrases.word(i) in listed("leading")
+        return self.phrases.tag(i) in {"PUNCT", "CONJ"} or self.phrases.is_listed(i, "leading")
 
     def _trimmed_end(self, start: int, last: int) -> int:
         """Drop words that dangle at the end of a stretch, if words follow it."""
@@ -144,7 +143,7 @@ class WantedFinder:
             return end
 
         is_about_picture = phrases.word(clause + 1) == "it" or any(
-            phrases.word(i) in listed("frames") for i in range(clause, end)
+            phrases.is_listed(i, "frames") for i in range(clause, end)
         )
         if is_about_picture and phrases.says_nothing(clause, end):
             return clause
@@ -168,7 +167,7 @@ class WantedFinder:
 
         if phrases.word(i) in HELPING_WORDS and phrases.lemma(i) in {"have", "be"}:
             return True
-        return phrases.word(i) in listed("dangling") or phrases.is_auxiliary(i)
+        return phrases.is_listed(i, "dangling") or phrases.is_auxiliary(i)
 
     def _link(self, first: int, start: int) -> str:
         """Return the text before a stretch: its conjunction, a comma before a noun, or a space."""

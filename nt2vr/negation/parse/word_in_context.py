@@ -24,6 +24,7 @@ PLURALS = frozenset({"people", "men", "women", "children"})
 _ARTICLES = frozenset({"a", "an", "any", "the", "single"})
 ENDS = frozenset({"", "PUNCT", "CONJ", "WH"})
 _LISTED = frozenset({"NOUN", "ADJ", "NUM", "DET", "CONJ", "PUNCT"})
+_BEFORE_DENIED_THING = listed("denying_things") - {"no"} | {"any", "of"}
 
 
 # Returns the log-probabilities of a word's C5 tags.
@@ -59,13 +60,17 @@ class WordInContext:
         self.tag_before = value_at(self.tags, i - 1)
         self.tag_two_before = value_at(self.tags, i - 2)
 
+    @property
+    def word_two_before(self) -> str:
+        return value_at(self.words, self.i - 2)
+
     def follows_subject(self) -> bool:
         if self.tag_before == "WH":
             return True
         if self.tag_before == "PRON":
             return self.word_before not in {"me", "us", "them", "him"}
         if self.tag_before == "NOUN" and self.tag_two_before in {"DET", "ADJ", "NUM"}:
-            cue = tuple(self.words[max(0, self.i - 3) : self.i - 1])
+            cue = (value_at(self.words, self.i - 3), self.word_two_before)
             return cue not in _NO_BEFORE_NOUN
         return False
 
@@ -77,7 +82,7 @@ class WordInContext:
         """Return whether a word, guessed from its ending, names a thing: "kiwi", "iPhone 5"."""
         if self.tag == "NUM":
             return self.word.isalpha() and log_probs.get("CRD", 0) < UNKNOWN_NATS
-        if self.tag_before in VERB_TAGS or self.tag_before in {"NOUN", "ADV"}:
+        if self.tag_before in VERB_TAGS | {"NOUN", "ADV"}:
             return False
         if self.tag_after not in {"", "PUNCT", "NUM", "CONJ"}:
             return False
@@ -87,64 +92,54 @@ class WordInContext:
         """Return whether the word ends a compound after a cue, where a verb would not fit."""
         if self.i < 2 or self.tag_before != "NOUN" or self.tag == "MD":
             return False
-        noun = self.word_before
-        is_plural = noun in PLURALS or (noun[-1] == "s" and noun[-2:] not in {"ss", "us", "is"})
+        is_plural = _is_plural(self.word_before)
         # exclude swing sets
-        if not is_plural and self._denies_thing(self.words[self.i - 2]):
-            return self.tag_after in ENDS or self.tag_after == "NOUN"
+        if not is_plural and self.word_two_before in _BEFORE_DENIED_THING:
+            return self.tag_after in ENDS | {"NOUN"}
 
-        if not _denies(self.words, self.tags, self._cue_of_noun()):
+        if not self._denies(self._cue_of_noun()):
             return False
+        if self.tag_after in VERB_TAGS:
+            return True
         # no bus stops are visible; but: no dog barks
         if self.tag == "VBZ" or is_plural:
-            next_words = tuple(self.words[self.i + 1 : self.i + 3])
-            return self.tag_after in VERB_TAGS or next_words in _IN_SIGHT
-        return (
-            self.tag_after in ENDS
-            or self.tag_after in VERB_TAGS
-            or self.tag_after in {"ADP", "ADV"}
-        )
-
-    @staticmethod
-    def _denies_thing(word: str) -> bool:
-        if word == "no":
-            return False
-        return word in listed("denying_things") or word in {"any", "of"}
+            return tuple(self.words[self.i + 1 : self.i + 3]) in _IN_SIGHT
+        return self.tag_after in ENDS | {"ADP", "ADV"}
 
     def _cue_of_noun(self) -> int:
         """Return the first word before the noun before this word that cannot be part of it."""
-        cue = self.i - 2
         first = max(0, self.i - 5)
-        while cue > first:
-            is_part = self.tags[cue] in {"NOUN", "ADJ", "NUM"} or self.words[cue] in _ARTICLES
-            if not is_part:
-                break
-            cue -= 1
-        return cue
+        for cue in range(self.i - 2, first, -1):
+            if self.tags[cue] not in {"NOUN", "ADJ", "NUM"} and self.words[cue] not in _ARTICLES:
+                return cue
+        return first
 
     def ends_denied_list(self) -> bool:
         """Return whether the word is of a list after a cue: "without icing or | sprinkles"."""
-        words = self.words
-        if self.word_before not in {"or", "and", ",", "&"} or self.tag_two_before != "NOUN":
+        if self.tag_two_before != "NOUN" or self.tag_after not in ENDS:
             return False
-        # minus hats, | floats
-        is_plural = words[self.i - 2][-1] == "s"
-        if self.tag_after not in ENDS or not (self.word_before == "or" or is_plural):
+        if self.word_before in {"and", ",", "&"}:
+            # minus hats, | floats
+            if not self.word_two_before.endswith("s"):
+                return False
+        elif self.word_before != "or":
             return False
 
         cues = listed("denying_things")
         start = self.i - 1
-        while start > 0 and words[start] not in cues and self.tags[start] in _LISTED:
+        while start > 0 and self.tags[start] in _LISTED and self.words[start] not in cues:
             start -= 1
-        if words[start] in cues or words[start] in {"out", "any"}:
+        return self.words[start] in cues | {"out", "any"} or self._denies(start)
+
+    def _denies(self, i: int) -> bool:
+        """Return whether a denied noun may follow word i: "no", "devoid of", "does not show"."""
+        word = self.words[i]
+        if word in _DENYING:
             return True
-        return _denies(words, self.tags, start)
+        if self.tags[i] in VERB_TAGS and value_at(self.tags, i - 1) == "NEG":
+            return True
+        return value_at(self.words, i - 1) in _DENYING_BEFORE.get(word, ())
 
 
-def _denies(words: Sequence[str], tags: Sequence[str], i: int) -> bool:
-    """Return whether a denied noun may follow word i: "no", "devoid of", "does not show"."""
-    if words[i] in _DENYING:
-        return True
-    if i > 0 and tags[i] in VERB_TAGS and tags[i - 1] == "NEG":
-        return True
-    return value_at(words, i - 1) in _DENYING_BEFORE.get(words[i], ())
+def _is_plural(noun: str) -> bool:
+    return noun in PLURALS or (noun.endswith("s") and not noun.endswith(("ss", "us", "is")))

@@ -62,9 +62,15 @@ class Runs(frozenset[str]):
 
     def __init__(self, runs: Iterable[str]) -> None:
         """Index `runs`, which `frozenset` has stored already."""
-        self.openers = frozenset(run.partition(" ")[0] for run in self)
-        self.pairs = frozenset(tuple(run.split(" ", 2)[:2]) for run in self if " " in run)
-        self.longest = max(run.count(" ") + 1 for run in self)
+        self.openers: set[str] = set()
+        self.pairs: set[tuple[str, ...]] = set()
+        self.longest = 0
+        for run in self:
+            words_of_run = run.split(" ")
+            self.openers.add(words_of_run[0])
+            if len(words_of_run) > 1:
+                self.pairs.add(tuple(words_of_run[:2]))
+            self.longest = max(self.longest, len(words_of_run))
 
 
 @cache

@@ -98,13 +98,11 @@ class Distractors(Input[DistractorRequest, EmbeddedDistractors]):
         for caption, text, is_negatable in zip(
             drawing.captions, negated.texts, negated.negatable, strict=True
         ):
-            parts = None
-            if is_negatable:
-                parts = subject_and_object(caption.text, text)
+            parts = subject_and_object(caption.text, text) if is_negatable else None
+            has_distractor.append(parts is not None)
             subject, denied_object = parts or ("", "")
             subjects.append(subject)
             objects.append(denied_object)
-            has_distractor.append(parts is not None)
 
         return DistractorRequest(
             subjects=subjects,
@@ -149,7 +147,10 @@ class Miner:
         caption_clips = torch.from_numpy(request.caption_clips).to(self._device)  # (b,)
         is_own_clip = candidates == caption_clips[:, None]  # (b, P)
         chosen = choose_distractors(
-            self._videos[candidates], subjects, objects, is_own_clip
+            self._videos[candidates],
+            subjects=subjects,
+            objects=objects,
+            is_own_clip=is_own_clip,
         )  # (b,)
         return candidates[chosen]
 

@@ -96,7 +96,7 @@ class CovrBenchmark(ModelBenchmark[EmbeddedMedia]):
         """Embed the queries, see `embed_queries`; `media` are as of `embed`, and embedded if None."""
         if media is None:
             media = self.embed(encoder, progress)
-        return embed_queries(self.queries, media, encoder, deep)
+        return embed_queries(self.queries, media, encoder, deep=deep)
 
     def report(
         self, results: Sequence[Result], notes: Sequence[str] = (), named: Sequence[str] = ()

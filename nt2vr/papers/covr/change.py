@@ -86,19 +86,16 @@ def act_of(action: Action, scene: Scene) -> Act:
 
 def _without(scene: Scene, removed_things: Collection[str]) -> Scene:
     """Leave figures out. Who does something to one of them would do it to itself, which is never possible."""
-    remaining = []
-    for number, figure in enumerate(scene.figures):
-        if figure.thing not in removed_things:
-            remaining.append(number)
-    new_numbers = {old: new for new, old in enumerate(remaining)}
-
+    remaining = [figure for figure in scene.figures if figure.thing not in removed_things]
+    numbers = {figure.thing: number for number, figure in enumerate(remaining)}
     figures = []
-    for itself, number in enumerate(remaining):
+    for number, figure in enumerate(remaining):
         actions = []
-        for action in scene.figures[number].actions:
+        for action in figure.actions:
             if isinstance(action.object, int):
-                actions.append(replace(action, object=new_numbers.get(action.object, itself)))
+                target = scene.figures[action.object].thing
+                actions.append(replace(action, object=numbers.get(target, number)))
             else:
                 actions.append(action)
-        figures.append(replace(scene.figures[number], actions=tuple(actions)))
+        figures.append(replace(figure, actions=tuple(actions)))
     return replace(scene, figures=tuple(figures))

@@ -35,7 +35,8 @@ def fields_of(scene: Scene, change: Change, rng: Random) -> dict[str, str]:
     if change.does:
         phrase = _action(change.does, scene, rng)
         fields |= {"doing": conjugate(phrase, "{ing}"), "does": conjugate(phrase, "{s}")}
-    if thing := _thing(change):
+    thing = _thing(change)
+    if thing:
         noun = _noun(thing, rng)
         fields |= {"thing": noun.with_article(), "bare": noun.word, "the_thing": f"the {noun.word}"}
     return fields

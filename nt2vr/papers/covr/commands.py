@@ -27,8 +27,8 @@ def covr(
         model: name or folder of a model
         data: world, or the folder of WebVid-CoVR, CIRR, FashionIQ or CIRCO
         split: test or validation scenes, or the dataset's split
-        queries: per kind of change in the built-in world, at most 100; default: 100, of validation
-            scenes 50
+        queries: queries per kind of change in the built-in world, at most 100; default: 100, or
+            50 for validation scenes
         submit: measure nothing, and write what the dataset's test server takes to this file
         system: what --submit writes: a row of the table
     """

@@ -61,7 +61,7 @@ class CovrData(ModelData):
         split = "val" if self.split == "validation" else self.split
         dataset = load_covr(expanded(self.name), split, embedded_ids)
         if embedded_ids is None:
-            dataset = _readable(dataset, encoder, places, progress)
+            dataset = _readable(dataset, encoder, places, progress=progress)
         return covr_files(dataset, places.decoder, places.cache)
 
 

@@ -29,25 +29,25 @@ from trainer.data.digests import digest
 def load_dataset(
     encoder: Encoder, config: TrainConfig, cache: Path, progress: Progress
 ) -> LoadedData:
+    """Embed the triplets of the split "train", at most `num_clips`, a random choice; validate on "val"."""
     path = resolve_path(config.dataset.data)
     training = _at_most(config.dataset.num_clips, load_covr(path, "train"), config.run.seed)
     held_out = load_covr(path, "val")
-    deep = fusion_settings(config).attends
+    queries = {}
+    digests = {}
     with Decoder() as decoder, frame_cache(cache) as store:
-
-        def embedded(dataset: CovrSet) -> EmbeddedQueries:
-            files = covr_files(dataset, decoder, store)
-            return files.embedded_queries(encoder, progress, deep)
-
-        queries = embedded(training)
-        validation = embedded(held_out)
-        digests = {
-            "train": _digests(training, queries, store),
-            "validation": _digests(held_out, validation, store),
-        }
-    triplets = triplets_of(training, queries)
-    name = f"{training.name}, {len(triplets.targets)} triplets"
-    return LoadedData(triplets, validation, name, digests)
+        for split, dataset in {"train": training, "validation": held_out}.items():
+            queries[split] = covr_files(dataset, decoder, store).embedded_queries(
+                encoder, progress, deep=fusion_settings(config).attends
+            )
+            digests[split] = _digests(dataset, queries[split], store)
+    triplets = triplets_of(training, queries["train"])
+    return LoadedData(
+        triplets=triplets,
+        validation=queries["validation"],
+        name=f"{training.name}, {len(triplets.targets)} triplets",
+        digests=digests,
+    )
 
 
 def _at_most(num_triplets: int, dataset: CovrSet, seed: int) -> CovrSet:
@@ -57,18 +57,15 @@ def _at_most(num_triplets: int, dataset: CovrSet, seed: int) -> CovrSet:
         return dataset
     rows = random.Random(seed).sample(range(num_samples), num_triplets)
     samples = []
-    targets: dict[str, None] = {}
+    targets: list[str] = []
     for row in sorted(rows):
         sample = replace(dataset.samples[row], gallery="", subset=())
         samples.append(sample)
-        targets |= dict.fromkeys(name for name in sample.targets if name in dataset.media)
-    names = (*targets, *(sample.reference for sample in samples))
-    return replace(
-        dataset,
-        samples=tuple(samples),
-        media={name: dataset.media[name] for name in names},
-        galleries={"": tuple(targets)},
-    )
+        for name in sample.targets:
+            if name in dataset.media:
+                targets.append(name)
+    chosen = replace(dataset, samples=tuple(samples), galleries={"": tuple(dict.fromkeys(targets))})
+    return replace(chosen, media={name: dataset.media[name] for name in chosen.media_ids})
 
 
 def _digests(dataset: CovrSet, embedded: EmbeddedQueries, store: Cache) -> tuple[int, ...]:
@@ -81,7 +78,8 @@ def _digests(dataset: CovrSet, embedded: EmbeddedQueries, store: Cache) -> tuple
         for name in names:
             if name in dataset.media:
                 contents.append(store.content_hash(dataset.media[name]))
-        hashes.append(digest(names, contents, sample.text, sample.caption, sample.before))
+        texts = (sample.text, sample.caption, sample.before)
+        hashes.append(digest(names, contents, *texts))
     return tuple(hashes)
 
 
@@ -97,18 +95,21 @@ def triplets_of(dataset: CovrSet, embedded: EmbeddedQueries) -> FusionData:
         raise DatasetError(
             f"{dataset.name} has {len(rows)} triplets with a target to train on. Choose other data."
         )
-    samples = [dataset.samples[row] for row in rows]
-    rights = [embedded.queries[row].relevant.tolist() for row in rows]
+    samples = []
+    targets = []
+    for row in rows:
+        samples.append(dataset.samples[row])
+        targets.append(embedded.queries[row].relevant.tolist())
     vectors = embedded.combined
     data = FusionData(
         pictures=torch.from_numpy(vectors.picture[rows]),
         wanted=torch.from_numpy(vectors.wanted[rows])[:, None],
         unwanted=torch.from_numpy(vectors.unwanted[rows])[:, None],
         references=torch.arange(len(rows)),
-        targets=torch.tensor([right[0] for right in rights]),
+        targets=torch.tensor([of_triplet[0] for of_triplet in targets]),
         clips=torch.from_numpy(embedded.clips),
         families=torch.full((len(embedded.clips),), -1),
-        right=_right_by_caption(samples, rights),
+        right=_right_by_caption(samples, targets),
         sources=_source_numbers(samples),
         token_rows=torch.arange(len(rows))[:, None],
     )
@@ -120,23 +121,25 @@ def triplets_of(dataset: CovrSet, embedded: EmbeddedQueries) -> FusionData:
 
 
 def _right_by_caption(
-    samples: Sequence[CovrSample], rights: Sequence[Sequence[int]]
+    samples: Sequence[CovrSample], targets: Sequence[Sequence[int]]
 ) -> list[list[int]]:
-    """Return the right clips of each triplet, and of those whose targets have the same caption."""
+    """Return the targets of each triplet, and of those whose targets have the same caption."""
     # A target without a caption is like no other.
     captions = [sample.caption or number for number, sample in enumerate(samples)]
-    right_of: dict[str | int, set[int]] = defaultdict(set)
-    for caption, right in zip(captions, rights, strict=True):
-        right_of[caption].update(right)
-    return [sorted(right_of[caption]) for caption in captions]
+    targets_of: dict[str | int, set[int]] = defaultdict(set)
+    for caption, of_triplet in zip(captions, targets, strict=True):
+        targets_of[caption].update(of_triplet)
+    return [sorted(targets_of[caption]) for caption in captions]
 
 
 def _source_numbers(samples: Sequence[CovrSample]) -> Tensor:
     """Number the references, (Q,); those with the same caption have the same number."""
-    numbers: dict[str, int] = {}
+    number_of: dict[str, int] = {}
+    numbers = []
     for sample in samples:
-        numbers.setdefault(sample.before or sample.reference, len(numbers))
-    return torch.tensor([numbers[sample.before or sample.reference] for sample in samples])
+        source = sample.before or sample.reference
+        numbers.append(number_of.setdefault(source, len(number_of)))
+    return torch.tensor(numbers)
 
 
 def _complete(embedded: EmbeddedQueries) -> list[int]:

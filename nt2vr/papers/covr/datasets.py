@@ -81,13 +81,17 @@ class CovrSet:
 
     def without(self, lost: Collection[str]) -> "CovrSet":
         """Leave files out of what is ranked, and the queries that have nothing else as reference or answer."""
+        samples = tuple(sample for sample in self.samples if sample.reference not in lost)
+        media = {media_id: path for media_id, path in self.media.items() if media_id not in lost}
+        present = set(self.media_ids) - set(lost)
+        return replace(self, samples=samples, media=media).ranking_only(present)
+
+    def ranking_only(self, rankable: Collection[str]) -> "CovrSet":
+        """Leave all else out of what is ranked, and the queries that have nothing else as answer."""
         galleries = {}
         for name, ids in self.galleries.items():
-            galleries[name] = tuple(media_id for media_id in ids if media_id not in lost)
-        with_reference = [sample for sample in self.samples if sample.reference not in lost]
-        samples = _answerable(with_reference, galleries)
-        media = {media_id: path for media_id, path in self.media.items() if media_id not in lost}
-        return replace(self, samples=samples, media=media, galleries=galleries)
+            galleries[name] = tuple(media_id for media_id in ids if media_id in rankable)
+        return replace(self, galleries=galleries, samples=_answerable(self.samples, galleries))
 
 
 def load_covr(
@@ -105,10 +109,7 @@ def load_covr(
         raise DatasetError(
             f"{name} in {path} has no split {split!r}. Name one whose annotations are there."
         )
-    if embedded_ids is None:
-        rankable: Collection[str] = _rankable_ids(files, name)
-    else:
-        rankable = embedded_ids
+    rankable = _rankable_ids(files, name) if embedded_ids is None else embedded_ids
     published = CovrSet(
         name=f"{name}, {split}",
         samples=samples,
@@ -140,13 +141,9 @@ def _with_embeddings(published: CovrSet, folder: Path, embedded_ids: Collection[
     A query has an embedding of its own, which its reference is part of, so that the reference needs
     none.
     """
-    galleries = {}
-    for name, ids in published.galleries.items():
-        galleries[name] = tuple(media_id for media_id in ids if media_id in embedded_ids)
-    samples = _answerable(published.samples, galleries)
-    if not samples:
+    dataset = published.ranking_only(embedded_ids)
+    if not dataset.samples:
         raise _nothing_left(published, "embeddings in the file of embeddings")
-    dataset = replace(published, samples=samples, galleries=galleries)
     return replace(dataset, media={media_id: folder / media_id for media_id in dataset.media_ids})
 
 
@@ -203,7 +200,7 @@ def _rankable_ids(files: Files, name: str) -> list[str]:
     if name == "CIRCO":
         unlabeled = [path for path in files.media.files if UNLABELED in path.split("/")[:-1]]
         if unlabeled:
-            return [stem(path) for path in unlabeled]
+            return list(map(stem, unlabeled))
     return files.media.stems
 
 
@@ -223,8 +220,9 @@ def _galleries(
         published_ids = _published_list(
             files, name=name, split=split, gallery=gallery, rankable=rankable
         )
-        ranked_ids = ids if published_ids is None else published_ids
-        galleries[gallery] = tuple(dict.fromkeys(ranked_ids))
+        if published_ids is not None:
+            ids = published_ids
+        galleries[gallery] = tuple(dict.fromkeys(ids))
     return galleries
 
 
@@ -337,13 +335,15 @@ def _read_mined(files: Files, split: str) -> Iterator[CovrSample]:
         with expecting(file, "JSON lines with reference, target, text and both captions"):
             triplets = list(_triplets_in(file))
             held_out = set(held_out_of({triplet.target for triplet in triplets}))
-            if triplets and not any(_is_in(split, triplet, held_out) for triplet in triplets):
+            triplet_of_number = {}
+            for number, triplet in enumerate(triplets):
+                if _is_in(split, triplet, held_out):
+                    triplet_of_number[number] = triplet
+            if triplets and not triplet_of_number:
                 raise DatasetError(
                     f"of {len(triplets)} triplets, none is left after a tenth of the targets is held out"
                 )
-            for number, triplet in enumerate(triplets):
-                if not _is_in(split, triplet, held_out):
-                    continue
+            for number, triplet in triplet_of_number.items():
                 before, caption = map(text_of, triplet.entry["captions"])
                 yield CovrSample(
                     reference=triplet.reference,

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import chain, product
 from random import Random
 
@@ -27,7 +28,9 @@ def changes_of(scene: Scene, kind: ChangeKind, rng: Random) -> Iterator[Change]:
     """
     candidates = list(_CHANGES[kind](scene, rng))
     rng.shuffle(candidates)
-    yield from (change for change in candidates if _is_clear(change, scene))
+    for change in candidates:
+        if _is_clear(change, scene):
+            yield change
 
 
 def _is_clear(change: Change, scene: Scene) -> bool:
@@ -42,10 +45,12 @@ def _is_clear(change: Change, scene: Scene) -> bool:
         return False
     if change.old is None:
         return True
-    names = named(change.old.thing)
-    return not any(
-        figure.thing in names for figure in scene.figures if figure.thing != change.old.thing
-    )
+    other_things = set(_cast(scene)) - {change.old.thing}
+    return named(change.old.thing).isdisjoint(other_things)
+
+
+def _cast(scene: Scene) -> list[str]:
+    return [figure.thing for figure in scene.figures]
 
 
 def _is_one(figure: Figure) -> bool:
@@ -77,36 +82,39 @@ def _replace_subject(scene: Scene, rng: Random) -> Iterator[Change]:
 
 
 def _replace_activity(scene: Scene, rng: Random) -> Iterator[Change]:
-    cast = [figure.thing for figure in scene.figures]
+    cast = _cast(scene)
     for old in _actors(scene):
-        for did in _done(old):
-            for _ in range(TRIES):
-                number = cast.index(old.thing)
-                drawn = sample_action(
-                    "main", number=number, cast=cast, place=scene.place, rng=rng, but=did.verb
+        draw = partial(
+            sample_action,
+            "main",
+            number=cast.index(old.thing),
+            cast=cast,
+            place=scene.place,
+            rng=rng,
+        )
+        for did, _ in product(_done(old), range(TRIES)):
+            drawn = draw(but=did.verb)
+            if drawn:
+                does = replace(drawn, start=did.start, end=did.end)
+                yield Change(
+                    kind="replace activity",
+                    before=scene,
+                    old=old,
+                    new=old.redone(did, does),
+                    did=did,
+                    does=does,
                 )
-                if drawn:
-                    does = replace(drawn, start=did.start, end=did.end)
-                    new = old.redone(did, does)
-                    yield Change(
-                        kind="replace activity",
-                        before=scene,
-                        old=old,
-                        new=new,
-                        did=did,
-                        does=does,
-                    )
 
 
 def _replace_place(scene: Scene, _rng: Random) -> Iterator[Change]:
     acting = {figure.thing for figure in scene.actors}
     for name in places():
-        if name != scene.place and acting <= set(chain(*cast_at(name))):
+        if name != scene.place and acting.issubset(chain(*cast_at(name))):
             yield Change("replace place", scene, place=name)
 
 
 def _add_actor(scene: Scene, rng: Random) -> Iterator[Change]:
-    cast = [figure.thing for figure in scene.figures]
+    cast = _cast(scene)
     for group in cast_at(scene.place):
         for name in rng.sample(group, min(TRIES, len(group))):
             new = Figure(name, draw_colour(name, rng))
@@ -140,12 +148,11 @@ def _add_accessory(scene: Scene, rng: Random) -> Iterator[Change]:
                 end=old.leaves,
                 colour=draw_colour(worn, rng),
             )
-            new = replace(old, actions=(*old.actions, does))
             yield Change(
                 kind="add accessory",
                 before=scene,
                 old=old,
-                new=new,
+                new=replace(old, actions=(*old.actions, does)),
                 does=does,
             )
 

@@ -26,10 +26,12 @@ def gist_of(scene: Scene) -> Hashable:
 
     That is the place by day or night, and who does what in turn.
     """
-    cast: list[Hashable] = []
+    cast = set()
     for figure in scene.actors:
-        done = [(action.verb, scene.object_of(action)) for action in main_actions(figure)]
-        cast.append((figure.thing, figure.count, *done))
+        done: list[Hashable] = [figure.thing, figure.count]
+        for action in main_actions(figure):
+            done.append((action.verb, scene.object_of(action)))
+        cast.add(tuple(done))
     return scene.place, scene.night, frozenset(cast)
 
 
@@ -50,9 +52,16 @@ class Requirements:
     @classmethod
     def of(cls, scene: Scene, changes: Sequence[Change]) -> "Requirements":
         """Return the requirements of changes that led to `scene`."""
-        added = tuple(filter(None, [change.added for change in changes]))
-        removed = tuple(filter(None, [change.removed for change in changes]))
-        return cls(gist_of(scene), added, removed)
+        added = []
+        removed = []
+        for change in changes:
+            added.append(change.added)
+            removed.append(change.removed)
+        return cls(
+            gist=gist_of(scene),
+            added=tuple(filter(None, added)),
+            removed=tuple(filter(None, removed)),
+        )
 
     def holds(self, scene: Scene) -> bool:
         if gist_of(scene) != self.gist or self.violated_by(scene):
@@ -94,10 +103,6 @@ class Family:
     reference: Scene
     edits: tuple[Edit, ...]
 
-    @property
-    def edited_scenes(self) -> list[Scene]:
-        return [edit.scene for edit in self.edits]
-
 
 def stream_families(
     split: SceneSplit,
@@ -115,7 +120,8 @@ def stream_families(
         edits = []
         for kind in EDIT_KINDS:
             if num_missing.get(kind, 1) > 0:
-                edits.append(_edit(reference, kind, split, unseen_share, rng))
+                edit = _edit(reference, kind=kind, split=split, unseen_share=unseen_share, rng=rng)
+                edits.append(edit)
         yield Family(reference, tuple(filter(None, edits)))
 
 
@@ -145,10 +151,7 @@ def two_changes(scene: Scene, rng: Random) -> Iterator[tuple[Change, Change]]:
         if change is None:
             continue
         for earlier in earlier_changes:
-            if rng.random() < 0.5:
-                pair = (change, earlier)
-            else:
-                pair = (earlier, change)
+            pair = (change, earlier) if rng.random() < 0.5 else (earlier, change)
             is_same_figure = change.old is not None and change.old == earlier.old
             after = changed(scene, pair)
             if not is_same_figure and possible(after) and Requirements.of(after, pair).holds(after):
@@ -166,8 +169,9 @@ def gallery_of(families: Sequence[Family], count: int = COPIES) -> list[Scene]:
     """Return the clips that are searched: `count` twins of each reference, and as many looks of each edit."""
     clips = []
     for family in families:
-        for scene in (family.reference, *family.edited_scenes):
-            clips += copies(scene, count)
+        clips += copies(family.reference, count)
+        for edit in family.edits:
+            clips += copies(edit.scene, count)
     return clips
 
 
@@ -189,11 +193,10 @@ def _edit(
     for changes in _changes_of_edit(reference, kind, rng):
         scene = replace(changed(reference, changes), seed=rng.getrandbits(32))
         if scene.split == split:
-            text = ask_for(reference, changes, rng, unseen)
             return Edit(
                 kind=kind,
                 changes=changes,
-                modification=text,
+                modification=ask_for(reference, changes, rng=rng, unseen=unseen),
                 unseen=unseen,
                 scene=scene,
                 requirements=Requirements.of(scene, changes),

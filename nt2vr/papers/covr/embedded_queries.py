@@ -59,7 +59,7 @@ class TextVectors:
 
 
 def embed_queries(
-    queries: tuple[CovrQuery, ...], media: EmbeddedMedia, encoder: Encoder, deep: bool = False
+    queries: tuple[CovrQuery, ...], media: EmbeddedMedia, encoder: Encoder, deep: bool
 ) -> EmbeddedQueries:
     """Parse and embed queries, each text once; look embeddings from elsewhere up by query id.
 
@@ -122,7 +122,7 @@ class _QueryTexts(NamedTuple):
 def _texts_of(queries: Sequence[CovrQuery]) -> _QueryTexts:
     """Split what each query says into wanted and unwanted parts."""
     tagger = load_tagger()
-    texts = _QueryTexts([], [], [], [])
+    texts = _QueryTexts(sentences=[], wanted=[], unwanted=[], captions=[])
     for query in queries:
         parsed = understand(query.text, tagger, editing=True)
         texts.sentences.append(query.text)
@@ -159,4 +159,4 @@ def vectors_for(embedded: EmbeddedQueries, system: str, encoder: Encoder) -> Vec
     if embedded.precomputed is not None:
         return embedded.precomputed
     weights = CompositionWeights.of(encoder.card.composition)
-    return vectors_of(embedded, system, weights, encoder.composers)
+    return vectors_of(embedded, system, weights, composers=encoder.composers)

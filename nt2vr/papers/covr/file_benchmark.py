@@ -1,7 +1,7 @@
 """Queries of a dataset, whose clips and references are files or have embeddings from elsewhere."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -49,21 +49,12 @@ class GalleryRows:
 
 def covr_files(dataset: CovrSet, decoder: Decoder, cache: Cache) -> CovrBenchmark:
     """Build a benchmark; a query ranks its own of the galleries, without its own reference."""
-    media_rows = {media_id: row for row, media_id in enumerate(dataset.media)}
     clips = GalleryRows(dataset.galleries)
-    queries = []
-    for sample in dataset.samples:
-        query = _query_of(sample, clips)
-        reference = media_rows[sample.reference]
-        picture = {"path": str(dataset.media[sample.reference])}
-        queries.append(replace(query, reference=reference, picture=picture))
-
-    clip_rows = [media_rows[media_id] for media_id in clips.ids]
     return CovrBenchmark(
         name=dataset.name,
         video_ids=tuple(map(str, range(len(clips.ids)))),
-        queries=tuple(queries),
-        embed=_embedder(dataset, clip_rows, decoder, cache),
+        queries=tuple(_queries_of(dataset, clips)),
+        embed=_embedder(dataset, clips.ids, decoder=decoder, cache=cache),
         source={
             "data": dataset.name,
             "files": len(dataset.media),
@@ -75,7 +66,22 @@ def covr_files(dataset: CovrSet, decoder: Decoder, cache: Cache) -> CovrBenchmar
     )
 
 
+def _rows_of_media(dataset: CovrSet) -> dict[str, int]:
+    return {media_id: row for row, media_id in enumerate(dataset.media)}
+
+
+def _queries_of(dataset: CovrSet, clips: GalleryRows) -> Iterator[CovrQuery]:
+    media_rows = _rows_of_media(dataset)
+    for sample in dataset.samples:
+        yield replace(
+            _query_of(sample, clips),
+            reference=media_rows[sample.reference],
+            picture={"path": str(dataset.media[sample.reference])},
+        )
+
+
 def _query_of(sample: CovrSample, clips: GalleryRows) -> CovrQuery:
+    """Return a query without its reference."""
     rows_of = partial(clips.of, sample.gallery)
     return CovrQuery(
         kind=sample.kind,
@@ -93,24 +99,22 @@ def _query_of(sample: CovrSample, clips: GalleryRows) -> CovrQuery:
 
 
 def _embedder(
-    dataset: CovrSet, clip_rows: Sequence[int], decoder: Decoder, cache: Cache
+    dataset: CovrSet, clip_ids: Sequence[str], decoder: Decoder, cache: Cache
 ) -> Callable[[Encoder, Progress], EmbeddedMedia]:
-    """Return a function that embeds a dataset's references and clips.
-
-    Args:
-        clip_rows: of each clip, among the media.
-    """
+    """Return a function that embeds a dataset's references and clips."""
+    media_rows = _rows_of_media(dataset)
+    clip_rows = [media_rows[media_id] for media_id in clip_ids]
     videos = videos_of(dataset)
     embed_videos = embed_files(videos, decoder, cache)
     embed_frames = embed_files(videos, decoder, cache, of_frames=True)
 
     def embed(encoder: Encoder, progress: Progress) -> EmbeddedMedia:
-        if encoder.given_videos is None:
+        precomputed = encoder.given_videos
+        if precomputed is None:
             vectors = embed_videos(encoder, progress).vectors
         else:
             zeros = np.zeros(encoder.embed_dim, np.float32)
-            given = encoder.given_videos
-            vectors = np.stack([given.get(media_id, zeros) for media_id in dataset.media])
+            vectors = np.stack([precomputed.get(media_id, zeros) for media_id in dataset.media])
         return EmbeddedMedia(
             references=averaged(vectors),
             clips=vectors[clip_rows],

@@ -6,7 +6,6 @@ It is trained in `training.py`.
 from collections.abc import Mapping
 from copy import deepcopy
 from hashlib import blake2b
-from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar, Self
 
@@ -90,8 +89,8 @@ class Cross(nn.Module):
         """
         x = torch.stack(attending, dim=1) + self.roles[:ATTENDING]
         context = torch.cat([tokens, frames], dim=1)
-        never_padding = torch.zeros_like(x[..., 0], dtype=torch.bool)
-        is_padding = torch.cat([never_padding, ~context.any(dim=-1)], dim=1)
+        no_padding = torch.zeros_like(x[..., 0], dtype=torch.bool)
+        is_padding = torch.cat([no_padding, ~context.any(dim=-1)], dim=1)
         lengths = torch.tensor([tokens.shape[1], frames.shape[1]])
         roles = self.roles[ATTENDING:].repeat_interleave(lengths, dim=0)
         for block in self.blocks:
@@ -124,10 +123,9 @@ class Fusion(nn.Module, Composer):
         self.hidden = hidden
         self.blocks = blocks
         if hidden:
-            widths = [5 * width, hidden, width]
+            self.layers = nn.ModuleList([nn.Linear(5 * width, hidden), nn.Linear(hidden, width)])
         else:
-            widths = [5 * width, width]
-        self.layers = nn.ModuleList(nn.Linear(*pair) for pair in pairwise(widths))
+            self.layers = nn.ModuleList([nn.Linear(5 * width, width)])
         for parameter in self.layers[-1].parameters():
             nn.init.zeros_(parameter)
         self.cross = Cross(width, blocks) if blocks else None
@@ -150,8 +148,7 @@ class Fusion(nn.Module, Composer):
         for layer in self.layers[1:]:
             correction = layer(correction.relu())
         if self.cross is not None:
-            is_embedded = tokens is not None and frames is not None
-            assert is_embedded, "embedded where a fusion has cross-attention"
+            assert tokens is not None and frames is not None, "embedded for cross-attention"
             correction = correction + self.cross([picture, wanted, unwanted], tokens, frames)
         parts = picture + self.wanted * wanted - self.unwanted * unwanted
         return normalize(parts + correction, dim=-1)
@@ -159,21 +156,21 @@ class Fusion(nn.Module, Composer):
     @classmethod
     def read(cls, weights: Mapping[str, Tensor], width: int) -> Self:
         tensors = {}
-        for name, tensor in weights.items():
-            if name != PARTS:
-                tensors[name if name.startswith(CROSS) else LAYERS + name] = tensor
-        wanted, unwanted = weights[PARTS].tolist()
-        hidden = len(weights["0.weight"]) if "1.weight" in weights else 0
         blocks = set()
-        for name in weights:
+        for name, tensor in weights.items():
             if name.startswith(f"{CROSS}blocks."):
                 blocks.add(name.split(".")[2])
+            if name.startswith(CROSS):
+                tensors[name] = tensor
+            elif name != PARTS:
+                tensors[LAYERS + name] = tensor
 
+        wanted, unwanted = weights[PARTS].tolist()
         fusion = cls(
             width=width,
             wanted=wanted,
             unwanted=unwanted,
-            hidden=hidden,
+            hidden=len(weights["0.weight"]) if "1.weight" in weights else 0,
             blocks=min(len(blocks), MAX_LAYERS),
         )
         if not weights[PARTS].isfinite().all():
@@ -183,14 +180,14 @@ class Fusion(nn.Module, Composer):
     def compose(self, query: PictureQuery) -> Vectors:
         shape = query.picture.shape
         count = query.picture.size // shape[-1]
-        parts = []
+        inputs = []
         for vectors in (query.picture, query.wanted, query.unwanted):
-            parts.append(torch.tensor(vectors).reshape(count, -1))
+            inputs.append(torch.tensor(vectors).reshape(count, -1))
         for rows in (query.tokens, query.frames):
             if rows is not None:
-                parts.append(torch.tensor(rows).reshape(count, *rows.shape[-2:]))
+                inputs.append(torch.tensor(rows).reshape(count, *rows.shape[-2:]))
         with torch.inference_mode():
-            return np.asarray(self(*parts).numpy().reshape(shape), np.float32)
+            return np.asarray(self(*inputs).numpy().reshape(shape), np.float32)
 
     @property
     def reads_tokens(self) -> bool:
@@ -210,7 +207,8 @@ class Fusion(nn.Module, Composer):
         """Hash of everything that changes the vectors."""
         tensors = [self.parts, *self.layers.parameters()]
         if self.cross is not None:
-            tensors += [tensor for _, tensor in sorted(self.cross.state_dict().items())]
+            cross = self.cross.state_dict()
+            tensors += [cross[name] for name in sorted(cross)]
         digest = blake2b(digest_size=16)
         for tensor in tensors:
             digest.update(f"{tuple(tensor.shape)}".encode())

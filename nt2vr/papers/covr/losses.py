@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -17,54 +18,68 @@ NEVER = -1e9
 
 def _info_nce(model: Fusion, data: FusionData, rows: Tensor, settings: FusionSettings) -> Tensor:
     """Compare with all clips of the triplets' families, their targets and some random clips."""
-    candidates = _candidates(data, rows, settings.random_clips)
-    columns = torch.full((len(data.clips),), -1)
-    columns[candidates] = torch.arange(len(candidates))
-    targets = columns[data.targets[rows]]
-
-    # Other right clips are no negatives.
-    masked = torch.zeros(len(rows), len(candidates), dtype=torch.bool)
-    for number, row in enumerate(rows.tolist()):
-        right = columns[data.right[row]]
-        masked[number, right[right >= 0]] = True
-        masked[number, targets[number]] = False
+    candidates = _candidates(data, rows, settings.random_clips)  # (C,)
+    column_of_clip = torch.full((len(data.clips),), -1)
+    column_of_clip[candidates] = torch.arange(len(candidates))
+    targets = column_of_clip[data.targets[rows]]  # (Q,)
 
     queries, wanted = _queries(model, data, rows)
     clips = data.clips[candidates]
-    clips[targets] = _targets(data, rows, wanted, settings)
-    return info_nce(queries @ clips.T, targets, masked, settings.temperature)
+    clips[targets] = _targets(data, rows, wanted, settings=settings)
+    masked = _right_columns(
+        data, rows, column_of_clip=column_of_clip, num_candidates=len(candidates)
+    )
+    masked[torch.arange(len(rows)), targets] = False
+    return info_nce(
+        queries @ clips.T, targets=targets, masked=masked, temperature=settings.temperature
+    )
+
+
+def _right_columns(
+    data: FusionData, rows: Tensor, column_of_clip: Tensor, num_candidates: int
+) -> Tensor:
+    """Return which candidates are right for each triplet, (Q, C)."""
+    # The last column is that of clips that are no candidates.
+    is_right = torch.zeros(len(rows), num_candidates + 1, dtype=torch.bool)
+    for number, row in enumerate(rows.tolist()):
+        is_right[number, column_of_clip[data.right[row]]] = True
+    return is_right[:, :-1]
 
 
 def _candidates(data: FusionData, rows: Tensor, num_random: int) -> Tensor:
     """Return the rows of the clips that the triplets' queries rank, (C,)."""
     in_batch = torch.isin(data.families, data.references[rows])  # (V,)
     in_batch[data.targets[rows]] = True
-    further = (~in_batch).nonzero()[:, 0]
+    further = (~in_batch).nonzero().flatten()
     if len(further):
         further = further[torch.randint(len(further), (num_random,))]
-    return torch.cat([in_batch.nonzero()[:, 0], torch.unique(further)])
+    return torch.cat([in_batch.nonzero().flatten(), further.unique()])
 
 
 def _hn_nce(model: Fusion, data: FusionData, rows: Tensor, settings: FusionSettings) -> Tensor:
     queries, wanted = _queries(model, data, rows)
-    scores = queries @ _targets(data, rows, wanted, settings).T
+    scores = queries @ _targets(data, rows, wanted, settings=settings).T  # (B, B)
     if settings.hn_nce == "as_code":
         return hn_nce_as_code(scores, settings.temperature) / 2
 
-    sources = data.references if data.sources is None else data.sources
-    is_same_source = sources[rows][:, None] == sources[rows]
-    hard = is_same_source.fill_diagonal_(False)
-    noisy = _noisy_negatives(data, rows)
-    return hn_nce(scores, hard, noisy, settings.temperature) / (2 * len(rows))
+    all_sources = data.references if data.sources is None else data.sources
+    sources = all_sources[rows]
+    total = hn_nce(
+        scores,
+        hard=(sources[:, None] == sources).fill_diagonal_(False),
+        noisy=_noisy_negatives(data, rows),
+        temperature=settings.temperature,
+    )
+    return total / (2 * len(rows))
 
 
 def _noisy_negatives(data: FusionData, rows: Tensor) -> Tensor:
     """Return which targets of other triplets are right for each triplet as well, (B, B)."""
     targets = data.targets[rows]
-    noisy = torch.zeros(len(rows), len(rows), dtype=torch.bool)
-    for number, row in enumerate(rows.tolist()):
-        noisy[number] = torch.isin(targets, torch.tensor(data.right[row]))
-    return noisy.fill_diagonal_(False)
+    is_right = []
+    for row in rows.tolist():
+        is_right.append(torch.isin(targets, torch.tensor(data.right[row])))
+    return torch.stack(is_right).fill_diagonal_(False)
 
 
 def _queries(model: Fusion, data: FusionData, rows: Tensor) -> tuple[Tensor, Tensor]:
@@ -73,16 +88,16 @@ def _queries(model: Fusion, data: FusionData, rows: Tensor) -> tuple[Tensor, Ten
     references = data.references[rows]
     pictures = data.pictures[references]
     wanted = data.wanted[rows, texts]
-    unwanted = data.unwanted[rows, texts]
-    if model.cross is None:
-        return model(pictures, wanted, unwanted), wanted
-
-    assert data.tokens is not None and data.token_rows is not None, "loaded where they are needed"
-    tokens = data.tokens[data.token_rows[rows, texts]].float()
-    frames = pictures[:, None]
-    if data.reference_frames is not None:
-        frames = data.reference_frames[references]
-    return model(pictures, wanted, unwanted, tokens, frames), wanted
+    inputs = [pictures, wanted, data.unwanted[rows, texts]]
+    if model.cross is not None:
+        assert data.tokens is not None, "loaded where they are needed"
+        assert data.token_rows is not None, "as are the tokens"
+        inputs.append(data.tokens[data.token_rows[rows, texts]].float())
+        if data.reference_frames is None:
+            inputs.append(pictures[:, None])
+        else:
+            inputs.append(data.reference_frames[references])
+    return model(*inputs), wanted
 
 
 def _targets(data: FusionData, rows: Tensor, wanted: Tensor, settings: FusionSettings) -> Tensor:
@@ -138,8 +153,9 @@ def hn_nce(
         w as in Radenovic et al., "Filtering, Distillation, and Hard Negatives", CVPR 2023.
     """
     logits = scores / temperature
-    by_query = _hn_nce_by_row(logits, hard, noisy, alpha, beta)
-    by_target = _hn_nce_by_row(logits.T, hard.T, noisy.T, alpha, beta)
+    losses_by_row = partial(_hn_nce_by_row, alpha=alpha, beta=beta)
+    by_query = losses_by_row(logits, hard, noisy)
+    by_target = losses_by_row(logits.T, hard.T, noisy.T)
     return by_query.sum() + by_target.sum()
 
 
@@ -147,17 +163,19 @@ def _hn_nce_by_row(
     logits: Tensor, hard: Tensor, noisy: Tensor, alpha: float, beta: float
 ) -> Tensor:
     """Return the summands of `hn_nce` in one direction, (B,)."""
-    itself = torch.eye(len(logits), dtype=torch.bool, device=logits.device)
-    is_ignored = noisy | itself
+    is_own = torch.eye(len(logits), dtype=torch.bool, device=logits.device)
+    is_ignored = noisy | is_own
     negatives = (beta * logits).masked_fill(is_ignored, NEVER)
-    num_negatives = (~is_ignored).sum(dim=1, keepdim=True).clamp(min=1).to(logits.dtype)
+    num_negatives = (~is_ignored).sum(dim=1, keepdim=True).clamp(min=1).to(logits)  # (B, 1)
     log_weights = num_negatives.log() + negatives - negatives.logsumexp(dim=1, keepdim=True)
-    weighted = torch.where(itself, logits, logits + log_weights)
-    weighted = weighted.masked_fill(noisy, NEVER)
-    hard_logits = logits + math.log(alpha) if alpha else logits
-    hard_logits = hard_logits.masked_fill(~hard | is_ignored | (not alpha), NEVER)
-    denominators = torch.cat([weighted, hard_logits], dim=1).logsumexp(dim=1)
-    return denominators - logits.diagonal()
+    weighted = torch.where(is_own, logits, logits + log_weights).masked_fill(noisy, NEVER)
+
+    summands = weighted
+    if alpha:
+        is_easy = ~hard | is_ignored
+        hard_logits = (logits + math.log(alpha)).masked_fill(is_easy, NEVER)
+        summands = torch.cat([weighted, hard_logits], dim=1)
+    return summands.logsumexp(dim=1) - logits.diagonal()
 
 
 def hn_nce_as_code(
@@ -179,16 +197,16 @@ def hn_nce_as_code(
 
     Source: `HardNegativeNCE` of lucas-ventura/CoVR.
     """
-    itself = torch.eye(len(scores), dtype=torch.bool, device=scores.device)
+    is_own = torch.eye(len(scores), dtype=torch.bool, device=scores.device)
     logits = scores / temperature
-    negatives = (beta * logits).masked_fill(itself, NEVER)
+    negatives = (beta * logits).masked_fill(is_own, NEVER)
     log_count = math.log(max(len(scores) - 1, 1))
-    total = torch.zeros((), dtype=scores.dtype, device=scores.device)
+    losses = []
     for dim in (1, 0):
         log_weights = log_count + negatives - negatives.logsumexp(dim=dim)  # (B, B), per column
-        weighted = logits + torch.where(itself, math.log(alpha), log_weights)
-        total = total + (weighted.logsumexp(dim=dim) - logits.diagonal()).mean()
-    return total
+        weighted = logits + torch.where(is_own, math.log(alpha), log_weights)
+        losses.append((weighted.logsumexp(dim=dim) - logits.diagonal()).mean())
+    return torch.stack(losses).sum()
 
 
 def weighted_targets(frames: Tensor, texts: Tensor, temperature: float = 0.1) -> Tensor:

@@ -74,20 +74,24 @@ def measure(vectors: Vectors, embedded: EmbeddedQueries) -> Outcome:
     for k in KS:
         shares[recall(k)] = np.where(ranks <= k, 1.0, 0.0)
 
-    violating = mask([query.violating for query in queries], count)
-    has_violations = violating.any(axis=1) & vectors.any(axis=1)
-    violated = shares_among_first(scores, violating, FIRST)
-    shares[VIOLATIONS] = np.where(has_violations, violated, np.nan)
-
+    shares[VIOLATIONS] = _violations(vectors, scores, queries)
     matches = mask([query.matches or query.relevant for query in queries], count)
-    in_subset = mask([query.subset for query in queries], count)
     shares |= average_precisions(scores, matches)
-    shares |= _subset_recalls(scores, right, in_subset)
+    shares |= _subset_recalls(scores, right, queries)
     return Outcome(ranks, shares)
 
 
-def _subset_recalls(scores: Vectors, right: Mask, in_subset: Mask) -> dict[str, Array]:
+def _violations(vectors: Vectors, scores: Vectors, queries: Sequence[CovrQuery]) -> Array:
+    """Return which share of the first clips violates each query, (Q,); NaN if none does, or nothing is asked."""
+    violating = mask([query.violating for query in queries], scores.shape[1])
+    shares = shares_among_first(scores, violating, FIRST)
+    is_measured = violating.any(axis=1) & vectors.any(axis=1)
+    return np.where(is_measured, shares, np.nan)
+
+
+def _subset_recalls(scores: Vectors, right: Mask, queries: Sequence[CovrQuery]) -> dict[str, Array]:
     """Return R@k among the clips of each query's subset, (Q,) by name; NaN for queries without one."""
+    in_subset = mask([query.subset for query in queries], scores.shape[1])
     subset_scores = np.where(in_subset | right, scores, -np.inf).astype(np.float32)
     ranks = first_ranks(subset_scores, right)
     has_subset = in_subset.any(axis=1)
@@ -108,18 +112,16 @@ def average_precisions(scores: Vectors, right: Mask) -> dict[str, Array]:
     num_right = right.sum(axis=1)
     if not (num_right > 1).any():
         return {}
-    precisions = {}
-    for k in MAP_KS:
-        precisions[mean_average_precision(k)] = np.full(len(scores), np.nan)
+    precisions = np.full((len(MAP_KS), len(scores)), np.nan)
     for row in np.flatnonzero(num_right):
         # Of tied clips, right ones come last.
         order = np.lexsort((right[row], -scores[row]))
         hits = right[row][order[: max(MAP_KS)]]
         precision_at_hits = np.cumsum(hits) / np.arange(1, len(hits) + 1) * hits
-        for k in MAP_KS:
+        for number, k in enumerate(MAP_KS):
             total = precision_at_hits[:k].sum()
-            precisions[mean_average_precision(k)][row] = total / min(k, num_right[row])
-    return precisions
+            precisions[number, row] = total / min(k, num_right[row])
+    return dict(zip(map(mean_average_precision, MAP_KS), precisions, strict=True))
 
 
 def summarise(queries: Sequence[CovrQuery], outcome: Outcome) -> dict[str, dict[str, float]]:

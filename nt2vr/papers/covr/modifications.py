@@ -37,7 +37,7 @@ UNSEEN_JOINTS = (", but ", "; ")
 def modify(
     changes: Iterable[tuple[ChangeKind, Mapping[str, str]]],
     rng: random.Random,
-    unseen: bool = False,
+    unseen: bool,
 ) -> Modification:
     """Write a text that asks for one or two changes, in wordings of training or in unseen ones."""
     wordings = wordings_in("modifications.json")["unseen" if unseen else "seen"]

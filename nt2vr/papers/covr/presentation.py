@@ -1,6 +1,7 @@
 """How reports on pictures plus texts (covr) are stored, compared and shown; their measures by name."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import product
 from statistics import fmean
 from typing import Any
@@ -59,7 +60,8 @@ MEANINGS = (
     "R@k: percentage of queries with a relevant clip among the first k; all kinds count alike. Half of the built-in "
     "texts have wordings that no training has seen.",
     "Removals: mean over the kinds of change that remove something. Violations@5: percentage of the first five clips "
-    "that show what was to be removed; lower is better. Ignoring the picture wins it, so read it with R@1.",
+    "that show what was to be removed; lower is better. A system that ignores the picture has the fewest, so read it "
+    "with R@1.",
 )
 
 
@@ -107,14 +109,11 @@ class CovrPresentation(Presentation):
     def telling_pair(self, report: Report) -> Pair:
         """Return the best way without training, and the fusion or the full caption."""
         names = list(report.specs)
-        of_strategy = {spec["strategy"]: name for name, spec in report.specs.items()}
-        free = []
-        for strategy in TRAINING_FREE:
-            if strategy in of_strategy:
-                free.append(of_strategy[strategy])
+        name_of = {spec["strategy"]: name for name, spec in report.specs.items()}
+        free = list(filter(None, map(name_of.get, TRAINING_FREE)))
         mean_recall = f"{ALL}/{R_1}"
         best = max(free or names[:1], key=lambda name: report.metrics[name].get(mean_recall, 0))
-        return best, of_strategy.get("fusion", names[-1])
+        return best, name_of.get("fusion", names[-1])
 
     def pairs(self, report: Report) -> list[Pair]:
         return []
@@ -132,23 +131,26 @@ class CovrPresentation(Presentation):
         kinds = [kind for kind in EDIT_KINDS if f"{kind}/{VIOLATIONS}" in metrics]
         if not kinds:
             return dict(metrics)
-        means = {}
+        with_means = dict(metrics)
         for name in (R_1, VIOLATIONS):
-            values = [metrics[f"{kind}/{name}"] for kind in kinds]
-            means[f"{REMOVALS}/{name}"] = fmean(values)
-        return {**metrics, **means}
+            with_means[f"{REMOVALS}/{name}"] = fmean(metrics[f"{kind}/{name}"] for kind in kinds)
+        return with_means
 
     def groups(self, report: Report, measured: Collection[str]) -> list[tuple[ColumnGroup, ...]]:
         kinds = self.kinds(report)
         means = (*kinds, ALL, SEEN, UNSEEN, REMOVALS)
-        rows = dict.fromkeys(key.rpartition("/")[0] for key in measured)
-        labels = [row for row in rows if row not in means]
+        labels: dict[str, None] = {}
+        for key in measured:
+            row, _, _ = key.rpartition("/")
+            if row not in means:
+                labels[row] = None
+        group = partial(_group, measured=measured)
         groups = (
-            _group(R_1, (ALL, SEEN, UNSEEN), (R_1,), measured),
-            _group(REMOVALS, (REMOVALS,), (R_1, VIOLATIONS), measured),
-            _group(f"{R_1} by kind of change", kinds, (R_1,), measured),
-            _group(ALL, (ALL,), FURTHER, measured),
-            _group(f"{MAP} by aspect", labels, (MAP,), measured),
+            group(R_1, rows=(ALL, SEEN, UNSEEN), names=(R_1,)),
+            group(REMOVALS, rows=(REMOVALS,), names=(R_1, VIOLATIONS)),
+            group(f"{R_1} by kind of change", rows=kinds, names=(R_1,)),
+            group(ALL, rows=(ALL,), names=FURTHER),
+            group(f"{MAP} by aspect", rows=labels, names=(MAP,)),
         )
         return [groups]
 
@@ -171,8 +173,7 @@ class CovrPresentation(Presentation):
 
         lines = [["kind", "system", *names]]
         for kind, result in product(kinds, report.results):
-            metrics = report.metrics[result.system]
-            cells = [_cell(metrics.get(f"{kind}/{name}")) for name in names]
+            cells = _cells(report.metrics[result.system], kind, names)
             if any(cells):
                 lines.append([kind, result.spec["strategy"], *cells])
         return f"{markdown_table(lines, 2)}\n{size_of(report)}\n"
@@ -194,10 +195,13 @@ def _group(
     return ColumnGroup(head, tuple(columns))
 
 
-def _cell(value: float | None) -> str:
-    if value is None:
-        return ""
-    return f"{value:.1f}"
+def _cells(metrics: Mapping[str, float], kind: str, names: Iterable[str]) -> list[str]:
+    """Return a cell per measure, empty for what is not measured."""
+    cells = []
+    for name in names:
+        value = metrics.get(f"{kind}/{name}")
+        cells.append("" if value is None else f"{value:.1f}")
+    return cells
 
 
 COVR = CovrPresentation()

@@ -75,12 +75,14 @@ class PictureSettings(Section):
 
     fusion: Mapping[str, Any] = Field(
         default={},
-        description="settings of a fusion of pictures and texts, which alone learns if train is fusion: loss (hn_nce "
-        "or info_nce), its temperature, iterate (targets, where each step draws triplets with distinct targets, or "
-        "triplets), hidden units (0 for a linear fusion), blocks of cross-attention over tokens and frames (0 for "
-        "none), random_clips for info_nce, and hn_nce (as_published or as_code). Its data is the folder of "
-        "WebVid-CoVR, CIRR or FashionIQ, or of videos with a .jsonl file that has triplets in its name; num_clips is "
-        "the number of triplets, or of families of the built-in world",
+        description="settings of a fusion of pictures and texts, which alone learns if train is "
+        "fusion: loss (info_nce or hn_nce), temperature, hn_nce (as_published or as_code), "
+        "iterate (targets, where each step draws triplets with distinct targets, or triplets), "
+        "hidden (units; 0 for a linear fusion), blocks (of cross-attention over tokens and "
+        "frames; 0 for none) and random_clips (for info_nce). The data is the folder of "
+        "WebVid-CoVR, CIRR or FashionIQ, or a folder of videos with a .jsonl file that has "
+        "triplets in its name; num_clips is the number of triplets, or of families of the "
+        "built-in world",
     )
 
     def check_config(self, config: Any) -> None:
@@ -100,8 +102,8 @@ class PictureSettings(Section):
         monitor = config.validation.monitor
         if trains_fusion != monitor.startswith(PREFIX):
             raise ConfigError(
-                f"monitor is {monitor}, but of a fusion, and of it alone, fusion/R@1, /R@5 and /R@10 are measured. "
-                "Choose another."
+                f"monitor is {monitor}. A fusion is measured by fusion/R@1, fusion/R@5 and fusion/R@10, and no other "
+                "training is. Choose another monitor."
             )
 
     def of_fusion(self, config: Any) -> FusionSettings:

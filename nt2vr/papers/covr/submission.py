@@ -31,7 +31,8 @@ def write_submission(
     """
     if benchmark.queries[0].kind != "CIRR":
         raise ConfigError(f"{benchmark.name} has no test server that is known here. Choose CIRR.")
-    if missing := benchmark.source["remarks"]:
+    missing = benchmark.source["remarks"]
+    if missing:
         raise ConfigError(
             f"A submission needs the whole of {benchmark.name}: {' '.join(missing)} Add what is left."
         )
@@ -47,15 +48,15 @@ def write_submission(
         )
 
     scores = scores_of(vectors_for(embedded, system, encoder), embedded)
-    in_subset = mask([query.subset for query in embedded.queries], scores.shape[1])
-    subset_scores = np.where(in_subset, scores, -np.inf)
-    subset_path = path.with_name(f"{path.stem}_subset{path.suffix}")
     _write_predictions(benchmark, file=path, metric="recall", scores=scores, count=TAKEN)
+
+    in_subset = mask([query.subset for query in embedded.queries], scores.shape[1])
+    subset_path = path.with_name(f"{path.stem}_subset{path.suffix}")
     _write_predictions(
         benchmark,
         file=subset_path,
         metric="recall_subset",
-        scores=subset_scores,
+        scores=np.where(in_subset, scores, -np.inf),
         count=TAKEN_OF_SUBSET,
     )
     return [path, subset_path]

@@ -13,12 +13,13 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from nt2vr.errors import ConfigError, counted
+from nt2vr.errors import counted
 from nt2vr.evaluation.metric_names import recall
 from nt2vr.files import atomic_folder
 from nt2vr.models.card import CARD, read_card, write_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.papers.covr.compositions import PARTS, CompositionWeights
+from nt2vr.papers.covr.dataset_triplets import load_dataset
 from nt2vr.papers.covr.embedded_queries import EmbeddedQueries, vectors_of
 from nt2vr.papers.covr.fusion import FILE, Fusion, save_fusion
 from nt2vr.papers.covr.fusion_data import FusionData, batches, groups_of
@@ -26,14 +27,12 @@ from nt2vr.papers.covr.losses import LOSSES
 from nt2vr.papers.covr.measures import measure, summarise
 from nt2vr.papers.covr.presentation import ALL, VIOLATIONS
 from nt2vr.papers.covr.settings import PREFIX, FusionSettings, fusion_settings
-from nt2vr.papers.covr.training_data import load
 from nt2vr.papers.covr.weights import choose_weights
+from nt2vr.papers.covr.world_triplets import load_world
 from nt2vr.progress import Progress, ShouldStop, stoppable
 from trainer.config import TrainConfig
-from trainer.distributed import world_size
 from trainer.loop import go_on
 from trainer.optimizer import Trainable, build_optimizer
-from trainer.runs.loggers import check_loggers
 from trainer.runs.resume import Change, read_saved
 from trainer.runs.run_folder import RunFolder, State
 
@@ -46,11 +45,9 @@ def train_run(
 ) -> State:
     """Train the fusion that a config describes, to the end of the run, with a checkpoint per epoch."""
     assert config.encoder.base_folder, "guaranteed by the config"
-    check_loggers(config)
-    if world_size() > 1:
-        raise ConfigError("A fusion is trained by one process. Start the run without torchrun.")
     encoder = read_checkpoint(config.encoder.base_folder, "auto")
-    data = load(encoder, config, cache, progress=stoppable(progress, should_stop))
+    load = load_world if config.dataset.is_world else load_dataset
+    data = load(encoder, config=config, cache=cache, progress=stoppable(progress, should_stop))
     settings = fusion_settings(config)
     _, num_groups = groups_of(data.triplets, settings)
     settings.check_groups(data.name, num_groups, config.batches.batch_size)
@@ -58,7 +55,13 @@ def train_run(
     learner = FusionLearner(config.replace(num_clips=num_groups), data.triplets, weights)
     saved = read_saved(run, learner.config, data.digests)
     logger.info("Training %s on %s.", config.encoder.name, data.name)
-    validator = partial(FusionValidator, learner, data.validation, data.name, saved.changes)
+    validator = partial(
+        FusionValidator,
+        learner=learner,
+        validation=data.validation,
+        data=data.name,
+        changes=saved.changes,
+    )
     return go_on(
         learner,
         run=run,
@@ -96,17 +99,19 @@ class FusionLearner(Trainable):
         return self._module.rounded()
 
     def draw(self, epoch: int, done: int = 0) -> Generator[Tensor]:
-        seed = 1_000 * self.config.run.seed + epoch
-        batch_size = self.config.batches.batch_size
-        steps = self.config.batches_per_epoch
         drawn = batches(
-            self._data, settings=self.settings, batch_size=batch_size, steps=steps, seed=seed
+            self._data,
+            settings=self.settings,
+            batch_size=self.config.batches.batch_size,
+            steps=self.config.batches_per_epoch,
+            seed=1_000 * self.config.run.seed + epoch,
         )
         yield from islice(drawn, done, None)
 
     def loss(self, batch: Tensor) -> tuple[Tensor, dict[str, float]]:
-        loss = LOSSES[self.settings.loss](self._module, self._data, batch, self.settings)
-        return loss, {self.settings.loss: loss.item()}
+        name = self.settings.loss
+        loss = LOSSES[name](self._module, self._data, batch, self.settings)
+        return loss, {name: loss.item()}
 
 
 class FusionValidator:
@@ -117,21 +122,32 @@ class FusionValidator:
         learner: FusionLearner,
         validation: EmbeddedQueries,
         data: str,
-        changes: Sequence[Change] = (),
+        changes: Sequence[Change],
     ) -> None:
         self._learner = learner
         self._validation = validation
         self._data = data
         self._changes = tuple(changes)
         self.held_out = counted(len(validation.queries), "held-out query", "held-out queries")
-        self.controls = {f"{PARTS}/{name}": value for name, value in self.measure(PARTS).items()}
+        self.controls = self._measure(PARTS, prefix=f"{PARTS}/{PREFIX}")
 
-    def measure(self, system: str = Fusion.name) -> dict[str, float]:
-        composers = {Fusion.name: self._learner.fusion}
-        vectors = vectors_of(self._validation, system, self._learner.weights, composers)
+    def measure(self) -> dict[str, float]:
+        return self._measure(Fusion.name, PREFIX)
+
+    def _measure(self, system: str, prefix: str) -> dict[str, float]:
+        vectors = vectors_of(
+            self._validation,
+            system=system,
+            weights=self._learner.weights,
+            composers={Fusion.name: self._learner.fusion},
+        )
         outcome = measure(vectors, self._validation)
         means = summarise(self._validation.queries, outcome)[ALL]
-        return {f"{PREFIX}{name}": means[name] for name in TRACKED if name in means}
+        measures = {}
+        for name in TRACKED:
+            if name in means:
+                measures[f"{prefix}{name}"] = means[name]
+        return measures
 
     def write(self, epoch: int, folder: Path, metrics: Mapping[str, float]) -> None:
         learner = self._learner

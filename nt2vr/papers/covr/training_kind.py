@@ -32,11 +32,7 @@ class FusionTraining(TrainingKind):
 
     def check_start(self, config: "TrainConfig") -> None:
         """Refuse several processes, a logger that is not installed, and too few triplets for a batch."""
-        from trainer.runs.loggers import check_loggers  # noqa: PLC0415  importing it takes longer
-
-        if num_processes() > 1:
-            raise ConfigError("A fusion is trained by one process. Start the run without torchrun.")
-        check_loggers(config)
+        _check_process(config)
         if config.dataset.is_world:
             return
 
@@ -59,7 +55,19 @@ class FusionTraining(TrainingKind):
     ) -> "State":
         from nt2vr.papers.covr.training import train_run  # noqa: PLC0415  imports torch
 
-        return train_run(run, config, cache, should_stop, progress)
+        _check_process(config)
+        return train_run(
+            run, config=config, cache=cache, should_stop=should_stop, progress=progress
+        )
+
+
+def _check_process(config: "TrainConfig") -> None:
+    """Refuse several processes, and a logger that is not installed."""
+    from trainer.runs.loggers import check_loggers  # noqa: PLC0415  importing it takes longer
+
+    if num_processes() > 1:
+        raise ConfigError("A fusion is trained by one process. Start the run without torchrun.")
+    check_loggers(config)
 
 
 FUSION = FusionTraining()

@@ -36,11 +36,11 @@ NUM_WORDINGS = 4
 def load_world(
     encoder: Encoder, config: TrainConfig, cache: Path, progress: Progress
 ) -> LoadedData:
-    deep = fusion_settings(config).attends
+    """Embed `num_clips` families of the built-in world, and held-out queries about it."""
     held_out = covr_world(cache, "validation")
-    validation = held_out.embedded_queries(encoder, progress, deep)
+    validation = held_out.embedded_queries(encoder, progress, deep=fusion_settings(config).attends)
     return LoadedData(
-        triplets=load_families(encoder, config, cache, progress),
+        triplets=load_families(encoder, config, cache=cache, progress=progress),
         validation=validation,
         name=f"{NAME}, {config.dataset.num_clips} families",
         digests={},
@@ -90,12 +90,17 @@ def load_families(
     return replace(data, tokens=tokens, token_rows=token_rows)
 
 
+def _references_of(families: Sequence[Family]) -> list[Scene]:
+    return [family.reference for family in families]
+
+
 def _clips_of(families: Sequence[Family]) -> list[Scene]:
     """Return a twin of each reference, followed by its edits."""
     clips = []
     for family in families:
         clips += copies(family.reference, 1)
-        clips += family.edited_scenes
+        for edit in family.edits:
+            clips.append(edit.scene)
     return clips
 
 
@@ -115,15 +120,21 @@ def _triplets_of(families: Sequence[Family]) -> list[_WorldTriplet]:
         # A twin of the reference comes before its edits.
         target += 1
         for edit in family.edits:
-            triplets.append(_WorldTriplet(number, family.reference, target, edit))
+            triplets.append(
+                _WorldTriplet(
+                    family=number,
+                    reference=family.reference,
+                    target=target,
+                    edit=edit,
+                )
+            )
             target += 1
     return triplets
 
 
 def _right_clips(triplets: Sequence[_WorldTriplet], families: Sequence[Family]) -> list[list[int]]:
     """Return the rows of all clips that are right for each triplet."""
-    references = [family.reference for family in families]
-    table = RequirementTable([*_clips_of(families), *references])
+    table = RequirementTable([*_clips_of(families), *_references_of(families)])
     return [table.right(triplet.edit.requirements) for triplet in triplets]
 
 
@@ -155,36 +166,38 @@ def _embedded_clips(
 ) -> _EmbeddedClips:
     """Embed the clips of all families; a run on more of them reuses the files of the first blocks."""
     clip_file = partial(ClipFile.of, "train", framing=encoder.framing, cache=cache)
-    picture_files = []
-    clip_files = []
+    pictures = []
+    clips = []
     for start in range(0, len(families), BLOCK):
         block = families[start : start + BLOCK]
-        references = [family.reference for family in block]
-        picture_files.append(clip_file(scenes=references, num_frames=1))
-        clip_files.append(clip_file(scenes=_clips_of(block), num_frames=FRAMES))
+        picture_file = clip_file(scenes=_references_of(block), num_frames=1)
+        pictures.append(picture_file.embeddings(encoder, progress))
+        file = clip_file(scenes=_clips_of(block), num_frames=FRAMES)
+        if by_frame:
+            clips.append(file.frame_embeddings(encoder, progress))
+        else:
+            clips.append(file.embeddings(encoder, progress))
 
-    embedded_pictures = [file.embeddings(encoder, progress) for file in picture_files]
-    pictures = torch.from_numpy(np.concatenate(embedded_pictures))
+    embedded_pictures = torch.from_numpy(np.concatenate(pictures))
+    embedded_clips = np.concatenate(clips)
     if not by_frame:
-        clips = np.concatenate([file.embeddings(encoder, progress) for file in clip_files])
-        return _EmbeddedClips(pictures, torch.from_numpy(clips), frames=None)
-    frames = np.concatenate([file.frame_embeddings(encoder, progress) for file in clip_files])
+        return _EmbeddedClips(embedded_pictures, torch.from_numpy(embedded_clips), frames=None)
     return _EmbeddedClips(
-        pictures=pictures,
-        of_families=torch.from_numpy(encoder.pool(frames)),
+        pictures=embedded_pictures,
+        of_families=torch.from_numpy(encoder.pool(embedded_clips)),
         # Each frame is pooled as a clip.
-        frames=torch.from_numpy(encoder.pool(frames[..., None, :])),
+        frames=torch.from_numpy(encoder.pool(embedded_clips[..., None, :])),
     )
 
 
 def _embedded_tokens(texts: Sequence[Modification], encoder: Encoder) -> tuple[Tensor, Tensor]:
     """Embed the tokens of each different text, in half precision; also return the row of each text."""
-    rows: dict[str, int] = {}
+    row_of: dict[str, int] = {}
+    token_rows = []
     for modification in texts:
-        rows.setdefault(modification.text, len(rows))
-    token_rows = torch.tensor([rows[modification.text] for modification in texts])
-    tokens = torch.from_numpy(encoder.encode_tokens(list(rows))).half()
-    return tokens, token_rows.view(-1, NUM_WORDINGS)
+        token_rows.append(row_of.setdefault(modification.text, len(row_of)))
+    tokens = torch.from_numpy(encoder.encode_tokens(list(row_of))).half()
+    return tokens, torch.tensor(token_rows).view(-1, NUM_WORDINGS)
 
 
 def _embedded_parts(texts: Sequence[Modification], encoder: Encoder) -> tuple[Tensor, Tensor]:

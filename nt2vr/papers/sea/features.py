@@ -7,6 +7,7 @@ The form that W2VV++, SEA and dual encoding publish, in COLLECTION/FeatureData/N
     feature.bin  the rows in float32, one after another
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -54,11 +55,12 @@ class BigFile:
 
 
 def _read_shape(path: Path) -> tuple[int, int]:
-    numbers = path.read_text(encoding="utf-8").split()
-    are_positive = all(number.isdecimal() and int(number) for number in numbers)
-    if len(numbers) != 2 or not are_positive:
-        raise ValueError(f"{SHAPE} must hold two numbers above 0, not {quoted(' '.join(numbers))}")
-    return int(numbers[0]), int(numbers[1])
+    words = path.read_text(encoding="utf-8").split()
+    numbers = [int(word) for word in words if word.isdecimal()]
+    if len(words) != 2 or len(numbers) != 2 or 0 in numbers:
+        raise ValueError(f"{SHAPE} must hold two numbers above 0, not {quoted(' '.join(words))}")
+    num_rows, width = numbers
+    return num_rows, width
 
 
 class Features(VideoInput):
@@ -98,17 +100,16 @@ def rows_by_video(names: Sequence[str], video_ids: Collection[str]) -> dict[str,
 
     Of rows with equal names the last one counts, as in SEA's code.
     """
-    of_frames: dict[str, dict[str, int]] = {}
     rows: dict[str, list[int]] = {}
+    frame_rows: dict[str, dict[str, int]] = defaultdict(dict)
     for row, name in enumerate(names):
         video_id, _, number = name.rpartition("_")
         if name in video_ids:
             rows[name] = [row]
         elif number.isdecimal() and video_id in video_ids:
-            of_frames.setdefault(video_id, {})[name] = row
-    for video_id, row_of_frame in of_frames.items():
-        if video_id not in rows:
-            rows[video_id] = list(row_of_frame.values())
+            frame_rows[video_id][name] = row
+    for video_id, row_of_frame in frame_rows.items():
+        rows.setdefault(video_id, list(row_of_frame.values()))
     return rows
 
 
@@ -124,22 +125,23 @@ def find_features(data: str | Path, name: str) -> Path:
     """Return the BigFile folder of this name in or below the folder of a dataset, named as for `load_dataset`."""
     _, path = kind_and_path(data)
     files = Files(path.parent if path.is_file() else path)
-    folders = [file.parent for file in files.named(ROWS)]
-    candidates = [folder for folder in folders if folder.name == name]
-    if not candidates:
-        existing = such_as(sorted({folder.name for folder in folders})) or "none"
+    folders_by_name: dict[str, list[Path]] = defaultdict(list)
+    for file in files.named(ROWS):
+        folders_by_name[file.parent.name].append(file.parent)
+    if name not in folders_by_name:
+        existing = such_as(sorted(folders_by_name)) or "none"
         raise DatasetError(
             f"{files.folder} has no features {quoted(name)}; those there: {existing}. "
             f"Put a folder of that name with {SHAPE}, {IDS} and {ROWS} in it or below."
         )
 
     # Files are listed shallowest first.
-    least_depth = len(candidates[0].parts)
-    shallowest = [folder for folder in candidates if len(folder.parts) == least_depth]
-    if len(shallowest) > 1:
-        places = ", ".join(files.relative(folder) for folder in shallowest)
+    first, *others = folders_by_name[name]
+    rivals = [folder for folder in others if len(folder.parts) == len(first.parts)]
+    if rivals:
+        places = ", ".join(map(files.relative, [first, *rivals]))
         raise DatasetError(
             f"{files.folder} has features {quoted(name)} of several collections ({places}). "
             "Name the folder of one."
         )
-    return shallowest[0]
+    return first

@@ -42,11 +42,11 @@ class TextSideSettings(Section):
 
     words: Mapping[str, Any] = Field(
         default={},
-        description="text side that replaces the text tower, and reads words as W2VV++ and SEA do: a bag of words, "
-        "word vectors and a GRU. Its settings: spaces (one, or each), size of a space, states of the GRU, least "
-        "number of occurrences of a word, and vectors (a BigFile folder or a word2vec file; if empty, vectors of "
-        "vector_size numbers are made from the captions). It needs train head, and the pooling projected, or "
-        "unit_projected, the same of normalised frames",
+        description="settings of a text side that replaces the text tower and reads words as W2VV++ and SEA do, by a "
+        "bag of words, word vectors and a GRU: spaces (one, or each), size (of a space), states (of the GRU), least "
+        "(occurrences of a word), and vectors (a BigFile folder or a word2vec file; if empty, vectors of vector_size "
+        "numbers are made from the captions). It needs train head, and the pooling projected or unit_projected, "
+        "which takes normalised frames",
     )
 
     @model_validator(mode="after")
@@ -76,7 +76,8 @@ class TextSideSettings(Section):
         pools_words = config.frames.pooling in ("projected", "unit_projected")
         if has_words != pools_words or (has_words and config.encoder.train != "head"):
             raise ConfigError(
-                "words needs train head, and the pooling projected or unit_projected, which nothing else has. Set all."
+                "words needs train head and the pooling projected or unit_projected, and these poolings need words. "
+                "Set all of them, or none."
             )
 
     def check_files(self) -> None:

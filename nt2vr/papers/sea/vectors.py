@@ -45,7 +45,8 @@ def ppmi_vectors(texts: Sequence[Sequence[str]], words: Sequence[str], size: int
 
     root_mean_square = float(np.sqrt(np.mean(vectors**2)))
     scale = SPREAD / root_mean_square if root_mean_square else 0
-    return dict(zip(words, (vectors * scale).astype(np.float32), strict=True))
+    scaled = (vectors * scale).astype(np.float32)
+    return dict(zip(words, scaled, strict=True))
 
 
 def _ppmi(texts: Sequence[Sequence[str]], words: Sequence[str]) -> NDArray[np.float32]:
@@ -77,9 +78,10 @@ def _largest_eigenvectors(
     """
     num_rows = len(matrix)
     num_columns = min(num_rows, count + OVERSAMPLING)
-    basis = np.random.default_rng(0).normal(size=(num_rows, num_columns)).astype(np.float32)
+    rng = np.random.default_rng(0)
+    basis = rng.normal(size=(num_rows, num_columns)).astype(np.float32)
     for _ in range(ITERATIONS):
-        basis = np.linalg.qr(matrix @ basis)[0]
+        basis, _ = np.linalg.qr(matrix @ basis)
 
     values, rotation = np.linalg.eigh(basis.T @ matrix @ basis)
     largest = np.argsort(-np.abs(values), kind="stable")[:count]
@@ -88,17 +90,8 @@ def _largest_eigenvectors(
 
 def read_vectors(path: Path, caption_words: Collection[str]) -> Vectors:
     """Read the vectors of the captions' words, and of the file's first other words, which queries may have."""
-    vectors: Vectors = {}
-    num_unseen = 0
     try:
-        for word, vector in _vectors_in(path):
-            if word in vectors:
-                continue
-            if word not in caption_words:
-                if num_unseen >= MAX_UNSEEN_WORDS or words_of(word) != [word]:
-                    continue
-                num_unseen += 1
-            vectors[word] = vector.astype(np.float32)
+        vectors = _chosen(_vectors_in(path), caption_words)
     except (OSError, ValueError) as error:
         raise ConfigError(
             f"{path} cannot be read as word vectors ({reason_of(error)}). Name another file."
@@ -107,6 +100,21 @@ def read_vectors(path: Path, caption_words: Collection[str]) -> Vectors:
         raise ConfigError(
             f"{path} has no vectors of words, or some that are not finite. Name another file."
         )
+    return vectors
+
+
+def _chosen(named_vectors: NamedVectors, caption_words: Collection[str]) -> Vectors:
+    """Choose the captions' words and the first others, each with its first vector."""
+    vectors: Vectors = {}
+    num_unseen = 0
+    for word, vector in named_vectors:
+        if word in vectors:
+            continue
+        if word not in caption_words:
+            if num_unseen >= MAX_UNSEEN_WORDS or words_of(word) != [word]:
+                continue
+            num_unseen += 1
+        vectors[word] = vector.astype(np.float32)
     return vectors
 
 

@@ -103,7 +103,7 @@ class Words(TextSide):
         """Build the text side that a config asks for, which knows the words of the captions."""
         settings = config.section(TextSideSettings).word_settings
         assert settings is not None, "a config without them trains the text tower"
-        texts = [words_of(caption) for caption in _captions(clips, config.run.seed)]
+        texts = list(map(words_of, _captions(clips, config.run.seed)))
         counts = Counter(chain.from_iterable(texts))
         frequent = _frequent_words(counts, settings)
         bow = [word for word in frequent if word not in listed("stop_words")]
@@ -113,17 +113,16 @@ class Words(TextSide):
             )
 
         vectors, source = _vectors_and_source(settings, texts, counts)
-        vocabulary = Vocabulary(
-            bow=tuple(bow),
-            gru=tuple(frequent),
-            vectors=tuple(vectors),
-            source=source,
-        )
         rows = torch.from_numpy(np.stack(list(vectors.values())))
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(config.run.seed)
             return cls(
-                vocabulary=vocabulary,
+                vocabulary=Vocabulary(
+                    bow=tuple(bow),
+                    gru=tuple(frequent),
+                    vectors=tuple(vectors),
+                    source=source,
+                ),
                 vectors=rows,
                 states=settings.states,
                 size=settings.size,
@@ -133,12 +132,10 @@ class Words(TextSide):
     @classmethod
     def read(cls, metadata: Mapping[str, str], weights: Mapping[str, Tensor]) -> Self:
         stored = json.loads(metadata["vocabulary"])
-        vocabulary = Vocabulary(
-            bow=tuple(map(str, stored["bow"])),
-            gru=tuple(map(str, stored["gru"])),
-            vectors=tuple(map(str, stored["vectors"])),
-            source=str(stored["source"]),
-        )
+        words = {}
+        for encoder in ("bow", "gru", "vectors"):
+            words[encoder] = tuple(map(str, stored[encoder]))
+        vocabulary = Vocabulary(**words, source=str(stored["source"]))
         width = weights["embedding.weight"].shape[1]
         text_side = cls(
             vocabulary=vocabulary,
@@ -168,7 +165,7 @@ class Words(TextSide):
 
     def forward(self, texts: Sequence[str]) -> Tensor:
         """Embed texts: (N, K P), each of length 1."""
-        content = [content_of(text) for text in texts]
+        content = list(map(content_of, texts))
         bow = self.bag(content)  # (N, B)
         w2v = self.mean_vector(content)  # (N, W)
         gru = self.mean_state(texts)  # (N, S)
@@ -192,9 +189,8 @@ class Words(TextSide):
         """Average the vectors of the distinct words of texts: (N, W)."""
         means = self.vectors.new_zeros(len(content), self.vectors.shape[1])
         for text_row, words in enumerate(content):
-            distinct = dict.fromkeys(words)
             rows = []
-            for word in distinct:
+            for word in dict.fromkeys(words):
                 if word in self._vector_rows:
                     rows.append(self._vector_rows[word])
             if rows:
@@ -203,7 +199,7 @@ class Words(TextSide):
 
     def mean_state(self, texts: Sequence[str]) -> Tensor:
         """Average the GRU's states over the words of texts: (N, S)."""
-        ids = [self._gru_ids(text) for text in texts]
+        ids = list(map(self._gru_ids, texts))
         lengths = torch.tensor(list(map(len, ids)))  # (N,)
         padded = pad_sequence(ids, batch_first=True, padding_value=PADDING)  # (N, L)
         embedded = self.embedding(padded.to(self.vectors.device))  # (N, L, W)
@@ -220,9 +216,8 @@ class Words(TextSide):
 
     def reads(self, text: str) -> str:
         """Return what the bag of words and the word vectors read of a text; the GRU reads the rest too."""
-        words = content_of(text)
         known_words = []
-        for word in words:
+        for word in content_of(text):
             if word in self._bow_rows or word in self._vector_rows:
                 known_words.append(word)
         return " ".join(known_words)
@@ -230,15 +225,11 @@ class Words(TextSide):
     def knows(self, word: str) -> bool:
         """Return True if no part of a word is unknown to all encoders; stop words are known."""
         parts = words_of(word)
-        return bool(parts) and all(self._knows_part(part) for part in parts)
+        return bool(parts) and all(map(self._knows_part, parts))
 
     def _knows_part(self, part: str) -> bool:
-        return (
-            part in self._bow_rows
-            or part in self._gru_rows
-            or part in self._vector_rows
-            or part in listed("stop_words")
-        )
+        vocabularies = (self._bow_rows, self._gru_rows, self._vector_rows, listed("stop_words"))
+        return any(part in words for words in vocabularies)
 
 
 def _frequent_words(counts: Counter[str], settings: WordSettings) -> list[str]:

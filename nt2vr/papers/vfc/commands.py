@@ -20,7 +20,7 @@ def change_verbs(*, captions: Path, out: Path, rule: VerbSource = "rules", seed:
         out: file to write, as JSON lines; a training reads it with --set verb_changes=FILE
         rule: where new verbs come from; rules takes verbs that other captions have with the same
             object, antonym and random are controls
-        seed: draws new verbs
+        seed: random seed of the new verbs
     """
     check_writable(out.parent)
     captions_of_videos = read_captioned_videos(captions).captions.values()

@@ -62,7 +62,9 @@ class VfcLoss:
         loss = scores.sum() * 0.0
         if len(video) > 1:
             to_video = self._text_to_video_term(scores)
-            to_text = self._video_to_text_term(video, scores, verbs.changed, verbs.is_changed)
+            to_text = self._video_to_text_term(
+                video, scores=scores, changed=verbs.changed, is_changed=verbs.is_changed
+            )
             loss = self.text_to_video * to_video + self.video_to_text * to_text
         if int(verbs.has_phrase.sum()) > 1:
             to_phrase = self._verb_phrase_term(

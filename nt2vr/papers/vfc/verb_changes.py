@@ -58,14 +58,13 @@ class VerbChanges:
         verb_counts: Counter[str] = Counter()
 
         for captions in videos:
-            uses_of_captions = {caption: verb_uses_of(caption) for caption in captions}
-            self._uses.append(uses_of_captions)
-            for uses in uses_of_captions.values():
-                for use in uses:
-                    verb_counts[use.verb] += 1
-                    self._verbs_of_subject[use.subject][use.verb] += 1
-                    if not use.is_bare:
-                        self._verbs_with_noun[use.preposition, use.noun][use.verb] += 1
+            uses_of_caption = {caption: verb_uses_of(caption) for caption in captions}
+            self._uses.append(uses_of_caption)
+            for use in chain.from_iterable(uses_of_caption.values()):
+                verb_counts[use.verb] += 1
+                self._verbs_of_subject[use.subject][use.verb] += 1
+                if not use.is_bare:
+                    self._verbs_with_noun[use.preposition, use.noun][use.verb] += 1
 
         self._frequent_verbs: dict[str, int] = {}
         for verb, count in sorted(verb_counts.items()):
@@ -85,7 +84,7 @@ class VerbChanges:
                     caption=caption,
                     keys=tuple(use.key for use in uses),
                     phrases=tuple(dict.fromkeys(use.phrase for use in uses)),
-                    changed=tuple(self.change(row, caption, source, rng)),
+                    changed=tuple(self.change(row, caption, source, rng=rng)),
                 )
             )
         return captions
@@ -95,21 +94,21 @@ class VerbChanges:
     ) -> list[ChangedCaption]:
         """Change one verb of a caption, in up to `MAX_CHANGED` ways that no caption of the video has."""
         uses = self._uses[row][caption]
+        keys = [use.key for use in uses]
         changed: dict[str, ChangedCaption] = {}
-        for number, new_verb in self._ranked_changes(row, uses, source, rng):
+        for _, number, new_verb in self._ranked_changes(row, caption, source, rng=rng):
             use = uses[number]
             text = caption[: use.start] + inflect(new_verb, use.form) + caption[use.end :]
-            if text in self._uses[row]:
-                continue
-            keys = [use.key for use in uses]
-            keys[number] = use._replace(verb=new_verb).key
-            changed[text] = ChangedCaption(text, tuple(keys))
+            if text not in self._uses[row]:
+                new_key = use._replace(verb=new_verb).key
+                new_keys = (*keys[:number], new_key, *keys[number + 1 :])
+                changed[text] = ChangedCaption(text, new_keys)
         return list(changed.values())[:MAX_CHANGED]
 
     def _ranked_changes(
-        self, row: int, uses: Sequence[VerbUse], source: VerbSource, rng: random.Random
-    ) -> list[tuple[int, str]]:
-        """Return the number of a verb use and its new verb, of all changes of a caption, in random order.
+        self, row: int, caption: str, source: VerbSource, rng: random.Random
+    ) -> list[tuple[float, int, str]]:
+        """Return all changes of a caption in random order: a sort key, the number of a verb use, its new verb.
 
         A verb is drawn with a probability proportional to the root of its count, without
         replacement: of all candidates, those with the largest u^(1/weight) come first, where u is
@@ -118,15 +117,14 @@ class VerbChanges:
         """
         uses_of_video = chain.from_iterable(self._uses[row].values())
         video_verbs = {use.verb for use in uses_of_video}
-        candidates = []
-        for number, use in enumerate(uses):
+        changes = []
+        for number, use in enumerate(self._uses[row][caption]):
             new_verbs = self._new_verbs(use, video_verbs, source)
             sum_of_roots = sum(count**0.5 for count in new_verbs.values())
             for verb, count in new_verbs.items():
                 sort_key = rng.random() ** (sum_of_roots / count**0.5)
-                candidates.append((sort_key, number, verb))
-        candidates.sort(reverse=True)
-        return [(number, verb) for _, number, verb in candidates]
+                changes.append((sort_key, number, verb))
+        return sorted(changes, reverse=True)
 
     def _new_verbs(
         self, use: VerbUse, video_verbs: set[str], source: VerbSource
@@ -135,15 +133,14 @@ class VerbChanges:
 
         The controls, antonyms and random verbs, may be verbs of the video's other captions.
         """
+        if source == "rules":
+            return self._verbs_with_same_noun(use, video_verbs)
+        verbs = dict(self._frequent_verbs)
         if source == "antonym":
-            pairs = [pair for pair in groups_in("antonyms.txt") if use.verb in pair]
-            antonyms = chain.from_iterable(pairs)
-            return {verb: 1 for verb in antonyms if verb != use.verb}
-        if source == "random":
-            counts = dict(self._frequent_verbs)
-            counts.pop(use.verb, None)
-            return counts
-        return self._verbs_with_same_noun(use, video_verbs)
+            antonyms = chain.from_iterable(_groups_with(use.verb, "antonyms.txt"))
+            verbs = dict.fromkeys(antonyms, 1)
+        verbs.pop(use.verb, None)
+        return verbs
 
     def _verbs_with_same_noun(self, use: VerbUse, video_verbs: set[str]) -> Mapping[str, int]:
         """Return verbs that other captions have with the same noun and with the same subject.
@@ -175,5 +172,8 @@ def _unsuitable_verbs(use: VerbUse) -> frozenset[str]:
 
 def _synonyms(verb: str) -> frozenset[str]:
     """Return a verb, its synonyms, and words that captions may use instead."""
-    groups = [group for group in groups_in("verb_synonyms.txt") if verb in group]
-    return related(verb).union(*groups)
+    return related(verb).union(*_groups_with(verb, "verb_synonyms.txt"))
+
+
+def _groups_with(verb: str, file: str) -> list[frozenset[str]]:
+    return [group for group in groups_in(file) if verb in group]

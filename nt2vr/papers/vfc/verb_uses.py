@@ -122,13 +122,10 @@ def _verb_use(phrases: Phrases, chunk: Chunk, next_kind: str) -> VerbUse | None:
     if after_preposition < chunk.end:
         noun = phrases.noun_phrase(after_preposition)
     if noun is not None:
-        return _with_noun(phrases, use, noun, start)
+        return _with_noun(phrases, use, noun, start=start)
 
-    # starts | singing
-    if next_kind == "VP":
-        return None
-    # they | cut
-    if needs_object(verb):
+    # starts | singing, they | cut
+    if next_kind == "VP" or needs_object(verb):
         return None
     if _goes_on(phrases, after_preposition, preposition):
         return None

@@ -92,8 +92,7 @@ class VerbTexts:
         changed = self.changed.get((row, caption), [])
         phrases = self.phrases.get((row, caption), [])
         drawn_changed = rng.sample(changed, min(max_changed, len(changed)))
-        drawn_phrase = rng.choice(phrases) if phrases else ""
-        return drawn_changed, drawn_phrase
+        return drawn_changed, rng.choice(phrases) if phrases else ""
 
     def by_clip(self) -> dict[int, list[str]]:
         """Return everything that `draw` may return for each clip, and the captions that it belongs to."""
@@ -154,9 +153,11 @@ class Verbs(Input[DrawnVerbs, EmbeddedVerbs]):
         phrases = []
         for draw, caption in zip(drawing.own_draws, drawing.captions, strict=True):
             rng = drawing.rng(f"{draw.row} verbs")
-            drawn_changed, drawn_phrase = self._texts.draw(draw.row, caption.text, max_changed, rng)
-            changed.append(drawn_changed)
-            phrases.append(drawn_phrase)
+            changed_texts, phrase = self._texts.draw(
+                draw.row, caption.text, max_changed=max_changed, rng=rng
+            )
+            changed.append(changed_texts)
+            phrases.append(phrase)
         return DrawnVerbs(changed, phrases)
 
     def texts(self, drawn: DrawnVerbs) -> list[str]:
@@ -171,15 +172,13 @@ class Verbs(Input[DrawnVerbs, EmbeddedVerbs]):
         changed_texts, phrase = texts.tensor_split([num_changed])  # (n, D), (b, D)
 
         max_changed = towers.config.section(VerbSettings).verb_negatives
-        is_changed = torch.zeros(
-            len(drawn.changed), max_changed, dtype=torch.bool, device=towers.device
-        )  # (b, K)
-        for row, captions in enumerate(drawn.changed):
-            is_changed[row, : len(captions)] = True
+        counts = torch.tensor(list(map(len, drawn.changed)), device=towers.device)  # (b,)
+        numbers = torch.arange(max_changed, device=towers.device)  # (K,)
+        is_changed = numbers < counts[:, None]  # (b, K)
         empty = texts.new_zeros(*is_changed.shape, texts.shape[-1])  # (b, K, D)
         changed = empty.masked_scatter(is_changed[..., None], changed_texts)
 
-        has_phrase = torch.tensor([bool(text) for text in drawn.phrases], device=towers.device)
+        has_phrase = torch.tensor(list(map(bool, drawn.phrases)), device=towers.device)  # (b,)
         return EmbeddedVerbs(
             changed=distributed.gather(changed),
             is_changed=distributed.gather(is_changed),
@@ -218,8 +217,8 @@ def _verbs_of_clips(
     verbs_of = read_verbs(resolve_path(settings.verb_changes))
     verbs_of_clips = []
     for clip_captions in captions:
-        distinct = dict.fromkeys(clip_captions)
-        verbs_of_clips.append([verbs_of[caption] for caption in distinct if caption in verbs_of])
+        clip_verbs = map(verbs_of.get, dict.fromkeys(clip_captions))
+        verbs_of_clips.append(list(filter(None, clip_verbs)))
     return verbs_of_clips
 
 
@@ -228,7 +227,14 @@ def _generated(verbs_of_clips: Sequence[Sequence[CaptionVerbs]]) -> list[Generat
     for row, clip_verbs in enumerate(verbs_of_clips):
         for verbs in clip_verbs:
             for text, keys in verbs.changed:
-                generated.append(GeneratedCaption(row, verbs.caption, text, keys))
+                generated.append(
+                    GeneratedCaption(
+                        row=row,
+                        caption=verbs.caption,
+                        text=text,
+                        keys=keys,
+                    )
+                )
     return generated
 
 
@@ -256,17 +262,18 @@ def _calibrated(
     originals: Sequence[Keys], generated: Sequence[GeneratedCaption], config: TrainConfig
 ) -> list[GeneratedCaption]:
     """Return the changed captions to keep; all without calibration."""
-    numbers = list(range(len(generated)))
+    accepted = list(generated)
     if config.section(VerbSettings).calibrate:
         order = round_robin([caption.row for caption in generated], config.run.seed)
         numbers = calibrated(originals, [caption.keys for caption in generated], order)
+        accepted = [generated[number] for number in numbers]
     logger.info(
         "Kept %d of %d captions with another verb, for %d captions.",
-        len(numbers),
+        len(accepted),
         len(generated),
         len(originals),
     )
-    return [generated[number] for number in numbers]
+    return accepted
 
 
 def _shifts(
@@ -274,7 +281,11 @@ def _shifts(
 ) -> dict[str, float]:
     """Return R / (B - 1) of the verb phrases that captions have most often, the largest first."""
     counts = Counter(chain.from_iterable(originals))
-    frequent = {key for key, _ in counts.most_common(MAX_SHIFTS)}
+    frequent = dict(counts.most_common(MAX_SHIFTS))
     ratios = imbalances(originals, [caption.keys for caption in accepted], batch_size)
     num_others = max(1, batch_size - 1)
-    return {key: round(ratio / num_others, 3) for key, ratio in ratios.items() if key in frequent}
+    shifts = {}
+    for key, ratio in ratios.items():
+        if key in frequent:
+            shifts[key] = round(ratio / num_others, 3)
+    return shifts

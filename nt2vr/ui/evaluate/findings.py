@@ -55,107 +55,86 @@ class ChartMeasure:
     cue: str = ""
 
 
-HIGHER = "higher is better"
-LOWER = "lower is better"
-
-# Those of one topic exclude each other: of each, the first that was measured is shown.
-TOPICS: tuple[tuple[ChartMeasure, ...], ...] = (
-    (
-        ChartMeasure(
-            names=(WITHOUT_HARD_PAIRS,),
-            title="Ranks the clip without it first",
-            scale=f"of 100 pairs, {HIGHER}, a guess has 50",
-            sentence="When a query excludes a thing{example}, {first} ranks a clip *with* it above one *without* "
-            "it in {of_first} of 100 pairs",
-            counts_failures=True,
-            chance=50.0,
-            cue="without",
-        ),
-        ChartMeasure(
-            names=(COMPOSED_HARD_PAIRS,),
-            title="Ranks the clip without it first",
-            scale=f"of 100 pairs, {HIGHER}, a guess has 50",
-            sentence="When a query excludes something{example}, {first} ranks a clip *with* it above one "
-            "*without* it in {of_first} of 100 pairs",
-            counts_failures=True,
-            chance=50.0,
-            cue="not",
-        ),
+# Those of one title exclude each other: the first that was measured is shown.
+MEASURES = (
+    ChartMeasure(
+        names=(WITHOUT_HARD_PAIRS,),
+        title="Ranks the clip without it first",
+        scale="of 100 pairs, higher is better, a guess has 50",
+        sentence="When a query excludes a thing{example}, {first} ranks a clip *with* it above one *without* "
+        "it in {of_first} of 100 pairs",
+        counts_failures=True,
+        chance=50.0,
+        cue="without",
     ),
-    (
-        ChartMeasure(
-            names=(
-                f"without/{violations(FIRST_PAGE)}",
-                f"composed/{violations(FIRST_PAGE)}",
-                f"not/{violations(FIRST_PAGE)}",
-            ),
-            title="Top ten show what was excluded",
-            scale=f"of 100 clips, {LOWER}",
-            sentence="Of the clips that {first} puts in its top ten, {of_first} in 100 *show what was excluded*",
-            second="of {second}'s, {of_second}",
-        ),
+    ChartMeasure(
+        names=(COMPOSED_HARD_PAIRS,),
+        title="Ranks the clip without it first",
+        scale="of 100 pairs, higher is better, a guess has 50",
+        sentence="When a query excludes something{example}, {first} ranks a clip *with* it above one "
+        "*without* it in {of_first} of 100 pairs",
+        counts_failures=True,
+        chance=50.0,
+        cue="not",
     ),
-    (
-        ChartMeasure(
-            names=(f"original/{recall(1)}",),
-            title="Plain captions: right clip first",
-            scale=f"of 100 searches, {HIGHER}",
-            sentence="Asked for a plain caption, {first} puts the right clip *first* in {of_first} of 100 searches",
+    ChartMeasure(
+        names=(
+            f"without/{violations(FIRST_PAGE)}",
+            f"composed/{violations(FIRST_PAGE)}",
+            f"not/{violations(FIRST_PAGE)}",
         ),
+        title="Top ten show what was excluded",
+        scale="of 100 clips, lower is better",
+        sentence="Of the clips that {first} puts in its top ten, {of_first} in 100 *show what was excluded*",
+        second="of {second}'s, {of_second}",
     ),
-    (
-        ChartMeasure(
-            names=(f"retrieval/{recall(1)}",),
-            title="Denying captions: right clip first",
-            scale=f"of 100 searches, {HIGHER}",
-            sentence="Asked for a caption that denies something, {first} puts the right clip *first* in {of_first} of "
-            "100 searches",
-        ),
+    ChartMeasure(
+        names=(f"original/{recall(1)}",),
+        title="Plain captions: right clip first",
+        scale="of 100 searches, higher is better",
+        sentence="For a plain caption, {first} puts the right clip *first* in {of_first} of 100 searches",
     ),
-    (
-        ChartMeasure(
-            names=(CHOICE_ACCURACY,),
-            title="The right caption is chosen",
-            scale=f"of 100 questions, {HIGHER}",
-            sentence="Of several captions, {first} chooses the *right* one in {of_first} of 100 questions",
-        ),
+    ChartMeasure(
+        names=(f"retrieval/{recall(1)}",),
+        title="Denying captions: right clip first",
+        scale="of 100 searches, higher is better",
+        sentence="For a caption that denies something, {first} puts the right clip *first* in {of_first} of "
+        "100 searches",
     ),
-    (
-        ChartMeasure(
-            names=(PAIR_ACCURACY,),
-            title="The true caption is preferred",
-            scale=f"of 100 pairs, {HIGHER}, a guess has 50",
-            sentence="{first} prefers the *true* caption to a false one in {of_first} of 100 pairs",
-            chance=50.0,
-        ),
+    ChartMeasure(
+        names=(CHOICE_ACCURACY,),
+        title="The right caption is chosen",
+        scale="of 100 questions, higher is better",
+        sentence="Of several captions, {first} chooses the *right* one in {of_first} of 100 questions",
     ),
-    (
-        ChartMeasure(
-            names=(PICTURE_ACCURACY,),
-            title="The right picture is preferred",
-            scale=f"of 100 pairs, {HIGHER}, a guess has 50",
-            sentence="{first} prefers the *right* picture to a wrong one in {of_first} of 100 pairs",
-            chance=50.0,
-        ),
+    ChartMeasure(
+        names=(PAIR_ACCURACY,),
+        title="The true caption is preferred",
+        scale="of 100 pairs, higher is better, a guess has 50",
+        sentence="{first} prefers the *true* caption to a false one in {of_first} of 100 pairs",
+        chance=50.0,
     ),
-    (
-        ChartMeasure(
-            names=(CLASS_ACCURACY,),
-            title="The right class comes first",
-            scale=f"of 100 clips, {HIGHER}",
-            sentence="{first} puts the *right* class first for {of_first} of 100 clips",
-            second="{second} for {of_second}",
-        ),
+    ChartMeasure(
+        names=(PICTURE_ACCURACY,),
+        title="The right picture is preferred",
+        scale="of 100 pairs, higher is better, a guess has 50",
+        sentence="{first} prefers the *right* picture to a wrong one in {of_first} of 100 pairs",
+        chance=50.0,
     ),
-    (
-        ChartMeasure(
-            names=(CLASS_DENIED,),
-            title="Denial of the right class first",
-            scale=f"of 100 clips, {LOWER}",
-            sentence="Of sentences that deny a class each, {first} puts first the one that denies *what is shown* "
-            "for {of_first} of 100 clips",
-            second="{second} for {of_second}",
-        ),
+    ChartMeasure(
+        names=(CLASS_ACCURACY,),
+        title="The right class comes first",
+        scale="of 100 clips, higher is better",
+        sentence="{first} puts the *right* class first for {of_first} of 100 clips",
+        second="{second} for {of_second}",
+    ),
+    ChartMeasure(
+        names=(CLASS_DENIED,),
+        title="Denial of the right class first",
+        scale="of 100 clips, lower is better",
+        sentence="Of sentences that deny a class each, {first} puts first the one that denies *what is shown* "
+        "for {of_first} of 100 clips",
+        second="{second} for {of_second}",
     ),
 )
 
@@ -169,22 +148,14 @@ class Finding:
 
 
 def findings_of(report: Report) -> list[Finding]:
-    """Return what the report says first: at most MAX_FINDINGS, each of another topic."""
-    findings = []
-    for topic in TOPICS:
-        finding = _first_measured(topic, report)
-        if finding is not None:
-            findings.append(finding)
-    return findings[:MAX_FINDINGS]
-
-
-def _first_measured(topic: tuple[ChartMeasure, ...], report: Report) -> Finding | None:
-    systems = report.telling_pair
-    for measure in topic:
+    """Return what the report says first: at most MAX_FINDINGS, each under another title."""
+    metrics = [report.metrics[system] for system in report.telling_pair]
+    by_title: dict[str, Finding] = {}
+    for measure in MEASURES:
         for key in measure.names:
-            if all(key in report.metrics[system] for system in systems):
-                return Finding(measure, key)
-    return None
+            if all(key in measured for measured in metrics):
+                by_title.setdefault(measure.title, Finding(measure, key))
+    return list(by_title.values())[:MAX_FINDINGS]
 
 
 def sentence_of(report: Report, finding: Finding) -> list[View]:
@@ -268,7 +239,7 @@ def _panel(report: Report, finding: Finding, systems: Sequence[Line]) -> View:
     }
 
 
-def _place_on_scale(figure: float, interval: Interval | None) -> dict[str, str]:
+def _place_on_scale(figure: float, interval: Interval | None) -> View:
     """Place a figure on a scale of 0 to 100; one that all queries agree on has no interval."""
     place = {"at": f"{figure:.1f}", "text": f"{figure:.1f}"}
     if interval is None:

@@ -1,6 +1,6 @@
 """The form of a new evaluation, and the progress of the one under way."""
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
@@ -20,12 +20,13 @@ from nt2vr.progress import Job
 from nt2vr.search.searcher import Searcher
 from nt2vr.ui.evaluate.evaluation_request import EvaluationRequest
 from nt2vr.ui.evaluate.report_view import RUNNING_TEXT
-from nt2vr.ui.job_view import job_view
+from nt2vr.ui.job_view import is_under_way, job_view
 from nt2vr.ui.search.formats import system_choices
 from nt2vr.ui.theme import lead, menu, script, template
+from nt2vr.ui.view import Choices
 from nt2vr.ui.web.errors import problem_place
-from nt2vr.ui.web.inputs import Updates
-from nt2vr.ui.web.permissions import Permissions, Visitor
+from nt2vr.ui.web.inputs import Components, Updates
+from nt2vr.ui.web.permissions import Permissions, Redact, Visitor
 from nt2vr.world import WORLD
 
 DEFAULT_SYSTEMS = ("CLIP-bnl", "CLIP-con", "CLIP-neg", "CLIP boolean")
@@ -36,16 +37,15 @@ CONTROLS = (
 WAYS = "Every way of combining a picture with a text is measured, and each of the two alone as a control."
 # Queries per kind of change; the results have 100.
 SIZES = (10, 25, 100)
-SPLITS = ("test", "validation", "train", "all")
 
 
+@dataclass
 class EvaluationForm:
     """The form: what to measure, on which data."""
 
-    def __init__(self, searcher: Searcher, libraries: Libraries, permissions: Permissions) -> None:
-        self._searcher = searcher
-        self._libraries = libraries
-        self._permissions = permissions
+    searcher: Searcher
+    libraries: Libraries
+    permissions: Permissions
 
     def build(self) -> None:
         with gr.Column(visible=False, elem_id="evaluate-form") as self.column:
@@ -84,7 +84,7 @@ class EvaluationForm:
         self.split = menu(
             "evaluate-split",
             label="Split",
-            choices=SPLITS,
+            choices=("test", "validation", "train", "all"),
             value="test",
             info="of the data",
             **narrow,
@@ -102,29 +102,29 @@ class EvaluationForm:
         self.systems = menu(
             "evaluate-systems",
             label="Systems",
-            choices=system_choices(self._searcher.system_names()),
+            choices=system_choices(self.searcher.system_names()),
             value=list(DEFAULT_SYSTEMS),
             multiselect=True,
             info=CONTROLS,
         )
-        models = system_choices(self._searcher.models.names())
+        models = system_choices(self.searcher.models.names())
         self.model = menu(
             "evaluate-model", label="Model", choices=models, value="CLIP", info=WAYS, visible=False
         )
 
     @property
-    def inputs(self) -> list[Any]:
+    def inputs(self) -> Components:
         """The boxes, in the order of `chosen`."""
         return [self.data, self.split, self.systems, self.per_kind, self.model]
 
     @property
-    def filled(self) -> list[Any]:
+    def filled(self) -> Components:
         """The components that `fill` updates."""
         return [self.data, self.split, self.systems]
 
     def fill(self, requested: EvaluationRequest) -> Updates:
         """Fill in what another tab wants to have evaluated."""
-        names = self._searcher.system_names(requested.systems)
+        names = self.searcher.system_names(requested.systems)
         return {
             self.data: requested.data,
             self.split: requested.split,
@@ -134,39 +134,36 @@ class EvaluationForm:
         }
 
     @property
-    def followed(self) -> list[Any]:
+    def followed(self) -> Components:
         """The components that `follow` updates."""
         return [self.column, self.start, self.cancel, self.job]
 
     @property
-    def visited(self) -> list[Any]:
+    def visited(self) -> Components:
         """The components that `visit` updates."""
         return [self.systems, self.model, self.data, self.note]
 
     def visit(self, visitor: Visitor) -> Updates:
         """List data and systems, and say what this visitor may not do."""
-        may_name_files = self._permissions.may("paths", visitor)
+        may_name_files = self.permissions.may("paths", visitor)
         info = _own_data() if may_name_files else BUILT_IN_DATA
-        refusal = self._permissions.refusal(visitor, "paths", "delete")
+        refusal = self.permissions.refusal(visitor, "paths", "delete")
         return {
-            self.systems: gr.Dropdown(system_choices(self._searcher.system_names())),
-            self.model: gr.Dropdown(system_choices(self._searcher.models.names())),
+            self.systems: gr.Dropdown(system_choices(self.searcher.system_names())),
+            self.model: gr.Dropdown(system_choices(self.searcher.models.names())),
             self.data: gr.Dropdown(self._data_choices(), info=info),
             self.note: gr.Markdown(refusal, visible=bool(refusal)),
         }
 
-    def follow(
-        self, job: Job[str] | None, visitor: Visitor, redact: Callable[[str], str]
-    ) -> Updates:
+    def follow(self, job: Job[str] | None, visitor: Visitor, redact: Redact) -> Updates:
         """Show the evaluation under way, and the buttons as it allows."""
-        is_under_way = job is not None and job.is_under_way
         can_cancel = (
             job is not None
             and job.state == "running"
-            and self._permissions.may_cancel(job.session, visitor)
+            and self.permissions.may_cancel(job.session, visitor)
         )
         return {
-            self.start: gr.Button(interactive=not is_under_way),
+            self.start: gr.Button(interactive=not is_under_way(job)),
             self.cancel: gr.Button(interactive=can_cancel),
             self.job: job_view(job, RUNNING_TEXT, redact),
         }
@@ -184,9 +181,9 @@ class EvaluationForm:
             raise ConfigError("Choose data, a model and a number of queries to evaluate.")
         return select_data(name, split, per_kind), [model]
 
-    def _data_choices(self) -> list[tuple[str, str]]:
+    def _data_choices(self) -> Choices:
         """List the built-in data and the libraries with captions; questions of other kinds last."""
-        num_shown = len(self._searcher.gallery.videos)
+        num_shown = len(self.searcher.gallery.videos)
         choices = [
             (f"Built-in world, test scenes ({NUM_CLIPS:,} clips, rendered on first use)", WORLD),
             (
@@ -194,7 +191,7 @@ class EvaluationForm:
                 GALLERY,
             ),
         ]
-        for info in self._libraries.infos():
+        for info in self.libraries.infos():
             if info.has_captions:
                 label = f"{info.name} ({counted(info.num_clips, 'clip')}): from your libraries"
                 choices.append((label, f"{LIBRARY}{info.id}"))

@@ -3,8 +3,8 @@
 A report names any file of this machine, so only those who may name paths see its clips.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from anyio import CapacityLimiter, to_thread
@@ -18,11 +18,11 @@ from nt2vr.evaluation.archive import Archive
 from nt2vr.evaluation.report import Report
 from nt2vr.library.previews import Previews
 from nt2vr.media.decode import Decoder
-from nt2vr.media.gallery import Video
 from nt2vr.media.limits import LIMITS, evict
 from nt2vr.media.store import Cache
 from nt2vr.ui.evaluate.query_listing import ClipSource
 from nt2vr.ui.library.media import MEDIA_TYPES, POSTER, PREVIEW
+from nt2vr.ui.view import View
 from nt2vr.ui.web.permissions import Permissions, Visitor
 
 # No proxy may hand them to somebody else.
@@ -58,7 +58,7 @@ class OwnClips:
         videos = {video.video_id: video for video in report.videos}
         rows = {video_id: row for row, video_id in enumerate(videos)}
 
-        def urls(video_id: str) -> Mapping[str, str]:
+        def urls(video_id: str) -> View:
             path = videos[video_id].path
             if not path.is_file():
                 return {"missing": f"The file is no longer there: {path.name}"}
@@ -79,13 +79,12 @@ class OwnClips:
         async def serve(request: Request) -> Response:
             if not self._permissions.may("paths", request):
                 raise HTTPException(403)
-            report_id = request.path_params["report"]
-            row = request.path_params["row"]
             kind = request.path_params["kind"]
             if kind not in MEDIA_TYPES:
                 raise HTTPException(404)
             try:
-                file = await to_thread.run_sync(self._file, report_id, row, kind, limiter=limiter)
+                make = partial(self._file, **request.path_params)
+                file = await to_thread.run_sync(make, limiter=limiter)
             except Nt2vrError as error:
                 # No such report, or a file that is gone or cannot be decoded any more.
                 raise HTTPException(404, str(error)) from error
@@ -93,20 +92,17 @@ class OwnClips:
 
         return Route(f"/{ROUTE}/{{report}}/{{row:int}}/{{kind}}", serve, methods=["GET"])
 
-    def _file(self, report_id: str, row: int, kind: str) -> Path:
-        videos = self._archive.load(report_id).videos
+    def _file(self, report: str, row: int, kind: str) -> Path:
+        videos = self._archive.load(report).videos
         if row >= len(videos):
             raise HTTPException(404)
-        video = self._with_content(videos[row])
+        video = videos[row]
         make = self._previews.poster if kind == POSTER else self._previews.preview
-        file = make(video)
+        # Previews are found by the file's content.
+        file = make(replace(video, content=self._cache.content_hash(video.path)))
 
         self._served += 1
         if self._served % EVICT_EVERY == 0:
             other_files = (path for path in self._previews.folder.glob("??/*") if path != file)
             evict(other_files, LIMITS["report previews"])
         return file
-
-    def _with_content(self, video: Video) -> Video:
-        """Return a video with the hash that its previews are found by; a MediaError if the file cannot be read."""
-        return replace(video, content=self._cache.content_hash(video.path))

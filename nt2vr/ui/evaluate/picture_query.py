@@ -14,13 +14,14 @@ from nt2vr.library.libraries import Libraries
 from nt2vr.media.decode import Decoder
 from nt2vr.media.picture import write_jpeg
 from nt2vr.models.framing import DEFAULT_SIZE
+from nt2vr.ui.view import Link
 from nt2vr.world.drawn.render import render
 from nt2vr.world.scenes import Scene
 
 
 def picture_query(
     report: Report, position: int | None, libraries: Libraries, decoder: Decoder | None = None
-) -> dict[str, str]:
+) -> Link:
     """Return the values of a query's link in Search; a ConfigError if the report has no such query with a picture.
 
     Its reference is drawn as an upload, found among the clips of libraries, or, with a decoder,
@@ -67,7 +68,7 @@ def _drawn(scene: dict[str, object]) -> str:
     return str(path)
 
 
-def _clip_in_libraries(path: Path, libraries: Libraries) -> dict[str, str]:
+def _clip_in_libraries(path: Path, libraries: Libraries) -> Link:
     """Return the link's values for a clip of this file; nothing if no library has it."""
     for info in libraries.infos():
         for video in libraries.gallery(info.id).videos:

@@ -1,5 +1,6 @@
 """The queries of the open report: filters, where two systems differ, the list, and the review of one query."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
@@ -13,7 +14,8 @@ from nt2vr.ui.evaluate.report_link import FILTERS, ORDERS
 from nt2vr.ui.evaluate.report_view import ALL_MEASURES, breakdown_view, measure_choices
 from nt2vr.ui.evaluate.review_view import review_view
 from nt2vr.ui.theme import fold, menu, template
-from nt2vr.ui.web.inputs import Updates
+from nt2vr.ui.view import View
+from nt2vr.ui.web.inputs import Components, Updates
 
 # Labels of filters; the others are labelled by their names.
 LABELS = {"first": "Compare", "second": "with", "order": "Sort by most"}
@@ -29,11 +31,11 @@ WIDTHS: list[str | int] = [115, 85, 182, 182, 182, 165]
 WIDTHS_OF_MEASURES: list[str | int] = [178, 80, 100, 100, 228, 225]
 
 
+@dataclass
 class QueriesPanel:
     """The queries of the open report; lay it out below the report."""
 
-    def __init__(self, archive: Archive) -> None:
-        self._archive = archive
+    archive: Archive
 
     def build(self) -> None:
         # style.css lays them out.
@@ -68,7 +70,7 @@ class QueriesPanel:
                 self.filters[name] = menu(elem_id, label, choices)
 
     @property
-    def shown(self) -> list[Any]:
+    def shown(self) -> Components:
         """The components that `show` updates."""
         return [*self.filters.values(), self.breakdown, self.queries, self.review]
 
@@ -90,11 +92,9 @@ class QueriesPanel:
         return updates
 
     def move(self, listing: QueryListing, refusal: str) -> Updates:
-        """Show another place of the same report."""
         return {self.queries: queries_view(listing), self.review: review_view(listing, refusal)}
 
     def update_menu(self, name: str, listing: QueryListing) -> Updates:
-        """List the choices of a filter anew."""
         return {self.filters[name]: gr.Dropdown(menus_of(listing)[name])}
 
     def show_nothing(self) -> Updates:
@@ -108,11 +108,15 @@ class QueriesPanel:
             self.breakdown: gr.Accordion(visible=False),
         }
 
-    def break_down(self, report_id: str, first: str, second: str, key: str) -> list[Any]:
+    def on_breakdown(self, report_shown: View, queries: View, key: str) -> list[Any]:
         """Break a metric down by negation word, or compare all if the two systems have not both."""
-        report = self._archive.load(report_id) if report_id else None
-        choices = measure_choices(report, first, second) if report else []
-        if report is None or not choices:
+        if not report_shown.get("id"):
+            return [gr.skip(), gr.skip()]
+        report = self.archive.load(str(report_shown["id"]))
+        first = str(queries.get("first"))
+        second = str(queries.get("second"))
+        choices = measure_choices(report, first, second)
+        if not choices:
             return [gr.skip(), gr.skip()]
 
         if key not in [measure for _, measure in choices]:

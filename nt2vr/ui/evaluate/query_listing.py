@@ -1,7 +1,7 @@
 """The queries of a report that a link asks for, and the choices of the filters."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from nt2vr.evaluation.archive import Remark, Remarks
@@ -11,7 +11,7 @@ from nt2vr.search.judge import Verdict
 from nt2vr.ui.evaluate.report_link import ANY, NOTED, ONLY, ONLY_WORSENED, ReportLink, kinds_of
 from nt2vr.ui.search.formats import system_choices
 from nt2vr.ui.search.verdict_texts import MARKS
-from nt2vr.ui.view import View
+from nt2vr.ui.view import Choices, View
 
 PER_PAGE = 20
 # Captions of a video that is shown in words.
@@ -32,7 +32,7 @@ class ClipSource:
 
     key: str
     video_ids: frozenset[str]
-    urls: Callable[[str], Mapping[str, str]] = field(compare=False)
+    urls: Callable[[str], View] = field(compare=False)
     is_gallery: bool = True
 
 
@@ -99,13 +99,11 @@ class QueryListing:
     def clip(self, video_id: str, verdict: Verdict | None, rank: int) -> View:
         """Show a video: its clip where it is at hand, otherwise a caption of it, or its id."""
         captions = " · ".join(self.report.captions.get(video_id, ())[:MAX_CAPTIONS])
-        urls: Mapping[str, str] = {}
+        urls = {"src": "", "poster": "", "missing": ""}
         if self.source is not None and video_id in self.source.video_ids:
-            urls = self.source.urls(video_id)
+            urls |= self.source.urls(video_id)
         return {
-            "src": urls.get("src", ""),
-            "poster": urls.get("poster", ""),
-            "missing": urls.get("missing", ""),
+            **urls,
             "title": captions or self.report.titles.get(video_id, video_id),
             "verdict": verdict or "",
             "mark": MARKS.get(verdict or "", ""),
@@ -116,7 +114,7 @@ class QueryListing:
         """Return the link to the review of a listed query."""
         return replace(self.link, query=position, page=self.positions.index(position) // PER_PAGE)
 
-    def neighbours(self, position: int) -> dict[str, str]:
+    def neighbours(self, position: int) -> View:
         """Say where a query is in the list, with the links to those before and after it."""
         count = f"{len(self.positions):,}"
         if position not in self.positions:
@@ -131,42 +129,38 @@ class QueryListing:
         }
 
 
-def menus_of(listing: QueryListing) -> dict[str, list[tuple[str, str]]]:
+def menus_of(listing: QueryListing) -> dict[str, Choices]:
     """Return the choices (label, value) of filters by their names; each has the value that the link names."""
-    systems = system_choices([result.system for result in listing.report.results])
+    report = listing.report
+    systems = system_choices([result.system for result in report.results])
     menus = {
         "first": systems,
         "second": systems,
-        "kind": kinds_of(listing.report),
-        "cue": _cue_choices(listing.report, listing.link.kind),
+        "kind": kinds_of(report),
+        "cue": _cue_choices(report, listing.link.kind),
         "tag": _tag_choices(listing.remarks.values()),
     }
     for name, choices in menus.items():
-        menus[name] = _with_value(choices, getattr(listing.link, name))
+        value = getattr(listing.link, name)
+        # A link may name a value although no query has it.
+        if value not in [choice for _, choice in choices]:
+            menus[name] = [*choices, (value, value)]
     return menus
 
 
-def _cue_choices(report: Report, kind: str | None) -> list[tuple[str, str]]:
+def _cue_choices(report: Report, kind: str | None) -> Choices:
     cues = [query.cue for query in report.queries if kind in (ANY, query.kind)]
     return [("all cues", ANY), *_counted(cues)]
 
 
-def _tag_choices(remarks: Collection[Remark]) -> list[tuple[str, str]]:
+def _tag_choices(remarks: Collection[Remark]) -> Choices:
     choices = [("all queries", ANY)]
     if remarks:
         choices.append((f"any tag or note ({len(remarks):,})", NOTED))
     return choices + _counted(remark.tag for remark in remarks)
 
 
-def _with_value(choices: list[tuple[str, str]], value: str) -> list[tuple[str, str]]:
-    """Return choices that have a value, which a link may name although no query has it."""
-    values = [choice for _, choice in choices]
-    if value in values:
-        return choices
-    return [*choices, (value, value)]
-
-
-def _counted(values: Iterable[str]) -> list[tuple[str, str]]:
+def _counted(values: Iterable[str]) -> Choices:
     """Return values as choices, the most frequent first."""
     counts = Counter(sorted(filter(None, values)))
     return [(f"{value} ({count:,})", value) for value, count in counts.most_common()]

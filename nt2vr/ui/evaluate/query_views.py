@@ -64,18 +64,14 @@ def _click_hint(listing: QueryListing) -> str:
 
 def _row_view(listing: QueryListing, position: int) -> View:
     row = listing.report.row(position)
-    sides = []
-    for system in (listing.link.first, listing.link.second):
-        sides.append(system_view(listing, position, row, system, num_clips=1))
     captions = []
     for video_id, texts in list(row.captions.items())[:MAX_IDS]:
         captions.append({"video": video_id, "text": " · ".join(texts[:MAX_CAPTIONS])})
     num_more = len(row.relevant) - MAX_IDS
     return {
-        **query_view(listing, position, row),
+        **query_view(listing, position, row, num_clips=1),
         "link": listing.at(position).address,
         "search": search_link(row.query.text, row.search_systems) if row.search_systems else "",
-        "sides": sides,
         "relevant": row.heading,
         "ids": list(row.relevant[:MAX_IDS]),
         "more": f"and {num_more:,} more" if num_more > 0 else "",
@@ -87,34 +83,41 @@ def _row_view(listing: QueryListing, position: int) -> View:
     }
 
 
-def query_view(listing: QueryListing, position: int, row: Row) -> View:
-    """Show a query with its tag and note, and by how many ranks the second system is better (▲) or worse (▼)."""
+def query_view(listing: QueryListing, position: int, row: Row, num_clips: int) -> View:
+    """Show a query with its tag and note, and what the two systems found.
+
+    Say also by how many ranks the second system is better (▲) or worse (▼).
+
+    Args:
+        num_clips: to show of each system.
+    """
     query = row.query
+    sides = []
+    for system in (listing.link.first, listing.link.second):
+        sides.append(_system_view(listing, position, row, system, num_clips))
     remark = listing.remarks.get(position, Remark())
     ranks_gained = row.ranks[listing.link.first] - row.ranks[listing.link.second]
     # Whose video is wrong.
     if query.kind == "negated":
         ranks_gained = -ranks_gained
-    movement = "="
-    if ranks_gained > 0:
-        movement = f"▲{ranks_gained:,}"
-    elif ranks_gained < 0:
-        movement = f"▼{-ranks_gained:,}"
+    is_better = ranks_gained > 0
+    sign = "▲" if is_better else "▼"
     return {
         "position": position,
         "text": query.text,
         "kind": KIND_NAMES.get(query.kind, query.kind),
         "wanted": query.wanted or "",
         "unwanted": list(query.unwanted),
-        "movement": movement,
-        "is_better": ranks_gained > 0,
+        "movement": f"{sign}{abs(ranks_gained):,}" if ranks_gained else "=",
+        "is_better": is_better,
         "is_worse": ranks_gained < 0,
         "tag": remark.tag,
         "note": remark.note,
+        "sides": sides,
     }
 
 
-def system_view(
+def _system_view(
     listing: QueryListing, position: int, row: Row, system: str, num_clips: int
 ) -> View:
     """Show what one system found: rank, first clips, and the verdicts of the first page, also as a sentence."""

@@ -6,6 +6,7 @@ from urllib.parse import parse_qsl, urlencode
 from nt2vr.evaluation.comparison import IMPROVED, WORSENED
 from nt2vr.evaluation.queries import KIND_NAMES
 from nt2vr.evaluation.report import Report
+from nt2vr.ui.view import Choices
 
 # Characters of a link, and of one of its values.
 MAX_LINK = 4_000
@@ -115,7 +116,7 @@ def resolved(link: ReportLink, report: Report) -> ReportLink:
     return link
 
 
-def kinds_of(report: Report) -> list[tuple[str, str]]:
+def kinds_of(report: Report) -> Choices:
     """Return the report's kinds of queries as choices (label, kind)."""
     kinds = report.presentation.kinds(report)
     return [("all kinds", ANY), *((KIND_NAMES.get(kind, kind), kind) for kind in kinds)]

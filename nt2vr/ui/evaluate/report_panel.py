@@ -1,5 +1,6 @@
 """The open report: its name, sentences, chart and tables."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
@@ -14,11 +15,11 @@ from nt2vr.ui.web.inputs import Updates
 NAME = "Name of this report"
 
 
+@dataclass
 class ReportPanel:
     """The open report; lay it out within a column of its own."""
 
-    def __init__(self, archive: Archive) -> None:
-        self._archive = archive
+    archive: Archive
 
     def build(self) -> None:
         with gr.Row(elem_id="evaluate-buttons"):
@@ -56,14 +57,13 @@ class ReportPanel:
         return {self.report: self._view(report_id)}
 
     def show_problem(self, report_id: str, problem: str) -> Updates:
-        """Say why a report cannot be read."""
         return {self.report: {"unreadable": report_id, "problem": problem}}
 
     def show_nothing(self) -> Updates:
         return {self.report: {}}
 
     def _view(self, report_id: str) -> View:
-        names = {entry.report_id: entry.name for entry in self._archive.entries()}
-        report = self._archive.load(report_id)
-        files = self._archive.files(report_id)
+        names = {entry.report_id: entry.name for entry in self.archive.entries()}
+        report = self.archive.load(report_id)
+        files = self.archive.files(report_id)
         return report_view(report, report_id, files, name=names.get(report_id, ""))

@@ -1,6 +1,6 @@
 """Evaluation jobs and reports as template data. Independent of Gradio."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -14,7 +14,7 @@ from nt2vr.evaluation.columns import (
 )
 from nt2vr.evaluation.comparison import CueGroup, break_down
 from nt2vr.evaluation.differences import verdict_text
-from nt2vr.evaluation.intervals import LEVEL
+from nt2vr.evaluation.intervals import LEVEL, Interval
 from nt2vr.evaluation.measures import Values
 from nt2vr.evaluation.remarks import remarks_of
 from nt2vr.evaluation.report import Report
@@ -25,9 +25,10 @@ from nt2vr.ui.evaluate.figures import clearly_best, figures_of, with_minus, writ
 from nt2vr.ui.evaluate.findings import chart_of, findings_of, sentence_of
 from nt2vr.ui.evaluate.report_link import ReportLink, kinds_of
 from nt2vr.ui.evaluate.terms import explain_column, explain_group, explain_role
-from nt2vr.ui.job_view import job_view
+from nt2vr.ui.job_view import is_under_way, job_view
 from nt2vr.ui.search.formats import short_name
-from nt2vr.ui.view import View
+from nt2vr.ui.view import Choices, View
+from nt2vr.ui.web.permissions import Redact
 
 RUNNING_TEXT = "evaluating"
 ALL_MEASURES = "all measures"
@@ -37,10 +38,9 @@ def reports_view(
     entries: Sequence[Entry],
     chosen: str,
     job: Job[str] | None = None,
-    redact: Callable[[str], str] = str,
+    redact: Redact = str,
 ) -> View:
     """List the reports with the open one marked, below the evaluation under way; `redact` is that of `job_view`."""
-    is_under_way = job is not None and job.is_under_way
     reports = []
     for entry in entries:
         systems = ", ".join(map(short_name, entry.systems))
@@ -55,7 +55,8 @@ def reports_view(
                 "chosen": entry.report_id == chosen,
             }
         )
-    return {"job": job_view(job, RUNNING_TEXT, redact) if is_under_way else {}, "reports": reports}
+    view = job_view(job, RUNNING_TEXT, redact) if is_under_way(job) else {}
+    return {"job": view, "reports": reports}
 
 
 def day_text(created: str) -> str:
@@ -152,20 +153,22 @@ def _link_to_queries(report: Report, report_id: str, line: Line, column: Column)
     return ""
 
 
-def _margin(report: Report, line: Line, column: Column) -> dict[str, str]:
+def _margin(report: Report, line: Line, column: Column) -> View:
     """Say how sure a figure is; a reference has no interval, nor a figure that all queries agree on."""
     interval = interval_of(report, line, column.key)
     if interval is None:
         return {}
-    low = written(column, interval.low)
-    high = written(column, interval.high)
     return {
         "margin": f"±{written(column, interval.half)}",
-        "range": f"{LEVEL} % interval: {low} to {high}",
+        "range": f"{LEVEL} % interval: {_range(column, interval)}",
     }
 
 
-def measure_choices(report: Report, first: str, second: str) -> list[tuple[str, str]]:
+def _range(column: Column, interval: Interval) -> str:
+    return f"{written(column, interval.low)} to {written(column, interval.high)}"
+
+
+def measure_choices(report: Report, first: str, second: str) -> Choices:
     """Return the metrics that both systems have per query, as choices (label, key); first all of them together."""
     values = [report.values.get(name, {}) for name in (first, second)]
     choices = []
@@ -236,9 +239,7 @@ def _group_row(name: str, group: CueGroup, column: Column) -> list[Any]:
     for value, interval in zip(group.means, group.intervals, strict=True):
         figure = written(column, value)
         if interval is not None:
-            low = written(column, interval.low)
-            high = written(column, interval.high)
-            figure = f"{figure} ({low} to {high})"
+            figure = f"{figure} ({_range(column, interval)})"
         figures.append(figure)
     verdict = verdict_text(
         group.means[2],

@@ -1,12 +1,11 @@
 """The review of one query of a report, as template data."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from nt2vr.evaluation.archive import MAX_NOTE, MAX_TAG
 from nt2vr.evaluation.report import Row
 from nt2vr.ui.evaluate.query_listing import QueryListing
-from nt2vr.ui.evaluate.query_views import query_view, search_link, system_view
+from nt2vr.ui.evaluate.query_views import query_view, search_link
 from nt2vr.ui.view import View
 
 # Of each of two systems: a dozen play at a time.
@@ -33,18 +32,13 @@ def review_view(listing: QueryListing, refusal: str = "") -> View:
 
     row = listing.report.row(position)
     link = listing.link
-    systems = (link.first, link.second)
-    sides = []
-    for system in systems:
-        sides.append(system_view(listing, position, row, system, CLIPS_PER_SYSTEM))
     tags = [remark.tag for remark in listing.remarks.values() if remark.tag]
     return {
-        **query_view(listing, position, row),
+        **query_view(listing, position, row, CLIPS_PER_SYSTEM),
         **listing.neighbours(position),
         "back": replace(link, query=None).address,
         "link": link.address,
-        "search": _review_search(listing, row, systems),
-        "sides": sides,
+        "search": _review_search(listing, row),
         "tags": list(dict.fromkeys([*tags, *TAGS])),
         "longest_tag": MAX_TAG,
         "longest_note": MAX_NOTE,
@@ -52,15 +46,16 @@ def review_view(listing: QueryListing, refusal: str = "") -> View:
     }
 
 
-def _review_search(listing: QueryListing, row: Row, systems: Sequence[str]) -> str:
+def _review_search(listing: QueryListing, row: Row) -> str:
     """Return the link to the query under review in Search, where its relevant clips are marked if they are there."""
     source = listing.source
+    link = listing.link
     judged = ""
     if source is not None and source.is_gallery and not source.video_ids.isdisjoint(row.relevant):
-        judged = f"{listing.link.report}:{listing.link.query}"
+        judged = f"{link.report}:{link.query}"
     return search_link(
         row.query.text,
-        systems=list(dict.fromkeys(systems)),
+        systems=list(dict.fromkeys((link.first, link.second))),
         judged=judged,
         gallery=source.key if source else "",
     )

@@ -1,6 +1,5 @@
 """The Evaluate tab: starts and follows evaluations, opens their reports, and reviews queries of these."""
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl
@@ -21,11 +20,12 @@ from nt2vr.ui.evaluate.query_listing import QueryListing
 from nt2vr.ui.evaluate.report_link import FILTERS, PAGE, ReportLink
 from nt2vr.ui.evaluate.report_panel import ReportPanel
 from nt2vr.ui.evaluate.report_view import reports_view
+from nt2vr.ui.job_view import is_under_way
 from nt2vr.ui.library.media import Media
-from nt2vr.ui.search.columns import Marked
 from nt2vr.ui.theme import QUIET, script, template
+from nt2vr.ui.view import Link
 from nt2vr.ui.web.errors import with_errors_shown_at
-from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value
+from nt2vr.ui.web.inputs import Components, OpensQueries, Updates, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
 from nt2vr.ui.web.requests import Requests
 
@@ -50,7 +50,7 @@ class EvaluateTab:
         self._media = media
         self._requests = requests
         self._permissions = permissions
-        self._listings = Listings(self._archive, services.galleries, media, clips)
+        self.listings = Listings(self._archive, services.galleries, media, clips)
         self._form = EvaluationForm(services.galleries.built_in, media.libraries, permissions)
         self._report = ReportPanel(self._archive)
         self._queries = QueriesPanel(self._archive)
@@ -104,7 +104,7 @@ class EvaluateTab:
                     self._queries.build()
 
     @property
-    def _shown(self) -> list[Any]:
+    def _shown(self) -> Components:
         """The components that depend on which report is open, and on the evaluation under way."""
         return [
             self._chosen,
@@ -120,7 +120,6 @@ class EvaluateTab:
     def _wire_opening(
         self, mark: gr.Textbox, page: gr.Blocks, tabs: gr.Tabs, returned: Any
     ) -> None:
-        """Wire what opens a report or the form."""
         # One event opens what was asked for last: a later answer never replaces what was clicked.
         wants_form = script("wantPlace", ReportLink().address)
         self._new.click(None, None, self._turn, js=wants_form)
@@ -209,7 +208,7 @@ class EvaluateTab:
         noted.failure(None, js="nt2vr.noteFailed")
         gr.on(
             (queries.queries.change, queries.measure.input),
-            self.on_breakdown,
+            queries.on_breakdown,
             [report, queries.queries, queries.measure],
             [queries.measure, queries.groups],
             js="nt2vr.breakdownInputs",
@@ -218,10 +217,6 @@ class EvaluateTab:
         )
         opens(queries.review.open, self.on_open_query)
         opens(queries.queries.search, self.on_open_picture)
-
-    def marked(self, judged: str, text: str, gallery: str) -> Marked:
-        """Return the relevant clips of a report's query; none once the text or the gallery has changed."""
-        return self._listings.marked(judged, text, gallery)
 
     def on_visit(self, request: gr.Request) -> Updates:
         """List the systems, disable what this visitor may not do, and say why."""
@@ -256,7 +251,7 @@ class EvaluateTab:
         """
         job = self._evaluations.job
         report_id = _report_of(chosen)
-        if job == seen and _is_under_way(job):
+        if job == seen and is_under_way(job):
             return gr.skip()
         if job is not None and job.result and not report_id:
             return self._show(ReportLink(job.result), request)
@@ -307,16 +302,16 @@ class EvaluateTab:
             return {**updates, **self._report.show_nothing(), **self._queries.show_nothing()}
 
         try:
-            listing = self._listings.of_link(link, visitor)
+            listing = self.listings.of_link(link, visitor)
             return {
                 **updates,
                 **self._report.show(link.report),
-                **self._queries.show(listing, self._note_refusal(visitor)),
+                **self._queries.show(listing, self._permissions.refusal(visitor, "review")),
                 self._chosen: _list_address(listing),
             }
         # The report cannot be read, but it can still be deleted.
         except ConfigError as error:
-            problem = self._redactor(visitor)(str(error))
+            problem = self._permissions.redactor(visitor)(str(error))
             return {
                 **updates,
                 **self._report.show_problem(link.report, problem),
@@ -327,8 +322,8 @@ class EvaluateTab:
         """Return a link to a report that there is, or to the form; None stands for the newest report."""
         entries = self._archive.entries()
         if link is None:
-            is_under_way = _is_under_way(self._evaluations.job)
-            can_open = entries and not entries[0].problem and not is_under_way
+            is_busy = is_under_way(self._evaluations.job)
+            can_open = entries and not entries[0].problem and not is_busy
             return ReportLink(entries[0].report_id if can_open else "")
 
         if link.report in [entry.report_id for entry in entries]:
@@ -349,36 +344,25 @@ class EvaluateTab:
         job = self._evaluations.job
         return {
             **self._list(report_id, visitor),
-            **self._form.follow(job, visitor, self._redactor(visitor)),
+            **self._form.follow(job, visitor, self._permissions.redactor(visitor)),
             self._seen: job,
-            self._timer: gr.Timer(active=_is_under_way(job)),
+            self._timer: gr.Timer(active=is_under_way(job)),
         }
 
     def _list(self, report_id: str, visitor: Visitor) -> Updates:
         """List the reports, of which one is open, below the evaluation under way."""
-        entries = self._archive.entries()
+        redact = self._permissions.redactor(visitor)
         job = self._evaluations.job
-        return {
-            self._reports: reports_view(
-                entries, chosen=report_id, job=job, redact=self._redactor(visitor)
-            )
-        }
-
-    def _redactor(self, visitor: Visitor) -> Callable[[str], str]:
-        return self._permissions.redactor(visitor)
-
-    def _note_refusal(self, visitor: Visitor) -> str:
-        """Say why a visitor may write no notes; "" if they may."""
-        return self._permissions.refusal(visitor, "review")
+        return {self._reports: reports_view(self._archive.entries(), report_id, job, redact)}
 
     def on_address(self, address: str, request: gr.Request) -> Any:
         """Show the place in the report that the address names; cues are those of its kind of queries."""
         # A note was saved, and the person has left the report.
         if not address:
             return gr.skip()
-        listing = self._listings.of_link(_read(address), request)
+        listing = self.listings.of_link(_read(address), request)
         return {
-            **self._queries.move(listing, self._note_refusal(request)),
+            **self._queries.move(listing, self._permissions.refusal(request, "review")),
             **self._queries.update_menu("cue", listing),
             self._chosen: _list_address(listing),
         }
@@ -394,41 +378,26 @@ class EvaluateTab:
             note=event_value(event, "note", str).strip(),
         )
         self._archive.annotate(link.report, link.query, remark)
-        listing = self._listings.of_link(link, request)
+        listing = self.listings.of_link(link, request)
         return {
             **self._report.show(link.report),
             **self._queries.update_menu("tag", listing),
         }
 
-    def on_breakdown(
-        self, report: dict[str, Any], queries: dict[str, Any], measure: str
-    ) -> list[Any]:
-        """Break the chosen metric down by negation word, or compare all if the two systems have not both."""
-        report_id = str(report.get("id", ""))
-        first = str(queries.get("first"))
-        second = str(queries.get("second"))
-        return self._queries.break_down(report_id, first, second, measure)
-
-    def on_open_picture(self, event: gr.EventData, visitor: Visitor) -> Mapping[str, str]:
+    def on_open_picture(self, event: gr.EventData, visitor: Visitor) -> Link:
         link = _read(event_value(event, "link", str))
         report = self._archive.load(link.report)
         may_name_files = self._permissions.may("paths", visitor)
         decoder = self._media.decoder if may_name_files else None
-        return picture_query(
-            report, position=link.query, libraries=self._media.libraries, decoder=decoder
-        )
+        return picture_query(report, link.query, self._media.libraries, decoder)
 
-    def on_open_query(self, event: gr.EventData, _: Visitor) -> Mapping[str, str]:
+    def on_open_query(self, event: gr.EventData, _: Visitor) -> Link:
         return dict(parse_qsl(event_value(event, "link", str).removeprefix("?")))
 
 
 def _list_address(listing: QueryListing) -> str:
     """Return the link to a list of queries, without the one under review."""
     return replace(listing.link, query=None).address
-
-
-def _is_under_way(job: Job[str] | None) -> bool:
-    return job is not None and job.is_under_way
 
 
 def _report_of(chosen: str | None) -> str:

@@ -45,7 +45,7 @@ GROUPS = {
 }
 # By the labels of systems.
 ROLES = {
-    "zero-shot": "A model as it was pre-trained, without lessons in negation.",
+    "zero-shot": "A model as it was pre-trained, without any training on negation.",
     "fine-tuned": "Trained further from another model.",
     "imported": "From elsewhere; how it was trained is not known.",
     "control": "The unwanted part is left out of the query: what a system gets by ignoring it.",

@@ -50,12 +50,11 @@ def drawings_view(
 
     model = better_model(models)
     is_here = model in models.names()
-    if is_here:
-        offer = f"Use {model} instead"
-        actions = ["import"]
-    else:
+    offer = f"Use {model} instead"
+    actions = ["import"]
+    if not is_here:
         offer = f"Get {model} and index {'again' if is_indexed else 'with it'}"
-        actions = ["import", "download"]
+        actions.append("download")
     return {
         "text": text,
         "offer": offer,
@@ -65,27 +64,20 @@ def drawings_view(
 
 
 def _drawings_text(models: Sequence[str]) -> str:
+    names = listed(*models)
     if len(models) == 1:
-        verb = "knows"
-        consequence = "its ranking means"
-    else:
-        verb = "know"
-        consequence = "their rankings mean"
-    return f"{listed(*models)} {verb} only drawings: of real videos, {consequence} almost nothing."
+        return f"{names} knows only drawings: its ranking of real videos means almost nothing."
+    return f"{names} know only drawings: their rankings of real videos mean almost nothing."
 
 
 def _cost(device: str, name: str, is_here: bool, num_clips: int) -> str:
     """Say how long a model takes to download and to index; "" if it is not a recommended one."""
-    by_name = {model.catalog_name: model for model in RECOMMENDED}
-    if name not in by_name:
+    model = next((model for model in RECOMMENDED if model.catalog_name == name), None)
+    if model is None:
         return ""
-    model = by_name[name]
     gflops = (num_clips or PER_CLIPS) * DEFAULT_FRAMES * model.gflops
     computing = duration_text(gflops / gflops_per_second(device))
-    if num_clips:
-        clips = counted(num_clips, "clip")
-    else:
-        clips = f"each {PER_CLIPS} clips"
+    clips = counted(num_clips, "clip") if num_clips else f"each {PER_CLIPS} clips"
     indexing = f"about {computing} of computing on this machine for {clips}"
     if is_here:
         return f"It is here already; indexing takes {indexing}."

@@ -1,6 +1,6 @@
 """The form of a new library."""
 
-from typing import Any
+from dataclasses import dataclass
 
 import gradio as gr
 
@@ -8,7 +8,7 @@ from nt2vr.library.source import WINDOW_S
 from nt2vr.ui.library.index_models import IndexModels
 from nt2vr.ui.theme import lead, menu, script, template
 from nt2vr.ui.web.errors import problem_place
-from nt2vr.ui.web.inputs import Updates
+from nt2vr.ui.web.inputs import Components, Updates
 from nt2vr.ui.web.permissions import Visitor
 
 KINDS = (
@@ -29,11 +29,11 @@ PATHS = {
 }
 
 
+@dataclass
 class NewLibraryForm:
     """The form of a new library."""
 
-    def __init__(self, models: IndexModels) -> None:
-        self._models = models
+    models: IndexModels
 
     def build(self) -> None:
         with gr.Column(elem_id="library-form") as self.column:
@@ -91,10 +91,10 @@ class NewLibraryForm:
                 min_width=180,
                 elem_id="library-window",
             )
-            self.model = self._models.menu("library-first-model")
+            self.model = self.models.menu("library-first-model")
 
     @property
-    def inputs(self) -> list[Any]:
+    def inputs(self) -> Components:
         """What a library is added with, in the order of `LibraryTab.on_add`."""
         return [
             self.kind,
@@ -107,7 +107,7 @@ class NewLibraryForm:
         ]
 
     @property
-    def visited(self) -> list[Any]:
+    def visited(self) -> Components:
         """The components that `visit` updates."""
         return [self.add, self.note, self.model, self.notice]
 
@@ -119,12 +119,12 @@ class NewLibraryForm:
             may_add: whether this visitor may add a library.
             refusal: what they may not do, and why.
         """
-        model = self._models.existing(model)
+        model = self.models.existing(model)
         return {
             self.add: gr.Button(interactive=may_add),
             self.note: gr.Markdown(refusal, visible=bool(refusal)),
-            self.model: self._models.choices(model),
-            self.notice: self._models.drawings_notice(model, 0, visitor),
+            self.model: self.models.choices(model),
+            self.notice: self.models.drawings_notice(model, 0, visitor),
         }
 
     def wire_fields(self) -> None:

@@ -1,5 +1,6 @@
 """The models that libraries are indexed by, and what the page says of the one that is chosen."""
 
+from dataclasses import dataclass
 from urllib.parse import urlencode
 
 import gradio as gr
@@ -13,16 +14,14 @@ from nt2vr.ui.view import View
 from nt2vr.ui.web.permissions import Permissions, Visitor
 from trainer.teaching import taught_name
 
-LABEL = "Model to index with"
 
-
+@dataclass
 class IndexModels:
     """The models of the catalog that embed videos."""
 
-    def __init__(self, indexing: Indexing, permissions: Permissions, teaching: Teaching) -> None:
-        self._indexing = indexing
-        self._permissions = permissions
-        self._teaching = teaching
+    indexing: Indexing
+    permissions: Permissions
+    teaching: Teaching
 
     @property
     def names(self) -> list[str]:
@@ -36,11 +35,15 @@ class IndexModels:
 
     def menu(self, elem_id: str) -> gr.Dropdown:
         return menu(
-            elem_id, label=LABEL, choices=self.names, value=self.default, scale=3, min_width=200
+            elem_id,
+            label="Model to index with",
+            choices=self.names,
+            value=self.default,
+            scale=3,
+            min_width=200,
         )
 
     def choices(self, model: str) -> gr.Dropdown:
-        """Return an update of the menu."""
         return gr.Dropdown(self.names, value=model)
 
     def existing(self, model: str | None) -> str:
@@ -59,13 +62,13 @@ class IndexModels:
             library_id: "" for a library that is still to be added.
         """
         # The clips of a library that is being updated are not counted yet.
-        if self._indexing.under_way(library_id):
+        if self.indexing.under_way(library_id):
             return {}
         num_clips = 0
         if library_id:
-            num_clips = len(self._indexing.galleries.searcher(library_id).gallery.videos)
-        if self._permissions.may("import", visitor):
-            cost = self._indexing.cost(model or "", num_clips)
+            num_clips = len(self.indexing.galleries.searcher(library_id).gallery.videos)
+        if self.permissions.may("import", visitor):
+            cost = self.indexing.cost(model or "", num_clips)
             if cost:
                 return {"drawings": {"text": cost}}
         drawings = self.drawings_notice(model, num_clips, visitor)
@@ -78,23 +81,23 @@ class IndexModels:
             self._catalog,
             names=[model or ""],
             num_clips=num_clips,
-            permissions=self._permissions,
+            permissions=self.permissions,
             visitor=visitor,
         )
         return {"drawings": view}
 
     def _teaching_offer(self, model: str, library_id: str, visitor: Visitor) -> View:
         """Offer to teach a model that has indexed a library, or to compare it with the taught one."""
-        if not self._indexing.galleries.is_indexed(library_id, model):
+        if not self.indexing.galleries.is_indexed(library_id, model):
             return {}
         taught_model = self._catalog.named(taught_name(model))
         if taught_model:
             state = {"gallery": library_id, "systems": f"{model}|{taught_model}"}
             return {"taught_model": taught_model, "id": library_id, "link": urlencode(state)}
-        if model in self._teaching.names(visitor):
+        if model in self.teaching.names(visitor):
             return {"teachable_model": model}
         return {}
 
     @property
     def _catalog(self) -> Catalog:
-        return self._indexing.models
+        return self.indexing.models

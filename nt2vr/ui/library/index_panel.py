@@ -1,10 +1,7 @@
 """The index of the library that is searched: what it lacks, how far its update is, and how it starts."""
 
 import time
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any
 
 import gradio as gr
 
@@ -12,14 +9,14 @@ from nt2vr.errors import NotIndexedError
 from nt2vr.library.galleries import systems_of
 from nt2vr.library.update import IndexJob
 from nt2vr.search.answers import Answer
-from nt2vr.ui.job_view import job_view
+from nt2vr.ui.job_view import is_under_way, job_view
 from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.library.view import running_text
 from nt2vr.ui.search.formats import system_choices
 from nt2vr.ui.search.state import QUIET
 from nt2vr.ui.view import View
 from nt2vr.ui.web.inputs import Updates, event_value
-from nt2vr.ui.web.permissions import Permissions, session_of
+from nt2vr.ui.web.permissions import Permissions, Redact, session_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,8 +115,8 @@ def index_view(
     problem: NotIndexedError | None,
     job: IndexJob | None,
     refusal: str = "",
-    redact: Callable[[str], str] = str,
-    drawings: Mapping[str, Any] = MappingProxyType({}),
+    redact: Redact = str,
+    drawings: View | None = None,
 ) -> View:
     """Show what the index of a library lacks, with a button to complete it, or how far that is.
 
@@ -134,8 +131,8 @@ def index_view(
     view = _missing_view(answer, problem, refusal)
     if job is not None:
         view = {"job": job_view(job, running_text(job), redact)}
-    if drawings and not (job is not None and job.is_under_way):
-        view["drawings"] = dict(drawings)
+    if drawings and not is_under_way(job):
+        view["drawings"] = drawings
     return view
 
 

@@ -1,11 +1,13 @@
 """The open library: its facts and posters, its index, its name, and the skipped files."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
 
 from nt2vr.library.source import LibraryInfo
 from nt2vr.library.update import IndexJob
+from nt2vr.ui.job_view import is_under_way
 from nt2vr.ui.library.index_models import IndexModels
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.library.view import info_view, posters_view, removal_text, skipped_view
@@ -13,24 +15,21 @@ from nt2vr.ui.search.teach_panel import Teaching
 from nt2vr.ui.theme import Confirmation, script, template
 from nt2vr.ui.view import View
 from nt2vr.ui.web.errors import problem_place
-from nt2vr.ui.web.inputs import Updates
+from nt2vr.ui.web.inputs import Components, Updates
 from nt2vr.ui.web.permissions import Permissions, Visitor
 
 # Clips of a library whose posters are read every second while it is indexed.
 MOST_WATCHED = 1_000
-NEW_FOLDER = "If its folder was moved, where is it now?"
 
 
+@dataclass
 class LibraryPanel:
     """The open library, in a column of its own."""
 
-    def __init__(
-        self, media: Media, permissions: Permissions, models: IndexModels, teaching: Teaching
-    ) -> None:
-        self._media = media
-        self._permissions = permissions
-        self._models = models
-        self._teaching = teaching
+    media: Media
+    permissions: Permissions
+    models: IndexModels
+    teaching: Teaching
 
     def build(self) -> None:
         with gr.Column(visible=False, elem_id="library-open") as self.column:
@@ -43,13 +42,15 @@ class LibraryPanel:
             self.problem = problem_place("open-problem")
             self.info = template("library-info", {})
             with gr.Row(equal_height=True, visible=False, elem_id="library-place") as self.move_row:
-                self.folder = _textbox("library-new-path", NEW_FOLDER, min_width=300)
+                self.folder = _textbox(
+                    "library-new-path", "If its folder was moved, where is it now?", min_width=300
+                )
                 self.find_files = _button("library-move", "Find its files", 140)
             self.posters = template("library-posters", {"posters": []})
             with gr.Row(equal_height=True, elem_id="library-index"):
                 self._build_index()
             self.notice = template("search-index", {}, elem_id="open-drawings")
-            self._teaching.build(self.notice, "library-teach")
+            self.teaching.build(self.notice, "library-teach")
             with gr.Row(equal_height=True):
                 self.name = _textbox("library-new-name", "Name")
                 self.rename = _button("library-rename", "Rename", 120)
@@ -63,7 +64,7 @@ class LibraryPanel:
             )
 
     def _build_index(self) -> None:
-        self.model = self._models.menu("library-model")
+        self.model = self.models.menu("library-model")
         self.update = _button("library-update", "Update index", 140)
         self.cancel = _button("library-cancel", "Cancel", 100, interactive=False)
         self.upload_more = gr.UploadButton(
@@ -75,7 +76,7 @@ class LibraryPanel:
         )
 
     @property
-    def shown(self) -> list[Any]:
+    def shown(self) -> Components:
         """The components that `show` and `follow` update, and what is said of the model."""
         return [
             self.column,
@@ -97,15 +98,15 @@ class LibraryPanel:
         ]
 
     @property
-    def visited(self) -> list[Any]:
+    def visited(self) -> Components:
         """The components that `visit` updates."""
         return [self.model, self.notice]
 
     def visit(self, model: str | None, library_id: str, visitor: Visitor) -> Updates:
         """List the models, and say what there is to say of the chosen one."""
-        model = self._models.existing(model)
-        notice = self._models.notice(model, library_id, visitor) if library_id else {}
-        return {self.model: self._models.choices(model), self.notice: notice}
+        model = self.models.existing(model)
+        notice = self.models.notice(model, library_id, visitor) if library_id else {}
+        return {self.model: self.models.choices(model), self.notice: notice}
 
     def wire_move(self, chosen: gr.Textbox) -> None:
         """Ask where the files are now, and forget the answer once another library is `chosen`."""
@@ -118,8 +119,8 @@ class LibraryPanel:
         """Show what a library has, and what this visitor may do with it."""
         source = info.source
         is_uploaded = source.kind == "uploads"
-        skipped = self._media.libraries.skipped(info.id)
-        may_name_paths = self._permissions.may("paths", visitor)
+        skipped = self.media.libraries.skipped(info.id)
+        may_name_paths = self.permissions.may("paths", visitor)
         may_move = may_name_paths and not is_uploaded
         folder = None if may_name_paths else source.within or source.path
         return {
@@ -149,29 +150,29 @@ class LibraryPanel:
             info: of the open library; None for the form.
             job: its last update.
         """
-        is_under_way = job is not None and job.is_under_way
+        is_busy = is_under_way(job)
         updates: Updates = {
             self.info: {},
-            self.update: gr.Button(interactive=not is_under_way),
-            self.find_files: gr.Button(interactive=not is_under_way),
+            self.update: gr.Button(interactive=not is_busy),
+            self.find_files: gr.Button(interactive=not is_busy),
             self.cancel: gr.Button(interactive=self._can_cancel(job, visitor)),
         }
         if info is None:
             return updates
-        updates[self.info] = info_view(info, job, self._permissions.may("paths", visitor))
+        updates[self.info] = info_view(info, job, self.permissions.may("paths", visitor))
         # Posters appear as they are made.
-        if is_under_way and info.num_clips < MOST_WATCHED:
+        if is_busy and info.num_clips < MOST_WATCHED:
             updates[self.posters] = self._posters(info)
         return updates
 
     def _can_cancel(self, job: IndexJob | None, visitor: Visitor) -> bool:
         if job is None or not job.is_under_way or job.state == "stopping":
             return False
-        return self._permissions.may_cancel(job.session, visitor)
+        return self.permissions.may_cancel(job.session, visitor)
 
     def _posters(self, info: LibraryInfo) -> View:
-        videos = self._media.galleries.searcher(info.id).gallery.videos
-        return posters_view(info, videos, self._media.urls)
+        videos = self.media.galleries.searcher(info.id).gallery.videos
+        return posters_view(info, videos, self.media.urls)
 
 
 def _button(elem_id: str, text: str, min_width: int, **options: Any) -> gr.Button:

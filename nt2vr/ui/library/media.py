@@ -27,6 +27,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.search.searcher import Searcher
 from nt2vr.ui.search.formats import clock
+from nt2vr.ui.view import View
 from nt2vr.ui.web.permissions import Permissions
 
 POSTER = "poster.jpg"
@@ -58,7 +59,7 @@ class Media:
     _lock: Lock = field(default_factory=Lock)
     _limiter: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(MAKING))
 
-    def urls(self, gallery: str, video: Video) -> dict[str, str]:
+    def urls(self, gallery: str, video: Video) -> View:
         """Return a clip's `src` and `poster`.
 
         They are relative, so that the app may be mounted below a path.

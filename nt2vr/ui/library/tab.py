@@ -18,13 +18,12 @@ from nt2vr.ui.library.media import Media
 from nt2vr.ui.library.view import list_view
 from nt2vr.ui.search.teach_panel import Teaching
 from nt2vr.ui.theme import PRIVATE, QUIET, template
-from nt2vr.ui.view import View
+from nt2vr.ui.view import Link, View
 from nt2vr.ui.web.errors import with_errors_shown_at
-from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value, is_upload
+from nt2vr.ui.web.inputs import Components, OpensQueries, Updates, event_value, is_upload
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
 
 POLL_S = 1.0
-NO_UPLOADS = "No file is uploaded yet. Choose videos and pictures, and wait until they are here."
 
 
 class LibraryTab:
@@ -71,7 +70,7 @@ class LibraryTab:
                 self._panel.build()
 
     @property
-    def _shown(self) -> list[Any]:
+    def _shown(self) -> Components:
         """The components that depend on which library is open, and on the updates under way."""
         return [
             self._chosen,
@@ -210,7 +209,9 @@ class LibraryTab:
             self._permissions.check("import", request)
             uploads = _uploads(files)
             if not uploads:
-                raise ConfigError(NO_UPLOADS)
+                raise ConfigError(
+                    "No file is uploaded yet. Choose videos and pictures, and wait until they are here."
+                )
             path = ""
             default_name = Path(uploads[0][0]).stem
         else:
@@ -288,7 +289,7 @@ class LibraryTab:
         self._libraries.retry(chosen)
         return self.on_update(chosen, model, request)
 
-    def on_search(self, event: gr.EventData, _: Visitor) -> Mapping[str, str]:
+    def on_search(self, event: gr.EventData, _: Visitor) -> Link:
         """Return the values of the link to the last search of a library in this browser."""
         values = dict(parse_qsl(event_value(event, "link", str)))
         values["gallery"] = event_value(event, "id", str)

@@ -14,7 +14,7 @@ from nt2vr.progress import percent_text
 from nt2vr.ui.job_view import job_view, state_text
 from nt2vr.ui.search.formats import clock
 from nt2vr.ui.view import View
-from nt2vr.ui.web.permissions import without_paths
+from nt2vr.ui.web.permissions import Redact, without_paths
 
 KIND_NAMES = {
     "uploads": "uploaded files",
@@ -38,18 +38,19 @@ def list_view(infos: Sequence[LibraryInfo], jobs: Mapping[str, IndexJob], chosen
     rows = []
     for info in infos:
         clips = counted(info.num_clips, "clip")
-        row = {
-            "id": info.id,
-            "name": info.name,
-            "about": f"{clips} · {KIND_NAMES[info.source.kind]}",
-            "chosen": info.id == chosen,
-            **_state_view(info, jobs.get(info.id)),
-        }
-        rows.append(row)
+        rows.append(
+            {
+                "id": info.id,
+                "name": info.name,
+                "about": f"{clips} · {KIND_NAMES[info.source.kind]}",
+                "chosen": info.id == chosen,
+                **_state_view(info, jobs.get(info.id)),
+            }
+        )
     return {"libraries": rows}
 
 
-def _state_view(info: LibraryInfo, job: IndexJob | None) -> dict[str, str]:
+def _state_view(info: LibraryInfo, job: IndexJob | None) -> View:
     """Show the state of a library, in a word and as a bar."""
     # A move that failed has changed nothing.
     has_failed = job is not None and job.models and job.state != "finished"
@@ -137,13 +138,10 @@ def _moved_text(moved: Moved) -> str:
 
 
 def _changes_text(files_by_kind: Mapping[str, Sequence[str]]) -> str:
-    counts = []
-    for kind, files in files_by_kind.items():
-        counts.append(f"{len(files):,} {kind}")
-    return ", ".join(counts)
+    return ", ".join(f"{len(files):,} {kind}" for kind, files in files_by_kind.items())
 
 
-def _redactor(folder: Path | None) -> Callable[[str], str]:
+def _redactor(folder: Path | None) -> Redact:
     """Return a function that makes the paths in a message relative to a library's folder, if any.
 
     It withholds a message that names other paths.
@@ -159,7 +157,7 @@ def _redactor(folder: Path | None) -> Callable[[str], str]:
 
 
 def posters_view(
-    info: LibraryInfo, videos: Sequence[Video], urls: Callable[[str, Video], Mapping[str, str]]
+    info: LibraryInfo, videos: Sequence[Video], urls: Callable[[str, Video], View]
 ) -> View:
     """Show the posters of some files, spread over the library.
 

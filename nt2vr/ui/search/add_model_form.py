@@ -9,6 +9,7 @@ from nt2vr.models.download import RECOMMENDED
 from nt2vr.models.options import ACTIVATIONS
 from nt2vr.ui.theme import fold, menu
 from nt2vr.ui.web.errors import problem_place
+from nt2vr.ui.web.inputs import Components
 
 SOURCE = "Model to add: one of the above, or type to search all of open_clip's"
 OTHER_SOURCES = (
@@ -85,7 +86,7 @@ class AddModelForm:
             )
 
     @property
-    def inputs(self) -> list[Any]:
+    def inputs(self) -> Components:
         """What an addition depends on."""
         return [self.source, self.name, self.architecture, self.activation, self.frames, self.key]
 

@@ -1,9 +1,7 @@
 """What the Search tab's panels show of an answered search."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 from nt2vr.library.update import IndexJob
 from nt2vr.search.answers import Answer
@@ -62,7 +60,7 @@ class AnswerView:
             is_replayed=bool(state.replay),
         )
 
-    def understood(self, columns: Mapping[str, Any]) -> View:
+    def understood(self, columns: View) -> View:
         """Show how the query was understood, what came of it, and what else can be asked.
 
         Args:
@@ -99,9 +97,8 @@ class AnswerView:
 
     def for_browser(self) -> View:
         """Return the address of the search, and what the inputs are to show."""
-        wanted, unwanted = part_texts(self.search.query)
         return {
             "link": self.search.state.link,
-            "inputs": {"wanted": wanted, "unwanted": unwanted},
+            "inputs": part_texts(self.search.query),
             "sliders": sliders_view(self.answer, self.search.state),
         }

@@ -18,7 +18,7 @@ from nt2vr.ui.search.verdict_texts import verdict_text
 from nt2vr.ui.search.why_view import chosen_columns, why_view
 from nt2vr.ui.view import View
 from nt2vr.ui.web.inputs import event_value
-from nt2vr.ui.web.permissions import Permissions
+from nt2vr.ui.web.permissions import Permissions, Visitor
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,6 @@ class ClipPanel:
     first_answer: Callable[[], Answer]
 
     def on_pick(self, answer: Answer | None, event: gr.EventData, request: gr.Request) -> View:
-        """Enlarge a clip."""
         return self._enlarged(answer or self.first_answer(), event_value(event, "id", str), request)
 
     def on_why(self, answer: Answer | None, event: gr.EventData, request: gr.Request) -> View:
@@ -56,12 +55,9 @@ class ClipPanel:
         video_id = event_value(event, "id", str)
         change = event_value(event, "change", str)
         searcher = self.galleries.searcher(answer.gallery)
-        typed = lines_of(event_value(event, "lines", str))
-        lines: list[str] = []
-        if not typed:
-            lines = with_and_without_negation(answer.denied or answer.query)
-        if not lines:
-            lines = with_change(searcher, searcher.video(video_id), typed, change)
+        lines = lines_of(event_value(event, "lines", str))
+        pair = [] if lines else with_and_without_negation(answer.denied or answer.query)
+        lines = pair or with_change(searcher, searcher.video(video_id), lines, change)
         match = None
         if len(lines) >= MIN_LINES:
             systems = [ranking.system.name for ranking in answer.rankings]
@@ -76,7 +72,7 @@ class ClipPanel:
         detail = self._enlarged(answer, video_id, request)
         return backwards_view(detail, answer.clip_scores(video_id), scores)
 
-    def _enlarged(self, answer: Answer, video_id: str, request: gr.Request) -> View:
+    def _enlarged(self, answer: Answer, video_id: str, request: Visitor) -> View:
         searcher = self.galleries.searcher(answer.gallery)
         video = searcher.video(video_id)
         verdict = answer.verdict(video_id)

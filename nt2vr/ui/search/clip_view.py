@@ -1,8 +1,6 @@
 """One clip enlarged: its captions, its rank in every column, and where in its long video it is."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from nt2vr.media.gallery import Video
 from nt2vr.media.picture import PICTURE_SUFFIXES
@@ -22,8 +20,8 @@ def detail_view(
     video: Video,
     clip_scores: Sequence[ClipScore],
     verdict: str,
-    urls: Mapping[str, str],
-    timeline: Mapping[str, Any] = MappingProxyType({}),
+    urls: View,
+    timeline: View,
     judged_by: str = "",
     names_paths: bool = False,
 ) -> View:
@@ -34,10 +32,11 @@ def detail_view(
         names_paths: whether the visitor may see its path.
     """
     is_file = bool(video.content)
-    time = times_text(video.start, video.end) if video.end is not None else ""
+    is_moment = video.end is not None
+    time = times_text(video.start, video.end) if is_moment else ""
     if timeline:
         time = f"{timeline['times']} of {timeline['length']}"
-    cuts_out = names_paths and is_file and video.end is not None
+    names_file = names_paths and is_file
     systems = []
     for clip_score in clip_scores:
         frames = frame_pictures(video, clip_score.best_frames, clip_score.num_frames, urls)
@@ -55,24 +54,24 @@ def detail_view(
         "verdict": verdict,
         "judged_by": f"by {judged_by}" if judged_by else "",
         "file": video.path.name if is_file else "",
-        "path": str(video.path) if is_file and names_paths else "",
+        "path": str(video.path) if names_file else "",
         "time": time,
-        "moment_link": f"{_folder(urls)}/moment" if cuts_out else "",
+        "moment_link": f"{_folder(urls)}/moment" if names_file and is_moment else "",
         "captions": list(video.captions),
-        "timeline": dict(timeline),
+        "timeline": timeline,
         "reversible": any(clip_score.num_frames > 1 for clip_score in clip_scores),
         "pressed": "false",
         "systems": systems,
     }
 
 
-def _folder(urls: Mapping[str, str]) -> str:
+def _folder(urls: View) -> str:
     """Return the address below which all pictures of a clip are."""
-    return urls["src"].rpartition("/")[0]
+    return str(urls["src"]).rpartition("/")[0]
 
 
 def backwards_view(
-    view: Mapping[str, Any],
+    view: View,
     clip_scores: Sequence[ClipScore],
     backwards_scores: Sequence[float | None],
 ) -> View:
@@ -104,7 +103,7 @@ def _backwards_text(forwards: float | None, backwards: float | None) -> str:
 
 
 def frame_pictures(
-    video: Video, positions: Sequence[float], num_frames: int, urls: Mapping[str, str]
+    video: Video, positions: Sequence[float], num_frames: int, urls: View
 ) -> list[View]:
     """Show frames as stills of the clip's own video, or as pictures where its preview may end before them.
 
@@ -117,10 +116,9 @@ def frame_pictures(
     if video.path.suffix.lower() in PICTURE_SUFFIXES:
         return []
     # In the built-in gallery, a clip plays as a whole.
-    plays_as_a_whole = not video.content
-    if video.end is not None and video.end - video.start <= MAX_SECONDS + SLACK_S:
-        plays_as_a_whole = True
-    if plays_as_a_whole:
+    is_built_in = not video.content
+    is_short = video.end is not None and video.end - video.start <= MAX_SECONDS + SLACK_S
+    if is_built_in or is_short:
         return [{"src": urls["src"], "position": position} for position in positions]
     folder = _folder(urls)
     pictures = []
@@ -138,12 +136,9 @@ def timeline_view(answer: Answer, video: Video, clips: Iterable[Video]) -> View:
     Args:
         clips: all of the gallery.
     """
-    windows = []
-    for clip in clips:
-        if clip.long_video and clip.long_video == video.long_video:
-            windows.append(clip)
-    if not windows:
+    if not video.long_video:
         return {}
+    windows = [clip for clip in clips if clip.long_video == video.long_video]
     length = max(window.end or window.start for window in windows) or 1.0
     on_bar = {video.video_id, *answer.moments}
     moments = []

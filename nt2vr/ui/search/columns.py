@@ -1,9 +1,8 @@
 """A column of clips per system, as data for the template."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from nt2vr.media.gallery import Video
 from nt2vr.search.answers import Answer, Ranking
@@ -25,7 +24,7 @@ BY_CAPTIONS = (
 )
 
 # Returns a clip's `src` and `poster`.
-Urls = Callable[[Video], Mapping[str, str]]
+Urls = Callable[[Video], View]
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ def columns_view(
         columns.append(view.column(ranking, twin))
     return {
         "legend": marked.legend,
-        "verdict_notice": BY_CAPTIONS if view.is_judged and answer.judged_by else "",
+        "verdict_notice": BY_CAPTIONS if answer.judged_by and answer.has_verdicts else "",
         "columns": columns,
         "announcement": " ".join(_announcement(column) for column in columns),
     }
@@ -75,10 +74,6 @@ class _AnswerColumns:
     flipped: Answer | None
 
     @property
-    def is_judged(self) -> bool:
-        return self.answer.has_verdicts
-
-    @property
     def is_complete(self) -> bool:
         """True if every clip has a verdict."""
         return all(hit.verdict for ranking in self.answer.rankings for hit in ranking.hits)
@@ -89,8 +84,8 @@ class _AnswerColumns:
         strategy = strategy_text(system, ranking.epoch)
         answer_before = self.flipped if self.answer.denied else None
         badge: View = {}
-        summary: dict[str, str] = {}
-        if self.is_judged:
+        summary: View = {}
+        if self.answer.has_verdicts:
             badge = badge_view(ranking, self.answer, self.is_complete)
             summary = stage_summary(ranking, self.answer, self.is_complete)
         return {
@@ -105,7 +100,7 @@ class _AnswerColumns:
             "stage_summary": summary,
             "outcome": outcome_view(ranking, self.answer, self.video_of, answer_before),
             **stays_view(ranking, self.flipped),
-            "note": " ".join(notes(ranking, self.answer, self.is_judged)),
+            "note": " ".join(notes(ranking, self.answer, self.answer.has_verdicts)),
             "hits": list(self._tiles(ranking)),
         }
 
@@ -160,7 +155,6 @@ class _AnswerColumns:
         }
 
     def _ranks(self, video_id: str) -> dict[str, int]:
-        """Return a clip's rank by column, for those that rank it."""
         ranks = {}
         for ranking in self.answer.rankings:
             if video_id in ranking.ranks:
@@ -209,7 +203,7 @@ def _twin_text(twin: Twin | None, ranking: Ranking, answer: Answer) -> str:
     return text
 
 
-def _announcement(column: Mapping[str, Any]) -> str:
+def _announcement(column: View) -> str:
     """Announce a column to screen readers."""
     badge = column["badge"]
     counts = [badge[name] for name in ("text", "violations") if badge.get(name)]
@@ -227,7 +221,7 @@ def strategy_text(system: System, epoch: int | None) -> str:
     return f"epoch {epoch} · {strategy}" if strategy else f"epoch {epoch}"
 
 
-def _movement(hit: Hit, first: Ranking, ranking: Ranking) -> dict[str, str]:
+def _movement(hit: Hit, first: Ranking, ranking: Ranking) -> View:
     """Say how many ranks better (▲) or worse (▼) a hit is than in the first column; "new" if it is not there."""
     if ranking is first:
         return {"movement": ""}
@@ -235,20 +229,16 @@ def _movement(hit: Hit, first: Ranking, ranking: Ranking) -> dict[str, str]:
     if rank_in_first is None or rank_in_first > len(ranking.hits):
         return {"movement": "new", "movement_text": "Not among the first column's results"}
     gained = rank_in_first - hit.rank
-    if gained > 0:
-        return {
-            "movement": f"▲{gained}",
-            "movement_text": f"{gained} ranks better than in the first column",
-        }
-    if gained < 0:
-        return {
-            "movement": f"▼{-gained}",
-            "movement_text": f"{-gained} ranks worse than in the first column",
-        }
-    return {"movement": "=", "movement_text": "Same rank as in the first column"}
+    if not gained:
+        return {"movement": "=", "movement_text": "Same rank as in the first column"}
+    sign, change = ("▲", "better") if gained > 0 else ("▼", "worse")
+    return {
+        "movement": f"{sign}{abs(gained)}",
+        "movement_text": f"{abs(gained)} ranks {change} than in the first column",
+    }
 
 
-def legends_view(view: Mapping[str, Any]) -> View:
+def legends_view(view: View) -> View:
     """Return what the page says of all columns: what their marks mean, and which of them are folded.
 
     Args:

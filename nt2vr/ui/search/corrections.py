@@ -27,9 +27,9 @@ def corrected(text: str, wanted: str, unwanted: str) -> Query:
     )
 
 
-def part_texts(query: Query) -> tuple[str, str]:
+def part_texts(query: Query) -> dict[str, str]:
     """Write a query's wanted and unwanted part as the boxes for correcting them do."""
-    return " ".join(query.wanted), ", ".join(query.unwanted)
+    return {"wanted": " ".join(query.wanted), "unwanted": ", ".join(query.unwanted)}
 
 
 def with_corrections(
@@ -45,7 +45,7 @@ def with_corrections(
     """
     parsed = understand(state.q, bool(state.references))
     query = parsed
-    if state.parts and state.parts != write_parts(*part_texts(parsed)):
+    if state.parts and state.parts != write_parts(**part_texts(parsed)):
         wanted, _, unwanted = state.parts.partition("|")
         query = corrected(state.q, wanted, unwanted)
     else:
@@ -57,14 +57,16 @@ def with_corrections(
 
 def sliders_view(answer: Answer, state: SearchState) -> list[View]:
     """Show a slider per strategy; it is visible if a system on display takes its strength from it."""
+    used = {}
+    # Of several systems, the first counts.
+    for ranking in reversed(answer.rankings):
+        if ranking.system.strength is None:
+            used[ranking.system.strategy] = ranking.strength
+
     sliders: list[View] = []
     for strategy, strength in STRENGTHS.items():
-        used = []
-        for ranking in answer.rankings:
-            if ranking.system.strategy == strategy and ranking.system.strength is None:
-                used.append(ranking.strength)
-        if used:
-            sliders.append({"visible": True, "value": used[0]})
+        if strategy in used:
+            sliders.append({"visible": True, "value": used[strategy]})
         else:
             value = state.strengths.get(strategy, strength.default)
             sliders.append({"visible": "hidden", "value": value})
@@ -74,40 +76,33 @@ def sliders_view(answer: Answer, state: SearchState) -> list[View]:
 def parts_view(answer: Answer, parsed: Query) -> View:
     """Show the parts of a query for correction: each word moves to the other part, and all go back to `parsed`."""
     query = answer.denied or answer.query
-    undo = []
-    if part_texts(query) != part_texts(parsed):
-        wanted, unwanted = part_texts(parsed)
-        undo.append({"wanted": wanted, "unwanted": unwanted})
+    parsed_texts = part_texts(parsed)
+    undo = [] if part_texts(query) == parsed_texts else [parsed_texts]
     return {"moves": _moves(query), "undo": undo, "flipped": answer.denied is not None}
 
 
-def _moves(query: Query) -> dict[str, list[dict[str, str]]]:
+def _moves(query: Query) -> View:
     """Return both parts as they are after each word of one has moved to the other.
 
     If that were very long, no word moves; the boxes for correcting the parts remain.
     """
-    wanted, unwanted = part_texts(query)
+    wanted, unwanted = part_texts(query).values()
     words = wanted.split()
     parts = query.unwanted
+    moves: View = {"wanted": [], "unwanted": []}
     if (len(words) + len(parts)) * (len(wanted) + len(unwanted)) > MAX_MOVES_CHARS:
-        return {"wanted": [], "unwanted": []}
-    return {
-        "wanted": [_move_to_unwanted(words, number, parts) for number in range(len(words))],
-        "unwanted": [_move_to_wanted(parts, number, wanted) for number in range(len(parts))],
-    }
+        return moves
+
+    for number, word in enumerate(words):
+        remaining = " ".join(words[:number] + words[number + 1 :])
+        moves["wanted"].append(_move(word, remaining, (*parts, word)))
+    for number, part in enumerate(parts):
+        joined = " and ".join(filter(None, (wanted, part)))
+        moves["unwanted"].append(_move(part, joined, parts[:number] + parts[number + 1 :]))
+    return moves
 
 
-def _move_to_unwanted(words: list[str], number: int, parts: Sequence[str]) -> dict[str, str]:
-    remaining = " ".join(words[:number] + words[number + 1 :])
-    return _move(words[number], remaining, (*parts, words[number]))
-
-
-def _move_to_wanted(parts: Sequence[str], number: int, wanted: str) -> dict[str, str]:
-    joined = " and ".join(filter(None, (wanted, parts[number])))
-    return _move(parts[number], joined, (*parts[:number], *parts[number + 1 :]))
-
-
-def _move(text: str, wanted: str, unwanted: Sequence[str]) -> dict[str, str]:
+def _move(text: str, wanted: str, unwanted: Sequence[str]) -> View:
     return {"text": text, "wanted": wanted, "unwanted": ", ".join(unwanted)}
 
 

@@ -6,9 +6,10 @@ from base64 import b64encode
 
 from nt2vr.files import SafeCsv
 from nt2vr.search.answers import Answer
+from nt2vr.ui.view import View
 
 
-def downloads(answer: Answer) -> dict[str, str]:
+def downloads(answer: Answer) -> View:
     """Return the address of each file, which holds all of its content."""
     as_json = json.dumps(answer.as_dict(), ensure_ascii=False)
     return {

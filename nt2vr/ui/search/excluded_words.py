@@ -47,31 +47,25 @@ def excluded_view(query: Query, parsed: Query, is_flipped: bool) -> list[View]:
         parsed: the query before a person corrected it.
     """
     if not query.unwanted:
-        return _others_view(query)
+        # "a man and nobody else" excludes other people.
+        kinds = [f"other {kind.removeprefix('other ')}" for kind in query.others]
+        return [{"text": listed(*kinds, joint="or")}] if kinds else []
     if len(query.scopes) != len(query.unwanted):
         return _corrected_view(query, parsed, is_flipped)
 
     pieces: list[View] = []
     scoped_cues = _scoped_cues(query)
     cue_texts = [_cue_text(query.text, scoped_cue.cue) for scoped_cue in scoped_cues]
-    for number, (scoped_cue, cue_text) in enumerate(zip(scoped_cues, cue_texts, strict=True), 1):
-        spoken_cue, things = _spoken(query.text, scoped_cue, cue_text)
-        pieces.append({"cue": spoken_cue, **flip_view(is_flipped)})
-        pieces.append({"text": _joined(things, cue_texts[number:])})
+    for number, scoped_cue in enumerate(scoped_cues):
+        cue, things = _spoken(query.text, scoped_cue, cue_texts[number])
+        pieces.append({"cue": cue, **flip_view(is_flipped)})
+        pieces.append({"text": _joined(things, cue_texts[number + 1 :])})
     return pieces
 
 
-def flip_view(is_flipped: bool) -> dict[str, str]:
+def flip_view(is_flipped: bool) -> View:
     """Show a cue as a button that takes the negation away, or puts it back."""
     return {"pressed": "true" if is_flipped else "false", "title": FLIPS[is_flipped]}
-
-
-def _others_view(query: Query) -> list[View]:
-    """Repeat what "a man and nobody else" excludes: other people."""
-    if not query.others:
-        return []
-    kinds = [f"other {kind.removeprefix('other ')}" for kind in query.others]
-    return [{"text": listed(*kinds, joint="or")}]
 
 
 def _corrected_view(query: Query, parsed: Query, is_flipped: bool) -> list[View]:

@@ -4,16 +4,15 @@
 the server's takes the place of this one.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
 
 from nt2vr.files import parse_json
 from nt2vr.models.catalog import Catalog
 from nt2vr.settings import ASSETS
 from nt2vr.ui.search.state import SearchState
+from nt2vr.ui.view import Link, View
 
 FILE = ASSETS / "first-answer.json"
 GALLERY = ASSETS / "gallery" / "gallery.jsonl"
@@ -29,7 +28,7 @@ class FirstAnswer:
     """
 
     fingerprint: str
-    views: Mapping[str, Any]
+    views: View
 
     @classmethod
     def shipped(cls, models: Catalog, path: Path = FILE) -> "FirstAnswer | None":
@@ -40,7 +39,7 @@ class FirstAnswer:
         return first if first.fingerprint == fingerprint(models) else None
 
     @property
-    def link(self) -> dict[str, str]:
+    def link(self) -> Link:
         """The parameters of an address that asks for this answer."""
         return SearchState().link
 

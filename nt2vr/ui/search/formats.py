@@ -4,6 +4,8 @@ import re
 from calendar import month_abbr
 from collections.abc import Sequence
 
+from nt2vr.ui.view import Choices
+
 # The date and time in the name of a run.
 RUN_DATE = re.compile(r"-\d{4}(0[1-9]|1[0-2])(\d{2})-(\d{2})(\d{2})\d{2}(?=$|[ -])")
 # What a run is called that the page starts, with its base, and in the preset.
@@ -48,7 +50,7 @@ def run_title(name: str) -> str:
     return re.sub(r"^clip(?=$|-)", "CLIP", name)
 
 
-def system_choices(names: Sequence[str]) -> list[tuple[str, str]]:
+def system_choices(names: Sequence[str]) -> Choices:
     return [(short_name(name), name) for name in names]
 
 

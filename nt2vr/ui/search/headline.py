@@ -1,14 +1,14 @@
 """What a system made of a query, in a sentence, and how many clips stay when the negation is taken away."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from nt2vr.errors import counted
 from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.ui.search.tally import grade, share_text
+from nt2vr.ui.view import View
 from nt2vr.world.part_words import NUMBERS
 from nt2vr.world.query_claims import read_query
 from nt2vr.world.reasons import lacking
@@ -17,13 +17,11 @@ from nt2vr.world.reasons import lacking
 VideoOf = Callable[[str], Video]
 
 
-def headline(columns: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+def headline(columns: Sequence[View]) -> list[View]:
     """Say what the first and the last column made of a query, each with a `kind`; runs do not count."""
     columns_of_models = [column for column in columns if "run" not in column]
-    first = columns_of_models[:1]
-    last = columns_of_models[1:][-1:]
     sentences = []
-    for column in (*first, *last):
+    for column in columns_of_models[:1] + columns_of_models[1:][-1:]:
         outcome = column["outcome"]
         if outcome:
             sentences.append({**outcome, "text": f"{column['system']} {outcome['text']}"})
@@ -32,7 +30,7 @@ def headline(columns: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
 
 def outcome_view(
     ranking: Ranking, answer: Answer, video_of: VideoOf, before: Answer | None
-) -> dict[str, str]:
+) -> View:
     """Say what a system made of a query; empty where nothing is known.
 
     Args:
@@ -46,7 +44,7 @@ def outcome_view(
     return _verdicts_view(ranking, answer, video_of) if answer.has_verdicts else {}
 
 
-def _change_view(ranking: Ranking, before: Answer) -> dict[str, str]:
+def _change_view(ranking: Ranking, before: Answer) -> View:
     """Say how many clips changed when the negation was taken away; the fewer, the worse is the model."""
     total = len(ranking.hits)
     num_changed = total - _num_stayed(ranking, before)
@@ -56,40 +54,40 @@ def _change_view(ranking: Ranking, before: Answer) -> dict[str, str]:
     return {"kind": grade(num_changed, total), "text": f"changes {changed}."}
 
 
-def _verdicts_view(ranking: Ranking, answer: Answer, video_of: VideoOf) -> dict[str, str]:
+def _verdicts_view(ranking: Ranking, answer: Answer, video_of: VideoOf) -> View:
     """Sum the verdicts of a column up, and what most of its clips lack."""
     total = len(ranking.hits)
     right = ranking.counts["right"]
     violations = ranking.counts["violation"]
-    is_complete = sum(ranking.counts.values()) == total
     source = f" by {answer.judged_by}" if answer.judged_by else ""
-    lost = ""
-    if source or is_complete:
-        lost = _lost(ranking, answer.query, video_of)
-    ending = f"; {lost}" if lost else ""
+    is_judged = bool(source) or sum(ranking.counts.values()) == total
+    lost = _lost(ranking, answer.query, video_of) if is_judged else ""
+    ending = f"{source}; {lost}." if lost else f"{source}."
 
     if not answer.query.unwanted:
-        if not source and not is_complete:
+        if not is_judged:
             return {}
-        text = f"is right in {right} of {total}{source}{ending}."
-        return {"kind": grade(right, total), "text": text}
+        return {"kind": grade(right, total), "text": f"is right in {right} of {total}{ending}"}
 
     if violations:
         shows = "shows it" if len(answer.query.unwanted) == 1 else "shows some of it"
-        text = f"{shows} anyway, in {violations} of {total}{source}{ending}."
+        text = f"{shows} anyway, in {violations} of {total}{ending}"
         return {"kind": "bad" if 2 * violations > total else "fair", "text": text}
 
     # To show nothing unwanted is no merit unless clips are right.
-    if not source and not (right and is_complete and read_query(answer.query).is_known):
+    if not source and not (right and is_judged and read_query(answer.query).is_known):
         return {"kind": "bad", "text": f"misses what is wanted: {lost}."} if lost else {}
-    ending = f", but {lost}" if lost else ""
-    return {"kind": grade(right, total), "text": f"leaves it out{source}{ending}."}
+    ending = f", but {lost}." if lost else "."
+    return {"kind": grade(right, total), "text": f"leaves it out{source}{ending}"}
 
 
 def _lost(ranking: Ranking, query: Query, video_of: VideoOf) -> str:
     """Say what most clips lack of what is wanted, and how many: "7 of 8 show no pizza"."""
     total = len(ranking.hits)
-    reasons = _reasons(ranking, query, video_of)
+    reasons = Counter[str]()
+    for hit in ranking.hits:
+        if hit.verdict in ("miss", "violation"):
+            reasons.update(lacking(query, video_of(hit.video_id)))
     if not reasons:
         misses = ranking.counts["miss"]
         return share_text(misses, total, "lacks the rest", "lack the rest") if misses else ""
@@ -102,16 +100,7 @@ def _lost(ranking: Ranking, query: Query, video_of: VideoOf) -> str:
     return f"{count} of {total}: {reason}"
 
 
-def _reasons(ranking: Ranking, query: Query, video_of: VideoOf) -> Counter[str]:
-    """Count what the clips that are not right lack of what is wanted."""
-    reasons = Counter[str]()
-    for hit in ranking.hits:
-        if hit.verdict in ("miss", "violation"):
-            reasons.update(lacking(query, video_of(hit.video_id)))
-    return reasons
-
-
-def stays_view(ranking: Ranking, before: Answer | None) -> dict[str, str]:
+def stays_view(ranking: Ranking, before: Answer | None) -> View:
     """Say how many clips are also in the answer before, at length and in short."""
     if before is None or not ranking.hits:
         return {"stayed": "", "stayed_short": ""}

@@ -1,8 +1,6 @@
 """The columns of models that learn: runs with their epochs, and the recorded run."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import gradio as gr
 
@@ -13,7 +11,7 @@ from nt2vr.search.epochs import RankingCache, Recording
 from nt2vr.search.plan import SearchPlan
 from nt2vr.search.searcher import Searcher
 from nt2vr.ui.search.run_columns import RunColumns, ViewOf, replayed
-from nt2vr.ui.view import View
+from nt2vr.ui.view import Link, View
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Visitor
 
@@ -34,7 +32,7 @@ class LearningColumns:
 
     def add(
         self,
-        view: Mapping[str, Any],
+        view: View,
         answer: Answer,
         key: str,
         searcher: Searcher,
@@ -53,12 +51,10 @@ class LearningColumns:
             view_of: returns the `columns_view` of an answer.
             is_replayed: whether the recorded run is shown.
         """
-        entries = self.models.entries()
         run_columns = RunColumns(
             answer,
             key,
-            entries,
-            base_of=lambda run: self.models.card(run, entries).base,
+            self.models.entries(),
             cache=self.cache,
             view_of=view_of,
             searcher=searcher,
@@ -82,7 +78,7 @@ class LearningColumns:
         """Return True if there is a recording of a sentence in a gallery."""
         return self.recording is not None and not gallery and text in self.recording.queries
 
-    def replay_link(self, event: gr.EventData, _: Visitor = None) -> dict[str, str]:
+    def replay_link(self, event: gr.EventData, _: Visitor = None) -> Link:
         """Return the link of the recorded run for the query on display, or for the first that was recorded."""
         if self.recording is None:
             raise ConfigError("There is no recorded training of this gallery.")

@@ -15,9 +15,7 @@ from nt2vr.world.words import words_in
 
 # Of scores that a bar shows: it is empty where a line is so far behind the best.
 SPAN = 0.2
-TYPE = "Type 2 to 8 captions, one per line, or press a button."
 BARS = f"A bar is full for the best caption, and empty {SPAN} below it."
-BY_CAPTIONS = " True lines are marked by captions."
 # Clips whose captions changes are taken from.
 OTHERS = 5_000
 
@@ -33,13 +31,10 @@ def with_and_without_negation(query: Query) -> list[str]:
     A mere quality, as in "a car that is not red", makes no caption with "and".
     """
     unwanted = query.unwanted
-    if not unwanted or any(_kinds_of_words(part) == {"adjective"} for part in unwanted):
-        return []
-    return [query.affirmed.text, query.text]
-
-
-def _kinds_of_words(text: str) -> set[str]:
-    return {word.meaning.kind for word in words_in(text)}
+    for part in unwanted:
+        if {word.meaning.kind for word in words_in(part)} == {"adjective"}:
+            return []
+    return [query.affirmed.text, query.text] if unwanted else []
 
 
 def with_change(searcher: Searcher, video: Video, lines: Sequence[str], change: str) -> list[str]:
@@ -54,10 +49,9 @@ def with_change(searcher: Searcher, video: Video, lines: Sequence[str], change: 
     pick("change", change, CHANGES)
     # It may be too long to be parsed.
     searcher.checked(lines[0])
-    captions = (
-        clip.captions[0] for clip in searcher.gallery.videos if clip.captions and clip != video
-    )
-    line = changed(lines[0], change, list(islice(captions, OTHERS)), seed=f"{len(lines)}")
+    clips = (clip for clip in searcher.gallery.videos if clip.captions and clip != video)
+    captions = [clip.captions[0] for clip in islice(clips, OTHERS)]
+    line = changed(lines[0], change, captions, seed=f"{len(lines)}")
     if line and line not in lines:
         lines.append(line)
     return lines
@@ -69,19 +63,24 @@ def match_view(lines: Sequence[str], match: Match | None) -> View:
     Args:
         match: None for fewer than two lines.
     """
-    view = {"text": "\n".join(lines), "changes": [{"name": name} for name in CHANGES]}
-    if match is None:
-        return {**view, "note": TYPE, "systems": []}
+    note = "Type 2 to 8 captions, one per line, or press a button."
     systems = []
-    for scored in match.systems:
-        rows = [_row(match, scored, number) for number in range(len(match.queries))]
-        systems.append({"name": short_name(scored.system.name), "rows": rows})
-    note = BARS + BY_CAPTIONS if match.judged_by else BARS
-    return {**view, "note": note, "systems": systems}
+    if match is not None:
+        note = BARS
+        if match.judged_by:
+            note += " True lines are marked by captions."
+        for scored in match.systems:
+            rows = [_row(match, scored, number) for number in range(len(match.queries))]
+            systems.append({"name": short_name(scored.system.name), "rows": rows})
+    return {
+        "text": "\n".join(lines),
+        "changes": [{"name": name} for name in CHANGES],
+        "note": note,
+        "systems": systems,
+    }
 
 
 def _row(match: Match, scored: LineScores, number: int) -> View:
-    """Show how one system scores one line."""
     verdict = match.verdicts[number]
     score = scored.scores[number]
     kind = "other"

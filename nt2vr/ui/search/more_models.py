@@ -24,7 +24,7 @@ from nt2vr.ui.view import View
 from nt2vr.ui.web.errors import with_errors_shown_at
 from nt2vr.ui.web.inputs import Updates, event_value, is_upload
 from nt2vr.ui.web.later_parts import LaterParts
-from nt2vr.ui.web.permissions import Permissions, session_of
+from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
 from trainer.runs.manager import RunManager
 
 # Names listed while a person types.
@@ -43,13 +43,8 @@ class MoreModels:
     searcher: Searcher
     permissions: Permissions
     runs: RunManager
-    started: Sequence[Any] = field(init=False)
-    _teaching: Teaching = field(init=False)
     # For each model that is being added: the session that started it, and the event that cancels it.
     _under_way: list[tuple[str, Event]] = field(default_factory=list)
-    _systems: gr.Dropdown = field(init=False)
-    _recommended: gr.HTML = field(init=False)
-    _form: AddModelForm = field(init=False)
 
     def build(self, systems: gr.Dropdown, page: gr.Blocks, later: LaterParts) -> Sequence[Any]:
         """Lay the panel out; return the events after which a model has joined the chosen `systems`."""
@@ -123,7 +118,6 @@ class MoreModels:
         return recommended_view(self.searcher.models.names(), matching, teachable)
 
     def on_choose(self, event: gr.EventData, request: gr.Request) -> Updates:
-        """Take a listed model as the source."""
         name = event_value(event, "name", str)
         return {self._form.source: name, self._recommended: self._view(request)}
 
@@ -143,14 +137,13 @@ class MoreModels:
         under_way = list(self._under_way)
         if not under_way:
             return "No model is being added."
-        cancelled = []
+        has_cancelled = False
         for session, stop in under_way:
             if self.permissions.may_cancel(session, request):
                 stop.set()
-                cancelled.append(stop)
-        if not cancelled:
-            first_session, _ = under_way[0]
-            self.permissions.check_cancel(first_session, request)
+                has_cancelled = True
+        if not has_cancelled:
+            self.permissions.check_cancel(session, request)
         return "The addition is being cancelled."
 
     def on_upload(self, path: str | None, request: gr.Request) -> str:
@@ -187,11 +180,10 @@ class MoreModels:
     def on_accept(
         self, chosen: list[str] | None, request: gr.Request, progress: gr.Progress = PROGRESS
     ) -> Updates:
-        """Add the real CLIP that is offered."""
         self.permissions.check("download", request)
         return self._add(OFFERED.name, AddOptions(), chosen, request, progress)
 
-    def _check(self, source: str, request: gr.Request) -> None:
+    def _check(self, source: str, request: Visitor) -> None:
         """Raise an AccessError unless a visitor may add a model from this source; it is not read before."""
         if is_upload(source):
             self.permissions.check("import", request)
@@ -206,7 +198,7 @@ class MoreModels:
         source: str,
         options: AddOptions,
         chosen: list[str] | None,
-        request: gr.Request,
+        request: Visitor,
         progress: gr.Progress,
     ) -> Updates:
         subject = "looking at the file" if is_upload(source) else f"looking for {quoted(source)}"

@@ -5,9 +5,6 @@ from collections.abc import Iterator
 from nt2vr.errors import listed
 from nt2vr.search.answers import Answer, Ranking
 
-NOTHING_LEFT = "Without its negated part, this query is empty."
-NO_GOOD_MATCH = "No good match: the best score is below what matching clips usually get."
-
 
 def notes(ranking: Ranking, answer: Answer, judged: bool) -> Iterator[str]:
     """Yield remarks on a ranking, one sentence each.
@@ -18,12 +15,12 @@ def notes(ranking: Ranking, answer: Answer, judged: bool) -> Iterator[str]:
     if ranking.notice:
         yield ranking.notice
     if not ranking.hits:
-        yield NOTHING_LEFT
+        yield "Without its negated part, this query is empty."
         return
     if ranking.recall < 1:
         yield f"Approximate search: it finds {100 * ranking.recall:.1f} % of the ten best clips."
     if ranking.low and not judged:
-        yield NO_GOOD_MATCH
+        yield "No good match: the best score is below what matching clips usually get."
     known_words = [f"“{word}”" for word in answer.not_substituted(ranking)]
     if known_words:
         yield f"{ranking.system.model} knows {listed(*known_words)}, so nothing was replaced."

@@ -77,14 +77,20 @@ class PageSearcher:
         if state.flip or not self.learning.has_recording(state.q, state.gallery):
             state = replace(state, replay="")
         outcome = self._outcome(state, query)
+        # The negation is taken away, or has just been put back.
+        was_flipped = previous is not None and previous.denied == query and not state.replay
         flipped = None
-        if _is_flipped(state, query, previous):
+        if state.flip or (query.unwanted and was_flipped):
             flipped = self._outcome(state.with_flip_toggled, query).answer
-        state, marked = self._mark(state)
+
+        marked = Marked()
+        if not state.flip:
+            marked = self.marked(state.judged, state.q, state.gallery)
+            if not marked.video_ids:
+                state = replace(state, judged="")
         return PageSearch(state, query, parsed, outcome, flipped, marked)
 
     def first_answer(self) -> Answer:
-        """Return the answer that pages open with."""
         state = SearchState()
         query = self.galleries.searcher(state.gallery).understand(state.q)
         return self._outcome(state, query).answer
@@ -118,20 +124,3 @@ class PageSearcher:
             rankings = [fold_near_duplicates(ranking, state.k) for ranking in answer.rankings]
             answer = replace(answer, rankings=tuple(rankings))
         return answer, plan
-
-    def _mark(self, state: SearchState) -> tuple[SearchState, Marked]:
-        """Return the relevant clips of a judged query; without any, the state names no such query."""
-        if state.flip:
-            return state, Marked()
-        marked = self.marked(state.judged, state.q, state.gallery)
-        if not marked.video_ids:
-            state = replace(state, judged="")
-        return state, marked
-
-
-def _is_flipped(state: SearchState, query: Query, previous: Answer | None) -> bool:
-    """Return True if the negation is taken away, or has just been put back."""
-    if state.flip:
-        return True
-    was_flipped = previous is not None and previous.denied == query
-    return bool(query.unwanted) and was_flipped and not state.replay

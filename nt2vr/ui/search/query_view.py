@@ -1,6 +1,6 @@
 """How a query was understood, as data for the template."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 
 from nt2vr.errors import listed
@@ -11,15 +11,13 @@ from nt2vr.ui.search.excluded_words import FLIPS, excluded_view, flip_view
 from nt2vr.ui.search.state import SearchState
 from nt2vr.ui.view import View
 
-UPLOADS = "The link keeps clips of this gallery, but nothing that was uploaded."
-
 
 def understood_view(
     answer: Answer,
     state: SearchState,
     parsed: Query,
-    picture: str = "",
-    outcomes: Sequence[Mapping[str, str]] = (),
+    picture: str,
+    outcomes: Sequence[View],
 ) -> View:
     """Show how a query was understood, and in words what came of it.
 
@@ -33,7 +31,7 @@ def understood_view(
     is_flipped = bool(state.flip)
     notices = [query.notice, picture]
     if any(reference.path for reference in state.references):
-        notices.append(UPLOADS)
+        notices.append("The link keeps clips of this gallery, but nothing that was uploaded.")
     marked_query = query
     if part_texts(query) != part_texts(parsed):
         notices.append(_correction_notice(answer))
@@ -48,7 +46,7 @@ def understood_view(
         "flip_title": FLIPS[is_flipped],
         "excluded": excluded,
         "has_cue": any("cue" in piece for piece in excluded),
-        "outcomes": list(outcomes),
+        "outcomes": outcomes,
         "substitutes": [
             {"word": word, "substitute": substitute} for word, substitute in answer.read_as.items()
         ],
@@ -63,11 +61,8 @@ def _correction_notice(answer: Answer) -> str:
     ]
     if not names:
         return ""
-    if len(names) == 1:
-        return (
-            f"{names[0]} searches for the whole sentence: the correction changes only its verdicts."
-        )
-    return f"{listed(*names)} search for the whole sentence: the correction changes only their verdicts."
+    verb, whose = ("searches", "its") if len(names) == 1 else ("search", "their")
+    return f"{listed(*names)} {verb} for the whole sentence: the correction changes only {whose} verdicts."
 
 
 def _pieces(query: Query, is_flipped: bool) -> list[View]:

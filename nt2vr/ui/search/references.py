@@ -3,8 +3,9 @@
 import base64
 import io
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from threading import BoundedSemaphore
 
@@ -36,14 +37,16 @@ CACHED = 8
 # Pixels of the short and the long side of a chip's picture.
 THUMB = (96, 160)
 RIGHT_BESIDE = (
-    "✓ next to a reference: the clip does what the text says, and the reference's other actors do "
-    "in it what they do there; the place may differ."
+    "✓ next to a reference: the clip shows what the text says, and the reference's other actors do "
+    "the same as in the reference; the place may differ."
 )
-NONE_RIGHT = "With these references no clip gets a ✓: what else it would have to show is not known."
+NONE_RIGHT = (
+    "With these references, no clip gets a ✓: it is not known what else a clip would have to show."
+)
 Frames = tuple[NDArray[np.uint8], ...]
 
 
-def beside(chosen: Sequence[Chosen], gallery: str, answer: Answer) -> dict[str, str]:
+def beside(chosen: Sequence[Chosen], gallery: str, answer: Answer) -> View:
     """Explain the verdicts next to wanted references, instead of how captions judge."""
     wanted = [reference for reference in chosen if reference.wanted]
     if not wanted or not answer.has_verdicts:
@@ -68,13 +71,12 @@ def remark(searcher: Searcher, answer: Answer, chosen: Sequence[Chosen]) -> str:
     ]
     if len(wanted) != 1 or not whole_picture:
         return ""
-    try:
+    verdict = None
+    # It may not be a clip of this gallery.
+    with suppress(Nt2vrError):
         verdict = searcher.judge(answer.query, searcher.video(wanted[0].clip))
-    except Nt2vrError:
-        # It is not a clip of this gallery.
-        verdict = None
     if len(whole_picture) == len(systems):
-        return _picture_remark(answer.query, verdict, systems=())
+        whole_picture = []
     return _picture_remark(answer.query, verdict, whole_picture)
 
 
@@ -128,15 +130,17 @@ class References:
         return tuple(self._resolve(reference, searched) for reference in chosen)
 
     def _resolve(self, chosen: Chosen, searched: str) -> Reference:
-        weight = chosen.weight
-        wanted = chosen.wanted
+        reference = partial(Reference, weight=chosen.weight, wanted=chosen.wanted)
         if chosen.path:
-            return Reference(self._frames(chosen.path), weight=weight, wanted=wanted)
+            return reference(self._frames(chosen.path))
+        video = self._clip(chosen)
         gallery = self._galleries.key(chosen.gallery)
-        video = self._galleries.searcher(gallery).video(chosen.clip)
         if gallery == searched:
-            return Reference(Frames(), video.video_id, weight, wanted)
-        return Reference((self._middle_frame(gallery, video),), weight=weight, wanted=wanted)
+            return reference(video_id=video.video_id)
+        return reference((self._middle_frame(gallery, video),))
+
+    def _clip(self, chosen: Chosen) -> Video:
+        return self._galleries.searcher(chosen.gallery).video(chosen.clip)
 
     def _middle_frame(self, gallery: str, video: Video) -> NDArray[np.uint8]:
         """Return the middle frame of a clip; of a library, it is the clip's poster."""
@@ -187,7 +191,7 @@ class References:
             name = Path(chosen.path).name
             poster = self._thumbnail(chosen.path)
         else:
-            video = self._galleries.searcher(chosen.gallery).video(chosen.clip)
+            video = self._clip(chosen)
             name = next(iter(video.captions), "") or video.path.name
             poster = self._media.urls(chosen.gallery, video)["poster"]
         percent = round(100 * chosen.weight)
@@ -202,11 +206,9 @@ class References:
 
     def existing(self, chosen: Sequence[Chosen]) -> tuple[Chosen, ...]:
         """Leave out clips that no longer exist, as happens with old links."""
-        return tuple(reference for reference in chosen if self._exists(reference))
-
-    def _exists(self, chosen: Chosen) -> bool:
-        try:
-            self._galleries.searcher(chosen.gallery).video(chosen.clip)
-        except Nt2vrError:
-            return False
-        return True
+        existing = []
+        for reference in chosen:
+            with suppress(Nt2vrError):
+                self._clip(reference)
+                existing.append(reference)
+        return tuple(existing)

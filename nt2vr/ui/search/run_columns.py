@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import Any
 
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.files import hash_text
@@ -28,8 +27,10 @@ from nt2vr.ui.view import View
 
 # Counts of a column's story, besides the first one.
 LATEST = 4
+# Of one run and query; 0 is the base.
+RankingsByEpoch = Mapping[int, Ranking]
 # Returns what `columns_view` does.
-ViewOf = Callable[[Answer], Mapping[str, Any]]
+ViewOf = Callable[[Answer], View]
 
 
 def with_epoch(systems: Sequence[str], run: str, epoch: int, entries: Entries) -> list[str]:
@@ -51,7 +52,7 @@ def key_of(*values: object) -> str:
     return hash_text(repr(values), 16)
 
 
-def story(rankings: Mapping[int, Ranking], epoch: int, answer: Answer, newest: int) -> View:
+def story(rankings: RankingsByEpoch, epoch: int, answer: Answer, newest: int) -> View:
     """Tell how many first clips show the unwanted part, from epoch to epoch, and whether the wanted one got lost.
 
     It is empty without a negation, and unless all clips have verdicts. Of verdicts by captions or
@@ -80,11 +81,10 @@ def story(rankings: Mapping[int, Ranking], epoch: int, answer: Answer, newest: i
     }
 
 
-def _until(epoch: int, rankings: Mapping[int, Ranking]) -> list[Ranking]:
+def _until(epoch: int, rankings: RankingsByEpoch) -> list[Ranking]:
     """Return the rankings that have hits, up to an epoch and in order."""
-    return [
-        rankings[number] for number in sorted(rankings) if number <= epoch and rankings[number].hits
-    ]
+    numbers = [number for number in sorted(rankings) if number <= epoch]
+    return [rankings[number] for number in numbers if rankings[number].hits]
 
 
 def _first_count(count: int, total: int, answer: Answer) -> str:
@@ -123,11 +123,11 @@ class RunColumn:
     id: str
     title: str
     epochs: Sequence[int]
-    rankings: Mapping[int, Ranking]
-    extra: Mapping[str, Any]
-    by_parts: Mapping[int, Ranking] = field(default_factory=dict)
+    rankings: RankingsByEpoch
+    extra: View
+    by_parts: RankingsByEpoch = field(default_factory=dict)
 
-    def view(self, column: Mapping[str, Any], epoch: int, answer: Answer, view_of: ViewOf) -> View:
+    def view(self, column: View, epoch: int, answer: Answer, view_of: ViewOf) -> View:
         """Return a column with a frame for each epoch that is known, of which it shows one."""
         frames = self._frames(answer, view_of)
         last = len(self.epochs) - 1
@@ -150,21 +150,19 @@ class RunColumn:
         }
 
     def _frames(self, answer: Answer, view_of: ViewOf) -> dict[int, View]:
-        """Return the frame of each epoch that has hits."""
-        epochs = []
-        rankings = [answer.rankings[0]]
+        rankings = {}
         for epoch in self.epochs:
             if epoch in self.rankings and self.rankings[epoch].hits:
-                epochs.append(epoch)
-                rankings.append(self.rankings[epoch])
+                rankings[epoch] = self.rankings[epoch]
         # Movements are counted against the first column, which is not an epoch.
-        columns = view_of(replace(answer, rankings=tuple(rankings)))["columns"][1:]
+        compared = (answer.rankings[0], *rankings.values())
+        columns = view_of(replace(answer, rankings=compared))["columns"][1:]
         frames = {}
-        for epoch, column in zip(epochs, columns, strict=True):
+        for epoch, column in zip(rankings, columns, strict=True):
             frames[epoch] = self._frame(epoch, column, answer)
         return frames
 
-    def _frame(self, epoch: int, column: Mapping[str, Any], answer: Answer) -> View:
+    def _frame(self, epoch: int, column: View, answer: Answer) -> View:
         """Return what changes in the column when it shows an epoch."""
         epoch_story = self._story(epoch, answer)
         badge = dict(column["badge"])
@@ -207,7 +205,6 @@ class RunColumns:
 
     Attributes:
         key: identifies the query, with everything but its systems; see `key_of`.
-        base_of: returns the name of a run's base, whose ranking is epoch 0.
         cache: rankings of earlier searches.
         plan: of the answer's search; None if the answer has no columns.
     """
@@ -215,13 +212,12 @@ class RunColumns:
     answer: Answer
     key: str
     entries: Entries
-    base_of: Callable[[str], str]
     cache: RankingCache
     view_of: ViewOf
     searcher: Searcher
     plan: SearchPlan | None
 
-    def with_epochs(self, columns: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    def with_epochs(self, columns: Sequence[View]) -> list[View]:
         """Return the columns of `columns_view`, those of runs with their epochs."""
         self.cache.keep_only({name for name, entry in self.entries.items() if entry.kind == "run"})
         views = []
@@ -230,12 +226,18 @@ class RunColumns:
             views.append(self._with_epochs(column, ranking, epochs) if epochs else column)
         return views
 
-    def _with_epochs(self, column: Mapping[str, Any], ranking: Ranking, epochs: RunEpochs) -> View:
-        base = self.base_of(epochs.run)
+    def _with_epochs(self, column: View, ranking: Ranking, epochs: RunEpochs) -> View:
+        # Its ranking is epoch 0.
+        base = self.searcher.models.card(epochs.run, self.entries).base
         system = ranking.system
         epoch = epoch_of(ranking)
         cache_key = (epochs.run, key_of(self.key, system.strategy, system.strength))
-        new_rankings = self._ranking_of(replace(system, model=base)) | {epoch: ranking}
+        base_system = replace(system, model=base)
+        new_rankings = {}
+        for other in self.answer.rankings:
+            if other.system == base_system:
+                new_rankings[0] = other
+        new_rankings[epoch] = ranking
         rankings = self.cache.add(cache_key, new_rankings)
         is_incomplete = self._search_missing(cache_key, epochs, base, system, rankings)
         run_column = RunColumn(
@@ -248,20 +250,13 @@ class RunColumns:
         )
         return run_column.view(column, epoch, self.answer, self.view_of)
 
-    def _ranking_of(self, system: System) -> dict[int, Ranking]:
-        """Return the base's ranking as epoch 0, if the base is one of the systems."""
-        for ranking in self.answer.rankings:
-            if ranking.system == system:
-                return {0: ranking}
-        return {}
-
     def _search_missing(
         self,
         cache_key: tuple[str, str],
         epochs: RunEpochs,
         base: str,
         system: System,
-        rankings: Mapping[int, Ranking],
+        rankings: RankingsByEpoch,
     ) -> bool:
         """Search with the epochs that have no ranking yet, in the background; return whether there are any."""
         plan = self.plan
@@ -279,7 +274,7 @@ class RunColumns:
         )
         return True
 
-    def _judge_by_parts(self, rankings: Mapping[int, Ranking], base: str) -> dict[int, Ranking]:
+    def _judge_by_parts(self, rankings: RankingsByEpoch, base: str) -> dict[int, Ranking]:
         """Return the rankings with verdicts by the parts, where captions say nothing; otherwise none."""
         verdicts = [hit.verdict for ranking in rankings.values() for hit in ranking.hits]
         if not self.answer.judged_by or any(verdicts):
@@ -292,7 +287,7 @@ class RunColumns:
 
 
 def replayed(
-    recording: Recording, rankings: Mapping[int, Ranking], answer: Answer, view_of: ViewOf
+    recording: Recording, rankings: RankingsByEpoch, answer: Answer, view_of: ViewOf
 ) -> View:
     """Return the column of a recorded run, which plays from its base to its last epoch."""
     last = len(rankings) - 1

@@ -19,6 +19,7 @@ from nt2vr.errors import ConfigError, quoted
 from nt2vr.search.plan import CONCURRENT, DEFAULT_K, DEFAULT_SYSTEMS, MAX_K
 from nt2vr.search.references import DEFAULT_WEIGHT, MAX_REFERENCES, check_number
 from nt2vr.search.strategies import STRENGTHS
+from nt2vr.ui.view import Link
 
 # Options of events that search: they share the limit of searches at a time.
 PRIVATE: dict[str, Any] = {"api_visibility": "private", "concurrency_limit": CONCURRENT}
@@ -114,7 +115,7 @@ class SearchState:
     replay: str = ""
 
     @classmethod
-    def of_link(cls, link: Mapping[str, str], query: str = DEFAULT_QUERY) -> "SearchState":
+    def of_link(cls, link: Link, query: str = DEFAULT_QUERY) -> "SearchState":
         """Read the address's parameters, lists separated by "|"; missing and wrong values keep their defaults.
 
         Args:
@@ -181,7 +182,7 @@ def _cannot_be_shown(names: Sequence[str]) -> str:
     return f"{text} cannot be shown"
 
 
-def _read_strengths(link: Mapping[str, str]) -> dict[str, float]:
+def _read_strengths(link: Link) -> dict[str, float]:
     strengths = {}
     for strategy, word in STRENGTH_PARAMETERS.items():
         low, high, _ = STRENGTHS[strategy].slider
@@ -191,7 +192,7 @@ def _read_strengths(link: Mapping[str, str]) -> dict[str, float]:
     return strengths
 
 
-def _read_references(link: Mapping[str, str], gallery: str) -> tuple[Chosen, ...]:
+def _read_references(link: Link, gallery: str) -> tuple[Chosen, ...]:
     """Read clips from "a|b" and their weights from "0.5|0.3", the unwanted ones last, at most MAX_REFERENCES."""
     clips = [(clip, True) for clip in _read_list(link, "like") if clip]
     clips += [(clip, False) for clip in _read_list(link, "unlike") if clip]
@@ -203,7 +204,7 @@ def _read_references(link: Mapping[str, str], gallery: str) -> tuple[Chosen, ...
     return tuple(references)
 
 
-def _read_list(link: Mapping[str, str], name: str) -> list[str]:
+def _read_list(link: Link, name: str) -> list[str]:
     """Read a list of at most MAX_REFERENCES, however long the text is."""
     return link.get(name, "").split("|", MAX_REFERENCES)[:MAX_REFERENCES]
 

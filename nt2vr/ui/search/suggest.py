@@ -89,7 +89,7 @@ def _spellings(unknown: list[UnknownWord]) -> dict[str, list[str]]:
     return spellings
 
 
-def _spellings_view(text: str, spellings: dict[str, list[str]]) -> list[dict[str, str]]:
+def _spellings_view(text: str, spellings: dict[str, list[str]]) -> list[View]:
     """Offer the words of one misspelt word, or the sentence with all words corrected."""
     if len(spellings) == 1:
         ((word, similar),) = spellings.items()

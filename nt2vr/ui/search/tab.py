@@ -6,8 +6,8 @@ assets/ui/search.js), and the answer to it fills in the inputs that nobody has c
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -45,9 +45,9 @@ from nt2vr.ui.search.state import (
 from nt2vr.ui.search.tab_layout import Controls, Results, gallery_choices
 from nt2vr.ui.search.watch import Watch
 from nt2vr.ui.theme import script
-from nt2vr.ui.view import View
+from nt2vr.ui.view import Link, View
 from nt2vr.ui.web.errors import problem, warn
-from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value
+from nt2vr.ui.web.inputs import Components, OpensQueries, Updates, event_value
 from nt2vr.ui.web.later_parts import LaterParts
 from nt2vr.ui.web.permissions import Permissions, Visitor
 from trainer.runs.manager import RunManager
@@ -76,12 +76,6 @@ class SearchTab:
     head: gr.HTML
     marked: MarkedOf
     runs: RunManager
-    controls: Controls = field(init=False)
-    results: Results = field(init=False)
-    _learning: LearningColumns = field(init=False)
-    _watch: Watch = field(init=False)
-    _references: References = field(init=False)
-    _searcher: PageSearcher = field(init=False)
 
     def build(self, page: gr.Blocks, tabs: gr.Tabs, later: LaterParts) -> OpensQueries:
         """Lay the tab out inside the open page, and wire it; return the function by which tabs open queries here.
@@ -119,7 +113,7 @@ class SearchTab:
         """
         ask = self.controls.ask
 
-        def open_query_on(event: Any, link_of: Callable[..., Mapping[str, str]]) -> None:
+        def open_query_on(event: Any, link_of: Callable[..., Link]) -> None:
             def on_open(data: gr.EventData, request: gr.Request) -> Updates:
                 # The time lets one link be opened twice in a row.
                 link = {**link_of(data, request), "at": f"{time.monotonic()}"}
@@ -130,7 +124,7 @@ class SearchTab:
         return open_query_on
 
     @property
-    def _inputs(self) -> list[Any]:
+    def _inputs(self) -> Components:
         """The inputs that make up a request, in the order of search.js."""
         controls = self.controls
         results = self.results
@@ -185,7 +179,7 @@ class SearchTab:
         )
 
     @property
-    def _answer_outputs(self) -> list[Any]:
+    def _answer_outputs(self) -> Components:
         """The components that an answer may update."""
         results = self.results
         return [
@@ -287,7 +281,7 @@ class SearchTab:
         # Whether to offer a training depends on who asks.
         del understood["may_train"]
         views = {"understood": understood, "columns": updates[self.results.columns]}
-        as_json: dict[str, Any] = json.loads(json.dumps(views))
+        as_json: View = json.loads(json.dumps(views))
         return as_json
 
     def on_search(self, sent: str, previous: Answer | None, visitor: gr.Request) -> Updates:
@@ -297,19 +291,11 @@ class SearchTab:
         try:
             request = Request.of(sent)
             state = SearchState.of_link(request.link)
-            inputs: dict[str, Any] = {}
             if request.opened:
                 state, updates = self._open(request, visitor)
-                inputs = {
-                    "q": state.q,
-                    "gallery": state.gallery,
-                    "systems": state.systems,
-                    "k": state.k,
-                }
             if request.references is not None:
                 state = replace(state, references=tuple(request.references))
-            if request.opened:
-                inputs["references"] = self._references.view(state.references)
+            inputs = self._inputs_of(state) if request.opened else {}
             # A link is open even if its search fails.
             updates[results.for_browser] = {"number": request.number, "inputs": inputs}
 
@@ -321,6 +307,15 @@ class SearchTab:
             **updates,
             **answer_updates,
             results.for_browser: {"number": request.number, **for_browser},
+        }
+
+    def _inputs_of(self, state: SearchState) -> View:
+        return {
+            "q": state.q,
+            "gallery": state.gallery,
+            "systems": state.systems,
+            "k": state.k,
+            "references": self._references.view(state.references),
         }
 
     def _open(self, request: Request, visitor: Visitor) -> tuple[SearchState, Updates]:
@@ -347,7 +342,7 @@ class SearchTab:
             self.head: status_line(self.galleries, gallery, visitor),
         }
 
-    def _gallery_of(self, link: Mapping[str, str]) -> str:
+    def _gallery_of(self, link: Link) -> str:
         """Return the key of a link's gallery; of the built-in one if there is no such gallery."""
         try:
             return self.galleries.key(link.get("gallery", ""))
@@ -355,9 +350,7 @@ class SearchTab:
             warn(error)
             return ""
 
-    def _references_of(
-        self, link: Mapping[str, str], references: Sequence[Chosen]
-    ) -> tuple[Chosen, ...]:
+    def _references_of(self, link: Link, references: Sequence[Chosen]) -> tuple[Chosen, ...]:
         """Return those of a link's references that exist, with the uploaded one of a report's query."""
         existing = self._references.existing(references)
         if len(existing) < len(references):

@@ -12,7 +12,7 @@ from nt2vr.ui.search.formats import system_choices
 from nt2vr.ui.search.more_models import MoreModels
 from nt2vr.ui.search.state import K_CHOICES, MAX_COLUMNS, SearchState
 from nt2vr.ui.theme import TEMPLATES, fold, menu, template
-from nt2vr.ui.view import View
+from nt2vr.ui.view import Choices, View
 from nt2vr.ui.web.later_parts import LaterParts
 from nt2vr.world.offers import offered_words
 
@@ -30,7 +30,7 @@ STRATEGY_STYLE = (
 )
 
 
-def gallery_choices(galleries: Galleries) -> list[tuple[str, str]]:
+def gallery_choices(galleries: Galleries) -> Choices:
     return [("Built-in world", ""), *((info.name, info.id) for info in galleries.libraries.infos())]
 
 
@@ -151,7 +151,6 @@ class Results:
         self.for_browser = gr.HTML({}, html_template="", visible="hidden")
 
     def _build_corrections(self) -> None:
-        """Lay out the query's parts, and the sliders of the strategies."""
         self.parts = template("parts", {})
         with gr.Row():
             self.wanted = gr.Textbox(label="Wanted", elem_id="wanted", placeholder="a man singing")

@@ -77,7 +77,7 @@ def _grade_violations(violations: int, total: int) -> str:
     return grade(total - violations, total) if violations else "neutral"
 
 
-def stage_summary(ranking: Ranking, answer: Answer, is_complete: bool) -> dict[str, str]:
+def stage_summary(ranking: Ranking, answer: Answer, is_complete: bool) -> View:
     """Sum a column up for the stage, with the same numbers for every system."""
     total = len(ranking.hits)
     right = ranking.counts["right"]

@@ -77,19 +77,19 @@ class Teaching:
             progress((done, total), desc=doing)
 
         progress(0, desc="measuring ten steps")
+        action = "Teach"
+        steps_done = 0
         if run is None:
             self._runs.check(config)
-            notice = announcement(config, estimate(config, report))
-            action = "Teach"
         else:
+            action = "Go on teaching"
             config = run.config or config
             steps_done = run.status.step
-            notice = announcement(config, estimate(config, report, steps_done), steps_done)
-            action = "Go on teaching"
-            if run.lower_rate is not None:
-                notice += (
-                    f" As the loss became non-finite, its learning rate will be {run.lower_rate:g}."
-                )
+        notice = announcement(config, estimate(config, report, steps_done), steps_done)
+        if run is not None and run.lower_rate is not None:
+            notice += (
+                f" As the loss became non-finite, its learning rate will be {run.lower_rate:g}."
+            )
         start = gr.Button(f"{action} {name} “not”", visible=True)
         note = gr.Markdown(notice, visible=True)
         return {self._note: note, self._start: start, self._name: name, **self._choice.hidden()}
@@ -102,7 +102,7 @@ class Teaching:
         except DeviceInUseError:
             return self._offer(name, self._config_and_run(name)[1], request)
         return self._message(
-            f"{name} is being taught: the Train tab shows how far it is, stops it and resumes it."
+            f"{name} is being taught. The Train tab shows its progress, and can stop and resume it."
         )
 
     def on_start_instead(self, name: str, request: gr.Request) -> Updates:
@@ -113,7 +113,7 @@ class Teaching:
         """Teach a model once the run that is in the way has ended."""
         return self._start_later(name, stops=False, request=request)
 
-    def _start_later(self, name: str, stops: bool, request: gr.Request) -> Updates:
+    def _start_later(self, name: str, stops: bool, request: Visitor) -> Updates:
         self._permissions.check("train", request)
         config, run = self._config_and_run(name)
         if run is None:
@@ -121,10 +121,10 @@ class Teaching:
         session = session_of(request)
         self._later.start(config.encoder.name, lambda: self._teach(name, session), stops, request)
         return self._message(
-            f"{name} will be taught once the device is free: the Train tab shows what it waits for."
+            f"{name} will be taught once the device is free. The Train tab shows what it is waiting for."
         )
 
-    def _offer(self, name: str, run: Run | None, request: gr.Request) -> Updates:
+    def _offer(self, name: str, run: Run | None, request: Visitor) -> Updates:
         """Offer what can be done about the run in the way.
 
         Args:
@@ -134,7 +134,7 @@ class Teaching:
         """
         run_in_the_way = self._later.run_in_the_way()
         if run is not None and run.run_id == run_in_the_way.run_id:
-            raise RunError(f"{name} is being taught already: the Train tab shows how far it is.")
+            raise RunError(f"{name} is being taught already. The Train tab shows its progress.")
         may_stop = self._later.may_stop(run_in_the_way, request)
         return {
             **self._message(""),

@@ -44,7 +44,6 @@ def shows_it(count: int) -> str:
 
 
 def verdict_text(answer: Answer, video: Video, verdict: Verdict | None) -> VerdictText:
-    """Say why a clip has its verdict."""
     if verdict is None:
         return VerdictText()
     if verdict == "right":

@@ -23,7 +23,7 @@ from nt2vr.ui.theme import template
 from nt2vr.ui.train.view import run_view
 from nt2vr.ui.view import View
 from nt2vr.ui.web.inputs import Updates, event_value
-from nt2vr.ui.web.permissions import Permissions, session_of
+from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
 from trainer.config import TrainConfig, load_config
 from trainer.runs.manager import Run, RunManager
 from trainer.teaching import teaching
@@ -63,7 +63,7 @@ class WatchedRun:
     run: str = ""
     searched: Mapping[str, int] = field(default_factory=dict)
     polls: int = 0
-    view: Mapping[str, Any] = field(default_factory=dict)
+    view: View = field(default_factory=dict)
 
 
 @dataclass
@@ -86,14 +86,6 @@ class Watch:
     galleries: Galleries
     permissions: Permissions
     runs: RunManager
-    panel: gr.HTML = field(init=False)
-    notes: gr.HTML = field(init=False)
-    timer: gr.Timer = field(init=False)
-    watched: gr.State = field(init=False)
-    joining_run: gr.State = field(init=False)
-    blocked_model: gr.State = field(init=False)
-    systems: gr.Dropdown = field(init=False)
-    ask: gr.Textbox = field(init=False)
 
     def build(self, systems: gr.Dropdown, ask: gr.Textbox) -> None:
         """Lay out the panel, empty until a run is under way."""
@@ -177,8 +169,10 @@ class Watch:
             )
         model = System.named(systems[0], list(entries)).model
         if entries[model].kind == "embeddings":
-            reason = "has embeddings from a file and cannot be trained. Put another system first."
-            raise ConfigError(f"{quoted(model)} {reason}")
+            raise ConfigError(
+                f"{quoted(model)} has embeddings from a file and cannot be trained. "
+                "Put another system first."
+            )
         return model
 
     def on_instead(
@@ -198,7 +192,7 @@ class Watch:
         systems: list[str],
         watched: WatchedRun,
         blocked_model: str,
-        request: gr.Request,
+        request: Visitor,
         stops: bool,
     ) -> Updates:
         self.permissions.check("train", request)
@@ -213,7 +207,6 @@ class Watch:
     def on_dismiss(
         self, systems: list[str], watched: WatchedRun, blocked_model: str, request: gr.Request
     ) -> Updates:
-        """Train nothing after all."""
         return {**self._show(watched, "", systems, request), self.blocked_model: ""}
 
     def on_withdraw(
@@ -280,7 +273,7 @@ class Watch:
                 notes.append({"name": short_name(model), "note": self._run_note(run, request)})
         return {"runs": notes}
 
-    def _run_note(self, run: Run, request: gr.Request) -> str:
+    def _run_note(self, run: Run, request: Visitor) -> str:
         is_mine = run.session == session_of(request) or self.permissions.may("train", request)
         whose = "yours" if is_mine else "a visitor's"
         state = run_view(run)["state_text"]
@@ -306,7 +299,7 @@ class Watch:
     def _is_waiting(self) -> bool:
         return self.runs.waiting is not None and self.runs.waiting.is_waiting
 
-    def _known_joining_run(self, joining_run: str, request: gr.Request) -> str:
+    def _known_joining_run(self, joining_run: str, request: Visitor) -> str:
         """Return the id of the run whose column is to join; for WAITING, that of the run that has started since."""
         if joining_run != WAITING:
             return joining_run
@@ -345,7 +338,7 @@ class Watch:
         watched: WatchedRun,
         joining_run: str,
         systems: Sequence[str],
-        request: gr.Request,
+        request: Visitor,
         blocked_model: str = "",
     ) -> Updates:
         """Show the panel, if it has changed, let the timer tick as long as it may change, and remember both."""
@@ -375,7 +368,7 @@ class Watch:
             return None
 
     def _run_view(
-        self, run: Run, joining_run: str, systems: Sequence[str], request: gr.Request
+        self, run: Run, joining_run: str, systems: Sequence[str], request: Visitor
     ) -> View:
         """Show a run that is under way, or why it failed; nothing of one that ended otherwise."""
         training = run_view(run)
@@ -394,14 +387,9 @@ class Watch:
     def _has_column(self, run: str, systems: Sequence[str]) -> bool:
         """Return True if a column shows an epoch of a run."""
         entries = self._models.entries()
-        model = self._model_of(run)
-        if not model:
-            return False
-        for name in systems:
-            epochs = RunEpochs.of(System.named(name, list(entries)).model, entries)
-            if epochs is not None and epochs.run == model:
-                return True
-        return False
+        epochs = RunEpochs.of(self._model_of(run), entries)
+        models = [System.named(name, list(entries)).model for name in systems]
+        return epochs is not None and epochs in [RunEpochs.of(model, entries) for model in models]
 
 
 def _with_column(systems: Sequence[str], model: str) -> list[str]:

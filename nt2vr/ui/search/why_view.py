@@ -1,7 +1,7 @@
 """Why an enlarged clip has its scores: by frames, parts of the query, and words."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 
 from nt2vr.media.gallery import Video
@@ -43,12 +43,12 @@ def why_view(
     columns: Sequence[int],
     whys: Sequence[Why],
     video: Video,
-    urls: Mapping[str, str],
+    urls: View,
 ) -> View:
     """Show frames, parts and words of one clip for the systems of some columns, and the names of all systems."""
     # The strongest colour means the same for all systems.
-    shares = [word.share for why in whys for word in why.words]
-    largest = max([FAINT, *(abs(share) for share in shares if share is not None)])
+    shares = [abs(word.share or 0) for why in whys for word in why.words]
+    largest = max([FAINT, *shares])
     systems = []
     for why in whys:
         systems.append(
@@ -69,7 +69,7 @@ def why_view(
     }
 
 
-def _choices(answer: Answer, columns: Sequence[int]) -> list[dict[str, str]]:
+def _choices(answer: Answer, columns: Sequence[int]) -> list[View]:
     """List all systems, and which of them are explained, if not all can be."""
     if len(answer.rankings) <= SIDE_BY_SIDE:
         return []
@@ -85,9 +85,8 @@ def negation_effect(why: Why, query: Query) -> str:
     """Say in one line what the negation did to a clip's score: its words, if they are searched for, or its parts."""
     cue_positions = _positions_of_cues(why, query)
     shares = [why.words[position].share for position in cue_positions]
-    known_shares = [share for share in shares if share is not None]
-    if cue_positions and len(known_shares) == len(shares):
-        return _added_text(_cue_text(why.words, cue_positions), sum(known_shares))
+    if shares and None not in shares:
+        return _added_text(_cue_text(why.words, cue_positions), sum(filter(None, shares)))
 
     texts = []
     total = 0.0
@@ -125,7 +124,7 @@ def _positions_of_cues(why: Why, query: Query) -> list[int]:
     return positions
 
 
-def _frames_view(why: Why, video: Video, urls: Mapping[str, str]) -> View:
+def _frames_view(why: Why, video: Video, urls: View) -> View:
     """Show each frame with its score as a bar; nothing of one frame only, and of a picture, whose frames are alike."""
     scores = why.frames
     count = len(scores)
@@ -156,7 +155,6 @@ def _score_bars(scores: Sequence[float]) -> Iterator[View]:
 
 
 def _parts_view(why: Why) -> View:
-    """Show the query's parts, each with its number as a bar."""
     largest = max((abs(_value(part)) for part in why.parts), default=0) or 1.0
     used = [part.role for part in why.parts if part.contribution is not None]
     note = ALONE if used == ["sentence"] else ADDED
@@ -166,7 +164,7 @@ def _parts_view(why: Why) -> View:
     }
 
 
-def _part_view(part: Part, largest: float) -> dict[str, str]:
+def _part_view(part: Part, largest: float) -> View:
     value = _value(part)
     text = decimal(value)
     kind = ""
@@ -210,7 +208,7 @@ def _words_view(why: Why, largest: float) -> View:
     return {"words_by_part": parts, "words_note": note}
 
 
-def _word_view(word: Word, largest: float) -> dict[str, str]:
+def _word_view(word: Word, largest: float) -> View:
     if word.share is None:
         return {
             "text": word.text,

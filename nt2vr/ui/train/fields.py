@@ -1,10 +1,14 @@
 """The settings of a training as fields of the form, derived from TrainConfig."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from trainer.config import CHOICES, FIELDS
+
+# The settings of a config, or of a loss, by key.
+FieldValues = Mapping[str, Any]
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,13 @@ from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.models.card import CARD, Card, read_card
 from nt2vr.settings import ASSETS
 from nt2vr.ui.search.formats import short_name
-from nt2vr.ui.train.fields import label_of
+from nt2vr.ui.train.fields import FieldValues, label_of
 from nt2vr.ui.train.losses_table import read_losses
+from nt2vr.ui.view import View
 from trainer.config import FIELDS, TrainConfig
 
 
-def read_form(values: Mapping[str, Any], losses: Mapping[str, Any]) -> TrainConfig:
+def read_form(values: FieldValues, losses: View) -> TrainConfig:
     """Build a config from values by key, JSON as text, and the table of `losses_view` as the user edited it."""
     from trainer.losses import losses_of  # noqa: PLC0415  imports torch
 

@@ -13,12 +13,14 @@ from nt2vr.registry import pick
 from nt2vr.settings import ASSETS, Settings, resolve_path
 from nt2vr.ui.later_starts import StartChoice
 from nt2vr.ui.theme import lead, menu, template
-from nt2vr.ui.train.fields import Field, config_fields, in_words, label_of
+from nt2vr.ui.train.fields import Field, FieldValues, config_fields, in_words, label_of
 from nt2vr.ui.train.form import bases, read_form
 from nt2vr.ui.train.losses_table import losses_view
 from nt2vr.ui.train.presets import FIRST as FIRST_PRESETS
 from nt2vr.ui.train.presets import presets, presets_view
+from nt2vr.ui.view import Choices, View
 from nt2vr.ui.web.errors import problem_place
+from nt2vr.ui.web.inputs import Components, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
 from nt2vr.world import WORLD
 from trainer.config import TrainConfig, load_config, names_files
@@ -61,7 +63,7 @@ class RunForm:
             self.choice = StartChoice("train-choice")
             self._build_fields(self._presets[first_preset])
 
-    def _build_fields(self, values: Mapping[str, Any]) -> None:
+    def _build_fields(self, values: FieldValues) -> None:
         choices = self.bases(None)
         boxes = {}
         with gr.Group(), gr.Row(elem_classes=["nt-fields", "nt-first"]):
@@ -76,25 +78,24 @@ class RunForm:
 
     @property
     def base(self) -> Any:
-        """The box of the model to start from."""
         return self._boxes["base"]
 
     @property
-    def boxes_by_depth(self) -> list[Any]:
-        """The boxes that `values_by_depth` fills in."""
+    def boxes_by_depth(self) -> Components:
+        """The boxes that `on_base` fills in."""
         return [self._boxes[key] for key in BY_DEPTH]
 
     @property
-    def filled(self) -> list[Any]:
+    def filled(self) -> Components:
         """What a run is started with, as `read` takes it."""
         return [*self._boxes.values(), self.losses]
 
     @property
-    def shown(self) -> list[Any]:
-        """The components that `show_preset` updates, in its order."""
+    def shown(self) -> Components:
+        """The components that `on_preset` updates, in its order."""
         return [self.presets, self.preset, *self.filled]
 
-    def refresh(self, cards: Mapping[str, Any], losses: Mapping[str, Any], visitor: Visitor) -> Any:
+    def refresh(self, cards: View, losses: View, visitor: Visitor) -> Any:
         """Return the base models, the presets with estimated times, and the table of losses if it is still empty.
 
         Times and losses import torch.
@@ -106,8 +107,10 @@ class RunForm:
         times = presets_view(self._presets, name, self._settings.device)
         return gr.Dropdown(choices=self.bases(visitor)), times, table
 
-    def show_preset(self, name: str) -> list[Any]:
-        """Fill the form in as a preset says."""
+    def on_pick_preset(self, event: gr.EventData) -> list[Any]:
+        return self.on_preset(event_value(event, "id", str))
+
+    def on_preset(self, name: str) -> list[Any]:
         preset = pick("preset", name, self._presets)
         values = []
         for field in self.fields:
@@ -118,8 +121,8 @@ class RunForm:
         more = gr.Dropdown(value=None if has_card else name)
         return [cards, more, *values, losses_view(preset["losses"])]
 
-    def values_by_depth(self, cards: Mapping[str, Any], base: str) -> list[Any]:
-        """If the preset teaches “not”, return what depends on the depth of its base."""
+    def on_base(self, cards: View, base: str) -> list[Any]:
+        """If the preset teaches “not”, fill in what depends on the depth of its base."""
         preset = load_config(PRESET).flat()
         if cards.get("chosen") != preset["name"]:
             return [gr.skip() for _ in BY_DEPTH]
@@ -142,7 +145,7 @@ class RunForm:
             self._permissions.check("paths", visitor)
         return config
 
-    def bases(self, visitor: Visitor) -> list[tuple[str, str]]:
+    def bases(self, visitor: Visitor) -> Choices:
         """List the models to start from: those of the data folder, whose values are paths, only to who may train."""
         folders = [ASSETS / "models"]
         if self._permissions.may("train", visitor):
@@ -160,7 +163,7 @@ def fields_in_words() -> Iterator[None]:
         raise type(error)(in_words(str(error))) from error
 
 
-def _input(field: Field, value: Any, bases: Sequence[tuple[str, str]]) -> gr.components.Component:
+def _input(field: Field, value: Any, bases: Choices) -> gr.components.Component:
     common: dict[str, Any] = {
         "label": label_of(field.key),
         "info": field.info,

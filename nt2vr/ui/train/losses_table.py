@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import Any, get_args, get_type_hints
 
 from nt2vr.errors import ConfigError
-from nt2vr.ui.train.fields import Field
+from nt2vr.ui.train.fields import Field, FieldValues
 from nt2vr.ui.view import View
 
 
@@ -25,14 +25,13 @@ def loss_fields() -> dict[str, tuple[str, list[Field]]]:
 
 
 def _settings(kind: type, help_texts: Mapping[str, str]) -> Iterator[Field]:
-    """Yield the settings of a kind of loss."""
     hints = get_type_hints(kind)
     for setting in fields(kind):
         choices = [choice for choice in get_args(hints[setting.name]) if isinstance(choice, str)]
         yield Field(setting.name, setting.default, help_texts[setting.name], tuple(choices))
 
 
-def losses_view(losses: Mapping[str, Mapping[str, Any]]) -> View:
+def losses_view(losses: Mapping[str, FieldValues]) -> View:
     """Return the table of all losses, with those of a config selected and filled in, of which it may have none."""
     rows = []
     for name, (purpose, settings) in loss_fields().items():
@@ -56,7 +55,7 @@ def _cell(field: Field, value: Any) -> View:
     }
 
 
-def read_losses(table: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def read_losses(table: View) -> dict[str, dict[str, Any]]:
     """Return the selected losses in config form; invalid numbers pass through for `build_losses` to reject."""
     losses: dict[str, dict[str, Any]] = {}
     try:
@@ -69,8 +68,7 @@ def read_losses(table: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return losses
 
 
-def _value_of(cell: Mapping[str, Any]) -> Any:
-    """Return what was entered in a cell of the table."""
+def _value_of(cell: View) -> Any:
     if "switch" in cell:
         return bool(cell["is_on"])
     value = cell["value"]

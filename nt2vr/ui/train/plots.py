@@ -1,7 +1,7 @@
 """Plots of runs as template data: all of one size, with a mark at each epoch, and runs laid over each other."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -79,9 +79,7 @@ def plots_view(run: RunMetrics, compared: Sequence[RunMetrics] = ()) -> View:
     names = run_names([curves.run for curves in runs])
     last_epoch = max(curves.epochs for curves in runs)
     plots = plots_of(runs, names, last_epoch)
-    views = []
-    for number, plot in enumerate(plots):
-        views.append({"number": number, **_plot_view(plot, last_epoch)})
+    views = [_plot_view(number, plot, last_epoch) for number, plot in enumerate(plots)]
     return {"legend": _legend(plots), "plots": views}
 
 
@@ -107,27 +105,18 @@ def _legend(plots: Sequence[Plot]) -> list[View]:
 
 def plots_of(runs: Sequence[RunMetrics], names: Sequence[str], last_epoch: int) -> list[Plot]:
     """Return the plots that have a line: of validation, then of the losses of the first run."""
-    plots = [
-        *_validation_plots(runs, names, last_epoch),
-        *_loss_plots(runs, names),
-    ]
-    return [plot for plot in plots if plot.lines][:MAX_PLOTS]
-
-
-def _validation_plots(
-    runs: Sequence[RunMetrics], names: Sequence[str], last_epoch: int
-) -> Iterator[Plot]:
+    plots = []
     for metric, title, note in VALIDATION:
         curves = [run.by_epoch(metric) for run in runs]
         lines = _run_lines(names, curves, has_dots=True)
-        yield Plot(title, note, [*lines, *_control_lines(runs[0], metric, last_epoch)])
+        lines += _control_lines(runs[0], metric, last_epoch)
+        plots.append(Plot(title, note, lines))
 
-
-def _loss_plots(runs: Sequence[RunMetrics], names: Sequence[str]) -> Iterator[Plot]:
     config = runs[0].run.config
     for loss in loss_names(config) if config else ():
         curves = [run.by_step(loss) for run in runs]
-        yield Plot(loss, "loss, unweighted", _run_lines(names, curves, has_dots=False))
+        plots.append(Plot(loss, "loss, unweighted", _run_lines(names, curves, has_dots=False)))
+    return [plot for plot in plots if plot.lines][:MAX_PLOTS]
 
 
 def _run_lines(names: Sequence[str], curves: Sequence[Points], has_dots: bool) -> list[PlotLine]:
@@ -151,13 +140,14 @@ def _control_lines(run: RunMetrics, metric: str, last_epoch: int) -> list[PlotLi
     return lines
 
 
-def _plot_view(plot: Plot, last_epoch: int) -> View:
+def _plot_view(number: int, plot: Plot, last_epoch: int) -> View:
     """Draw a plot: the grid, the lines, and their last values in words."""
     points = chain.from_iterable(line.points for line in plot.lines)
     levels = grid_levels(value for _, value in points)
     scale = Scale(last_epoch, low=levels[0], high=levels[-1])
     latest = [f"{line.name} {_short(line.points[-1][1])}" for line in plot.lines]
     return {
+        "number": number,
         "title": plot.title,
         "note": plot.note,
         "latest": ", ".join(latest),

@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from nt2vr.models.device import gflops_per_second, resolve_device
 from nt2vr.presets import preset_files
 from nt2vr.progress import duration_text
 from nt2vr.settings import resolve_path
+from nt2vr.ui.train.fields import FieldValues
 from nt2vr.ui.view import View
 from trainer.config import TrainConfig
 from trainer.teaching import changes_by_depth
@@ -67,7 +68,7 @@ FIRST = {
 ESTIMATE_NOTICE = "Times are estimates from steps timed on two cores or a GPU, scaled to this machine's present speed."
 
 
-def presets() -> dict[str, dict[str, Any]]:
+def presets() -> dict[str, FieldValues]:
     """Return the shipped configs by model name, as form values: `FIRST`, then those that need no data of one's own."""
     configs = {}
     for name, path in preset_files().items():
@@ -83,7 +84,7 @@ def presets() -> dict[str, dict[str, Any]]:
     return {configs[stem]["name"]: defaults | configs[stem] for stem in order}
 
 
-def presets_view(presets: Mapping[str, Mapping[str, Any]], chosen: str, device: str = "") -> View:
+def presets_view(presets: Mapping[str, FieldValues], chosen: str, device: str = "") -> View:
     """Show the presets to begin with, one perhaps chosen, with estimated times if there is a `device`.
 
     The time rests on the seconds per step of docs/lab/benchmarks.md: on a GPU as they are, on a CPU
@@ -107,7 +108,7 @@ def presets_view(presets: Mapping[str, Mapping[str, Any]], chosen: str, device: 
     }
 
 
-def _time_text(config: Mapping[str, Any], card: PresetCard, device: str) -> str:
+def _time_text(config: FieldValues, card: PresetCard, device: str) -> str:
     """Say how long a preset takes on a device; without one, how many steps it has."""
     if OWN_DATA in config["data"]:
         return "depends on your data"

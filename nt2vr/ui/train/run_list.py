@@ -1,20 +1,21 @@
 """The runs at the left of the Train tab, with the start that waits, and the trash."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import gradio as gr
 
 from nt2vr.media.limits import bytes_in
 from nt2vr.ui.theme import template
 from nt2vr.ui.train.view import runs_view, trash_text
-from nt2vr.ui.web.inputs import Updates
+from nt2vr.ui.view import View
+from nt2vr.ui.web.inputs import Components, Updates
 from trainer.runs.manager import Run, RunManager
 
 
+@dataclass
 class RunList:
-    def __init__(self, manager: RunManager) -> None:
-        self._manager = manager
+    manager: RunManager
 
     def build(self) -> None:
         with gr.Column(scale=1, min_width=230, elem_id="train-list"):
@@ -25,16 +26,14 @@ class RunList:
                 self.empty = gr.Button("Empty trash", size="sm", elem_id="train-empty-trash")
 
     @property
-    def shown(self) -> list[Any]:
+    def shown(self) -> Components:
         """The components that `show_trash` updates."""
         return [self._trash, self._trash_size]
 
-    def show_runs(
-        self, runs: Sequence[Run], chosen: Run | None, waiting: Mapping[str, Any]
-    ) -> Updates:
+    def show_runs(self, runs: Sequence[Run], chosen: Run | None, waiting: View) -> Updates:
         """List the runs, of which one may be open, and the start that waits."""
         return {self.runs: {**runs_view(runs, chosen), "waiting": waiting}}
 
     def show_trash(self) -> Updates:
-        text = trash_text(bytes_in(self._manager.trash))
+        text = trash_text(bytes_in(self.manager.trash))
         return {self._trash: gr.Column(visible=bool(text)), self._trash_size: text}

@@ -1,7 +1,7 @@
 """The open run: its progress, plots and log, and what can be done about it."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
 
 import gradio as gr
 
@@ -12,7 +12,7 @@ from nt2vr.ui.train.plots import RunMetrics, plots_view
 from nt2vr.ui.train.view import comparable, lower_rate_label, run_view
 from nt2vr.ui.view import View
 from nt2vr.ui.web.errors import problem_place
-from nt2vr.ui.web.inputs import Updates
+from nt2vr.ui.web.inputs import Components, Updates
 from nt2vr.ui.web.permissions import Permissions, Visitor
 from trainer.runs.manager import Run, RunManager
 
@@ -20,13 +20,13 @@ from trainer.runs.manager import Run, RunManager
 MAX_BESIDE = 4
 
 
+@dataclass
 class RunPanel:
     """The open run, in a column of its own."""
 
-    def __init__(self, manager: RunManager, settings: Settings, permissions: Permissions) -> None:
-        self._manager = manager
-        self._settings = settings
-        self._permissions = permissions
+    manager: RunManager
+    settings: Settings
+    permissions: Permissions
 
     def build(self) -> None:
         with gr.Column(visible=False, elem_id="train-watch") as self.column:
@@ -63,7 +63,7 @@ class RunPanel:
             self._log = template("train-log", {})
 
     @property
-    def shown(self) -> list[Any]:
+    def shown(self) -> Components:
         """The components that `show` updates."""
         buttons = [self.stop, self.resume, self.resume_lower, self.delete]
         return [self.run, self._plots, self._log, *buttons]
@@ -79,13 +79,13 @@ class RunPanel:
 
     def show(self, run: Run, compared: Sequence[Run], visitor: Visitor) -> Updates:
         """Show what changes during a run; the curves of `others` are laid over its own."""
-        metrics = RunMetrics(run, self._manager.metrics(run.run_id))
+        metrics = RunMetrics(run, self.manager.metrics(run.run_id))
         beside = []
         for other_run in compared:
-            beside.append(RunMetrics(other_run, self._manager.metrics(other_run.run_id)))
+            beside.append(RunMetrics(other_run, self.manager.metrics(other_run.run_id)))
         # The log names files.
-        may_train = self._permissions.may("train", visitor)
-        log = self._manager.log_tail(run.run_id) if may_train else ""
+        may_train = self.permissions.may("train", visitor)
+        log = self.manager.log_tail(run.run_id) if may_train else ""
         return {
             self.run: self._view(metrics, visitor),
             self._plots: plots_view(metrics, beside),
@@ -95,9 +95,9 @@ class RunPanel:
 
     def _buttons(self, run: Run, visitor: Visitor) -> Updates:
         """Enable what this visitor may do about a run in its state."""
-        may_train = self._permissions.may("train", visitor)
-        may_stop = may_train and self._permissions.may_cancel(run.session, visitor)
-        may_delete = self._permissions.may("delete", visitor)
+        may_train = self.permissions.may("train", visitor)
+        may_stop = may_train and self.permissions.may_cancel(run.session, visitor)
+        may_delete = self.permissions.may("delete", visitor)
         can_stop = run.is_under_way and (run.status.state != "stopping" or run.may_end_at_once)
         stop = "End now" if run.may_end_at_once else "Stop"
         return {
@@ -111,12 +111,12 @@ class RunPanel:
 
     def _view(self, metrics: RunMetrics, visitor: Visitor) -> View:
         run = metrics.run
-        catalog = Catalog.of(self._settings)
+        catalog = Catalog.of(self.settings)
         return run_view(
             run,
-            self._permissions.redactor(visitor),
+            self.permissions.redactor(visitor),
             metrics.rows,
-            system=catalog.name_of_run(self._manager.folder / run.run_id),
+            system=catalog.name_of_run(self.manager.folder / run.run_id),
             base=_base_of(run, catalog),
             may_evaluate=self._may_evaluate(run, visitor),
         )
@@ -124,7 +124,7 @@ class RunPanel:
     def _may_evaluate(self, run: Run, visitor: Visitor) -> bool:
         is_of_towers = run.config is None or run.config.encoder.trains_towers
         is_of_world = run.config is not None and run.config.dataset.is_world
-        return is_of_towers and (is_of_world or self._permissions.may("paths", visitor))
+        return is_of_towers and (is_of_world or self.permissions.may("paths", visitor))
 
 
 def _base_of(run: Run, catalog: Catalog) -> str:

@@ -1,7 +1,6 @@
 """The Train tab: a form for new runs, and all runs with progress, curves and log."""
 
-from collections.abc import Mapping, Sequence
-from itertools import chain, count
+from collections.abc import Sequence
 from typing import Any
 
 import gradio as gr
@@ -18,8 +17,9 @@ from nt2vr.ui.theme import PRIVATE, QUIET
 from nt2vr.ui.train.form_panel import RunForm, fields_in_words
 from nt2vr.ui.train.run_list import RunList
 from nt2vr.ui.train.run_panel import MAX_BESIDE, RunPanel
+from nt2vr.ui.view import View
 from nt2vr.ui.web.errors import with_errors_shown_at
-from nt2vr.ui.web.inputs import Updates, event_value
+from nt2vr.ui.web.inputs import Components, Updates, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
 from nt2vr.world import WORLD
 from trainer.config import TrainConfig, is_captions_file
@@ -37,7 +37,7 @@ class TrainTab:
         self._permissions = permissions
         self._later = LaterStarts(manager, permissions)
         self._list = RunList(manager)
-        self._form = RunForm(manager.folder, settings, permissions)
+        self.form = RunForm(manager.folder, settings, permissions)
         self._run = RunPanel(manager, settings, permissions)
 
     def build(self, mark: gr.Textbox, tabs: gr.Tabs, requested: gr.Textbox) -> None:
@@ -63,20 +63,20 @@ class TrainTab:
         with gr.Row(elem_id="train"):
             self._list.build()
             with gr.Column(scale=5, min_width=500):
-                self._form.build()
+                self.form.build()
                 self._run.build()
 
     @property
-    def _watched(self) -> list[Any]:
+    def _watched(self) -> Components:
         """The components that change during a run."""
         return [self._seen, self._list.runs, *self._run.shown]
 
     @property
-    def _shown(self) -> list[Any]:
+    def _shown(self) -> Components:
         """The components that depend on which run is open."""
         return [
             self._chosen,
-            self._form.column,
+            self.form.column,
             self._run.column,
             self._run.beside,
             *self._list.shown,
@@ -85,7 +85,7 @@ class TrainTab:
 
     def _wire_opening(self, mark: gr.Textbox) -> None:
         """Wire what is done when the tab is opened, and while it is."""
-        form = self._form
+        form = self.form
         mark.change(self.on_visit, None, [form.start, self._list.empty, self._note], **QUIET)
         opened = mark.change(self._show, self._chosen, self._shown, **QUIET)
         opened.success(
@@ -103,11 +103,10 @@ class TrainTab:
         )
 
     def _wire_form(self) -> None:
-        """Wire what fills the form in, and what starts a run."""
-        form = self._form
-        form.base.input(self.on_base, [form.presets, form.base], form.boxes_by_depth, **QUIET)
-        form.preset.input(self.on_preset, form.preset, form.shown, **QUIET)
-        form.presets.pick(self.on_pick_preset, None, form.shown, **QUIET)
+        form = self.form
+        form.base.input(form.on_base, [form.presets, form.base], form.boxes_by_depth, **QUIET)
+        form.preset.input(form.on_preset, form.preset, form.shown, **QUIET)
+        form.presets.pick(form.on_pick_preset, None, form.shown, **QUIET)
         outputs = [*self._shown, form.problem, *form.choice.outputs]
         starting = (
             (form.start, self.on_start),
@@ -124,7 +123,6 @@ class TrainTab:
             )
 
     def _wire_list(self) -> None:
-        """Wire the list of runs and the trash."""
         panel = self._list
         panel.new.click(self.on_new, None, self._shown, **QUIET)
         panel.runs.pick(self.on_pick, None, self._shown, **QUIET)
@@ -132,7 +130,6 @@ class TrainTab:
         panel.empty.click(self.on_empty_trash, self._chosen, self._shown, **QUIET)
 
     def _wire_run(self, tabs: gr.Tabs, requested: gr.Textbox) -> None:
-        """Wire the buttons of the open run."""
         panel = self._run
         outputs = [*self._shown, panel.problem]
         clicked = (
@@ -151,11 +148,9 @@ class TrainTab:
         )
         panel.run.pick(self.on_evaluate, self._chosen, [tabs, requested], **QUIET)
 
-    def on_opened(
-        self, cards: Mapping[str, Any], losses: Mapping[str, Any], request: gr.Request
-    ) -> tuple[Any, ...]:
+    def on_opened(self, cards: View, losses: View, request: gr.Request) -> tuple[Any, ...]:
         """Refresh the list of base models, poll, and on first opening load losses and times, which import torch."""
-        return (*self._form.refresh(cards, losses, request), gr.Timer(active=True))
+        return (*self.form.refresh(cards, losses, request), gr.Timer(active=True))
 
     def on_poll(
         self, chosen: str | None, seen: str | None, beside: list[str] | None, request: gr.Request
@@ -172,16 +167,6 @@ class TrainTab:
         if self._stamp(runs, run, compared, visitor=request) == seen:
             return gr.skip()
         return self._watch(runs, run, compared, visitor=request)
-
-    def on_preset(self, name: str) -> list[Any]:
-        return self._form.show_preset(name)
-
-    def on_pick_preset(self, event: gr.EventData) -> list[Any]:
-        return self._form.show_preset(event_value(event, "id", str))
-
-    def on_base(self, cards: Mapping[str, Any], base: str) -> list[Any]:
-        """If the preset teaches “not”, set what depends on the depth of its base."""
-        return self._form.values_by_depth(cards, base)
 
     def on_visit(self, request: gr.Request) -> list[Any]:
         """Disable what this visitor may not do, and say why."""
@@ -200,8 +185,8 @@ class TrainTab:
                 run_id = self._manager.start(config, session_of(request))
         except DeviceInUseError:
             run = self._later.run_in_the_way()
-            return self._form.choice.offered(run, self._later.may_stop(run, request))
-        return {**self._show(run_id, request), **self._form.choice.hidden()}
+            return self.form.choice.offered(run, self._later.may_stop(run, request))
+        return {**self._show(run_id, request), **self.form.choice.hidden()}
 
     def on_start_instead(self, request: gr.Request, *filled: Any) -> Updates:
         """Stop the run that is in the way, and start the form's once it has ended."""
@@ -211,7 +196,7 @@ class TrainTab:
         """Start the form's run once the one that is in the way has ended."""
         return self._start_later(filled, stops=False, request=request)
 
-    def _start_later(self, filled: Sequence[Any], stops: bool, request: gr.Request) -> Updates:
+    def _start_later(self, filled: Sequence[Any], stops: bool, request: Visitor) -> Updates:
         config = self._config(filled, request)
         with fields_in_words():
             config = self._manager.check_config(config)
@@ -219,18 +204,22 @@ class TrainTab:
         self._later.start(
             config.encoder.name, lambda: self._manager.start(config, session), stops, request
         )
-        return {**self._show(self._manager.under_way(), request), **self._form.choice.hidden()}
+        return {**self._show(self._manager.under_way(), request), **self.form.choice.hidden()}
 
-    def _config(self, filled: Sequence[Any], request: gr.Request) -> TrainConfig:
+    def _config(self, filled: Sequence[Any], request: Visitor) -> TrainConfig:
         """Read the form, with a name by which its model can be told from others."""
-        config = self._form.read(filled, request)
+        config = self.form.read(filled, request)
         return config.replace(name=self._free_name(config.encoder.name))
 
     def _free_name(self, name: str) -> str:
         """Return a name, with a number if a run of that name is here."""
         used_names = {run.name for run in self._manager.runs()}
-        names = chain([name], (f"{name} {number}" for number in count(2)))
-        return next(free for free in names if free not in used_names)
+        free_name = name
+        number = 1
+        while free_name in used_names:
+            number += 1
+            free_name = f"{name} {number}"
+        return free_name
 
     def on_withdraw(self, chosen: str | None, request: gr.Request) -> Updates:
         """Take back the start that waits, or close the message that it was refused."""
@@ -290,14 +279,13 @@ class TrainTab:
     def _show(self, chosen: str | None, request: gr.Request) -> Updates:
         """Open a run, or the form for ""; for None or a deleted run, the active run, the newest or the form."""
         runs = self._manager.runs()
-        by_id = {run.run_id: run for run in runs}
-        if chosen is None or (chosen and chosen not in by_id):
+        run = next((run for run in runs if run.run_id == chosen), None)
+        if run is None and chosen != "":
             active_first = sorted(runs, key=lambda run: not run.is_under_way)
-            chosen = active_first[0].run_id if active_first else ""
-        run = by_id.get(chosen)
+            run = next(iter(active_first), None)
         return {
-            self._chosen: chosen,
-            self._form.column: gr.Column(visible=run is None),
+            self._chosen: run.run_id if run else "",
+            self.form.column: gr.Column(visible=run is None),
             **self._run.open(runs, run),
             **self._list.show_trash(),
             **self._watch(runs, run, compared=[], visitor=request),
@@ -307,13 +295,12 @@ class TrainTab:
         self, runs: Sequence[Run], run: Run | None, compared: Sequence[Run], visitor: Visitor
     ) -> Updates:
         """Return updates for everything that changes during a run."""
-        updates = {
+        panel = self._run.show(run, compared, visitor) if run else self._run.show_nothing()
+        return {
             self._seen: self._stamp(runs, run, compared, visitor),
             **self._list.show_runs(runs, run, self._later.view(visitor)),
+            **panel,
         }
-        if run is None:
-            return {**updates, **self._run.show_nothing()}
-        return {**updates, **self._run.show(run, compared, visitor)}
 
     def _stamp(
         self, runs: Sequence[Run], run: Run | None, compared: Sequence[Run], visitor: Visitor

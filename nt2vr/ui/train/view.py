@@ -2,7 +2,7 @@
 
 import math
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -22,7 +22,9 @@ from nt2vr.media.limits import LIMITS
 from nt2vr.models.card import read_card
 from nt2vr.progress import duration_text, percent_text
 from nt2vr.ui.search.formats import short_name
-from nt2vr.ui.view import View
+from nt2vr.ui.train.fields import FieldValues
+from nt2vr.ui.view import Choices, View
+from nt2vr.ui.web.permissions import Redact
 from nt2vr.world import NAME
 from trainer.config import TrainConfig
 from trainer.runs.manager import Run
@@ -61,7 +63,7 @@ def runs_view(runs: Sequence[Run], chosen: Run | None) -> View:
 
 def run_view(
     run: Run,
-    redact: Callable[[str], str] = str,
+    redact: Redact = str,
     rows: Rows = (),
     system: str = "",
     base: str = "",
@@ -148,7 +150,7 @@ def _best_epoch(config: TrainConfig, rows: Rows) -> BestEpoch | None:
     return max(measured, key=lambda epoch: epoch.value, default=None)
 
 
-def facts(config: TrainConfig, rows: Rows) -> list[dict[str, str]]:
+def facts(config: TrainConfig, rows: Rows) -> list[View]:
     """Return what a run is trained on and with, and its best epoch so far, as terms and texts without any path."""
     losses = []
     for name in loss_names(config):
@@ -167,7 +169,6 @@ def facts(config: TrainConfig, rows: Rows) -> list[dict[str, str]]:
 
 
 def _title_of(metric: str) -> str:
-    """Return what a metric is called above its plot."""
     titles = {key: title for key, title, _ in VALIDATION}
     return titles.get(metric, metric)
 
@@ -187,7 +188,7 @@ def base_name(config: TrainConfig) -> str:
         return folder.name
 
 
-def _loss_text(name: str, settings: Mapping[str, Any]) -> str:
+def _loss_text(name: str, settings: FieldValues) -> str:
     """Return a loss with its weight and its own settings: "distill 5 (alpha 0.8, keep 1)"."""
     text = name
     if "weight" in settings:
@@ -241,7 +242,7 @@ def series(rows: Rows, key: str, along: str) -> Points:
     return points[:: -math.ceil(len(points) / MAX_POINTS) or -1][::-1]
 
 
-def comparable(runs: Sequence[Run], run: Run | None) -> list[tuple[str, str]]:
+def comparable(runs: Sequence[Run], run: Run | None) -> Choices:
     """List the runs that a run's curves can be compared with, as labels and ids."""
     if run is None:
         return []

@@ -13,6 +13,7 @@ from nt2vr.search.strategies import DEFAULT_ALPHA
 # Items of a list, before any is checked. Smaller excesses are refused by the searcher.
 MAX_ITEMS = 100
 
+JsonObject = dict[str, Any]
 AnyRequest = TypeVar("AnyRequest", bound=BaseModel)
 Strings = Annotated[list[str], Field(max_length=MAX_ITEMS)]
 Weight = Annotated[float, Field(allow_inf_nan=False)]
@@ -39,7 +40,7 @@ class SystemsRequest(Complete):
 
     gallery: str = Field(
         "",
-        description="name or id of a library, as listed by /api/galleries; default: the built-in",
+        description="name or id of a library, as listed by /api/galleries; default: the built-in gallery",
     )
     systems: Strings = Field(
         [], description="names, as listed by /api/systems; default: one that suits the query"
@@ -49,7 +50,7 @@ class SystemsRequest(Complete):
         DEFAULT_ALPHA, description="weight of the unwanted part where a system fixes none"
     )
     literal: Strings = Field(
-        [], description="words to ask for as typed, not as the answer's read_as says"
+        [], description="words to search for as typed, not as the answer's read_as says"
     )
 
 
@@ -84,7 +85,7 @@ class SystemScores(Complete):
     name: str
     scores: list[float | None]
     best: int | None = Field(
-        description="place of the highest score, from 0; null if there is no single one"
+        description="position of the highest score, from 0; null if there is no single one"
     )
 
 

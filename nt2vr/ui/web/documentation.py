@@ -126,7 +126,6 @@ def _link(name: str, title: str, address: str) -> str:
 # The longest page takes .1 s.
 @lru_cache
 def _page(docs: Documentation, name: str) -> str:
-    """Render a page as HTML."""
     tokens = MARKDOWN.parse(docs.files[name].read_text("utf-8"))
     _set_anchors(tokens)
     for block in tokens:

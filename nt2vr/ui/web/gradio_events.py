@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import gradio as gr
 from gradio.components import Component
@@ -11,7 +10,7 @@ from nt2vr.errors import MediaError
 from nt2vr.search.plan import CONCURRENT, DEFAULT_K, DEFAULT_SYSTEMS
 from nt2vr.search.references import DEFAULT_WEIGHT
 from nt2vr.search.strategies import DEFAULT_ALPHA
-from nt2vr.ui.web.api_types import SearchRequest, checked_request
+from nt2vr.ui.web.api_types import JsonObject, SearchRequest, checked_request
 from nt2vr.ui.web.gradio_fixes import unopened_picture
 from nt2vr.ui.web.inputs import TOO_LARGE, is_too_large, is_upload
 from nt2vr.ui.web.requests import Requests
@@ -30,7 +29,7 @@ def build_events(requests: Requests) -> gr.Row:
         image: str | None,
         image_weight: float,
         alpha: float,
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         """Search the gallery; return the query's wanted and unwanted parts and every system's ranked hits."""
         if image is not None and not is_upload(image):
             raise MediaError("There is no such picture among the uploaded files. Upload it again.")

@@ -31,11 +31,10 @@ class GradioFiles:
     """ASGI app that serves the files of one folder, in which no file is ever changed."""
 
     folder: Path = Path(BUILD_PATH_LIB)
-    _names: frozenset[str] = field(init=False)
     _responses: dict[tuple[str, bool], Response] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._names = frozenset(path.name for path in self.folder.iterdir() if path.is_file())
+        self._names = {path.name for path in self.folder.iterdir() if path.is_file()}
 
     def route(self) -> Mount:
         """Return the route that takes the place of Gradio's."""

@@ -27,6 +27,7 @@ from nt2vr.ui.web.api_types import (
     AnyRequest,
     GalleryInfo,
     Health,
+    JsonObject,
     MatchAnswer,
     MatchRequest,
     Refusal,
@@ -45,7 +46,7 @@ FORM = "multipart/form-data"
 # Fields that a form may repeat.
 LISTS = ("systems", "literal", "lines")
 SCHEMAS = "#/components/schemas/"
-REFUSALS: dict[int | str, dict[str, Any]] = {
+REFUSALS: dict[int | str, JsonObject] = {
     400: {"model": Refusal},
     500: {"model": Refusal},
     503: {"model": Refusal},
@@ -95,7 +96,7 @@ def build_routes(requests: Requests) -> FastAPI:
     return api
 
 
-def _openapi(api: FastAPI) -> dict[str, Any]:
+def _openapi(api: FastAPI) -> JsonObject:
     """Describe the API, with the requests that the routes read themselves.
 
     Their forms are left out: of two kinds of body, openapi-python-client 0.29 makes a client that
@@ -185,7 +186,7 @@ async def _read(request: Request, kind: type[AnyRequest]) -> AnyRequest:
     return checked_request(kind, await _read_object(request))
 
 
-async def _read_object(request: Request) -> dict[str, Any]:
+async def _read_object(request: Request) -> JsonObject:
     try:
         values = json.loads(await request.body())
     except (ValueError, RecursionError):
@@ -198,7 +199,7 @@ async def _read_object(request: Request) -> dict[str, Any]:
 async def _read_form(request: Request, kind: type[AnyRequest]) -> AnyRequest:
     try:
         async with request.form(max_files=1, max_fields=50, max_part_size=MB) as form:
-            values: dict[str, Any] = {}
+            values: JsonObject = {}
             for name in form:
                 values[name] = form.getlist(name) if name in LISTS else form[name]
             picture = values.get("image")

@@ -1,7 +1,7 @@
 """What anyone may send: values of events, which are checked, and uploaded files."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,6 +12,7 @@ from gradio.utils import get_upload_folder
 from nt2vr.errors import ConfigError, reason_of
 from nt2vr.media.limits import DAY_S, LIMITS, evict
 from nt2vr.settings import prepare_environment
+from nt2vr.ui.view import Link
 from nt2vr.ui.web.gradio_fixes import keep_temporary_files
 
 MB = 1_000_000
@@ -24,7 +25,9 @@ HOUR_S = 3600
 STAY_S = round(LIMITS["uploads"].days * DAY_S)
 
 # Takes an event, and a function that returns a query's link, which the event then opens in Search.
-OpensQueries = Callable[[Any, Callable[..., Mapping[str, str]]], None]
+OpensQueries = Callable[[Any, Callable[..., Link]], None]
+# The inputs or outputs of an event.
+Components = list[Any]
 # New values by component; the others stay as they are.
 Updates = dict[Any, Any]
 T = TypeVar("T", str, int)
@@ -59,7 +62,7 @@ def store_uploads(folder: Path) -> None:
     keep_temporary_files(uploads)
 
 
-def sweep_uploads(folder: Path, interval_s: float = HOUR_S) -> None:
+def sweep_uploads(folder: Path) -> None:
     """Delete old uploads for as long as the process lives.
 
     Gradio knows only those that it completed itself.
@@ -68,7 +71,7 @@ def sweep_uploads(folder: Path, interval_s: float = HOUR_S) -> None:
         # The data folder may be read-only.
         with suppress(OSError):
             evict(folder.iterdir(), LIMITS["uploads"])
-        time.sleep(interval_s)
+        time.sleep(HOUR_S)
 
 
 def is_upload(path: str | Path) -> bool:

@@ -1,12 +1,15 @@
 """Parts of the page whose content a browser gets when it opens them: the first view need not wait for it."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import gradio as gr
 from gradio.blocks import BlockContext
 
 from nt2vr.ui.theme import QUIET
+
+# Of a page, a component, an event, or a node of the layout, as Gradio has it for browsers.
+Description = dict[str, Any]
 
 
 class LaterParts:
@@ -53,12 +56,12 @@ class FirstView:
             loaded.
     """
 
-    def __init__(self, config: Mapping[str, Any], parts: Iterable[BlockContext]) -> None:
+    def __init__(self, config: Any, parts: Iterable[BlockContext]) -> None:
         self._config = config
         self.components = _with_interactivity(config)
         page = config["page"][""]
         part_ids = {part._id for part in parts}
-        self._layouts: dict[int, Mapping[str, Any]] = {}
+        self._layouts: dict[int, Description] = {}
         for node in _nodes(page["layout"]):
             if node["id"] in part_ids:
                 self._layouts[node["id"]] = node
@@ -75,18 +78,18 @@ class FirstView:
                 self._part_of_event[number] = part
 
     @property
-    def page(self) -> dict[str, Any]:
+    def page(self) -> Description:
         """The first view, as Gradio describes a page."""
         components = [block["id"] for block in self.components]
-        of_page = [number for number in components if number not in self._part_of]
-        events_of_page = [number for number in self._events if number not in self._part_of_event]
         return {
             "layout": self._without_content(self._config["page"][""]["layout"]),
-            "components": of_page,
-            "dependencies": events_of_page,
+            "components": [number for number in components if number not in self._part_of],
+            "dependencies": [
+                number for number in self._events if number not in self._part_of_event
+            ],
         }
 
-    def content_of(self, part: BlockContext, loaded_by: int) -> dict[str, Any]:
+    def content_of(self, part: BlockContext, loaded_by: int) -> Description:
         """Return a part's content, as Gradio sends what `gr.render` has built.
 
         Its events take the place of all that are triggered alike, so those of the first view are
@@ -107,7 +110,7 @@ class FirstView:
             "dependencies": [event for number, event in self._events.items() if number in numbers],
         }
 
-    def _components_of(self, part: BlockContext) -> list[dict[str, Any]]:
+    def _components_of(self, part: BlockContext) -> list[Description]:
         """Return a part and what is in it; an accordion comes open, since it was opened just now."""
         components = []
         for block in self.components:
@@ -120,20 +123,17 @@ class FirstView:
                 components.append(block)
         return components
 
-    def _without_content(self, node: Mapping[str, Any]) -> dict[str, Any]:
+    def _without_content(self, node: Description) -> Description:
         if "children" not in node:
             return dict(node)
         children = [] if node["id"] in self._layouts else node["children"]
         return {**node, "children": [self._without_content(child) for child in children]}
 
-    def _part_touched_by(self, event: Mapping[str, Any]) -> int | None:
+    def _part_touched_by(self, event: Description) -> int | None:
         """Return the part whose content an event, or one that it follows, has to do with."""
         touched = {number for number, _ in event["targets"]}
         touched.update(event["inputs"], event["outputs"], event["show_progress_on"] or ())
-        parts = set()
-        for number in touched:
-            if number in self._part_of:
-                parts.add(self._part_of[number])
+        parts = {self._part_of[number] for number in touched if number in self._part_of}
         before = event.get("trigger_after")
         if before in self._part_of_event:
             parts.add(self._part_of_event[before])
@@ -141,23 +141,19 @@ class FirstView:
             return None
         if len(parts) > 1 or any(name == "load" for _, name in event["targets"]):
             raise ValueError(f"Event {event['api_name']} needs content that may not be there.")
-        part: int = parts.pop()
-        return part
+        return parts.pop()
 
 
-def _with_interactivity(config: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _with_interactivity(config: Description) -> list[Description]:
     """Return a page's components, each of which says whether it can be written to.
 
     Where none says so, a browser decides by all events of the page, as is done here.
     """
-    inputs = set()
+    inputs: set[int] = set()
+    outputs: set[int] = set()
     for event in config["dependencies"]:
-        for number in event["inputs"]:
-            inputs.add(number)
-    outputs = set()
-    for event in config["dependencies"]:
-        for number in event["outputs"]:
-            outputs.add(number)
+        inputs.update(event["inputs"])
+        outputs.update(event["outputs"])
     components = []
     for block in config["components"]:
         props = block["props"]
@@ -168,13 +164,13 @@ def _with_interactivity(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     return components
 
 
-def _nodes(layout: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _nodes(layout: Description) -> Iterator[Description]:
     """Yield a node of a page's layout, and all below it."""
     yield layout
     for child in layout.get("children", ()):
         yield from _nodes(child)
 
 
-def _triggers(event: Mapping[str, Any]) -> set[tuple[int, str]]:
+def _triggers(event: Description) -> set[tuple[int, str]]:
     """Return what triggers an event directly, not after another one."""
     return {(number, name) for number, name in event["targets"] if number is not None}

@@ -49,6 +49,8 @@ WITHHELD = "The reason names folders of this machine. Its owner finds it in the 
 # Where RequestChecks leaves the permissions for `as_visitor_may_read`.
 IN_SCOPE = "nt2vr.permissions"
 Visitor = gr.Request | HTTPConnection | None
+# Words a message for a visitor, who may not learn every path.
+Redact = Callable[[str], str]
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,7 @@ class Permissions:
                 f"Only the page that started it, or the owner, may cancel it. {self._proof}"
             )
 
-    def redactor(self, visitor: Visitor) -> Callable[[str], str]:
+    def redactor(self, visitor: Visitor) -> Redact:
         """Return a function that words a message for a visitor.
 
         It is `WITHHELD` if it has a path that the visitor may not name.

@@ -201,7 +201,6 @@ class RequestChecks:
 
 
 def _answer_to(error: Exception, request: Request) -> Response:
-    """Answer a request at which a route failed."""
     is_full = isinstance(error, OSError) and (is_disk_full(error) or error.errno in NO_ROOM)
     if is_full:
         assert isinstance(error, OSError)

@@ -8,7 +8,6 @@ import base64
 import tempfile
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Any
 
 import gradio as gr
 
@@ -23,7 +22,7 @@ from nt2vr.negation.parse.query import Query
 from nt2vr.progress import Job
 from nt2vr.search.plan import DEFAULT_K
 from nt2vr.search.references import DEFAULT_WEIGHT, Reference, check_number
-from nt2vr.ui.web.api_types import MatchRequest, SearchRequest, checked_request
+from nt2vr.ui.web.api_types import JsonObject, MatchRequest, SearchRequest, checked_request
 from nt2vr.ui.web.inputs import MAX_PICTURE_MB, MB, TOO_LARGE
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
 
@@ -48,7 +47,7 @@ class Requests:
         self._evaluations = evaluations
         self._permissions = permissions
 
-    def search(self, request: SearchRequest, picture: Path | None = None) -> dict[str, Any]:
+    def search(self, request: SearchRequest, picture: Path | None = None) -> JsonObject:
         """Search the gallery: the query's parts, and each system's ranked hits."""
         check_number(len(request.references))
         references = self._references(request, picture)
@@ -65,7 +64,7 @@ class Requests:
         )
         return answer.as_dict()
 
-    def match(self, request: MatchRequest) -> dict[str, Any]:
+    def match(self, request: MatchRequest) -> JsonObject:
         """Score captions for one clip or picture with each system."""
         reference = self._reference(request.clip, request.image)
         searcher = self._galleries.searcher(request.gallery)
@@ -84,7 +83,7 @@ class Requests:
         systems: list[str] = [],  # noqa: B006  never changed
         k: int = DEFAULT_K,
         gallery: str = "",
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         """Search videos by a sentence that may say what they must not show, such as "a dog and not a cat".
 
         Args:
@@ -101,7 +100,7 @@ class Requests:
         values = {"query": query, "systems": systems, "k": k, "gallery": gallery}
         return self.search(checked_request(SearchRequest, values))
 
-    def understand(self, query: str) -> dict[str, Any]:
+    def understand(self, query: str) -> JsonObject:
         """Split a sentence into what it wants and what it does not want, with a notice if it is hardly English."""
         understood = self._galleries.built_in.understand(query)
         return {
@@ -110,7 +109,7 @@ class Requests:
             "notice": understood.notice,
         }
 
-    def galleries(self) -> list[dict[str, Any]]:
+    def galleries(self) -> list[JsonObject]:
         """List the galleries that can be searched, with id and number of clips: the built-in one, then libraries."""
         built_in_clips = self._galleries.built_in.gallery.videos
         listing = [{"name": BUILT_IN, "id": BUILT_IN, "num_clips": len(built_in_clips)}]
@@ -126,7 +125,7 @@ class Requests:
         """Return whether searches are answered immediately, and what the start-up is doing."""
         return self._galleries.built_in.is_ready, self._galleries.built_in.status
 
-    def evaluate(self, data: str, systems: list[str], request: gr.Request) -> dict[str, Any]:
+    def evaluate(self, data: str, systems: list[str], request: gr.Request) -> JsonObject:
         """Evaluate systems and their controls on "world" or "gallery"; return the report's numbers."""
         checked_request(SearchRequest, {"systems": systems})
         job = self.start_evaluation(request, Data(data.strip()), systems).result()

@@ -109,22 +109,21 @@ def placed_at(individual: Individual, stand: Stand, step: int, led: Action | Non
     position = _on_track(action, step)
     if led and not position.track:
         position = _on_track(led, step)
-        action = action or Action("walk", start=led.start, end=led.end)
+        if action is None:
+            action = Action("walk", start=led.start, end=led.end)
     track, spot, _ = position
     if not track or action is None:
         return AtStep(stand.place, action, spot)
     # What moves is a thing, and somebody who throws or rolls it stands still.
-    if isinstance(action.object, str) and track in ("air", "ground"):
+    if action.thing and track in ("air", "ground"):
         return AtStep(stand.place, action, spot)
 
     place = _moved(individual, stand, position)
-    turn = spot.turn
+    place = replace(place, turn=spot.turn, pivot=_pivot(individual, track))
     # Who spins upright faces the other way at every second step instead of turning over.
     if track == "wheel" and action.kind.posture == "stand":
-        turn = 0
-        if step % 2:
-            place = replace(place, facing=-place.facing)
-    place = replace(place, turn=turn, pivot=_pivot(individual, track))
+        facing = -place.facing if step % 2 else place.facing
+        place = replace(place, turn=0, facing=facing)
     return AtStep(place, action, spot)
 
 
@@ -200,25 +199,35 @@ def paint(
     leash: Point | None = None,
 ) -> Face | None:
     """Paint an individual at a step, and return a person's face; `leash` is the end of a leash."""
-    place, action, spot = placed_at(individual, stand, step, led)
+    place, action, spot = placed_at(individual, stand=stand, step=step, led=led)
     margin = OUT_OF_SIGHT * place.scale
     if place.x + margin < 0 or place.x - margin > canvas.size:
         return None
 
-    floats = action is not None and (action.kind.motion == "float" or action.verb == "fly past")
-    if individual.figure.kind.role != "sky" and not floats:
+    if individual.figure.kind.role != "sky" and not _floats(action):
         behind, front, _ = extent(individual.figure)
-        canvas.shadow(place.x, stand.place.y, 2 * min(behind, front) * place.scale)
+        width = 2 * min(behind, front) * place.scale
+        canvas.shadow(place.x, stand.place.y, width)
 
     face = None
     if individual.look:
-        person = PersonPainter(canvas, individual, place, step, action, spot)
+        person = PersonPainter(
+            canvas, individual=individual, place=place, step=step, action=action, spot=spot
+        )
         face = person.paint(individual.look, leash)
     else:
-        _paint_thing(canvas, individual, place, step, action, spot)
+        _paint_thing(
+            canvas, individual=individual, place=place, step=step, action=action, spot=spot
+        )
     if action:
-        _paint_sign(canvas, individual, place, step, action.kind)
+        _paint_sign(canvas, individual=individual, place=place, step=step, kind=action.kind)
     return face
+
+
+def _floats(action: Action | None) -> bool:
+    if action is None:
+        return False
+    return action.kind.motion == "float" or action.verb == "fly past"
 
 
 def _paint_sign(
@@ -231,7 +240,7 @@ def _paint_sign(
     (x, y), size = _sign_place(individual, kind)
     if step % 2 and not is_dash:
         y += BOB
-    place.paint(canvas, drawing(kind.sign), (x, y), size, flip=is_dash)
+    place.paint(canvas, svg=drawing(kind.sign), point=(x, y), size=size, flip=is_dash)
 
 
 class _SignPlace(NamedTuple):
@@ -265,18 +274,19 @@ def _paint_thing(
     thing = figure.kind
     svg = picture(thing, figure.colour)
     box = ink(svg)
-    gait = _gait(svg, thing, action, step, individual.phase)
+    gait = _gait(svg, thing=thing, action=action, step=step, phase=individual.phase)
     scale = size_of(thing, SIZES[figure.size]).scale
 
     flip = _is_flipped(thing, place)
-    x = (MIDDLE - box.middle[0]) * scale
+    middle, _ = box.middle
+    x = (MIDDLE - middle) * scale
     if flip:
         x = -x
     x += gait.sideways
     y = gait.upwards + (box.bottom - MIDDLE) * scale
-    place.paint(canvas, gait.svg, (x, y), scale, gait.angle, flip)
+    place.paint(canvas, svg=gait.svg, point=(x, y), size=scale, angle=gait.angle, flip=flip)
     if action and thing.role == "animal":
-        _paint_prop_of_animal(canvas, individual, place, action, spot)
+        _paint_prop_of_animal(canvas, individual=individual, place=place, action=action, spot=spot)
 
 
 def _is_flipped(thing: Thing, place: Placement) -> bool:
@@ -305,7 +315,7 @@ def _paint_prop_of_animal(
     else:
         at = (front + PROP_FROM_FRONT, PROP_SIZE / PROP_ON_GROUND)
     flip = prop.thing is None or prop.thing.name not in LOOKING_RIGHT
-    paint_centred(place, canvas, prop.svg, at, PROP_SIZE, angle=0, flip=flip)
+    paint_centred(place, canvas=canvas, svg=prop.svg, at=at, longest=PROP_SIZE, angle=0, flip=flip)
 
 
 class _Gait(NamedTuple):
@@ -324,20 +334,21 @@ def _gait(svg: str, thing: Thing, action: Action | None, step: int, phase: int) 
     posture = action.kind.posture
     motion = action.kind.motion
     is_odd_step = step % 2 == 1
-    gait = _Gait(svg)
+    sideways = 0.0
     if motion == "shake":
-        gait = gait._replace(sideways=-SHAKE if is_odd_step else SHAKE)
+        sideways = -SHAKE if is_odd_step else SHAKE
 
+    angle = 0.0
+    upwards = 0.0
     if posture in ("sit", "jump"):
-        return gait._replace(angle=REARED)
-    if posture == "lie" and motion == "none":
+        angle = REARED
+    elif posture == "lie" and motion == "none":
         # It stays on the ground.
         down = ink(svg).bottom * (1 - FLATTENED)
-        flattened = f'<g transform="translate(0 {down}) scale(1 {FLATTENED})">{svg}</g>'
-        return gait._replace(svg=flattened)
-    if thing.role == "animal" and posture in ("walk", "run"):
+        svg = f'<g transform="translate(0 {down}) scale(1 {FLATTENED})">{svg}</g>'
+    elif thing.role == "animal" and posture in ("walk", "run"):
         if posture == "run":
-            gait = gait._replace(angle=RUNNING[(step + phase) % len(RUNNING)])
+            angle = RUNNING[(step + phase) % len(RUNNING)]
         if is_odd_step:
-            gait = gait._replace(upwards=STEP_RISE)
-    return gait
+            upwards = STEP_RISE
+    return _Gait(svg, angle, upwards, sideways)

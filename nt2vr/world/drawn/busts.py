@@ -81,7 +81,8 @@ def _bust_of_face(svg: str) -> _Bust:
     """Return a head of the size of a bust's from the picture of a head alone."""
     box = ink(svg)
     size = 36 / box.height
-    x = 36 - box.middle[0] * size
+    middle, _ = box.middle
+    x = 36 - middle * size
     y = CHIN + 1 - box.bottom * size
     return _Bust(f'<g transform="translate({x} {y}) scale({size})">{svg}</g>', garment="")
 
@@ -92,8 +93,8 @@ def _largest_colour(garment: str) -> str:
     for element in _ELEMENT.finditer(garment):
         fill = _FILL.search(element[0])
         if fill:
-            box = ink(element[0])
-            areas[fill[1].upper()] += box.width * box.height
+            colour = fill[1].upper()
+            areas[colour] += ink(element[0]).area
     return max(areas, key=areas.__getitem__, default=PLAIN_SHIRT)
 
 

@@ -27,6 +27,8 @@ FINEST = 140
 # Few different sizes and angles keep the cache small.
 SCALE_STEP = 1.08
 ANGLE_STEP = 15
+# What a square needs on each side to be turned, as a share of its width.
+ROOM_TO_TURN = (math.sqrt(2) - 1) / 2
 # Factors of red, green and blue by night, of what stands in the moonlight, and by day.
 TINTS: Mapping[bool, tuple[float, float, float]] = {True: (0.82, 0.8, 0.98), False: (1, 1, 1)}
 Image = NDArray[np.uint8]
@@ -48,6 +50,15 @@ class Box(NamedTuple):
     @property
     def height(self) -> float:
         return self.bottom - self.top
+
+    @property
+    def area(self) -> float:
+        return self.width * self.height
+
+    @property
+    def longest(self) -> float:
+        """The longer of its sides."""
+        return max(self.width, self.height)
 
     @property
     def middle(self) -> Point:
@@ -77,9 +88,11 @@ def drawing(code: str) -> str:
     # Some files have the variation selector in their name.
     files = (folder / f"{code}.svg", folder / f"{code}-FE0F.svg")
     file = next(file for file in files if file.is_file())
-    text = re.sub(r"<\?xml.*?\?>", "", file.read_text(encoding="utf-8"))
-    start = text.index(">", text.index("<svg")) + 1
-    return text[start : text.rindex("</svg>")]
+    text = file.read_text(encoding="utf-8")
+    _, _, from_tag = text.partition("<svg")
+    _, _, content = from_tag.partition(">")
+    content, _, _ = content.rpartition("</svg>")
+    return content
 
 
 def recoloured(svg: str, colours: Mapping[str, str]) -> str:
@@ -87,7 +100,8 @@ def recoloured(svg: str, colours: Mapping[str, str]) -> str:
     new_colours = {old.lower(): new for old, new in colours.items()}
 
     def new_colour(match: re.Match[str]) -> str:
-        return new_colours.get(match[0].lower(), match[0])
+        colour = match[0]
+        return new_colours.get(colour.lower(), colour)
 
     return re.sub(r"#(?:[0-9A-Fa-f]{6}|[0-9A-Fa-f]{3})\b", new_colour, svg)
 
@@ -97,10 +111,13 @@ def draw_svg(svg: str, width: int, height: int) -> Image:
     import cv2  # noqa: PLC0415  16 MB that only drawing needs
 
     png = resvg_py.svg_to_bytes(svg_string=svg, width=width, height=height, skip_system_fonts=True)
-    image = np.asarray(cv2.imdecode(np.frombuffer(png, np.uint8), cv2.IMREAD_UNCHANGED))
-    image = np.asarray(cv2.cvtColor(image, cv2.COLOR_BGRA2RGBA)).astype(np.uint16)
-    image[..., :3] = (image[..., :3] * image[..., 3:] + 127) // 255
-    return image.astype(np.uint8)
+    encoded = np.frombuffer(png, np.uint8)
+    bgra = np.asarray(cv2.imdecode(encoded, cv2.IMREAD_UNCHANGED))
+    rgba = np.asarray(cv2.cvtColor(bgra, cv2.COLOR_BGRA2RGBA)).astype(np.uint16)
+    colours = rgba[..., :3]
+    alpha = rgba[..., 3:]
+    colours[:] = (colours * alpha + 127) // 255
+    return rgba.astype(np.uint8)
 
 
 @lru_cache(maxsize=2_400)  # 130 MB for clips of 112 pixels
@@ -114,7 +131,8 @@ def ink(svg: str) -> Box:
     """Return the box that a drawing fills, in units."""
     import cv2  # noqa: PLC0415  16 MB that only drawing needs
 
-    is_opaque = _original(svg, 2 * UNITS)[..., 3] > OPAQUE
+    alpha = _original(svg, 2 * UNITS)[..., 3]
+    is_opaque = alpha > OPAQUE
     x, y, width, height = cv2.boundingRect(is_opaque.astype(np.uint8))
     return Box(
         left=x / 2,
@@ -144,20 +162,24 @@ def _sprite(svg: str, step: int, canvas: int, angle: int, flip: bool, night: boo
     """
     import cv2  # noqa: PLC0415  16 MB that only drawing needs
 
-    image = _resized(svg, max(2, round(UNITS * SCALE_STEP**step)), canvas)
+    size = max(2, round(UNITS * SCALE_STEP**step))
+    image = _resized(svg, size, canvas)
     if flip:
         image = image[:, ::-1]
     if angle:
         image = _turned(image, angle)
-    x, y, width, height = cv2.boundingRect(np.ascontiguousarray(image[..., 3]))
+
+    alpha = np.ascontiguousarray(image[..., 3])
+    x, y, width, height = cv2.boundingRect(alpha)
     cropped = image[y : y + max(1, height), x : x + max(1, width)]
-    colours = (cropped[..., :3] * np.array(TINTS[night])).astype(np.uint8)
-    transparency = np.broadcast_to(255 - cropped[..., 3:], colours.shape)
+    colours = cropped[..., :3] * np.array(TINTS[night])
+    transparency = np.repeat(255 - cropped[..., 3:], 3, axis=2)
+    middle = len(image) // 2
     return Sprite(
-        rgb=colours,
-        transparency=np.ascontiguousarray(transparency),
-        dx=x - image.shape[1] // 2,
-        dy=y - image.shape[0] // 2,
+        rgb=colours.astype(np.uint8),
+        transparency=transparency,
+        dx=x - middle,
+        dy=y - middle,
     )
 
 
@@ -177,12 +199,13 @@ def _turned(image: Image, angle: int) -> Image:
     """Turn a square image clockwise about its middle, with room for its corners."""
     import cv2  # noqa: PLC0415  16 MB that only drawing needs
 
-    size = len(image)
-    room = math.ceil(size * (math.sqrt(2) - 1) / 2)
-    image = np.pad(image, ((room, room), (room, room), (0, 0)))
-    middle = size / 2 + room - 0.5
+    room = math.ceil(len(image) * ROOM_TO_TURN)
+    margins = ((room, room), (room, room), (0, 0))
+    padded = np.pad(image, margins)
+    size = len(padded)
+    middle = (size - 1) / 2
     turn = cv2.getRotationMatrix2D((middle, middle), -angle, 1)
-    return np.asarray(cv2.warpAffine(image, turn, image.shape[1::-1]), np.uint8)
+    return np.asarray(cv2.warpAffine(padded, turn, (size, size)), np.uint8)
 
 
 # Bits of a pixel in OpenCV's coordinates.
@@ -201,10 +224,11 @@ SHADOW_LEAST_HEIGHT = 3  # pixels
 
 
 @lru_cache(maxsize=1_000)
-def rgb(colour: str, night: bool) -> tuple[float, ...]:
+def rgb(colour: str, night: bool) -> tuple[float, float, float]:
     """Return red, green and blue of a colour, by day or by night."""
-    values = bytes.fromhex(colour.removeprefix("#"))
-    return tuple(value * factor for value, factor in zip(values, TINTS[night], strict=True))
+    red, green, blue = bytes.fromhex(colour.removeprefix("#"))
+    red_factor, green_factor, blue_factor = TINTS[night]
+    return red * red_factor, green * green_factor, blue * blue_factor
 
 
 @lru_cache(maxsize=200)
@@ -212,9 +236,10 @@ def _shadow(width: int) -> NDArray[np.uint8]:
     """Return what a soft ellipse leaves of the light, 0 to 255: (h, w, 3)."""
     height = max(SHADOW_LEAST_HEIGHT, width // SHADOW_FLATNESS)
     y, x = np.mgrid[-1 : 1 : height * 1j, -1 : 1 : width * 1j]
-    darkness = np.clip(SHADOW_RADIUS - np.hypot(x, y), 0, SHADOW_EDGE) * SHADOW_DARKNESS
-    light = (255 * (1 - darkness)).astype(np.uint8)
-    return np.repeat(light[..., None], 3, axis=2)
+    from_edge = SHADOW_RADIUS - np.hypot(x, y)
+    darkness = np.clip(from_edge, 0, SHADOW_EDGE) * SHADOW_DARKNESS
+    light = 255 * (1 - darkness)[..., None]
+    return np.repeat(light.astype(np.uint8), 3, axis=2)
 
 
 Joints = list[NDArray[np.int32]]
@@ -222,7 +247,8 @@ Joints = list[NDArray[np.int32]]
 
 def _fixed_point(points: Sequence[Point]) -> Joints:
     """Return points as OpenCV takes them."""
-    return [(np.array(points) * 2**FRACTION).astype(np.int32)]
+    scaled = np.array(points) * 2**FRACTION
+    return [scaled.astype(np.int32)]
 
 
 class _Visible(NamedTuple):
@@ -248,10 +274,12 @@ class Canvas:
 
         Its scale is in pixels per unit.
         """
-        step = round(math.log(max(scale, LEAST_SCALE), SCALE_STEP))
+        scale = max(scale, LEAST_SCALE)
+        step = round(math.log(scale, SCALE_STEP))
         stepped_angle = round(angle / ANGLE_STEP) * ANGLE_STEP % 360
         sprite = _sprite(svg, step, self.size, stepped_angle, flip, self.night)
-        self._paste(sprite, round(middle[0]), round(middle[1]))
+        x, y = middle
+        self._paste(sprite, round(x), round(y))
 
     def _paste(self, picture: Sprite, x: int, y: int) -> None:
         """Paste a picture around a pixel, without what is outside the frame."""
@@ -264,8 +292,9 @@ class Canvas:
             return
         patch = self.pixels[rows.of_canvas, columns.of_canvas]
         transparency = picture.transparency[rows.of_picture, columns.of_picture]
+        colours = picture.rgb[rows.of_picture, columns.of_picture]
         under = cv2.multiply(patch, transparency, scale=1 / 255)
-        cv2.add(under, picture.rgb[rows.of_picture, columns.of_picture], dst=patch)
+        cv2.add(under, colours, dst=patch)
 
     def _visible(self, start: int, size: int) -> _Visible | None:
         """Return the rows, or columns, of a picture inside the frame; None if there are none."""
@@ -293,7 +322,7 @@ class Canvas:
         joints = _fixed_point(points)
         if width > OUTLINE:
             self._polyline(joints, width=width + 2 * OUTLINE, colour=INK, scale=scale)
-        self._polyline(joints, width, colour, scale)
+        self._polyline(joints, width=width, colour=colour, scale=scale)
 
     def shape(self, points: Sequence[Point], colour: str, scale: float) -> None:
         """Fill an outlined shape."""

@@ -107,7 +107,7 @@ class ClipFile:
         if encoder.card.pooling.head:
             return encoder.pool(self.frame_embeddings(encoder, progress))
         embed = partial(self._embed, encoder, progress, keeps_frames=keeps_frames)
-        return embedded_once(self.path, encoder, encoder.card, embed)
+        return embedded_once(self.path, encoder=encoder, card=encoder.card, embed=embed)
 
     def frame_embeddings(self, encoder: Encoder, progress: Progress = silent) -> Embeddings:
         """Return what `Encoder.pool` takes (N, F, D), cached once for all poolings.

@@ -76,19 +76,21 @@ def with_body(head: str, colour: str, legs: str, biped: bool) -> str:
     """Return an animal, facing left, from a picture of its head."""
     body = _BIPED if biped else _QUADRUPED
     tail = body.tail.format(colour=colour)
-    drawn_legs = []
+    drawn_legs = ""
     for x in body.leg_xs:
-        drawn_legs.append(
+        drawn_legs += (
             f'<rect x="{x}" y="50" width="{body.leg_width}" height="15" rx="2" fill="{legs}"/>'
         )
     trunk = f'<rect x="26" y="35" width="{body.body_width}" height="21" rx="10" fill="{colour}"/>'
 
     box = ink(head)
-    size = _HEAD_ON_BODY / max(box.width, box.height)
-    dx = _HEAD_MIDDLE[0] - box.middle[0] * size
-    dy = _HEAD_MIDDLE[1] - box.middle[1] * size
+    size = _HEAD_ON_BODY / box.longest
+    middle_x, middle_y = box.middle
+    head_x, head_y = _HEAD_MIDDLE
+    dx = head_x - middle_x * size
+    dy = head_y - middle_y * size
     return (
-        f'<g stroke="#000" stroke-width="2">{tail}{"".join(drawn_legs)}{trunk}</g>'
+        f'<g stroke="#000" stroke-width="2">{tail}{drawn_legs}{trunk}</g>'
         f'<g transform="translate({dx} {dy}) scale({size})">{head}</g>'
     )
 
@@ -165,11 +167,13 @@ def turned(point: Point, angle: float, about: Point) -> Point:
     """Turn a point forward (clockwise when facing right) by degrees."""
     if not angle:
         return point
-    x = point[0] - about[0]
-    y = point[1] - about[1]
-    sine = math.sin(math.radians(angle))
-    cosine = math.cos(math.radians(angle))
-    return about[0] + x * cosine + y * sine, about[1] - x * sine + y * cosine
+    radians = math.radians(angle)
+    sine = math.sin(radians)
+    cosine = math.cos(radians)
+    middle_x, middle_y = about
+    x = point[0] - middle_x
+    y = point[1] - middle_y
+    return middle_x + x * cosine + y * sine, middle_y - x * sine + y * cosine
 
 
 class Limb(NamedTuple):
@@ -181,16 +185,23 @@ class Limb(NamedTuple):
 
 def bent(root: Point, target: Point, length: float, bend: int) -> Limb:
     """Return a limb of two equal bones that reaches for a target (inverse kinematics)."""
-    x = target[0] - root[0]
-    y = target[1] - root[1]
+    root_x, root_y = root
+    x = target[0] - root_x
+    y = target[1] - root_y
     distance = math.hypot(x, y) or 1e-6
     reach = min(distance, MOST_BONES * length)
-    bone = max(length, reach / 2)
-    out = bend * math.sqrt(max(0.0, bone**2 - (reach / 2) ** 2))
+
+    # The joint is beside the middle of the line from the root to the end.
+    half = reach / 2
+    bone = max(length, half)
+    aside = bend * math.sqrt(max(0.0, bone**2 - half**2))
+
+    # A vector of length 1 to the end.
     x /= distance
     y /= distance
-    joint = (root[0] + x * reach / 2 - y * out, root[1] + y * reach / 2 + x * out)
-    return Limb(joint, (root[0] + x * reach, root[1] + y * reach))
+    joint = (root_x + x * half - y * aside, root_y + y * half + x * aside)
+    end = (root_x + x * reach, root_y + y * reach)
+    return Limb(joint, end)
 
 
 def _with_tuples(value: Any) -> Any:
@@ -289,18 +300,21 @@ def grip_of(name: str, by: Literal["held", "hands", ""] = "") -> Grip | None:
 def reaching(pose: Pose, grip: Grip, step: int) -> Pose:
     """Return a pose whose hands reach for the thing that they hold."""
     x, y = grip.at[step % len(grip.at)]
-    rise = 0 if grip.stands else pose.pelvis[1] - PELVIS
+    pelvis_x, pelvis_y = pose.pelvis
+    rise = 0 if grip.stands else pelvis_y - PELVIS
     hands = list(pose.hands)
-    for side, name in ((FAR, "far"), (NEAR, "near")):
+    for side, name in enumerate(("far", "near")):
         if name in grip.hands:
             dx, dy = grip.offsets[side]
-            hands[side] = (x + dx + pose.pelvis[0], y + dy + rise)
-    return replace(pose, hands=(hands[FAR], hands[NEAR]))
+            hands[side] = (x + dx + pelvis_x, y + dy + rise)
+    far, near = hands
+    return replace(pose, hands=(far, near))
 
 
 def head_of(pose: Pose) -> Point:
     """Return the point where the chin rests."""
-    return turned((pose.pelvis[0], pose.pelvis[1] + TRUNK - CHIN_DROP), pose.lean, pose.pelvis)
+    x, y = pose.pelvis
+    return turned((x, y + TRUNK - CHIN_DROP), pose.lean, about=pose.pelvis)
 
 
 class Face(NamedTuple):
@@ -336,7 +350,7 @@ def paint_doll(
     extras: DollExtras,
 ) -> Face:
     """Paint a doll from the back to the front, and return its face."""
-    doll = _Doll(canvas, place, look, pose, is_child)
+    doll = _Doll(canvas, place=place, look=look, pose=pose, is_child=is_child)
     doll.paint_gear()
     doll.paint_arm(FAR)
     doll.paint_leg(FAR)
@@ -376,7 +390,9 @@ class _Doll:
         leg = self._leg(side, hip)
         self._line((hip, *leg), LEG_WIDTH, self.look.trousers)
         ankle_x, ankle_y = leg.end
-        self._line((leg.end, (ankle_x + TOE[0], ankle_y + TOE[1])), SHOE_WIDTH, SHOES)
+        toe_x, toe_y = TOE
+        toe = (ankle_x + toe_x, ankle_y + toe_y)
+        self._line((leg.end, toe), SHOE_WIDTH, SHOES)
 
     def _hip(self, side: Side) -> Point:
         """Return the hip of somebody upright."""
@@ -391,7 +407,8 @@ class _Doll:
     def paint_arm(self, side: Side) -> None:
         pose = self.pose
         x, y = pose.pelvis
-        shoulder = self._leaning((x + DIRECTIONS[side] * SHOULDER, y + TRUNK - SHOULDER_DROP))
+        shoulder = (x + DIRECTIONS[side] * SHOULDER, y + TRUNK - SHOULDER_DROP)
+        shoulder = self._leaning(shoulder)
         arm = bent(shoulder, target=pose.hands[side], length=ARM, bend=pose.elbows)
         self._line((shoulder, *arm), ARM_WIDTH, self.look.shirt)
         self._line((arm.end, arm.end), HAND_WIDTH, self.look.skin)
@@ -399,9 +416,11 @@ class _Doll:
     def paint_skirt(self) -> None:
         x, y = self.pose.pelvis
         half_width, height = WAIST
-        waist = [(x - half_width, y + height), (x + half_width, y + height)]
-        corners = [*waist, self._hem(NEAR), self._hem(FAR)]
-        pixels = [self.place.at(self._leaning(corner)) for corner in corners]
+        back = (x - half_width, y + height)
+        front = (x + half_width, y + height)
+        pixels = []
+        for corner in (back, front, self._hem(NEAR), self._hem(FAR)):
+            pixels.append(self.place.at(self._leaning(corner)))
         self.canvas.shape(pixels, self.look.shirt, self.place.scale)
 
     def _hem(self, side: Side) -> Point:
@@ -421,12 +440,14 @@ class _Doll:
 
     def paint_head(self) -> Face:
         size = self.head_size
-        chin_x, chin_y = chin = head_of(self.pose)
+        chin = head_of(self.pose)
         tilt = _stepped_angle(self.pose.tilt)
-        middle = turned((chin_x, chin_y + (CHIN - MIDDLE) * size), tilt, chin)
-        self.place.paint(self.canvas, self.look.head, middle, size, tilt)
-        middle_of_face = turned((chin_x, chin_y + FACE_MIDDLE * size), tilt, chin)
-        return Face(self.place.at(middle_of_face), FACE_RADIUS * size * self.place.scale)
+        middle = _above(chin, (CHIN - MIDDLE) * size, tilt)
+        self.place.paint(self.canvas, svg=self.look.head, point=middle, size=size, angle=tilt)
+
+        middle_of_face = _above(chin, FACE_MIDDLE * size, tilt)
+        radius = FACE_RADIUS * size * self.place.scale
+        return Face(self.place.at(middle_of_face), radius)
 
     def _leaning(self, point: Point) -> Point:
         """Turn a point of the trunk as it leans."""
@@ -434,7 +455,13 @@ class _Doll:
 
     def _line(self, points: tuple[Point, ...], width: float, colour: str) -> None:
         pixels = [self.place.at(point) for point in points]
-        self.canvas.line(pixels, width, colour, self.place.scale)
+        self.canvas.line(pixels, width=width, colour=colour, scale=self.place.scale)
+
+
+def _above(chin: Point, height: float, tilt: int) -> Point:
+    """Return the point of a tilted head at a height above the chin."""
+    x, y = chin
+    return turned((x, y + height), tilt, about=chin)
 
 
 def _stepped_angle(angle: float) -> int:

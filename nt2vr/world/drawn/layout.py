@@ -54,7 +54,9 @@ def lay_out(scene: Scene) -> list[Placed]:
     for attempt in range(TRIES):
         shrink = SHRINK ** (attempt // 2)
         rng = Random(scene.seed + attempt)
-        everybody_placed = _Arrangement(scene, everybody, shrink, rng).arrange()
+        everybody_placed = _Arrangement(
+            scene, everybody=everybody, shrink=shrink, rng=rng
+        ).arrange()
         hidden = most_hidden(everybody_placed)
         if hidden < least_hidden:
             best = everybody_placed
@@ -72,7 +74,7 @@ def most_hidden(everybody: Sequence[Placed]) -> float:
         for later in everybody[index + 1 :]:
             for cover in later.covers:
                 hidden += placed.box.overlap(cover)
-        most = max(most, hidden / (placed.box.width * placed.box.height))
+        most = max(most, hidden / placed.box.area)
     return most
 
 
@@ -102,14 +104,15 @@ def _spacing(individuals: Sequence[Individual], scale: float) -> _Spacing:
     actions: list[Action] = []
     for individual in individuals:
         actions += individual.figure.actions
-
-    if count == 2 and any(_touches(action) for action in actions):
+    if count == 2 and any(map(_touches, actions)):
         return _Spacing(scale, squeeze, slack=0.0, share=0.0, edge=MARGIN + slack)
+
+    share = slack / 2
     num_figures = len({individual.number for individual in individuals})
     # Two who run after each other may use the whole width.
     if num_figures == 2 and any(action.kind.motion in FOLLOWING for action in actions):
-        return _Spacing(scale, squeeze, slack, share=slack * count / 2)
-    return _Spacing(scale, squeeze, slack, share=slack / 2)
+        share *= count
+    return _Spacing(scale, squeeze=squeeze, slack=slack, share=share)
 
 
 def _breadth(individuals: Sequence[Individual]) -> float:
@@ -119,7 +122,7 @@ def _breadth(individuals: Sequence[Individual]) -> float:
 
 def _touches(action: Action) -> bool:
     """Return whether an action brings two figures together."""
-    if not isinstance(action.object, int):
+    if action.target is None:
         return False
     return action.kind.motion == "approach" or action.kind.hand == "ahead"
 
@@ -142,11 +145,12 @@ class _Arrangement:
 
     def arrange(self) -> list[Placed]:
         """Return everybody in the order of painting."""
-        numbers = list(range(len(self.scene.figures)))
+        figures = self.scene.figures
+        numbers = list(range(len(figures)))
         self.rng.shuffle(numbers)
         rows = rows_of(self.scene, numbers, self.rng)
         self.faces = {number: self.rng.choice((1, -1)) for number in numbers}
-        self.heights = heights_of(rows, self.scene.figures)
+        self.heights = heights_of(rows, figures)
         self.has_sky = bool(rows["sky"])
         for row, row_numbers in rows.items():
             line = in_line(row_numbers, self.scene)
@@ -154,7 +158,8 @@ class _Arrangement:
             individuals = line.individuals(self.everybody)
             if individuals:
                 self._place(row, individuals)
-        return sorted(self.placed, key=lambda placed: placed.stand.place.y)
+        self.placed.sort(key=lambda placed: placed.stand.place.y)
+        return self.placed
 
     def _place(self, row: RowName, individuals: Sequence[Individual]) -> None:
         """Place the individuals of a row, as large as fits."""
@@ -162,10 +167,12 @@ class _Arrangement:
         edge = spacing.edge
         row_placed: list[Placed] = []
         for index, individual in enumerate(individuals):
-            place = self._draw_place(row, index, individual, edge, spacing)
+            place = self._draw_place(
+                row, index=index, individual=individual, edge=edge, spacing=spacing
+            )
             row_placed.append(placed_among(individual, place, spacing.share))
-            room = extent(individual.figure)
-            edge += room.width * spacing.scale * spacing.squeeze + spacing.slack
+            width = extent(individual.figure).width * spacing.scale
+            edge += width * spacing.squeeze + spacing.slack
         self.placed += in_step(row_placed)
 
         if row == "back":
@@ -174,12 +181,9 @@ class _Arrangement:
 
     def _note_lowest_face(self) -> None:
         front = self.heights["front"] * SIZE
-        heights = []
-        for placed in self.placed:
-            if placed.individual.look:
-                heights.append(front - placed.box.bottom)
-        if heights:
-            self.height_in_front = min(heights)
+        chins = [placed.box.bottom for placed in self.placed if placed.individual.look]
+        if chins:
+            self.height_in_front = front - max(chins)
 
     def _scale(self, row: RowName, individuals: Sequence[Individual]) -> float:
         """Return the pixels per unit of a row."""
@@ -190,7 +194,8 @@ class _Arrangement:
         if row == "sky":
             return min(self.unit, fitting_scale)
         highest = self.height_in_front if row == "front" else HIGHEST_ON_ROAD
-        return stepped(self.shrink * min(NEARER * self.unit, fitting_scale, highest / height))
+        scale = min(NEARER * self.unit, fitting_scale, highest / height)
+        return stepped(self.shrink * scale)
 
     def _scale_in_back(
         self, individuals: Sequence[Individual], height: float, fitting_scale: float
@@ -204,7 +209,8 @@ class _Arrangement:
         tallest = TALLEST_BELOW_SKY if self.has_sky else TALLEST
         most = min(tallest * SIZE / usual_height, TALLEST_OF_BIG * SIZE / height, LARGEST)
         least = min(most, LEAST * SIZE / usual_height)
-        return stepped(self.shrink * min(most, max(fitting_scale, least)))
+        scale = min(most, max(fitting_scale, least))
+        return stepped(self.shrink * scale)
 
     def _draw_place(
         self, row: RowName, index: int, individual: Individual, edge: float, spacing: _Spacing
@@ -231,10 +237,12 @@ class _Arrangement:
         to_left, to_right, _ = extent(individual.figure)
         if self.faces[individual.number] < 0:
             to_left, to_right = to_right, to_left
-        scale = spacing.scale
+        to_left *= spacing.scale
+        to_right *= spacing.scale
         aside = self.rng.uniform(-ASIDE, ASIDE) * spacing.slack
-        x = edge + spacing.slack / 2 + to_left * scale * spacing.squeeze + aside
-        return min(max(x, MARGIN + to_left * scale), SIZE - MARGIN - to_right * scale)
+        x = edge + spacing.slack / 2 + to_left * spacing.squeeze + aside
+        x = max(x, MARGIN + to_left)
+        return min(x, SIZE - MARGIN - to_right)
 
     def _draw_down(self, index: int, spacing: _Spacing) -> float:
         """Return how many pixels somebody stands lower than its row; crowds stand in zigzag."""

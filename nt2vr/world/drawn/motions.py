@@ -120,9 +120,9 @@ def spots(motion: str, count: int) -> tuple[Spot, ...]:
 @cache
 def headings(motion: str, count: int) -> tuple[int, ...]:
     """Return whether it goes on (1) or back (-1) along x at each step."""
-    xs = [spot.x for spot in spots(motion, count)]
-    directions = [1 if after >= before else -1 for before, after in itertools.pairwise(xs)]
+    directions: list[int] = []
+    for before, after in itertools.pairwise(spots(motion, count)):
+        directions.append(1 if after.x >= before.x else -1)
     # The last step goes on as the one before it.
     last_direction = directions[-1] if directions else 1
-    directions.append(last_direction)
-    return tuple(directions)
+    return (*directions, last_direction)

@@ -91,11 +91,12 @@ def paint_centred(
     """Paint a drawing so that what it fills is `longest` units long around a point."""
     box = ink(svg)
     middle_x, middle_y = box.middle
-    size = longest / max(box.width, box.height)
+    size = longest / box.longest
+    x, y = at
     dx = (middle_x - MIDDLE) * size
-    x = at[0] + dx if flip else at[0] - dx
-    y = at[1] + (middle_y - MIDDLE) * size
-    place.paint(canvas, svg, (x, y), size, angle, flip)
+    x += dx if flip else -dx
+    y += (middle_y - MIDDLE) * size
+    place.paint(canvas, svg=svg, point=(x, y), size=size, angle=angle, flip=flip)
 
 
 def flying(spot: Spot, track: str, longest: float) -> Point:
@@ -133,7 +134,7 @@ class PersonPainter:
         self.layers = active(individual.figure, step)
         self.prop = prop_of(action)
         self.ridden = _ridden(action, self.prop)
-        self.pose, self.posture = _posed(action, self.ridden, self.beat, spot)
+        self.pose, self.posture = _posed(action, ridden=self.ridden, beat=self.beat, spot=spot)
         self.place = _placed_in_pose(replace(place, scale=place.scale * self.thing.size), self.pose)
 
     def paint(self, look: Look, leash: Point | None) -> Face:
@@ -141,12 +142,21 @@ class PersonPainter:
         extras = self._extras()
         mood = self.layers.get("mood")
         if mood:
-            look = replace(look, head=with_mood(look.head, look.skin, mood.kind.sign))
+            head = with_mood(look.head, look.skin, mood.kind.sign)
+            look = replace(look, head=head)
         if leash and self.action and self.action.kind.hand == "leash":
-            points = [self.place.at(self.pose.hands[1]), leash]
-            self.canvas.line(points, LEASH_WIDTH, LEASH, self.place.scale)
+            _, near_hand = self.pose.hands
+            points = [self.place.at(near_hand), leash]
+            self.canvas.line(points, width=LEASH_WIDTH, colour=LEASH, scale=self.place.scale)
 
-        face = dolls.paint_doll(self.canvas, self.place, look, self.pose, self.is_child, extras)
+        face = dolls.paint_doll(
+            self.canvas,
+            place=self.place,
+            look=look,
+            pose=self.pose,
+            is_child=self.is_child,
+            extras=extras,
+        )
         if self.posture == "juggle":
             self._paint_juggled_balls()
         worn = self.layers.get("worn")
@@ -198,9 +208,9 @@ class PersonPainter:
     def _paint_ridden(self, ridden: Thing) -> None:
         svg = self.prop.svg
         size = size_of(ridden, seat(ridden.name).size).scale
-        foot = (0, (ink(svg).bottom - MIDDLE) * size)
+        y = (ink(svg).bottom - MIDDLE) * size
         flip = ridden.name not in LOOKING_RIGHT
-        self.place.paint(self.canvas, svg, foot, size, 0, flip)
+        self.place.paint(self.canvas, svg=svg, point=(0, y), size=size, flip=flip)
 
     def _paint_held(self, action: Action, grip: Grip) -> None:
         thing = self.prop.thing
@@ -210,26 +220,34 @@ class PersonPainter:
         if track in ("air", "ground"):
             # It has left the hands.
             longest *= THROWN
-            self._paint_thing(self.prop.svg, flying(self.spot, track, longest), longest)
+            at = flying(self.spot, track, longest)
+            self._paint_thing(self.prop.svg, at, longest)
             return
 
-        if thing and kind.verb in ("push", "pull") and kind.hand in ("ahead", "behind"):
+        is_moved = kind.verb in ("push", "pull") and kind.hand in ("ahead", "behind")
+        if thing and is_moved:
             size = size_of(thing)
             longest = max(size.width, size.height)
-            x, y = _beside(size, kind.hand)
+            at = _beside(size, kind.hand)
         else:
-            x, y = self._in_hands(grip, longest)
-        self._paint_thing(self.prop.svg, (x, y), longest, grip.angle)
+            at = self._in_hands(grip, longest)
+        self._paint_thing(self.prop.svg, at=at, longest=longest, angle=grip.angle)
+        if kind.shows and action.thing:
+            self._paint_shown(things()[kind.shows], beside=at)
 
-        if kind.shows and isinstance(action.object, str):
-            at = (x + SHOWN_AT[0], y + SHOWN_AT[1])
-            self._paint_thing(drawing(things()[kind.shows].picture), at, SHOWN_SIZE)
+    def _paint_shown(self, thing: Thing, beside: Point) -> None:
+        """Paint what is always seen with an action, beside what is held."""
+        x, y = beside
+        dx, dy = SHOWN_AT
+        self._paint_thing(drawing(thing.picture), (x + dx, y + dy), SHOWN_SIZE)
 
     def _paint_thing(self, svg: str, at: Point, longest: float, angle: float = 0) -> None:
         """Paint a thing that the person has, or one that is seen with it, looking the same way."""
         thing = self.prop.thing
         flip = thing is None or thing.name not in LOOKING_RIGHT
-        paint_centred(self.place, self.canvas, svg, at, longest, angle, flip)
+        paint_centred(
+            self.place, canvas=self.canvas, svg=svg, at=at, longest=longest, angle=angle, flip=flip
+        )
 
     def _size_in_hands(self, grip: Grip) -> float:
         """Return the longest side of a thing that is held, in units."""
@@ -255,18 +273,17 @@ class PersonPainter:
             paint_centred(self.place, self.canvas, svg=drawing(BALL), at=at, longest=BALL_SIZE)
 
     def _paint_worn(self, action: Action) -> None:
-        thing = things()[str(action.object)]
+        thing = things()[action.thing]
         svg = picture(thing, action.colour)
         height, longest = _WORN_SITES.get(thing.held, _WORN_ON_TRUNK)
         if thing.held == "on head":
             box = ink(svg)
             longest *= max(1.0, box.height / box.width)
-            height = HAT_EDGE + 0.5 * box.height / max(box.width, box.height) * longest
+            height = HAT_EDGE + 0.5 * box.height / box.longest * longest
         x, y = dolls.head_of(self.pose)
         size = head_size(self.is_child)
-        paint_centred(
-            self.place, self.canvas, svg, at=(x, y + height * size), longest=longest * size
-        )
+        at = (x, y + height * size)
+        paint_centred(self.place, canvas=self.canvas, svg=svg, at=at, longest=longest * size)
 
 
 def _beside(size: Size, hand: str) -> Point:
@@ -317,16 +334,20 @@ def _moved_to_seat(pose: Pose, posture: str, ridden: Thing) -> Pose:
     size = size_of(ridden, ridden_seat.size)
     base = 0.0
     if posture not in ("balance", "scoot"):
-        base = dolls.poses(posture)[0].pelvis[1] - SINKS
+        _, pelvis_y = dolls.poses(posture)[0].pelvis
+        base = pelvis_y - SINKS
     dx = ridden_seat.x * size.width
     dy = ridden_seat.y * size.height - base
 
     def moved(point: Point) -> Point:
-        return point[0] + dx, point[1] + dy
+        x, y = point
+        return x + dx, y + dy
 
+    far_foot, near_foot = pose.feet
+    far_hand, near_hand = pose.hands
     return replace(
         pose,
         pelvis=moved(pose.pelvis),
-        feet=(moved(pose.feet[0]), moved(pose.feet[1])),
-        hands=(moved(pose.hands[0]), moved(pose.hands[1])),
+        feet=(moved(far_foot), moved(near_foot)),
+        hands=(moved(far_hand), moved(near_hand)),
     )

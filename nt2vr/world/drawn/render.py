@@ -53,7 +53,8 @@ def _piece(code: str, middle: float, foot: float, width: float) -> str:
     svg = _flat(code)
     box = ink(svg)
     scale = width / UNITS
-    x = middle - box.middle[0] * scale
+    box_middle, _ = box.middle
+    x = middle - box_middle * scale
     y = foot - box.bottom * scale
     return f'<g transform="translate({x:.1f} {y:.1f}) scale({scale:.3f})">{svg}</g>'
 
@@ -64,9 +65,9 @@ def _filter(
     """Return a filter that multiplies red, green and blue, and adds haze."""
     rows = []
     for row in range(3):
-        values: list[float] = [0, 0, 0, 0]
+        values: list[float] = [0, 0, 0, 0, haze[row]]
         values[row] = factors[row]
-        rows.append(" ".join(f"{value}" for value in values) + f" {haze[row]}")
+        rows.append(" ".join(map(str, values)))
     return (
         f'<filter id="{name}" color-interpolation-filters="sRGB" x="0" y="0" width="1" height="1" '
         'filterUnits="objectBoundingBox">'
@@ -84,20 +85,22 @@ def _gradient(name: str, colours: Sequence[str]) -> str:
 
 def _stars() -> str:
     rng = Random(7)
-    stars = []
+    stars = ""
     for _ in range(NUM_STARS):
         x = rng.uniform(*STARS_ACROSS)
         y = rng.uniform(*STARS_DOWN)
         radius = rng.choice(STAR_RADII)
-        stars.append(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{radius}"/>')
-    return f'<g fill="#FFF8DC">{"".join(stars)}</g>'
+        stars += f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{radius}"/>'
+    return f'<g fill="#FFF8DC">{stars}</g>'
 
 
 def _haze(share: float, sky: Sequence[str]) -> str:
     """Return a filter that blends pieces of scenery with the lower sky."""
-    colour = sky[1]
-    added = [share * int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    return _filter("haze", (1 - share, 1 - share, 1 - share), added)
+    _, lower_sky = sky
+    colours = bytes.fromhex(lower_sky.removeprefix("#"))
+    added = [share * colour / 255 for colour in colours]
+    remaining = 1 - share
+    return _filter("haze", (remaining, remaining, remaining), added)
 
 
 def backdrop_svg(place: str, night: bool, variant: int) -> str:
@@ -180,8 +183,10 @@ def render(scene: Scene, size: int = 224, frames: int = STEPS) -> Image:
     import cv2  # noqa: PLC0415  16 MB that only drawing needs
 
     canvas_size = size * FINER
-    ground = backdrop(scene.place, scene.night, scene.seed % VARIANTS, canvas_size)
-    everybody = [_scaled(placed, canvas_size / SIZE) for placed in lay_out(scene)]
+    variant = scene.seed % VARIANTS
+    ground = backdrop(scene.place, scene.night, variant, canvas_size)
+    enlargement = canvas_size / SIZE
+    everybody = [_scaled(placed, enlargement) for placed in lay_out(scene)]
     drawn = np.empty((frames, size, size, 3), np.uint8)
     for index in range(frames):
         canvas = Canvas(ground, scene.night)
@@ -195,8 +200,14 @@ def render(scene: Scene, size: int = 224, frames: int = STEPS) -> Image:
 def _scaled(placed: Placed, factor: float) -> Placed:
     """Return somebody in pixels of a larger or smaller frame."""
     place = placed.stand.place
-    place = replace(place, x=factor * place.x, y=factor * place.y, scale=factor * place.scale)
-    return replace(placed, stand=replace(placed.stand, place=place))
+    place = replace(
+        place,
+        x=factor * place.x,
+        y=factor * place.y,
+        scale=factor * place.scale,
+    )
+    stand = replace(placed.stand, place=place)
+    return replace(placed, stand=stand)
 
 
 class Role(NamedTuple):
@@ -213,7 +224,14 @@ class Role(NamedTuple):
     leash: Point | None
 
     def paint(self, canvas: Canvas, step: int) -> None:
-        paint(canvas, self.placed.individual, self.placed.stand, step, self.led, self.leash)
+        paint(
+            canvas,
+            individual=self.placed.individual,
+            stand=self.placed.stand,
+            step=step,
+            led=self.led,
+            leash=self.leash,
+        )
 
 
 def roles(everybody: Sequence[Placed], step: int) -> Iterator[Role]:
@@ -221,11 +239,11 @@ def roles(everybody: Sequence[Placed], step: int) -> Iterator[Role]:
     actions: dict[int, Action | None] = {}
     actions_of_leaders: dict[int, Action] = {}
     for placed in everybody:
-        number = placed.individual.number
-        action = active(placed.individual.figure, step).get("main")
-        actions[number] = action
-        if action and isinstance(action.object, int) and action.kind.motion in ALONG:
-            actions_of_leaders[action.object] = action
+        individual = placed.individual
+        action = active(individual.figure, step).get("main")
+        actions[individual.number] = action
+        if action and action.target is not None and action.kind.motion in ALONG:
+            actions_of_leaders[action.target] = action
 
     for placed in everybody:
         number = placed.individual.number
@@ -238,7 +256,8 @@ def roles(everybody: Sequence[Placed], step: int) -> Iterator[Role]:
 
 def _collar(everybody: Sequence[Placed], action: Action, step: int) -> Point:
     """Return where the leash of a pet ends that is led by an action."""
-    pet = next(placed for placed in everybody if placed.individual.number == action.object)
+    pet = next(placed for placed in everybody if placed.individual.number == action.target)
     _, front, height = extent(pet.individual.figure)
+    x, y = COLLAR
     place = placed_at(pet.individual, pet.stand, step, led=action).place
-    return place.at((COLLAR[0] * front, COLLAR[1] * height))
+    return place.at((x * front, y * height))

@@ -32,7 +32,8 @@ def rows_of(scene: Scene, numbers: Sequence[int], rng: Random) -> Rows:
     involved = _involved(figures, numbers)
     rows: Rows = {"back": [], "front": [], "road": [], "sky": []}
     for number in numbers:
-        row = _row_of(figures[number], len(figures) == 1, number in involved)
+        is_alone = len(figures) == 1
+        row = _row_of(figures[number], is_alone, is_involved=number in involved)
         rows[row].append(number)
 
     on_ground = rows["back"] + rows["front"]
@@ -48,16 +49,18 @@ def _involved(figures: Sequence[Figure], numbers: Sequence[int]) -> set[int]:
     involved: set[int] = set()
     for number in numbers:
         for action in figures[number].actions:
-            if isinstance(action.object, int):
-                involved |= {number, action.object}
+            if action.target is not None:
+                involved |= {number, action.target}
     return involved
 
 
 def _row_of(figure: Figure, is_alone: bool, is_involved: bool) -> RowName:
     role = figure.kind.role
-    if role == "sky" or (flies(figure) and not is_alone):
+    if role == "sky":
         return "sky"
-    if role == "vehicle" and not is_alone and sweeps(figure):
+    if not is_alone and flies(figure):
+        return "sky"
+    if not is_alone and role == "vehicle" and sweeps(figure):
         return "road"
     if role == "building" or is_involved or not _is_small(figure):
         return "back"
@@ -69,13 +72,13 @@ def _is_small(figure: Figure) -> bool:
 
 
 def _fit_in_one(figures: Sequence[Figure]) -> bool:
-    total = 0.0
+    width = 0.0
     height = 0.0
     for figure in figures:
         room = extent(figure)
-        total += room.width * figure.count
+        width += room.width * figure.count
         height = max(height, room.height)
-    return total * LEAST_HEIGHT_IN_ONE_ROW * SIZE <= ROOM * height
+    return width * LEAST_HEIGHT_IN_ONE_ROW * SIZE <= ROOM * height
 
 
 def heights_of(rows: Rows, figures: Sequence[Figure]) -> Heights:
@@ -86,8 +89,8 @@ def heights_of(rows: Rows, figures: Sequence[Figure]) -> Heights:
     elif rows["front"] or rows["road"]:
         heights = WITH_FRONT_OR_ROAD
 
-    are_small = bool(rows["back"]) and all(_is_small(figures[number]) for number in rows["back"])
-    if rows["road"] and are_small:
+    in_back = [figures[number] for number in rows["back"]]
+    if rows["road"] and in_back and all(map(_is_small, in_back)):
         return {**heights, **ROAD_BEHIND_SMALL}
     return heights
 
@@ -116,8 +119,8 @@ def in_line(numbers: Sequence[int], scene: Scene) -> FigureLine:
     line = FigureLine(list(numbers), {})
     for number in numbers:
         for action in scene.figures[number].actions:
-            if isinstance(action.object, int) and action.object in line.numbers:
-                _move_next_to_target(line, number, target=action.object, motion=action.kind.motion)
+            if action.target in line.numbers:
+                _move_next_to_target(line, number, action.target, motion=action.kind.motion)
                 break
     return line
 
@@ -129,10 +132,11 @@ def _move_next_to_target(line: FigureLine, number: int, target: int, motion: str
     is_left = position == 0
     if follows:
         is_left = line.facing.get(target, 1) > 0
-    facing_target = 1
-    if not is_left:
-        position += 1
+    if is_left:
+        facing_target = 1
+    else:
         facing_target = -1
+        position += 1
     line.numbers.insert(position, number)
     line.facing.setdefault(number, facing_target)
     if follows or motion == "to and fro":

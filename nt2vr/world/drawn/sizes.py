@@ -10,7 +10,7 @@ from nt2vr.world.drawn.canvas import drawing, ink, recoloured
 from nt2vr.world.drawn.dolls import Placement, head_size, seat
 from nt2vr.world.drawn.motions import STEPS
 from nt2vr.world.scenes import Action, Figure
-from nt2vr.world.things import Thing, things
+from nt2vr.world.things import Layer, Thing, things
 
 # Lengths are in units.
 ADULT = 82.0
@@ -109,16 +109,23 @@ def size_of(thing: Thing, factor: float = 1) -> Size:
     """Return the size of a thing that is not a person."""
     box = ink(picture(thing))
     size = max(thing.size, LEAST_SIZE + SIZE_SHARE * thing.size)
-    scale = factor * size * ADULT / max(box.height, WIDTH_SHARE * box.width)
-    return Size(scale, scale * box.width, scale * box.height)
+    drawn_size = max(box.height, WIDTH_SHARE * box.width)
+    scale = factor * size * ADULT / drawn_size
+    return Size(
+        scale,
+        width=scale * box.width,
+        height=scale * box.height,
+    )
 
 
-def active(figure: Figure, step: int) -> dict[str, Action]:
+def active(figure: Figure, step: int) -> dict[Layer, Action]:
     """Return what a figure does at a step, by layer."""
     time = (step + 0.5) / STEPS
-    return {
-        action.kind.layer: action for action in figure.doings if action.start <= time < action.end
-    }
+    by_layer = {}
+    for action in figure.doings:
+        if action.start <= time < action.end:
+            by_layer[action.kind.layer] = action
+    return by_layer
 
 
 class Prop(NamedTuple):
@@ -132,9 +139,7 @@ def prop_of(action: Action | None) -> Prop:
     """Return what is seen with an action, if anything is."""
     if action is None:
         return Prop()
-    name = action.kind.shows
-    if isinstance(action.object, str):
-        name = action.object
+    name = action.thing or action.kind.shows
     if name:
         return Prop(things()[name], picture(things()[name], action.colour))
     if action.kind.hand == "at face":
@@ -146,9 +151,8 @@ def ahead_of(figure: Figure) -> float:
     """Return how many units a figure needs before it for what it holds, rides or moves."""
     ahead = 0.0
     for action in figure.actions:
-        if action.kind.layer != "main":
-            continue
-        if not isinstance(action.object, str) and not action.kind.shows:
+        has_thing = action.thing or action.kind.shows
+        if action.kind.layer != "main" or not has_thing:
             continue
         if action.kind.verb == "push" or action.kind.motion in ("roll away", "kick"):
             return FAR_AHEAD
@@ -174,22 +178,35 @@ def extent(figure: Figure) -> Extent:
     thing = figure.kind
     if thing.role != "person":
         size = size_of(thing, SIZES[figure.size])
-        return Extent(size.width / 2, size.width / 2 + ahead_of(figure), size.height)
+        half_width = size.width / 2
+        return Extent(half_width, half_width + ahead_of(figure), size.height)
 
+    adult = _extent_of_adult(figure)
+    return Extent(
+        behind=adult.behind * thing.size,
+        front=adult.front * thing.size,
+        height=adult.height * thing.size,
+    )
+
+
+def _extent_of_adult(figure: Figure) -> Extent:
+    """Return the room that a person would take as large as an adult."""
     behind = STANDING
     front = STANDING + ahead_of(figure)
-    height = ADULT + dolls.HEAD * (head_size("child" in thing.kinds) - 1)
+    head = head_size(is_child="child" in figure.kind.kinds)
+    height = ADULT + dolls.HEAD * (head - 1)
     for action in figure.actions:
         kind = action.kind
-        if kind.hand == "under" and isinstance(action.object, str):
-            ridden_seat = seat(action.object)
-            size = size_of(things()[action.object], ridden_seat.size)
-            behind = max(behind, size.width / 2)
-            front = max(front, size.width / 2)
-            height = max(height, ridden_seat.y * size.height + RIDER)
+        least_width = 0.0
+        if kind.hand == "under" and action.thing:
+            ridden_seat = seat(action.thing)
+            ridden = size_of(things()[action.thing], ridden_seat.size)
+            least_width = ridden.width / 2
+            height = max(height, ridden_seat.y * ridden.height + RIDER)
         elif kind.hand == "behind":
             behind = PULLING
         elif kind.posture in _LYING_POSTURES or kind.motion == "fall":
-            behind = max(behind, LYING)
-            front = max(front, LYING)
-    return Extent(behind * thing.size, front * thing.size, height * thing.size)
+            least_width = LYING
+        behind = max(behind, least_width)
+        front = max(front, least_width)
+    return Extent(behind, front, height)

@@ -71,7 +71,7 @@ def placed_among(individual: Individual, place: Placement, share: float) -> Plac
         box = _face_box(individual, place, top)
     else:
         box = _box_around(place, top, half_width)
-    return Placed(individual, stand, box, _covers(individual.figure, place, top))
+    return Placed(individual, stand=stand, box=box, covers=_covers(individual.figure, place, top))
 
 
 def in_step(row: Sequence[Placed]) -> list[Placed]:

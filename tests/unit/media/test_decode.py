@@ -15,7 +15,7 @@ import pytest
 from nt2vr.errors import MediaError
 from nt2vr.media.decode import CLOSED, Decoder
 from nt2vr.media.video import sample_frames
-from nt2vr.models.framing import ENDS, Framing, frame_positions
+from nt2vr.models.framing import Framing, frame_positions
 from tests.support.paths import ROOT
 from tests.unit.media.test_video import levels
 
@@ -36,23 +36,6 @@ def test_samples_lie_in_the_middle_of_equal_segments(
     length: int, count: int, expected: list[int]
 ) -> None:
     assert frame_positions(length, count) == expected
-
-
-@pytest.mark.parametrize(
-    ("length", "count", "expected"),
-    [
-        (24, 8, [0, 3, 6, 9, 13, 16, 19, 23]),
-        (3, 5, [0, 0, 1, 1, 2]),
-        (1, 3, [0, 0, 0]),
-        (10, 1, [0]),
-        (0, 2, [0, 0]),
-    ],
-)
-def test_samples_can_reach_from_end_to_end(length: int, count: int, expected: list[int]) -> None:
-    """As np.linspace does in nT2VR's code."""
-    assert frame_positions(length, count, ENDS) == expected
-    if length:
-        assert np.linspace(0, length - 1, count, dtype=int).tolist() == expected
 
 
 @pytest.mark.parametrize("name", ["a.webm", "a.mp4", "a.avi"])

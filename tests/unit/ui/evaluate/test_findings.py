@@ -72,14 +72,14 @@ def test_three_sentences_compare_the_base_with_what_was_taught() -> None:
         "in 75 of 100 pairs; neg in 6, no clear difference.",
         "Of the clips that clip puts in its top ten, 40 in 100 *show what was excluded*; of neg's, 2, no clear "
         "difference.",
-        "Asked for a plain caption, clip puts the right clip *first* in 75 of 100 searches; neg in 75, no clear "
+        "For a plain caption, clip puts the right clip *first* in 75 of 100 searches; neg in 75, no clear "
         "difference.",
     ]
 
 
 def test_a_single_system_is_compared_with_nothing() -> None:
     assert sentences(report_of(clip=CLIP))[2] == (
-        "Asked for a plain caption, clip puts the right clip *first* in 75 of 100 searches."
+        "For a plain caption, clip puts the right clip *first* in 75 of 100 searches."
     )
 
 

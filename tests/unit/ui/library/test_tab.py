@@ -23,7 +23,7 @@ from tests.support.tiny_models import write_tiny
 # A request by nobody in particular.
 NOBODY: Any = None
 ANYBODY = Permissions("a-token-of-the-owner", {"import": "everyone", "download": "everyone"})
-DRAWN = "CLIP and CLIP-neg know only drawings: of real videos, their rankings mean almost nothing."
+DRAWN = "CLIP and CLIP-neg know only drawings: their rankings of real videos mean almost nothing."
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def test_a_model_that_knows_more_is_offered_at_its_cost(models: Catalog) -> None
     before = drawings_view(models, ["CLIP"], 0, ANYBODY, None)
     assert (
         before["text"]
-        == "CLIP knows only drawings: of real videos, its ranking means almost nothing."
+        == "CLIP knows only drawings: its ranking of real videos means almost nothing."
     )
     assert before["offer"] == "Get ViT-B-32 / openai and index with it"
     assert before["cost"].endswith(

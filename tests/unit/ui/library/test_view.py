@@ -161,26 +161,26 @@ def test_best_frames_come_from_a_preview_that_has_them(
     video: Video, frames: list[dict[str, Any]]
 ) -> None:
     urls = {"src": "media/1/k/preview.webm", "poster": "media/1/k/poster.jpg"}
-    view = detail_view(video, [ClipScore(System("CLIP"), 1, 0.5, (0.375,), 4)], "", urls)
+    view = detail_view(video, [ClipScore(System("CLIP"), 1, 0.5, (0.375,), 4)], "", urls, {})
     assert view["systems"][0]["frames"] == frames
 
 
 def test_only_who_may_name_paths_sees_a_clips_folder() -> None:
     urls = {"src": "media/1/k/preview.webm", "poster": "media/1/k/poster.jpg"}
     video = Video("v", Path("/home/me/videos/v.mp4"), end=9.0, content="k")
-    view = detail_view(video, [], "", urls, names_paths=True)
+    view = detail_view(video, [], "", urls, {}, names_paths=True)
     assert (view["file"], view["time"]) == ("v.mp4", "0:00–0:09")
     assert view["path"] == "/home/me/videos/v.mp4"
-    view = detail_view(video, [], "", urls)
+    view = detail_view(video, [], "", urls, {})
     assert view["file"] == "v.mp4" and "/home" not in str(view)
 
     window = windows(4)[2]
     view = detail_view(window, [], "", urls, timeline_view(answer_of(2), window, windows(4)))
     assert view["time"] == "0:20–0:30 of 0:40"
-    assert detail_view(Video("p", Path("p.jpg")), [], "", urls)["time"] == ""
+    assert detail_view(Video("p", Path("p.jpg")), [], "", urls, {})["time"] == ""
 
     urls = {"src": "clips/b.webm", "poster": ""}
-    built_in = detail_view(Video("b", Path("/app/b.webm")), [], "", urls, names_paths=True)
+    built_in = detail_view(Video("b", Path("/app/b.webm")), [], "", urls, {}, names_paths=True)
     assert built_in["file"] == built_in["path"] == ""
 
 

@@ -76,10 +76,9 @@ def columns(
     *rankings: Ranking, kept: RankingCache, query: Query = NEGATED, key: str = ""
 ) -> list[dict[str, Any]]:
     answer = Answer(query, rankings)
-    live: Any = SimpleNamespace(models=None)
-    run_columns = RunColumns(
-        answer, key, ENTRIES, lambda run: "CLIP", kept, view_of, searcher=live, plan=live
-    )
+    models = SimpleNamespace(card=lambda run, entries: SimpleNamespace(base="CLIP"))
+    live: Any = SimpleNamespace(models=models)
+    run_columns = RunColumns(answer, key, ENTRIES, kept, view_of, searcher=live, plan=live)
     return [dict(column) for column in run_columns.with_epochs(view_of(answer)["columns"])]
 
 

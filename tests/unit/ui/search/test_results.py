@@ -53,7 +53,7 @@ def columns(*rankings: Ranking, query: Query = NEGATED) -> list[dict]:  # type: 
 
 
 def understood(answer: Answer, parsed: Query | None = None, **state: Any) -> dict[str, Any]:
-    return understood_view(answer, SearchState(**state), parsed or answer.query)
+    return understood_view(answer, SearchState(**state), parsed or answer.query, "", [])
 
 
 def told(answer: Answer, other: Answer | None = None) -> list[dict[str, str]]:
@@ -206,7 +206,9 @@ def test_the_enlarged_clip_lists_every_systems_rank_and_frames() -> None:
         ClipScore(System("CLIP"), 3, 0.51234, (0.125, 0.375)),
         ClipScore(System("CLIP", "drop"), None, None, ()),
     )
-    view = detail_view(Video("v", Path("v"), ("a dog runs",)), seen, "right", {"src": "clips/v"})
+    view = detail_view(
+        Video("v", Path("v"), ("a dog runs",)), seen, "right", {"src": "clips/v"}, {}
+    )
     assert [(one["name"], one["rank"], one["score"]) for one in view["systems"]] == [
         ("CLIP", "#3", "0.512"),
         ("CLIP drop", "–", ""),

@@ -78,7 +78,7 @@ def test_who_may_not_name_files_finds_no_file_field(tmp_path: Path, named: dict[
     tab = TrainTab(manager, Settings.read(tmp_path), permissions)
     preset = presets()["W2VV++"]
     as_text = {key: json.dumps(value) for key, value in preset.items() if isinstance(value, dict)}
-    values = [(preset | as_text | named)[field.key] for field in tab._form.fields]
+    values = [(preset | as_text | named)[field.key] for field in tab.form.fields]
     with pytest.raises(AccessError):
         tab.on_start(None, *values, losses_view(preset["losses"]))  # type: ignore[arg-type]  # None is a stranger
     assert manager.runs() == []
@@ -167,7 +167,7 @@ def form_of(tab: TrainTab, name: str) -> list[object]:
     preset = presets()[name]
     as_text = {key: json.dumps(value) for key, value in preset.items() if isinstance(value, dict)}
     return [
-        *((preset | as_text)[field.key] for field in tab._form.fields),
+        *((preset | as_text)[field.key] for field in tab.form.fields),
         losses_view(preset["losses"]),
     ]
 
@@ -179,7 +179,7 @@ def test_a_run_in_the_way_is_stopped_or_waited_for(
     held = HeldRuns(monkeypatch)
     manager = RunManager(tmp_path / "runs", "cpu")
     tab = built_tab(manager, tmp_path)
-    choice = tab._form.choice
+    choice = tab.form.choice
     form = form_of(tab, "CLIP")
     assert not tab.on_start(MINE, *form)[choice.row].visible
     (first,) = held.started
@@ -212,14 +212,14 @@ def test_a_teaching_s_base_sets_what_depends_on_depth(tmp_path: Path) -> None:
     deep_cfg = {**TINY, "text_cfg": {**TINY["text_cfg"], "layers": 12}}
     write_checkpoint(tmp_path / "deep", build_model(deep_cfg, {}), deep_cfg, {}, Card("Deep"))
     shallow = dict(
-        zip(BY_DEPTH, tab.on_base({"chosen": teaching}, "assets/models/clip"), strict=True)
+        zip(BY_DEPTH, tab.form.on_base({"chosen": teaching}, "assets/models/clip"), strict=True)
     )
     deep = dict(
-        zip(BY_DEPTH, tab.on_base({"chosen": teaching}, str(tmp_path / "deep")), strict=True)
+        zip(BY_DEPTH, tab.form.on_base({"chosen": teaching}, str(tmp_path / "deep")), strict=True)
     )
     assert (shallow["added_layers"], deep["added_layers"]) == (2, 0)
     assert shallow["learning_rate"] > deep["learning_rate"]
     assert presets()[teaching]["added_layers"] == 2
-    assert tab.on_base({"chosen": "CLIP-neg"}, "assets/models/clip") == [
+    assert tab.form.on_base({"chosen": "CLIP-neg"}, "assets/models/clip") == [
         gr.skip() for _ in BY_DEPTH
     ]
