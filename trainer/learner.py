@@ -263,7 +263,8 @@ def _start_new_rows(table: Tensor, used: Tensor) -> Tensor:
     """Give random values to the rows in use that are zero, and return which ones these are."""
     with torch.no_grad():
         new = used[~table[used].any(dim=1).cpu()]
-        table[new] = NEW_TOKEN_STD * torch.randn(len(new), table.shape[1]).to(table)
+        noise = torch.randn(len(new), table.shape[1]).to(table)
+        table[new] = NEW_TOKEN_STD * noise
     return new
 
 

@@ -159,8 +159,15 @@ def take_steps(
     config = learner.config
     for epoch in range(first_epoch, config.batches.epochs + 1):
         learner.start_epoch()
-        if _take_epoch(learner, draw_batches, epoch, run_logger, should_stop) == "stopped":
-            return "stopped"
+        state = _take_epoch(
+            learner,
+            draw_batches=draw_batches,
+            epoch=epoch,
+            run_logger=run_logger,
+            should_stop=should_stop,
+        )
+        if state == "stopped":
+            return state
         has_ended = run_logger is not None and run_logger.finish_epoch(epoch)
         # Only the leading process knows whether the run ends early.
         if agree(has_ended):

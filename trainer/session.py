@@ -179,7 +179,7 @@ def train_here(run: RunFolder, plan: Plan, cache: Path) -> State:
         status = replace(before, state="preparing", pid=os.getpid(), eta_s=None, error=None)
         run.preparing(status)(0, 0, "loading PyTorch")
         with _logging_to(run.log), _stop_on_signals() as stop:
-            return _lead(run, plan, status, cache, stop)
+            return _lead(run, plan=plan, status=status, cache=cache, stop=stop)
 
 
 def _lead(
@@ -192,7 +192,7 @@ def _lead(
     error_text: str | None = None
     diverged_rate: float | None = None
     try:
-        config, status = _resume(run, config, status, plan.lower_rate)
+        config, status = _resume(run, config, status, lower_rate=plan.lower_rate)
         report = run.preparing(status)
         report(0, 0, "loading the model")
         ended = _train(run, config, cache, stop, report)
@@ -358,7 +358,12 @@ def _train(
     start = Start.of(config)
     logger.info("Preparing clips for %s.", config.encoder.name)
     with in_turn():
-        loader = ClipLoader(config, cache, start.losses.reading, stoppable(progress, stop.is_set))
+        loader = ClipLoader(
+            config,
+            cache,
+            reading=start.losses.reading,
+            progress=stoppable(progress, stop.is_set),
+        )
         clips = loader.load("train")
         validation = loader.load("validation")
 
@@ -370,4 +375,12 @@ def _train(
     logger.info(
         "Training %s on %s, %d %s.", config.encoder.name, clips.name, len(clips), clips.unit
     )
-    return train_loop(learner, run, clips, validation, stop.is_set, progress, cache)
+    return train_loop(
+        learner,
+        run=run,
+        clips=clips,
+        validation=validation,
+        should_stop=stop.is_set,
+        progress=progress,
+        cache=cache,
+    )

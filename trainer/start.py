@@ -51,22 +51,20 @@ class Start:
         torch.manual_seed(config.run.seed)
         device = "cuda" if torch.cuda.is_available() else "cpu"
 
-        base = config.encoder.base_folder
-        model_cfg = config.encoder.model_cfg
         card: Card | None = None
+        base = config.encoder.base_folder
         if base is None:
             preprocess = PREPROCESS
-            tokenizer = load_tokenizer(None, model_cfg["text_cfg"])
-            model = build_model(model_cfg, preprocess, device)
+            tokenizer = load_tokenizer(None, config.encoder.model_cfg["text_cfg"])
+            model = build_model(config.encoder.model_cfg, preprocess, device)
         else:
             model, tokenizer, card = read_model(base, device)
             _, preprocess = read_configs(base)
             if config.encoder.added_layers:
                 base_weights = model.state_dict()
-                model = build_model(model_cfg, preprocess, device)
+                model = build_model(config.encoder.model_cfg, preprocess, device)
                 model.load_state_dict(deepened(base_weights, model.state_dict()))
 
-        pooling = start_pooling(config, model, card).to(device)
         return cls(
             losses=losses,
             device=device,
@@ -74,7 +72,7 @@ class Start:
             tokenizer=tokenizer,
             preprocess=preprocess,
             base=card,
-            pooling=pooling,
+            pooling=start_pooling(config, model, card).to(device),
         )
 
 

@@ -162,15 +162,14 @@ def estimate(config: TrainConfig, progress: Progress = silent, steps_done: int =
     from trainer.preparation import prepare  # noqa: PLC0415
 
     started_s = time.monotonic()
-    num_captions = (WARM_UP_STEPS + TIMED_STEPS + 1) * config.batches.batch_size
-    clips = caption_clips(NAME, world_captions("train", num_captions, config.run.seed))
+    num_timed = (WARM_UP_STEPS + TIMED_STEPS + 1) * config.batches.batch_size
+    clips = caption_clips(NAME, world_captions("train", num_timed, config.run.seed))
     caption_s = (time.monotonic() - started_s) / len(clips)
 
-    timed_config = config.replace(data=WORLD, num_clips=len(clips), not_epochs=0)
-    learner = Learner(timed_config)
+    learner = Learner(config.replace(data=WORLD, num_clips=len(clips), not_epochs=0))
     prepare(learner, clips, lambda: False)
     learner.start_epoch()
-    batches = epoch_batches(clips, timed_config, 1, 0, learner.losses.inputs)
+    batches = epoch_batches(clips, learner.config, epoch=1, inputs=learner.losses.inputs)
     step_s = _time_step(learner, batches, progress)
 
     num_captions = config.dataset.num_clips + config.validation.validation_clips

@@ -104,7 +104,8 @@ class _Epoch:
         rows, numbers = every_caption(np.array(list(num_captions)), rng)
         draws = []
         for row, number in zip(rows.tolist(), numbers.tolist(), strict=True):
-            draws.append(Draw(row, number, self._key(f"{row} caption {number}{suffix}")))
+            key = self._key(f"{row} caption {number}{suffix}")
+            draws.append(Draw(row, number, key))
         return draws
 
     def _key(self, name: str) -> str:
@@ -149,13 +150,13 @@ class _Epoch:
         """Read frames of this process's clips, drawn as one process would for all clips."""
         stored = self.clips.frames
         num_clips = len(drawing.draws)
-        own = drawing.share
+        own_share = drawing.share
         rng = np.random.default_rng(drawing.seed())
         order = rng.random((num_clips, stored.shape[1])).argsort(axis=1)
-        numbers = np.sort(order[own, : self.config.frames.frames_per_step])  # (b, f)
-        frames = stored[drawing.rows[own, None], numbers]  # (b, f, S, S, 3)
+        numbers = np.sort(order[own_share, : self.config.frames.frames_per_step])  # (b, f)
+        frames = stored[drawing.rows[own_share, None], numbers]  # (b, f, S, S, 3)
         if self.config.frames.flip:
-            is_flipped = (rng.random(num_clips) < 0.5)[own]
+            is_flipped = (rng.random(num_clips) < 0.5)[own_share]
             frames[is_flipped] = frames[is_flipped][:, :, :, ::-1]
         return frames
 

@@ -92,11 +92,11 @@ class ClipLoader:
             free = config.negation.free
         return world_clips(
             split,
-            count,
-            config.frames.num_frames,
-            config.framing,
-            config.run.seed,
-            self.cache,
+            count=count,
+            num_frames=config.frames.num_frames,
+            framing=config.framing,
+            seed=config.run.seed,
+            cache=self.cache,
             free=free,
             progress=self.progress,
             # A frozen visual tower embeds the clips once, and needs no frames after that.
@@ -107,7 +107,7 @@ class ClipLoader:
         config = self.config
         if config.dataset.is_world:
             captions = self._world_captions(split, count)
-            return caption_clips(NAME, captions, self.progress, self.cache)
+            return caption_clips(NAME, captions, progress=self.progress, cache=self.cache)
 
         name, captions = read_split(config, split)
         if split == "train":
@@ -116,10 +116,16 @@ class ClipLoader:
             num_missing = config.dataset.num_clips - len(captions)
             if config.dataset.add_world and num_missing > 0:
                 captions += self._world_captions(split, num_missing)
-        return caption_clips(name, captions, self.progress, self.cache)
+        return caption_clips(name, captions, progress=self.progress, cache=self.cache)
 
     def _world_captions(self, split: TrainingSplit, count: int) -> list[str]:
-        return world_captions(split, count, self.config.run.seed, self.progress, folder=self.cache)
+        return world_captions(
+            split,
+            count=count,
+            seed=self.config.run.seed,
+            progress=self.progress,
+            folder=self.cache,
+        )
 
     def _dataset(self, split: TrainingSplit, count: int) -> Clips:
         data = self.config.dataset.data
@@ -135,7 +141,7 @@ class ClipLoader:
                 logger.warning(remark)
         if video_input is None:
             return self._of_frames(dataset, split, count)
-        return self._of_vectors(dataset, split, count, video_input)
+        return self._of_vectors(dataset, split, count=count, video_input=video_input)
 
     def _of_frames(self, dataset: Dataset, split: TrainingSplit, count: int) -> Clips:
         chosen = sample(dataset.videos, count)
@@ -233,7 +239,7 @@ def world_clips(
         draws: False if embeddings are enough.
     """
     scenes = sample_scenes(split, count, seed)
-    file = ClipFile.of(split, scenes, num_frames, framing, cache)
+    file = ClipFile.of(split, scenes, num_frames=num_frames, framing=framing, cache=cache)
     frames: NDArray[np.uint8] | ClipFile = file
     if draws:
         with progress_bar(progress) as report:

@@ -170,13 +170,12 @@ class CaptionSentences:
             negation = caption.negate()
             relevant = row_array((row,))
             if negation is not None:
-                position = len(originals)
                 negated.append(
                     JudgedQuery(
                         kind="negated",
                         text=negation,
                         relevant=relevant,
-                        original=position,
+                        original=len(originals),
                     )
                 )
             originals.append(JudgedQuery("original", caption.text, relevant))

@@ -15,7 +15,7 @@ from nt2vr.progress import Progress
 from nt2vr.world.altered import other_motions
 from nt2vr.world.drawn.motions import order_of
 from nt2vr.world.scenes import Action, Figure, Scene, main_actions
-from nt2vr.world.things import ENTER, LEAVE, actions, things
+from nt2vr.world.things import ENTER, LEAVE, Noun, actions, things
 from nt2vr.world.wording import SEQUENCES, conjugate, in_turn
 from trainer.config import TrainConfig
 from trainer.data.clips import Clips
@@ -170,10 +170,10 @@ class FrameOrders:
     def _draw_solos(self, num_frames: int, rng: random.Random) -> Iterator[tuple[str, Frames]]:
         """Draw two clips of one subject, and yield their halves in both orders."""
         solo = rng.choice(self._solos)
-        other = self._draw_other(solo, rng)
+        other_solo = self._draw_other(solo, rng)
         subject = _draw_noun(solo.thing, rng)
         sequence = rng.choice(SEQUENCES)
-        halves = [_Half(clip.row, _draw_phrase(clip.verb, rng)) for clip in (solo, other)]
+        halves = [_Half(clip.row, _draw_phrase(clip.verb, rng)) for clip in (solo, other_solo)]
         num_first = num_frames // 2
         for first, second in (halves, halves[::-1]):
             frames = _draw_frames(first.row, num_first, num_frames, rng=rng)
@@ -215,8 +215,7 @@ def _draw_phrase(verb: str, rng: random.Random) -> str:
 
 
 def _draw_noun(thing: str, rng: random.Random) -> str:
-    singular = [noun for noun in things()[thing].nouns if noun.number == "one"]
-    return rng.choice(singular).with_article()
+    return rng.choice(_singular_nouns(thing)).with_article()
 
 
 def reordered(verb: str, other_verb: str, num_frames: int) -> list[int]:
@@ -272,4 +271,8 @@ def _is_named(figure: Figure) -> bool:
 
 
 def _is_one(thing: object) -> bool:
-    return isinstance(thing, str) and any(noun.number == "one" for noun in things()[thing].nouns)
+    return isinstance(thing, str) and bool(_singular_nouns(thing))
+
+
+def _singular_nouns(thing: str) -> list[Noun]:
+    return [noun for noun in things()[thing].nouns if noun.number == "one"]

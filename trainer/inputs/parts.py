@@ -157,22 +157,19 @@ class Teacher:
         """Embed the wanted and the unwanted parts of a batch of sentences, and captions if given."""
         wanted_texts = [sentence.wanted for sentence in sentences]
         unwanted_texts = [sentence.unwanted for sentence in sentences]
-        caption_texts = captions or ()
         # One call for all: an embedding depends on the texts that it is encoded with.
-        embeddings = self.embed([*wanted_texts, *unwanted_texts, *caption_texts])
+        embeddings = self.embed([*wanted_texts, *unwanted_texts, *(captions or ())])
         boundaries = [len(sentences), 2 * len(sentences)]
         wanted, unwanted, caption = embeddings.tensor_split(boundaries)
-        parts = PartVectors(
+        return PartVectors(
             wanted=wanted,
             unwanted=unwanted,
             pure=self._is_empty(wanted_texts),
             unwanted_mean=self.unwanted_mean,
             video_mean=self.video_mean,
+            caption=None if captions is None else caption,
             idiom=self._is_empty(unwanted_texts),
         )
-        if captions is None:
-            return parts
-        return parts._replace(caption=caption)
 
     def _is_empty(self, texts: Sequence[str]) -> Tensor:
         return torch.tensor([not text for text in texts], device=self._device)

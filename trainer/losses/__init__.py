@@ -135,9 +135,10 @@ def build_losses(settings: Mapping[str, Mapping[str, Any]]) -> WeightedLosses:
     terms: dict[str, tuple[float, Loss]] = {}
     for name, setting in settings.items():
         of = f" of the loss {name}"
-        weight = read_settings(Weight, {"weight": setting.get("weight", 1.0)}, of).weight
-        loss_settings = {key: value for key, value in setting.items() if key != "weight"}
-        terms[name] = weight, read_loss(pick("loss", name, LOSSES), loss_settings, of)
+        own_settings = dict(setting)
+        weight = own_settings.pop("weight", 1.0)
+        weight = read_settings(Weight, {"weight": weight}, of).weight
+        terms[name] = weight, read_loss(pick("loss", name, LOSSES), own_settings, of)
     if not any(weight for weight, _ in terms.values()):
         raise ConfigError("There is no loss to minimise. Give at least one loss a weight above 0.")
     return WeightedLosses(terms)

@@ -46,10 +46,16 @@ class ComposedLoss:
         loss = contrast(scores, fitting)
         if not self.hard_weight or not both.any():
             return loss
-        fitting_scores = mean_of(scores, fitting)[:, None]  # (b, 1)
-        excess = softplus(scores - fitting_scores + scale * self.hard_margin)  # (b, P)
-        hard = mean_of(excess, both)[both.any(dim=1)]
-        return loss + self.hard_weight * hard.mean()
+        margin = scale * self.hard_margin
+        return loss + self.hard_weight * hard_term(scores, fitting, both, margin=margin)
+
+
+def hard_term(scores: Tensor, fitting: Tensor, both: Tensor, margin: Tensor) -> Tensor:
+    """Rank what fits, on average, above each clip that shows both parts by a margin, given (b, P) scores; a scalar."""
+    fitting_scores = mean_of(scores, fitting)[:, None]  # (b, 1)
+    excess = softplus(scores - fitting_scores + margin)  # (b, P)
+    has_hard = both.any(dim=1)
+    return mean_of(excess, both)[has_hard].mean()
 
 
 def contrast(scores: Tensor, right: Tensor) -> Tensor:
@@ -127,4 +133,6 @@ class OrderLoss:
         right = scores.diagonal(dim1=1, dim2=2)  # (P / 2, 2)
         # The score of each sentence with the clip of the other one.
         wrong = scores.flip(2).diagonal(dim1=1, dim2=2)  # (P / 2, 2)
-        return (softplus(wrong - right) + softplus(wrong.flip(1) - right)).mean() / 2
+        of_sentences = softplus(wrong - right)
+        of_clips = softplus(wrong.flip(1) - right)
+        return (of_sentences + of_clips).mean() / 2

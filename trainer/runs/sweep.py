@@ -111,7 +111,8 @@ def sweep(
     base = load_config(preset_or_file(plan.config), {**plan.changes, **own_changes})
     runs = runs_at(base, plan.points, seeds, out, settings.data_dir)
     check_runs(runs, settings.device)
-    table = out / f"sweep-{_digest([run.folder.path.name for run in runs])}.md"
+    digest = _digest([run.folder.path.name for run in runs])
+    table = out / f"sweep-{digest}.md"
     # SIGTERM stops a sweep as Ctrl+C does.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
 
@@ -325,12 +326,9 @@ def markdown(keys: Sequence[str], runs: Sequence[SweepRun]) -> str:
     lines = [[*keys, "runs", "best epoch", *columns]]
     num_runs = Counter(run.label for run in runs)
     for label, rows in finished.items():
-        cells = [*_progress_cells(rows, num_runs[label]), *_mean_cells(rows, columns)]
-        lines.append([*label, *cells])
-    for name, controls in _controls(runs).items():
-        # A control has no values of the other keys, no runs and no epochs.
-        unknown = [UNKNOWN] * (len(keys) + 1)
-        lines.append([name, *unknown, *_mean_cells([controls], columns)])
+        progress = _progress_cells(rows, num_runs[label])
+        lines.append([*label, *progress, *_mean_cells(rows, columns)])
+    lines += _control_lines(runs, len(keys), columns)
 
     table = markdown_table(lines, num_left=len(keys))
     note = difference_note(finished, columns)
@@ -383,6 +381,17 @@ def _mean_cells(rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
 
 def _values(rows: Sequence[Row], name: str) -> list[float]:
     return [row[name] for row in rows if name in row]
+
+
+def _control_lines(
+    runs: Sequence[SweepRun], num_keys: int, columns: Sequence[str]
+) -> list[list[str]]:
+    """Return the lines of the controls, which have a name instead of values, runs and epochs."""
+    unknown = [UNKNOWN] * (num_keys + 1)
+    lines = []
+    for name, controls in _controls(runs).items():
+        lines.append([name, *unknown, *_mean_cells([controls], columns)])
+    return lines
 
 
 def _controls(runs: Sequence[SweepRun]) -> dict[str, dict[str, float]]:

@@ -43,7 +43,9 @@ class CovrBenchmark(ModelBenchmark[EmbeddedMedia]):
 
     @property
     def digest(self) -> str:
-        truth = [(query.kind, query.text, tuple(query.relevant.tolist())) for query in self.queries]
+        truth = []
+        for query in self.queries:
+            truth.append((query.kind, query.text, tuple(query.relevant.tolist())))
         identity = (self.name, sorted(self.source.items()), truth)
         return hash_text(repr(identity))
 

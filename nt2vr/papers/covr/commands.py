@@ -44,10 +44,12 @@ def covr(
                 device=machine.device,
                 progress=progress,
             )
-            sys.stdout.writelines(f"{printable(str(file))}\n" for file in files)
+            for file in files:
+                sys.stdout.write(f"{printable(str(file))}\n")
             return
         evaluation = evaluate_covr(
             model, data=chosen, data_dir=machine.data_dir, device=machine.device, progress=progress
         )
-    sys.stderr.writelines(f"{printable(remark)}\n" for remark in evaluation.remarks)
+    for remark in evaluation.remarks:
+        sys.stderr.write(f"{printable(remark)}\n")
     sys.stdout.write(aligned(evaluation.table))

@@ -109,12 +109,13 @@ def load_covr(
         raise DatasetError(
             f"{name} in {path} has no split {split!r}. Name one whose annotations are there."
         )
-    rankable = _rankable_ids(files, name) if embedded_ids is None else embedded_ids
     published = CovrSet(
         name=f"{name}, {split}",
         samples=samples,
         media={},
-        galleries=_galleries(files, name=name, split=split, samples=samples, rankable=rankable),
+        galleries=_galleries(
+            files, name=name, split=split, samples=samples, embedded_ids=embedded_ids
+        ),
     )
     if embedded_ids is None:
         dataset = _with_files(published, files, path)
@@ -194,18 +195,12 @@ def covr_name(files: Files) -> str:
     raise DatasetError(f"{files.folder} holds no dataset of pictures plus texts (covr): {forms}.")
 
 
-def _rankable_ids(files: Files, name: str) -> list[str]:
-    """Return the ids of all files that a dataset may rank."""
-    # CIRCO ranks COCO's unlabeled images, beside which its training images may lie.
-    if name == "CIRCO":
-        unlabeled = [path for path in files.media.files if UNLABELED in path.split("/")[:-1]]
-        if unlabeled:
-            return list(map(stem, unlabeled))
-    return files.media.stems
-
-
 def _galleries(
-    files: Files, name: str, split: str, samples: Sequence[CovrSample], rankable: Collection[str]
+    files: Files,
+    name: str,
+    split: str,
+    samples: Sequence[CovrSample],
+    embedded_ids: Collection[str] | None,
 ) -> dict[str, tuple[str, ...]]:
     """List what a dataset ranks: its published list, or what its queries name, by gallery."""
     # A column per row, whose own reference is no candidate unless another's target.
@@ -217,21 +212,27 @@ def _galleries(
         named_ids[sample.gallery] += (sample.reference, *sample.targets, *sample.subset)
     galleries = {}
     for gallery, ids in named_ids.items():
-        published_ids = _published_list(
-            files, name=name, split=split, gallery=gallery, rankable=rankable
-        )
-        if published_ids is not None:
-            ids = published_ids
-        galleries[gallery] = tuple(dict.fromkeys(ids))
+        if name == "CIRCO":
+            published_ids = _images(files, embedded_ids)
+        else:
+            published_ids = _published_list(files, name, split=split, gallery=gallery)
+        ranked_ids = ids if published_ids is None else published_ids
+        galleries[gallery] = tuple(dict.fromkeys(ranked_ids))
     return galleries
 
 
-def _published_list(
-    files: Files, name: str, split: str, gallery: str, rankable: Collection[str]
-) -> list[str] | None:
-    """Return the ids in a dataset's own file, or of CIRCO all images; None if there are none."""
-    if name == "CIRCO":
-        return list(filter(str.isdigit, rankable)) or None
+def _images(files: Files, embedded_ids: Collection[str] | None) -> list[str] | None:
+    """Return the ids of all COCO images that CIRCO ranks, the unlabeled ones; None if there are none."""
+    ids = embedded_ids
+    if ids is None:
+        # The training images may lie beside them.
+        unlabeled = [path for path in files.media.files if UNLABELED in path.split("/")[:-1]]
+        ids = list(map(stem, unlabeled)) or files.media.stems
+    return list(filter(str.isdigit, ids)) or None
+
+
+def _published_list(files: Files, name: str, split: str, gallery: str) -> list[str] | None:
+    """Return the ids in a dataset's own file; None without one."""
     patterns = {"CIRR": f"split.rc2.{split}*.json", "FashionIQ": f"split.{gallery}.{split}.json"}
     if name not in patterns:
         return None

@@ -52,15 +52,10 @@ class Requirements:
     @classmethod
     def of(cls, scene: Scene, changes: Sequence[Change]) -> "Requirements":
         """Return the requirements of changes that led to `scene`."""
-        added = []
-        removed = []
-        for change in changes:
-            added.append(change.added)
-            removed.append(change.removed)
         return cls(
             gist=gist_of(scene),
-            added=tuple(filter(None, added)),
-            removed=tuple(filter(None, removed)),
+            added=tuple(filter(None, [change.added for change in changes])),
+            removed=tuple(filter(None, [change.removed for change in changes])),
         )
 
     def holds(self, scene: Scene) -> bool:

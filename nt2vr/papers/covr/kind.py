@@ -42,15 +42,15 @@ def read_single_file(path: Path) -> Report:
         data = without_schema(parse_json(path.read_text(encoding="utf-8")), path)
         queries = []
         for row in data["rows"]:
-            cue = cue_of(row["text"])
-            query = JudgedQuery(
-                kind=row["kind"],
-                text=row["text"],
-                relevant=row_array(()),
-                cue=cue,
-                picture=row["reference"],
+            queries.append(
+                JudgedQuery(
+                    kind=row["kind"],
+                    text=row["text"],
+                    relevant=row_array(()),
+                    cue=cue_of(row["text"]),
+                    picture=row["reference"],
+                )
             )
-            queries.append(query)
         results = []
         for system, table in data["systems"].items():
             ranks = [row["ranks"][system] for row in data["rows"]]

@@ -53,7 +53,7 @@ def _candidates(data: FusionData, rows: Tensor, num_random: int) -> Tensor:
     further = (~in_batch).nonzero().flatten()
     if len(further):
         further = further[torch.randint(len(further), (num_random,))]
-    return torch.cat([in_batch.nonzero().flatten(), further.unique()])
+    return torch.cat([in_batch.nonzero().flatten(), torch.unique(further)])
 
 
 def _hn_nce(model: Fusion, data: FusionData, rows: Tensor, settings: FusionSettings) -> Tensor:

@@ -141,7 +141,7 @@ def summarise(queries: Sequence[CovrQuery], outcome: Outcome) -> dict[str, dict[
     return table
 
 
-def _metrics_of(outcome: Outcome, chosen: NDArray[np.bool_]) -> dict[str, float]:
+def _metrics_of(outcome: Outcome, chosen: Mask) -> dict[str, float]:
     """Average the measures of the chosen queries, in percent, over those that have one."""
     metrics = {}
     for name, shares in outcome.shares.items():
@@ -153,9 +153,7 @@ def _metrics_of(outcome: Outcome, chosen: NDArray[np.bool_]) -> dict[str, float]
     return metrics
 
 
-def _mean_over_kinds(
-    outcome: Outcome, kinds: NDArray[np.str_], chosen: NDArray[np.bool_]
-) -> dict[str, float]:
+def _mean_over_kinds(outcome: Outcome, kinds: NDArray[np.str_], chosen: Mask) -> dict[str, float]:
     values: dict[str, list[float]] = defaultdict(list)
     for kind in dict.fromkeys(kinds.tolist()):
         for name, value in _metrics_of(outcome, chosen & (kinds == kind)).items():

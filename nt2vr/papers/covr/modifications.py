@@ -45,8 +45,9 @@ def modify(
     all_wanted: list[str] = []
     all_unwanted: list[str] = []
     for kind, fields in changes:
+        wording = rng.choice(wordings[kind])
         # Some have no unwanted part.
-        text, wanted, *unwanted = [part.format(**fields) for part in rng.choice(wordings[kind])]
+        text, wanted, *unwanted = [part.format(**fields) for part in wording]
         texts.append(text)
         all_wanted.append(wanted)
         all_unwanted += unwanted

@@ -47,6 +47,8 @@ REMOVALS = "removals"
 MAP = mean_average_precision(10)
 VIOLATIONS = violations(FIRST)
 FURTHER = (SUBSET_R_1, CIRR_MEAN, MAP)
+# Of all measures, as the table has them.
+IN_ORDER = (*map(recall, KS), VIOLATIONS, *FURTHER)
 # The system that searches for the target's caption, without picture.
 FULL_CAPTION = "caption"
 # What a strategy stands for in the table, and the note beside its name.
@@ -111,8 +113,11 @@ class CovrPresentation(Presentation):
         names = list(report.specs)
         name_of = {spec["strategy"]: name for name, spec in report.specs.items()}
         free = list(filter(None, map(name_of.get, TRAINING_FREE)))
-        mean_recall = f"{ALL}/{R_1}"
-        best = max(free or names[:1], key=lambda name: report.metrics[name].get(mean_recall, 0))
+
+        def mean_recall(name: str) -> float:
+            return report.metrics[name].get(f"{ALL}/{R_1}", 0)
+
+        best = max(free or names[:1], key=mean_recall)
         return best, name_of.get("fusion", names[-1])
 
     def pairs(self, report: Report) -> list[Pair]:
@@ -133,7 +138,8 @@ class CovrPresentation(Presentation):
             return dict(metrics)
         with_means = dict(metrics)
         for name in (R_1, VIOLATIONS):
-            with_means[f"{REMOVALS}/{name}"] = fmean(metrics[f"{kind}/{name}"] for kind in kinds)
+            values = [metrics[f"{kind}/{name}"] for kind in kinds]
+            with_means[f"{REMOVALS}/{name}"] = fmean(values)
         return with_means
 
     def groups(self, report: Report, measured: Collection[str]) -> list[tuple[ColumnGroup, ...]]:
@@ -169,7 +175,7 @@ class CovrPresentation(Presentation):
                 kind, _, name = key.rpartition("/")
                 kinds[kind] = None
                 measured.add(name)
-        names = [name for name in (*map(recall, KS), VIOLATIONS, *FURTHER) if name in measured]
+        names = [name for name in IN_ORDER if name in measured]
 
         lines = [["kind", "system", *names]]
         for kind, result in product(kinds, report.results):
@@ -216,7 +222,13 @@ def covr_result(
 ) -> Result:
     """Describe a way to combine pictures and texts, with its rank per query and its metrics by kind of change."""
     rank_array = np.asarray(ranks, np.int32)
-    measured = Measured(rank_array, *np.full((3, len(rank_array)), np.nan, np.float32))
+    not_measured = np.full(len(rank_array), np.nan, np.float32)
+    measured = Measured(
+        ranks=rank_array,
+        ordered=not_measured,
+        tied=not_measured,
+        violations=not_measured,
+    )
     metrics = {}
     for kind, of_kind in table.items():
         for name, value in of_kind.items():

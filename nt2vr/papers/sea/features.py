@@ -136,10 +136,10 @@ def find_features(data: str | Path, name: str) -> Path:
         )
 
     # Files are listed shallowest first.
-    first, *others = folders_by_name[name]
-    rivals = [folder for folder in others if len(folder.parts) == len(first.parts)]
-    if rivals:
-        places = ", ".join(map(files.relative, [first, *rivals]))
+    first, *deeper = folders_by_name[name]
+    as_shallow = [folder for folder in deeper if len(folder.parts) == len(first.parts)]
+    if as_shallow:
+        places = ", ".join(map(files.relative, [first, *as_shallow]))
         raise DatasetError(
             f"{files.folder} has features {quoted(name)} of several collections ({places}). "
             "Name the folder of one."

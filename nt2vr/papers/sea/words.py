@@ -105,14 +105,14 @@ class Words(TextSide):
         assert settings is not None, "a config without them trains the text tower"
         texts = list(map(words_of, _captions(clips, config.run.seed)))
         counts = Counter(chain.from_iterable(texts))
-        frequent = _frequent_words(counts, settings)
+        frequent = [word for word, count in counts.most_common() if count >= settings.least]
         bow = [word for word in frequent if word not in listed("stop_words")]
         if not bow:
             raise ConfigError(
                 f"No word occurs {settings.least} times in the captions. Lower words.least."
             )
 
-        vectors, source = _vectors_and_source(settings, texts, counts)
+        vectors, source = _vectors_and_source(settings, texts, frequent)
         rows = torch.from_numpy(np.stack(list(vectors.values())))
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(config.run.seed)
@@ -180,19 +180,15 @@ class Words(TextSide):
         """Count the known words of texts: (N, B)."""
         counts = self.vectors.new_zeros(len(content), len(self.vocabulary.bow))
         for text_row, words in enumerate(content):
-            for word in words:
-                if word in self._bow_rows:
-                    counts[text_row, self._bow_rows[word]] += 1
+            for row in _known_rows(words, self._bow_rows):
+                counts[text_row, row] += 1
         return counts
 
     def mean_vector(self, content: Sequence[Iterable[str]]) -> Tensor:
         """Average the vectors of the distinct words of texts: (N, W)."""
         means = self.vectors.new_zeros(len(content), self.vectors.shape[1])
         for text_row, words in enumerate(content):
-            rows = []
-            for word in dict.fromkeys(words):
-                if word in self._vector_rows:
-                    rows.append(self._vector_rows[word])
+            rows = _known_rows(dict.fromkeys(words), self._vector_rows)
             if rows:
                 means[text_row] = self.vectors[rows].mean(dim=0)
         return means
@@ -232,21 +228,19 @@ class Words(TextSide):
         return any(part in words for words in vocabularies)
 
 
-def _frequent_words(counts: Counter[str], settings: WordSettings) -> list[str]:
-    """Return the words that occur often enough to be known, the most frequent first."""
-    return [word for word, count in counts.most_common() if count >= settings.least]
-
-
 def _vectors_and_source(
-    settings: WordSettings, texts: Sequence[Sequence[str]], counts: Counter[str]
+    settings: WordSettings, texts: Sequence[Sequence[str]], frequent: Sequence[str]
 ) -> tuple[Vectors, str]:
     """Read the vectors of words, or make them of the captions; also say what they are."""
     if settings.vectors:
         path = resolve_path(settings.vectors)
-        return read_vectors(path, counts), path.name
-    words = _frequent_words(counts, settings)[:MAX_OWN_VECTORS]
-    vectors = ppmi_vectors(texts, words, settings.vector_size)
+        return read_vectors(path, set(chain.from_iterable(texts))), path.name
+    vectors = ppmi_vectors(texts, frequent[:MAX_OWN_VECTORS], settings.vector_size)
     return vectors, f"PPMI by SVD over {len(texts):,} captions"
+
+
+def _known_rows(words: Iterable[str], row_of: Mapping[str, int]) -> list[int]:
+    return [row_of[word] for word in words if word in row_of]
 
 
 def _row_of(words: Sequence[str], first: int = 0) -> dict[str, int]:

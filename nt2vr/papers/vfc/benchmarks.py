@@ -14,6 +14,8 @@ from nt2vr.evaluation.tasks import Question, Row, file_of
 
 SVO_GROUPS = {"subj_neg": "subject", "verb_neg": "verb", "obj_neg": "object"}
 
+# Columns of NExT-QA's answers.
+ANSWER_COLUMN = re.compile(r"a\d")
 # Kinds of questions by the first letter of NExT-QA's types: CW is a causal "why".
 QUESTION_TYPES = {"C": "causal", "T": "temporal", "D": "descriptive"}
 
@@ -46,7 +48,7 @@ def read_next_qa(row: Row, fold: str) -> Question:
     """Ask “question answer”, as VFC does."""
     # Without None, which has what a line has beyond the last column.
     named_columns = filter(None, row)
-    columns = sorted(column for column in named_columns if re.fullmatch(r"a\d", column))
+    columns = sorted(filter(ANSWER_COLUMN.fullmatch, named_columns))
     answers = [f"{row['question']} {row[column]}" for column in columns]
     groups = (QUESTION_TYPES.get(row["type"][:1], ""), row["type"])
     return Question(

@@ -24,7 +24,7 @@ def change_verbs(*, captions: Path, out: Path, rule: VerbSource = "rules", seed:
     """
     check_writable(out.parent)
     captions_of_videos = read_captioned_videos(captions).captions.values()
-    videos = [video_captions for video_captions in captions_of_videos if video_captions]
+    videos = list(filter(None, captions_of_videos))
     verbs = []
     with progress_bar() as progress:
         changes = VerbChanges(

@@ -98,11 +98,12 @@ class VerbChanges:
         changed: dict[str, ChangedCaption] = {}
         for _, number, new_verb in self._ranked_changes(row, caption, source, rng=rng):
             use = uses[number]
-            text = caption[: use.start] + inflect(new_verb, use.form) + caption[use.end :]
+            inflected = inflect(new_verb, use.form)
+            text = f"{caption[: use.start]}{inflected}{caption[use.end :]}"
             if text not in self._uses[row]:
-                new_key = use._replace(verb=new_verb).key
-                new_keys = (*keys[:number], new_key, *keys[number + 1 :])
-                changed[text] = ChangedCaption(text, new_keys)
+                new_keys = list(keys)
+                new_keys[number] = use._replace(verb=new_verb).key
+                changed[text] = ChangedCaption(text, tuple(new_keys))
         return list(changed.values())[:MAX_CHANGED]
 
     def _ranked_changes(

@@ -191,22 +191,21 @@ def _is_noun(phrases: Phrases, i: int, verb: str) -> bool:
     if word in listed("taken_for_verbs") | NOUNS_IN_ING:
         return True
 
-    follows_noun = phrases.tag(i - 1) == "NOUN"
-    follows_thing = follows_noun and phrases.lemma(i - 1) not in listed("actors", "roles")
+    tag_before = phrases.tag(i - 1)
+    follows_thing = tag_before == "NOUN" and phrases.lemma(i - 1) not in listed("actors", "roles")
     if phrases.tag(i) == "VBG":
         # "about car | racing" is a noun, "of cars | racing" and "of a car | racing" are verbs.
         is_singular = phrases.word(i - 1) == phrases.lemma(i - 1)
         return follows_thing and is_singular and phrases.tag(i - 2) not in TAGS_BEFORE_NOUNS
 
     # waiters and | cooks
-    is_joined_to_noun = phrases.tag(i - 1) == "CONJ" and phrases.tag(i - 2) == "NOUN"
+    is_joined_to_noun = tag_before == "CONJ" and phrases.tag(i - 2) == "NOUN"
     return (follows_thing or is_joined_to_noun) and is_noun(verb)
 
 
 def _goes_on(phrases: Phrases, i: int, preposition: str) -> bool:
     """Return whether the words from i on belong to a verb without a noun: "talks about | cooking"."""
-    follows_preposition = phrases.tag(i - 1) == "ADP" and i < len(phrases.tokens)
-    if follows_preposition:
+    if phrases.tag(i - 1) == "ADP" and i < len(phrases.tokens):
         return True
 
     # rubs | and kneads her dough
@@ -257,6 +256,7 @@ def _subject(phrases: Phrases, verb: int) -> str:
 
 def _is_object(phrases: Phrases, first: int) -> bool:
     """Return whether the noun phrase that starts at word `first` follows a verb or a preposition."""
-    follows_preposition = phrases.tag(first - 1) == "ADP" and phrases.word(first - 1) != "of"
-    follows_verb = phrases.tag(first - 1) in VERB_TAGS and not phrases.is_auxiliary(first - 1)
-    return follows_preposition or follows_verb
+    before = first - 1
+    if phrases.tag(before) == "ADP":
+        return phrases.word(before) != "of"
+    return phrases.tag(before) in VERB_TAGS and not phrases.is_auxiliary(before)

@@ -89,6 +89,12 @@ def die(*_: Any) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def write_partly(folder: Path, *_: Any, **__: Any) -> None:
+    """Die while a checkpoint is written."""
+    folder.with_name(f".{folder.name}.1.partial").mkdir(parents=True)
+    die()
+
+
 def go_and_die(folder: Path, when: str, step: int, every_s: float) -> None:
     """Train in a separate process and kill it at the moment named by `when`."""
     torch.set_num_threads(1)
@@ -114,10 +120,6 @@ def go_and_die(folder: Path, when: str, step: int, every_s: float) -> None:
         if new.name == "resume.pt" and learners[-1].steps >= step:
             die()
         os.rename(old, new)
-
-    def write_partly(folder: Path, *_: Any, **__: Any) -> None:
-        folder.with_name(f".{folder.name}.1.partial").mkdir(parents=True)
-        die()
 
     # It lasts for the life of this process.
     patch = pytest.MonkeyPatch()
