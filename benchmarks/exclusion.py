@@ -64,6 +64,8 @@ STYLE = (
 )
 
 Metrics = Mapping[str, Mapping[str, float]]
+# Pixels from the left and from the top.
+Position = tuple[float, float]
 
 
 def ticks(low: float, high: float, most: int = 4) -> list[float]:
@@ -71,10 +73,12 @@ def ticks(low: float, high: float, most: int = 4) -> list[float]:
     span = (high - low) or abs(high) or 1.0
     rough = span / most
     power = 10.0 ** math.floor(math.log10(rough))
-    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough * (1 - 1e-9))
+    steps = (power, 2 * power, 5 * power, 10 * power)
+    # A rounding error must not lead to a coarser step, or to a tick more.
+    step = next(step for step in steps if step >= rough * (1 - 1e-9))
     first = math.floor(low / step + 1e-9)
-    last = math.ceil(high / step - 1e-9)
-    return [round(step * number, 12) for number in range(first, max(last, first + 1) + 1)]
+    last = max(math.ceil(high / step - 1e-9), first + 1)
+    return [round(step * number, 12) for number in range(first, last + 1)]
 
 
 def short(number: str) -> str:
@@ -114,9 +118,9 @@ def fronts_of_clip() -> list[Front]:
     for strategy, strengths in FRONTS.items():
         chosen = nt2vr.System("CLIP", strategy).strength_for(card)
         marked = {*MARKED[strategy], chosen}
-        systems = [
-            nt2vr.System("CLIP", strategy, strength) for strength in sorted({*strengths, *marked})
-        ]
+        systems = []
+        for strength in sorted({*strengths, *marked}):
+            systems.append(nt2vr.System("CLIP", strategy, strength))
         fronts.append(Front(strategy, systems, marked))
     return fronts
 
@@ -140,8 +144,8 @@ class Plane:
         pairs = [values[COMPOSED_HARD_PAIRS] for values in metrics.values()]
         return cls(ticks(min(mirs), max(mirs), 6), ticks(min(pairs), max(pairs), 6))
 
-    def place(self, values: Mapping[str, float]) -> tuple[float, float]:
-        """Return where a system lies, in pixels from the left and from the top."""
+    def position(self, values: Mapping[str, float]) -> Position:
+        """Return where a system lies."""
         across = (values[COMPOSED_MIR] - self.xs[0]) / (self.xs[-1] - self.xs[0])
         up = (values[COMPOSED_HARD_PAIRS] - self.ys[0]) / (self.ys[-1] - self.ys[0])
         x = LEFT + across * (WIDTH - LEFT - RIGHT)
@@ -157,9 +161,10 @@ def chart(fronts: Sequence[Front], metrics: Metrics) -> Iterator[str]:
     yield f"<style>{STYLE}</style>"
     yield from axes(plane.xs, plane.ys)
     for front in fronts:
-        yield from curve(front, [plane.place(metrics[system.name]) for system in front.systems])
+        positions = [plane.position(metrics[system.name]) for system in front.systems]
+        yield from curve(front, positions)
     for name in (*MODELS, "CLIP drop"):
-        x, y = plane.place(metrics[name])
+        x, y = plane.position(metrics[name])
         dx, dy, anchor = OFFSETS.get(name, (8, 4, "start"))
         kind = "drop" if name == "CLIP drop" else "model"
         yield f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="5"/>'
@@ -168,13 +173,13 @@ def chart(fronts: Sequence[Front], metrics: Metrics) -> Iterator[str]:
     yield "</svg>"
 
 
-def curve(front: Front, places: Sequence[tuple[float, float]]) -> Iterator[str]:
+def curve(front: Front, positions: Sequence[Position]) -> Iterator[str]:
     """Yield the curve of a front, its points, and labels of those that are marked."""
     colour = COLOURS[front.strategy]
     dx, dy, anchor = OFFSETS[front.strategy]
-    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in positions)
     yield f'<polyline points="{path}" stroke="{colour}"/>'
-    for system, (x, y) in zip(front.systems, places, strict=True):
+    for system, (x, y) in zip(front.systems, positions, strict=True):
         yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{colour}"><title>{system.name}</title></circle>'
         if system.strength in front.marked:
             label = f"{STRENGTHS[front.strategy].symbol} {system.strength:g}"
@@ -186,12 +191,12 @@ def axes(xs: Sequence[float], ys: Sequence[float]) -> Iterator[str]:
     right = WIDTH - RIGHT
     bottom = HEIGHT - BOTTOM
     top = 2 * MARGIN
-    for place, y in enumerate(ys):
-        height = bottom - place / (len(ys) - 1) * (bottom - top)
+    for number, y in enumerate(ys):
+        height = bottom - number / (len(ys) - 1) * (bottom - top)
         yield f'<path class="axis" d="M{LEFT} {height:.1f}H{right}"/>'
         yield text(LEFT - 6, height + 4, f"{y:g}", "end")
-    for place, x in enumerate(xs):
-        across = LEFT + place / (len(xs) - 1) * (right - LEFT)
+    for number, x in enumerate(xs):
+        across = LEFT + number / (len(xs) - 1) * (right - LEFT)
         yield text(across, bottom + 16, short(f"{x:.2g}"), "middle")
     yield text(4, MARGIN, "hard pairs, %")
     yield text(right, HEIGHT - 6, "composed MIR", "end")
@@ -199,9 +204,9 @@ def axes(xs: Sequence[float], ys: Sequence[float]) -> Iterator[str]:
 
 def legend() -> Iterator[str]:
     """Yield the names of the fronts."""
-    for place, (strategy, colour) in enumerate(COLOURS.items()):
+    for number, (strategy, colour) in enumerate(COLOURS.items()):
         x = LEFT + 16
-        y = HEIGHT // 2 + 18 * place
+        y = HEIGHT // 2 + 18 * number
         yield f'<path d="M{x} {y - 4}h18" stroke="{colour}" stroke-width="2"/>'
         yield text(x + 24, y, f"CLIP {strategy}, by {STRENGTHS[strategy].symbol}")
 

@@ -42,13 +42,12 @@ def main() -> None:
     total = K * len(stories())
     write_head(f"of {total} clips", "right", "show the unwanted part", "lack the wanted part")
     for name, count_of in counts.items():
-        right, violating, missing = (
-            f"{100 * count_of[verdict] / total:.0f} %" for verdict in ("right", "violation", "miss")
-        )
+        cells = []
+        for verdict in ("right", "violation", "miss"):
+            cells.append(f"{100 * count_of[verdict] / total:.0f} %")
         if name == POSSIBLE:
-            write_row(name, right, "–", "–")
-        else:
-            write_row(name, right, violating, missing)
+            cells = [cells[0], "–", "–"]
+        write_row(name, *cells)
 
 
 if __name__ == "__main__":

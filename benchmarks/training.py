@@ -105,9 +105,10 @@ def rows() -> dict[str, Row]:
 def gallery_clips(config: TrainConfig, videos: Sequence[Video]) -> Clips:
     """Decode the gallery once, as training does with video files."""
     with Decoder() as decoder:
-        decodings = [
-            decoder.frames(video.path, config.frames.num_frames, config.framing) for video in videos
-        ]
+        decodings = []
+        for video in videos:
+            decoding = decoder.frames(video.path, config.frames.num_frames, config.framing)
+            decodings.append(decoding)
         frames = np.stack([decoding.result() for decoding in decodings])
     return Clips(frames, WorldSentences(scenes_of(videos)))
 
@@ -254,9 +255,10 @@ def measure(row: Row, videos: Sequence[Video], rounds: int) -> list[object]:
         # The first step warms up.
         for step in loops:
             step()
-        rates = np.array(
-            [[captions_per_s(step, row.steps) for step in loops] for _ in range(rounds)]
-        )
+        rates = np.zeros((rounds, len(loops)))
+        for number in range(rounds):
+            for column, step in enumerate(loops):
+                rates[number, column] = captions_per_s(step, row.steps)
     # How many times the rate of each plain loop.
     factors = rates[:, :1] / rates[:, 1:]
     cells = [ranged(column.tolist()) for column in np.hstack([rates, factors]).T]

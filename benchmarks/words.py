@@ -146,19 +146,21 @@ def of_night(search: WordSearch) -> dict[str, Any]:
         if any(subject.acts for subject in label.claim.subjects):
             continue
         is_shown = search.table.holding(label.claim)
-        if min((is_shown & is_night).sum(), (is_shown & ~is_night).sum()) >= FEWEST:
+        num_by_night = (is_shown & is_night).sum()
+        num_by_day = (is_shown & ~is_night).sum()
+        if min(num_by_night, num_by_day) >= FEWEST:
             is_shown_of[label.texts[-1]] = is_shown
 
     shown = np.stack([*is_shown_of.values()])
     percentages: dict[str, Any] = {"sentences": len(is_shown_of)}
-    for denied, is_unwanted in (
-        (" but not at night", is_night),
-        (" but not by day", ~is_night),
-        ("", is_night),
+    for name, denied, is_unwanted in (
+        ("but not at night", " but not at night", is_night),
+        ("but not by day", " but not by day", ~is_night),
+        ("drop: not at night", "", is_night),
     ):
         scores = search.scores([f"{text}{denied}" for text in is_shown_of])
         ordered, _ = ordered_shares(scores, shown & ~is_unwanted, shown & is_unwanted)
-        percentages[denied.strip() or "drop: not at night"] = 100 * float(ordered.mean())
+        percentages[name] = 100 * float(ordered.mean())
     return percentages
 
 
@@ -188,16 +190,17 @@ def measure(search: WordSearch, scenes: Sequence[Scene]) -> dict[str, Any]:
     of_known_word = search.precisions(dict(unseen.values()))
     in_place = [of_known_word[unseen[word][0]] for word in of_unseen]
     precisions_of_things = of_things(search)
+    precisions_of_known = list(known.values())
     return {
         "clips": len(scenes),
         "known": {
             "words": len(known),
-            "precision@10": _mean([*known.values()]),
-            "at least .5": _share_from([*known.values()], 0.5),
+            "precision@10": _mean(precisions_of_known),
+            "at least .5": _share_from(precisions_of_known, 0.5),
         },
         "unseen": {
             "words": len(of_unseen),
-            "precision@10": _mean([*of_unseen.values()]),
+            "precision@10": _mean(list(of_unseen.values())),
             "of the known word": _mean(in_place),
             "worst": sorted(of_unseen, key=of_unseen.__getitem__)[:40],
         },

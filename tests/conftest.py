@@ -134,10 +134,11 @@ def decoder() -> Iterator[Decoder]:
 @pytest.fixture(scope="session")
 def gallery_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder whose cache all tests of the shipped gallery share; the first process embeds it, others wait."""
-    workers = "PYTEST_XDIST_WORKER" in os.environ
-    folder = (
-        tmp_path_factory.getbasetemp().parent if workers else tmp_path_factory.getbasetemp()
-    ) / "gallery_data"
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        # Each worker has a folder in that of the run.
+        shared = shared.parent
+    folder = shared / "gallery_data"
     folder.mkdir(exist_ok=True)
     with FileLock(folder.with_suffix(".lock")):
         if not (folder / "embeddings").exists():
@@ -206,10 +207,11 @@ def run_app(
     (data / "evaluation").mkdir(parents=True, exist_ok=True)
     # Its report would be opened instead of the form.
     (data / "evaluation" / READY_MARK).touch()
-    for shared in (cache, cache.with_name("embeddings")) if cache is not None else ():
-        if not (data / shared.name).exists():
-            shared.mkdir(exist_ok=True)
-            (data / shared.name).symlink_to(shared)
+    if cache is not None:
+        for shared in (cache, cache.with_name("embeddings")):
+            if not (data / shared.name).exists():
+                shared.mkdir(exist_ok=True)
+                (data / shared.name).symlink_to(shared)
     command = [sys.executable, *program, "--port", str(port), "--data-dir", str(data), *flags]
     env = {**os.environ, "HOME": str(folder), "PYTHONUNBUFFERED": "1", **environment}
     with (
@@ -221,9 +223,8 @@ def run_app(
             _wait_for(app)
             yield app
             logged = path.read_text(encoding="utf-8")
-            assert logged.count("Traceback") == logged.count(WITHOUT_SPACES), logged[
-                logged.rindex("Traceback") :
-            ]
+            last_traceback = logged[logged.rfind("Traceback") :]
+            assert logged.count("Traceback") == logged.count(WITHOUT_SPACES), last_traceback
         finally:
             process.terminate()
             process.wait(timeout=20)

@@ -40,13 +40,10 @@ class Files:
         progress(0, 0, "listing files")
         self.progress = progress
         self.path = path.absolute()
-        if path.is_dir():
-            self.folder = path.absolute()
-        else:
-            self.folder = path.absolute().parent
+        self.folder = self.path if path.is_dir() else self.path.parent
         relative_paths = relative_files(self.folder)
         self.media = MediaLookup(self.folder, relative_paths)
-        self._annotations = [path.absolute()]
+        self._annotations = [self.path]
         if path.is_dir():
             self._annotations = []
             for name in relative_paths:

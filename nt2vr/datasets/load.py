@@ -139,9 +139,7 @@ def _load(
     located = _located_videos(annotations, files, with_files, progress)
 
     check_splits(name, located.described)
-    splits = captions_by_split(located.described)
-    if splits.keys() == {"all"}:
-        splits = split_by_folder(splits["all"], located.paths)
+    splits = _splits_of(located)
     split, split_remarks = _available_split(name, splits, split, or_validation)
 
     videos = _videos(captions_of_split(name, splits, split), located.paths, files.folder)
@@ -187,6 +185,14 @@ def _located_videos(
     merged = merge_by_file(described, located)
     remarks += further_remarks(merged, located, files)
     return _LocatedVideos(merged, located.files, remarks)
+
+
+def _splits_of(located: _LocatedVideos) -> dict[Split, Captions]:
+    """Return the captions by split, as annotated, or else as folders are named."""
+    splits = captions_by_split(located.described)
+    if splits.keys() == {"all"}:
+        return split_by_folder(splits["all"], located.paths)
+    return splits
 
 
 def _available_split(

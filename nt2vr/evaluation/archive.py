@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -18,17 +18,15 @@ from filelock import FileLock, Timeout
 from nt2vr.errors import ConfigError, quoted, reason_of, warn_once
 from nt2vr.evaluation.benchmark_kinds import benchmark_kinds
 from nt2vr.evaluation.report import QUERIES, REPORT, Report
-from nt2vr.evaluation.stored_reports import UNREADABLE, load_report
+from nt2vr.evaluation.stored_reports import UNREADABLE, load_report, read_with_schema
 from nt2vr.evaluation.tables import FORMS, write_tables
 from nt2vr.files import (
     SafeCsv,
     atomic_write,
     hash_text,
-    parse_json,
     size_text,
     slug,
     with_schema,
-    without_schema,
     write_json,
 )
 from nt2vr.media.limits import LIMITS, bytes_in, evict
@@ -44,6 +42,8 @@ FILES = (REPORT, *FORMS, QUERIES, QUERIES_CSV, REVIEW)
 LOCK_S = 10.0
 # Reports cached in memory: 20 MB each for 10,000 queries.
 LOADED = 4
+# Entries of the list cached in memory: a few hundred bytes each.
+LISTED = 4096
 MAX_REPORTS = LIMITS["reports"].count
 MAX_BYTES = LIMITS["reports"].num_bytes
 # Characters.
@@ -188,7 +188,7 @@ class Archive:
         return _load(folder, (folder / REPORT).stat().st_mtime_ns)
 
     def summary(self, report_id: str) -> dict[str, Any]:
-        return _read(self._known(report_id) / REPORT)
+        return read_with_schema(self._known(report_id) / REPORT)
 
     def files(self, report_id: str) -> list[str]:
         folder = self._known(report_id)
@@ -242,14 +242,10 @@ def _load(folder: Path, written: int) -> Report:
     return load_report(folder)
 
 
-def _read(path: Path) -> dict[str, Any]:
-    return without_schema(parse_json(path.read_text(encoding="utf-8")), path)
-
-
-@cache
+@lru_cache(LISTED)
 def _read_entry(path: Path, written: int) -> Entry:
     """Read what the list shows of a report that was `written` at this time, in nanoseconds."""
-    summary = _read(path)
+    summary = read_with_schema(path)
     systems = tuple(str(system["system"]) for system in summary["systems"])
     return Entry(
         report_id=path.parent.name,
@@ -266,7 +262,7 @@ def read_remarks(folder: Path) -> dict[int, Remark]:
         return {}
     try:
         remarks = {}
-        for position, line in _read(path)["queries"].items():
+        for position, line in read_with_schema(path)["queries"].items():
             remarks[int(position)] = Remark(str(line["tag"]), str(line["note"]))
     except UNREADABLE as error:
         raise ConfigError(

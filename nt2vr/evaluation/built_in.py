@@ -8,7 +8,7 @@ of two motions, neither caption fits the other's scene.
 
 import random
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, product
 from pathlib import Path
 from types import MappingProxyType
@@ -19,6 +19,7 @@ from nt2vr.evaluation.embed_media import EmbeddedVideos, content_of, embed_files
 from nt2vr.evaluation.measures import LENIENT
 from nt2vr.evaluation.metric_names import KS, ORIGINAL_MIR, ORIGINAL_RECALLS
 from nt2vr.evaluation.queries import JudgedQuery, Mask, cue_of, row_array
+from nt2vr.evaluation.roles import Metrics
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
@@ -255,7 +256,7 @@ def _benchmark(
     data: str,
     seed: int,
     cache: Path,
-    references: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
+    references: Metrics = MappingProxyType({}),
 ) -> TextBenchmark:
     split = scenes[0].split
 

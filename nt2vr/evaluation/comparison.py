@@ -15,7 +15,7 @@ from nt2vr.evaluation.intervals import (
     intervals_of_means,
     sign_flip_p,
 )
-from nt2vr.evaluation.measures import FIRST_PAGE, Array, Ranks
+from nt2vr.evaluation.measures import FIRST_PAGE, Array
 from nt2vr.evaluation.queries import JudgedQuery, Mask, kinds_of
 from nt2vr.evaluation.report import Report
 from nt2vr.search.judge import Verdict
@@ -56,11 +56,7 @@ def positions_by_difference(
     """
     for name in (first, second):
         report.check_system(name)
-    measured = report.measured
-    gains = np.log(measured[first].ranks) - np.log(measured[second].ranks)
-    is_negated = kinds_of(report.queries) == "negated"
-    gains[is_negated] *= -1
-
+    gains = _gains(report, first, second)
     words = text.lower().split()
     is_listed = np.array([_fits(query, kind, cue, words) for query in report.queries])
     if change == IMPROVED:
@@ -68,8 +64,7 @@ def positions_by_difference(
     if change == WORSENED:
         is_listed &= gains < 0
     if fails_everywhere:
-        ranks = [of_system.ranks for of_system in measured.values()]
-        is_listed &= _fails_everywhere(ranks, is_negated)
+        is_listed &= _fails_everywhere(report)
     if positions is not None:
         is_listed &= np.isin(np.arange(len(is_listed)), list(positions))
 
@@ -78,9 +73,19 @@ def positions_by_difference(
     return listed
 
 
-def _fails_everywhere(ranks: Sequence[Ranks], is_negated: Mask) -> Mask:
-    """Return whether each query fails under all systems, given their ranks."""
-    is_on_page = np.stack(ranks) <= FIRST_PAGE  # (S, Q)
+def _gains(report: Report, first: str, second: str) -> Array:
+    """Return by how much the second system beats the first, query by query: (Q,)."""
+    gains: Array = np.log(report.measured[first].ranks) - np.log(report.measured[second].ranks)
+    is_negated = kinds_of(report.queries) == "negated"
+    gains[is_negated] *= -1
+    return gains
+
+
+def _fails_everywhere(report: Report) -> Mask:
+    """Return whether each query fails under all systems."""
+    ranks = np.stack([measured.ranks for measured in report.measured.values()])  # (S, Q)
+    is_on_page = ranks <= FIRST_PAGE
+    is_negated = kinds_of(report.queries) == "negated"
     return np.where(is_negated, is_on_page.all(axis=0), ~is_on_page.any(axis=0))
 
 

@@ -93,14 +93,11 @@ def embed_files(
         readable = embedded.embeddings
         if of_frames or encoder.capabilities.weighs_frames:
             readable = embedded.all_frames[embedded.frame_rows]
-        shape_of_video = readable.shape[1:]
-        embeddings = np.zeros((len(videos), *shape_of_video), np.float32)
-        readable_rows = [row_of[video.video_id] for video in embedded.gallery.videos]
-        embeddings[readable_rows] = readable
+        rows = [row_of[video.video_id] for video in embedded.gallery.videos]
         unreadable: dict[str, str] = {}
         for video_id, reason in embedded.skipped:
             unreadable.setdefault(video_id, reason)
-        return EmbeddedVideos(embeddings, unreadable)
+        return EmbeddedVideos(_with_zeros(readable, rows, len(videos)), unreadable)
 
     return embed
 
@@ -128,11 +125,17 @@ def embed_vectors(
             if video.video_id in of_input.of_video:
                 rows.append(row)
                 inputs.append(of_input.of_video[video.video_id])
-        embeddings = np.zeros((len(videos), encoder.embed_dim), np.float32)
-        embeddings[rows] = encoder.pool(np.stack(inputs)[:, None])
-        return EmbeddedVideos(embeddings)
+        pooled = encoder.pool(np.stack(inputs)[:, None])
+        return EmbeddedVideos(_with_zeros(pooled, rows, len(videos)))
 
     return embed
+
+
+def _with_zeros(embeddings: Vectors, rows: Sequence[int], count: int) -> Vectors:
+    """Return so many rows, zeros but for those that have an embedding."""
+    padded = np.zeros((count, *embeddings.shape[1:]), np.float32)
+    padded[rows] = embeddings
+    return padded
 
 
 def _check_width(encoder: Encoder, vectors: VideoVectors) -> None:

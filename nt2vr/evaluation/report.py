@@ -43,6 +43,7 @@ from nt2vr.evaluation.measures import (
     metric_values,
 )
 from nt2vr.evaluation.queries import JudgedQuery, kinds_of, row_array
+from nt2vr.evaluation.roles import Metrics
 from nt2vr.files import atomic_write, with_schema, write_json
 from nt2vr.media.gallery import Video
 from nt2vr.settings import project_version
@@ -203,7 +204,7 @@ class Report:
     name: str
     digest: str
     source: Mapping[str, Any]
-    references: Mapping[str, Mapping[str, float]]
+    references: Metrics
     video_ids: tuple[str, ...]
     texts: tuple[str, ...]
     queries: tuple[JudgedQuery, ...]

@@ -55,8 +55,7 @@ Arrays = Mapping[str, NDArray[Any]]
 def load_report(folder: Path) -> Report:
     """Read what `Report.save` wrote; a ConfigError says if it is damaged, or of a newer nT2VR."""
     try:
-        path = folder / REPORT
-        summary = without_schema(parse_json(path.read_text(encoding="utf-8")), path)
+        summary = read_with_schema(folder / REPORT)
         lines = _read_lines(folder / QUERIES)
         with (folder / ARRAYS).open("rb") as file, np.load(file, allow_pickle=False) as stored:
             arrays = dict(stored)
@@ -81,6 +80,11 @@ def load_report(folder: Path) -> Report:
             f"{folder.name} has no readable report ({reason_of(error)}). Evaluate again."
         ) from error
     return report
+
+
+def read_with_schema(path: Path) -> dict[str, Any]:
+    """Read a JSON object that says the version of its schema; a newer one is a ConfigError."""
+    return without_schema(parse_json(path.read_text(encoding="utf-8")), path)
 
 
 def _read_lines(path: Path) -> list[Any]:

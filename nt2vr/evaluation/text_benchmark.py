@@ -19,6 +19,7 @@ from nt2vr.evaluation.measures import (
 )
 from nt2vr.evaluation.queries import KIND_NAMES, JudgedQuery, Mask, Rows, kinds_of, renumbered
 from nt2vr.evaluation.report import Presentation, Report, Result
+from nt2vr.evaluation.roles import Metrics
 from nt2vr.evaluation.scoring import caption_ranks, choices_of, measure_block, measure_choices
 from nt2vr.evaluation.text_presentation import TEXTS
 from nt2vr.evaluation.text_systems import PLAIN, Step, parse_query, search_vectors, system_spec
@@ -52,7 +53,7 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
 
     presentation: ClassVar[Presentation] = TEXTS
 
-    references: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    references: Metrics = field(default_factory=dict)
     texts: tuple[str, ...] = ()
     captions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     averaged: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -193,10 +193,8 @@ def _encode_on_workers(
     report: Callable[[], None],
 ) -> Iterator[Batch]:
     """Encode clips in batches, as `Encode` does, by workers that end with the last batch."""
-    batches = []
-    for start in range(0, len(clips), batch_size):
-        batches.append(clips[start : start + batch_size])
-
+    starts = range(0, len(clips), batch_size)
+    batches = [clips[start : start + batch_size] for start in starts]
     crew = _Crew(ray, start_worker, batches)
     try:
         for _ in range(min(num_workers, len(batches))):

@@ -15,7 +15,7 @@ from nt2vr.library.listing import list_files
 from nt2vr.library.move import Moved
 from nt2vr.library.source import Source
 from nt2vr.library.windows import windows
-from nt2vr.media.decode import CLOSED, Decoder, ahead
+from nt2vr.media.decode import CLOSED, Decoder, Decoding, ahead
 from nt2vr.media.gallery import Gallery
 from nt2vr.media.store import Cache
 from nt2vr.media.video import Probe
@@ -47,6 +47,8 @@ class Updated:
 
 
 # A job of a library; a move names no model.
+# What a file contains, and its number of clips; or why it cannot be used.
+Outcome = tuple[Probe, int] | str
 IndexJob = Job[Updated | Moved]
 
 
@@ -169,22 +171,14 @@ def _probe(
     """Read what files contain, several at a time, and store it once a second."""
     processes = counted(decoder.num_workers, "process", "processes")
     progress(0, len(files), f"reading files: starting {processes}")
-    outcomes: dict[str, tuple[Probe, int] | str] = {}
+    outcomes: dict[str, Outcome] = {}
     stored_s = time.monotonic()
     try:
         started = ((file, decoder.probe(Path(file.path), source.root)) for file in files)
         probing = ahead(started, PROBES_PER_CHILD * decoder.num_workers)
         for done, (file, decoding) in enumerate(probing):
             progress(done, len(files), f"reading files: {file.id}")
-            try:
-                probe: Probe = decoding.result()
-                num_clips = len(windows(probe.seconds, probe.num_frames, source.window_s))
-                outcomes[file.id] = (probe, num_clips)
-            except MediaError as error:
-                if str(error).endswith(CLOSED):
-                    raise InterruptedError from None
-                outcomes[file.id] = str(error)
-
+            outcomes[file.id] = _outcome(decoding, source.window_s)
             if time.monotonic() - stored_s > COMMIT_S:
                 inventory.put_probes(outcomes)
                 outcomes.clear()
@@ -192,3 +186,13 @@ def _probe(
     finally:
         inventory.put_probes(outcomes)
     progress(len(files), len(files), "reading files")
+
+
+def _outcome(decoding: Decoding, window_s: float) -> Outcome:
+    try:
+        probe: Probe = decoding.result()
+    except MediaError as error:
+        if str(error).endswith(CLOSED):
+            raise InterruptedError from None
+        return str(error)
+    return probe, len(windows(probe.seconds, probe.num_frames, window_s))

@@ -49,9 +49,9 @@ def _cropped(picture: Pixels, framing: Framing) -> Pixels:
     """Resize a picture until its shortest side fits, and crop the centre."""
     height, width = picture.shape[:2]
     longest = MAX_ASPECT * min(height, width)
-    if max(height, width) > longest:
-        picture = _centre(picture, min(height, longest), min(width, longest))
-        height, width = picture.shape[:2]
+    height = min(height, longest)
+    width = min(width, longest)
+    picture = _centre(picture, height, width)
 
     # The side that must grow most, or shrink least, decides.
     frame_height, frame_width = framing.shape
@@ -69,7 +69,11 @@ def shrunk_size(height: int, width: int, limits: Limits) -> tuple[int, int]:
     """Return height and width within limits, in proportion, and even, as codecs want them."""
     max_short, max_long = limits
     scale = min(1.0, max_short / min(height, width), max_long / max(height, width))
-    return max(2, round(height * scale / 2) * 2), max(2, round(width * scale / 2) * 2)
+    return _even(height * scale), _even(width * scale)
+
+
+def _even(side: float) -> int:
+    return max(2, round(side / 2) * 2)
 
 
 def shrunk(picture: Pixels, limits: Limits | None) -> Pixels:

@@ -174,39 +174,64 @@ def read_checkpoint(folder: Path, device: str = "cpu", verify: bool = False) -> 
             visual one alone.
     """
     card = read_card(folder)
-    device = resolve_device(device)
     with loading(folder):
-        model_cfg, preprocess_cfg = _configs_of_towers(folder)
+        configs = _configs_of_towers(folder)
+        model_cfg, _ = configs
         # Before the base, which may be missing: a head that does not fit its card is named first.
         heads = _read_heads(folder, card, model_cfg["embed_dim"])
         stored = _read_stored(folder, card, model_cfg)
-        shared = shared_weights(stored.base, device)
-        weights = {**shared.tensors, **stored.changed}
-        model = with_weights(empty_model(model_cfg, preprocess_cfg), weights).to(device)
-
-        # Models that share the visual tower of their base share its hash, and its folding, too.
-        tower = SharedWeights(weights) if _has_visual_tower(stored.changed) else shared
+        towers = _load_towers(stored, configs, resolve_device(device))
+        folded = towers.visual.folded
         visual_cfg = json.dumps({**model_cfg, "text_cfg": {}})
         encoder = OpenClipEncoder(
-            model,
+            towers.model,
             stored.tokenizer,
             card,
             *heads,
-            folded=tower.folded.get(visual_cfg),
+            folded=folded.get(visual_cfg),
         )
-        tower.folded[visual_cfg] = encoder.folded
-        encoder.shared = shared
+        folded[visual_cfg] = encoder.folded
+        encoder.shared = towers.shared
         encoder.composers = read_composers(folder, encoder.embed_dim)
 
-    is_as_on_card = tower.visual_fingerprint == card.visual.fingerprint
-    if verify and is_as_on_card:
-        digest = digest_of(stored.tokenizer)
-        is_as_on_card = text_fingerprint(weights, digest) == card.text.fingerprint
-    if not is_as_on_card:
+    if not _is_as_on_card(card, towers, stored.tokenizer, verify):
         raise CheckpointError(
             f"{folder} holds weights that do not match its card. Write the checkpoint again."
         )
     return encoder
+
+
+class _LoadedTowers(NamedTuple):
+    """A model of pictures and texts on its device.
+
+    Attributes:
+        weights: all of them.
+        shared: those of its base, which other models use, too.
+        visual: the weights with its visual tower. Models that share that of their base share its
+            hash, and its folding, too.
+    """
+
+    model: Any
+    weights: "dict[str, Tensor]"
+    shared: SharedWeights
+    visual: SharedWeights
+
+
+def _load_towers(stored: "_StoredTowers", configs: Configs, device: str) -> _LoadedTowers:
+    shared = shared_weights(stored.base, device)
+    weights = {**shared.tensors, **stored.changed}
+    model = with_weights(empty_model(*configs), weights).to(device)
+    visual = SharedWeights(weights) if _has_visual_tower(stored.changed) else shared
+    return _LoadedTowers(model, weights, shared, visual)
+
+
+def _is_as_on_card(card: Card, towers: _LoadedTowers, tokenizer: Any, verify: bool) -> bool:
+    """Compare the fingerprints of both towers with the card, or of the visual one alone."""
+    if towers.visual.visual_fingerprint != card.visual.fingerprint:
+        return False
+    if not verify:
+        return True
+    return text_fingerprint(towers.weights, digest_of(tokenizer)) == card.text.fingerprint
 
 
 def _read_heads(folder: Path, card: Card, embed_dim: int) -> "tuple[nn.Module, TextSide | None]":

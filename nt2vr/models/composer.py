@@ -66,11 +66,12 @@ class Composer(ABC):
 def names_in(folders: Iterable[Path]) -> tuple[str, ...]:
     """List the composers that at least one of these checkpoint folders has."""
     folders = tuple(folders)
-    return tuple(
-        name
-        for name in composers()
-        if any((folder / extension_file(name)).is_file() for folder in folders)
-    )
+    names = []
+    for name in composers():
+        file_name = extension_file(name)
+        if any((folder / file_name).is_file() for folder in folders):
+            names.append(name)
+    return tuple(names)
 
 
 def read_composers(folder: Path, width: int) -> dict[str, Composer]:

@@ -125,10 +125,8 @@ def available() -> list[str]:
 
 def can_download(name: str) -> bool:
     """Ask the Hub, for a few seconds at most, whether it has the weights of one of open_clip's pre-trained models."""
-    import open_clip  # noqa: PLC0415  see `pretrained`
-
     try:
-        return _weights(open_clip.get_pretrained_cfg(*pretrained(name))["hf_hub"]) is not None
+        return _weights(*pretrained(name)) is not None
     except Nt2vrError:
         return False
 
@@ -153,18 +151,11 @@ class Pretrained(Origin):
     @classmethod
     def of(cls, source: str, options: AddOptions) -> "Pretrained":
         """Ask the Hub, or its cache on this machine, for the files; an Nt2vrError says why there are none."""
-        import open_clip  # noqa: PLC0415  see `pretrained`
-
         architecture, tag = pretrained(source)
         title = f"{architecture} / {tag}"
         options.check_used((), title)
-        model_cfg = open_clip.get_model_config(architecture)
-        # The weights have an activation, not the architecture.
-        config = open_clip.get_pretrained_cfg(architecture, tag)
-        if "quick_gelu" in config:
-            model_cfg["quick_gelu"] = config["quick_gelu"]
-
-        weights = _weights(config["hf_hub"])
+        model_cfg = _model_cfg(architecture, tag)
+        weights = _weights(architecture, tag)
         if weights is None:
             raise DownloadError(f"{title} has no weights that can be read. Choose another model.")
         tokenizer_files = tuple(_tokenizer_files(model_cfg["text_cfg"], weights.repository, title))
@@ -244,8 +235,22 @@ def download_all(names: Sequence[str], add: Callable[[str], object]) -> None:
             logger.warning("NT2VR_MODELS: %s", error)
 
 
-def _weights(hub_name: str) -> RemoteFile | None:
-    """Find weights, "owner/repository/FILE" or without FILE."""
+def _model_cfg(architecture: str, tag: str) -> dict[str, Any]:
+    import open_clip  # noqa: PLC0415  see `pretrained`
+
+    model_cfg: dict[str, Any] = open_clip.get_model_config(architecture)
+    # The weights have an activation, not the architecture.
+    config = open_clip.get_pretrained_cfg(architecture, tag)
+    if "quick_gelu" in config:
+        model_cfg["quick_gelu"] = config["quick_gelu"]
+    return model_cfg
+
+
+def _weights(architecture: str, tag: str) -> RemoteFile | None:
+    """Find weights, which open_clip knows as "owner/repository/FILE" or without FILE."""
+    import open_clip  # noqa: PLC0415  see `pretrained`
+
+    hub_name = open_clip.get_pretrained_cfg(architecture, tag)["hf_hub"]
     repository, _, file_name = hub_name.rpartition("/")
     if file_name:
         return _find(repository, file_name)

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.models.card import CONFIG
@@ -78,7 +78,7 @@ def architecture_of(
             return Architecture(file.parent.name, *read_configs(file.parent), source=CONFIG)
     for source, name in _noted(content, file):
         architecture = _of_open_clip(name, source)
-        if not fitted(architecture.model_cfg, clip.weights)[2]:
+        if not fitted(architecture.model_cfg, clip.weights).misfits:
             return architecture
     return _guessed(clip, file)
 
@@ -93,8 +93,9 @@ def _named(name: str, models: ModelsHere) -> Architecture:
     architectures = open_clip.list_models()
     if name in architectures:
         return _of_open_clip(name)
-    near = get_close_matches(name, [*models.names(), *architectures], 5, 0.3) or ["ViT-B-32"]
-    raise ConfigError(f"Unknown model {quoted(name)}. Try {', '.join(near)}.")
+    all_names = [*models.names(), *architectures]
+    similar_names = get_close_matches(name, all_names, n=5, cutoff=0.3) or ["ViT-B-32"]
+    raise ConfigError(f"Unknown model {quoted(name)}. Try {', '.join(similar_names)}.")
 
 
 def _of_open_clip(name: str, source: str = "") -> Architecture:
@@ -161,26 +162,29 @@ def _guessed(clip: ForeignClip, file: Path) -> Architecture:
 
 def _of_transformers(name: str, config: Config, file: Path) -> Architecture:
     """Complete a configuration by what transformers' files say; what they leave out are its defaults."""
-    theirs = _read_dict(file.parent / CONFIG_JSON)
-    pictures = _read_dict(file.parent / PREPROCESSOR)
+    their_config = _read_dict(file.parent / CONFIG_JSON)
+    their_preprocessor = _read_dict(file.parent / PREPROCESSOR)
     is_siglip = "timm_model_name" in config["vision_cfg"]
     preprocess: Config = {}
     if is_siglip:
         preprocess = {"resize_mode": "squash", "mean": [0.5] * 3, "std": [0.5] * 3}
-    elif theirs:
-        _complete(config, theirs)
+    elif their_config:
+        _complete(config, their_config)
 
-    if pictures.get("image_mean") and pictures.get("image_std"):
-        preprocess |= {"mean": pictures["image_mean"], "std": pictures["image_std"]}
-    interpolation = RESAMPLINGS.get(pictures.get("resample", 0))
+    if their_preprocessor.get("image_mean") and their_preprocessor.get("image_std"):
+        preprocess |= {
+            "mean": their_preprocessor["image_mean"],
+            "std": their_preprocessor["image_std"],
+        }
+    interpolation = RESAMPLINGS.get(their_preprocessor.get("resample", 0))
     if interpolation:
         preprocess["interpolation"] = interpolation
     return Architecture(
         name,
         config,
         preprocess,
-        source=CONFIG_JSON if theirs else "",
-        is_guess=not theirs and not is_siglip,
+        source=CONFIG_JSON if their_config else "",
+        is_guess=not their_config and not is_siglip,
     )
 
 
@@ -190,39 +194,51 @@ def _read_dict(file: Path) -> Config:
     return {}
 
 
-def _complete(config: Config, theirs: Config) -> None:
+def _complete(config: Config, their_config: Config) -> None:
     """Write what transformers' configuration of a CLIP says, and no shape, into open_clip's."""
-    vision = dict(theirs.get("vision_config") or {})
-    text = dict(theirs.get("text_config") or {})
+    vision = dict(their_config.get("vision_config") or {})
+    text = dict(their_config.get("text_config") or {})
     num_heads = int(vision.get("num_attention_heads", 12))
     config["vision_cfg"]["head_width"] = config["vision_cfg"]["width"] // num_heads
     config["text_cfg"]["heads"] = int(text.get("num_attention_heads", 8))
     config["quick_gelu"] = vision.get("hidden_act", "quick_gelu") == "quick_gelu"
 
 
+class FittedModel(NamedTuple):
+    """A model without memory, and weights that are compared with it.
+
+    Attributes:
+        weights: by the model's own names.
+        misfits: in what they do not fit it; empty if they do.
+    """
+
+    model: Any
+    weights: "Weights"
+    misfits: str
+
+
 def fitted(
     model_cfg: Config, weights: "Weights", preprocess_cfg: Config | None = None
-) -> tuple[Any, "Weights", str]:
-    """Return a model without memory, weights by its own names, and in what they do not fit it."""
+) -> FittedModel:
     import torch  # noqa: PLC0415  the page is up before torch is
 
     with torch.device("meta"), unfilled():
         model = build_model(model_cfg, preprocess_cfg or {}, "meta")
     expected: Weights = model.state_dict()
     # Embeddings do not depend on these counters, and some files lack them.
-    own: Weights = {}
+    renamed: Weights = {}
     for name in expected:
         if name.endswith("num_batches_tracked"):
-            own[name] = torch.zeros((), dtype=torch.long)
+            renamed[name] = torch.zeros((), dtype=torch.long)
     # The decoder of a CoCa, too, is beside the text tower.
     beside_text = {name.split(".")[0] for name in expected} - {"text"}
     has_text_prefix = "text.token_embedding.weight" in expected
     for name, tensor in weights.items():
         if has_text_prefix and name.split(".")[0] not in beside_text:
             name = f"text.{name}"
-        own[name] = tensor
-    reshape_scalars(own, expected)
-    return model, own, _misfits(expected, own)
+        renamed[name] = tensor
+    reshape_scalars(renamed, expected)
+    return FittedModel(model, renamed, _misfits(expected, renamed))
 
 
 def _misfits(expected: "Weights", weights: "Weights") -> str:
@@ -254,7 +270,7 @@ def infer(weights: "Weights", configs: Mapping[str, Config]) -> tuple[str, Confi
     for name, config in configs.items():
         # open_clip 4 lists models that cannot be built here.
         with suppress(ConfigError):
-            if _is_similar(config, shapes) and not fitted(config, weights)[2]:
+            if _is_similar(config, shapes) and not fitted(config, weights).misfits:
                 return name, config
     try:
         config = _determined(shapes)

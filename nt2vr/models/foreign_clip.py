@@ -90,10 +90,7 @@ def find_clip(
         head = {_name_in_head(name, prefix): tensors[name] for name in outside}
         outside = []
 
-    inside = {}
-    for name, tensor in tensors.items():
-        if name.startswith(prefix):
-            inside[name.removeprefix(prefix)] = tensor
+    inside = _inside(prefix, tensors)
     return ForeignClip(
         weights=_renamed(inside, has_transformers_names, file),
         outside=outside,
@@ -115,12 +112,23 @@ def _names_under(key: str, paths: Iterable[tuple[str, ...]]) -> dict[tuple[str, 
     return names
 
 
+def _inside(prefix: str, tensors: "Weights") -> "Weights":
+    """Return the tensors with a prefix by their names without it."""
+    inside = {}
+    for name, tensor in tensors.items():
+        if name.startswith(prefix):
+            inside[name.removeprefix(prefix)] = tensor
+    return inside
+
+
 def _beside(prefix: str, names: Mapping[tuple[str, ...], str]) -> list[str]:
     """Return the names that stand in the same dict as those with the prefix."""
     holders = {path[:-1] for path, name in names.items() if name.startswith(prefix)}
-    return [
-        name for path, name in names.items() if path[:-1] in holders and not name.startswith(prefix)
-    ]
+    beside = []
+    for path, name in names.items():
+        if path[:-1] in holders and not name.startswith(prefix):
+            beside.append(name)
+    return beside
 
 
 def _name_in_head(name: str, prefix: str) -> str:
@@ -222,5 +230,7 @@ def _undo_geometric_parametrisation(weights: "Weights") -> None:
 
 
 def some_of(names: Sequence[str]) -> str:
-    more = f" and {len(names) - NUM_EXAMPLES} more" if len(names) > NUM_EXAMPLES else ""
-    return ", ".join(names[:NUM_EXAMPLES]) + more
+    text = ", ".join(names[:NUM_EXAMPLES])
+    if len(names) > NUM_EXAMPLES:
+        text += f" and {len(names) - NUM_EXAMPLES} more"
+    return text

@@ -213,11 +213,10 @@ def _without_program(file: Path) -> Path | BytesIO:
         CheckpointError: if it would unpack to more than its size.
     """
     with zipfile.ZipFile(file) as archive:
-        members = [
-            member
-            for member in archive.infolist()
-            if not any(part in member.filename for part in SCRIPT)
-        ]
+        members = []
+        for member in archive.infolist():
+            if not any(part in member.filename for part in SCRIPT):
+                members.append(member)
         if sum(member.file_size for member in members) > file.stat().st_size:
             raise CheckpointError(
                 f"{file.name} holds compressed or overlapping records. PyTorch writes none."

@@ -45,14 +45,16 @@ class PrecomputedEncoder(Encoder):
 
     def encode_text(self, texts: Sequence[str]) -> Vectors:
         """Look texts up, ignoring the width of spaces: (N, D), L2-normalised."""
+        rows = []
         for text in texts:
-            if _key(text) not in self._texts:
+            row = self._texts.get(_key(text))
+            if row is None:
                 raise QueryError(
                     f"{self.name} has no embedding of {quoted(text)}, only of the {len(self._texts)} queries of its "
                     "file."
                 )
-        embeddings = np.array([self._texts[_key(text)] for text in texts], np.float32)
-        return embeddings.reshape(len(texts), self.embed_dim)
+            rows.append(row)
+        return np.array(rows, np.float32).reshape(len(texts), self.embed_dim)
 
     def query_name(self, query_id: str, text: str) -> str:
         """Return by what name the file knows a query: its id, which tells equal sentences apart, or its text."""

@@ -111,13 +111,13 @@ def embed_gallery(
     rows = _open_rows(gallery, encoder, cache)
     skipped: Reasons = {}
     hashed = hash_files(gallery.videos, cache, skipped)
-    clips = list(
-        tracked(hashed, total=len(gallery.videos), doing="checking files", progress=progress)
-    )
+    clips = list(tracked(hashed, len(gallery.videos), "checking files", progress))
     missing = missing_of(clips, rows)
     if missing and encoder.capabilities.is_slow:
-        cost = cost_text(encoder, len(missing))
-        announce(f"{encoder.name} has {cost}. Stopped, it goes on from there next time.")
+        announce(
+            f"{encoder.name} has {cost_text(encoder, len(missing))}. "
+            "Stopped, it goes on from there next time."
+        )
 
     failed: Reasons = {}
     report = _Report(
@@ -139,8 +139,7 @@ def embed_gallery(
         clips=clips,
         skipped=skipped,
         milvus=milvus,
-        may_build=True,
-        progress=progress,
+        update=progress,
     )
 
 
@@ -361,8 +360,7 @@ def open_gallery(
         clips=clips,
         skipped=skipped,
         milvus=milvus,
-        may_build=False,
-        progress=silent,
+        update=None,
     )
 
 
@@ -419,12 +417,12 @@ def _open_stored(
     clips: Sequence[Video],
     skipped: Mapping[str, str],
     milvus: Milvus | None,
-    may_build: bool,
-    progress: Progress,
+    update: Progress | None,
 ) -> EmbeddedGallery:
     """Put the stored embeddings in the order of the gallery, pooled, and index them.
 
-    Only an update `may_build` an index.
+    Args:
+        update: as for `with_index`.
     """
     stored_rows = rows.find(clip.key for clip in clips)
     is_stored = stored_rows >= 0
@@ -450,8 +448,7 @@ def _open_stored(
         encoder=encoder,
         folder=rows.folder,
         milvus=milvus,
-        may_build=may_build,
-        progress=progress,
+        update=update,
     )
 
 

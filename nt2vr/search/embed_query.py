@@ -52,15 +52,14 @@ def substitutes(
     substitute_of = {}
     for word in unseen.difference(map(str.lower, literal)):
         unknowing = [models[name] for name, words in unseen_by_model.items() if word in words]
-        substitute_of[word] = known_substitute(word, _known_by_all(unknowing), synonyms)
+        substitute = known_substitute(word, _known_by_all(unknowing), synonyms)
+        if substitute:
+            substitute_of[word] = substitute
 
     substitutes_by_model = {}
     for name, words in unseen_by_model.items():
-        substitutes_by_model[name] = dict[str, str]()
-        for word in words:
-            substitute = substitute_of.get(word)
-            if substitute:
-                substitutes_by_model[name][word] = substitute
+        replaced = [word for word in words if word in substitute_of]
+        substitutes_by_model[name] = {word: substitute_of[word] for word in replaced}
     return substitutes_by_model
 
 

@@ -11,6 +11,8 @@ from nt2vr.search.judge import ClipJudge, Verdict
 # Windows of a video that are no further apart are adjacent.
 GAP_S = 0.1
 ScoredClip = tuple[Video, float]
+# One clip, or adjacent windows of one video.
+ClipsOfHit = list[ScoredClip]
 
 
 @dataclass(frozen=True)
@@ -73,14 +75,14 @@ class Hit:
         return hit
 
 
-def merge_windows(clips: Sequence[ScoredClip], k: int) -> list[list[ScoredClip]]:
+def merge_windows(clips: Sequence[ScoredClip], k: int) -> list[ClipsOfHit]:
     """Return the clips of the best k hits, best first; adjacent windows of one video form one hit.
 
     Args:
         clips: best first.
     """
-    hits: list[list[ScoredClip]] = []
-    hits_of_long_video: dict[str, list[list[ScoredClip]]] = defaultdict(list)
+    hits: list[ClipsOfHit] = []
+    hits_of_long_video: dict[str, list[ClipsOfHit]] = defaultdict(list)
     for video, score in clips:
         adjacent = [hit for hit in hits_of_long_video[video.long_video] if _is_next_to(video, hit)]
         if adjacent:
@@ -102,9 +104,7 @@ def merge_windows(clips: Sequence[ScoredClip], k: int) -> list[list[ScoredClip]]
     return hits
 
 
-def _without(
-    hits: Sequence[list[ScoredClip]], removed: Sequence[ScoredClip]
-) -> list[list[ScoredClip]]:
+def _without(hits: Sequence[ClipsOfHit], removed: Sequence[ScoredClip]) -> list[ClipsOfHit]:
     return [hit for hit in hits if hit is not removed]
 
 

@@ -13,11 +13,11 @@ from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.roles import REFERENCE
 from nt2vr.evaluation.tables import Line, lines_of, named_columns
 from nt2vr.settings import is_loopback
-from nt2vr.ui.evaluate.figures import clearly_best, figures_of, written
+from nt2vr.ui.evaluate.figures import best_system, written
 from nt2vr.ui.evaluate.findings import findings_of
 from nt2vr.ui.theme import QUIET, template
 from nt2vr.ui.view import View
-from nt2vr.ui.web.inputs import event_value
+from nt2vr.ui.web.inputs import event_text
 
 MAX_ADDRESS_CHARS = 300
 # Around the code, in its squares; those who look at it from afar need a margin.
@@ -39,7 +39,7 @@ class ClosingSlide:
 
     def on_show(self, shown: View, event: gr.EventData) -> View:
         """Add the figures, and the address by which others can open the page."""
-        address = event_value(event, "address", str)
+        address = event_text(event, "address")
         if not is_public(address):
             address = self.public_address
         return {**shown, **_ready_figures(), **code_view(address)}
@@ -55,9 +55,10 @@ def figures_view(report: Report) -> View:
     systems = [line for line in lines_of(report) if line.role != REFERENCE]
     findings = findings_of(report)
     columns_of_cells = [_cells(report, systems, finding.key) for finding in findings]
-    rows = []
-    for line, *cells in zip(systems, *columns_of_cells, strict=True):
-        rows.append({"system": line.name, "role": line.role, "cells": cells})
+    rows = [
+        {"system": line.name, "role": line.role, "cells": cells}
+        for line, *cells in zip(systems, *columns_of_cells, strict=True)
+    ]
     return {
         "about": f"{report.name}: {len(report.queries):,} queries, {len(report.video_ids):,} clips",
         "measures": [
@@ -70,8 +71,7 @@ def figures_view(report: Report) -> View:
 def _cells(report: Report, systems: Sequence[Line], measure: str) -> list[View]:
     """Return each system's figure of a measure, and whether it is clearly the best."""
     _, column = named_columns(report)[measure]
-    competing = [line for line in systems if report.presentation.competes(line.role)]
-    best = clearly_best(figures_of(report, competing, column), column.lower_is_better)
+    best = best_system(report, systems, column)
     cells = []
     for line in systems:
         figure = written(column, line.metrics.get(measure))

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 import gradio as gr
 
@@ -12,6 +13,7 @@ from nt2vr.ui.view import View
 from nt2vr.ui.web.errors import FAILED
 from nt2vr.ui.web.inputs import Components, Updates
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
+from trainer.config import TrainConfig
 from trainer.runs.manager import Run, RunManager
 
 
@@ -36,10 +38,16 @@ class LaterStarts:
 
     def may_stop(self, run: Run, visitor: Visitor) -> bool:
         """Whether a visitor may ask a run to stop, and it has not been asked yet."""
-        may_stop = self.permissions.may("train", visitor) and self.permissions.may_cancel(
-            run.session, visitor
-        )
-        return may_stop and run.is_under_way and run.status.state != "stopping"
+        if not run.is_under_way or run.status.state == "stopping":
+            return False
+        may_train = self.permissions.may("train", visitor)
+        return may_train and self.permissions.may_cancel(run.session, visitor)
+
+    def start_run(self, config: TrainConfig, stops: bool, request: Visitor) -> None:
+        """Have a new run start once none is in its way, see `start`."""
+        session = session_of(request)
+        start = partial(self.runs.start, config, session)
+        self.start(config.encoder.name, start, stops, request)
 
     def start(self, name: str, start: Callable[[], str], stops: bool, request: Visitor) -> None:
         """Have a run start once none is in its way.

@@ -7,14 +7,14 @@ from typing import Any
 import gradio as gr
 
 from nt2vr.settings import ASSETS
-from nt2vr.ui.view import View
+from nt2vr.ui.view import Options, View
 
 TEMPLATES = ASSETS / "ui"
 # Scripts that the page loads once, in this order, after report-link, which makes `nt2vr`.
 HEAD = ("storage", "stories", "search", "first", "evaluate", "library", "uploads", "boxes", "guess")
 # Options of events that show their progress.
-PRIVATE: dict[str, Any] = {"api_visibility": "private"}
-QUIET: dict[str, Any] = {"show_progress": "hidden", **PRIVATE}
+PRIVATE: Options = {"api_visibility": "private"}
+QUIET: Options = {"show_progress": "hidden", **PRIVATE}
 
 # Colours of style.css, which follow the theme.
 SURFACES = {

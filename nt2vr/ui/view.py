@@ -5,6 +5,8 @@ from typing import Any
 
 # What a template is filled with, by name, see `theme.template`.
 View = dict[str, Any]
+# Of a component or an event.
+Options = dict[str, Any]
 # Of a menu: the label and the value of each choice.
 Choices = list[tuple[str, str]]
 # The parameters of an address, by name.

@@ -30,12 +30,15 @@ def may_be(names: Names, adjectives: SubjectClaim) -> bool:
             able &= actions()[verb].subjects
     if not able:
         return False
-    return not adjectives.colour or all(map(_has_one_colour, names))
+    return not adjectives.colour or all(map(_has_colour, names))
 
 
-def _has_one_colour(name: str) -> bool:
+def _has_colour(name: str) -> bool:
+    """Return whether the colour of a thing can be told: the one it always has, or is given."""
     thing = things()[name]
-    return bool(thing.tint or thing.look) and thing.role != "person"
+    if thing.role == "person":
+        return False
+    return bool(thing.tint or thing.look)
 
 
 def looking(names: Names, colour: str) -> Names:
@@ -79,7 +82,7 @@ def may_do_to(verb: str, subject_names: Names, names: Names) -> bool:
 
 def is_stopping(subject: SubjectClaim) -> bool:
     """Return whether a person starts or stops: what does "a woman stops" stop?"""
-    if not subject.names & persons():
+    if subject.names.isdisjoint(persons()):
         return False
     return any(act.verbs and act.verbs <= {"start", "stop"} for act in subject.acts)
 

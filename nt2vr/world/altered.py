@@ -41,7 +41,8 @@ def _verbs(scene: Scene) -> Iterator[Scene]:
 
 def _with_verb(scene: Scene, figure: Figure, action: Action, verb: str) -> Scene:
     """Return the scene in which a figure does something else instead of an action."""
-    return scene.swapped(figure, figure.redone(action, replace(action, verb=verb)))
+    other_action = replace(action, verb=verb)
+    return scene.swapped(figure, figure.redone(action, other_action))
 
 
 def _motions(scene: Scene) -> Iterator[Scene]:
@@ -60,7 +61,9 @@ def _reversed(figure: Figure) -> Figure:
     """Return a figure that leaves instead of entering, or the other way around."""
     reversed_actions = []
     for action in figure.actions:
-        reversed_actions.append(replace(action, start=1 - action.end, end=1 - action.start))
+        start = 1 - action.end
+        end = 1 - action.start
+        reversed_actions.append(replace(action, start=start, end=end))
     return replace(
         figure,
         enters=1 - figure.leaves,

@@ -6,7 +6,7 @@ from random import Random
 from typing import NamedTuple
 
 from nt2vr.negation.parse.inflect import is_or_are
-from nt2vr.world.claims import Act, ActOrder, ActPosition, Claim, ClipPart, SubjectClaim
+from nt2vr.world.claims import Act, ActOrder, ActPosition, Claim, SubjectClaim
 from nt2vr.world.scenes import Action, Figure, Scene, main_actions
 from nt2vr.world.small_words import DAY, NIGHT, PARTS
 from nt2vr.world.things import Layer, places
@@ -296,7 +296,7 @@ class _Writer:
 
     def _write_verb(self, verb: Verb, action: Action, act: ActPosition) -> None:
         """Write a verb, perhaps with the half of the clip in which the action is done."""
-        part = _part_of_clip(action)
+        part = action.part
         if part and self.rng.random() < PART_SHARE:
             subject, number = act
             self.subjects[subject] = self.subjects[subject].with_part(number, part)
@@ -379,17 +379,18 @@ class _Writer:
     def _draw_setting(self) -> tuple[list[str], Claim]:
         """Draw words for place and time of day, perhaps none, and claim them."""
         place = places()[self.scene.place]
-        is_night = self.scene.night
         words: list[str] = []
         claim = Claim()
         if self.says(PLACE_SHARE):
             words.append(self.rng.choice(place.phrases))
             claim = Claim.at(place.name)
-
         if place.indoors or not self.says(TIME_SHARE):
             return words, claim
+
+        is_night = self.scene.night
         if is_night or self.rng.random() < DETAIL:
-            words.append(self.rng.choice(NIGHT if is_night else DAY))
+            times = NIGHT if is_night else DAY
+            words.append(self.rng.choice(times))
             claim = replace(claim, night=is_night)
         return words, claim
 
@@ -406,9 +407,9 @@ class _Writer:
             verb = is_or_are(self.subjects[0].least > 1)
             pieces[0] = f"there {verb} {pieces[0]}"
         if setting and self.rng.random() < FIRST_SHARE:
-            first, *others = self.pieces
+            first, *later = self.pieces
             first = f"{' '.join(setting)}, {first}"
-            pieces = [first, *others, ""]
+            pieces = [first, *later, ""]
         return SceneCaption(
             text=joined(pieces),
             claim=claim,
@@ -417,13 +418,6 @@ class _Writer:
             with_things=tuple(self.with_things),
             behind=tuple(self.behind),
         )
-
-
-def _part_of_clip(action: Action) -> ClipPart:
-    """Return in which half of the clip an action is done; "" if in both."""
-    if action.end <= 0.5:
-        return "start"
-    return "end" if action.start >= 0.5 else ""
 
 
 def _do_the_same(first: Figure, second: Figure) -> bool:

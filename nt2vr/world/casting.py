@@ -156,14 +156,20 @@ def sample_action(
         (kind,) = rng.choices(choices.kinds, cum_weights=choices.cumulated_shares)
         if kind.verb == but:
             continue
-        targets = []
-        for position, name in enumerate(cast):
-            if position != number and name in kind.objects:
-                targets.append(position)
+        targets = others_among(cast, kind.objects, number)
         action = with_object(kind, targets=targets, objects=kind.objects, rng=rng)
         if action:
             return action
     return None
+
+
+def others_among(cast: Sequence[str], names: Names, number: int) -> list[int]:
+    """Return the positions in a cast of those who have one of some names, but for one position."""
+    positions = []
+    for position, name in enumerate(cast):
+        if name in names and position != number:
+            positions.append(position)
+    return positions
 
 
 def with_object(

@@ -4,7 +4,8 @@ from dataclasses import replace
 from typing import cast
 
 from nt2vr.world.abilities import is_stopping
-from nt2vr.world.claims import Act, ActOrder, ActPosition, Claim, ClipPart, SubjectClaim
+from nt2vr.world.claims import Act, ActOrder, ActPosition, Claim, SubjectClaim
+from nt2vr.world.scenes import ClipPart
 from nt2vr.world.things import Names
 
 ANYBODY = SubjectClaim()

@@ -12,13 +12,11 @@ from typing import Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.world.scenes import Action, Figure, Scene
+from nt2vr.world.scenes import Action, ClipPart, Figure, Scene
 from nt2vr.world.things import Names, actions, places, things
 
 # "dogs" are two to MANY dogs.
 MANY = 99
-# The half of a clip in which something is done; "" for no particular one.
-ClipPart = Literal["", "start", "end"]
 
 
 @dataclass(frozen=True)
@@ -55,9 +53,7 @@ class Act:
             return False
         if not _has_colour(action.object, action.colour, self):
             return False
-        if self.part == "start":
-            return action.end <= 0.5
-        return not self.part or action.start >= 0.5
+        return not self.part or self.part == action.part
 
     def is_done_by(self, figure: Figure, figures: Sequence[Figure]) -> bool:
         return any(self.fits(action, figures) for action in figure.doings)

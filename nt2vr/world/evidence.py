@@ -99,7 +99,7 @@ def _sightings_of(subject: SubjectClaim, scene: Scene, number: int) -> Iterator[
             )
 
     for action in figure.actions:
-        had = (Figure(str(action.object or ""), action.colour), Figure(action.kind.shows))
+        had = (Figure(action.thing, action.colour), Figure(action.kind.shows))
         for thing in had:
             if thing.thing in things() and subject.fits(thing, scene.figures):
                 yield _Sighting(

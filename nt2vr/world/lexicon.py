@@ -30,8 +30,6 @@ _ALONE = frozenset(
     "eat drink cook read write paint ride drive photograph throw kick catch watch chase feed kiss "
     "hug repair".split()
 )
-_OF_NIGHT = ("night", "nighttime")
-_OF_DAY = ("day", "daytime")
 
 
 class _ActionPhrase(NamedTuple):
@@ -88,11 +86,8 @@ def _fallbacks() -> Iterator[Entry]:
     These are places without their preposition, and words of no caption.
     """
     for phrase, meaning in _places():
-        yield phrase.partition(" ")[2], meaning
-    for word in _OF_NIGHT:
-        yield word, Meaning("night", value="night")
-    for word in _OF_DAY:
-        yield word, Meaning("night", value="day")
+        _, _, bare_place = phrase.partition(" ")
+        yield bare_place, meaning
     yield from _passives()
     yield from listed_words("unseen_words")
     yield from _past_forms()

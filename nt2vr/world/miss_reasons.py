@@ -58,10 +58,7 @@ class _Comparison:
 
     def _of_subject(self, subject: SubjectClaim) -> Iterator[str]:
         """Yield what is missing of somebody or something: itself, its looks, its acts, its number."""
-        figures = []
-        for figure in visible_in(self.scene):
-            if not subject.names or figure.thing in subject.names:
-                figures.append(figure)
+        figures = self._fitting(SubjectClaim(subject.names), visible_in(self.scene))
         if subject.names and not figures:
             yield f"no {self.words.noun(subject)}"
             yield from self._acts_of_nobody(subject)
@@ -78,7 +75,8 @@ class _Comparison:
         for act in subject.acts:
             if not self._is_done(act, with_looks):
                 yield self._other_act(subject, act, with_looks)
-        yield from self._other_number(subject, self._fitting(subject, with_looks))
+        fitting = self._fitting(subject, with_looks)
+        yield from self._other_number(subject, fitting)
 
     def _fitting(self, subject: SubjectClaim, figures: Sequence[Figure]) -> list[Figure]:
         return [figure for figure in figures if subject.fits(figure, self.scene.figures)]
@@ -89,9 +87,10 @@ class _Comparison:
     def _acts_of_nobody(self, subject: SubjectClaim) -> Iterator[str]:
         """Yield what nobody does, and with what."""
         names = names_in(self.scene)
+        verbs = self.scene.verbs
         for act in subject.acts:
             doing = self.words.verb(act)
-            if doing and act.verbs.isdisjoint(self.scene.verbs):
+            if doing and act.verbs.isdisjoint(verbs):
                 yield f"no one {doing}"
             if act.objects and act.objects.isdisjoint(names):
                 yield f"no {self.words.object(act)}"

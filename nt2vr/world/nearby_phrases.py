@@ -25,13 +25,13 @@ def shorter(wanted: str) -> Iterator[str]:
     where = [_place_phrase(word) for word in words.of_kind("place")]
     doings = [word.doing for word in words.of_kind("verb") if _stands_alone(word)]
     for noun in nouns:
-        for addition in (*where, *doings):
+        for addition in where + doings:
             yield f"{noun} {addition}"
     yield from nouns
     if "night" in tokens_of(wanted):
         for place in where:
             yield f"a person {place} at night"
-    for addition in (*doings, *where):
+    for addition in doings + where:
         yield f"a person {addition}"
 
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from nt2vr.world.captions import SceneCaption, joined
 from nt2vr.world.claims import ActOrder, ActPosition, Claim, SubjectClaim
 from nt2vr.world.scene_denials import SceneDenial
-from nt2vr.world.wording import conjugate
 
 
 def negate(caption: SceneCaption) -> list[SceneDenial]:
@@ -22,7 +21,7 @@ def _without_verbs(caption: SceneCaption) -> Iterator[SceneDenial]:
     for piece, verb, position in caption.verbs:
         rest = _without_act(caption.claim, position)
         denied = Claim.of_act(caption.claim.act_at(position))
-        unwanted = conjugate(verb.phrase, "{ing}")
+        unwanted = verb.doing
         for text in verb.denied:
             yield _denial_of_piece(
                 caption, piece=piece, text=text, unwanted=unwanted, rest=rest, denied=denied

@@ -111,11 +111,6 @@ class PhraseReader:
         self._adjectives = replace(self._adjectives, **meaning.adjective)
         return True
 
-    def _take_adjectives(self) -> SubjectClaim:
-        adjectives = self._adjectives
-        self._adjectives = ANYBODY
-        return adjectives
-
     def _end_predicate(self) -> None:
         """Take adjectives that no noun follows for those of the last one: "the girl is happy"."""
         quality = self._adjectives
@@ -254,7 +249,8 @@ class PhraseReader:
         if self._is_alternative:
             return self._read_alternative(meaning)
 
-        adjectives = self._take_adjectives()
+        adjectives = self._adjectives
+        self._adjectives = ANYBODY
         is_agent = self._is_passive
         self._is_passive = False
         if not self._may_follow(meaning.names, is_agent):

@@ -10,7 +10,13 @@ from itertools import islice
 from random import Random
 
 from nt2vr.errors import ConfigError
-from nt2vr.world.casting import draw_actor, draw_colour, sample_scene, with_object
+from nt2vr.world.casting import (
+    draw_actor,
+    draw_colour,
+    others_among,
+    sample_scene,
+    with_object,
+)
 from nt2vr.world.claims import Act, Claim, SubjectClaim
 from nt2vr.world.scenes import BY_DAY, BY_NIGHT, Action, Figure, Scene, SceneSplit, is_valid
 from nt2vr.world.things import (
@@ -155,14 +161,9 @@ def _places_for(verbs: Names) -> Names:
     """Return the places where one of some actions may be done."""
     fitting = set()
     for place in places().values():
-        if any(_is_possible_at(verb, place) for verb in verbs):
+        if any(actions()[verb].may_at(place) for verb in verbs):
             fitting.add(place.name)
     return frozenset(fitting)
-
-
-def _is_possible_at(verb: str, place: Place) -> bool:
-    tags = actions()[verb].where
-    return not tags or bool(tags & place.tags)
 
 
 def _is_night(claims: Sequence[Claim], is_drawn: bool) -> bool:
@@ -250,23 +251,26 @@ def _in_turns(figure: Figure, done: Sequence[Action]) -> Figure:
     new_actions.sort(key=lambda action: action.kind.layer != "main")
     layers = [action.kind.layer for action in new_actions]
     remaining = [action for action in figure.actions if action.kind.layer not in layers]
-    all_actions = []
+    figure = replace(figure, actions=())
     for action in (*new_actions, *remaining):
-        all_actions.append(replace(action, start=figure.enters, end=figure.leaves))
+        figure = figure.also(action)
 
     num_turns = layers.count("main")
-    if num_turns > 1:
-        all_actions[:num_turns] = _one_after_another(new_actions[:num_turns])
-    return replace(figure, actions=tuple(all_actions))
+    if num_turns < 2:
+        return figure
+    in_turn = _one_after_another(new_actions[:num_turns])
+    return replace(figure, actions=(*in_turn, *figure.actions[num_turns:]))
 
 
 def _one_after_another(in_turn: Sequence[Action]) -> list[Action]:
     """Give each action an equal share of the clip."""
     count = len(in_turn)
-    return [
-        replace(action, start=turn / count, end=(turn + 1) / count)
-        for turn, action in enumerate(in_turn)
-    ]
+    shared = []
+    for turn, action in enumerate(in_turn):
+        start = turn / count
+        end = (turn + 1) / count
+        shared.append(replace(action, start=start, end=end))
+    return shared
 
 
 def _draw_action(
@@ -278,15 +282,12 @@ def _draw_action(
     if not possible:
         return None
     kind = rng.choice(possible)
-    targets = act.targets or kind.objects
     objects = kind.objects
     if act.objects:
         objects = kind.objects & act.objects
-    possible_targets = []
-    for position, figure in enumerate(figures):
-        if figure.thing in targets and position != number:
-            possible_targets.append(position)
-    return with_object(kind, targets=possible_targets, objects=objects, rng=rng, colour=act.colour)
+    cast = [figure.thing for figure in figures]
+    targets = others_among(cast, act.targets or kind.objects, number)
+    return with_object(kind, targets=targets, objects=objects, rng=rng, colour=act.colour)
 
 
 def _kinds_of(act: Act) -> list[ActionKind]:

@@ -10,7 +10,7 @@ from nt2vr.negation.generate.composer import WITH_PRONOUN, WITHOUT_PRONOUN, Temp
 from nt2vr.negation.generate.denial import Denial
 from nt2vr.negation.parse.inflect import inflect_phrase
 from nt2vr.world.captions import SceneCaption
-from nt2vr.world.claims import Act, Claim, SubjectClaim
+from nt2vr.world.claims import Act, Claim
 from nt2vr.world.scenes import Scene
 from nt2vr.world.small_words import DAY, NIGHT
 from nt2vr.world.things import Noun, places, read_table
@@ -116,19 +116,12 @@ def compose(phrase: NounPhrase, wanted: Done, unwanted: Done, rng: Random) -> Sc
 
     The six templates with a pronoun are for people.
     """
-    subject = phrase.subject
-    subject = SubjectClaim(
-        names=subject.names,
-        acts=(wanted.act,),
-        colour=subject.colour,
-        size=subject.size,
-    )
-    claim = Claim((subject,))
+    claim = phrase.claim_of(wanted.act)
     if rng.random() >= TEMPLATE_SHARE:
-        text = f"{phrase.text} {conjugate(wanted.phrase, rng.choice(FORMS[:3]))}"
-        return deny(
-            "composed", slot="action", wanted=SceneCaption(text, claim), denied=[unwanted], rng=rng
-        )
+        form = rng.choice(FORMS[:3])
+        text = f"{phrase.text} {conjugate(wanted.phrase, form)}"
+        caption = SceneCaption(text, claim)
+        return deny("composed", slot="action", wanted=caption, denied=[unwanted], rng=rng)
 
     templates: tuple[Template, ...] = WITHOUT_PRONOUN
     if phrase.pronoun in ("he", "she"):
@@ -172,14 +165,13 @@ def except_member(kind: Noun, member: Noun, rng: Random) -> SceneDenial:
 def deny_time(scene: Scene, wanted: SceneCaption, rng: Random) -> SceneDenial:
     """Deny the time of day of a figure, of the place or of nothing."""
     place = places()[scene.place]
-    bare_place = place.phrases[0].partition(" ")[2]
+    _, _, bare_place = place.phrases[0].partition(" ")
     at_place = SceneCaption(bare_place, Claim.at(place.name))
     wanted = rng.choice((wanted, at_place, SceneCaption("", Claim())))
     denied = Claim(night=not scene.night)
     slot = "time" if wanted.text else "no time"
-    return deny_setting(
-        slot, wanted, phrases=NIGHT if denied.night else DAY, denied=denied, rng=rng
-    )
+    phrases = NIGHT if denied.night else DAY
+    return deny_setting(slot, wanted=wanted, phrases=phrases, denied=denied, rng=rng)
 
 
 def deny_setting(

@@ -21,6 +21,7 @@ from nt2vr.world.things import (
 )
 
 SceneSplit = Literal["train", "validation", "test"]
+ClipPart = Literal["", "start", "end"]
 MOST_FIGURES = 4
 MOST_ACTORS = 3
 MOST_IN_ALL = 6  # individuals
@@ -60,6 +61,13 @@ class Action:
     def target(self) -> int | None:
         """Number of the other figure to which it is done."""
         return self.object if isinstance(self.object, int) else None
+
+    @property
+    def part(self) -> ClipPart:
+        """The half of the clip in which it is done; "" if in both."""
+        if self.end <= 0.5:
+            return "start"
+        return "end" if self.start >= 0.5 else ""
 
     @property
     def doers(self) -> list[tuple[str, str]]:
@@ -187,9 +195,9 @@ class Scene:
 
     def object_of(self, action: Action) -> str | None:
         """Return the name of what an action is done to or with, another figure or not."""
-        if isinstance(action.object, int):
-            return self.figures[action.object].thing
-        return action.object
+        if action.target is None:
+            return action.thing or None
+        return self.figures[action.target].thing
 
     def swapped(self, old: Figure, new: Figure) -> "Scene":
         """Return the scene with one figure in place of another; no thing is twice in a scene."""
@@ -276,9 +284,9 @@ def _suits(action: Action, figure: Figure, figures: Sequence[Figure]) -> bool:
     kind = action.kind
     if action.object is None:
         return not kind.objects
-    if isinstance(action.object, int):
-        target = figures[action.object]
+    if action.target is not None:
+        target = figures[action.target]
         return kind.targets and target is not figure and target.thing in kind.objects
-    if kind.targets or action.object not in kind.objects:
+    if kind.targets or action.thing not in kind.objects:
         return False
-    return bool(action.colour) == bool(things()[action.object].tint)
+    return bool(action.colour) == bool(things()[action.thing].tint)

@@ -31,12 +31,10 @@ def similar_words(word: str) -> list[str]:
         if difference > most_edits or candidate == word:
             continue
         edits = num_edits(word, candidate)
-        if edits > most_edits:
-            continue
-        has_other_letters = sorted(candidate) != sorted(word)
-        starts_otherwise = candidate[0] != word[0]
-        rank = (edits, has_other_letters, starts_otherwise)
-        by_rank[rank].append(candidate)
+        if edits <= most_edits:
+            has_other_letters = sorted(candidate) != sorted(word)
+            starts_otherwise = candidate[0] != word[0]
+            by_rank[edits, has_other_letters, starts_otherwise].append(candidate)
     if not by_rank:
         return []
     best = by_rank[min(by_rank)]

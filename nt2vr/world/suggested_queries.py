@@ -15,10 +15,11 @@ _BEFORE_PLACES = frozenset({"at", "behind", "in", "inside", "near", "on", "under
 
 def written(query: Query, wanted: str, unwanted: Sequence[str]) -> str:
     """Write a suggestion: the typed sentence with another wanted part, if it has one part of its own."""
-    before = " ".join(query.wanted)
+    typed_wanted = " ".join(query.wanted)
     is_same = list(unwanted) == list(query.unwanted)
-    if is_same and before and wanted and before in query.text:
-        return query.text.strip().replace(before, wanted, 1)
+    is_typed = bool(typed_wanted) and typed_wanted in query.text
+    if is_same and is_typed and wanted:
+        return query.text.strip().replace(typed_wanted, wanted, 1)
     return query_of(wanted, unwanted)
 
 

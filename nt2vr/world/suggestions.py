@@ -233,13 +233,9 @@ class Suggestions:
 
     def _descriptions(self, allowed: SceneMask, wanted: _WantedNames) -> list[str]:
         """Describe allowed scenes with such a subject or action, the most similar first."""
-        candidates: set[_FigurePosition] = set()
-        for name in (*wanted.subjects, *wanted.verbs):
-            candidates.update(self._figures_of.get(name, ()))
-
         # By the similarity of the figure, and the text.
         counts = Counter[tuple[int, str]]()
-        for row, number in sorted(candidates):
+        for row, number in self._candidates(wanted):
             if not allowed[row]:
                 continue
             scene = self._scenes[row]
@@ -254,3 +250,10 @@ class Suggestions:
 
         best_first = sorted(counts, key=merit, reverse=True)
         return list(dict.fromkeys(text for _, text in best_first))
+
+    def _candidates(self, wanted: _WantedNames) -> list[_FigurePosition]:
+        """Return the figures that are, or do, what is wanted."""
+        candidates: set[_FigurePosition] = set()
+        for name in (*wanted.subjects, *wanted.verbs):
+            candidates.update(self._figures_of.get(name, ()))
+        return sorted(candidates)

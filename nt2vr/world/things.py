@@ -124,10 +124,10 @@ def _nouns(names: str, plural: str) -> tuple[Noun, ...]:
             continue
         name = marked_name.lstrip("~=")
         number = _NUMBERS.get(marked_name[0], "one")
+        own_plural = plural_of(name) if number == "one" else name
         if plural and not nouns:
-            nouns.append(Noun(name, plural, number))
-        else:
-            nouns.append(Noun(name, plural_of(name) if number == "one" else name, number))
+            own_plural = plural
+        nouns.append(Noun(name, own_plural, number))
     return tuple(nouns)
 
 
@@ -218,25 +218,25 @@ def places() -> dict[str, Place]:
     """Return all places by name."""
     places_by_name = {}
     for row in read_table("places"):
+        counts = _pairs(row["shows"], separator=",")
         places_by_name[row["name"]] = Place(
             name=row["name"],
             phrases=tuple(row["phrases"].split("|")),
             indoors=row["setting"] == "indoors",
             tags=frozenset(row["tags"].split(",")),
-            shows=_counted(row["shows"]),
+            shows=tuple((thing, int(count)) for thing, count in counts),
             may_have=those(tuple(row["found"].split(","))),
         )
     return places_by_name
 
 
-def _counted(text: str) -> tuple[tuple[str, int], ...]:
-    """Read "palm:2,crab:1"."""
-    counts = []
-    for part in text.split(","):
-        if part:
-            thing, _, count = part.partition(":")
-            counts.append((thing, int(count)))
-    return tuple(counts)
+def _pairs(text: str, separator: str) -> tuple[tuple[str, str], ...]:
+    """Read "palm:2,crab:1", or "drummer:drum|singer"."""
+    pairs = []
+    for part in filter(None, text.split(separator)):
+        word, _, value = part.partition(":")
+        pairs.append((word, value))
+    return tuple(pairs)
 
 
 # A figure does one thing of each layer at a time.
@@ -299,9 +299,11 @@ class ActionKind:
         swims = "sea" in thing.kinds or bool(AT_SEA & place.tags)
         if swims and self.layer == "main" and self.verb not in IN_WATER:
             return False
-        if thing.name not in self.subjects:
-            return False
-        return not self.where or bool(self.where & place.tags)
+        return thing.name in self.subjects and self.may_at(place)
+
+    def may_at(self, place: Place) -> bool:
+        """Return whether it may be done at a place."""
+        return not self.where or not self.where.isdisjoint(place.tags)
 
 
 @cache
@@ -312,7 +314,7 @@ def actions() -> dict[str, ActionKind]:
         actions_by_verb[row["verb"]] = ActionKind(
             verb=row["verb"],
             phrases=tuple(row["phrases"].split("|")),
-            doers=_doers(row["doers"]),
+            doers=_pairs(row["doers"], separator="|"),
             subjects=_listed(row["who"]),
             # "@" marks an object that is another figure.
             objects=_listed(row["object"].removeprefix("@")),
@@ -332,16 +334,6 @@ def _listed(text: str) -> Names:
     if text:
         return frozenset(those(tuple(text.split(","))))
     return frozenset()
-
-
-def _doers(text: str) -> tuple[tuple[str, str], ...]:
-    """Read "drummer:drum|singer"."""
-    doers = []
-    for doer in text.split("|"):
-        if doer:
-            word, _, needed = doer.partition(":")
-            doers.append((word, needed))
-    return tuple(doers)
 
 
 @cache

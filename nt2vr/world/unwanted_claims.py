@@ -174,10 +174,10 @@ def claims_of_other(kind: str, query: Query, wanted: Sequence[Claim | None]) -> 
     (subject,) = claim.subjects
     wanted_names = list(_names_wanted(wanted, subject.names))
     present = frozenset().union(*wanted_names)
-    others = subject.names - present
-    if not others:
+    other_names = subject.names - present
+    if not other_names:
         return [PartClaim(None)]
-    subjects = [SubjectClaim(others)]
+    subjects = [SubjectClaim(other_names)]
     if present and not _wants_several(query, subject.names):
         subjects.append(SubjectClaim(present, least=len(wanted_names) + 1, total=True))
     return [PartClaim(replace(claim, subjects=(unwanted,))) for unwanted in subjects]

@@ -103,15 +103,15 @@ def draw_phrase(figure: Figure, rng: Random, detail: float = 0.0, mood: str = ""
     subject = SubjectClaim(meanings()[noun.word])
     adjectives = [mood] if mood else []
     if figure.size and rng.random() < detail:
-        adjectives.insert(0, rng.choice(SIZES[figure.size]))
+        size = rng.choice(SIZES[figure.size])
+        adjectives.insert(0, size)
         subject = replace(subject, size=figure.size)
 
     shirt = ""
     if figure.colour and rng.random() < detail:
         subject = replace(subject, colour=figure.colour)
         if thing.role == "person":
-            shirt = rng.choice(SHIRTS).format(figure.colour)
-            shirt = " " + shirt.replace("a orange", "an orange")
+            shirt = _draw_shirt(figure.colour, rng)
         else:
             adjectives.append(figure.colour)
 
@@ -127,6 +127,13 @@ def draw_phrase(figure: Figure, rng: Random, detail: float = 0.0, mood: str = ""
         plural=is_plural,
         pronoun="they" if is_plural else thing.pronoun,
     )
+
+
+def _draw_shirt(colour: str, rng: Random) -> str:
+    """Word the colour of somebody's clothes: " in a red shirt"."""
+    shirt = rng.choice(SHIRTS).format(colour)
+    shirt = shirt.replace("a orange", "an orange")
+    return f" {shirt}"
 
 
 def _group_phrase(

@@ -39,46 +39,39 @@ def app(
 
 
 def values_of(client: RawClient, source: str, name: str = "") -> list[Any]:
-    defaults = {
-        component["id"]: component["props"].get("value")
-        for component in client.config["components"]
-    }
-    values = [defaults[number] for number in client.events[ADD]["inputs"]]
+    values = client.values(client.events[ADD])
     return [source, name, *values[2:]]
 
 
 @pytest.mark.slow
 def test_the_box_adds_hub_models_folders_and_embeddings(app: RunningApp, tmp_path: Path) -> None:
-    write_tiny(tmp_path / "folder", "Its own", seed=3)
-    arrays: dict[str, Any] = {
-        "video_ids": ["a"],
-        "videos": np.eye(1),
-        "queries": ["a dog"],
-        "texts": np.eye(1),
-    }
-    np.savez(tmp_path / "vectors.npz", **arrays)
+    folder = tmp_path / "folder"
+    write_tiny(folder, "Its own", seed=3)
+    vectors = tmp_path / "vectors.npz"
+    np.savez(vectors, video_ids=["a"], videos=np.eye(1), queries=["a dog"], texts=np.eye(1))
     owner = RawClient(app.url, {})
-    sources = {
-        "hf:tester/mine": "Pushed",
-        str(tmp_path / "folder"): "Mine",
-        str(tmp_path / "vectors.npz"): "vectors",
-    }
-    for source, name in sources.items():
-        answer = owner.send(ADD, values_of(owner, source, "Mine" if name == "Mine" else ""))
+
+    for source, typed_name, name in (
+        ("hf:tester/mine", "", "Pushed"),
+        (str(folder), "Mine", "Mine"),
+        (str(vectors), "", "vectors"),
+    ):
+        answer = owner.send(ADD, values_of(owner, source, typed_name))
         assert refusal(answer) == ""
-        assert any(str(value).startswith(f"Added {name}. ") for value in answer["output"]["data"])
+        assert f"Added {name}. " in str(answer["output"]["data"])
+
     models = app.data / "models"
     assert {read_card(folder).name for folder in models.iterdir()} == {"Pushed", "Mine", "vectors"}
-    assert refusal(owner.send(ADD, values_of(owner, "hf:tester/mine"))).startswith(
-        "There is already a model 'Pushed'"
-    )
+    second = owner.error(ADD, values_of(owner, "hf:tester/mine"))
+    assert second.startswith("There is already a model 'Pushed'")
 
 
 @pytest.mark.slow
 def test_a_wrong_name_is_refused_before_the_hub_is_asked(app: RunningApp, hub: HubServer) -> None:
     visitor = RawClient(app.url, STRANGER)
     hub.requests.clear()
-    assert visitor.error(ADD, values_of(visitor, "ViT-B-32/none")).startswith(
-        "open_clip has no pre-trained model"
-    )
+
+    error = visitor.error(ADD, values_of(visitor, "ViT-B-32/none"))
+
+    assert error.startswith("open_clip has no pre-trained model")
     assert hub.requests == []

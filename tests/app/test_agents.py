@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import httpx
@@ -23,47 +23,55 @@ from nt2vr.models.card import WEIGHTS
 # Importing the client takes ten seconds.
 pytestmark = pytest.mark.slow
 
+# A tool's name and its arguments.
+Call = tuple[str, Mapping[str, Any]]
 TOOLS = {"search", "understand", "list_systems", "list_galleries"}
 
 
-def ask(
-    app: RunningApp, *calls: tuple[str, Mapping[str, Any]], token: str = ""
+async def content_of(client: ClientSession, tool: str, arguments: Mapping[str, Any]) -> Any:
+    """Call a tool; return the JSON of its answer, or the text of its error."""
+    answer = await client.call_tool(tool, dict(arguments))
+    text = answer.content[0].text
+    return text if answer.isError else json.loads(text)
+
+
+async def converse(
+    app: RunningApp, calls: Sequence[Call], token: str
 ) -> tuple[set[str], list[Any]]:
-    """Connect, list the tools, and call some; a result is its JSON, or the text of its error."""
+    headers = dict(STRANGER)
+    if token:
+        headers["Authorization"] = f"Bearer {token}"
+    url = f"{app.url}gradio_api/mcp/"
+    async with (
+        httpx.AsyncClient(headers=headers, timeout=300) as http,
+        streamable_http_client(url, http_client=http) as (incoming, outgoing, _),
+        ClientSession(incoming, outgoing) as client,
+    ):
+        started = await client.initialize()
+        assert started.capabilities.resources is None
+        assert started.capabilities.prompts is None
+        tools = (await client.list_tools()).tools
+        assert all(tool.description for tool in tools)
+        answers = [await content_of(client, tool, arguments) for tool, arguments in calls]
+    return {tool.name for tool in tools}, answers
 
-    async def session() -> tuple[set[str], list[Any]]:
-        headers = {**STRANGER, **({"Authorization": f"Bearer {token}"} if token else {})}
-        async with (
-            httpx.AsyncClient(headers=headers, timeout=300) as client,
-            streamable_http_client(f"{app.url}gradio_api/mcp/", http_client=client) as (
-                read,
-                write,
-                _,
-            ),
-            ClientSession(read, write) as connected,
-        ):
-            started = await connected.initialize()
-            assert started.capabilities.resources is None and started.capabilities.prompts is None
-            tools = (await connected.list_tools()).tools
-            assert all(tool.description for tool in tools)
-            clips: list[Any] = [
-                await connected.call_tool(name, dict(arguments)) for name, arguments in calls
-            ]
-            return {tool.name for tool in tools}, [
-                clip.content[0].text if clip.isError else json.loads(clip.content[0].text)
-                for clip in clips
-            ]
 
-    return in_thread(session())
+def ask(app: RunningApp, *calls: Call, token: str = "") -> tuple[set[str], list[Any]]:
+    """Connect, list the tools, and call some; return the tools' names and the calls' answers."""
+    return in_thread(converse(app, calls, token))
 
 
 def test_a_stranger_searches_as_over_http(running_app: RunningApp) -> None:
     query = {"query": "a dog and not a cat", "systems": ["CLIP-neg"], "k": 3}
+
     tools, (answer, parts, systems, galleries) = ask(
         running_app,
-        *(("search", query), ("understand", {"query": "a dog and not a cat"})),
-        *(("list_systems", {}), ("list_galleries", {})),
+        ("search", query),
+        ("understand", {"query": "a dog and not a cat"}),
+        ("list_systems", {}),
+        ("list_galleries", {}),
     )
+
     assert tools == TOOLS
     assert answer == httpx.post(f"{running_app.url}api/search", json=query, timeout=60).json()
     assert parts == {"wanted": ["a dog"], "unwanted": ["a cat"], "notice": ""}
@@ -71,18 +79,19 @@ def test_a_stranger_searches_as_over_http(running_app: RunningApp) -> None:
     assert galleries == [{"name": "built-in", "id": "built-in", "num_clips": 549}]
 
 
-def test_the_owner_has_the_same_tools_and_no_paths(
-    running_app: RunningApp,
-) -> None:
+def test_the_owner_has_the_same_tools_and_no_paths(running_app: RunningApp) -> None:
     folder = running_app.data / "models" / "damaged"
     write_tiny(folder, "damaged")
     (folder / WEIGHTS).write_bytes(b"no weights")
-    damaged = ("search", {"query": "a dog", "systems": ["damaged"]})
-    _, (for_stranger,) = ask(running_app, damaged)
-    tools, (for_owner,) = ask(running_app, damaged, token=token_of(running_app))
+    search = ("search", {"query": "a dog", "systems": ["damaged"]})
+
+    _, (for_stranger,) = ask(running_app, search)
+    tools, (for_owner,) = ask(running_app, search, token=token_of(running_app))
+
     shutil.rmtree(folder)
     assert tools == TOOLS
-    assert for_owner == for_stranger and for_owner.startswith("damaged cannot be loaded")
+    assert for_owner == for_stranger
+    assert for_owner.startswith("damaged cannot be loaded")
     assert str(running_app.data) not in for_owner
 
 
@@ -106,30 +115,41 @@ HOSTILE: list[tuple[str, dict[str, Any], str]] = [
 
 
 def test_hostile_arguments_are_refused_in_a_sentence(running_app: RunningApp) -> None:
+    calls = [(tool, arguments) for tool, arguments, _ in HOSTILE]
     for token in ("", token_of(running_app)):
-        _, errors = ask(
-            running_app, *((tool, arguments) for tool, arguments, _ in HOSTILE), token=token
-        )
+        _, errors = ask(running_app, *calls, token=token)
         for (tool, _, sentence), error in zip(HOSTILE, errors, strict=True):
             assert sentence in error, tool
 
 
+# Methods of the protocol for which the app has no answer.
+UNANSWERED = (
+    "resources/read",
+    "resources/list",
+    "prompts/get",
+    "prompts/list",
+    "logging/setLevel",
+    "completion/complete",
+    "nope",
+)
+
+
 def test_malformed_messages_are_refused_and_none_fills_the_log(running_app: RunningApp) -> None:
     url = f"{running_app.url}gradio_api/mcp/"
-    accept = {"accept": "application/json, text/event-stream"}
-    message = '{"jsonrpc": "2.0", "id": 1, "method": "%s", "params": %s}'
-    bodies = ["", "nope", "[" * 50_000, "[1]", message % ("nope", "{}")]
-    bodies += [
-        message % (method, '{"name": "list_galleries", "uri": "file:///etc/passwd"}')
-        for method in FOREIGN
-    ]
+    headers = {
+        "accept": "application/json, text/event-stream",
+        "content-type": "application/json",
+    }
+    bodies = ["", "nope", "[" * 50_000, "[1]"]
+    params = {"name": "list_galleries", "uri": "file:///etc/passwd"}
+    for method in UNANSWERED:
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        bodies.append(json.dumps(message))
+
     for body in bodies:
-        answer = httpx.post(
-            url, content=body, headers={**accept, "content-type": "application/json"}, timeout=60
-        )
-        assert '"error"' in answer.text and '"result"' not in answer.text, body[:80]
+        answer = httpx.post(url, content=body, headers=headers, timeout=60)
+        assert '"error"' in answer.text, body[:80]
+        assert '"result"' not in answer.text, body[:80]
     assert httpx.get(url).status_code == 405
-    assert ask(running_app)[0] == TOOLS
-
-
-FOREIGN = "resources/read resources/list prompts/get prompts/list logging/setLevel completion/complete".split()
+    tools, _ = ask(running_app)
+    assert tools == TOOLS

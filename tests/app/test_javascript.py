@@ -15,10 +15,10 @@ SCRIPT = """
 import { Client } from "@gradio/client";
 
 const app = await Client.connect(process.argv[2]);
-const asked = { query: "a dog and not a cat", systems: ["CLIP-neg"], k: 3, image: null };
-const found = await app.predict("/search", asked);
-const refused = await app.predict("/search", { ...asked, query: "" }).catch((error) => error.message);
-console.log(JSON.stringify({ found: found.data[0], refused }));
+const request = { query: "a dog and not a cat", systems: ["CLIP-neg"], k: 3, image: null };
+const answer = await app.predict("/search", request);
+const error = await app.predict("/search", { ...request, query: "" }).catch((refusal) => refusal.message);
+console.log(JSON.stringify({ answer: answer.data[0], error }));
 process.exit(0);
 """
 
@@ -38,11 +38,15 @@ def test_gradio_s_client_for_javascript_searches(
     running_app: RunningApp, node_modules: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "node_modules").symlink_to(node_modules.absolute())
-    (tmp_path / "search.mjs").write_text(SCRIPT)
-    command = ["node", str(tmp_path / "search.mjs"), running_app.url]
+    script = tmp_path / "search.mjs"
+    script.write_text(SCRIPT)
+    command = ["node", str(script), running_app.url]
+
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+
     assert done.returncode == 0, done.stderr
-    answer = json.loads(done.stdout.splitlines()[-1])
-    assert answer["found"]["query"]["unwanted"] == ["a cat"]
-    assert [len(system["hits"]) for system in answer["found"]["systems"]] == [3]
-    assert "Type what the clip should show" in answer["refused"]
+    printed = json.loads(done.stdout.splitlines()[-1])
+    assert printed["answer"]["query"]["unwanted"] == ["a cat"]
+    (system,) = printed["answer"]["systems"]
+    assert len(system["hits"]) == 3
+    assert "Type what the clip should show" in printed["error"]

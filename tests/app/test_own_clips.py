@@ -52,9 +52,11 @@ def test_clips_are_made_from_the_files_that_were_evaluated(
         poster = httpx.get(report.url(running_app, row, "poster.jpg"), timeout=60)
         assert (poster.status_code, poster.headers["content-type"]) == (200, "image/jpeg")
         assert poster.headers["cache-control"].startswith("private")
+
     preview = httpx.get(report.url(running_app, 1, "preview.webm"), timeout=60)
-    (tmp_path / "preview.webm").write_bytes(preview.content)
-    assert probe(tmp_path / "preview.webm").seconds == pytest.approx(2.0, abs=0.3)
+    file = tmp_path / "preview.webm"
+    file.write_bytes(preview.content)
+    assert probe(file).seconds == pytest.approx(2.0, abs=0.3)
 
 
 def test_a_visitor_reads_no_file_by_way_of_a_report(
@@ -62,13 +64,13 @@ def test_a_visitor_reads_no_file_by_way_of_a_report(
 ) -> None:
     for row in range(4):
         for kind in ("poster.jpg", "preview.webm"):
-            assert (
-                httpx.get(report.url(running_app, row, kind), headers=STRANGER).status_code == 403
-            )
-    listing = httpx.get(
-        f"{running_app.url}reports/{report.report_id}/videos.jsonl", headers=STRANGER
-    )
-    assert listing.status_code == 403 and str(report.folder) not in listing.text
+            answer = httpx.get(report.url(running_app, row, kind), headers=STRANGER)
+            assert answer.status_code == 403
+
+    listing = f"{running_app.url}reports/{report.report_id}/videos.jsonl"
+    answer = httpx.get(listing, headers=STRANGER)
+    assert answer.status_code == 403
+    assert str(report.folder) not in answer.text
 
 
 @pytest.mark.parametrize(
@@ -89,9 +91,11 @@ def test_nothing_else_is_served(
     running_app: RunningApp, report: OwnReport, row: object, kind: str
 ) -> None:
     answer = httpx.get(report.url(running_app, row, kind), timeout=60)
-    assert answer.status_code == 404 and "hush" not in answer.text
+    assert answer.status_code == 404
+    assert "hush" not in answer.text
 
 
 def test_an_unknown_report_has_no_clips(running_app: RunningApp, report: OwnReport) -> None:
-    missing_report = report._replace(report_id="nowhere")
-    assert httpx.get(missing_report.url(running_app, 0, "poster.jpg")).status_code == 404
+    missing = OwnReport("nowhere", report.folder)
+    answer = httpx.get(missing.url(running_app, 0, "poster.jpg"))
+    assert answer.status_code == 404

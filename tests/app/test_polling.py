@@ -1,6 +1,7 @@
 """The timers of the tabs that follow a job in the background."""
 
 import uuid
+from typing import Any
 
 import pytest
 
@@ -13,17 +14,21 @@ def test_a_late_tick_turns_the_timer_off(running_app: RunningApp, button: str) -
     # The answer of an earlier tick can arrive last: it shows a job as under way, and turns the
     # timer on again.
     client = RawClient(running_app.url, STRANGER)
-    components = client.config["components"]
-    button_id = next(c["id"] for c in components if c["props"].get("elem_id") == button)
-    timers = {c["id"] for c in components if c["type"] == "timer"}
-    ticks = [event for (_, name), event in client.events.items() if name == "tick"]
-    (tick,) = (event for event in ticks if button_id in event["outputs"])
+    tick = tick_that_updates(client, button)
+    output_types = [client.components[number]["type"] for number in tick["outputs"]]
+    timer = output_types.index("timer")
     session = uuid.uuid4().hex
+
     for _ in range(2):
         answers = client.send_to(tick, session=session)["output"]["data"]
-        (timer,) = (
-            answer
-            for number, answer in zip(tick["outputs"], answers, strict=True)
-            if number in timers
-        )
-        assert timer["active"] is False
+        assert answers[timer]["active"] is False
+
+
+def tick_that_updates(client: RawClient, elem_id: str) -> dict[str, Any]:
+    """Return the event of the timer that updates a component."""
+    component = client.component(elem_id)
+    assert component
+    for (_, event_name), dependency in client.events.items():
+        if event_name == "tick" and component["id"] in dependency["outputs"]:
+            return dependency
+    raise AssertionError(elem_id)

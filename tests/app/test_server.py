@@ -1,5 +1,7 @@
 """The app as on a server: on all IPv6 addresses, at a sub-path behind a proxy, and everyone may train."""
 
+from typing import Any
+
 import httpx
 import pytest
 
@@ -12,30 +14,22 @@ from tests.support.raw_client import RawClient
 # These tests need an app of their own.
 pytestmark = pytest.mark.slow
 
+TRAIN = ("train-start", "click")
+CLIP = next((ROOT / "assets" / "gallery" / "clips").glob("*.webm"))
 
-def test_page_and_clips_work_below_a_proxy_s_prefix(
-    server: RunningApp,
-) -> None:
-    clip = next((ROOT / "assets" / "gallery" / "clips").glob("*.webm"))
+
+def test_page_and_clips_work_below_a_proxy_s_prefix(server: RunningApp) -> None:
     with httpx.Client(base_url=server.url, timeout=60) as client:
         assert client.get("").status_code == 200
         assert client.get("config").json()["title"] == "nT2VR"
-        assert client.get(f"clips/{clip.name}").content == clip.read_bytes()
+        assert client.get(f"clips/{CLIP.name}").content == CLIP.read_bytes()
         assert client.get("docs", follow_redirects=True).url.path == "/nt2vr/docs/"
 
 
 def test_monitors_may_ask_with_head(server: RunningApp) -> None:
-    clip = next((ROOT / "assets" / "gallery" / "clips").glob("*.webm"))
     with httpx.Client(base_url=server.url, timeout=60) as client:
-        for path in (
-            "",
-            "api/health",
-            "api/systems",
-            "api/galleries",
-            "docs/",
-            "metrics",
-            f"clips/{clip.name}",
-        ):
+        pages = ("", "api/health", "api/systems", "api/galleries", "docs/", "metrics")
+        for path in (*pages, f"clips/{CLIP.name}"):
             by_get = client.get(path)
             by_head = client.head(path)
             assert by_head.status_code == by_get.status_code, path
@@ -48,51 +42,54 @@ def test_whoever_asks_is_a_stranger(server: RunningApp) -> None:
     assert refusal.startswith("Only the owner may delete runs, reports and libraries here")
 
 
-def test_strangers_train_on_no_path_of_the_server(
-    server: RunningApp,
-) -> None:
+def test_strangers_train_on_no_path_of_the_server(server: RunningApp) -> None:
     client = RawClient(server.url, {})
-    event = ("train-start", "click")
-    by_id = {c["id"]: c["props"] for c in client.config["components"]}
-    inputs = [by_id[number] for number in client.events[event]["inputs"]]
-    chosen = next(iter(presets().values()))
-    # The page has the losses once its tab was opened.
-    losses = {"value": losses_view(chosen["losses"])}
-    inputs = [
-        {**props, **(losses if props.get("elem_id") == "train-losses" else {})} for props in inputs
-    ]
-    refusal = (
+    for field, path in (
         ("train-data", "/etc"),
         ("train-base", "/root/models/mine"),
         ("train-verb_changes", "/etc/passwd"),
-    )
-    for field, path in refusal:
-        values = [path if props.get("elem_id") == field else props.get("value") for props in inputs]
-        assert client.error(event, values).startswith(
-            "Only the owner may name files of this machine"
-        )
-    values = [
-        0 if props.get("elem_id") == "train-epochs" else props.get("value") for props in inputs
-    ]
+    ):
+        error = client.error(TRAIN, form_values(client, field, path))
+        assert error.startswith("Only the owner may name files of this machine")
+
     # The form is checked first, then what it may do.
-    assert "epochs" in client.error(event, values)
+    assert "epochs" in client.error(TRAIN, form_values(client, "train-epochs", 0))
+
+
+def form_values(client: RawClient, field: str, value: object) -> list[Any]:
+    """Return the training form's values of the first preset, with another in one field."""
+    preset = next(iter(presets().values()))
+    # The page has the losses once its tab was opened.
+    changed = {"train-losses": losses_view(preset["losses"]), field: value}
+    dependency = client.events[TRAIN]
+    values = client.values(dependency)
+    for position, number in enumerate(dependency["inputs"]):
+        elem_id = client.components[number]["props"].get("elem_id")
+        values[position] = changed.get(elem_id, values[position])
+    return values
 
 
 def test_agents_are_answered_only_where_that_is_switched_on(server: RunningApp) -> None:
-    answer = httpx.post(
-        f"{server.url}gradio_api/mcp/", json={"jsonrpc": "2.0", "id": 1, "method": "ping"}
-    )
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    answer = httpx.post(f"{server.url}gradio_api/mcp/", json=ping)
     assert answer.status_code in (404, 405)
 
 
 def test_the_closing_slide_has_a_code_of_the_address(
     server: RunningApp, running_app: RunningApp
 ) -> None:
+    on_server = closing_slide(server)
+    assert on_server["address"] == "https://videos.example/nt2vr/"
+    assert on_server["code"].startswith("data:image/svg+xml")
+    assert len(on_server["rows"]) == 4
+
+    on_this_machine = closing_slide(running_app)
+    assert "code" not in on_this_machine
+    assert on_this_machine["rows"] == on_server["rows"]
+
+
+def closing_slide(app: RunningApp) -> dict[str, Any]:
     opened = {"address": "http://127.0.0.1:7860/nt2vr/"}
-    (slide,) = RawClient(server.url, {}).send(("closing", "show"), [{}], opened)["output"]["data"]
-    assert slide["address"] == "https://videos.example/nt2vr/"
-    assert slide["code"].startswith("data:image/svg+xml") and len(slide["rows"]) == 4
-    (local,) = RawClient(running_app.url, {}).send(("closing", "show"), [{}], opened)["output"][
-        "data"
-    ]
-    assert "code" not in local and local["rows"] == slide["rows"]
+    message = RawClient(app.url, {}).send(("closing", "show"), [{}], opened)
+    (slide,) = message["output"]["data"]
+    return dict(slide)

@@ -2,11 +2,13 @@
 
 import json
 import math
+import re
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import httpx
 import pytest
@@ -15,7 +17,7 @@ from PIL import Image
 from nt2vr.evaluation.jobs import READY_MARK
 from tests.app.test_add_model import ADD
 from tests.app.test_add_model import values_of as values_of_box
-from tests.app.test_permissions import GUARDED, META
+from tests.app.test_permissions import META
 from tests.conftest import AGENT_FLAGS, STRANGER, RunningApp, run_app
 from tests.support.held_app import BEGUN, CANCELLED, ROUTES
 from tests.support.raw_client import Event, RawClient, refusal
@@ -25,31 +27,27 @@ pytestmark = pytest.mark.slow
 
 HELD_APP = ("-m", "tests.support.held_app")
 WAIT_S = 60.0
-# Events that may change something, and are everyone's: they evaluate, and cancel their own.
-CHANGES_FOR_ALL = {
-    ("evaluate-start", "click"),
-    ("evaluate-cancel", "click"),
-    ("evaluate", "click"),
-    # It adds the report that comes with the app.
-    ("evaluate-opened", "change"),
-}
 # Routes that take more than a GET: events, uploads of pictures, searches, and what Gradio has.
 CHANGING_ROUTES = {
-    *("/api/match", "/api/search", "/login", "/login/"),
-    *(
-        f"/gradio_api/{name}/{{api_name}}{end}"
-        for name in ("api", "call", "call/v2", "run")
-        for end in ("", "/")
-    ),
-    *(f"/gradio_api/{name}" for name in ("cancel", "process_recording", "queue/join", "upload")),
-    *(f"/gradio_api/{name}{end}" for name in ("component_server", "reset") for end in ("", "/")),
-    *(
-        f"/gradio_api/{name}{end}"
-        for name in ("undo-vibe-edit", "vibe-code", "vibe-edit")
-        for end in ("", "/")
-    ),
-    *("/gradio_api/stream/{event_id}", "/gradio_api/stream/{event_id}/close"),
-    *("/gradio_api/vibe-starter-queries", "/gradio_api/vibe-starter-queries/"),
+    "/api/match",
+    "/api/search",
+    "/login",
+    "/gradio_api/api/{api_name}",
+    "/gradio_api/call/{api_name}",
+    "/gradio_api/call/v2/{api_name}",
+    "/gradio_api/run/{api_name}",
+    "/gradio_api/cancel",
+    "/gradio_api/process_recording",
+    "/gradio_api/queue/join",
+    "/gradio_api/upload",
+    "/gradio_api/component_server",
+    "/gradio_api/reset",
+    "/gradio_api/undo-vibe-edit",
+    "/gradio_api/vibe-code",
+    "/gradio_api/vibe-edit",
+    "/gradio_api/vibe-starter-queries",
+    "/gradio_api/stream/{event_id}",
+    "/gradio_api/stream/{event_id}/close",
 }
 ANY_TYPE: list[Any] = [
     None,
@@ -78,40 +76,34 @@ HOSTILE: dict[str, list[Any]] = {
 }
 # Calls of each event with hostile values.
 ROUNDS = 5
-EVENT_FIELDS = (
-    "name",
-    "id",
-    "link",
-    "like",
-    "what",
-    "models",
-    "run",
-    "tag",
-    "note",
-    "query",
-    "wanted",
-)
+EVENT_FIELDS = "name id link like what models run tag note query wanted".split()
 
 
-class Place(NamedTuple):
+@dataclass(frozen=True)
+class VisitedServer:
     """A public server with a library, a run and a report of its owner, and jobs of the owner that go on."""
 
     app: RunningApp
-    owner: RawClient
     visitor: RawClient
     library: str
     run: str
     report: str
 
+    def routes(self) -> list[tuple[str, str]]:
+        """Return method and path of each route."""
+        file = self.app.data.parent / ROUTES
+        routes: list[tuple[str, str]] = json.loads(file.read_text())
+        return routes
+
 
 def files_in(app: RunningApp) -> dict[Path, tuple[int, int]]:
-    """Return size and time of each file of the data folder, but of uploads; those of the shared cache are not here."""
-    inputs = {}
+    """Return size and time of each file of the data folder, except for uploads and the shared cache."""
+    files = {}
     for path in app.data.rglob("*"):
         if path.is_file() and not path.is_relative_to(app.data / "uploads"):
             state = path.stat()
-            inputs[path] = (state.st_size, state.st_mtime_ns)
-    return inputs
+            files[path] = (state.st_size, state.st_mtime_ns)
+    return files
 
 
 def wait_for(condition: Callable[[], Any]) -> Any:
@@ -123,169 +115,165 @@ def wait_for(condition: Callable[[], Any]) -> Any:
     raise AssertionError("it did not happen in time")
 
 
-def upload(app: RunningApp, headers: dict[str, str], folder: Path) -> str:
+def add_library(client: RawClient, folder: Path, session: str | None = None) -> str:
+    """Add a library of a picture, whose indexing goes on; return its id."""
     picture = folder / "one.png"
     Image.new("RGB", (32, 32)).save(picture)
-    with picture.open("rb") as file:
-        answer = httpx.post(f"{app.url}gradio_api/upload", files={"files": file}, headers=headers)
-    (path,) = answer.json()
-    return str(path)
+    files = [{"path": client.upload(picture), "meta": META}]
+    before = gallery_ids(client)
+    name = f"library {len(before)}"
+    values = ["uploads", name, files, "", "test", 10, "CLIP"]
 
+    message = client.send(("library-add", "click"), values, session=session)
 
-def add_library(client: RawClient, app: RunningApp, folder: Path, session: str = "") -> str:
-    """Add a library of a picture, whose indexing goes on; return its id."""
-    before = {gallery["id"] for gallery in galleries(client)}
-    files = [{"path": upload(app, dict(client.headers), folder), "meta": META}]
-    message = client.send(
-        ("library-add", "click"),
-        ["uploads", f"library {len(before)}", files, "", "test", 10, "CLIP"],
-        session=session or None,
-    )
     assert refusal(message) == ""
-    (library,) = {gallery["id"] for gallery in galleries(client)} - before
-    return str(library)
+    (library,) = gallery_ids(client) - before
+    return library
 
 
-def galleries(client: RawClient) -> list[dict[str, Any]]:
-    answer: list[dict[str, Any]] = httpx.get(
-        f"{client.url}api/galleries", headers=client.headers
-    ).json()
-    return answer
+def gallery_ids(client: RawClient) -> set[str]:
+    galleries = client.client.get("api/galleries").json()
+    return {gallery["id"] for gallery in galleries}
 
 
-def defaults_of(client: RawClient, event: Event) -> list[Any]:
-    """Return the values that an event's inputs have on the page."""
-    components = {
-        component["id"]: component["props"].get("value")
-        for component in client.config["components"]
-    }
-    return [components[number] for number in client.events[event]["inputs"]]
-
-
-def start_training(client: RawClient, session: str = "") -> str:
+def start_training(client: RawClient, session: str | None = None) -> str:
     """Start a training by the form's values; return the run's id."""
     preset = client.send(("train-presets", "pick"), data={"id": "CLIP-neg"})
     _cards, _menu, *values = preset["output"]["data"]
-    message = client.send(("train-start", "click"), values, session=session or None)
+    message = client.send(("train-start", "click"), values, session=session)
     assert refusal(message) == ""
     return str(message["output"]["data"][0])
 
 
 @pytest.fixture(scope="module")
-def place(gallery_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+def visited(
+    gallery_data: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[VisitedServer]:
     folder = tmp_path_factory.mktemp("visited")
     with run_app(folder, gallery_data / "cache", flags=AGENT_FLAGS, program=HELD_APP) as app:
         owner = RawClient(app.url, {})
         (app.data / "evaluation" / READY_MARK).unlink()
         owner.send(("evaluate-opened", "change"))
         reports = app.data / "evaluation" / "reports"
-        report = wait_for(lambda: [path.name for path in reports.glob("[!.]*")])[0]
-        library = add_library(owner, app, folder)
+        report = wait_for(lambda: [*reports.glob("[!.]*")])[0]
+        library = add_library(owner, folder)
         run = start_training(owner)
         wait_for((app.data / f"{BEGUN}indexing").exists)
-        wait_for(lambda: refusal(owner.send(("evaluate-start", "click"))) == "")
+        wait_for(lambda: owner.error(("evaluate-start", "click")) == "")
         wait_for((app.data / f"{BEGUN}evaluation").exists)
-        yield Place(app, owner, RawClient(app.url, STRANGER), library, run, report)
+        visitor = RawClient(app.url, STRANGER)
+        yield VisitedServer(app, visitor, library, run, report.name)
 
 
-def values_of(place: Place, dependency: dict[str, Any]) -> Iterator[tuple[list[Any], Any]]:
-    """Yield inputs and event data for an event: the page's own, ids that the server has, and hostile ones."""
-    components = {component["id"]: component for component in place.visitor.config["components"]}
-    inputs = [components[number] for number in dependency["inputs"]]
-    defaults = [component["props"].get("value") for component in inputs]
-    yield defaults, None
+@dataclass(frozen=True)
+class Call:
+    """What one call of an event is sent with."""
 
-    for name in (place.library, place.run, place.report, "CLIP"):
-        is_text = [component["type"] in ("textbox", "browserstate") for component in inputs]
-        values = [name if text else value for text, value in zip(is_text, defaults, strict=True)]
-        data = dict.fromkeys(EVENT_FIELDS, name)
-        yield values, {**data, "link": f"report={name}&query=1", "epoch": 1}
+    values: list[Any]
+    event_data: Any = None
+
+
+def calls_of(visited: VisitedServer, dependency: dict[str, Any]) -> list[Call]:
+    """Return calls of an event: with the page's own values, ids that the server has, and hostile ones."""
+    types = [visited.visitor.components[number]["type"] for number in dependency["inputs"]]
+    page_values = visited.visitor.values(dependency)
+    calls = [Call(page_values)]
+    for name in (visited.library, visited.run, visited.report, "CLIP"):
+        values = list(page_values)
+        for position, component_type in enumerate(types):
+            if component_type in ("textbox", "browserstate"):
+                values[position] = name
+        event_data = dict.fromkeys(EVENT_FIELDS, name)
+        event_data |= {"link": f"report={name}&query=1", "epoch": 1}
+        calls.append(Call(values, event_data))
 
     for number in range(ROUNDS):
-        hostile = []
-        for place_of_input, component in enumerate(inputs):
-            kinds = HOSTILE.get(component["type"], ANY_TYPE)
-            hostile.append(kinds[(2 * number + place_of_input) % len(kinds)])
-        yield hostile, ANY_TYPE[number]
+        values = []
+        for position, component_type in enumerate(types):
+            hostile = HOSTILE.get(component_type, ANY_TYPE)
+            values.append(hostile[(2 * number + position) % len(hostile)])
+        calls.append(Call(values, ANY_TYPE[number]))
+    return calls
 
 
-def test_no_event_of_a_visitor_changes_anything(place: Place) -> None:
-    """Every event gets hostile values."""
-    before = files_in(place.app)
+def failed_calls(client: RawClient, dependency: dict[str, Any], calls: list[Call]) -> list[str]:
+    """Send an event's calls in one session; describe those that failed with a traceback in the log."""
+    session = f"visitor-{dependency['id']}"
+    event_ids = []
+    for call in calls:
+        event_ids.append(client.join(dependency, call.values, call.event_data, session))
+
+    failures = []
+    for call, message in zip(calls, client.ends(session, event_ids), strict=True):
+        if "log has the details" in refusal(message):
+            failures.append(f"{dependency['api_name']} {str(call)[:300]}: failed")
+    return failures
+
+
+def test_no_event_of_a_visitor_changes_anything(visited: VisitedServer) -> None:
     faults = []
-    for dependency in place.visitor.dependencies:
-        name = dependency["api_name"]
-        session = f"visitor-{dependency['id']}"
-        calls = list(values_of(place, dependency))
-        event_ids = [
-            place.visitor.join(dependency, values, data, session) for values, data in calls
-        ]
-        messages = place.visitor.ends(session, event_ids)
-        for message, (values, data) in zip(messages, calls, strict=True):
-            if "log has the details" in refusal(message):
-                faults.append(f"{name} {str(values)[:200]} {data}: failed")
+    before = files_in(visited.app)
+    for dependency in visited.visitor.dependencies:
+        calls = calls_of(visited, dependency)
+        faults += failed_calls(visited.visitor, dependency, calls)
 
-        now = files_in(place.app)
-        paths = now.keys() | before.keys()
-        changed = [str(path) for path in paths if now.get(path) != before.get(path)]
+        after = files_in(visited.app)
+        changed = before.items() ^ after.items()
         if changed:
-            faults.append(f"{name}: {changed}")
-        before = now
+            faults.append(f"{dependency['api_name']}: {changed}")
+        before = after
+
     assert faults == []
 
 
-def test_no_tool_of_agents_changes_anything(place: Place) -> None:
+def call_agents(app: RunningApp, method: str, params: dict[str, Any]) -> dict[str, Any]:
+    """Call a method of the server's MCP endpoint as a stranger."""
+    url = f"{app.url}gradio_api/mcp/"
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    headers = {**STRANGER, "Accept": "application/json, text/event-stream"}
+    answer = httpx.post(url, json=body, headers=headers, timeout=WAIT_S)
+    # The answer is the last event of a stream, or JSON.
+    content: dict[str, Any] = json.loads(answer.text.split("data: ")[-1])
+    return content
+
+
+def test_no_tool_of_agents_changes_anything(visited: VisitedServer) -> None:
     pytest.importorskip("mcp", reason="needs the MCP package, nt2vr[mcp]")
-    before = files_in(place.app)
+    before = files_in(visited.app)
 
-    def ask(method: str, params: dict[str, Any]) -> dict[str, Any]:
-        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-        headers = {**STRANGER, "Accept": "application/json, text/event-stream"}
-        answer = httpx.post(
-            f"{place.app.url}gradio_api/mcp/", json=body, headers=headers, timeout=WAIT_S
-        )
-        lines = [line for line in answer.text.splitlines() if line.startswith("data: ")]
-        content: dict[str, Any] = json.loads(
-            lines[-1].removeprefix("data: ") if lines else answer.text
-        )
-        return content
-
-    tools = ask("tools/list", {})["result"]["tools"]
+    tools = call_agents(visited.app, "tools/list", {})["result"]["tools"]
     assert len(tools) >= 4
     for tool in tools:
-        names = tool["inputSchema"].get("properties", {})
-        for value in ("a dog", place.library, place.report, *ANY_TYPE):
-            ask("tools/call", {"name": tool["name"], "arguments": dict.fromkeys(names, value)})
-    assert files_in(place.app) == before
+        parameters = tool["inputSchema"].get("properties", {})
+        for value in ("a dog", visited.library, visited.report, *ANY_TYPE):
+            call = {"name": tool["name"], "arguments": dict.fromkeys(parameters, value)}
+            call_agents(visited.app, "tools/call", call)
+
+    assert files_in(visited.app) == before
 
 
-def test_every_event_that_may_change_something_is_known(place: Place) -> None:
-    names = set(place.visitor.events)
-    assert names >= CHANGES_FOR_ALL
-    assert CHANGES_FOR_ALL.isdisjoint(set(GUARDED) - {("evaluate-start", "click")})
+def test_every_route_that_may_change_something_is_known(visited: VisitedServer) -> None:
+    changing = set()
+    for method, path in visited.routes():
+        if method not in ("GET", "HEAD", "OPTIONS"):
+            changing.add(path.rstrip("/"))
 
-
-def test_every_route_that_may_change_something_is_known(place: Place) -> None:
-    routes = json.loads((place.app.data.parent / ROUTES).read_text())
-    changing = {path for method, path in routes if method not in ("GET", "HEAD", "OPTIONS")}
     assert changing == CHANGING_ROUTES
-    assert len(routes) > 100
+    assert len(visited.routes()) > 100
 
 
-def test_no_get_of_a_visitor_changes_anything(place: Place) -> None:
-    before = files_in(place.app)
-    routes = json.loads((place.app.data.parent / ROUTES).read_text())
-    with httpx.Client(base_url=place.app.url, headers=STRANGER, timeout=WAIT_S) as client:
-        for method, path in routes:
+def test_no_get_of_a_visitor_changes_anything(visited: VisitedServer) -> None:
+    before = files_in(visited.app)
+    with httpx.Client(base_url=visited.app.url, headers=STRANGER, timeout=WAIT_S) as client:
+        for method, path in visited.routes():
             if method not in ("GET", "HEAD"):
                 continue
-            for name in (place.library, place.report, "x"):
-                parts = [
-                    name if part.startswith("{") else part for part in path.strip("/").split("/")
-                ]
-                with client.stream(method, "/".join(parts)):
+            for name in (visited.library, visited.report, "x"):
+                named_path = re.sub(r"\{[^}]*\}", name, path)
+                with client.stream(method, named_path.strip("/")):
                     pass
-    assert files_in(place.app) == before
+
+    assert files_in(visited.app) == before
 
 
 @pytest.fixture(scope="module")
@@ -299,32 +287,30 @@ def shared(gallery_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
         yield app
 
 
-def start_evaluation(client: RawClient, app: RunningApp, folder: Path, session: str) -> list[Any]:
-    wait_for(lambda: refusal(client.send(("evaluate-start", "click"), session=session)) == "")
+def start_evaluation(client: RawClient, folder: Path, session: str) -> list[Any]:
+    event = ("evaluate-start", "click")
+    wait_for(lambda: refusal(client.send(event, session=session)) == "")
     return [""]
 
 
-def start_pictures_plus_texts(
-    client: RawClient, app: RunningApp, folder: Path, session: str
-) -> list[Any]:
-    values = defaults_of(client, ("evaluate-start", "click"))
+def start_pictures_plus_texts(client: RawClient, folder: Path, session: str) -> list[Any]:
+    event = ("evaluate-start", "click")
+    values = client.values(client.events[event])
     values[0] = "covr:world"
-    wait_for(
-        lambda: refusal(client.send(("evaluate-start", "click"), values, session=session)) == ""
-    )
+    wait_for(lambda: refusal(client.send(event, values, session=session)) == "")
     return [""]
 
 
-def start_indexing(client: RawClient, app: RunningApp, folder: Path, session: str) -> list[Any]:
-    return [add_library(client, app, folder, session)]
+def start_indexing(client: RawClient, folder: Path, session: str) -> list[Any]:
+    return [add_library(client, folder, session)]
 
 
-def start_download(client: RawClient, app: RunningApp, folder: Path, session: str) -> list[Any]:
+def start_download(client: RawClient, folder: Path, session: str) -> list[Any]:
     client.join(client.events["model-add", "click"], None, session=session)
     return []
 
 
-def start_run(client: RawClient, app: RunningApp, folder: Path, session: str) -> list[Any]:
+def start_run(client: RawClient, folder: Path, session: str) -> list[Any]:
     return [start_training(client, session)]
 
 
@@ -356,7 +342,7 @@ def test_its_page_or_the_owner_cancels_a_job(
     owner = RawClient(shared.url, {})
     starter = visitor if who == "the page" else owner
     session = uuid.uuid4().hex
-    values = start(starter, shared, tmp_path, session)
+    values = start(starter, tmp_path, session)
     wait_for(begun.exists)
 
     message = refusal(visitor.send(cancel, values, session="another"))
@@ -372,9 +358,7 @@ def test_its_page_or_the_owner_cancels_a_job(
     wait_for(cancelled.exists)
 
 
-def test_its_page_or_the_owner_stops_a_training(
-    shared: RunningApp,
-) -> None:
+def test_a_visitor_who_watches_stops_no_training(shared: RunningApp) -> None:
     stopped = shared.data / f"{CANCELLED}training"
     stopped.unlink(missing_ok=True)
     visitor = RawClient(shared.url, STRANGER)
@@ -383,6 +367,7 @@ def test_its_page_or_the_owner_stops_a_training(
     for dependency in visitor.dependencies:
         if dependency["api_name"].startswith("on_visit"):
             visitor.send_to(dependency, session="watching")
+
     message = refusal(visitor.send(("watch", "stop"), session="watching"))
     assert message.startswith("Only the page that started it")
     assert not stopped.exists()
@@ -390,14 +375,9 @@ def test_its_page_or_the_owner_stops_a_training(
 
 def test_visitors_who_may_import_name_no_path(shared: RunningApp, tmp_path: Path) -> None:
     """Nor do they learn whether it exists."""
-    (tmp_path / "there.pt").touch()
+    existing = tmp_path / "there.pt"
+    existing.touch()
     visitor = RawClient(shared.url, STRANGER)
-    paths = [
-        tmp_path / "there.pt",
-        tmp_path / "none.pt",
-        Path("docs"),
-        Path("ViT-B-32/a/../../docs"),
-    ]
-    for path in paths:
-        refused = visitor.error(ADD, values_of_box(visitor, str(path)))
-        assert refused.startswith("Only the owner may name files")
+    for path in (str(existing), str(tmp_path / "none.pt"), "docs", "ViT-B-32/a/../../docs"):
+        error = visitor.error(ADD, values_of_box(visitor, path))
+        assert error.startswith("Only the owner may name files"), path

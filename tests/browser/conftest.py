@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, Error, Page, ViewportSize, expect, sync_playwright
+from playwright.sync_api import Browser, Error, Page, Request, ViewportSize, expect, sync_playwright
 
 from tests.conftest import RunningApp
 from tests.support.page_actions import open_search
@@ -35,8 +35,8 @@ WINDOW: ViewportSize = {"width": 1280, "height": 800}
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if path is None:
+    installed = [name for name in BROWSERS if shutil.which(name)]
+    if not installed:
         message = "No Chromium here: the browser journeys are skipped (apt-get install chromium-headless-shell)."
         if os.environ.get("NT2VR_REQUIRE_BROWSER"):
             pytest.fail(message)
@@ -44,6 +44,7 @@ def chromium() -> Iterator[Browser]:
     # A busy machine is slow, not wrong.
     expect.set_options(timeout=30_000)
     with sync_playwright() as playwright:
+        path = shutil.which(installed[0])
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield browser
         browser.close()
@@ -85,22 +86,23 @@ def fresh_page(
         headers: of every request.
     """
     motion: Literal["no-preference", "reduce"] = "no-preference" if plays else "reduce"
-    page = chromium.new_context(
+    context = chromium.new_context(
         viewport=WINDOW, reduced_motion=motion, extra_http_headers=headers
-    ).new_page()
-    strays: list[str] = []
-    allowed = url, "data:", "blob:"
-    page.on(
-        "request",
-        lambda request: None if request.url.startswith(allowed) else strays.append(request.url),
     )
+    page = context.new_page()
+    faults: list[str] = []
 
-    def failed(error: Error) -> None:
-        strays.append(f"in the page: {error.stack or error.message}")
+    def note_request(request: Request) -> None:
+        if not request.url.startswith((url, "data:", "blob:")):
+            faults.append(request.url)
 
-    page.on("pageerror", failed)
+    def note_error(error: Error) -> None:
+        faults.append(f"in the page: {error.stack or error.message}")
+
+    page.on("request", note_request)
+    page.on("pageerror", note_error)
     try:
         yield page
     finally:
-        page.context.close()
-    assert strays == []
+        context.close()
+    assert faults == []

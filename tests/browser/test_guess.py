@@ -16,42 +16,39 @@ MISS = "miss"
 
 
 def column(name: str, *verdicts: str) -> dict[str, Any]:
-    """A column that tells its verdicts wherever one can."""
-    texts = {
-        "outcome": {"text": "leaves it out."},
-        "stage_summary": {"text": "1 of 2 right"},
-        "badge": {"text": "1 of 2 right"},
-    }
-    hits = [
-        {
-            "id": f"{name}{i}",
-            "src": "a.webm",
-            "rank": i + 1,
-            "verdict": verdict,
-            "mark": verdict,
-            "boxes": "[[]]",
-        }
-        for i, verdict in enumerate(verdicts)
-    ]
+    """Return a column that tells its verdicts wherever one can."""
+    hits = []
+    for rank, verdict in enumerate(verdicts, 1):
+        hit = {"id": f"{name}{rank}", "src": "a.webm", "rank": rank, "boxes": "[[]]"}
+        hits.append({**hit, "verdict": verdict, "mark": verdict})
     return {
         "name": name,
         "system": name,
         "strategy": "",
         "about": name,
         "announcement": name,
-        **texts,
+        "outcome": {"text": "leaves it out."},
+        "stage_summary": {"text": "1 of 2 right"},
+        "badge": {"text": "1 of 2 right"},
         "hits": hits,
     }
 
 
-def after_guesses(page: Page, *rounds: tuple[list[dict[str, Any]], int | None]) -> dict[str, Any]:
-    """Return what the columns show after the last of some guesses."""
-    plays = [
-        [{"columns": columns, "cue": "no", "announcement": ""}, guess] for columns, guess in rounds
-    ]
-    run = "(given) => given.map(([value, guess]) => nt2vr.uncovered(value, guess ?? undefined)).at(-1)"
-    state: dict[str, Any] = page.evaluate(run, plays)
-    return state
+def story(*columns: dict[str, Any]) -> dict[str, Any]:
+    return {"columns": columns, "cue": "no", "announcement": "Alpha: 1 of 1 right"}
+
+
+def guess(page: Page, story: dict[str, Any], choice: int | None) -> dict[str, Any]:
+    """Return what the columns show once one is chosen, or none."""
+    script = "([story, choice]) => nt2vr.uncovered(story, choice ?? undefined)"
+    shown: dict[str, Any] = page.evaluate(script, [story, choice])
+    return shown
+
+
+def cover(page: Page, story: dict[str, Any]) -> dict[str, Any] | None:
+    """Return what the columns show before a guess."""
+    covered: dict[str, Any] | None = page.evaluate("(story) => nt2vr.covered(story)", story)
+    return covered
 
 
 @pytest.fixture
@@ -64,49 +61,53 @@ def blank(chromium: Browser) -> Page:
 
 
 def test_before_the_guess_only_clips_tell_the_columns_apart(blank: Page) -> None:
-    value = {
-        "columns": [column("Alpha", RIGHT), column("Beta", VIOLATION)],
-        "announcement": "Alpha: 1 of 1 right",
-        "cue": "no",
-    }
-    covered = blank.evaluate("(value) => nt2vr.covered(value)", value)
-    clips = [hit.pop("id") for column in covered["columns"] for hit in column["hits"]]
-    assert clips == ["Alpha0", "Beta0"]
-    assert not any(
-        word in str(covered) for word in ("Alpha", "Beta", "right", "violat", "[[", "leaves")
-    )
-    assert (
-        blank.evaluate("(value) => nt2vr.covered(value)", {"columns": [column("Alpha", RIGHT)]})
-        is None
-    )
-    unjudged = {"columns": [column("Alpha", ""), column("Beta", "")]}
-    assert blank.evaluate("(value) => nt2vr.covered(value)", unjudged) is None
+    covered = cover(blank, story(column("Alpha", RIGHT), column("Beta", VIOLATION)))
+
+    assert covered
+    first, second = covered["columns"]
+    assert first["hits"][0].pop("id") == "Alpha1"
+    assert second["hits"][0].pop("id") == "Beta1"
+    for word in ("Alpha", "Beta", "right", "violat", "[[", "leaves"):
+        assert word not in str(covered)
 
 
-def test_the_column_with_more_right_clips_understood(
-    blank: Page,
-) -> None:
-    loses = [column("Alpha", RIGHT, MISS), column("Beta", RIGHT, RIGHT)]
-    assert after_guesses(blank, (loses, 0))["guess"]["text"] == "No, it was Beta."
-    lapses = [column("Alpha", RIGHT, MISS), column("Beta", RIGHT, VIOLATION)]
-    state = after_guesses(blank, (lapses, 0))
-    assert state["guess"]["text"] == "Yes: Alpha."
-    assert [column["picked"] for column in state["columns"]] == ["your guess", ""]
-    assert state["guess"]["score"] == "You: 1 of 2"
+def test_one_column_or_no_verdicts_give_nothing_to_guess(blank: Page) -> None:
+    assert cover(blank, story(column("Alpha", RIGHT))) is None
+    assert cover(blank, story(column("Alpha", ""), column("Beta", ""))) is None
+
+
+def test_the_column_with_more_right_clips_understood(blank: Page) -> None:
+    loses = story(column("Alpha", RIGHT, MISS), column("Beta", RIGHT, RIGHT))
+    assert guess(blank, loses, 0)["guess"]["text"] == "No, it was Beta."
+
+    # As many are right, and one of the other's shows what is unwanted.
+    wins = story(column("Alpha", RIGHT, MISS), column("Beta", RIGHT, VIOLATION))
+    shown = guess(blank, wins, 0)
+    assert shown["guess"]["text"] == "Yes: Alpha."
+    assert shown["guess"]["score"] == "You: 1 of 2"
+    alpha, beta = shown["columns"]
+    assert alpha["picked"] == "your guess"
+    assert beta["picked"] == ""
 
 
 def test_draws_and_stories_that_nobody_guessed_do_not_count(blank: Page) -> None:
-    won = [column("Alpha", RIGHT), column("Beta", MISS)]
-    drawn = [column("Alpha", MISS), column("Beta", MISS)]
-    guess = after_guesses(blank, (won, 0), (drawn, 0), (won, None))["guess"]
-    assert (guess["text"], guess["score"], guess["marks"]) == (
-        "It was Alpha.",
-        "You: 1 of 1",
-        ["right"],
-    )
-    hands = blank.evaluate("(value) => nt2vr.uncovered(value, 1, [3, 1])", {"columns": won})
-    assert [column["picked"] for column in hands["columns"]] == ["3 hands", "1 hand"]
-    assert hands["guess"]["score"] == "The room: 1 of 2"
+    clear = story(column("Alpha", RIGHT), column("Beta", MISS))
+    draw = story(column("Alpha", MISS), column("Beta", MISS))
+    guess(blank, clear, 0)
+    guess(blank, draw, 0)
+    shown = guess(blank, clear, None)["guess"]
+    assert shown["text"] == "It was Alpha."
+    assert shown["score"] == "You: 1 of 1"
+    assert shown["marks"] == ["right"]
+
+
+def test_a_room_guesses_by_hands(blank: Page) -> None:
+    clear = story(column("Alpha", RIGHT), column("Beta", MISS))
+    shown = blank.evaluate("(story) => nt2vr.uncovered(story, 1, [3, 1])", clear)
+    alpha, beta = shown["columns"]
+    assert alpha["picked"] == "3 hands"
+    assert beta["picked"] == "1 hand"
+    assert shown["guess"]["score"] == "The room: 0 of 1"
 
 
 @pytest.mark.slow
@@ -116,10 +117,11 @@ def test_a_room_guesses_two_stories_and_leaves(page: Page) -> None:
     expect(page.get_by_role("button", name="This one")).to_have_count(2, timeout=MODELS_MS)
     expect(page.locator(".nt-guess")).to_have_text("Which one understood without?")
     expect(columns(page).locator(".nt-mark, .nt-sum")).to_have_count(0)
-    place = "1" if "systems=CLIP-neg" in page.url else "2"
-    page.keyboard.press(place)
+    is_first = "systems=CLIP-neg" in page.url
+    page.keyboard.press("1" if is_first else "2")
     expect(page.locator(".nt-guess")).to_contain_text("Yes: CLIP-neg.")
-    expect(columns(page).nth(int(place) - 1).locator(".nt-picked")).to_have_text("your guess")
+    clip_neg = columns(page).first if is_first else columns(page).last
+    expect(clip_neg.locator(".nt-picked")).to_have_text("your guess")
     # Not once sizes were lost.
     page.wait_for_function("document.querySelector('.nt-clip').clientWidth > 100")
     page.keyboard.press("ArrowRight")

@@ -35,40 +35,49 @@ PAYLOADS = (
 def hostile(running_app: RunningApp) -> Iterator[Path]:
     """A manifest in the app's home, a report and an unreadable one, that name everything so; removed afterwards."""
     folder = running_app.data.parent / "hostile"
-    libraries = Libraries(running_app.data / "libraries")
-    folder.mkdir()
-    lines = []
-    for number, payload in enumerate(PAYLOADS):
-        shutil.copy(LION, folder / f"{number} {payload}.jpg")
-        lines.append(
-            {
-                "video_id": payload,
-                "path": f"{number} {payload}.jpg",
-                "captions": [f"a lion {payload}"],
-            }
-        )
-        # It is skipped, and the reason names it.
-        (folder / f"{number} {payload}.mp4").write_bytes(b"no video")
-        lines.append(
-            {"video_id": f"no {payload}", "path": f"{number} {payload}.mp4", "captions": [payload]}
-        )
-    (folder / "all.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    manifest = write_videos(folder)
     archive = Archive(running_app.data / "evaluation" / "reports")
-    named_report = report_of(System("words"), System("words", "drop"), name=" ".join(PAYLOADS))
-    cards = tuple(f"words: {payload}" for payload in PAYLOADS)
-    report = archive.add(
-        replace(named_report, notes=cards, source={**named_report.source, "remarks": PAYLOADS})
-    )
-    (archive.folder / PAYLOADS[0]).mkdir()
-    (archive.folder / PAYLOADS[0] / "report.json").write_text("[" * 20_000)
-    for place, payload in enumerate(PAYLOADS):
-        archive.annotate(report, place, Remark(payload[:40], payload))
-    yield folder / "all.jsonl"
+    report = add_report(archive)
+    unreadable = archive.folder / PAYLOADS[0]
+    unreadable.mkdir()
+    (unreadable / "report.json").write_text("[" * 20_000)
+    yield manifest
     archive.delete(report)
-    shutil.rmtree(archive.folder / PAYLOADS[0], ignore_errors=True)
+    shutil.rmtree(unreadable, ignore_errors=True)
+    libraries = Libraries(running_app.data / "libraries")
     for info in libraries.infos():
         libraries.remove(info.id)
     shutil.rmtree(folder)
+
+
+def write_videos(folder: Path) -> Path:
+    """Write a picture and an unreadable video per payload; return the manifest of all."""
+    folder.mkdir()
+    lines = []
+    for number, payload in enumerate(PAYLOADS):
+        picture = f"{number} {payload}.jpg"
+        shutil.copy(LION, folder / picture)
+        line = {"video_id": payload, "path": picture, "captions": [f"a lion {payload}"]}
+        lines.append(json.dumps(line))
+        # It is skipped, and the reason names it.
+        unreadable = f"{number} {payload}.mp4"
+        (folder / unreadable).write_bytes(b"no video")
+        line = {"video_id": f"no {payload}", "path": unreadable, "captions": [payload]}
+        lines.append(json.dumps(line))
+    manifest = folder / "all.jsonl"
+    manifest.write_text("\n".join(lines))
+    return manifest
+
+
+def add_report(archive: Archive) -> str:
+    """Add a report whose name, notes, source and remarks are payloads; return its id."""
+    report = report_of(System("words"), System("words", "drop"), name=" ".join(PAYLOADS))
+    notes = tuple(f"words: {payload}" for payload in PAYLOADS)
+    source = {**report.source, "remarks": PAYLOADS}
+    report_id = archive.add(replace(report, notes=notes, source=source))
+    for query, payload in enumerate(PAYLOADS):
+        archive.annotate(report_id, query, Remark(payload[:40], payload))
+    return report_id
 
 
 # Pictures of payloads have failed by then, too.
@@ -99,12 +108,12 @@ def test_a_script_as_a_name_is_shown_and_never_run(
     # It is among the skipped.
     expect(page.get_by_text(f"no {PAYLOADS[1]}").first).to_be_visible()
     assert not was_run(page)
+
     (info,) = Libraries(running_app.data / "libraries").infos()
     follow(page, f"?q=a+lion&gallery={info.id}")
     column = columns(page).first
-    expect(column.locator("[src*='media/'], [poster*='media/']").first).to_be_visible(
-        timeout=MODELS_MS
-    )
+    poster = column.locator("[src*='media/'], [poster*='media/']").first
+    expect(poster).to_be_visible(timeout=MODELS_MS)
     assert "window.hacked" in column.inner_html()
     column.get_by_role("button").first.click()
     assert not was_run(page)
@@ -115,10 +124,10 @@ def test_a_script_as_a_story_is_shown_and_never_run(
     own_page: Page, running_app: RunningApp
 ) -> None:
     page = own_page
-    stories = [
-        {"query": f"a lion {payload}", "systems": ["CLIP", payload], "k": payload, "note": payload}
-        for payload in PAYLOADS
-    ]
+    stories = []
+    for payload in PAYLOADS:
+        story = {"query": f"a lion {payload}", "systems": ["CLIP", payload]}
+        stories.append({**story, "k": payload, "note": payload})
     link = urlsafe_b64encode(json.dumps(stories).encode()).decode()
     page.goto(f"{running_app.url}?stage=1&stories={link}")
     expect(columns(page).first).to_be_visible(timeout=MODELS_MS)
@@ -131,6 +140,7 @@ def test_a_script_as_a_story_is_shown_and_never_run(
         expect(page.locator(".nt-sentence")).to_contain_text("window.hacked")
         assert not was_run(page)
         page.keyboard.press("ArrowRight")
+
     page.locator("[data-do=stories]").click()
     note = page.get_by_role("dialog", name="Stories").get_by_label("Note for the speaker")
     expect(note).to_have_count(len(PAYLOADS))

@@ -69,10 +69,9 @@ def test_a_checkpoint_of_other_code_is_imported_and_searched(
     page: Page, models: Path, tmp_path: Path
 ) -> None:
     weights = safetensors.torch.load_file(CLIP / WEIGHTS)
-    torch.save(
-        {"model": {f"clip.{name}": tensor for name, tensor in weights.items()}},
-        tmp_path / "mine.pt",
-    )
+    model = {f"clip.{name}": tensor for name, tensor in weights.items()}
+    file = tmp_path / "mine.pt"
+    torch.save({"model": model}, file)
     open_menu(page, "More models")
     source = page.locator("#model-source").get_by_role("textbox")
     source.fill(str(tmp_path / "other.pt"))
@@ -85,18 +84,16 @@ def test_a_checkpoint_of_other_code_is_imported_and_searched(
         "'anything' is not a source of a model. Name a file (~/mine.pt)"
     )
 
-    page.locator("#model-upload").locator("xpath=..").locator("input[type=file]").set_input_files(
-        tmp_path / "mine.pt"
-    )
+    upload = page.locator("#model-upload").locator("xpath=..")
+    upload.locator("input[type=file]").set_input_files(file)
     expect(source).to_have_value(re.compile(r"mine\.pt$"))
     page.get_by_role("button", name="Name and settings").click()
     page.locator("#model-name").get_by_role("textbox").fill("Mine")
     page.locator("#model-architecture").get_by_role("textbox").fill("CLIP")
     page.get_by_label("Frames").fill("4")
     page.locator("#model-add").click()
-    expect(page.locator("#more-models-note")).to_contain_text(
-        "Added Mine. Read as CLIP", timeout=MODELS_MS
-    )
+    notice = page.locator("#more-models-note")
+    expect(notice).to_contain_text("Added Mine. Read as CLIP", timeout=MODELS_MS)
     expect(columns(page).nth(3).locator("h3")).to_contain_text("Mine", timeout=MODELS_MS)
     expect(problem).to_be_hidden()
     expect(source).to_have_value("")
@@ -107,16 +104,17 @@ def test_a_checkpoint_of_other_code_is_imported_and_searched(
 def test_a_model_that_is_being_added_can_be_cancelled(
     page: Page, running_app: RunningApp, tmp_path: Path
 ) -> None:
-    torch.save(safetensors.torch.load_file(CLIP / WEIGHTS), tmp_path / "cancelled.pt")
+    file = tmp_path / "cancelled.pt"
+    torch.save(safetensors.torch.load_file(CLIP / WEIGHTS), file)
     open_menu(page, "More models")
-    page.locator("#model-source").get_by_role("textbox").fill(str(tmp_path / "cancelled.pt"))
+    page.locator("#model-source").get_by_role("textbox").fill(str(file))
     page.locator("#model-add").click()
     # Its child reads the file for a second or more.
-    expect(page.locator("#more-models-note")).to_contain_text(
-        re.compile("starting|reading|finding")
-    )
+    progress = page.locator("#more-models-note")
+    expect(progress).to_contain_text(re.compile("starting|reading|finding"))
+
     page.locator("#model-cancel").click()
-    expect(page.locator("#model-problem")).to_have_text(
-        "The addition was cancelled. Nothing of the model was saved."
-    )
+
+    problem = page.locator("#model-problem")
+    expect(problem).to_have_text("The addition was cancelled. Nothing of the model was saved.")
     assert not list((running_app.data / "models").glob("*"))

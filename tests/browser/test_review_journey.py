@@ -9,10 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from nt2vr.evaluation.archive import Archive
 from nt2vr.evaluation.embed_media import EmbeddedVideos
-from nt2vr.evaluation.measures import (
-    FIRST_PAGE,
-    Measured,
-)
+from nt2vr.evaluation.measures import FIRST_PAGE, Measured
 from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.evaluation.report import Report, Result
 from nt2vr.evaluation.text_benchmark import TextBenchmark
@@ -28,50 +25,48 @@ NUM_QUERIES = 100
 SYSTEMS = {"CLIP": 1, "CLIP-neg": 2, "CLIP-bnl": 3}
 
 
-def results_of(name: str) -> Result:
-    rng = np.random.default_rng(SYSTEMS[name])
+def result_of(system: str) -> Result:
+    rng = np.random.default_rng(SYSTEMS[system])
     ordered, tied, violations = rng.random((3, NUM_QUERIES), np.float32)
-    first = np.stack([rng.permutation(400)[:FIRST_PAGE] for _ in range(NUM_QUERIES)]).astype(
-        np.int32
-    )
+    all_rows = np.tile(np.arange(400, dtype=np.int32), (NUM_QUERIES, 1))
+    first_page = rng.permuted(all_rows, axis=1)[:, :FIRST_PAGE]
     ranks = rng.integers(1, 400, NUM_QUERIES).astype(np.int32)
-    return Result(
-        name,
-        {"model": name, "strategy": "plain", "seed": SYSTEMS[name]},
-        Measured(ranks, ordered, tied, violations, first),
+    measured = Measured(ranks, ordered, tied, violations, first_page)
+    settings = {"model": system, "strategy": "plain", "seed": SYSTEMS[system]}
+    return Result(system, settings, measured)
+
+
+def query_about(number: int) -> JudgedQuery:
+    wanted = f"a man is reading book {number}"
+    return JudgedQuery(
+        "composed",
+        f"{wanted} and not dancing",
+        row_array([number]),
+        violating=row_array(range(200, 300)),
+        wanted=wanted,
+        unwanted=("dancing",),
+        cue="not" if number % 2 else "without",
     )
 
 
-def report_of(*names: str) -> Report:
-    ids = tuple(
-        video.video_id for video in load_gallery(ASSETS / "gallery" / "gallery.jsonl").videos
-    )
-    queries = [
-        JudgedQuery(
-            "composed",
-            f"a man is reading book {number} and not dancing",
-            row_array([number]),
-            violating=row_array(range(200, 300)),
-            wanted=f"a man is reading book {number}",
-            unwanted=("dancing",),
-            cue="not" if number % 2 else "without",
-        )
-        for number in range(NUM_QUERIES)
-    ]
-    benchmark = TextBenchmark(
-        "made up", ids, tuple(queries), lambda *_: EmbeddedVideos(np.zeros((0, 0), np.float32)), {}
-    )
-    return benchmark.report([results_of(name) for name in names])
+def report_of(*systems: str) -> Report:
+    videos = load_gallery(ASSETS / "gallery" / "gallery.jsonl").videos
+    video_ids = tuple(video.video_id for video in videos)
+    queries = tuple(query_about(number) for number in range(NUM_QUERIES))
+    embedded = EmbeddedVideos(np.zeros((0, 0), np.float32))
+    benchmark = TextBenchmark("made up", video_ids, queries, lambda *_: embedded, {})
+    return benchmark.report([result_of(system) for system in systems])
 
 
 @pytest.fixture
 def report_id(running_app: RunningApp) -> Iterator[str]:
     """A report, and another one on the same queries."""
     archive = Archive(running_app.data / "evaluation" / "reports")
-    added = [archive.add(report_of("CLIP", "CLIP-neg")), archive.add(report_of("CLIP", "CLIP-bnl"))]
-    yield added[0]
-    for report in added:
-        archive.delete(report)
+    report = archive.add(report_of("CLIP", "CLIP-neg"))
+    same_queries = archive.add(report_of("CLIP", "CLIP-bnl"))
+    yield report
+    archive.delete(report)
+    archive.delete(same_queries)
 
 
 def rows(page: Page) -> Locator:
@@ -90,26 +85,29 @@ def test_step_through_queries_write_a_note_and_come_back(
     expect(page.locator(".nt-list")).to_contain_text("50 of 100 queries")
     page.get_by_role("link", name="next").click()
     expect(page.locator(".nt-list")).to_contain_text("page 2 of 3")
-    place = page.url
+    url_of_list = page.url
     rows(page).nth(9).scroll_into_view_if_needed()
     page.wait_for_function("history.state?.scroll === scrollY")
     scroll = page.evaluate("scrollY")
     assert scroll > 0
     expect(page.locator("img.nt-thumb[src$='.webp']")).to_have_count(40)
 
+    # Review a query and its neighbours.
     review = page.get_by_role("dialog", name="Review")
     question = page.locator(".nt-question")
-    where = page.locator(".nt-review header b")
+    progress = page.locator(".nt-review header b")
     texts = rows(page).all_inner_texts()
     rows(page).nth(9).click()
     expect(question).to_have_text(texts[9])
-    expect(where).to_have_text("query 30 of 50")
+    expect(progress).to_have_text("query 30 of 50")
     for side in page.locator(".nt-sides section").all():
         expect(side.locator("video")).to_have_count(6)
     page.keyboard.press("ArrowRight")
     expect(question).to_have_text(texts[10])
     page.keyboard.press("ArrowLeft")
-    expect(where).to_have_text("query 30 of 50")
+    expect(progress).to_have_text("query 30 of 50")
+
+    # Write a tag and a note.
     review.get_by_label("Tag").fill("ambiguous")
     page.keyboard.press("Tab")
     page.keyboard.type("who ", delay=20)
@@ -124,25 +122,28 @@ def test_step_through_queries_write_a_note_and_come_back(
     expect(page.locator(".nt-saved")).to_have_text("saved")
     expect(page.locator(".nt-listed .nt-query i")).to_have_text("who dances?")
 
+    # Search for something else, and come back.
     follow(page)
     expect(review).not_to_be_visible()
     follow_report(page)
-    expect(where).to_have_text("query 30 of 50")
+    expect(progress).to_have_text("query 30 of 50")
     expect(review.get_by_label("Note")).to_have_value("who dances?")
     expect(review.get_by_label("Tag")).to_have_value("ambiguous")
+
+    # Open the query in Search: the review is closed, so that one can type there.
     page.get_by_role("link", name="Open in Search").click()
-    expect(page.locator(".nt-legend")).to_contain_text(
-        "relevant in the evaluation", timeout=MODELS_MS
-    )
+    legend = page.locator(".nt-legend")
+    expect(legend).to_contain_text("relevant in the evaluation", timeout=MODELS_MS)
     page.locator("#query textarea").focus()
-    # The review is closed.
     expect(page.locator("#query textarea")).to_be_focused()
+
+    # Go back to the review, and from there to the list, where it was left.
     page.go_back()
     expect(review).to_be_visible()
     expect(question).to_have_text(texts[9])
     page.go_back()
     expect(review).not_to_be_visible()
-    assert page.url == place
+    assert page.url == url_of_list
     expect(page.locator("#evaluate-cue input")).to_have_value("not (50)")
     expect(page.locator(".nt-list")).to_contain_text("page 2 of 3")
     page.wait_for_function("scroll => Math.abs(scrollY - scroll) < 2", arg=scroll)
@@ -159,14 +160,17 @@ def test_find_queries_review_one_and_return_from_another_tab(page: Page, report_
     # An answer to an older click must not show it.
     expect(page.get_by_role("dialog", name="Review")).not_to_be_visible()
     expect(page).not_to_have_url(re.compile("query="))
+
     choose(page, "evaluate-second", "CLIP")
     expect(page.locator(".nt-heads")).to_have_text(re.compile("CLIP$"))
     expect(page.locator(".nt-list")).to_contain_text("19 of 100 queries")
+
     rows(page).first.click()
     expect(page.locator(".nt-sides h3").nth(1)).to_contain_text("CLIP")
     page.keyboard.press("Escape")
     expect(page.locator("dialog[open]")).to_have_count(0)
     expect(rows(page).first).to_be_focused()
+
     page.get_by_role("tab", name="Search").click()
     expect(page).to_have_url(re.compile(r"\?q="))
     page.get_by_role("tab", name="Evaluate").click()
@@ -178,8 +182,7 @@ def click_twice_quickly(page: Page) -> None:
     """Of two clicks the newer one decides what is shown."""
     rows(page).first.click()
     review = page.get_by_role("dialog", name="Review")
-    where = page.locator(".nt-review header b")
-    expect(where).to_contain_text("query 1 of")
+    expect(page.locator(".nt-review header b")).to_contain_text("query 1 of")
     with held(page, "**/gradio_api/queue/join*") as answers:
         page.keyboard.press("ArrowRight")
         answers.wait_for_one()

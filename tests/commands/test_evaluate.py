@@ -19,43 +19,46 @@ def data_dir(tmp_path: Path) -> Path:
 
 
 def evaluate(data_dir: Path, out: Path, systems: str, *more: str) -> int:
-    arguments = [
-        "--systems",
-        systems,
-        "--out",
-        str(out),
-        "--data-dir",
-        str(data_dir),
-        "--clips",
-        "30",
-        *more,
-    ]
-    return main(["evaluate", *arguments, "--data", "world"])
+    """Evaluate systems on thirty clips of the built-in world."""
+    folders = ["--out", str(out), "--data-dir", str(data_dir)]
+    data = ["--data", "world", "--clips", "30"]
+    return main(["evaluate", *data, "--systems", systems, *folders, *more])
 
 
 def test_the_command_writes_a_report_and_shows_its_table(
     data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert evaluate(data_dir, tmp_path / "out", "TINY boolean alpha 0.25,Tiny") == 0
-    report = load_report(tmp_path / "out")
-    assert list(report.metrics) == ["tiny", "tiny drop", "tiny boolean α 0.25"]
-    assert len(report.video_ids) == 30 and report.source["seed"] == 7
-    table = (tmp_path / "out" / "table.md").read_text()
-    assert capsys.readouterr().out == aligned(table)
-    assert (
-        "| tiny boolean α 0.25 (zero-shot) | – |" in table
-        and "| oracle (reads the scenes) |" in table
-    )
-    assert {path.name for path in (tmp_path / "out").iterdir()} >= {
-        "table.csv",
-        "table.tex",
-        "report.json",
-    }
+    out = tmp_path / "out"
 
-    frames = {path: path.stat().st_ino for path in (data_dir / "evaluation").rglob("*.np*")}
-    assert evaluate(data_dir, tmp_path / "again", "tiny drop") == 0
-    assert {path: path.stat().st_ino for path in (data_dir / "evaluation").rglob("*.np*")} == frames
-    assert load_report(tmp_path / "again").metrics["tiny drop"] == report.metrics["tiny drop"]
+    assert evaluate(data_dir, out, "TINY boolean alpha 0.25,Tiny") == 0
+
+    report = load_report(out)
+    assert list(report.metrics) == ["tiny", "tiny drop", "tiny boolean α 0.25"]
+    assert len(report.video_ids) == 30
+    assert report.source["seed"] == 7
+    table = (out / "table.md").read_text()
+    assert capsys.readouterr().out == aligned(table)
+    assert "| tiny boolean α 0.25 (zero-shot) | – |" in table
+    assert "| oracle (reads the scenes) |" in table
+    for name in ("table.csv", "table.tex", "report.json"):
+        assert (out / name).is_file()
+
+
+def test_a_second_evaluation_draws_and_embeds_nothing_anew(data_dir: Path, tmp_path: Path) -> None:
+    assert evaluate(data_dir, tmp_path / "first", "tiny") == 0
+    arrays = stored_arrays(data_dir)
+
+    assert evaluate(data_dir, tmp_path / "second", "tiny drop") == 0
+
+    assert stored_arrays(data_dir) == arrays
+    first = load_report(tmp_path / "first").metrics
+    second = load_report(tmp_path / "second").metrics
+    assert second["tiny drop"] == first["tiny drop"]
+
+
+def stored_arrays(data_dir: Path) -> dict[Path, int]:
+    """Return which files hold frames and embeddings; one that is written again has another number."""
+    return {path: path.stat().st_ino for path in (data_dir / "evaluation").rglob("*.np*")}
 
 
 def test_a_task_is_evaluated_on_its_files(
@@ -67,21 +70,24 @@ def test_a_task_is_evaluated_on_its_files(
     write_video("dark.avi", [0, 0])
     write_video("light.avi", [255, 255])
     (tmp_path / "damaged.avi").write_bytes(b"no video")
-    (tmp_path / "task.csv").write_text(
-        "path,captions\ndark.avi,['no light']\nlight.avi,['light']\ndamaged.avi,['lost']\n",
-        encoding="utf-8",
-    )
-    data = ["--data", str(tmp_path / "task.csv"), "--data-dir", str(data_dir)]
-    assert main(["evaluate", *data, "--systems", "tiny", "--out", str(tmp_path / "out")]) == 0
-    report = load_report(tmp_path / "out")
+    task = tmp_path / "task.csv"
+    rows = ["path,captions", "dark.avi,['no light']", "light.avi,['light']", "damaged.avi,['lost']"]
+    task.write_text("\n".join(rows), encoding="utf-8")
+    out = tmp_path / "out"
+    folders = ["--out", str(out), "--data-dir", str(data_dir)]
+
+    assert main(["evaluate", "--data", str(task), "--systems", "tiny", *folders]) == 0
+
+    report = load_report(out)
     assert report.video_ids == ("dark.avi", "light.avi")
-    assert sorted(report.row(place).ranks["tiny"] for place in (0, 1))[0] == 1
+    ranks = [report.row(query).ranks["tiny"] for query in (0, 1)]
+    assert 1 in ranks
     captured = capsys.readouterr()
     assert captured.err.startswith("1 of 3 videos cannot be read: damaged.avi (")
     assert "They are left out, and 1 of 3 queries with them.\n" in captured.err
-    assert "NegBench retrieval R@1 |" in captured.out.splitlines()[0] and captured.out.endswith(
-        "\n2 queries, 2 videos.\n"
-    )
+    head = captured.out.splitlines()[0]
+    assert "NegBench retrieval R@1 |" in head
+    assert captured.out.endswith("\n2 queries, 2 videos.\n")
 
 
 def test_a_bad_output_folder_is_refused_before_measuring(
@@ -89,10 +95,8 @@ def test_a_bad_output_folder_is_refused_before_measuring(
 ) -> None:
     (tmp_path / "file").touch()
     assert evaluate(data_dir, tmp_path / "file" / "out", "tiny") == 1
-    assert (
-        capsys.readouterr().err
-        == f"{tmp_path}/file/out cannot be written to. Name another folder.\n"
-    )
+    error = capsys.readouterr().err
+    assert error == f"{tmp_path}/file/out cannot be written to. Name another folder.\n"
     assert not (data_dir / "evaluation").exists()
 
 

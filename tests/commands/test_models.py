@@ -9,33 +9,58 @@ from nt2vr.cli import main
 from tests.support.tiny_models import write_tiny
 
 
-def test_models_are_listed_and_removed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture
+def data_dir(tmp_path: Path) -> Path:
+    """A data folder with one model."""
     write_tiny(tmp_path / "models" / "mine", "Mine")
-    flags = ["--data-dir", str(tmp_path)]
-    assert main(["models", "list", *flags]) == 0
-    local, _, remote = capsys.readouterr().out.partition("To download")
-    assert "CLIP-neg" in local and "shipped" in local and "Mine" in local and "added" in local
-    assert "ViT-B-32/openai" in remote and "47.6 by its authors" in remote and "EVA" not in remote
-    assert main(["models", "list", "eva02", "l-14", *flags]) == 0
+    return tmp_path
+
+
+def models(data_dir: Path, *arguments: str) -> int:
+    return main(["models", *arguments, "--data-dir", str(data_dir)])
+
+
+def test_models_here_are_listed_before_those_to_download(
+    data_dir: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert models(data_dir, "list") == 0
+
+    here, _, to_download = capsys.readouterr().out.partition("To download")
+    for text in ("CLIP-neg", "shipped", "Mine", "added"):
+        assert text in here
+    assert "ViT-B-32/openai" in to_download
+    assert "47.6 by its authors" in to_download
+    assert "EVA" not in to_download
+
+
+def test_words_find_models_to_download(data_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert models(data_dir, "list", "eva02", "l-14") == 0
     assert "EVA02-L-14/merged2b_s4b_b131k" in capsys.readouterr().out
-    assert main(["models", "list", "--json", *flags]) == 0
-    models = json.loads(capsys.readouterr().out)
-    kinds = {model["name"]: model["kind"] for model in models["here"]}
-    assert kinds["Mine"] == "added" and kinds["CLIP"] == "shipped"
-    offered = {model["name"]: model for model in models["to_download"]}
-    assert (offered["ViT-B-32/openai"]["size_mb"], offered["ViT-B-32/openai"]["speed"]) == (
-        577,
-        "fast",
-    )
-    assert main(["models", "remove", "Mine", *flags]) == 0
+
+
+def test_models_are_listed_as_json(data_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert models(data_dir, "list", "--json") == 0
+
+    listing = json.loads(capsys.readouterr().out)
+    kinds = {model["name"]: model["kind"] for model in listing["here"]}
+    assert kinds["Mine"] == "added"
+    assert kinds["CLIP"] == "shipped"
+    to_download = {model["name"]: model for model in listing["to_download"]}
+    assert to_download["ViT-B-32/openai"]["size_mb"] == 577
+    assert to_download["ViT-B-32/openai"]["speed"] == "fast"
+
+
+def test_only_added_models_are_removed(data_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert models(data_dir, "remove", "Mine") == 0
+
     assert capsys.readouterr().out == "Mine is removed.\n"
-    assert main(["models", "rm", "Mine", *flags]) == 1
-    assert main(["models", "remove", "CLIP", *flags]) == 1
-    assert not list((tmp_path / "models").iterdir())
+    assert models(data_dir, "rm", "Mine") == 1
+    assert models(data_dir, "remove", "CLIP") == 1
+    assert not list((data_dir / "models").iterdir())
 
 
 def test_a_model_that_open_clip_does_not_have_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["models", "get", "ViT-B-32/opnai", "--data-dir", str(tmp_path)]) == 1
+    assert models(tmp_path, "get", "ViT-B-32/opnai") == 1
     assert "no pre-trained model 'ViT-B-32/opnai'. Try ViT-B-32/openai" in capsys.readouterr().err

@@ -15,14 +15,22 @@ from tests.support.paths import ROOT
 def test_query_sets_are_written_and_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "captions.txt").write_text("v#enc#0 a man plays the guitar\nw#enc#0 a dog runs\n")
-    flags = ["--captions", str(tmp_path / "captions.txt"), "--out", str(tmp_path / "new" / "sets")]
-    assert main(["queries", "build", *flags]) == 0
+    captions = tmp_path / "captions.txt"
+    captions.write_text("v#enc#0 a man plays the guitar\nw#enc#0 a dog runs\n")
+    out = tmp_path / "new" / "sets"
+
+    assert build(captions, out) == 0
+
     captured = capsys.readouterr()
     counts = json.loads(captured.out)
-    assert counts["composed"] == 0 and "A and not B" in captured.err
     assert (counts["videos"], counts["original"], counts["negated"]) == (2, 2, 2)
-    assert len((tmp_path / "new" / "sets" / "negated.txt").read_text().splitlines()) == 2
+    assert counts["composed"] == 0
+    assert "A and not B" in captured.err
+    assert len((out / "negated.txt").read_text().splitlines()) == 2
+
+
+def build(captions: Path, out: Path) -> int:
+    return main(["queries", "build", "--captions", str(captions), "--out", str(out)])
 
 
 HOMELESS = """
@@ -61,21 +69,12 @@ def test_a_path_that_cannot_be_used_gets_one_sentence(
     tmp_path: Path, captions: str, out: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "captions.txt").write_text("v#enc#0 a dog\n")
-    assert (
-        main(
-            [
-                "queries",
-                "build",
-                "--captions",
-                str(tmp_path / captions),
-                "--out",
-                str(tmp_path / out),
-            ]
-        )
-        == 1
-    )
+
+    assert build(tmp_path / captions, tmp_path / out) == 1
+
     error = capsys.readouterr().err
-    assert message in error and error.count("\n") == 1
+    assert message in error
+    assert error.count("\n") == 1
 
 
 def test_a_sentence_is_split(capsys: pytest.CaptureFixture[str]) -> None:
@@ -92,8 +91,9 @@ def test_each_line_of_stdin_is_split(
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("a beach, no people\na dog\n"))
     assert main(["queries", "split"]) == 0
-    answers = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [answer["unwanted"] for answer in answers] == [["people"], []]
+    beach, dog = map(json.loads, capsys.readouterr().out.splitlines())
+    assert beach["unwanted"] == ["people"]
+    assert dog["unwanted"] == []
 
 
 def test_one_overlong_line_does_not_stop_those_after_it(
@@ -101,9 +101,10 @@ def test_one_overlong_line_does_not_stop_those_after_it(
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(f"a beach\n{'x' * 1001}\na dog, no cat\n"))
     assert main(["queries", "split"]) == 0
-    first, overlong, last = (json.loads(line) for line in capsys.readouterr().out.splitlines())
-    assert (first["wanted"], last["unwanted"]) == (["a beach"], ["cat"])
-    assert (overlong["wanted"], overlong["unwanted"]) == ([], [])
+    first, overlong, last = map(json.loads, capsys.readouterr().out.splitlines())
+    assert first["wanted"] == ["a beach"]
+    assert last["unwanted"] == ["cat"]
+    assert overlong["wanted"] == overlong["unwanted"] == []
     assert overlong["error"].startswith("The query has 1,001 characters")
 
 

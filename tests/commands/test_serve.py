@@ -24,7 +24,8 @@ def test_an_address_that_cannot_be_used_is_one_sentence(
 ) -> None:
     assert main(["serve", *flags]) == 1
     error = capsys.readouterr().err
-    assert error.startswith(f"Cannot listen on {flags[1]} (") and error.count("\n") == 1
+    assert error.startswith(f"Cannot listen on {flags[1]} (")
+    assert error.count("\n") == 1
 
 
 def test_a_port_that_is_taken_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
@@ -34,30 +35,30 @@ def test_a_port_that_is_taken_is_one_sentence(capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().err.startswith(f"Cannot listen on {port} (")
 
 
+@pytest.fixture
+def restored_gradio(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Restore what a page changes in Gradio when it is built."""
+    download = processing_utils.async_ssrf_protected_download
+    monkeypatch.setattr(processing_utils, "async_ssrf_protected_download", download)
+    parser = route_utils.GradioMultiPartParser
+    monkeypatch.setattr(route_utils, "GradioMultiPartParser", parser)
+
+
+@pytest.mark.usefixtures("restored_gradio")
 def test_agents_need_a_package_and_the_command_says_which(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    # This and these two are restored after the page was built.
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
-    for module, name in (
-        (processing_utils, "async_ssrf_protected_download"),
-        (route_utils, "GradioMultiPartParser"),
-    ):
-        monkeypatch.setattr(module, name, getattr(module, name))
     monkeypatch.delattr(GradioMCPServer, "StreamableHTTPSessionManager", raising=False)
     assert main(["serve", "--mcp", "--data-dir", str(tmp_path)]) == 1
     assert "pip install 'nt2vr[mcp]'" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("restored_gradio")
 @pytest.mark.parametrize("name", ["GRADIO_SERVER_PORT", "GRADIO_TEMP_DIR"])
 def test_a_variable_that_cannot_be_used_is_one_sentence(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    for module, expected in (
-        (processing_utils, "async_ssrf_protected_download"),
-        (route_utils, "GradioMultiPartParser"),
-    ):
-        monkeypatch.setattr(module, expected, getattr(module, expected))
     (tmp_path / "file").touch()
     monkeypatch.setenv(name, str(tmp_path / "file" / "folder"))
     assert main(["serve", "--data-dir", str(tmp_path)]) == 1

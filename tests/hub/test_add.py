@@ -169,8 +169,12 @@ def add_by_catalog(models: Catalog, source: str, name: str = "", model: str = ""
 
 
 def add_by_command(models: Catalog, source: str, name: str = "", model: str = "") -> None:
-    flags = ["--data-dir", str(models.home.parent), *(["--name", name] if name else [])]
-    assert main(["models", "add", source, *flags, *(["--model", model] if model else [])]) == 0
+    flags = ["--data-dir", str(models.home.parent)]
+    if name:
+        flags += ["--name", name]
+    if model:
+        flags += ["--model", model]
+    assert main(["models", "add", source, *flags]) == 0
 
 
 def add_in_python(models: Catalog, source: str, name: str = "", model: str = "") -> None:
@@ -189,18 +193,17 @@ def test_every_kind_of_source_becomes_a_model_that_loads(
     expected = KINDS[kind]
     add = WAYS[way]
     source = expected.source_in(tmp_path)
+
     add(models, source, model=expected.model)
-    assert models.names() == sorted(
-        ["base", expected.name], key=lambda name: models.folder(name).name
-    )
+    assert set(models.names()) == {"base", expected.name}
     assert models.card(expected.name).training.objective == expected.objective
     assert models.load(expected.name).name == expected.name
 
     add(models, source, name="Another", model=expected.model)
-    assert {"base", expected.name, "Another"} == set(models.names())
-    assert (
-        models.card("Another").visual.fingerprint == models.card(expected.name).visual.fingerprint
-    )
+    assert set(models.names()) == {"base", expected.name, "Another"}
+    first = models.card(expected.name).visual
+    second = models.card("Another").visual
+    assert first.fingerprint == second.fingerprint
     assert not list(models.home.glob(".*"))
 
 
@@ -211,6 +214,7 @@ def test_only_the_same_download_may_reuse_a_name(
     expected = KINDS[kind]
     source = expected.source_in(tmp_path)
     models.add(source, AddOptions(model=expected.model))
+
     hub.requests.clear()
     if expected.is_found_again:
         assert models.add(source) == Added(expected.name, "It was here already.", was_here=True)
@@ -259,14 +263,8 @@ def test_a_wrong_source_gets_examples_of_every_form(
 ) -> None:
     with pytest.raises(ConfigError) as caught:
         models.add(source)
-    for example in (
-        "~/mine.pt",
-        "~/models/mine",
-        "ViT-B-32/openai",
-        "hf:OWNER/NAME",
-        "st:OWNER/NAME",
-        "~/mine.npz",
-    ):
+    examples = "~/mine.pt ~/models/mine ViT-B-32/openai hf:OWNER/NAME st:OWNER/NAME ~/mine.npz"
+    for example in examples.split():
         assert f"({example})" in str(caught.value)
     assert hub.requests == []
 
@@ -323,8 +321,7 @@ def test_an_unusable_source_leaves_nothing_behind(
 def test_downloads_are_recognised_without_looking_at_files(
     hub: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "ViT-B-32").mkdir()
-    (tmp_path / "ViT-B-32" / "openai").mkdir()
+    (tmp_path / "ViT-B-32" / "openai").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
     downloads = [
         "ViT-B-32/openai",
@@ -343,8 +340,10 @@ def test_downloads_are_recognised_without_looking_at_files(
         "~/a",
         "C:\\a.pt",
     ]
-    assert [is_download(source) for source in downloads] == [True] * len(downloads)
-    assert [is_download(source) for source in paths] == [False] * len(paths)
+    for source in downloads:
+        assert is_download(source), source
+    for source in paths:
+        assert not is_download(source), source
     assert hub.requests == []
 
 
@@ -377,20 +376,36 @@ def test_the_aliases_work_and_name_the_new_command(
     flags: list[str],
 ) -> None:
     expected = KINDS[kind]
+    name = expected.name
     source = expected.source_in(tmp_path)
     typed = source.removeprefix("hf:") if alias == "pull" else source
-    name_flags = ["--name", "Mine"] if alias != "models get" else []
-    assert (
-        main([*alias.split(), typed, *name_flags, *flags, "--data-dir", str(models.home.parent)])
-        == 0
-    )
-    name = "Mine" if name_flags else expected.name
+    flags = [*flags, "--data-dir", str(models.home.parent)]
+    if alias != "models get":
+        name = "Mine"
+        flags += ["--name", name]
+
+    assert main([*alias.split(), typed, *flags]) == 0
+
     printed = capsys.readouterr()
     assert f"This command is now: nt2vr models add {source}\n" in printed.err
     assert f"{name} is in {models.home}." in printed.out
     assert set(models.names()) == {"base", name}
     if "--frames" in flags:
         assert models.card(name).framing.frames == 3
+
+
+def test_options_of_the_command_are_on_the_card(models: Catalog, tmp_path: Path) -> None:
+    source = str(write_file(tmp_path))
+    flags = ["--model", "base", "--frames", "2", "--pooling", "raw_mean", "--positions", "ends"]
+
+    assert main(["models", "add", source, *flags, "--data-dir", str(models.home.parent)]) == 0
+
+    card = models.card("mine")
+    assert card.framing.frames == 2
+    assert card.framing.positions == "ends"
+    assert card.pooling.name == "raw_mean"
+    in_float32 = write_tiny(tmp_path / "in_float32", seed=7, fp16=False)
+    assert card.text.fingerprint == in_float32.text.fingerprint
 
 
 def test_an_encoder_is_added_for_this_process(
@@ -433,5 +448,5 @@ def test_a_killed_process_leaves_no_model_and_no_child(tmp_path: Path) -> None:
     # The child would have written the model in this time.
     time.sleep(5)
     assert Catalog([home]).names() == []
-    assert not [path for path in home.glob("*") if path.suffix != ".unchecked"]
+    assert {path.suffix for path in home.glob("*")} <= {".unchecked"}
     assert Catalog([home]).add(tmp_path / "whole").name == "whole"

@@ -1,7 +1,7 @@
 """Pre-trained models from a stand-in of the Hub: redirects, ranges, refusals, cuts, and the folders they become."""
 
+import io
 import logging
-import re
 import shutil
 from collections.abc import Iterator
 from contextlib import closing
@@ -51,10 +51,9 @@ def offered(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         "hf_hub": "test/tiny/",
         "mean": (0.5, 0.5, 0.5),
         "std": (0.25, 0.25, 0.25),
+        "quick_gelu": True,
     }
-    monkeypatch.setitem(
-        open_clip.pretrained._PRETRAINED, "tiny", {"test": {**weights, "quick_gelu": True}}
-    )
+    monkeypatch.setitem(open_clip.pretrained._PRETRAINED, "tiny", {"test": weights})
     monkeypatch.setattr(untrusted, "run_limited", here)
 
 
@@ -76,14 +75,16 @@ def test_broken_downloads_resume_and_failed_ones_are_tried_again(
     monkeypatch.setattr(huggingface_hub.constants, "DOWNLOAD_CHUNK_SIZE", 1000)
     models = Catalog([tmp_path / "models"])
     size = len(hub.repositories["models/test/tiny"].files[WEIGHTS])
+
     hub.breaks = 1000
     with pytest.raises(DownloadError):
         models.add("tiny/test")
-    starts = [
-        int(match[1]) for header in hub.ranges if (match := re.fullmatch(r"bytes=(\d+)-", header))
-    ]
+    _, *resumed = hub.ranges
+    starts = [int(header.removeprefix("bytes=").removesuffix("-")) for header in resumed]
     # Each try went on from the last.
-    assert starts == sorted(starts) and starts[0] == size // 2 // 1000 * 1000
+    assert starts == sorted(starts)
+    assert starts[0] == size // 2 // 1000 * 1000
+
     hub.breaks = 0
     hub.ranges = []
     assert models.add("tiny/test").name == "tiny / test"
@@ -103,10 +104,9 @@ def test_a_private_repository_needs_the_right_token(
     for token in (None, "hf_wrong"):
         use_hub(monkeypatch, hub.endpoint, token=token)
         assert main(get) == 1
-        assert (
-            "for test/tiny. Check its name, and that HF_TOKEN may use it."
-            in capsys.readouterr().err
-        )
+        refusal = "for test/tiny. Check its name, and that HF_TOKEN may use it."
+        assert refusal in capsys.readouterr().err
+
     use_hub(monkeypatch, hub.endpoint)
     assert main(get) == 0
     assert capsys.readouterr().out.endswith(f"tiny / test is in {tmp_path / 'data' / 'models'}.\n")
@@ -125,38 +125,53 @@ def test_one_failed_download_does_not_stop_the_next(
     with caplog.at_level(logging.WARNING, "nt2vr"):
         download_all(("none/such", "tiny/test"), models.add)
     assert models.names() == ["tiny / test"]
-    messages = [record.getMessage() for record in caplog.records if record.name.startswith("nt2vr")]
-    assert len(messages) == 1
-    assert messages[0].startswith("NT2VR_MODELS: 'none/such' is not a source of a model.")
+    (warning,) = [record for record in caplog.records if record.name.startswith("nt2vr")]
+    assert warning.getMessage().startswith("NT2VR_MODELS: 'none/such' is not a source of a model.")
 
 
 @pytest.mark.parametrize("file", [WEIGHTS, "open_clip_pytorch_model.bin"])
 def test_a_download_becomes_a_checkpoint_folder(tmp_path: Path, hub: HubServer, file: str) -> None:
-    weights = tiny_model(seed=7).state_dict()
-    torch.save(weights, tmp_path / "pickle")
-    content = save(weights) if file == WEIGHTS else (tmp_path / "pickle").read_bytes()
+    content = weights_file(7, file)
     hub.put("test/tiny", {file: content})
-    seen: list[tuple[int, int, str]] = []
+    reports: list[tuple[int, int, str]] = []
     models = Catalog([tmp_path / "models"])
-    encoder = load(models, models.add("tiny / test", progress=lambda *now: seen.append(now)).name)
-    assert (len(content), len(content), "downloading tiny / test") in seen
-    assert seen[-1] == (0, 0, "trying it out")
+
+    models.add("tiny / test", progress=lambda *report: reports.append(report))
+
+    assert (len(content), len(content), "downloading tiny / test") in reports
+    assert reports[-1] == (0, 0, "trying it out")
+    encoder = load(models, "tiny / test")
+    # It is there after a restart, and without the Hub.
     hub.repositories.clear()
-    catalog = Catalog([tmp_path / "models"])
-    assert catalog.names() == ["tiny / test"]
-    assert (
-        catalog.card(catalog.add("tiny/test").name).visual.fingerprint == encoder.visual_fingerprint
-    )
+    restarted = Catalog([tmp_path / "models"])
+    assert restarted.names() == ["tiny / test"]
+    assert restarted.add("tiny/test").was_here
+    assert restarted.card("tiny / test").visual.fingerprint == encoder.visual_fingerprint
     assert [path.name for path in (tmp_path / "models").iterdir()] == ["tiny--test"]
+
+
+def weights_file(seed: int, name: str) -> bytes:
+    """Return the weights of a tiny model, as safetensors or as a pickle."""
+    weights = tiny_model(seed).state_dict()
+    if name == WEIGHTS:
+        return save(weights)
+    pickle = io.BytesIO()
+    torch.save(weights, pickle)
+    return pickle.getvalue()
+
+
+def test_a_download_encodes_as_its_weights_were_trained(tmp_path: Path, hub: HubServer) -> None:
+    models = Catalog([tmp_path / "models"])
+    encoder = load(models, models.add("tiny/test").name)
     frames = np.random.default_rng(0).integers(0, 256, (3, 64, 64, 3), np.uint8)
+
     # open_clip says so of these weights.
     model = build_model({**TINY, "quick_gelu": True}, {}).eval()
-    model.load_state_dict(weights)
+    model.load_state_dict(tiny_model(3).state_dict())
     pixels = (torch.tensor(frames).permute(0, 3, 1, 2) / 255 - 0.5) / 0.25
     with torch.inference_mode():
         expected = model.encode_image(pixels, normalize=True)
     np.testing.assert_allclose(encoder.encode_frames(frames), expected, atol=1e-6)
-    # The weights were trained with it.
     assert "QuickGELU" in str(encoder._model.transformer)
 
 
@@ -203,64 +218,69 @@ def test_a_tokenizer_comes_with_its_model(
 ) -> None:
     family = FAMILIES["SigLIP"]
     monkeypatch.setitem(open_clip.factory._MODEL_CONFIGS, family.architecture, family.model_cfg)
-    weights = {WEIGHTS: save(family_model(family).state_dict())}
+    files = {WEIGHTS: save(family_model(family).state_dict())}
     models = Catalog([tmp_path / "models"])
     repository = f"timm/{family.architecture}"
     name = f"{family.architecture}/{family.tag}"
-    hub.put(repository, weights)
-    with pytest.raises(
-        DownloadError,
-        match=rf"{family.architecture} / webli .*tokenizer\.json.*{repository}",
-    ):
+    hub.put(repository, files)
+    message = rf"{family.architecture} / webli .*tokenizer\.json.*{repository}"
+    with pytest.raises(DownloadError, match=message):
         models.add(name)
-    (tmp_path / "files").mkdir()
-    write_tokenizer(tmp_path / "files", family)
-    files = {path.name: path.read_bytes() for path in (tmp_path / "files").iterdir()}
-    hub.put(repository, weights | files)
+
+    folder = tmp_path / "files"
+    folder.mkdir()
+    write_tokenizer(folder, family)
+    for path in folder.iterdir():
+        files[path.name] = path.read_bytes()
+    hub.put(repository, files)
     encoder = load(models, models.add(name).name)
     assert encoder.encode_text(["a dog"]).shape == (1, 64)
-    assert (models.home / f"{family.architecture}--webli" / TOKENIZER).read_bytes() == files[
-        TOKENIZER
-    ]
+    added = models.home / f"{family.architecture}--webli" / TOKENIZER
+    assert added.read_bytes() == files[TOKENIZER]
+
+
+@pytest.fixture
+def services(tmp_path: Path) -> Iterator[Services]:
+    with closing(Services(Settings.read(tmp_path / "data", "cpu"))) as services:
+        yield services
+
+
+@pytest.fixture
+def library(services: Services, tmp_path: Path) -> str:
+    """A library with one photo."""
+    folder = tmp_path / "videos"
+    folder.mkdir()
+    shutil.copy(Path(gradio.__file__).parent / "media_assets" / "images" / "lion.jpg", folder)
+    return services.libraries.add("Videos", "folder", folder).id
 
 
 def test_a_library_is_offered_a_model_for_photos(
-    tmp_path: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch
+    hub: HubServer, services: Services, library: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(drawings, "OFFERED", replace(OFFERED, name="tiny/test"))
-    (tmp_path / "videos").mkdir()
-    shutil.copy(
-        Path(gradio.__file__).parent / "media_assets" / "images" / "lion.jpg", tmp_path / "videos"
-    )
-    anybody = Permissions("a-token-of-the-owner", {"import": "everyone", "download": "everyone"})
-    no_download = replace(anybody, rules={"import": "everyone"})
-    with closing(Services(Settings.read(tmp_path / "data", "cpu"))) as services:
-        indexing = Indexing(services)
-        galleries = services.galleries
-        library = services.libraries.add("Videos", "folder", tmp_path / "videos").id
-        notice = indexing.drawings(
-            library, ["CLIP", "CLIP-neg drop"], anybody, None, is_indexed=False
-        )
-        assert notice["offer"] == "Get tiny / test and index with it"
-        with pytest.raises(AccessError):
-            indexing.get(library, no_download, None)
-        assert galleries.default_systems(library) == ("CLIP-neg", "CLIP-neg rectified")
-        assert hub.requests == []
+    everyone = Permissions("a-token-of-the-owner", {"import": "everyone", "download": "everyone"})
+    no_download = replace(everyone, rules={"import": "everyone"})
+    indexing = Indexing(services)
+    galleries = services.galleries
+    systems = ["CLIP", "CLIP-neg drop"]
 
-        job = indexing.get(library, anybody, None).result(120)
-        assert (job.state, job.error, job.models) == ("finished", "", ("tiny / test",))
-        assert galleries.default_systems(library) == ("tiny / test", "tiny / test rectified")
-        assert galleries.default_systems("") == DEFAULT_SYSTEMS
-        answer = galleries.searcher(library).search("a lion", galleries.default_systems(library))
-        assert [len(ranking.hits) for ranking in answer.rankings] == [1, 1]
-        assert (
-            indexing.drawings(
-                library, galleries.default_systems(library), anybody, None, is_indexed=True
-            )
-            == {}
-        )
+    notice = indexing.drawings(library, systems, everyone, None, is_indexed=False)
+    assert notice["offer"] == "Get tiny / test and index with it"
+    with pytest.raises(AccessError):
+        indexing.get(library, no_download, None)
+    assert galleries.default_systems(library) == ("CLIP-neg", "CLIP-neg rectified")
+    assert hub.requests == []
 
-        num_requests = len(hub.requests)
-        # It is here by now.
-        assert indexing.get(library, no_download, None).result(120).state == "finished"
-        assert len(hub.requests) == num_requests
+    job = indexing.get(library, everyone, None).result(120)
+    assert (job.state, job.error, job.models) == ("finished", "", ("tiny / test",))
+    defaults = galleries.default_systems(library)
+    assert defaults == ("tiny / test", "tiny / test rectified")
+    assert galleries.default_systems("") == DEFAULT_SYSTEMS
+    answer = galleries.searcher(library).search("a lion", defaults)
+    assert [len(ranking.hits) for ranking in answer.rankings] == [1, 1]
+    assert indexing.drawings(library, defaults, everyone, None, is_indexed=True) == {}
+
+    # It is here by now.
+    hub.requests.clear()
+    assert indexing.get(library, no_download, None).result(120).state == "finished"
+    assert hub.requests == []

@@ -25,8 +25,35 @@ HARDWARE = {"cpu-basic", "cpu-upgrade", "zero-a10g"}
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
 
 
-def content(file: Path | bytes) -> bytes:
-    return file.read_bytes() if isinstance(file, Path) else file
+def expected_files(zero_gpu: bool = False) -> dict[str, bytes]:
+    """Return the content of each file of the Space."""
+    contents = {}
+    for name, file in space_files(zero_gpu).items():
+        contents[name] = file.read_bytes() if isinstance(file, Path) else file
+    return contents
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    """Return the content of each file below a folder, by its relative path."""
+    contents = {}
+    for path in folder.rglob("*"):
+        if path.is_file():
+            contents[path.relative_to(folder).as_posix()] = path.read_bytes()
+    return contents
+
+
+def without_models(files: dict[str, bytes]) -> dict[str, bytes]:
+    """Leave out the models, which are written as whole checkpoints, and what git and the Hub add."""
+    others = {}
+    for name, content in files.items():
+        if not name.startswith(("assets/models/", ".git")):
+            others[name] = content
+    return others
+
+
+def changed_keys(before: dict[str, Any], after: dict[str, Any]) -> set[str]:
+    keys = before.keys() | after.keys()
+    return {key for key in keys if before.get(key) != after.get(key)}
 
 
 def front_matter(readme: bytes) -> dict[str, Any]:
@@ -38,15 +65,19 @@ def front_matter(readme: bytes) -> dict[str, Any]:
 
 
 def requirements(text: bytes) -> dict[str, Requirement]:
-    lines = [line for line in text.decode().splitlines() if line and not line.startswith("#")]
-    return {requirement.name: requirement for requirement in map(Requirement, lines)}
+    by_name = {}
+    for line in text.decode().splitlines():
+        if line and not line.startswith("#"):
+            requirement = Requirement(line)
+            by_name[requirement.name] = requirement
+    return by_name
 
 
 @pytest.mark.parametrize("zero_gpu", [False, True], ids=["CPU", "ZeroGPU"])
 def test_the_front_matter_agrees_with_requirements_and_project(zero_gpu: bool) -> None:
-    files = space_files(zero_gpu)
-    fields = front_matter(content(files["README.md"]))
-    needed = requirements(content(files["requirements.txt"]))
+    files = expected_files(zero_gpu)
+    fields = front_matter(files["README.md"])
+    needed = requirements(files["requirements.txt"])
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert (fields["sdk"], fields["title"]) == ("gradio", "nT2VR")
     assert fields["license"] == "mit"
@@ -64,78 +95,99 @@ def test_the_front_matter_agrees_with_requirements_and_project(zero_gpu: bool) -
 
 
 def test_zero_gpu_changes_only_hardware_python_and_torch() -> None:
-    plain = space_files()
-    zero = space_files(zero_gpu=True)
-    assert {name for name in plain if content(plain[name]) != content(zero[name])} == {
-        "README.md",
-        "requirements.txt",
-    }
-    before, after = (front_matter(content(files["README.md"])) for files in (plain, zero))
-    assert {key for key in before if before[key] != after[key]} == {
-        "suggested_hardware",
-        "python_version",
-    }
-    assert (after["suggested_hardware"], after["python_version"]) == ("zero-a10g", PYTHON)
-    old, new = (requirements(content(files["requirements.txt"])) for files in (plain, zero))
-    assert {name for name in new if new[name] != old.get(name)} == {
-        "torch",
-        "torchvision",
-        "spaces",
-    }
+    plain = expected_files()
+    zero = expected_files(zero_gpu=True)
+    assert changed_keys(plain, zero) == {"README.md", "requirements.txt"}
+
+    before = front_matter(plain["README.md"])
+    after = front_matter(zero["README.md"])
+    assert changed_keys(before, after) == {"suggested_hardware", "python_version"}
+    assert after["suggested_hardware"] == "zero-a10g"
+    assert after["python_version"] == PYTHON
+
+    old = requirements(plain["requirements.txt"])
+    new = requirements(zero["requirements.txt"])
+    assert changed_keys(old, new) == {"torch", "torchvision", "spaces"}
     assert old.keys() <= new.keys()
     assert str(new["torch"].specifier).startswith("==")
 
 
-def test_the_space_has_what_the_app_needs_and_nothing_private() -> None:
-    files = space_files()
-    needed = "app.py nt2vr/ui/page.py trainer/runs/manager.py assets/gallery/gallery.jsonl pyproject.toml"
-    assert set(needed.split()) <= set(files)
-    assert not [
-        name
-        for name in files
-        if "__pycache__" in name or any(part[0] == "." for part in name.split("/"))
-    ]
-    assert not [name for name in files if name.startswith(("tests/", "runs/", "data/"))]
+@pytest.mark.parametrize(
+    "name",
+    [
+        "app.py",
+        "nt2vr/ui/page.py",
+        "trainer/runs/manager.py",
+        "assets/gallery/gallery.jsonl",
+        "pyproject.toml",
+    ],
+)
+def test_the_space_has_what_the_app_needs(name: str) -> None:
+    assert name in space_files()
+
+
+def test_the_space_has_nothing_private() -> None:
+    for name in space_files():
+        folders = name.split("/")
+        assert folders[0] not in ("tests", "runs", "data"), name
+        assert "__pycache__" not in folders, name
+        assert not any(folder.startswith(".") for folder in folders), name
+
+
+@pytest.fixture(scope="module")
+def space(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the Space."""
+    folder = tmp_path_factory.mktemp("published") / "space"
+    assert main(["publish", "space", "--folder", str(folder)]) == 0
+    return folder
 
 
 @pytest.mark.slow
-def test_exactly_the_binary_files_are_stored_in_lfs(tmp_path: Path) -> None:
-    folder = tmp_path / "space"
-    assert main(["publish", "space", "--folder", str(folder)]) == 0
-    files = space_files()
-    written = {
-        path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()
-    }
-    models = {name for name in written if name.startswith("assets/models/")}
-    assert written.keys() - models == {
-        name for name in files if not name.startswith("assets/models/")
-    } | {".gitattributes"}
-    assert all(
-        written[name].read_bytes() == content(files[name])
-        for name in written.keys() & files.keys() - models
-    )
-    for model in (folder / "assets" / "models").iterdir():
+def test_a_written_space_holds_the_project_and_whole_models(space: Path) -> None:
+    assert without_models(files_in(space)) == without_models(expected_files())
+    for model in (space / "assets" / "models").iterdir():
         # It reads the whole model without code of ours.
         open_clip.create_model_and_transforms(f"local-dir:{model}")
-    git = ["git", "-C", str(folder)]
+
+
+@pytest.mark.slow
+def test_exactly_the_binary_files_are_stored_in_lfs(space: Path) -> None:
+    written = files_in(space)
+    git = ["git", "-C", str(space)]
     subprocess.run([*git, "init", "--quiet"], check=True)
-    command = [*git, "check-attr", "--stdin", "-z", "filter"]
-    answer = subprocess.run(
-        command, input="\0".join(written), capture_output=True, text=True, check=True
-    ).stdout
-    fields = answer.split("\0")
-    in_lfs = {
-        name for name, value in zip(fields[0::3], fields[2::3], strict=False) if value == "lfs"
-    }
-    assert in_lfs == {name for name, path in written.items() if b"\0" in path.read_bytes()}
+
+    in_lfs = paths_in_lfs(git, list(written))
+
+    assert in_lfs == {name for name, content in written.items() if b"\0" in content}
     # A clone of the project works without LFS.
     assert not (ROOT / ".gitattributes").exists()
 
-    (folder / "nt2vr" / "gone.py").write_text("of an older version")
-    (folder / "notes.txt").write_text("mine")
-    # This stands for a clone of the Space.
-    write_space(folder, files)
-    assert not (folder / "nt2vr" / "gone.py").exists() and (folder / "notes.txt").exists()
+
+def paths_in_lfs(git: list[str], paths: list[str]) -> set[str]:
+    """Ask git which paths it would store in LFS."""
+    command = [*git, "check-attr", "--stdin", "-z", "filter"]
+    answer = subprocess.run(
+        command, input="\0".join(paths), capture_output=True, text=True, check=True
+    )
+    # Each path is followed by "filter" and the filter's name.
+    fields = answer.stdout.split("\0")
+    filters = zip(fields[0::3], fields[2::3], strict=False)
+    return {path for path, name in filters if name == "lfs"}
+
+
+@pytest.mark.slow
+def test_writing_again_removes_only_old_files_of_the_project(space: Path) -> None:
+    old = space / "nt2vr" / "gone.py"
+    old.write_text("of an older version")
+    notes = space / "notes.txt"
+    notes.write_text("mine")
+    # A folder with a repository stands for a clone of the Space.
+    (space / ".git").mkdir(exist_ok=True)
+
+    write_space(space, space_files())
+
+    assert not old.exists()
+    assert notes.exists()
 
 
 KILLED = """
@@ -150,31 +202,28 @@ space.write_space(Path(sys.argv[1]), space.space_files())
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
-def test_a_killed_writing_leaves_no_space(
-    tmp_path: Path,
-) -> None:
+def test_a_killed_writing_leaves_no_space(tmp_path: Path) -> None:
     clone = tmp_path / "clone"
     new = tmp_path / "new"
     (clone / ".git").mkdir(parents=True)
     (clone / "nt2vr").mkdir()
-    (clone / "nt2vr" / "cli.py").write_text("of an older version")
+    program = clone / "nt2vr" / "cli.py"
+    program.write_text("of an older version")
+
     for folder in (clone, new):
         killed = subprocess.run([sys.executable, "-c", KILLED, str(folder)], cwd=ROOT, check=False)
         assert killed.returncode == -signal.SIGKILL
+
     assert not new.exists()
-    assert [path.name for path in clone.iterdir() if not path.name.startswith(".")] == ["nt2vr"]
-    assert (clone / "nt2vr" / "cli.py").read_text() == "of an older version"
+    assert [path.name for path in clone.glob("[!.]*")] == ["nt2vr"]
+    assert program.read_text() == "of an older version"
 
     files = {"nt2vr/cli.py": b"new", "app.py": b"new"}
     for folder in (clone, new):
         write_space(folder, files)
         assert (folder / "nt2vr" / "cli.py").read_text() == "new"
-    assert sorted(path.name for path in clone.iterdir()) == [
-        ".git",
-        ".gitattributes",
-        "app.py",
-        "nt2vr",
-    ]
+    names = {path.name for path in clone.iterdir()}
+    assert names == {".git", ".gitattributes", "app.py", "nt2vr"}
 
 
 def test_a_space_is_not_written_over_other_files(
@@ -183,8 +232,8 @@ def test_a_space_is_not_written_over_other_files(
     (tmp_path / "mine").write_text("")
     assert main(["publish", "space", "--folder", str(tmp_path)]) == 1
     assert "is neither empty nor a git repository" in capsys.readouterr().err
-    for both in ([], ["a/b", "--folder", str(tmp_path / "new")]):
-        assert main(["publish", "space", *both]) == 1
+    for destinations in ([], ["a/b", "--folder", str(tmp_path / "new")]):
+        assert main(["publish", "space", *destinations]) == 1
         assert "one of the two" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
@@ -202,29 +251,22 @@ def test_a_space_is_published_and_published_again(
         assert capsys.readouterr().out == f"{hub.endpoint}/spaces/tester/nt2vr\n"
         space = hub.repositories["spaces/tester/nt2vr"]
         assert space.private
-        sent = space.files
-        expected = {name: content(file) for name, file in space_files().items()}
-        differing = {name for name in sent.keys() ^ expected.keys() if name != ".gitattributes"}
-        assert all(name.startswith("assets/models/") for name in differing)
-        assert all(
-            sent[name] == expected[name]
-            for name in sent.keys() & expected.keys()
-            if name[-10:] != "nt2vr.json"
-        )
+        assert without_models(space.files) == without_models(expected_files())
 
         space.files["nt2vr/gone.py"] = b"of an older version"
         assert main(["publish", "space", "tester/nt2vr", "--zero-gpu"]) == 0
         assert "nt2vr/gone.py" not in space.files
         assert b"spaces>=" in space.files["requirements.txt"]
-        # What was uploaded starts.
-        for name, data in space.files.items():
-            (tmp_path / "space" / name).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / "space" / name).write_bytes(data)
-        command = [sys.executable, "app.py", "--help"]
-        started = subprocess.run(
-            command, cwd=tmp_path / "space", capture_output=True, text=True, check=False
-        )
-        assert (started.returncode, "--port" in started.stdout) == (0, True), started.stderr
+
+    # What was uploaded starts.
+    for name, content in space.files.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    command = [sys.executable, "app.py", "--help"]
+    started = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert started.returncode == 0, started.stderr
+    assert "--port" in started.stdout
 
 
 def test_a_space_of_somebody_else_is_refused(

@@ -1,14 +1,13 @@
 """The wheel: what it holds, and that its commands work from an empty folder, installed, without a network."""
 
 import json
-import os
 import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
 from email.message import Message
 from email.parser import Parser
+from functools import cache
 from importlib.metadata import PathDistribution
 from pathlib import Path
 from zipfile import ZipFile
@@ -47,14 +46,21 @@ RUN = {
 
 def test_pyproject_names_every_package() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    inits = (
-        init.parent for top in ("nt2vr", "trainer") for init in (ROOT / top).rglob("__init__.py")
-    )
-    packages = {folder.relative_to(ROOT).as_posix().replace("/", ".") for folder in inits}
-    assert set(project["tool"]["setuptools"]["packages"]) == packages | {
-        "nt2vr.assets",
-        "nt2vr.docs",
-    }
+    stated = set(project["tool"]["setuptools"]["packages"])
+    packages = {"nt2vr.assets", "nt2vr.docs"}
+    for path in (*files_in("nt2vr"), *files_in("trainer")):
+        if path.endswith("/__init__.py"):
+            packages.add(path.removesuffix("/__init__.py").replace("/", "."))
+    assert stated == packages
+
+
+def files_in(folder: str) -> set[str]:
+    """List the files of a folder of the project, by their relative paths."""
+    paths = set()
+    for path in (ROOT / folder).rglob("*"):
+        if path.is_file() and "__pycache__" not in path.parts:
+            paths.add(path.relative_to(ROOT).as_posix())
+    return paths
 
 
 @pytest.fixture(scope="module")
@@ -76,20 +82,17 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 def test_the_wheel_holds_every_module_and_asset_and_nothing_else(wheel: Path) -> None:
-    with ZipFile(wheel) as archive:
-        held = {name for name in archive.namelist() if ".dist-info/" not in name}
-    expected = {
-        *(
-            path
-            for top in ("nt2vr", "trainer")
-            for path in _files(top)
-            if path.endswith((".py", "/py.typed"))
-        ),
-        *(f"nt2vr/{path}" for folder in ("assets", "docs") for path in _files(folder)),
-        *(path for folder in ("trainer/configs", "nt2vr/papers") for path in _files(folder)),
-    }
+    expected = files_in("trainer/configs") | files_in("nt2vr/papers")
+    for path in files_in("nt2vr") | files_in("trainer"):
+        if path.endswith((".py", "/py.typed")):
+            expected.add(path)
+    for path in files_in("assets") | files_in("docs"):
+        expected.add(f"nt2vr/{path}")
     assert {"nt2vr/py.typed", "trainer/py.typed", "nt2vr/assets/models/clip/nt2vr.json"} <= expected
-    assert held == expected
+
+    with ZipFile(wheel) as archive:
+        names = archive.namelist()
+    assert {name for name in names if ".dist-info/" not in name} == expected
 
 
 @pytest.mark.slow
@@ -97,17 +100,19 @@ def test_the_wheel_states_version_and_dependencies_of_their_one_source(installed
     (folder,) = installed.glob("nt2vr-*.dist-info")
     distribution = PathDistribution(folder)
     metadata: Message = Parser().parsestr(distribution.read_text("METADATA") or "")
-    required = [
-        line
-        for line in (ROOT / "requirements.txt").read_text().splitlines()
-        if line and line[0] != "#"
-    ]
-    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    extras = pyproject["project"]["optional-dependencies"].items()
-    required += [f'{name}; extra == "{extra}"' for extra, names in extras for name in names]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert metadata["Version"] == project["version"]
+
+    required = []
+    for line in (ROOT / "requirements.txt").read_text().splitlines():
+        if line and not line.startswith("#"):
+            required.append(Requirement(line))
+    for extra, names in project["optional-dependencies"].items():
+        for name in names:
+            required.append(Requirement(f'{name}; extra == "{extra}"'))
     stated = metadata.get_all("Requires-Dist", [])
-    assert list(map(Requirement, stated)) == list(map(Requirement, required))
-    assert metadata["Version"] == pyproject["project"]["version"]
+    assert [Requirement(line) for line in stated] == required
+
     (script,) = distribution.entry_points.select(group="console_scripts")
     assert (script.name, script.value) == ("nt2vr", "nt2vr.cli:main")
 
@@ -124,61 +129,87 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def empty(
     tmp_path: Path, installed: Path, gallery_data: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Path]:
+) -> Path:
     """An empty working folder, from which only the installed package can be imported."""
     monkeypatch.setenv("PYTHONPATH", str(installed))
     monkeypatch.setenv("NT2VR_DATA", str(gallery_data))
     folder = tmp_path / "empty"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    yield folder
+    return folder
 
 
 def run(*arguments: str) -> str:
     """Run a command, with no network where the system allows that; return what it prints."""
     command = [sys.executable, "-m", "nt2vr", *arguments]
-    isolated = (
-        shutil.which("unshare")
-        and not subprocess.run([*OFFLINE, "true"], capture_output=True).returncode
-    )
-    result = subprocess.run(
-        [*(OFFLINE if isolated else ()), *command], capture_output=True, text=True, timeout=300
-    )
-    assert result.returncode == 0, result.stderr
-    return result.stdout
+    if can_run_offline():
+        command = [*OFFLINE, *command]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@cache
+def can_run_offline() -> bool:
+    """Say whether this machine can run a command without a network."""
+    if shutil.which("unshare") is None:
+        return False
+    return subprocess.run([*OFFLINE, "true"], capture_output=True).returncode == 0
+
+
+def run_code(code: str) -> None:
+    """Run Python code, which checks something itself."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.slow
 def test_the_installed_commands_work_from_an_empty_folder(empty: Path) -> None:
     assert run("--version").startswith("nT2VR ")
-    assert "CLIP-neg" in run(
-        "search", "a dog and not a cat", "--systems", "CLIP, CLIP-neg", "--k", "2"
-    )
-    assert json.loads(run("queries", "split", "a dog, no cat"))["unwanted"] == ["cat"]
-    assert "| CLIP drop (control) |" in run(
-        "evaluate", "--data", "gallery", "--systems", "CLIP", "--out", "report"
-    )
-    assert json.loads((empty / "report" / "report.json").read_text())["versions"]["nt2vr"]
+
+    search = run("search", "a dog and not a cat", "--systems", "CLIP, CLIP-neg", "--k", "2")
+    assert "CLIP-neg" in search
+
+    parts = json.loads(run("queries", "split", "a dog, no cat"))
+    assert parts["unwanted"] == ["cat"]
+
+    table = run("evaluate", "--data", "gallery", "--systems", "CLIP", "--out", "report")
+    assert "| CLIP drop (control) |" in table
+    report = json.loads((empty / "report" / "report.json").read_text())
+    assert report["versions"]["nt2vr"]
+
     (empty / "config.json").write_text(json.dumps(RUN))
     run("train", "run", "--config", "config.json")
     assert (empty / "run" / "checkpoints" / "epoch_001" / "nt2vr.json").is_file()
+
     assert "Usage: nt2vr import" in run("import", "--help")
+
+
+@pytest.mark.slow
+def test_an_installed_package_writes_the_space_of_a_checkout(empty: Path) -> None:
     run("publish", "space", "--folder", "space")
-    written = {
-        path.relative_to("space").as_posix() for path in Path("space").rglob("*") if path.is_file()
-    }
-    checked_out = set(space_files())
-    differences = {name for name in checked_out if name.endswith("/difference.safetensors")}
-    exported_files = {"open_clip_model.safetensors", "tokenizer.json", "tokenizer_config.json"}
-    exported = {
-        name.rsplit("/", 1)[0] + f"/{file}" for name in differences for file in exported_files
-    }
-    assert differences and written == (checked_out - differences) | exported | {".gitattributes"}
-    assert Path("space/README.md").read_text() == (ROOT / "README.md").read_text()
-    assert Path("space/LICENSE").read_text() == (ROOT / "LICENSE").read_text()
-    started = subprocess.run(
-        [sys.executable, "app.py", "--help"], cwd="space", capture_output=True, text=True
-    )
+
+    expected = {".gitattributes"}
+    for name in space_files():
+        folder, _, file = name.rpartition("/")
+        if file == "difference.safetensors":
+            # The model is exported whole.
+            for exported in (
+                "open_clip_model.safetensors",
+                "tokenizer.json",
+                "tokenizer_config.json",
+            ):
+                expected.add(f"{folder}/{exported}")
+        else:
+            expected.add(name)
+    space = empty / "space"
+    written = {path.relative_to(space).as_posix() for path in space.rglob("*") if path.is_file()}
+    assert written == expected
+    for name in ("README.md", "LICENSE"):
+        assert (space / name).read_text() == (ROOT / name).read_text()
+
+    command = [sys.executable, "app.py", "--help"]
+    started = subprocess.run(command, cwd=space, capture_output=True, text=True)
     assert "--port" in started.stdout, started.stderr
 
 
@@ -196,33 +227,26 @@ TINY_RUN = (
 )
 
 
-def train_tiny(preset: str) -> Path:
-    """Train with a paper's preset on a few clips; return the last checkpoint."""
-    changes = [argument for change in TINY_RUN for argument in ("--set", change)]
-    run("train", preset, "--config", preset, *changes)
-    return Path(preset, "checkpoints", "epoch_001")
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("preset", ["paper-bnl", "con-clip", "sea"])
 def test_an_installed_papers_preset_trains(empty: Path, preset: str) -> None:
-    assert (train_tiny(preset) / "nt2vr.json").is_file()
+    changes = []
+    for change in TINY_RUN:
+        changes += ["--set", change]
+
+    run("train", preset, "--config", preset, *changes)
+
+    assert (empty / preset / "checkpoints" / "epoch_001" / "nt2vr.json").is_file()
 
 
 @pytest.mark.slow
 def test_an_installed_paper_changes_verbs(empty: Path) -> None:
     captions = empty / "captions.txt"
     captions.write_text("v1#enc#0 a man opens a door\n")
-    run(
-        "queries",
-        "verbs",
-        "--captions",
-        "captions.txt",
-        "--out",
-        "verbs.jsonl",
-        "--rule",
-        "antonym",
-    )
+
+    files = ("--captions", "captions.txt", "--out", "verbs.jsonl")
+    run("queries", "verbs", *files, "--rule", "antonym")
+
     (line,) = (empty / "verbs.jsonl").read_text().splitlines()
     assert "closes" in line
 
@@ -250,10 +274,7 @@ assert ASSETS.parent.samefile(nt2vr.__path__[0]), ASSETS
 gr.Blocks.launch = look
 assert main([]) == 130
 """
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=dict(os.environ)
-    )
-    assert result.returncode == 0, result.stderr
+    run_code(code)
 
 
 @pytest.mark.slow
@@ -270,13 +291,4 @@ assert (config.encoder.base_folder / "nt2vr.json").is_file(), config.encoder.bas
 assert config.encoder.base in bases([ASSETS / "models"]).values()
 assert presets()["CLIP-neg"]["base"] == config.encoder.base
 """
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=dict(os.environ)
-    )
-    assert result.returncode == 0, result.stderr
-
-
-def _files(folder: str) -> Iterator[str]:
-    for path in (ROOT / folder).rglob("*"):
-        if path.is_file() and "__pycache__" not in path.parts:
-            yield path.relative_to(ROOT).as_posix()
+    run_code(code)

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -13,6 +12,7 @@ import httpx
 import pytest
 from PIL import Image
 
+from tests.conftest import free_port
 from tests.support.paths import ROOT
 
 # These tests start processes that import torch.
@@ -62,8 +62,11 @@ def test_it_searches_with_a_sentence_and_with_a_picture(copy: Path) -> None:
 
 @pytest.mark.parametrize("preset", ["clip-bnl", "clip-neg"])
 def test_it_trains(copy: Path, preset: str) -> None:
-    changes = [argument for change in SMALL for argument in ("--set", change)]
+    changes = []
+    for change in SMALL:
+        changes += ["--set", change]
     run = copy / "runs" / preset
+
     nt2vr(copy, "train", run, "--config", preset, *changes)
     assert (run / "checkpoints" / "epoch_001" / "nt2vr.json").is_file()
 
@@ -71,25 +74,17 @@ def test_it_trains(copy: Path, preset: str) -> None:
 def test_it_evaluates(copy: Path) -> None:
     captions = copy / "captions.csv"
     captions.write_text(CAPTIONS)
-    report = nt2vr(
-        copy,
-        "evaluate",
-        "--data",
-        f"words:{captions}",
-        "--systems",
-        "CLIP",
-        "--out",
-        copy / "report",
-    )
+    options = ("--data", f"words:{captions}", "--systems", "CLIP", "--out", copy / "report")
+
+    report = nt2vr(copy, "evaluate", *options)
+
     assert "6 videos" in report
     assert (copy / "report" / "report.json").is_file()
 
 
 @pytest.fixture
 def address(copy: Path) -> Iterator[str]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "app.py", "--port", str(port)]
     app = subprocess.Popen(command, cwd=copy, env=environment(copy), stdout=subprocess.DEVNULL)
     yield f"http://127.0.0.1:{port}/"
@@ -98,15 +93,21 @@ def address(copy: Path) -> Iterator[str]:
 
 
 def test_its_page_opens_and_searches(address: str) -> None:
-    deadline_s = time.monotonic() + PATIENCE_S
-    while True:
-        try:
-            page = httpx.get(address, timeout=PATIENCE_S)
-            break
-        except httpx.TransportError:
-            assert time.monotonic() < deadline_s
-            time.sleep(0.2)
-    assert page.status_code == 200 and "nT2VR" in page.text
+    page = open_once_started(address)
+    assert page.status_code == 200
+    assert "nT2VR" in page.text
+
     query = {"query": "a dog, no cat", "systems": ["CLIP"], "k": 2}
     answer = httpx.post(f"{address}api/search", json=query, timeout=PATIENCE_S).json()
-    assert len(answer["systems"][0]["hits"]) == 2
+    (system,) = answer["systems"]
+    assert len(system["hits"]) == 2
+
+
+def open_once_started(address: str) -> httpx.Response:
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            return httpx.get(address, timeout=PATIENCE_S)
+        except httpx.TransportError:
+            assert time.monotonic() < deadline
+            time.sleep(0.2)

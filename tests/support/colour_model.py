@@ -13,7 +13,12 @@ Vectors = NDArray[np.float32]
 
 
 class ColourModel(FrameEncoder):
-    """An `Encoder` of nothing but NumPy; `batches` has the texts of each call."""
+    """An `Encoder` of nothing but NumPy.
+
+    Attributes:
+        gain: what the words' colours are multiplied by.
+        batches: the texts of each call.
+    """
 
     embed_dim = 4
 
@@ -32,14 +37,18 @@ class ColourModel(FrameEncoder):
 
     def encode_text(self, texts: Sequence[str]) -> Vectors:
         self.batches.append(list(texts))
-        rows = [[self.gain * float(word in text.split()) for word in WORDS] for text in texts]
-        return _unit(np.array(rows, np.float32).reshape(-1, 3))
+        colours = np.zeros((len(texts), len(WORDS)), np.float32)
+        for row, text in enumerate(texts):
+            for column, word in enumerate(WORDS):
+                if word in text.split():
+                    colours[row, column] = self.gain
+        return _unit(colours)
 
     def encode_frames(self, frames: NDArray[np.uint8]) -> Vectors:
         return _unit(frames.mean(axis=(1, 2), dtype=np.float32) / 255)
 
 
 def _unit(colours: Vectors) -> Vectors:
-    """Append a constant, so that black is no zero, and normalise."""
+    """Append a constant, so that black is not the zero vector, and normalise."""
     rows = np.hstack([colours, np.full((len(colours), 1), 0.1, np.float32)])
     return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float32)

@@ -26,12 +26,12 @@ def read_only(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def _mount(*arguments: str) -> Iterator[None]:
-    command = ["mount", *arguments]
-    if (
-        sys.platform != "linux"
-        or subprocess.run(command, capture_output=True, check=False).returncode
-    ):
-        pytest.skip("Mounting needs Linux and root.")
+    reason = "Mounting needs Linux and root."
+    if sys.platform != "linux":
+        pytest.skip(reason)
+    mount = subprocess.run(["mount", *arguments], capture_output=True, check=False)
+    if mount.returncode != 0:
+        pytest.skip(reason)
     try:
         yield
     finally:

@@ -7,6 +7,7 @@ port, as the Hub serves them from a CDN. It knows nothing of branches, pull requ
 import base64
 import hashlib
 import json
+import math
 import re
 import threading
 from collections.abc import Callable, Iterator
@@ -44,6 +45,8 @@ class HubServer:
 
     Attributes:
         repositories: by "models/OWNER/NAME" or "spaces/OWNER/NAME".
+        blobs: the content of each LFS file, by its SHA-256.
+        parts: those of uploads under way, by SHA-256 and number.
         requests: every request, as "GET /path".
         foreign_tokens: authorisation headers that arrived at the CDN, where none belongs.
         breaks: so many times a download of an LFS file breaks off half-way.
@@ -129,11 +132,8 @@ class Handler(BaseHTTPRequestHandler):
         body = self._body()
         if self.hub.status and path.startswith("/api/"):
             return self._refuse(self.hub.status, "Fault")
-        if (
-            self.headers.get("Authorization")
-            and not self._authorised
-            and not path.startswith("/cdn/")
-        ):
+        has_token = "Authorization" in self.headers
+        if has_token and not self._authorised and not path.startswith("/cdn/"):
             return self._refuse(401, "InvalidToken")
         for pattern, method in ROUTES:
             if match := re.fullmatch(pattern, f"{self.command} {path}"):
@@ -157,18 +157,20 @@ class Handler(BaseHTTPRequestHandler):
         return self._answer(200, {"type": "user", "name": "tester", "orgs": []})
 
     def create(self, body: bytes) -> None:
-        wanted = json.loads(body)
-        if not self._authorised or wanted["organization"] not in (None, "tester"):
-            return self._refuse(403 if self._authorised else 401, "Forbidden")
-        kind = f"{wanted.get('type') or 'model'}s"
-        name = f"tester/{wanted['name']}"
+        request = json.loads(body)
+        if not self._authorised:
+            return self._refuse(401, "Forbidden")
+        if request["organization"] not in (None, "tester"):
+            return self._refuse(403, "Forbidden")
+        kind = f"{request.get('type') or 'model'}s"
+        name = f"tester/{request['name']}"
         url = {"url": f"{self.hub.endpoint}/{KINDS[kind]}{name}"}
         if f"{kind}/{name}" in self.hub.repositories:
             return self._answer(409, {**url, "error": "You already created this repo"})
-        assert kind == "models" or wanted["sdk"] == "gradio"
-        private = wanted.get("visibility") == "private" or bool(wanted.get("private"))
-        attributes = {".gitattributes": b"*.safetensors filter=lfs\n"}
-        self.hub.repositories[f"{kind}/{name}"] = Repository(private, attributes)
+        assert kind == "models" or request["sdk"] == "gradio"
+        is_private = request.get("visibility") == "private" or bool(request.get("private"))
+        files = {".gitattributes": b"*.safetensors filter=lfs\n"}
+        self.hub.repositories[f"{kind}/{name}"] = Repository(is_private, files)
         return self._answer(200, url)
 
     def validate(self, body: bytes) -> None:
@@ -177,34 +179,31 @@ class Handler(BaseHTTPRequestHandler):
     def preupload(self, body: bytes, kind: str, name: str) -> None:
         if not self._found(kind, name, write=True):
             return
-        modes = [
-            {
-                "path": file["path"],
-                "uploadMode": "lfs" if file["path"].endswith(LFS_SUFFIXES) else "regular",
-                "shouldIgnore": False,
-            }
-            for file in json.loads(body)["files"]
-        ]
+        modes = []
+        for file in json.loads(body)["files"]:
+            mode = "lfs" if file["path"].endswith(LFS_SUFFIXES) else "regular"
+            modes.append({"path": file["path"], "uploadMode": mode, "shouldIgnore": False})
         self._answer(200, {"files": modes})
 
-    def batch(self, body: bytes, kind: str, name: str) -> None:
+    def batch(self, body: bytes, kind: str | None, name: str) -> None:
         if not self._found("spaces" if kind else "models", name, write=True):
             return
-        objects = []
-        for blob in json.loads(body)["objects"]:
-            action: dict[str, Any] = {"href": f"{self.hub.cdn}/cdn/{blob['oid']}"}
-            if chunk := self.hub.chunk_bytes:
-                numbers = range(1, -(-blob["size"] // chunk) + 1)
-                parts = {
-                    str(number): f"{self.hub.cdn}/cdn/{blob['oid']}/{number}" for number in numbers
-                }
-                action = {
-                    "href": f"{self.hub.cdn}/cdn/{blob['oid']}",
-                    "header": {"chunk_size": str(chunk), **parts},
-                }
-            is_stored = blob["oid"] in self.hub.blobs
-            objects.append({**blob, **({} if is_stored else {"actions": {"upload": action}})})
+        objects = json.loads(body)["objects"]
+        for blob in objects:
+            if blob["oid"] not in self.hub.blobs:
+                blob["actions"] = {"upload": self._upload_action(blob)}
         self._answer(200, {"objects": objects, "transfer": "basic"})
+
+    def _upload_action(self, blob: dict[str, Any]) -> dict[str, Any]:
+        """Say where a file is sent to, and if it is sent in parts, where each of them."""
+        href = f"{self.hub.cdn}/cdn/{blob['oid']}"
+        if not self.hub.chunk_bytes:
+            return {"href": href}
+        header = {"chunk_size": str(self.hub.chunk_bytes)}
+        num_parts = math.ceil(blob["size"] / self.hub.chunk_bytes)
+        for number in range(1, num_parts + 1):
+            header[str(number)] = f"{href}/{number}"
+        return {"href": href, "header": header}
 
     def store(self, body: bytes, oid: str) -> None:
         assert hashlib.sha256(body).hexdigest() == oid
@@ -216,9 +215,11 @@ class Handler(BaseHTTPRequestHandler):
         self._answer(200, ETag=f'"{number}"')
 
     def complete(self, body: bytes, oid: str) -> None:
-        data = b"".join(part for _, part in sorted(self.hub.parts.pop(oid).items()))
+        parts = self.hub.parts.pop(oid)
+        data = b"".join(parts[number] for number in sorted(parts))
         assert hashlib.sha256(data).hexdigest() == oid
-        assert [part["etag"] for part in json.loads(body)["parts"]]
+        for part in json.loads(body)["parts"]:
+            assert part["etag"]
         self.hub.blobs[oid] = data
         self._answer(200)
 
@@ -244,83 +245,78 @@ class Handler(BaseHTTPRequestHandler):
         self._answer(200, {"commitUrl": url, "commitOid": repository.sha, "success": True})
 
     def info(self, body: bytes, kind: str, name: str) -> None:
-        if not (repository := self._found(kind, name)):
+        repository = self._found(kind, name)
+        if repository is None:
             return
-        siblings = [
-            {
-                "rfilename": file,
-                "size": self.hub.sizes.get(file, len(data)),
-                "blobId": hashlib.sha1(data).hexdigest(),
-            }
-            for file, data in repository.files.items()
-        ]
-        self._answer(
-            200,
-            {
-                "id": name,
-                "sha": repository.sha,
-                "private": repository.private,
-                "siblings": siblings,
-            },
-        )
+        siblings = []
+        for file, data in repository.files.items():
+            size = self.hub.sizes.get(file, len(data))
+            siblings.append({"rfilename": file, "size": size, "blobId": _sha1(data)})
+        description = {
+            "id": name,
+            "sha": repository.sha,
+            "private": repository.private,
+            "siblings": siblings,
+        }
+        self._answer(200, description)
 
     def tree(self, body: bytes, kind: str, name: str) -> None:
-        if repository := self._found(kind, name):
-            entries = [
-                {
-                    "type": "file",
-                    "path": file,
-                    "size": len(data),
-                    "oid": hashlib.sha1(data).hexdigest(),
-                }
-                for file, data in repository.files.items()
-            ]
-            self._answer(200, entries)
+        repository = self._found(kind, name)
+        if repository is None:
+            return
+        entries = []
+        for file, data in repository.files.items():
+            entries.append({"type": "file", "path": file, "size": len(data), "oid": _sha1(data)})
+        self._answer(200, entries)
 
-    def resolve(self, body: bytes, name: str, file: str, kind: str = "") -> None:
+    def resolve(self, body: bytes, kind: str | None, name: str, file: str) -> None:
         repository = self._found("spaces" if kind else "models", name)
         if repository is None:
             return
         if file not in repository.files:
             return self._refuse(404, "EntryNotFound")
         data = repository.files[file]
-        commit = repository.sha
+        if file not in repository.lfs:
+            return self._answer(200, data, ETag=f'"{_sha1(data)}"', X_Repo_Commit=repository.sha)
+
         oid = hashlib.sha256(data).hexdigest()
-        if file in repository.lfs:
-            self.hub.blobs[oid] = data
-            location = f"{self.hub.cdn}/cdn/{oid}"
-            size = str(self.hub.sizes.get(file, len(data)))
-            return self._answer(
-                302,
-                Location=location,
-                X_Repo_Commit=commit,
-                X_Linked_Size=size,
-                X_Linked_Etag=f'"{oid}"',
-            )
+        self.hub.blobs[oid] = data
         return self._answer(
-            200, data, ETag=f'"{hashlib.sha1(data).hexdigest()}"', X_Repo_Commit=commit
+            302,
+            Location=f"{self.hub.cdn}/cdn/{oid}",
+            X_Repo_Commit=repository.sha,
+            X_Linked_Size=str(self.hub.sizes.get(file, len(data))),
+            X_Linked_Etag=f'"{oid}"',
         )
 
     def serve_blob(self, body: bytes, oid: str) -> None:
         if token := self.headers.get("Authorization"):
             self.hub.foreign_tokens.append(token)
         data = self.hub.blobs[oid]
+        byte_range = self.headers.get("Range", "")
         if self.command == "GET":
-            self.hub.ranges.append(self.headers.get("Range", ""))
-        start = (
-            int(match[1])
-            if (match := re.match(r"bytes=(\d+)-", self.headers.get("Range", "")))
-            else 0
-        )
-        rest = data[start:]
-        ranged = {"Content_Range": f"bytes {start}-{len(data) - 1}/{len(data)}"} if start else {}
-        if self.hub.breaks:
-            self.hub.breaks -= 1
-            length = {"Content_Length": str(len(rest))}
-            self._answer(206 if start else 200, rest[: len(rest) // 2], **length, **ranged)
-            self.close_connection = True
-            return
-        self._answer(206 if start else 200, rest, **ranged)
+            self.hub.ranges.append(byte_range)
+
+        status = 200
+        headers = {}
+        rest = data
+        match = re.match(r"bytes=(\d+)-", byte_range)
+        start = int(match[1]) if match else 0
+        if start:
+            status = 206
+            headers["Content_Range"] = f"bytes {start}-{len(data) - 1}/{len(data)}"
+            rest = data[start:]
+
+        if not self.hub.breaks:
+            return self._answer(status, rest, **headers)
+        self.hub.breaks -= 1
+        headers["Content_Length"] = str(len(rest))
+        self._answer(status, rest[: len(rest) // 2], **headers)
+        self.close_connection = True
+
+
+def _sha1(data: bytes) -> str:
+    return hashlib.sha1(data).hexdigest()
 
 
 REPO = r"(?P<name>[^/]+/[^/]+)"
@@ -353,9 +349,8 @@ def serve_hub() -> Iterator[HubServer]:
     hub = HubServer()
     handler = type("HubHandler", (Handler,), {"hub": hub})
     with _Server(("127.0.0.1", 0), handler) as server, _Server(("127.0.0.1", 0), handler) as cdn:
-        hub.endpoint, hub.cdn = (
-            f"http://127.0.0.1:{http_server.server_port}" for http_server in (server, cdn)
-        )
+        hub.endpoint = f"http://127.0.0.1:{server.server_port}"
+        hub.cdn = f"http://127.0.0.1:{cdn.server_port}"
         for http_server in (server, cdn):
             threading.Thread(target=http_server.serve_forever, args=(0.05,), daemon=True).start()
         yield hub
@@ -365,15 +360,14 @@ def serve_hub() -> Iterator[HubServer]:
 
 def use_hub(monkeypatch: pytest.MonkeyPatch, endpoint: str, token: str | None = TOKEN) -> None:
     """Make `endpoint` the Hub for this process."""
-    template = endpoint + "/{repo_id}/resolve/{revision}/{filename}"
-    places = {
+    constants = {
         "ENDPOINT": endpoint,
-        "HUGGINGFACE_CO_URL_TEMPLATE": template,
+        "HUGGINGFACE_CO_URL_TEMPLATE": endpoint + "/{repo_id}/resolve/{revision}/{filename}",
         "HF_HUB_DISABLE_XET": True,
+        "HF_TOKEN_PATH": "/nonexistent/token",
     }
-    for name, value in places.items():
+    for name, value in constants.items():
         monkeypatch.setattr(huggingface_hub.constants, name, value)
-    monkeypatch.setattr(huggingface_hub.constants, "HF_TOKEN_PATH", "/nonexistent/token")
     monkeypatch.delenv("HF_TOKEN", raising=False)
     if token:
         monkeypatch.setenv("HF_TOKEN", token)

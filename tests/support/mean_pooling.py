@@ -15,7 +15,11 @@ def pool_by_mean(frame_embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 class Brightness(FrameEncoder):
-    """An encoder of one dimension and a half, which counts the frames that it encodes."""
+    """Embeds a frame as its mean brightness and a constant.
+
+    Attributes:
+        encoded: how many frames have been encoded.
+    """
 
     embed_dim = 2
 
@@ -27,9 +31,9 @@ class Brightness(FrameEncoder):
 
     def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
         self.encoded += len(frames)
-        return np.stack([frames.mean(axis=(1, 2, 3)), np.full(len(frames), 100.0)], axis=1).astype(
-            np.float32
-        )
+        brightness = frames.mean(axis=(1, 2, 3))
+        constant = np.full(len(frames), 100.0)
+        return np.stack([brightness, constant], axis=1).astype(np.float32)
 
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
         raise NotImplementedError

@@ -16,10 +16,7 @@ from nt2vr.search.index.milvus import ClipRow
 from tests.conftest import free_port
 
 # Fixtures: a file of Milvus Lite, the address of a server.
-PLACES = [
-    "milvus_lite",
-    "milvus_address",
-]
+PLACES = ["milvus_lite", "milvus_address"]
 
 
 class Server:
@@ -43,10 +40,8 @@ class Server:
     def start(self) -> None:
         """Start the server, and wait until it answers."""
         config = self._package.MilvusServerConfig()
-        config.try_bind_port = (
-            # Its own takes another port than before while old connections linger.
-            reused
-        )
+        # Its own function takes another port than before while old connections linger.
+        config.try_bind_port = reused
         self._server = self._package.MilvusServer(config)
         self._server.set_base_dir(str(self._folder))
         self._server.listen_port = self._port

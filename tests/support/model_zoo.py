@@ -5,7 +5,7 @@ python -m tests.support.model_zoo --write
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from nt2vr.models.card import Card, read_card
 from nt2vr.models.download import RECOMMENDED
@@ -14,14 +14,7 @@ from tests.support.paths import ROOT
 
 PAGE = ROOT / "docs" / "model-zoo.md"
 # As the tables of docs/lab/results.md.
-ORDER = (
-    "CLIP",
-    "CLIP-bnl",
-    "CLIP-con",
-    "CLIP-neg",
-    "CLIP4Clip",
-    "CLIP-vfc",
-)
+ORDER = ("CLIP", "CLIP-bnl", "CLIP-con", "CLIP-neg", "CLIP4Clip", "CLIP-vfc")
 # Name on the card -> head of the column, and its format.
 MEASURES = {
     "test/original/MIR": ("Original MIR", ".3f"),
@@ -31,16 +24,8 @@ MEASURES = {
     "test/without/hard_pairs": ("“Without”: hard pairs", ".1f"),
     "test/not/auc": ("“Not”: AUC", ".3f"),
 }
-# Of docs/lab/results.md; has no card.
-CONTROL = (
-    "*CLIP drop, the control*",
-    "–",
-    "0.679",
-    "59.1",
-    "11.0",
-    "54.1",
-    "0.5",
-)
+# The control has no card; its figures are those of docs/lab/results.md.
+CONTROL = ("*CLIP drop, the control*", "–", "0.679", "59.1", "11.0", "54.1", "0.5")
 HEAD = """# Model zoo
 
 *Generated from the models' cards by `python -m tests.support.model_zoo --write`.*
@@ -74,31 +59,53 @@ def figures(card: Card) -> Iterator[str]:
         yield format(card.metrics[name], form) if name in card.metrics else "–"
 
 
-def model_zoo() -> str:
-    card_of = {card.name: card for card in map(read_card, sorted((ASSETS / "models").iterdir()))}
-    assert card_of.keys() == set(ORDER), "name the new model in ORDER"
-    cards = [card_of[name] for name in ORDER]
+def shipped_cards() -> list[Card]:
+    """Return the cards of the shipped models, in ORDER."""
+    by_name = {}
+    for folder in (ASSETS / "models").iterdir():
+        card = read_card(folder)
+        by_name[card.name] = card
+    assert by_name.keys() == set(ORDER), "name the new model in ORDER"
+    return [by_name[name] for name in ORDER]
+
+
+def measures_table(cards: Sequence[Card]) -> str:
     heads = [head for head, _ in MEASURES.values()]
-    text = HEAD + "\n" + row("Model", *heads) + row(":--", *["--:"] * len(heads))
-    rows = [row(_escaped(card.name), *figures(card)) for card in cards]
-    text += "".join([rows[0], row(*CONTROL), *rows[1:]]) + "\n"
-    for card in cards:
-        losses = ", ".join(
-            f"{name} × {values.get('weight', 1):g}" for name, values in card.training.losses.items()
-        )
-        text += f"- **{_escaped(card.name)}**: from {card.base or 'random weights'}; {losses}; {card.training.data}; "
-        text += f"epoch {card.training.epoch}; {card.framing.frames} frames of {card.framing.image_size} pixels\n"
-    heads = ["Model", "Disk", "Speed", "MSR-VTT R@1", "Remark"]
-    text += DOWNLOADS + "\n" + row(*heads) + row(":--", "--:", ":--", "--:", ":--")
+    first, *others = [row(_escaped(card.name), *figures(card)) for card in cards]
+    # The control stands below the model that it uses.
+    rows = [first, row(*CONTROL), *others]
+    return row("Model", *heads) + row(":--", *["--:"] * len(heads)) + "".join(rows)
+
+
+def description(card: Card) -> str:
+    """Return a line that says what a model was trained from, how and on what."""
+    losses = []
+    for name, values in card.training.losses.items():
+        losses.append(f"{name} × {values.get('weight', 1):g}")
+    facts = (
+        f"from {card.base or 'random weights'}",
+        ", ".join(losses),
+        card.training.data,
+        f"epoch {card.training.epoch}",
+        f"{card.framing.frames} frames of {card.framing.image_size} pixels",
+    )
+    return f"- **{_escaped(card.name)}**: {'; '.join(facts)}\n"
+
+
+def downloads_table() -> str:
+    text = row("Model", "Disk", "Speed", "MSR-VTT R@1", "Remark")
+    text += row(":--", "--:", ":--", "--:", ":--")
     for model in RECOMMENDED:
-        text += row(
-            f"`{model.name}`",
-            f"{model.size_mb:,} MB",
-            model.speed,
-            model.msrvtt or "",
-            model.remark,
-        )
+        size = f"{model.size_mb:,} MB"
+        text += row(f"`{model.name}`", size, model.speed, model.msrvtt or "", model.remark)
     return text
+
+
+def model_zoo() -> str:
+    cards = shipped_cards()
+    descriptions = "".join(map(description, cards))
+    parts = [HEAD, measures_table(cards), descriptions + DOWNLOADS, downloads_table()]
+    return "\n".join(parts)
 
 
 def main() -> None:

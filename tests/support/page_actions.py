@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -88,11 +89,11 @@ def reopen(page: Page) -> None:
 
 def follow_report(page: Page, link: str = "") -> None:
     """Open the link of a report within the loaded page, or go back to one, and wait until it is shown."""
-    # Its tab shows it first; if that has been opened before, the link does so again.
-    is_elsewhere = (
-        page.locator("#evaluate").count() > 0 and not page.locator("#evaluate").is_visible()
-    )
-    page.evaluate(SHOWN, [1 + is_elsewhere, MODELS_MS])
+    tab = page.locator("#evaluate")
+    was_opened_before = tab.count() > 0
+    # The tab shows the report when it is opened; if it has been opened before, the link does so again.
+    times = 2 if was_opened_before and not tab.is_visible() else 1
+    page.evaluate(SHOWN, [times, MODELS_MS])
     if link:
         step(page, link)
     else:
@@ -129,20 +130,19 @@ def serious(page: Page, *rules: str) -> list[str]:
     page.evaluate(DRAWN)
     # Colours of what fades in or out are not its own.
     page.wait_for_function(SETTLED)
-    chosen = {"runOnly": {"type": "rule", "values": rules}} if rules else {}
-    buttons = (
-        Axe().run(page, options={"resultTypes": ["violations"], **chosen}).response["violations"]
-    )
-    return [
-        f"{rule['id']}: {node['html'][:200]}"
-        for rule in buttons
-        if rule["impact"] in ("serious", "critical")
-        for node in rule["nodes"]
-    ]
+    options: dict[str, Any] = {"resultTypes": ["violations"]}
+    if rules:
+        options["runOnly"] = {"type": "rule", "values": rules}
+    findings = []
+    for rule in Axe().run(page, options=options).response["violations"]:
+        if rule["impact"] in ("serious", "critical"):
+            for node in rule["nodes"]:
+                findings.append(f"{rule['id']}: {node['html'][:200]}")
+    return findings
 
 
-class Held:
-    """Requests on hold."""
+class HeldRequests:
+    """Requests that wait until they are released."""
 
     def __init__(self, page: Page, part: str) -> None:
         self._page = page
@@ -170,9 +170,9 @@ class Held:
 
 
 @contextmanager
-def held(page: Page, pattern: str, part: str = "") -> Iterator[Held]:
+def held(page: Page, pattern: str, part: str = "") -> Iterator[HeldRequests]:
     """Hold requests that match, and whose body contains `part`, until the end of the block."""
-    requests = Held(page, part)
+    requests = HeldRequests(page, part)
     page.route(pattern, requests.take)
     yield requests
     requests.release()

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -40,16 +41,28 @@ class RawClient:
         return config
 
     @cached_property
+    def components(self) -> dict[int, dict[str, Any]]:
+        """The page's components, by their numbers."""
+        return {component["id"]: component for component in self.config["components"]}
+
+    def component(self, elem_id: str) -> dict[str, Any] | None:
+        """Return the page's component of that elem_id, if it has one."""
+        for component in self.components.values():
+            if component["props"].get("elem_id") == elem_id:
+                return component
+        return None
+
+    @cached_property
     def events(self) -> dict[Event, dict[str, Any]]:
         """Every event that runs code of the server."""
-        ids = {c["id"]: c["props"].get("elem_id") or "" for c in self.config["components"]}
-        form = {}
-        for dependency in self.config["dependencies"]:
-            if not dependency["backend_fn"]:
-                continue
-            for component, name in dependency["targets"]:
-                form[ids.get(component) or dependency["api_name"], name] = dependency
-        return form
+        events = {}
+        for dependency in self.dependencies:
+            for number, event_name in dependency["targets"]:
+                target = dependency["api_name"]
+                if number in self.components:
+                    target = self.components[number]["props"].get("elem_id") or target
+                events[target, event_name] = dependency
+        return events
 
     @cached_property
     def dependencies(self) -> list[dict[str, Any]]:
@@ -57,6 +70,18 @@ class RawClient:
         return [
             dependency for dependency in self.config["dependencies"] if dependency["backend_fn"]
         ]
+
+    def values(self, dependency: Mapping[str, Any]) -> list[Any]:
+        """Return the values that an event's inputs have on the page."""
+        inputs = [self.components[number] for number in dependency["inputs"]]
+        return [component["props"].get("value") for component in inputs]
+
+    def upload(self, file: Path) -> str:
+        """Upload a file as the page does; return its path on the server."""
+        with file.open("rb") as content:
+            answer = self.client.post("gradio_api/upload", files={"files": content})
+        (path,) = answer.json()
+        return str(path)
 
     def send(
         self,
@@ -88,11 +113,10 @@ class RawClient:
         session: str = "",
     ) -> str:
         """Send an event and do not wait for its end; return its id."""
-        inputs = {c["id"]: c["props"].get("value") for c in self.config["components"]}
+        if values is None:
+            values = self.values(dependency)
         payload = {
-            "data": list(values)
-            if values is not None
-            else [inputs[number] for number in dependency["inputs"]],
+            "data": list(values),
             "fn_index": dependency["id"],
             "session_hash": session,
             "event_data": data,
@@ -130,6 +154,16 @@ def refusal(message: Mapping[str, Any]) -> str:
     """Return what a message that ends an event refuses, as an error or as a sentence on the page; "" if nothing."""
     if not message.get("success", True):
         return str(message["output"]["error"])
-    texts = (value for value in message["output"]["data"] if isinstance(value, str))
-    alerts = (re.fullmatch('<p role="alert">(.*)</p>', value, re.DOTALL) for value in texts)
-    return next((html.unescape(alert[1]) for alert in alerts if alert), "")
+    for value in message["output"]["data"]:
+        alert = re.fullmatch('<p role="alert">(.*)</p>', str(value), re.DOTALL)
+        if alert:
+            return html.unescape(alert[1])
+    return ""
+
+
+def assert_one_sentence(error: str) -> None:
+    """Check that a refusal is one short line, and not the message for faults of the app."""
+    assert error
+    assert "\n" not in error
+    assert len(error) < 300
+    assert "went wrong" not in error

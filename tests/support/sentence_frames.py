@@ -216,19 +216,25 @@ def _draw(words: str, rng: random.Random) -> list[str]:
 
 def stems(texts: Sequence[str]) -> set[str]:
     """Return the stems of words, without articles."""
-    tokens = re.findall(r"\w+(?:'\w+)?", " ".join(texts).lower())
-    return {
-        "child" if word == "children" else _STEM(word.removesuffix("'s")) for word in tokens
-    } - _SMALL
+    stemmed = set()
+    for word in re.findall(r"\w+(?:'\w+)?", " ".join(texts).lower()):
+        stemmed.add("child" if word == "children" else _STEM(word.removesuffix("'s")))
+    return stemmed - _SMALL
 
 
 def judge(row: Framed, wanted: Sequence[str], unwanted: Sequence[str]) -> tuple[bool, bool]:
     """Return whether a sentence is split right, and whether it is turned around: a word is on the wrong side."""
-    has = stems(wanted)
-    out = stems(unwanted)
-    keep = stems(row.wanted)
-    deny = stems(row.unwanted)
-    banned = stems(row.banned)
-    turned = bool((keep - deny) & out or (deny - keep) & has)
-    spurious = bool(unwanted) and not deny
-    return keep <= has and deny <= out and not (turned or spurious or banned & has), turned
+    wanted_words = stems(wanted)
+    unwanted_words = stems(unwanted)
+    must_be_wanted = stems(row.wanted)
+    must_be_unwanted = stems(row.unwanted)
+
+    excludes_wanted = (must_be_wanted - must_be_unwanted) & unwanted_words
+    wants_unwanted = (must_be_unwanted - must_be_wanted) & wanted_words
+    is_turned = bool(excludes_wanted or wants_unwanted)
+
+    has_all = must_be_wanted <= wanted_words and must_be_unwanted <= unwanted_words
+    excludes_needlessly = bool(unwanted) and not must_be_unwanted
+    has_banned = bool(stems(row.banned) & wanted_words)
+    is_right = has_all and not (is_turned or excludes_needlessly or has_banned)
+    return is_right, is_turned

@@ -15,33 +15,21 @@ from nt2vr.models.space import space_files
 
 def main(zero_gpu: bool) -> int:
     """Let pip resolve what the Hub would install: Gradio as README pins it, and the Space's requirements."""
-    contents = {
-        name: file.read_bytes() if isinstance(file, Path) else file
-        for name, file in space_files(zero_gpu).items()
-        if name in ("README.md", "requirements.txt")
-    }
-    fields = yaml.safe_load(contents["README.md"].decode().split("---\n", 2)[1])
+    files = space_files(zero_gpu)
+    _, front_matter, _ = _content(files["README.md"]).decode().split("---\n", 2)
+    fields = yaml.safe_load(front_matter)
     with TemporaryDirectory() as folder:
         requirements = Path(folder) / "requirements.txt"
-        requirements.write_bytes(contents["requirements.txt"])
-        command = [
-            sys.executable,
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--dry-run",
-            "--ignore-installed",
-        ]
-        command += [
-            "--python-version",
-            fields["python_version"],
-            "--only-binary=:all:",
-            "--target",
-            folder,
-        ]
+        requirements.write_bytes(_content(files["requirements.txt"]))
+        command = [sys.executable, "-m", "pip", "install", "--quiet"]
+        command += ["--dry-run", "--ignore-installed", "--only-binary=:all:", "--target", folder]
+        command += ["--python-version", fields["python_version"]]
         command += ["--requirement", str(requirements), f"gradio[oauth]=={fields['sdk_version']}"]
         return subprocess.run(command, check=False).returncode
+
+
+def _content(file: Path | bytes) -> bytes:
+    return file.read_bytes() if isinstance(file, Path) else file
 
 
 if __name__ == "__main__":

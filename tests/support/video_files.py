@@ -87,17 +87,15 @@ def turned(path: Path, to: Path, matrix: bytes = QUARTER) -> Path:
     """Copy an MP4 with a quarter turn, or another matrix, in its header."""
     content = path.read_bytes()
     assert MATRIX in content
-    to.write_bytes(
-        content[: content.index(b"trak")]
-        + content[content.index(b"trak") :].replace(MATRIX, matrix, 1)
-    )
+    before, name, track = content.partition(b"trak")
+    to.write_bytes(before + name + track.replace(MATRIX, matrix, 1))
     return to
 
 
 def with_number(path: Path, after: bytes, offset: int, number: int) -> Path:
     """Overwrite a little-endian number in a header, so many bytes after a name."""
     content = bytearray(path.read_bytes())
-    place = content.index(after) + len(after) + offset
-    content[place : place + 4] = struct.pack("<I", number)
+    start = content.index(after) + len(after) + offset
+    content[start : start + 4] = struct.pack("<I", number)
     path.write_bytes(bytes(content))
     return path

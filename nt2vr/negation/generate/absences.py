@@ -8,11 +8,12 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal
 
 from nt2vr.negation.generate.composer import ComposedQuery
 from nt2vr.negation.generate.content import ContentIndex, Key, VideoContent, VideoIds
-from nt2vr.negation.generate.subjects import Subject
+from nt2vr.negation.generate.subjects import PERSON, Subject
 from nt2vr.negation.generate.things import NamedThing
 from nt2vr.negation.generate.wordings import lacking, templates_for
 from nt2vr.negation.parse.inflect import inflect_phrase, is_or_are
@@ -38,20 +39,15 @@ class Absences:
         self._videos = videos
         self._index = ContentIndex(videos)
         # Distinct things by video.
-        self._things: dict[str, list[NamedThing]] = {}
+        self._things = {video: _distinct_things(content) for video, content in videos.items()}
         # Things by name and video.
-        self._by_name: dict[str, dict[str, list[NamedThing]]] = {}
+        self._by_name: dict[str, dict[str, list[NamedThing]]] = defaultdict(dict)
         self._videos_of_kind: dict[str, set[str]] = defaultdict(set)
-        for video_id, content in videos.items():
-            self._things[video_id] = _distinct_things(content)
-            for thing in self._things[video_id]:
-                self._add(video_id, thing)
-
-    def _add(self, video_id: str, thing: NamedThing) -> None:
-        self._videos_of_kind[_kind(thing)].add(video_id)
-        for name in thing.names:
-            by_video = self._by_name.setdefault(name, {})
-            by_video.setdefault(video_id, []).append(thing)
+        for video_id, things in self._things.items():
+            for thing in things:
+                self._videos_of_kind[_kind(thing)].add(video_id)
+                for name in thing.names:
+                    self._by_name[name].setdefault(video_id, []).append(thing)
 
     def write(self, seed: int) -> Iterator[AbsenceQuery]:
         """Yield "A without N" for actions and the videos it is drawn for, then "not B".
@@ -65,8 +61,7 @@ class Absences:
     def _without(self, seed: int) -> Iterator[AbsenceQuery]:
         done: set[tuple[Subject, Key, str]] = set()
         for video_id, content in self._videos.items():
-            actions = [(subject, phrase.key) for subject, phrase in content.actions]
-            for subject, key in dict.fromkeys(actions):
+            for subject, key in _distinct_actions(content):
                 rng = random.Random(f"{seed} {video_id} {subject.text} {key}")
                 thing = self._draw_thing(video_id, key, rng)
                 if thing is None or (subject, key, _kind(thing)) in done:
@@ -107,32 +102,29 @@ class Absences:
 
     def _no_things(self, seed: int) -> Iterator[AbsenceQuery]:
         counts_of_kind: dict[str, Counter[NamedThing]] = defaultdict(Counter)
-        for things in self._things.values():
-            for thing in things:
-                counts_of_kind[_kind(thing)][thing] += 1
+        for thing in chain.from_iterable(self._things.values()):
+            counts_of_kind[_kind(thing)][thing] += 1
         for kind, counts in counts_of_kind.items():
             thing = _most_frequent(counts)
             text = lacking("no thing", thing, random.Random(f"{seed} no {kind}"))
             yield from self._not(text, thing.text, self._with(thing), self._maybe_with(thing))
 
     def _no_actions(self, seed: int) -> Iterator[AbsenceQuery]:
-        actions: dict[tuple[Subject, Key], None] = {}
+        keys: dict[Key, None] = {}
         for content in self._videos.values():
             for subject, phrase in content.actions:
-                actions[subject.generic, phrase.key] = None
-        for subject, key in actions:
-            is_person = subject.is_human and not subject.is_plural
-            text = self._index.usage.text(subject, key)
-            if text and is_person and self._index.is_deniable(key):
-                yield from self._no_action(subject, key, text, seed)
+                if subject.generic == PERSON:
+                    keys[phrase.key] = None
+        for key in keys:
+            text = self._index.usage.text(PERSON, key)
+            if text and self._index.is_deniable(key):
+                yield from self._no_action(key, text, seed)
 
-    def _no_action(
-        self, subject: Subject, key: Key, text: str, seed: int
-    ) -> Iterator[AbsenceQuery]:
+    def _no_action(self, key: Key, text: str, seed: int) -> Iterator[AbsenceQuery]:
         doing = inflect_phrase(text, "VBG")
         template = random.Random(f"{seed} not {key}").choice(templates_for("no action"))
         sentence = template.format(B_ing=doing, B_s=inflect_phrase(text, "VBZ"))
-        with_action = self._index.usage.shown_by(subject, key)
+        with_action = self._index.usage.shown_by(PERSON, key)
         maybe_with_action = self._index.maybe_shown_by(self._index.words_of(key))
         yield from self._not(sentence, doing, with_action, maybe_with_action.union(with_action))
 
@@ -169,6 +161,11 @@ def _distinct_things(content: VideoContent) -> list[NamedThing]:
     """Return the things of a video, without people, whose names vary."""
     things = [thing for thing in content.things if "person" not in thing.names]
     return list(dict.fromkeys(things))
+
+
+def _distinct_actions(content: VideoContent) -> dict[tuple[Subject, Key], None]:
+    """Return the actions of a video, in order."""
+    return {(subject, phrase.key): None for subject, phrase in content.actions}
 
 
 def _most_frequent(counts: Counter[NamedThing]) -> NamedThing:

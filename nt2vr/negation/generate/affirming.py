@@ -1,5 +1,7 @@
 """Captions without their negations: "without a shirt" becomes "with a shirt"."""
 
+from itertools import product
+
 from nt2vr.negation.generate.subjects import is_plural_noun
 from nt2vr.negation.parse.cues import no_negation
 from nt2vr.negation.parse.inflect import inflect
@@ -19,24 +21,23 @@ Replacements = dict[int, str]
 
 def affirm(caption: str, phrases: Phrases) -> str | None:
     """Return `caption` without its negations; None if it has none."""
-    cues = [i for i in range(len(phrases.tokens)) if _is_cue(phrases, i)]
-    if not cues:
-        return None
     replacements: Replacements = {}
-    for cue in cues:
-        replacements |= _affirmation(phrases, cue)
+    for i in range(len(phrases.tokens)):
+        if _is_cue(phrases, i):
+            replacements |= _affirmation(phrases, i)
+    if not replacements:
+        return None
     for i, word in enumerate(phrases.words):
         if word == "but":
             replacements.setdefault(i, "and")
 
-    pieces = []
+    text = ""
     end = 0
     for i, token in enumerate(phrases.tokens):
-        pieces.append(caption[end : token.start])
-        pieces.append(replacements.get(i, token.text))
+        text += caption[end : token.start] + replacements.get(i, token.text)
         end = token.end
-    pieces.append(caption[end:])
-    return " ".join("".join(pieces).split()).replace(" ,", ",")
+    text += caption[end:]
+    return " ".join(text.split()).replace(" ,", ",")
 
 
 def _is_cue(phrases: Phrases, i: int) -> bool:
@@ -49,27 +50,26 @@ def _is_cue(phrases: Phrases, i: int) -> bool:
 
 
 def _is_in_idiom(phrases: Phrases, i: int) -> bool:
-    for start in range(max(0, i - 3), i + 1):
-        for end in range(i + 1, i + 4):
-            if " ".join(phrases.words[start:end]) in no_negation():
-                return True
-    return False
+    starts = range(max(0, i - 3), i + 1)
+    ends = range(i + 1, i + 4)
+    runs = (phrases.words[start:end] for start, end in product(starts, ends))
+    return any(" ".join(run) in no_negation() for run in runs)
 
 
 def _affirmation(phrases: Phrases, cue: int) -> Replacements:
     """Return the replacements that take one cue back."""
     word = phrases.word(cue)
-    if word in {"without", "w/o"}:
-        if phrases.tag(cue + 1) == "VBG":
-            return {cue: "while", **_without_any(phrases, cue + 2)}
-        return {cue: "with", **_without_any(phrases, cue + 1)}
-    if word == "no":
-        following = phrases.word(cue + 1)
-        if following == "one":
+    match word, phrases.word(cue + 1):
+        case (("without" | "w/o"), _):
+            if phrases.tag(cue + 1) == "VBG":
+                return {cue: "while", **_without_any(phrases, cue + 2)}
+            return {cue: "with", **_without_any(phrases, cue + 1)}
+        case "no", "one":
             return {cue: "someone", cue + 1: ""}
-        if following == "longer":
+        case "no", "longer":
             return {cue: "still", cue + 1: ""}
-        return {cue: _article(phrases, cue)}
+        case "no", _:
+            return {cue: _article(phrases, cue)}
     if word in _POSITIVE:
         return {cue: _POSITIVE[word]}
     return {cue: "", **_without_do(phrases, cue), **_without_any(phrases, cue + 2)}

@@ -52,11 +52,11 @@ def edited_tokens(phrases: Phrases, denial: CaptionEdit) -> list[Token]:
     after: list[Token] = []
     replaced: dict[str, Token] = {}
     for token in phrases.tokens:
-        if denial.start <= token.start < denial.end:
-            replaced[token.text.lower()] = token
         if token.end <= denial.start:
             before.append(token)
-        if token.start + num_added >= denial.start + len(text):
+        elif token.start < denial.end:
+            replaced[token.text.lower()] = token
+        else:
             moved = token._replace(start=token.start + num_added, end=token.end + num_added)
             after.append(moved)
     return [*before, *_added_tokens(text, denial.start, replaced), *after]

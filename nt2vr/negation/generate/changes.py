@@ -14,7 +14,7 @@ from nt2vr.negation.generate.negator import negations
 from nt2vr.negation.generate.subjects import also_called, is_plural_noun
 from nt2vr.negation.generate.things import things
 from nt2vr.negation.parse.inflect import Form, inflect_phrase, is_or_are
-from nt2vr.negation.parse.phrases import Phrase, Phrases
+from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.tagger import load_tagger
 
 # Captions that are parsed to take words from them: a tenth of a second's work.
@@ -29,23 +29,28 @@ def _negated(phrases: Phrases, caption: str, sources: Sequence[Phrases]) -> Iter
 
 def _other_verb(phrases: Phrases, caption: str, sources: Sequence[Phrases]) -> Iterator[str]:
     """Replace the first verb and its object by what somebody does in another caption."""
-    chunk = next((chunk for chunk in chunks_of(phrases) if _is_replaceable(phrases, chunk)), None)
+    chunk = _replaceable_chunk(phrases)
     if chunk is None:
         return
-    form = _FORMS[phrases.tag(chunk.start)]
-    end = min({*chunk.places, chunk.end} - {chunk.start})
+    verb = chunk.start
+    form = _FORMS[phrases.tag(verb)]
+    end = min((*chunk.places, chunk.end))
     for source in sources:
         for _, phrase in actions(source):
-            if not phrase.is_bare and phrase.key[0] != phrases.lemma(chunk.start):
+            if not phrase.is_bare and phrase.key[0] != phrases.lemma(verb):
                 text = inflect_phrase(phrase.text, form)
-                yield _replaced(phrases, caption, chunk.start, end, text)
+                yield _replaced(phrases, caption, verb, end, text)
 
 
-def _is_replaceable(phrases: Phrases, chunk: Chunk) -> bool:
-    """Return whether a chunk begins with a verb; what is worn stays."""
-    if chunk.kind != "VP" or phrases.tag(chunk.start) not in _FORMS:
-        return False
-    return not phrases.is_auxiliary(chunk.start) and phrases.lemma(chunk.start) != "wear"
+def _replaceable_chunk(phrases: Phrases) -> Chunk | None:
+    """Return the first chunk that begins with a verb; what is worn stays."""
+    for chunk in chunks_of(phrases):
+        verb = chunk.start
+        if chunk.kind != "VP" or phrases.tag(verb) not in _FORMS:
+            continue
+        if not phrases.is_auxiliary(verb) and phrases.lemma(verb) != "wear":
+            return chunk
+    return None
 
 
 def _other_subject(phrases: Phrases, caption: str, sources: Sequence[Phrases]) -> Iterator[str]:
@@ -57,15 +62,15 @@ def _other_subject(phrases: Phrases, caption: str, sources: Sequence[Phrases]) -
         new = _first_actor(source)
         if new is None or new.is_plural != actor.is_plural or new.names & actor.names:
             continue
-        text = " ".join(source.words[new.phrase.start : new.phrase.head + 1])
-        end = actor.phrase.head + 1
-        yield _replaced(phrases, caption, actor.phrase.start, end, text)
+        text = " ".join(source.words[new.start : new.end])
+        yield _replaced(phrases, caption, actor.start, actor.end, text)
 
 
 class _Actor(NamedTuple):
-    """A noun phrase for somebody who acts."""
+    """Words `start` to `end` (exclusive), which name somebody who acts."""
 
-    phrase: Phrase
+    start: int
+    end: int
     is_plural: bool
     names: frozenset[str]
 
@@ -76,8 +81,12 @@ def _first_actor(phrases: Phrases) -> _Actor | None:
             continue
         noun = phrases.noun_phrase(i)
         if noun and phrases.is_actor(noun):
-            names = also_called(phrases.lemma(noun.head))
-            return _Actor(noun, is_plural_noun(phrases, noun.head), names)
+            return _Actor(
+                start=noun.start,
+                end=noun.head + 1,
+                is_plural=is_plural_noun(phrases, noun.head),
+                names=also_called(phrases.lemma(noun.head)),
+            )
     return None
 
 
@@ -114,11 +123,15 @@ def changed(caption: str, change: str, captions: Sequence[str], seed: str = "") 
     rng = random.Random(f"{seed} {change} {caption}")
     sample: list[str] = []
     if change != "negate":
-        sample = rng.sample(list(captions), min(MAX_SOURCES, len(captions)))
-    tagger = load_tagger()
-    sources = [Phrases(tagger.tag(source)) for source in sample]
-    changed_texts = CHANGES[change](Phrases(tagger.tag(caption)), caption, sources)
-    candidates = [text for text in dict.fromkeys(changed_texts) if text != caption]
-    if candidates:
-        return rng.choice(candidates)
+        sample = rng.sample(captions, min(MAX_SOURCES, len(captions)))
+    sources = [_tagged(source) for source in sample]
+
+    texts = dict.fromkeys(CHANGES[change](_tagged(caption), caption, sources))
+    texts.pop(caption, None)
+    if texts:
+        return rng.choice(list(texts))
     return ""
+
+
+def _tagged(caption: str) -> Phrases:
+    return Phrases(load_tagger().tag(caption))

@@ -66,12 +66,13 @@ class Usage:
     def add(self, video_id: str, action: CaptionAction) -> None:
         """Count an action in a caption of a video, for its subject and the generic one."""
         subject, phrase = action
-        for name in {subject: None, subject.generic: None}:
+        for name in {subject, subject.generic}:
             usage = self._actions[name, phrase.key]
             usage.videos[video_id] = None
             texts = usage.bare_texts if phrase.is_bare else usage.texts
             texts[phrase.text] += 1
-        self._doers[subject.generic, phrase.key].setdefault(video_id, set()).add(subject)
+        doers = self._doers[subject.generic, phrase.key]
+        doers.setdefault(video_id, set()).add(subject)
         if not phrase.is_shortened:
             self._complete.add(phrase.key)
 
@@ -95,18 +96,14 @@ class Usage:
         """
         if key not in self._complete:
             return ""
+        usages = [self._actions[name, key] for name in (subject, subject.generic)]
+        counts = [usage.texts for usage in usages]
+        counts += [usage.bare_texts for usage in usages if len(usage.videos) >= _MIN_BARE]
         fewest = 2 if key[0] in listed("light_verbs") else 1
-        names = (subject, subject.generic)
-        for name in names:
-            text = self._usual_text(subject, self._actions[name, key].texts, fewest)
+        for texts in counts:
+            text = self._usual_text(subject, texts, fewest)
             if text:
                 return text
-        for name in names:
-            usage = self._actions[name, key]
-            if len(usage.videos) >= _MIN_BARE:
-                text = self._usual_text(subject, usage.bare_texts, fewest)
-                if text:
-                    return text
         return ""
 
     @staticmethod

@@ -33,7 +33,8 @@ def denied_versions(text: str, phrases: Phrases) -> Iterator[Sentence]:
 
 
 def _says_little(query: Query) -> bool:
-    first_word, *_ = " ".join([*query.wanted, query.text]).lower().split(" ")
+    first_words, *_ = (*query.wanted, query.text)
+    first_word, *_ = first_words.lower().split(" ")
     return first_word in _SAYS_LITTLE or not _SAYS_LITTLE.isdisjoint(query.unwanted)
 
 
@@ -42,18 +43,20 @@ def _may_be_wrong(phrases: Phrases, scope: Span) -> bool:
 
     An example is "(does not toss a child) in camouflage into the air".
     """
-    inside = [i for i, token in enumerate(phrases.tokens) if scope.start <= token.start < scope.end]
-    first = inside[0]
-    after = inside[-1] + 1
-    if any(_starts_clause(phrases, i) for i in inside[1:]):
-        return True
-    if _may_act(phrases, first, after - 1):
-        return True
+    first, *rest = _words_in(phrases, scope)
+    after = first + len(rest) + 1
     if phrases.word(after) == "of" or phrases.tag(after) in {"WH", "ADJ", "VBN"}:
         return True
-    if _place_is_ambiguous(phrases, first, after):
-        return True
-    return _list_is_ambiguous(phrases, first, after)
+    return (
+        any(_starts_clause(phrases, i) for i in rest)
+        or _may_act(phrases, first, after - 1)
+        or _place_is_ambiguous(phrases, first, after)
+        or _list_is_ambiguous(phrases, first, after)
+    )
+
+
+def _words_in(phrases: Phrases, scope: Span) -> list[int]:
+    return [i for i, token in enumerate(phrases.tokens) if scope.start <= token.start < scope.end]
 
 
 def _starts_clause(phrases: Phrases, i: int) -> bool:
@@ -69,9 +72,7 @@ def _place_is_ambiguous(phrases: Phrases, first: int, after: int) -> bool:
     if phrases.tag(first) == "VBN" or phrases.place_phrase(place.end):
         return True
     # a player | in blue
-    noun = None
-    if place.object:
-        noun = phrases.noun_phrase(place.object)
+    noun = phrases.noun_phrase(place.object or place.start)
     return noun is not None and phrases.tag(noun.head) == "ADJ"
 
 
@@ -86,8 +87,10 @@ def _may_act(phrases: Phrases, first: int, last: int) -> bool:
 
 def _list_is_ambiguous(phrases: Phrases, first: int, after: int) -> bool:
     """Return whether "and" or "or" at word `after` may add to the scope from word `first`."""
+    if phrases.word(after) not in {"and", "or"}:
+        return False
     noun = phrases.noun_phrase(after + 1)
-    if phrases.word(after) not in {"and", "or"} or noun is None:
+    if noun is None:
         return False
     return not phrases.is_verb(first) or not phrases.is_verb(noun.end)
 
@@ -98,23 +101,24 @@ def _without_place_of_thing(query: Query, phrases: Phrases) -> str:
     An example is "without (trees) | in the background".
     """
     wanted = " ".join(query.wanted)
-    after = sum(token.end <= query.scopes[-1].end for token in phrases.tokens)
+    scope_end = query.scopes[-1].end
+    after = sum(token.end <= scope_end for token in phrases.tokens)
     place = phrases.place_phrase(after)
     if place is None or not place.object:
         return wanted
-    if _BELONGING.isdisjoint((phrases.word(place.object), phrases.lemma(place.object + 1))):
-        return wanted
-    place_text = query.text[phrases.tokens[after - 1].end : phrases.tokens[place.end - 1].end]
-    return wanted.replace(place_text, "")
+    thing = place.object + 1
+    if phrases.word(thing - 1) in _BELONGING or phrases.lemma(thing) in _BELONGING:
+        text_of_place = query.text[scope_end : phrases.tokens[place.end - 1].end]
+        return wanted.replace(text_of_place, "")
+    return wanted
 
 
 def _participles(query: Query, phrases: Phrases) -> Iterator[str]:
     """Yield the unwanted parts, "ride a bike" as "riding a bike"."""
-    tokens_by_start = {token.start: token for token in phrases.tokens}
+    first_words = {token.start: token for token in phrases.tokens}
     for unwanted, scope in zip(query.unwanted, query.scopes, strict=True):
-        verb = tokens_by_start[scope.start]
-        is_verb = verb.tag in FINITE_TAGS or verb.tag == "VB"
-        if is_verb and unwanted.startswith(verb.text):
-            yield f"{inflect(verb.lemma, 'VBG')}{unwanted[len(verb.text) :]}"
+        word = first_words[scope.start]
+        if word.tag in FINITE_TAGS | {"VB"} and unwanted.startswith(word.text):
+            yield inflect(word.lemma, "VBG") + unwanted.removeprefix(word.text)
         else:
             yield unwanted

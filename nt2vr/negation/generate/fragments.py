@@ -35,38 +35,45 @@ def draw_fragment(
     source: SourceCaption, caption: SourceCaption, rng: random.Random
 ) -> Fragment | None:
     """Draw a few words of a caption; None if they say nothing new to another one."""
-    start = rng.randrange(len(source.words))
+    first = rng.randrange(len(source.words))
     size = rng.randint(1, MAX_WORDS)
-    positions = _trimmed(source, start, min(start + size, len(source.words)))
-    if not _says_something_new(source, positions, caption):
+    span = _trimmed(source, first, min(first + size, len(source.words)))
+    tags = source.tags[span]
+    if not _says_something_new(tags, source.lemmas[span], caption.names):
         return None
-    text = " ".join(source.words[i] for i in positions).replace(" '", "'")
-    return Fragment(text, _joints([source.tags[i] for i in positions]))
+    text = " ".join(source.words[span]).replace(" '", "'")
+    return Fragment(text, _joints(tags))
 
 
-def _trimmed(caption: SourceCaption, start: int, end: int) -> range:
+def _trimmed(caption: SourceCaption, start: int, end: int) -> slice:
     """Drop dangling words at both ends of a fragment: "riding a", "is riding a big" of a horse."""
     while start < end and (caption.tags[start] in _NOT_FIRST or caption.lemmas[start] == "be"):
         start += 1
     while start < end and _dangles(caption, end - 1):
         end -= 1
-    return range(start, end)
+    return slice(start, end)
 
 
 def _dangles(caption: SourceCaption, i: int) -> bool:
     """Return whether word i cannot end a fragment."""
-    if caption.tags[i] in _NOT_LAST or caption.lemmas[i] == "be":
+    tag, *following = caption.tags[i : i + 2]
+    if tag in _NOT_LAST or caption.lemmas[i] == "be":
         return True
-    is_last = i + 1 == len(caption.tags)
-    return caption.tags[i] == "ADJ" and not is_last and caption.tags[i + 1] in {"ADJ", "NOUN"}
+    return tag == "ADJ" and following in (["ADJ"], ["NOUN"])
 
 
-def _says_something_new(source: SourceCaption, positions: range, caption: SourceCaption) -> bool:
-    """Return whether a fragment of another caption says something that a caption does not."""
-    if any(source.tags[i] in _NOT_IN_FRAGMENT for i in positions):
+def _says_something_new(
+    tags: Sequence[str], lemmas: Sequence[str], names_in_caption: frozenset[str]
+) -> bool:
+    """Return whether words say something that a caption does not."""
+    if not _NOT_IN_FRAGMENT.isdisjoint(tags):
         return False
-    content = {source.lemmas[i] for i in positions if source.tags[i] in _CONTENT} - _AUXILIARIES
-    return any(not also_called(lemma) & caption.names for lemma in content)
+    for tag, lemma in zip(tags, lemmas, strict=True):
+        if tag not in _CONTENT or lemma in _AUXILIARIES:
+            continue
+        if also_called(lemma).isdisjoint(names_in_caption):
+            return True
+    return False
 
 
 def _joints(tags: Sequence[str]) -> list[str]:

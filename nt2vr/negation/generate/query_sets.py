@@ -16,7 +16,7 @@ is msrvtt10ktest, msrvtt1kAtest or vatex_test1k5, for example.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -117,14 +117,11 @@ class QuerySets:
         if original is None and negated is None and composed is None:
             names = f"{ORIGINAL}, {NEGATED} or {COMPOSED}"
             raise ConfigError(f"{folder} has no query sets ({names}). Choose another folder.")
-        sets = cls(original=(), negated=(), composed=())
-        if original:
-            sets = replace(sets, original=tuple(read_captions(original)))
-        if negated:
-            sets = replace(sets, negated=tuple(read_negated(negated)))
-        if composed:
-            sets = replace(sets, composed=tuple(read_composed(composed).values()))
-        return sets
+        return cls(
+            original=tuple(read_captions(original)) if original else (),
+            negated=tuple(read_negated(negated)) if negated else (),
+            composed=tuple(read_composed(composed).values()) if composed else (),
+        )
 
     def write(self, folder: Path) -> None:
         """Write the three files; the folder is created if needed."""
@@ -134,8 +131,7 @@ class QuerySets:
         lines = []
         for number, query in enumerate(self.composed):
             fields = asdict(query) | {"cap_id": f"s{number}"}
-            present = {name: value for name, value in fields.items() if value is not None}
-            lines.append(json.dumps(present, ensure_ascii=False))
+            lines.append(json.dumps(fields, ensure_ascii=False))
         write_lines(folder / COMPOSED, lines)
 
 

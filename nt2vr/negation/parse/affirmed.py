@@ -20,9 +20,10 @@ def affirmed_text(wanted: Sequence[str], unwanted: Iterable[str]) -> str:
         parts[_kind(part)].append(part)
 
     text = " and ".join(wanted)
+    actions = " and ".join(parts["verb"])
     # a man sings | and dances; but: a man | dancing
     before_actions = " and " if _acts(text) else " "
-    text = _joined(before_actions, text, " and ".join(parts["verb"]))
+    text = _joined(before_actions, text, actions)
     text = _joined(" and ", text, *parts["noun"])
     text = _joined(", ", text, *parts["quality"])
     return _joined(" ", text, *parts["place"])

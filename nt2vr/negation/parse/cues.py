@@ -165,8 +165,8 @@ class CueFinder:
         phrases = self.phrases
         # doesn't | hate broccoli
         if phrases.lemma_is_listed(i, "shunning") and phrases.tag(i) != "VBN":
-            has_object = phrases.tag(i + 1) not in {"", "PUNCT", "ADP"}
-            if has_object or phrases.lemma(i) == "miss":
+            lacks_object = phrases.tag(i + 1) in {"", "PUNCT", "ADP"}
+            if not lacks_object or phrases.lemma(i) == "miss":
                 return 2
 
         verb = i

@@ -25,11 +25,10 @@ class DeniedPhraseFinder:
 
     def find(self, cue: Cue) -> Phrase | None:
         """Return the denied phrase; it is the cue itself for "nobody" without a verb."""
-        if cue.kind == "not":
-            quality = self.phrases.quality(cue.end)
-            # a not very crowded | beach
-            if quality and self._describes_noun(cue, quality):
-                return quality
+        # a not very crowded | beach
+        quality = self.phrases.quality(cue.end) if cue.kind == "not" else None
+        if quality and self._describes_noun(cue, quality):
+            return quality
 
         phrase = self._phrase_after(cue)
         if phrase is None or (cue.kind == "without" and self._is_odd(phrase)):

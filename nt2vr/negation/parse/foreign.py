@@ -43,16 +43,17 @@ class _SmallWords(NamedTuple):
 
 @cache
 def _small_words() -> _SmallWords:
-    marked_words: dict[str, set[str]] = defaultdict(set)
-    for line in lines_of("language/small_words.txt"):
-        language, _, small_words = line.partition(": ")
-        marked_words[language].update(small_words.split())
-
-    by_language = {}
+    by_language: dict[str, set[str]] = defaultdict(set)
     sure: set[str] = set()
-    for language, small in marked_words.items():
-        by_language[language] = {word.strip("!") for word in small} - listed("english_too")
-        sure.update(word[:-1] for word in small if word.endswith("!"))
+    for line in lines_of("language/small_words.txt"):
+        language, _, marked_words = line.partition(": ")
+        for marked_word in marked_words.split():
+            word = marked_word.strip("!")
+            by_language[language].add(word)
+            if marked_word.endswith("!"):
+                sure.add(word)
+    for small_words in by_language.values():
+        small_words -= listed("english_too")
     return _SmallWords(by_language, frozenset(sure))
 
 
@@ -111,7 +112,7 @@ def _has_other_small_words(words: Sequence[str]) -> bool:
     is_ungrammatical = listed("grammar").isdisjoint(words)
     if has_sure and is_ungrammatical and 4 * num_small >= num_words:
         return True
-
+    if num_small < 2 and not has_sure:
+        return False
     num_english = sum(word in listed("english") for word in words)
-    is_enough = num_small >= 2 or has_sure
-    return is_enough and num_small > num_english and 3 * num_small >= num_words
+    return num_small > num_english and 3 * num_small >= num_words

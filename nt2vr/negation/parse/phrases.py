@@ -101,15 +101,14 @@ class Phrases(PictureWords):
         tag = self.tag(i)
         if tag != "NUM" or i == 0:
             return tag in {"NOUN", "OTHER"}
-        is_name = not self.tokens[i - 1].text.islower() or not is_known(self.word(i - 1))
-        return is_name or self.is_listed(i - 1, "numbered")
+        if not self.tokens[i - 1].text.islower() or self.is_listed(i - 1, "numbered"):
+            return True
+        return not is_known(self.words[i - 1])
 
     def _modifies_noun(self, i: int, *, is_first: bool) -> bool:
         tag = self.tag(i)
-        if tag == "POS":
-            return True
         # a turn based game
-        if tag in {"ADJ", "VBN"} and self.tag(i + 1) == "NOUN":
+        if tag == "POS" or (tag in {"ADJ", "VBN"} and self.tag(i + 1) == "NOUN"):
             return True
         return (is_first or self.tag(i - 1) == "POS") and self._noun_ahead(i)
 
@@ -171,10 +170,9 @@ class Phrases(PictureWords):
         # a person | in green
         if self.tag(noun.head) == "ADJ" or self.is_listed(noun.start, "colours"):
             return False
-        preposition = self.word(place.start)
-        if preposition in listed("settings"):
-            return True
-        return preposition == "on" and self.lemma_is_listed(noun.head, "grounds")
+        if self.word(place.start) == "on":
+            return self.lemma_is_listed(noun.head, "grounds")
+        return self.is_listed(place.start, "settings")
 
     # Verbs
 
@@ -239,31 +237,34 @@ class _VerbPhraseReader:
         """Take an adverb, place, object, quality or particle; return whether one follows."""
         phrases = self._phrases
         end = self._end
-        if phrases.tag(end) == "ADV" and phrases.word(end) not in NEW_START:
+        is_adverb = phrases.tag(end) == "ADV" and phrases.word(end) not in NEW_START
+        if is_adverb:
             self._end += 1
             return True
-
         place = phrases.place_phrase(end)
         if place:
             self._take_place(place)
             return True
-
-        if self._num_objects:
-            noun = phrases.noun_phrase(end)
-            if noun:
-                self._take_object(noun)
-                return True
-            quality = phrases.quality(end) if self._may_describe else None
-            if quality:
-                self._num_objects -= 1
-                self._may_describe = False
-                self._end = quality.end
-                return True
-
+        if self._num_objects and self._take_complement():
+            return True
         if self._is_particle(end):
             self._end += 1
             return True
         return False
+
+    def _take_complement(self) -> bool:
+        """Take an object or a quality; return whether one follows."""
+        noun = self._phrases.noun_phrase(self._end)
+        if noun:
+            self._take_object(noun)
+            return True
+        quality = self._phrases.quality(self._end) if self._may_describe else None
+        if quality is None:
+            return False
+        self._num_objects -= 1
+        self._may_describe = False
+        self._end = quality.end
+        return True
 
     def _take_place(self, place: Phrase) -> None:
         if self._setting is None and not self._needs_place and self._phrases.is_setting(place):
@@ -286,17 +287,17 @@ class _VerbPhraseReader:
         """Return "to swim", "how to cook", or, after "go" or somebody who acts, "swimming"."""
         phrases = self._phrases
         i = self._end
-        if phrases.tag(i) == "WH" and phrases.tag(i + 1) == "TO":
-            i += 1
-        tag = phrases.tag(i)
-        if tag == "TO" or (tag == "VBG" and self._takes_verb):
-            return phrases.verb_phrase(i)
-
-        # let him | score
-        if tag in {"VB", "VBP"} and phrases.lemma(self._verb) in _LETTING:
-            has_subject = self._takes_verb or phrases.tag(i - 1) == "PRON"
-            if has_subject:
+        match phrases.tag(i):
+            case "TO":
                 return phrases.verb_phrase(i)
+            case "WH" if phrases.tag(i + 1) == "TO":
+                return phrases.verb_phrase(i + 1)
+            case "VBG" if self._takes_verb:
+                return phrases.verb_phrase(i)
+            # let him | score
+            case "VB" | "VBP" if phrases.lemma(self._verb) in _LETTING:
+                if self._takes_verb or phrases.tag(i - 1) == "PRON":
+                    return phrases.verb_phrase(i)
         return None
 
     def _is_particle(self, i: int) -> bool:

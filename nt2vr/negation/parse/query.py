@@ -81,7 +81,7 @@ def understand(text: str, tagger: Tagger, editing: bool = False) -> Query:
     if not text.strip():
         return Query(text)
     # Each part but the first follows a mark. Counting marks takes no time, unlike parsing.
-    num_parts = sum(1 for _ in MARKS.finditer(text))
+    num_parts = len(MARKS.findall(text))
     if num_parts > MAX_UNWANTED:
         raise QueryError(f"The query has {num_parts:,} parts; name at most {MAX_UNWANTED}.")
 

@@ -80,30 +80,29 @@ class TaggedWords:
 
     def is_prefix(self, i: int) -> bool:
         """Return whether mark i is attached to the next word only, as in "beach -man"."""
-        if i + 1 >= len(self.tokens):
+        mark, *following = self.tokens[i : i + 2]
+        if not following or mark.end != following[0].start:
             return False
-        is_spaced = i == 0 or self.tokens[i - 1].end < self.tokens[i].start
-        next_token = self.tokens[i + 1]
-        is_attached = self.tokens[i].end == next_token.start
-        return is_spaced and is_attached and next_token.text[0].isalnum()
+        follows_word = i > 0 and self.tokens[i - 1].end == mark.start
+        return not follows_word and following[0].text[0].isalnum()
 
     def is_auxiliary(self, i: int) -> bool:
         """Return whether word i is a modal, "be", or "do" and "have" before a verb or negation."""
-        tag = self.tag(i)
-        if tag not in VERB_TAGS:
+        if not self.is_verb(i):
             return False
-        if tag == "MD" or self.word(i) in {"ai", "ca", "wo"}:
+        word = self.words[i]
+        if self.tag(i) == "MD" or word in {"ai", "ca", "wo"}:
             return True
         # Most words end here, before their lemma is looked up, which takes time.
-        if self.word(i) not in HELPING_WORDS:
+        if word not in HELPING_WORDS:
             return False
         lemma = self.lemma(i)
-        if lemma == "be":
-            return True
-        follower = self.tag(i + 1)
-        if follower == "ADV":
-            follower = self.tag(i + 2)
-        return lemma in {"do", "have"} and (follower == "NEG" or follower in VERB_TAGS)
+        if lemma not in {"do", "have"}:
+            return lemma == "be"
+        follower = i + 1
+        if self.tag(follower) == "ADV":
+            follower += 1
+        return self.is_verb(follower) or self.tag(follower) == "NEG"
 
     def longest(self, runs: Runs, i: int) -> int:
         """Return how many words the longest of `runs` at word i has; 0 if none is there."""

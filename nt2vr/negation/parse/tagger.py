@@ -59,14 +59,10 @@ class QuickHanta(HanoverTagger):  # type: ignore[misc]  # HanTa has no types
 
     def _analyze_compound(self, last: str) -> list[tuple[int, float]]:
         """Return the tags of a compound by its last part: "chocolate-|topped"."""
-        tags = []
-        if last in self.cache:
-            readings = self.cache[last]
-        else:
+        readings = self.cache.get(last)
+        if readings is None:
             readings = self.analyze_forward(last)
-        for tag, log_probability in readings:
-            if self.int2tag[tag] in _COMPOUND_TAGS:
-                tags.append((tag, log_probability))
+        tags = [reading for reading in readings if self.int2tag[reading[0]] in _COMPOUND_TAGS]
         return tags or [(self.tag2int["AJ0"], _COMPOUND_NATS)]
 
 
@@ -101,8 +97,8 @@ class Tagger:
             self._set_tag(sentence, missing.position, missing.tag)
 
         tokens = []
-        for (start, end), tag, lemma in zip(spans, sentence.tags, sentence.lemmas, strict=True):
-            tokens.append(Token(text[start:end], tag, lemma, start, end))
+        for i, (start, end) in enumerate(spans):
+            tokens.append(Token(text[start:end], sentence.tags[i], sentence.lemmas[i], start, end))
         return tokens
 
     def _tagged(self, words: Sequence[str]) -> TaggedSentence:

@@ -48,6 +48,12 @@ def clearly_best(figures: Iterable[MeasuredValue], lower_is_better: bool) -> str
     return best.system if is_clear else ""
 
 
+def best_system(report: Report, lines: Iterable[Line], column: Column) -> str:
+    """Return which of the competing systems is clearly the best in a column; "" if none is."""
+    competing = [line for line in lines if report.presentation.competes(line.role)]
+    return clearly_best(figures_of(report, competing, column), column.lower_is_better)
+
+
 def figures_of(report: Report, lines: Iterable[Line], column: Column) -> list[MeasuredValue]:
     """Return the figures of a column, except those of which nothing says how sure they are.
 

@@ -176,10 +176,10 @@ def sentence_of(report: Report, finding: Finding) -> list[View]:
         "of_first": count_text(report.metrics[first][finding.key], counts_failures),
         "of_second": count_text(report.metrics[second][finding.key], counts_failures),
     }
-    parts = []
-    for number, part in enumerate(f"{template}.".split(EMPHASIS)):
-        parts.append({"text": part.format(**values), "strong": number % 2 == 1})
-    return parts
+    return [
+        {"text": part.format(**values), "strong": number % 2 == 1}
+        for number, part in enumerate(f"{template}.".split(EMPHASIS))
+    ]
 
 
 def count_text(percentage: float, counts_failures: bool = False) -> str:
@@ -224,13 +224,15 @@ def _panel(report: Report, finding: Finding, systems: Sequence[Line]) -> View:
     for line in systems:
         figure = line.metrics.get(finding.key)
         if figure is not None:
-            place = _place_on_scale(figure, interval_of(report, line, finding.key))
-            row: View = {
-                "system": short_name(line.name),
-                "role": line.role,
-                "chance": measure.chance,
-            }
-            rows.append(row | place)
+            interval = interval_of(report, line, finding.key)
+            rows.append(
+                {
+                    "system": short_name(line.name),
+                    "role": line.role,
+                    "chance": measure.chance,
+                    **_place_on_scale(figure, interval),
+                }
+            )
     return {
         "title": measure.title,
         "scale": measure.scale,

@@ -1,7 +1,6 @@
 """The form of a new evaluation, and the progress of the one under way."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import gradio as gr
 
@@ -23,7 +22,7 @@ from nt2vr.ui.evaluate.report_view import RUNNING_TEXT
 from nt2vr.ui.job_view import is_under_way, job_view
 from nt2vr.ui.search.formats import system_choices
 from nt2vr.ui.theme import lead, menu, script, template
-from nt2vr.ui.view import Choices
+from nt2vr.ui.view import Choices, Options
 from nt2vr.ui.web.errors import problem_place
 from nt2vr.ui.web.inputs import Components, Updates
 from nt2vr.ui.web.permissions import Permissions, Redact, Visitor
@@ -80,7 +79,7 @@ class EvaluationForm:
             scale=4,
             min_width=280,
         )
-        narrow: dict[str, Any] = {"visible": False, "scale": 1, "min_width": 120}
+        narrow: Options = {"visible": False, "scale": 1, "min_width": 120}
         self.split = menu(
             "evaluate-split",
             label="Split",

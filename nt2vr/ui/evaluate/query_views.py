@@ -64,9 +64,10 @@ def _click_hint(listing: QueryListing) -> str:
 
 def _row_view(listing: QueryListing, position: int) -> View:
     row = listing.report.row(position)
-    captions = []
-    for video_id, texts in list(row.captions.items())[:MAX_IDS]:
-        captions.append({"video": video_id, "text": " · ".join(texts[:MAX_CAPTIONS])})
+    captions = [
+        {"video": video_id, "text": " · ".join(texts[:MAX_CAPTIONS])}
+        for video_id, texts in list(row.captions.items())[:MAX_IDS]
+    ]
     num_more = len(row.relevant) - MAX_IDS
     return {
         **query_view(listing, position, row, num_clips=1),
@@ -92,9 +93,8 @@ def query_view(listing: QueryListing, position: int, row: Row, num_clips: int) -
         num_clips: to show of each system.
     """
     query = row.query
-    sides = []
-    for system in (listing.link.first, listing.link.second):
-        sides.append(_system_view(listing, position, row, system, num_clips))
+    systems = (listing.link.first, listing.link.second)
+    sides = [_system_view(listing, position, row, system, num_clips) for system in systems]
     remark = listing.remarks.get(position, Remark())
     ranks_gained = row.ranks[listing.link.first] - row.ranks[listing.link.second]
     # Whose video is wrong.

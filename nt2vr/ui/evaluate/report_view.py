@@ -21,7 +21,7 @@ from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.roles import REFERENCE
 from nt2vr.evaluation.tables import Line, Table, difference_rows, interval_of, size_of, tables_of
 from nt2vr.progress import Job
-from nt2vr.ui.evaluate.figures import clearly_best, figures_of, with_minus, written
+from nt2vr.ui.evaluate.figures import best_system, with_minus, written
 from nt2vr.ui.evaluate.findings import chart_of, findings_of, sentence_of
 from nt2vr.ui.evaluate.report_link import ReportLink, kinds_of
 from nt2vr.ui.evaluate.terms import explain_column, explain_group, explain_role
@@ -98,7 +98,7 @@ def _meanings(report: Report, tables: Sequence[Table]) -> list[str]:
 
 def _table_view(report: Report, report_id: str, table: Table) -> View:
     """Lay a table out, with terms explained, and with what is clearly the best of a column marked."""
-    best = _best_systems(report, table)
+    best = {column.key: best_system(report, table.lines, column) for column in table.columns}
     groups = []
     for group in table.groups:
         about = explain_group(group.head)
@@ -113,28 +113,20 @@ def _table_view(report: Report, report_id: str, table: Table) -> View:
     }
 
 
-def _best_systems(report: Report, table: Table) -> dict[str, str]:
-    """Return by a column's key the system that is clearly the best; "" where none is."""
-    competing = [line for line in table.lines if report.presentation.competes(line.role)]
-    best = {}
-    for column in table.columns:
-        figures = figures_of(report, competing, column)
-        best[column.key] = clearly_best(figures, column.lower_is_better)
-    return best
-
-
 def _line_view(
     report: Report, report_id: str, line: Line, columns: Sequence[Column], best: Mapping[str, str]
 ) -> View:
     """Show a system's figures; `best` has the system that is clearly the best of each column."""
     cells = []
     for column in columns:
-        cell = {
-            "text": written(column, line.metrics.get(column.key)),
-            "best": line.name == best[column.key],
-            "href": _link_to_queries(report, report_id, line, column),
-        }
-        cells.append(cell | _margin(report, line, column))
+        cells.append(
+            {
+                "text": written(column, line.metrics.get(column.key)),
+                "best": line.name == best[column.key],
+                "href": _link_to_queries(report, report_id, line, column),
+                **_margin(report, line, column),
+            }
+        )
     return {
         "name": short_name(line.name),
         "role": line.role,

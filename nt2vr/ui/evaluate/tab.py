@@ -25,7 +25,7 @@ from nt2vr.ui.library.media import Media
 from nt2vr.ui.theme import QUIET, script, template
 from nt2vr.ui.view import Link
 from nt2vr.ui.web.errors import with_errors_shown_at
-from nt2vr.ui.web.inputs import Components, OpensQueries, Updates, event_value
+from nt2vr.ui.web.inputs import Components, OpensQueries, Updates, event_text
 from nt2vr.ui.web.permissions import Permissions, Visitor
 from nt2vr.ui.web.requests import Requests
 
@@ -370,12 +370,12 @@ class EvaluateTab:
     def on_note(self, event: gr.EventData, request: gr.Request) -> Updates:
         """Save tag and note of a query; the browser then asks for the list again."""
         self._permissions.check("review", request)
-        link = _read(event_value(event, "link", str))
+        link = _read(event_text(event, "link"))
         if link.query is None:
             raise ConfigError("The note names no query. It is not saved.")
         remark = Remark(
-            tag=event_value(event, "tag", str).strip(),
-            note=event_value(event, "note", str).strip(),
+            tag=event_text(event, "tag").strip(),
+            note=event_text(event, "note").strip(),
         )
         self._archive.annotate(link.report, link.query, remark)
         listing = self.listings.of_link(link, request)
@@ -385,14 +385,14 @@ class EvaluateTab:
         }
 
     def on_open_picture(self, event: gr.EventData, visitor: Visitor) -> Link:
-        link = _read(event_value(event, "link", str))
+        link = _read(event_text(event, "link"))
         report = self._archive.load(link.report)
         may_name_files = self._permissions.may("paths", visitor)
         decoder = self._media.decoder if may_name_files else None
         return picture_query(report, link.query, self._media.libraries, decoder)
 
     def on_open_query(self, event: gr.EventData, _: Visitor) -> Link:
-        return dict(parse_qsl(event_value(event, "link", str).removeprefix("?")))
+        return dict(parse_qsl(event_text(event, "link").removeprefix("?")))
 
 
 def _list_address(listing: QueryListing) -> str:

@@ -15,7 +15,7 @@ from nt2vr.ui.library.view import running_text
 from nt2vr.ui.search.formats import system_choices
 from nt2vr.ui.search.state import QUIET
 from nt2vr.ui.view import View
-from nt2vr.ui.web.inputs import Updates, event_value
+from nt2vr.ui.web.inputs import Updates, event_text
 from nt2vr.ui.web.permissions import Permissions, Redact, session_of
 
 
@@ -57,7 +57,7 @@ class IndexPanel:
 
     def on_index(self, key: str, event: gr.EventData, request: gr.Request) -> Updates:
         self.permissions.check("import", request)
-        for model in event_value(event, "models", str).split("|"):
+        for model in event_text(event, "models").split("|"):
             self.indexing.start(key, model, session_of(request))
         return self._follow(key)
 
@@ -69,7 +69,7 @@ class IndexPanel:
         job = self.indexing.under_way(key)
         return {self.panel: index_view(None, None, job), self.timer: gr.Timer(active=True)}
 
-    def on_indexing(self, key: str, systems: list[str] | None, request: gr.Request) -> Updates:
+    def on_indexing(self, key: str, systems: list[str], request: gr.Request) -> Updates:
         """Follow an update until it has ended, and then search once more."""
         job = self.indexing.under_way(key)
         if job is not None:
@@ -80,9 +80,7 @@ class IndexPanel:
         # Another gallery was chosen meanwhile.
         if ended is None:
             return updates
-        drawings = self.indexing.drawings(
-            key, systems or (), self.permissions, request, is_indexed=True
-        )
+        drawings = self.indexing.drawings(key, systems, self.permissions, request, is_indexed=True)
         # The results on the page stay, and so does the reason.
         if ended.state == "failed":
             redact = self.permissions.redactor(request)

@@ -64,15 +64,11 @@ class Media:
 
         They are relative, so that the app may be mounted below a path.
         """
-        if gallery:
-            folder = f"media/{gallery}/{content_key(video)}"
-            clip = PREVIEW
-            poster = POSTER
-        else:
-            folder = "clips"
-            clip = video.path.name
-            poster = f"{video.path.stem}.webp"
-        return {"src": f"{folder}/{clip}", "poster": f"{folder}/{poster}"}
+        if not gallery:
+            file = video.path
+            return {"src": f"clips/{file.name}", "poster": f"clips/{file.stem}.webp"}
+        folder = f"media/{gallery}/{content_key(video)}"
+        return {"src": f"{folder}/{PREVIEW}", "poster": f"{folder}/{POSTER}"}
 
     def route(self) -> Route:
         return Route("/media/{library}/{content}/{kind}", self._serve, methods=["GET"])

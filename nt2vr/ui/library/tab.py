@@ -20,7 +20,7 @@ from nt2vr.ui.search.teach_panel import Teaching
 from nt2vr.ui.theme import PRIVATE, QUIET, template
 from nt2vr.ui.view import Link, View
 from nt2vr.ui.web.errors import with_errors_shown_at
-from nt2vr.ui.web.inputs import Components, OpensQueries, Updates, event_value, is_upload
+from nt2vr.ui.web.inputs import Components, OpensQueries, Updates, event_text, is_upload
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
 
 POLL_S = 1.0
@@ -186,7 +186,7 @@ class LibraryTab:
         return self._show("", request)
 
     def on_pick(self, event: gr.EventData, request: gr.Request) -> Updates:
-        return self._show(event_value(event, "id", str), request)
+        return self._show(event_text(event, "id"), request)
 
     def on_add(
         self,
@@ -291,8 +291,8 @@ class LibraryTab:
 
     def on_search(self, event: gr.EventData, _: Visitor) -> Link:
         """Return the values of the link to the last search of a library in this browser."""
-        values = dict(parse_qsl(event_value(event, "link", str)))
-        values["gallery"] = event_value(event, "id", str)
+        values = dict(parse_qsl(event_text(event, "link")))
+        values["gallery"] = event_text(event, "id")
         return values
 
     def _show(self, chosen: str, visitor: Visitor) -> Updates:

@@ -197,9 +197,9 @@ def skipped_view(skipped: Sequence[Skipped], folder: Path | None = None) -> View
     For a visitor who may not name paths, they are relative to `folder`.
     """
     redact = _redactor(folder)
-    rows = []
-    for file in skipped[:MOST_SKIPPED]:
-        rows.append({"id": redact(file.id), "reason": redact(file.reason)})
+    rows = [
+        {"id": redact(file.id), "reason": redact(file.reason)} for file in skipped[:MOST_SKIPPED]
+    ]
     num_unlisted = len(skipped) - len(rows)
     num_copies = sum(bool(file.duplicate_of) for file in skipped)
     return {

@@ -16,7 +16,7 @@ from nt2vr.ui.search.learning_columns import LearningColumns
 from nt2vr.ui.search.page_search import PageSearch
 from nt2vr.ui.search.query_view import understood_view
 from nt2vr.ui.search.references import beside, remark
-from nt2vr.ui.search.run_columns import key_of
+from nt2vr.ui.search.run_columns import RunColumns, key_of
 from nt2vr.ui.search.suggest import way_out_view
 from nt2vr.ui.view import View
 from nt2vr.ui.web.permissions import Permissions, Visitor
@@ -50,15 +50,21 @@ class AnswerView:
         )
         view = view_of(self.answer) | beside(state.references, state.gallery, self.answer)
         view["flight_key"] = key_of(state.q, state.gallery, state.references)
-        return self.learning.add(
-            view,
+        key = key_of(replace(state, systems=()))
+        run_columns = RunColumns(
             self.answer,
-            key=key_of(replace(state, systems=())),
+            key,
+            self.searcher.models.entries(),
+            cache=self.learning.cache,
+            view_of=view_of,
             searcher=self.searcher,
             plan=self.search.outcome.plan,
-            view_of=view_of,
-            is_replayed=bool(state.replay),
         )
+        columns = run_columns.with_epochs(view["columns"])
+        if state.replay:
+            # The recorded run stands next to the baseline.
+            columns[1:1] = self.learning.replayed(self.answer, self.searcher, view_of)
+        return {**view, "columns": columns, "key": key, "q": self.answer.sentence}
 
     def understood(self, columns: View) -> View:
         """Show how the query was understood, what came of it, and what else can be asked.

@@ -17,7 +17,7 @@ from nt2vr.ui.search.match_view import lines_of, match_view, with_and_without_ne
 from nt2vr.ui.search.verdict_texts import verdict_text
 from nt2vr.ui.search.why_view import chosen_columns, why_view
 from nt2vr.ui.view import View
-from nt2vr.ui.web.inputs import event_value
+from nt2vr.ui.web.inputs import event_text
 from nt2vr.ui.web.permissions import Permissions, Visitor
 
 
@@ -36,14 +36,14 @@ class ClipPanel:
     first_answer: Callable[[], Answer]
 
     def on_pick(self, answer: Answer | None, event: gr.EventData, request: gr.Request) -> View:
-        return self._enlarged(answer or self.first_answer(), event_value(event, "id", str), request)
+        return self._enlarged(answer or self.first_answer(), event_text(event, "id"), request)
 
     def on_why(self, answer: Answer | None, event: gr.EventData, request: gr.Request) -> View:
         """Explain the scores of the enlarged clip under one or two systems."""
         answer = answer or self.first_answer()
-        video_id = event_value(event, "id", str)
+        video_id = event_text(event, "id")
         ranks = [clip_score.rank for clip_score in answer.clip_scores(video_id)]
-        columns = chosen_columns(event_value(event, "columns", str), ranks)
+        columns = chosen_columns(event_text(event, "columns"), ranks)
         detail = self._enlarged(answer, video_id, request)
         whys = explain(answer, video_id, self.galleries.live.encoder, columns)
         video = self.galleries.searcher(answer.gallery).video(video_id)
@@ -52,10 +52,10 @@ class ClipPanel:
     def on_match(self, answer: Answer | None, event: gr.EventData, request: gr.Request) -> View:
         """Score captions for the enlarged clip by the systems on display; a button adds a changed caption first."""
         answer = answer or self.first_answer()
-        video_id = event_value(event, "id", str)
-        change = event_value(event, "change", str)
+        video_id = event_text(event, "id")
+        change = event_text(event, "change")
         searcher = self.galleries.searcher(answer.gallery)
-        lines = lines_of(event_value(event, "lines", str))
+        lines = lines_of(event_text(event, "lines"))
         pair = [] if lines else with_and_without_negation(answer.denied or answer.query)
         lines = pair or with_change(searcher, searcher.video(video_id), lines, change)
         match = None
@@ -67,7 +67,7 @@ class ClipPanel:
     def on_backwards(self, answer: Answer | None, event: gr.EventData, request: gr.Request) -> View:
         """Score the enlarged clip with its frames in reverse order; the browser plays it backwards."""
         answer = answer or self.first_answer()
-        video_id = event_value(event, "id", str)
+        video_id = event_text(event, "id")
         scores = scored_backwards(answer, video_id, self.galleries.live.encoder)
         detail = self._enlarged(answer, video_id, request)
         return backwards_view(detail, answer.clip_scores(video_id), scores)

@@ -20,9 +20,9 @@ from nt2vr.ui.search.add_model_form import WHERE, AddModelForm
 from nt2vr.ui.search.state import MAX_COLUMNS
 from nt2vr.ui.search.teach_panel import PROGRESS, Teaching
 from nt2vr.ui.theme import PRIVATE, QUIET, fold, script, template
-from nt2vr.ui.view import View
+from nt2vr.ui.view import Options, View
 from nt2vr.ui.web.errors import with_errors_shown_at
-from nt2vr.ui.web.inputs import Updates, event_value, is_upload
+from nt2vr.ui.web.inputs import Updates, event_text, is_upload
 from nt2vr.ui.web.later_parts import LaterParts
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
 from trainer.runs.manager import RunManager
@@ -71,7 +71,7 @@ class MoreModels:
         self._recommended.choose(self.on_choose, None, [source, self._recommended], **QUIET)
         source.input(self.on_find, source, self._recommended, trigger_mode="always_last", **QUIET)
         form.cancel.click(self.on_cancel, None, form.note, **QUIET)
-        progress_in_note: dict[str, Any] = {**PRIVATE, "show_progress_on": form.note}
+        progress_in_note: Options = {**PRIVATE, "show_progress_on": form.note}
         form.upload.upload(self.on_upload, form.upload, source, **progress_in_note)
         inputs = [*form.inputs, self._systems]
         outputs = [self._systems, form.note, form.added]
@@ -118,7 +118,7 @@ class MoreModels:
         return recommended_view(self.searcher.models.names(), matching, teachable)
 
     def on_choose(self, event: gr.EventData, request: gr.Request) -> Updates:
-        name = event_value(event, "name", str)
+        name = event_text(event, "name")
         return {self._form.source: name, self._recommended: self._view(request)}
 
     def on_find(self, text: str, request: gr.Request) -> View:
@@ -161,24 +161,24 @@ class MoreModels:
         activation: Activation,
         frames: float,
         key: str,
-        chosen: list[str] | None,
+        chosen: list[str],
         request: gr.Request,
         progress: gr.Progress = PROGRESS,
     ) -> Updates:
         """Add a model from any source, for a visitor who may."""
-        source = (source or "").strip()
+        source = source.strip()
         self._check(source, request)
         options = AddOptions(
-            name=name or "",
-            model=architecture or "",
-            key=key or "",
+            name=name,
+            model=architecture,
+            key=key,
             frames=int(frames or 0) or None,
             activation=activation or "",
         )
         return self._add(source, options, chosen, request, progress)
 
     def on_accept(
-        self, chosen: list[str] | None, request: gr.Request, progress: gr.Progress = PROGRESS
+        self, chosen: list[str], request: gr.Request, progress: gr.Progress = PROGRESS
     ) -> Updates:
         self.permissions.check("download", request)
         return self._add(OFFERED.name, AddOptions(), chosen, request, progress)
@@ -197,7 +197,7 @@ class MoreModels:
         self,
         source: str,
         options: AddOptions,
-        chosen: list[str] | None,
+        chosen: list[str],
         request: Visitor,
         progress: gr.Progress,
     ) -> Updates:
@@ -230,7 +230,7 @@ class MoreModels:
         # others.
         is_embeddings = models.find(added.name).kind == "embeddings"
         return {
-            self._systems: gr.Dropdown(self.searcher.system_names(chosen or ())),
+            self._systems: gr.Dropdown(self.searcher.system_names(chosen)),
             self._form.note: note,
             # The time makes a second addition of one model a change, too.
             self._form.added: {

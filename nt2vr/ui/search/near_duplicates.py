@@ -21,29 +21,25 @@ def fold_near_duplicates(ranking: Ranking, k: int) -> Ranking:
     gallery = ranking.gallery
     if gallery is None:
         return ranking
-    hits = ranking.hits
-    vectors = gallery.clips(None, [gallery.row_of[hit.video_id] for hit in hits])  # (H, D)
-
-    rank_of_hit, new_ranks = _rank_different(hits, vectors, k)
-    # All other clips follow, in their order.
-    other_ranks = set(ranking.ranks.values()) - new_ranks.keys()
-    for rank, old_rank in enumerate(sorted(other_ranks), len(rank_of_hit) + 1):
-        new_ranks[old_rank] = rank
+    vectors = gallery.clips(None, [gallery.row_of[hit.video_id] for hit in ranking.hits])  # (H, D)
+    rank_of_hit, new_ranks = _rank_different(ranking, vectors, k)
+    hits = (replace(ranking.hits[number], rank=rank) for number, rank in rank_of_hit.items())
     return replace(
         ranking,
-        hits=tuple(replace(hits[number], rank=rank) for number, rank in rank_of_hit.items()),
+        hits=tuple(hits),
         ranks={video_id: new_ranks[rank] for video_id, rank in ranking.ranks.items()},
     )
 
 
 def _rank_different(
-    hits: Sequence[Hit], vectors: Vectors, k: int
+    ranking: Ranking, vectors: Vectors, k: int
 ) -> tuple[dict[int, int], dict[int, int]]:
     """Rank the best k hits that look different.
 
-    Return the new ranks: of the hits that stay, by their number, and of all that look like one of
-    these, by their old rank.
+    Return the new ranks: of the hits that stay, by their number, and of all clips, by their old
+    rank.
     """
+    hits = ranking.hits
     rank_of_hit: dict[int, int] = {}
     new_ranks: dict[int, int] = {}
     for number, hit in enumerate(hits):
@@ -53,6 +49,11 @@ def _rank_different(
             rank_of_hit[number] = len(rank_of_hit) + 1
         if best is not None:
             new_ranks[hit.rank] = rank_of_hit[best]
+
+    # All other clips follow, in their order.
+    other_ranks = set(ranking.ranks.values()) - new_ranks.keys()
+    for rank, old_rank in enumerate(sorted(other_ranks), len(rank_of_hit) + 1):
+        new_ranks[old_rank] = rank
     return rank_of_hit, new_ranks
 
 

@@ -19,11 +19,11 @@ from nt2vr.errors import ConfigError, quoted
 from nt2vr.search.plan import CONCURRENT, DEFAULT_K, DEFAULT_SYSTEMS, MAX_K
 from nt2vr.search.references import DEFAULT_WEIGHT, MAX_REFERENCES, check_number
 from nt2vr.search.strategies import STRENGTHS
-from nt2vr.ui.view import Link
+from nt2vr.ui.view import Link, Options
 
 # Options of events that search: they share the limit of searches at a time.
-PRIVATE: dict[str, Any] = {"api_visibility": "private", "concurrency_limit": CONCURRENT}
-QUIET: dict[str, Any] = {"show_progress": "hidden", **PRIVATE}
+PRIVATE: Options = {"api_visibility": "private", "concurrency_limit": CONCURRENT}
+QUIET: Options = {"show_progress": "hidden", **PRIVATE}
 DEFAULT_QUERY = "a person without a dog"
 # Four columns of 24 are about a hundred clips: more playing at once tires a laptop.
 K_CHOICES = (4, 6, 8, 12, 16, 24)

@@ -45,14 +45,14 @@ from nt2vr.ui.search.state import (
 from nt2vr.ui.search.tab_layout import Controls, Results, gallery_choices
 from nt2vr.ui.search.watch import Watch
 from nt2vr.ui.theme import script
-from nt2vr.ui.view import Link, View
+from nt2vr.ui.view import Link, Options, View
 from nt2vr.ui.web.errors import problem, warn
-from nt2vr.ui.web.inputs import Components, OpensQueries, Updates, event_value
+from nt2vr.ui.web.inputs import Components, OpensQueries, Updates, event_text, event_value
 from nt2vr.ui.web.later_parts import LaterParts
 from nt2vr.ui.web.permissions import Permissions, Visitor
 from trainer.runs.manager import RunManager
 
-JS_ONLY: dict[str, Any] = {"api_visibility": "private"}
+JS_ONLY: Options = {"api_visibility": "private"}
 TO_SEARCH = "() => ({ __type__: 'update', selected: 'search' })"
 
 
@@ -88,7 +88,7 @@ class SearchTab:
         recording = Recording.of_gallery(ASSETS / "recording.json", clips)
         self._references = References(self.galleries, self.media, self.decoder)
         self.controls = Controls(self.galleries, self.media)
-        self._learning = LearningColumns(built_in.models, recording)
+        self._learning = LearningColumns(recording)
         self._searcher = PageSearcher(self.galleries, self._references, self._learning, self.marked)
         self._watch = Watch(self.galleries, self.permissions, self.runs)
         self._watch.build(self.controls.systems, self.controls.ask)
@@ -409,7 +409,7 @@ class SearchTab:
         self, answer: Answer | None, references: View, event: gr.EventData
     ) -> tuple[Any, Any]:
         """Make the enlarged clip a reference, wanted or not, and close it."""
-        clip = event_value(event, "id", str)
+        clip = event_text(event, "id")
         wanted = event_value(event, "wanted", int)
         gallery = answer.gallery if answer else ""
         chosen = with_clip(read_chosen(references), clip, gallery, bool(wanted))
@@ -417,7 +417,7 @@ class SearchTab:
 
     def on_added(self, references: View, event: gr.EventData) -> Updates:
         """Make uploaded pictures and videos references, and search; if one cannot be read, say so."""
-        paths = event_value(event, "paths", str).split("\n")
+        paths = event_text(event, "paths").split("\n")
         try:
             chosen = self._references.with_uploads(read_chosen(references), paths)
         except Nt2vrError as error:

@@ -10,7 +10,7 @@ from nt2vr.models.catalog import Catalog
 from nt2vr.ui.later_starts import LaterStarts, StartChoice
 from nt2vr.ui.theme import PRIVATE, QUIET
 from nt2vr.ui.web.errors import problem_place, with_errors_shown_at
-from nt2vr.ui.web.inputs import Updates, event_value
+from nt2vr.ui.web.inputs import Updates, event_text
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
 from trainer.config import TrainConfig, resolved
 from trainer.runs.manager import Run, RunManager
@@ -66,7 +66,7 @@ class Teaching:
     ) -> Updates:
         """Say how long teaching a model takes here, and offer to start, or to go on after an interruption."""
         self._permissions.check("train", request)
-        name = event_value(event, "name", str)
+        name = event_text(event, "name")
         config, run = self._config_and_run(name)
         try:
             self._runs.free_device()

@@ -22,7 +22,7 @@ from nt2vr.ui.search.state import MAX_COLUMNS, QUIET
 from nt2vr.ui.theme import template
 from nt2vr.ui.train.view import run_view
 from nt2vr.ui.view import View
-from nt2vr.ui.web.inputs import Updates, event_value
+from nt2vr.ui.web.inputs import Updates, event_text, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
 from trainer.config import TrainConfig, load_config
 from trainer.runs.manager import Run, RunManager
@@ -197,10 +197,7 @@ class Watch:
     ) -> Updates:
         self.permissions.check("train", request)
         config = self.runs.check_config(short_run(self._models, blocked_model))
-        session = session_of(request)
-        self._later.start(
-            config.encoder.name, lambda: self.runs.start(config, session), stops, request
-        )
+        self._later.start_run(config, stops, request)
         panel = self._show(watched, WAITING, systems, request)
         return {**panel, self.joining_run: WAITING, self.blocked_model: ""}
 
@@ -250,7 +247,7 @@ class Watch:
         joining_run = self._known_joining_run(joining_run, request)
         model = self._model_of(joining_run) if joining_run == watched.run else ""
         if model:
-            systems = _with_column(systems or [], model)
+            systems = _with_column(systems, model)
             updates |= {
                 self.joining_run: "",
                 self.systems: self._chosen(systems),
@@ -283,9 +280,9 @@ class Watch:
 
     def on_epoch(self, systems: list[str], event: gr.EventData) -> Any:
         """Replace a run's system by that of one of its epochs."""
-        run = event_value(event, "run", str)
+        run = event_text(event, "run")
         epoch = event_value(event, "epoch", int)
-        return self._chosen(with_epoch(systems or [], run, epoch, self._models.entries()))
+        return self._chosen(with_epoch(systems, run, epoch, self._models.entries()))
 
     @property
     def _models(self) -> Catalog:
@@ -374,7 +371,7 @@ class Watch:
         training = run_view(run)
         if not run.is_under_way and not training["error"]:
             return {}
-        may_join = run.is_under_way and not self._has_column(run.run_id, systems or ())
+        may_join = run.is_under_way and not self._has_column(run.run_id, systems)
         return {
             **training,
             "error": self.permissions.redactor(request)(training["error"]),

@@ -18,9 +18,9 @@ from nt2vr.ui.train.form import bases, read_form
 from nt2vr.ui.train.losses_table import losses_view
 from nt2vr.ui.train.presets import FIRST as FIRST_PRESETS
 from nt2vr.ui.train.presets import presets, presets_view
-from nt2vr.ui.view import Choices, View
+from nt2vr.ui.view import Choices, Options, View
 from nt2vr.ui.web.errors import problem_place
-from nt2vr.ui.web.inputs import Components, event_value
+from nt2vr.ui.web.inputs import Components, event_text
 from nt2vr.ui.web.permissions import Permissions, Visitor
 from nt2vr.world import WORLD
 from trainer.config import TrainConfig, load_config, names_files
@@ -108,7 +108,7 @@ class RunForm:
         return gr.Dropdown(choices=self.bases(visitor)), times, table
 
     def on_pick_preset(self, event: gr.EventData) -> list[Any]:
-        return self.on_preset(event_value(event, "id", str))
+        return self.on_preset(event_text(event, "id"))
 
     def on_preset(self, name: str) -> list[Any]:
         preset = pick("preset", name, self._presets)
@@ -164,7 +164,7 @@ def fields_in_words() -> Iterator[None]:
 
 
 def _input(field: Field, value: Any, bases: Choices) -> gr.components.Component:
-    common: dict[str, Any] = {
+    common: Options = {
         "label": label_of(field.key),
         "info": field.info,
         "elem_id": f"train-{field.key}",

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from nt2vr.models.device import gflops_per_second, resolve_device
 from nt2vr.presets import preset_files
@@ -68,7 +68,7 @@ FIRST = {
 ESTIMATE_NOTICE = "Times are estimates from steps timed on two cores or a GPU, scaled to this machine's present speed."
 
 
-def presets() -> dict[str, FieldValues]:
+def presets() -> dict[str, dict[str, Any]]:
     """Return the shipped configs by model name, as form values: `FIRST`, then those that need no data of one's own."""
     configs = {}
     for name, path in preset_files().items():

@@ -80,9 +80,7 @@ class RunPanel:
     def show(self, run: Run, compared: Sequence[Run], visitor: Visitor) -> Updates:
         """Show what changes during a run; the curves of `others` are laid over its own."""
         metrics = RunMetrics(run, self.manager.metrics(run.run_id))
-        beside = []
-        for other_run in compared:
-            beside.append(RunMetrics(other_run, self.manager.metrics(other_run.run_id)))
+        beside = [RunMetrics(other, self.manager.metrics(other.run_id)) for other in compared]
         # The log names files.
         may_train = self.permissions.may("train", visitor)
         log = self.manager.log_tail(run.run_id) if may_train else ""

@@ -19,7 +19,7 @@ from nt2vr.ui.train.run_list import RunList
 from nt2vr.ui.train.run_panel import MAX_BESIDE, RunPanel
 from nt2vr.ui.view import View
 from nt2vr.ui.web.errors import with_errors_shown_at
-from nt2vr.ui.web.inputs import Components, Updates, event_value
+from nt2vr.ui.web.inputs import Components, Updates, event_text
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
 from nt2vr.world import WORLD
 from trainer.config import TrainConfig, is_captions_file
@@ -153,15 +153,14 @@ class TrainTab:
         return (*self.form.refresh(cards, losses, request), gr.Timer(active=True))
 
     def on_poll(
-        self, chosen: str | None, seen: str | None, beside: list[str] | None, request: gr.Request
+        self, chosen: str | None, seen: str | None, beside: list[str], request: gr.Request
     ) -> Any:
         """Refresh the list and the open run, with the curves of others, if anything has changed."""
         runs = self._manager.runs()
         run = next((run for run in runs if run.run_id == chosen), None)
-        wanted = beside or []
         compared = []
         for candidate in runs:
-            if candidate.run_id in wanted and candidate != run:
+            if candidate.run_id in beside and candidate != run:
                 compared.append(candidate)
         compared = compared[:MAX_BESIDE]
         if self._stamp(runs, run, compared, visitor=request) == seen:
@@ -196,14 +195,11 @@ class TrainTab:
         """Start the form's run once the one that is in the way has ended."""
         return self._start_later(filled, stops=False, request=request)
 
-    def _start_later(self, filled: Sequence[Any], stops: bool, request: Visitor) -> Updates:
+    def _start_later(self, filled: Sequence[Any], stops: bool, request: gr.Request) -> Updates:
         config = self._config(filled, request)
         with fields_in_words():
             config = self._manager.check_config(config)
-        session = session_of(request)
-        self._later.start(
-            config.encoder.name, lambda: self._manager.start(config, session), stops, request
-        )
+        self._later.start_run(config, stops, request)
         return {**self._show(self._manager.under_way(), request), **self.form.choice.hidden()}
 
     def _config(self, filled: Sequence[Any], request: Visitor) -> TrainConfig:
@@ -230,7 +226,7 @@ class TrainTab:
         return self._show("", request)
 
     def on_pick(self, event: gr.EventData, request: gr.Request) -> Updates:
-        return self._show(event_value(event, "id", str), request)
+        return self._show(event_text(event, "id"), request)
 
     def on_stop(self, run_id: str, request: gr.Request) -> Updates:
         self._permissions.check("train", request)

@@ -152,9 +152,8 @@ def _best_epoch(config: TrainConfig, rows: Rows) -> BestEpoch | None:
 
 def facts(config: TrainConfig, rows: Rows) -> list[View]:
     """Return what a run is trained on and with, and its best epoch so far, as terms and texts without any path."""
-    losses = []
-    for name in loss_names(config):
-        losses.append(_loss_text(name, config.objective.losses.get(name, {})))
+    settings = config.objective.losses
+    losses = [_loss_text(name, settings.get(name, {})) for name in loss_names(config)]
     text_of = {
         "Data": NAME if config.dataset.is_world else Path(config.dataset.data).name,
         "Base": base_name(config),

@@ -20,6 +20,8 @@ from nt2vr.ui.web.errors import error_text
 from nt2vr.ui.web.gradio_fixes import offer_tools
 from nt2vr.ui.web.requests import Requests
 
+# What a tool does; it returns what can be written as JSON.
+Work = Callable[..., object]
 # Prefix of the tools' endpoints, since Gradio's API has a /search of its own.
 TOOL = "agent_"
 
@@ -46,7 +48,7 @@ def build_tools(requests: Requests) -> None:
     logging.getLogger("mcp").setLevel(logging.CRITICAL)
 
     limiter = CapacityLimiter(CONCURRENT)
-    tools: dict[str, Callable[..., object]] = {
+    tools: dict[str, Work] = {
         "search": requests.search_sentence,
         "understand": requests.understand,
         "list_systems": requests.systems,
@@ -57,9 +59,7 @@ def build_tools(requests: Requests) -> None:
     offer_tools({name: f"/{TOOL}{name}" for name in tools})
 
 
-def _tool(
-    name: str, work: Callable[..., object], limiter: CapacityLimiter
-) -> Callable[..., Awaitable[str]]:
+def _tool(name: str, work: Work, limiter: CapacityLimiter) -> Callable[..., Awaitable[str]]:
     """Return a function that checks its arguments, and does some work in a thread."""
     parameters = inspect.signature(work).parameters
     arguments_kind = _arguments_kind(name, parameters)

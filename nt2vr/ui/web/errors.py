@@ -14,6 +14,8 @@ from gradio.context import LocalContext
 from nt2vr.errors import Nt2vrError
 from nt2vr.ui.web.permissions import Visitor, as_visitor_may_read
 
+# Of an event.
+Handler = Callable[..., Any]
 FAILED = "Something went wrong; the log has the details."
 
 logger = logging.getLogger(__name__)
@@ -49,7 +51,7 @@ def _log_details(error: Exception) -> None:
     logger.error("A request failed.", exc_info=error)
 
 
-def user_errors(handler: Callable[..., Any]) -> Callable[..., Any]:
+def user_errors(handler: Handler) -> Handler:
     """Turn a handler's errors into messages of the page."""
 
     @functools.wraps(handler)
@@ -86,16 +88,14 @@ def problem_place(elem_id: str) -> gr.HTML:
     return gr.HTML(elem_id=elem_id, elem_classes="nt-problem")
 
 
-def with_errors_shown_at(
-    place: gr.HTML, handler: Callable[..., dict[Any, Any]]
-) -> Callable[..., dict[Any, Any]]:
+def with_errors_shown_at(place: gr.HTML, handler: Handler) -> Handler:
     """Return a handler whose errors stand at a place of the page until it succeeds.
 
     An error changes nothing else there.
     """
 
     @functools.wraps(handler)
-    def wrapped(*args: Any, **kwargs: Any) -> dict[Any, Any]:
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
         try:
             return {**handler(*args, **kwargs), place: ""}
         except Nt2vrError as error:

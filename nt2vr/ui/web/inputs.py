@@ -41,6 +41,10 @@ def event_value(event: gr.EventData, name: str, kind: type[T]) -> T:
     return value
 
 
+def event_text(event: gr.EventData, name: str) -> str:
+    return event_value(event, name, str)
+
+
 def store_uploads(folder: Path) -> None:
     """Store uploads in this app's own folder, unless the environment names one.
 

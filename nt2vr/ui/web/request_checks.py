@@ -184,10 +184,8 @@ class RequestChecks:
             return PlainTextResponse(
                 "This token is not the app's. Open the link that it printed at its start.", 403
             )
-        rest = []
-        for key, value in request.query_params.multi_items():
-            if key != "token":
-                rest.append((key, value))
+        parameters = request.query_params.multi_items()
+        rest = [(key, value) for key, value in parameters if key != "token"]
         answer = RedirectResponse(URL(f"?{urlencode(rest)}" if rest else "."), 303)
         answer.set_cookie(
             self.permissions.cookie,

@@ -160,19 +160,23 @@ def _sprite(svg: str, step: int, canvas: int, angle: int, flip: bool, night: boo
         flip: whether it is mirrored.
         night: whether it stands in the moonlight.
     """
-    import cv2  # noqa: PLC0415  16 MB that only drawing needs
-
     size = max(2, round(UNITS * SCALE_STEP**step))
     image = _resized(svg, size, canvas)
     if flip:
         image = image[:, ::-1]
     if angle:
         image = _turned(image, angle)
+    return _cropped(image, TINTS[night])
+
+
+def _cropped(image: Image, tint: tuple[float, float, float]) -> Sprite:
+    """Return what a square picture fills of itself, tinted."""
+    import cv2  # noqa: PLC0415  16 MB that only drawing needs
 
     alpha = np.ascontiguousarray(image[..., 3])
     x, y, width, height = cv2.boundingRect(alpha)
     cropped = image[y : y + max(1, height), x : x + max(1, width)]
-    colours = cropped[..., :3] * np.array(TINTS[night])
+    colours = cropped[..., :3] * np.array(tint)
     transparency = np.repeat(255 - cropped[..., 3:], 3, axis=2)
     middle = len(image) // 2
     return Sprite(

@@ -82,17 +82,18 @@ def with_body(head: str, colour: str, legs: str, biped: bool) -> str:
             f'<rect x="{x}" y="50" width="{body.leg_width}" height="15" rx="2" fill="{legs}"/>'
         )
     trunk = f'<rect x="26" y="35" width="{body.body_width}" height="21" rx="10" fill="{colour}"/>'
+    return f'<g stroke="#000" stroke-width="2">{tail}{drawn_legs}{trunk}</g>{_head_on_body(head)}'
 
+
+def _head_on_body(head: str) -> str:
+    """Return a picture of a head, moved and reduced to sit on a body."""
     box = ink(head)
     size = _HEAD_ON_BODY / box.longest
     middle_x, middle_y = box.middle
     head_x, head_y = _HEAD_MIDDLE
     dx = head_x - middle_x * size
     dy = head_y - middle_y * size
-    return (
-        f'<g stroke="#000" stroke-width="2">{tail}{drawn_legs}{trunk}</g>'
-        f'<g transform="translate({dx} {dy}) scale({size})">{head}</g>'
-    )
+    return f'<g transform="translate({dx} {dy}) scale({size})">{head}</g>'
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,7 @@ class Placement:
 
     def at(self, point: Point) -> Point:
         """Return the pixel of a point in units."""
-        x, y = turned(point, self.turn, (0, self.pivot))
+        x, y = turned(point, self.turn, about=(0, self.pivot))
         return self.x + self.facing * self.scale * x, self.y - self.scale * y
 
     def paint(
@@ -159,8 +160,13 @@ class Placement:
         flip: bool = False,
     ) -> None:
         """Paint a drawing with its middle at a point in units, turned forward by `angle`."""
-        angle = (angle + self.turn) * self.facing
-        canvas.picture(svg, self.at(point), self.scale * size, angle, flip != (self.facing < 0))
+        canvas.picture(
+            svg,
+            middle=self.at(point),
+            scale=self.scale * size,
+            angle=(angle + self.turn) * self.facing,
+            flip=flip != (self.facing < 0),
+        )
 
 
 def turned(point: Point, angle: float, about: Point) -> Point:
@@ -307,8 +313,7 @@ def reaching(pose: Pose, grip: Grip, step: int) -> Pose:
         if name in grip.hands:
             dx, dy = grip.offsets[side]
             hands[side] = (x + dx + pelvis_x, y + dy + rise)
-    far, near = hands
-    return replace(pose, hands=(far, near))
+    return replace(pose, hands=(hands[FAR], hands[NEAR]))
 
 
 def head_of(pose: Pose) -> Point:

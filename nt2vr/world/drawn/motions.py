@@ -100,21 +100,22 @@ MOTIONS: dict[str, tuple[str, str]] = {
 
 def track_of(motion: str) -> str:
     """Return the name of the track of a motion; "" for none."""
-    if motion in MOTIONS:
-        return MOTIONS[motion][0]
-    return ""
+    track, _ = MOTIONS.get(motion, ("", ""))
+    return track
 
 
 def order_of(motion: str, count: int) -> list[int]:
     """Return the positions on its track that a motion reaches, by their number, in turn."""
-    return _ORDERS[MOTIONS[motion][1]](count)
+    _, order = MOTIONS[motion]
+    return _ORDERS[order](count)
 
 
 @cache
 def spots(motion: str, count: int) -> tuple[Spot, ...]:
     """Return the positions of a motion that lasts `count` steps, in the order of time."""
     position_at = _TRACKS[track_of(motion)]
-    return tuple(position_at((index + 0.5) / count) for index in order_of(motion, count))
+    shares = [(index + 0.5) / count for index in order_of(motion, count)]
+    return tuple(map(position_at, shares))
 
 
 @cache

@@ -8,6 +8,8 @@ from nt2vr.world.drawn import dolls
 from nt2vr.world.drawn.busts import Look, with_mood
 from nt2vr.world.drawn.canvas import MIDDLE, Canvas, Point, drawing, ink
 from nt2vr.world.drawn.dolls import (
+    FAR,
+    NEAR,
     PELVIS,
     DollExtras,
     Face,
@@ -145,8 +147,7 @@ class PersonPainter:
             head = with_mood(look.head, look.skin, mood.kind.sign)
             look = replace(look, head=head)
         if leash and self.action and self.action.kind.hand == "leash":
-            _, near_hand = self.pose.hands
-            points = [self.place.at(near_hand), leash]
+            points = [self.place.at(self.pose.hands[NEAR]), leash]
             self.canvas.line(points, width=LEASH_WIDTH, colour=LEASH, scale=self.place.scale)
 
         face = dolls.paint_doll(
@@ -343,11 +344,9 @@ def _moved_to_seat(pose: Pose, posture: str, ridden: Thing) -> Pose:
         x, y = point
         return x + dx, y + dy
 
-    far_foot, near_foot = pose.feet
-    far_hand, near_hand = pose.hands
     return replace(
         pose,
         pelvis=moved(pose.pelvis),
-        feet=(moved(far_foot), moved(near_foot)),
-        hands=(moved(far_hand), moved(near_hand)),
+        feet=(moved(pose.feet[FAR]), moved(pose.feet[NEAR])),
+        hands=(moved(pose.hands[FAR]), moved(pose.hands[NEAR])),
     )

@@ -118,6 +118,12 @@ def test_what_else_there_may_not_be_is_named(
     assert (read(text).wanted, read(text).others) == ((wanted,), others)
 
 
+def test_marks_of_writing_direction_hide_no_negation() -> None:
+    query = read("a beach, \u2067no dog\u2069")
+    assert (query.wanted, query.unwanted) == (("a beach",), ("dog",))
+    assert read("\u202eno dog\u202c").unwanted == ("dog",)
+
+
 def test_a_place_stays_wanted_unless_something_else_is() -> None:
     alone, composed = (
         read(f"a man is {gap} singing in a park") for gap in ("not", "dancing and not")

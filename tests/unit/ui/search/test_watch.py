@@ -214,8 +214,7 @@ def test_a_recorded_run_opens_with_a_query_it_has() -> None:
     recording = Recording(
         "CLIP", "stage", "", [0], [20], {TEXT: [[("a", 0.5)]], "not dancing": [[("a", 0.5)]]}
     )
-    models: Any = None
-    columns = LearningColumns(models, recording)
+    columns = LearningColumns(recording)
     offers = [columns.replay_offer(text, "") for text in (TEXT, "a bird")]
     assert [offer["replayed_query"] for offer in offers] == ["", TEXT]
     queries = [
