@@ -99,7 +99,7 @@ def test_the_number_of_epochs_is_chosen_at_the_start_only(
 ) -> None:
     command = ["teach", "tiny/random", "--data-dir", str(data_dir), "--epochs"]
     # Nothing is trained.
-    monkeypatch.setattr(session, "_lead", lambda *_: "stopped")
+    monkeypatch.setattr(session, "_lead", lambda *_, **__: "stopped")
     assert main([*command, "0"]) == 2
     assert main([*command, "3"]) == 0
     assert "taught: 18 steps, about" in capsys.readouterr().out

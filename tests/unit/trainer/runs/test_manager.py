@@ -352,7 +352,7 @@ def test_values_of_a_new_run_can_be_set_by_hand(
         assert main([str(tmp_path / "run"), *config, *SET]) == 2
     assert not (tmp_path / "run").exists()
     # Nothing is trained.
-    monkeypatch.setattr(session, "_lead", lambda *_: "stopped")
+    monkeypatch.setattr(session, "_lead", lambda *_, **__: "stopped")
     assert main([str(tmp_path / "run"), *config, *SET]) == 0
     written = json.loads((tmp_path / "run" / "config.json").read_text())
     assert (written["epochs"], written["name"]) == (7, "A=b")
