@@ -141,16 +141,7 @@ def of_things(search: WordSearch) -> list[float]:
 def of_night(search: WordSearch) -> dict[str, Any]:
     """Return the hard pairs of sentences that name a place or a thing and deny the time of day, in percent."""
     is_night = search.table.holding(read_claim("at night") or Claim())
-    is_shown_of: dict[str, NDArray[np.bool_]] = {}
-    for label in labels():
-        if any(subject.acts for subject in label.claim.subjects):
-            continue
-        is_shown = search.table.holding(label.claim)
-        num_by_night = (is_shown & is_night).sum()
-        num_by_day = (is_shown & ~is_night).sum()
-        if min(num_by_night, num_by_day) >= FEWEST:
-            is_shown_of[label.texts[-1]] = is_shown
-
+    is_shown_of = _shown_at_both_times(search, is_night)
     shown = np.stack([*is_shown_of.values()])
     percentages: dict[str, Any] = {"sentences": len(is_shown_of)}
     for name, denied, is_unwanted in (
@@ -162,6 +153,22 @@ def of_night(search: WordSearch) -> dict[str, Any]:
         ordered, _ = ordered_shares(scores, shown & ~is_unwanted, shown & is_unwanted)
         percentages[name] = 100 * float(ordered.mean())
     return percentages
+
+
+def _shown_at_both_times(
+    search: WordSearch, is_night: NDArray[np.bool_]
+) -> dict[str, NDArray[np.bool_]]:
+    """Return which clips show each place or thing that is in enough of them by night and by day."""
+    is_shown_of = {}
+    for label in labels():
+        if any(subject.acts for subject in label.claim.subjects):
+            continue
+        is_shown = search.table.holding(label.claim)
+        num_by_night = (is_shown & is_night).sum()
+        num_by_day = (is_shown & ~is_night).sum()
+        if min(num_by_night, num_by_day) >= FEWEST:
+            is_shown_of[label.texts[-1]] = is_shown
+    return is_shown_of
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -31,8 +31,8 @@ TOOLS = {"search", "understand", "list_systems", "list_galleries"}
 async def content_of(client: ClientSession, tool: str, arguments: Mapping[str, Any]) -> Any:
     """Call a tool; return the JSON of its answer, or the text of its error."""
     answer = await client.call_tool(tool, dict(arguments))
-    text = answer.content[0].text
-    return text if answer.isError else json.loads(text)
+    content: Any = answer.content[0]
+    return content.text if answer.isError else json.loads(content.text)
 
 
 async def converse(

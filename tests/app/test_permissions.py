@@ -269,7 +269,7 @@ def test_the_owner_s_link_opens_the_page_as_the_owner(running_app: RunningApp) -
     assert "Only the owner" not in signed_in.error(("train-empty-trash", "click"), ["none"])
 
 
-SPACE = {
+SPACE: dict[str, Any] = {
     "SYSTEM": "spaces",
     "SPACE_ID": "ada/nt2vr",
     "SPACE_AUTHOR_NAME": "ada",

@@ -6,6 +6,7 @@ import httpx
 import pytest
 
 from nt2vr.ui.search.tab_layout import built_in_stories
+from nt2vr.ui.view import View
 from tests.conftest import RunningApp
 
 STORIES = built_in_stories()
@@ -38,8 +39,8 @@ TAKEN = {
 }
 
 
-SEARCHES = {}
-MATCHES = {}
+SEARCHES: dict[str, View] = {}
+MATCHES: dict[str, View] = {}
 for a_story in STORIES:
     stories = MATCHES if "match" in a_story else SEARCHES
     stories[a_story["query"]] = a_story

@@ -183,7 +183,7 @@ def calls_of(visited: VisitedServer, dependency: dict[str, Any]) -> list[Call]:
         for position, component_type in enumerate(types):
             if component_type in ("textbox", "browserstate"):
                 values[position] = name
-        event_data = dict.fromkeys(EVENT_FIELDS, name)
+        event_data: dict[str, Any] = dict.fromkeys(EVENT_FIELDS, name)
         event_data |= {"link": f"report={name}&query=1", "epoch": 1}
         calls.append(Call(values, event_data))
 

@@ -41,8 +41,8 @@ def story(*columns: dict[str, Any]) -> dict[str, Any]:
 def guess(page: Page, story: dict[str, Any], choice: int | None) -> dict[str, Any]:
     """Return what the columns show once one is chosen, or none."""
     script = "([story, choice]) => nt2vr.uncovered(story, choice ?? undefined)"
-    shown: dict[str, Any] = page.evaluate(script, [story, choice])
-    return shown
+    outcome: dict[str, Any] = page.evaluate(script, [story, choice])
+    return outcome
 
 
 def cover(page: Page, story: dict[str, Any]) -> dict[str, Any] | None:
@@ -82,10 +82,10 @@ def test_the_column_with_more_right_clips_understood(blank: Page) -> None:
 
     # As many are right, and one of the other's shows what is unwanted.
     wins = story(column("Alpha", RIGHT, MISS), column("Beta", RIGHT, VIOLATION))
-    shown = guess(blank, wins, 0)
-    assert shown["guess"]["text"] == "Yes: Alpha."
-    assert shown["guess"]["score"] == "You: 1 of 2"
-    alpha, beta = shown["columns"]
+    outcome = guess(blank, wins, 0)
+    assert outcome["guess"]["text"] == "Yes: Alpha."
+    assert outcome["guess"]["score"] == "You: 1 of 2"
+    alpha, beta = outcome["columns"]
     assert alpha["picked"] == "your guess"
     assert beta["picked"] == ""
 
@@ -95,19 +95,19 @@ def test_draws_and_stories_that_nobody_guessed_do_not_count(blank: Page) -> None
     draw = story(column("Alpha", MISS), column("Beta", MISS))
     guess(blank, clear, 0)
     guess(blank, draw, 0)
-    shown = guess(blank, clear, None)["guess"]
-    assert shown["text"] == "It was Alpha."
-    assert shown["score"] == "You: 1 of 1"
-    assert shown["marks"] == ["right"]
+    outcome = guess(blank, clear, None)["guess"]
+    assert outcome["text"] == "It was Alpha."
+    assert outcome["score"] == "You: 1 of 1"
+    assert outcome["marks"] == ["right"]
 
 
 def test_a_room_guesses_by_hands(blank: Page) -> None:
     clear = story(column("Alpha", RIGHT), column("Beta", MISS))
-    shown = blank.evaluate("(story) => nt2vr.uncovered(story, 1, [3, 1])", clear)
-    alpha, beta = shown["columns"]
+    outcome = blank.evaluate("(story) => nt2vr.uncovered(story, 1, [3, 1])", clear)
+    alpha, beta = outcome["columns"]
     assert alpha["picked"] == "3 hands"
     assert beta["picked"] == "1 hand"
-    assert shown["guess"]["score"] == "The room: 0 of 1"
+    assert outcome["guess"]["score"] == "The room: 0 of 1"
 
 
 @pytest.mark.slow

@@ -25,9 +25,9 @@ def test_models_here_are_listed_before_those_to_download(
 ) -> None:
     assert models(data_dir, "list") == 0
 
-    here, _, to_download = capsys.readouterr().out.partition("To download")
+    on_this_machine, _, to_download = capsys.readouterr().out.partition("To download")
     for text in ("CLIP-neg", "shipped", "Mine", "added"):
-        assert text in here
+        assert text in on_this_machine
     assert "ViT-B-32/openai" in to_download
     assert "47.6 by its authors" in to_download
     assert "EVA" not in to_download
