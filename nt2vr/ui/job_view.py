@@ -4,8 +4,7 @@ from typing import Any
 
 from nt2vr.progress import Job, duration_text, percent_text
 from nt2vr.ui.search.formats import short_name
-from nt2vr.ui.view import View
-from nt2vr.ui.web.permissions import Redact
+from nt2vr.ui.view import Redact, View
 
 # In place of the data's name, for visitors who may not learn it.
 OWN_DATA = "data of the owner"

@@ -1,6 +1,6 @@
 """Names of the plain data that the page is made of."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 # What a template is filled with, by name, see `theme.template`.
@@ -11,3 +11,5 @@ Options = dict[str, Any]
 Choices = list[tuple[str, str]]
 # The parameters of an address, by name.
 Link = Mapping[str, str]
+# Words a message for a visitor, who may not learn every path.
+Redact = Callable[[str], str]

@@ -22,10 +22,10 @@ from nt2vr.ui.evaluate.report_view import RUNNING_TEXT
 from nt2vr.ui.job_view import is_under_way, job_view
 from nt2vr.ui.search.formats import system_choices
 from nt2vr.ui.theme import lead, menu, script, template
-from nt2vr.ui.view import Choices, Options
+from nt2vr.ui.view import Choices, Options, Redact
 from nt2vr.ui.web.errors import problem_place
 from nt2vr.ui.web.inputs import Components, Updates
-from nt2vr.ui.web.permissions import Permissions, Redact, Visitor
+from nt2vr.ui.web.permissions import Permissions, Visitor
 from nt2vr.world import WORLD
 
 DEFAULT_SYSTEMS = ("CLIP-bnl", "CLIP-con", "CLIP-neg", "CLIP boolean")

@@ -27,8 +27,7 @@ from nt2vr.ui.evaluate.report_link import ReportLink, kinds_of
 from nt2vr.ui.evaluate.terms import explain_column, explain_group, explain_role
 from nt2vr.ui.job_view import is_under_way, job_view
 from nt2vr.ui.search.formats import short_name
-from nt2vr.ui.view import Choices, View
-from nt2vr.ui.web.permissions import Redact
+from nt2vr.ui.view import Choices, Redact, View
 
 RUNNING_TEXT = "evaluating"
 ALL_MEASURES = "all measures"

@@ -14,9 +14,9 @@ from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.library.view import running_text
 from nt2vr.ui.search.formats import system_choices
 from nt2vr.ui.search.state import QUIET
-from nt2vr.ui.view import View
+from nt2vr.ui.view import Redact, View
 from nt2vr.ui.web.inputs import Updates, event_text
-from nt2vr.ui.web.permissions import Permissions, Redact, session_of
+from nt2vr.ui.web.permissions import Permissions, session_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,8 @@ from nt2vr.media.gallery import Video
 from nt2vr.progress import percent_text
 from nt2vr.ui.job_view import job_view, state_text
 from nt2vr.ui.search.formats import clock
-from nt2vr.ui.view import View
-from nt2vr.ui.web.permissions import Redact, without_paths
+from nt2vr.ui.view import Redact, View
+from nt2vr.ui.web.permissions import without_paths
 
 KIND_NAMES = {
     "uploads": "uploaded files",

@@ -23,8 +23,7 @@ from nt2vr.models.card import read_card
 from nt2vr.progress import duration_text, percent_text
 from nt2vr.ui.search.formats import short_name
 from nt2vr.ui.train.fields import FieldValues
-from nt2vr.ui.view import Choices, View
-from nt2vr.ui.web.permissions import Redact
+from nt2vr.ui.view import Choices, Redact, View
 from nt2vr.world import NAME
 from trainer.config import TrainConfig
 from trainer.runs.manager import Run

@@ -13,7 +13,7 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -24,6 +24,7 @@ from starlette.requests import HTTPConnection
 
 from nt2vr.errors import AccessError, ConfigError, reason_of
 from nt2vr.settings import MIN_TOKEN, Settings, is_loopback
+from nt2vr.ui.view import Redact
 
 logger = logging.getLogger(__name__)
 
@@ -49,8 +50,6 @@ WITHHELD = "The reason names folders of this machine. Its owner finds it in the 
 # Where RequestChecks leaves the permissions for `as_visitor_may_read`.
 IN_SCOPE = "nt2vr.permissions"
 Visitor = gr.Request | HTTPConnection | None
-# Words a message for a visitor, who may not learn every path.
-Redact = Callable[[str], str]
 
 
 @dataclass(frozen=True)
