@@ -172,7 +172,7 @@ class LibraryTab:
         job = jobs.get(chosen)
         was_under_way = isinstance(seen, dict) and chosen in seen and seen[chosen].is_under_way
         if job is None or job.is_under_way or not was_under_way:
-            return self._follow(chosen, request)
+            return self._follow(chosen, jobs, request)
 
         updates = self._show(chosen, request)
         # The model may have been downloaded for this update.
@@ -297,11 +297,13 @@ class LibraryTab:
 
     def _show(self, chosen: str, visitor: Visitor) -> Updates:
         """Open a library, or the form if there is none with this id."""
+        # A job that ends from here on is shown as ended by the next tick, with what it changed.
+        jobs = self._indexing.by_library
         info = self._find(chosen)
         library_id = info.id if info else ""
         panel = self._panel.show(info, visitor) if info else self._panel.show_nothing()
         return {
-            **self._follow(library_id, visitor),
+            **self._follow(library_id, jobs, visitor),
             self._chosen: library_id,
             self._form.column: gr.Column(visible=info is None),
             **panel,
@@ -316,9 +318,8 @@ class LibraryTab:
         except Nt2vrError:
             return None
 
-    def _follow(self, chosen: str, visitor: Visitor) -> Updates:
+    def _follow(self, chosen: str, jobs: Mapping[str, IndexJob], visitor: Visitor) -> Updates:
         """Show the list, and how far the update of the open library is."""
-        jobs = self._indexing.by_library
         infos = self._libraries.infos()
         by_id = {info.id: info for info in infos}
         return {

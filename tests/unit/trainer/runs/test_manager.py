@@ -37,7 +37,8 @@ CONFIG = TrainConfig(
 )
 SET = ("--set", "epochs=7", "--set", "name=A=b", "--set", "losses.contrastive.weight=.5")
 STEPS = 32
-PATIENCE_S = 60
+# A busy machine is slow, not wrong.
+PATIENCE_S = 300
 
 
 @pytest.fixture
