@@ -71,9 +71,8 @@ class OneAppScheduling(LoadScopeScheduling):  # type: ignore[misc]  # untyped
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """One per core, and another where the app is tested: that one waits a third of its time."""
-    only_units = all("unit" in Path(argument).parts for argument in config.args)
-    return (os.cpu_count() or 1) + (not only_units)
+    """One per core: more would spend on imports what they gain while the app's tests wait."""
+    return os.cpu_count() or 1
 
 
 def pytest_collection_finish() -> None:

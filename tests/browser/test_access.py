@@ -35,6 +35,7 @@ def check(page: Page) -> None:
     page.evaluate("document.body.classList.remove('dark')")
 
 
+@pytest.mark.slow
 def test_axe_finds_nothing_serious_in_either_theme_and_nothing_shifts(
     own_page: Page, running_app: RunningApp
 ) -> None:

@@ -27,6 +27,7 @@ def test_a_misspelt_word_is_corrected_by_a_click(loaded_page: Page) -> None:
     expect(page.locator(".nt-reason")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_suggestions_keep_the_unwanted_part_and_lead_to_clips(loaded_page: Page) -> None:
     page = loaded_page
     submit(page, "three penguins in the kitchen but no polar bear")

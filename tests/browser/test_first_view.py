@@ -41,6 +41,7 @@ def test_the_default_story_is_shown_before_it_is_searched_for(
     assert page.locator(".nt-clip").evaluate_all(CLIPS) == clips
 
 
+@pytest.mark.slow
 def test_a_clip_of_the_first_view_opens(own_page: Page, running_app: RunningApp) -> None:
     page = own_page
     with held(page, EVENTS, SEARCH) as search:

@@ -126,6 +126,7 @@ def clip_ids(column: Locator) -> set[str | None]:
     return {clip.get_attribute("data-id") for clip in column.locator(".nt-clip").all()}
 
 
+@pytest.mark.slow
 def test_rows_are_full_and_clips_fill_the_window(loaded_page: Page) -> None:
     page = loaded_page
     for size, least in ((WIDE, 200), (LAPTOP, 160), ((1920, 1080), 240)):

@@ -44,6 +44,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
+@pytest.mark.slow
 def test_a_user_without_a_home_folder_writes_query_sets(tmp_path: Path) -> None:
     (tmp_path / "captions.txt").write_text("v#enc#0 a man plays the guitar\n")
     flags = ["--captions", str(tmp_path / "captions.txt"), "--out", str(tmp_path / "sets")]

@@ -185,7 +185,14 @@ def add_in_python(models: Catalog, source: str, name: str = "", model: str = "")
 WAYS = {"the catalog": add_by_catalog, "the command": add_by_command, "Python": add_in_python}
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    "way",
+    [
+        "the catalog",
+        pytest.param("the command", marks=pytest.mark.slow),
+        pytest.param("Python", marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_source_becomes_a_model_that_loads(
     models: Catalog, tmp_path: Path, kind: str, way: str

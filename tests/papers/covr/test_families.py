@@ -34,6 +34,7 @@ def families(split: SceneSplit = "validation") -> list[Family]:
     return choose_families(split, per_kind=4, seed=2)
 
 
+@pytest.mark.slow
 def test_every_kind_has_as_many_queries_as_requested() -> None:
     kinds = Counter(edit.kind for family in families() for edit in family.edits)
     assert kinds == dict.fromkeys(EDIT_KINDS, 4)

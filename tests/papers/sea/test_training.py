@@ -180,7 +180,11 @@ def test_word_vectors_are_read_in_three_forms(write: Callable[..., Path], tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("pooling", "shape"), [("unit_projected", (32, 16)), ("projected", (32, 2, 16))]
+    ("pooling", "shape"),
+    [
+        ("unit_projected", (32, 16)),
+        pytest.param("projected", (32, 2, 16), marks=pytest.mark.slow),
+    ],
 )
 def test_words_learn_their_videos_and_the_towers_stay(
     pooling: Any, shape: tuple[int, ...], config: TrainConfig

@@ -86,6 +86,7 @@ def metrics_of(run: RunFolder) -> list[str]:
     return run.metrics.read_text().splitlines()
 
 
+@pytest.mark.slow
 def test_a_loss_with_its_own_input_trains_and_resumes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

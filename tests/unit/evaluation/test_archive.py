@@ -156,6 +156,7 @@ archive.annotate(report_id, int(place), Remark("last"))
 """
 
 
+@pytest.mark.slow
 def test_no_note_is_lost_when_several_processes_write(
     archive: Archive, monkeypatch: pytest.MonkeyPatch
 ) -> None:

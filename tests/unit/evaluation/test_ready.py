@@ -47,6 +47,7 @@ def test_a_read_only_data_folder_is_no_obstacle(
     assert "evaluation" in caplog.text
 
 
+@pytest.mark.slow
 def test_packing_it_again_changes_nothing(tmp_path: Path) -> None:
     before = ready_report()
     pack(before, tmp_path / "report.tar.xz")

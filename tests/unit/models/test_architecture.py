@@ -43,6 +43,7 @@ def weights_of(config: dict[str, Any]) -> dict[str, torch.Tensor]:
     return {name.removeprefix("text."): tensor for name, tensor in model.state_dict().items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["ViT-B-32", "ViT-H-14", "RN50", "ViT-B-16-SigLIP-384", "coca_ViT-B-32", "EVA02-B-16"]
 )

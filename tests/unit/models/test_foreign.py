@@ -455,6 +455,7 @@ def test_one_of_several_models_is_named_by_its_key(models: Catalog, tmp_path: Pa
         import_checkpoint(tmp_path / "ema.pt", models, "other", key="other")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_torchscript_is_read_without_running_it(tmp_path: Path) -> None:
     """With a class for each of its modules, over 128 of them as in OpenAI's own ViT-B-32.pt."""

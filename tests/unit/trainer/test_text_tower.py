@@ -73,6 +73,7 @@ def config(base: Path) -> TrainConfig:
     )
 
 
+@pytest.mark.slow
 def test_a_text_run_changes_the_text_tower_alone(
     tmp_path: Path, base: Path, config: TrainConfig
 ) -> None:

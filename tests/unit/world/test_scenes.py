@@ -63,6 +63,7 @@ def test_scenes_are_those_of_the_shipped_models() -> None:
     assert hashlib.sha256(json.dumps(scenes).encode()).hexdigest()[:16] == "4988af5f65e6cc73"
 
 
+@pytest.mark.slow
 def test_splits_are_disjoint_across_seeds_and_have_their_shares() -> None:
     train = {scene.content for scene in sample_scenes("train", 300, seed=1)}
     assert len(train) == 300

@@ -106,6 +106,7 @@ def test_a_tenth_of_the_videos_is_held_out(tmp_path: Path, config: TrainConfig) 
     assert read_split(many.replace(validation_clips=3), "train")[1] == captions
 
 
+@pytest.mark.slow
 def test_captions_alone_approach_their_targets_and_keep_the_visual_tower(
     tmp_path: Path, config: TrainConfig, base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

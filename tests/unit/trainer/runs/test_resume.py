@@ -310,7 +310,6 @@ KINDS: dict[str, Callable[[Path, Any], dict[str, Any]]] = {
 # The others take long, too, and differ in fewer ways.
 DEFAULT = (
     "text tower",
-    "every caption",
     "fusion",
 )
 

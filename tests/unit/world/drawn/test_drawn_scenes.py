@@ -73,6 +73,7 @@ def seen(scene: Scene, step: int) -> list[tuple[float, float, bool]]:
     return shares
 
 
+@pytest.mark.slow
 def test_nearly_all_layouts_hide_at_most_a_fifth() -> None:
     hidden = [most_hidden(lay_out(scene)) for scene in sample_scenes("train", 100, 12)]
     assert np.mean(np.array(hidden) > 0.2) <= 0.04
@@ -121,6 +122,7 @@ def test_only_the_order_of_frames_tells_a_motion(one: Scene, other: Scene) -> No
     assert not np.array_equal(render(one, 32), render(other, 32))
 
 
+@pytest.mark.slow
 def test_every_thing_and_sign_has_a_picture() -> None:
     signs = {action.sign for action in actions().values() if action.sign}
     assert all(ink(picture(thing))[2] > 10 for thing in things().values())
