@@ -14,7 +14,7 @@ from nt2vr.evaluation.columns import (
 )
 from nt2vr.evaluation.differences import Difference, verdict_text
 from nt2vr.evaluation.intervals import Interval
-from nt2vr.evaluation.queries import row_numbers
+from nt2vr.evaluation.queries import KIND_NAMES, row_numbers
 from nt2vr.evaluation.remarks import kind_counts
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.roles import REFERENCE
@@ -152,9 +152,15 @@ def difference_rows(report: Report, differences: Sequence[Difference]) -> list[l
     rows = []
     for difference in in_order:
         measure = difference.measure
-        name, column = columns.get(measure, (measure, Column(measure, measure)))
+        name, column = columns.get(measure) or (_name_of(measure), Column(measure, measure))
         rows.append(_difference_row(difference, name, column))
     return rows
+
+
+def _name_of(measure: str) -> str:
+    """Name a measure of no table as the tables would: "without/R@5" is "A without N R@5"."""
+    kind, _, name = measure.rpartition("/")
+    return f"{KIND_NAMES.get(kind, kind)} {name}".strip()
 
 
 def _difference_row(difference: Difference, name: str, column: Column) -> list[str]:

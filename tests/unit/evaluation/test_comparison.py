@@ -12,6 +12,7 @@ from nt2vr.evaluation.intervals import Interval
 from nt2vr.evaluation.measures import Measured
 from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.evaluation.report import Report, Result
+from nt2vr.evaluation.tables import difference_rows
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 
 KEY = "composed/hard_pairs"
@@ -158,3 +159,12 @@ def test_only_queries_that_both_systems_answer_are_compared() -> None:
 def test_an_unknown_system_is_not_compared() -> None:
     with pytest.raises(ConfigError, match="C"):
         ordered(A=A, B=B).compare("A", "C")
+
+
+def test_measures_of_no_table_are_named_like_the_others() -> None:
+    queries = [JudgedQuery("without", f"x {row}", row_array([row])) for row in range(4)]
+    report = report_with(queries, 4, A=[1, 1, 1, 1], B=[2, 1, 3, 1])
+    rows = difference_rows(report, report.compare("A", "B"))
+    names = {measure: name for measure, name, *_ in rows}
+    assert names["without/R@1"] == "A without N R@1"
+    assert names["without/R@5"] == "A without N R@5"
