@@ -52,6 +52,7 @@ def test_a_clip_of_the_first_view_opens(own_page: Page, running_app: RunningApp)
         expect(dialog.locator("tr").first).to_contain_text("#1", timeout=MODELS_MS)
 
 
+@pytest.mark.slow
 def test_a_query_typed_before_the_first_search_is_searched(
     own_page: Page, running_app: RunningApp
 ) -> None:

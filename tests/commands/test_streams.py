@@ -34,6 +34,7 @@ def run(
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("redirected", "buffered"), BAD_OUTPUT)
 @pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
 def test_output_that_cannot_be_written_is_one_sentence(

@@ -53,6 +53,7 @@ def after(scene: Scene, kind: ChangeKind, thing: str) -> Scene | None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", CHANGE_KINDS)
 def test_every_change_leads_to_a_possible_right_scene(
     kind: ChangeKind,

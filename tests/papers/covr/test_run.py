@@ -57,6 +57,7 @@ def rows_of(run: RunFolder) -> list[dict[str, float]]:
     return read_metrics(run.metrics)
 
 
+@pytest.mark.slow
 def test_a_run_trains_the_fusion_that_search_then_has(config: TrainConfig, tmp_path: Path) -> None:
     run = run_training(config, tmp_path / "runs" / "mine")
     rows = rows_of(run)

@@ -32,7 +32,11 @@ def report_with(queries: list[JudgedQuery], videos: int, **ranks: Any) -> Report
     )
     none = np.full(len(queries), np.nan, np.float32)
     results = [
-        Result(name, {}, Measured(np.array(system_ranks, np.int32), none, none, none))
+        Result(
+            name,
+            {"model": name, "strategy": "plain"},
+            Measured(np.array(system_ranks, np.int32), none, none, none),
+        )
         for name, system_ranks in ranks.items()
     ]
     return benchmark.report(results)

@@ -32,6 +32,7 @@ def levels(frames: NDArray[np.uint8] | str) -> list[int]:
     return [round(float(frame.mean()) / 10) * 10 for frame in frames]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("framing", [SMALL, Framing(32, positions=ENDS)], ids=["centres", "ends"])
 @pytest.mark.parametrize("name", ["b.mp4", "muted_b.mp4"])
 def test_moments_at_a_constant_rate_are_numbered_frames(name: str, framing: Framing) -> None:
