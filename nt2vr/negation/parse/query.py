@@ -78,14 +78,15 @@ def understand(text: str, tagger: Tagger, editing: bool = False) -> Query:
         QueryError: if the text is too long or has too many parts.
     """
     check_text(text, MAX_QUERY_CHARS)
-    if not text.strip():
-        return Query(text)
     # Each part but the first follows a mark. Counting marks takes no time, unlike parsing.
     num_parts = len(MARKS.findall(text))
     if num_parts > MAX_UNWANTED:
         raise QueryError(f"The query has {num_parts:,} parts; name at most {MAX_UNWANTED}.")
 
     typed = read_typed(text, editing)
+    # Invisible marks alone are blank, too.
+    if not typed.text.strip():
+        return Query(text)
     query = split_query(typed.text, Phrases(tagger.tag(typed.text)), editing, typed=True)
     return replace(
         query,

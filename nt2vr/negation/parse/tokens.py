@@ -114,9 +114,9 @@ _SECOND_WORD_START = {
 }
 # The period of these, and of initials, ends no sentence.
 _ABBREVIATED = frozenset("mr mrs ms dr st jr sr prof mt".split())
-# Quotation marks, and invisible marks of the direction of writing.
-_IGNORED = '`"\u201c\u201d\x00\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069'
-_SAME_LENGTH = str.maketrans({"\u2019": "'", "\u2018": "'", **dict.fromkeys(_IGNORED, " ")})
+_SAME_LENGTH = str.maketrans(
+    {"\u2019": "'", "\u2018": "'", **dict.fromkeys('`"\u201c\u201d\x00', " ")}
+)
 _WORD = re.compile(
     r"\.{2,}|--+|[;@#$%&?!()\[\]{}<>]|[,:](?!\d)|(?:(?!\.\.|--)[^\s;@#$%&?!()\[\]{}<>,:]|[,:](?=\d))+"
 )

@@ -122,6 +122,18 @@ def test_marks_of_writing_direction_hide_no_negation() -> None:
     query = read("a beach, \u2067no dog\u2069")
     assert (query.wanted, query.unwanted) == (("a beach",), ("dog",))
     assert read("\u202eno dog\u202c").unwanted == ("dog",)
+    assert read("\u061c no dog").wanted == ()
+    assert read("\u2067a\u2069 \u2067beach\u2069 \u2067wo\u2069 \u2067dogs\u2069").unwanted == (
+        "dogs",
+    )
+
+
+def test_marks_of_writing_direction_are_no_part_of_the_query() -> None:
+    assert read("\u200f").wanted == ()
+    marked = read("\u2067show me a beach without dogs\u2069")
+    assert (marked.wanted, marked.unwanted) == (("a beach",), ("dogs",))
+    both = read("\u2067a man\u2069 \u2067with a dog\u2069, no cat")
+    assert (both.wanted, both.unwanted) == (("a man with a dog",), ("cat",))
 
 
 def test_a_place_stays_wanted_unless_something_else_is() -> None:
