@@ -18,12 +18,13 @@ from filelock import FileLock, Timeout
 from nt2vr.errors import ConfigError, quoted, reason_of, warn_once
 from nt2vr.evaluation.benchmark_kinds import benchmark_kinds
 from nt2vr.evaluation.report import QUERIES, REPORT, Report
-from nt2vr.evaluation.stored_reports import UNREADABLE, load_report, read_with_schema
+from nt2vr.evaluation.stored_reports import UNREADABLE, load_report
 from nt2vr.evaluation.tables import FORMS, write_tables
 from nt2vr.files import (
     SafeCsv,
     atomic_write,
     hash_text,
+    read_with_schema,
     size_text,
     slug,
     with_schema,
@@ -185,7 +186,11 @@ class Archive:
 
     def load(self, report_id: str) -> Report:
         folder = self._known(report_id)
-        return _load(folder, (folder / REPORT).stat().st_mtime_ns)
+        written = 0
+        # If the report has just been deleted, `_load` says so.
+        with suppress(OSError):
+            written = (folder / REPORT).stat().st_mtime_ns
+        return _load(folder, written)
 
     def summary(self, report_id: str) -> dict[str, Any]:
         return read_with_schema(self._known(report_id) / REPORT)

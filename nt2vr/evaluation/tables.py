@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 from nt2vr.errors import counted
 from nt2vr.evaluation.columns import (
+    BOTH_WAYS,
     EMPTY,
+    GROUPS,
     Column,
     ColumnGroup,
 )
@@ -131,8 +133,12 @@ def _cell(report: Report, line: Line, column: Column) -> str:
 
 def named_columns(report: Report) -> dict[str, tuple[str, Column]]:
     """Return each measure of the tables by its key: a name such as "Composed R@1", and its column."""
+    return _named(chain(*groups_of(report)))
+
+
+def _named(groups: Iterable[ColumnGroup]) -> dict[str, tuple[str, Column]]:
     columns: dict[str, tuple[str, Column]] = {}
-    for group in chain(*groups_of(report)):
+    for group in groups:
         for name, column in zip(group.names, group.columns, strict=True):
             columns.setdefault(column.key, (name, column))
     return columns
@@ -145,6 +151,8 @@ def difference_rows(report: Report, differences: Sequence[Difference]) -> list[l
     """Return a row per measure: key, name, both systems, difference, interval, whether it is noise."""
     columns = named_columns(report)
     position_of = row_numbers(columns)
+    # A measure that no table of this report shows has the name and the direction of other reports' tables.
+    of_any_report = _named((*GROUPS, *BOTH_WAYS)) | columns
     # Measures of no table come last.
     in_order = sorted(
         differences, key=lambda difference: position_of.get(difference.measure, len(columns))
@@ -152,14 +160,15 @@ def difference_rows(report: Report, differences: Sequence[Difference]) -> list[l
     rows = []
     for difference in in_order:
         measure = difference.measure
-        name, column = columns.get(measure) or (_name_of(measure), Column(measure, measure))
+        unknown = (_name_of(measure), Column(measure, measure))
+        name, column = of_any_report.get(measure, unknown)
         rows.append(_difference_row(difference, name, column))
     return rows
 
 
 def _name_of(measure: str) -> str:
-    """Name a measure of no table as the tables would: "without/R@5" is "A without N R@5"."""
-    kind, _, name = measure.rpartition("/")
+    """Name a measure that no table has: "without/R@5" is "A without N R@5"."""
+    kind, _, name = measure.partition("/")
     return f"{KIND_NAMES.get(kind, kind)} {name}".strip()
 
 

@@ -227,3 +227,15 @@ def test_what_a_killed_writer_left_is_swept_after_a_day(tmp_path: Path) -> None:
     os.utime(old, (0, 0))
     Archive(tmp_path)
     assert not old.exists() and new.exists()
+
+
+def test_a_report_that_goes_while_it_is_opened_is_one_sentence(
+    archive: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report_id = archive.add(report_of(System("words")))
+    entries = archive.entries()
+    # Another process deletes it once it is known.
+    monkeypatch.setattr(archive, "entries", lambda: entries)
+    (archive.folder / report_id).rename(archive.folder / ".deleted")
+    with pytest.raises(ConfigError, match=report_id):
+        archive.load(report_id)
