@@ -157,6 +157,11 @@ def without_schema(
     return {key: value for key, value in data.items() if key != SCHEMA_KEY}
 
 
+def read_with_schema(path: Path, error: type[Nt2vrError] = ConfigError) -> dict[str, Any]:
+    """Read a JSON object without the version of its schema; `error` refuses that of a newer nT2VR."""
+    return without_schema(parse_json(path.read_text(encoding="utf-8")), path, error)
+
+
 def is_disk_full(error: BaseException | None) -> bool:
     """Return whether an error, or one that it follows from, comes from a write to a full disk."""
     for cause in causes(error):

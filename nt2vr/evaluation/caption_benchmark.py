@@ -24,7 +24,6 @@ from nt2vr.evaluation.embed_media import Embed, EmbeddedVideos
 from nt2vr.evaluation.queries import (
     NO_CAPTION,
     JudgedQuery,
-    kinds_of,
     renumbered,
     row_numbers,
 )
@@ -80,7 +79,7 @@ def words_benchmark(
             f"{num_left_out} queries are their video's only caption, or deny it; they are left out."
         )
     content = json.dumps(list(captions.items())).encode()
-    gaps = missing_kinds((*KINDS[1:], "without", "not"), kinds_of(generated).tolist())
+    gaps = missing_kinds((*KINDS[1:], "without", "not"), [query.kind for query in generated])
     return TextBenchmark(
         name=f"{name} in words",
         video_ids=tuple(captions),

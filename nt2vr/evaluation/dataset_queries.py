@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from nt2vr.evaluation.queries import JudgedQuery, Rows, cue_of, kinds_of, row_array
+from nt2vr.evaluation.queries import JudgedQuery, Rows, cue_of, row_array
 from nt2vr.negation.generate.absences import AbsenceQuery
 from nt2vr.negation.generate.composer import ComposedQuery
 from nt2vr.negation.generate.query_sets import QuerySets
@@ -27,7 +27,7 @@ def judged_queries(
         if len(query.relevant):
             queries.append(query)
 
-    counts = Counter(kinds_of(queries).tolist())
+    counts = Counter(query.kind for query in queries)
     # A set of composed queries may have those for absent content, too.
     counts["composed"] = len(queries) - counts["original"] - counts["negated"]
     remarks = []

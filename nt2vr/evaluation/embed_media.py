@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from nt2vr.datasets.video_inputs import VideoVectors
 from nt2vr.errors import DatasetError, MediaError, quoted
+from nt2vr.evaluation.queries import row_numbers
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.store import Cache
@@ -73,7 +74,7 @@ def embed_files(
         key: that of the gallery.
         of_frames: embed all frames, (V, F, D), whatever the model's pooling.
     """
-    row_of = {video.video_id: row for row, video in enumerate(videos)}
+    row_of = row_numbers(video.video_id for video in videos)
 
     def embed(encoder: Encoder, progress: Progress) -> EmbeddedVideos:
         def report(done: int, total: int, doing: str) -> None:

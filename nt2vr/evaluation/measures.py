@@ -208,6 +208,7 @@ def _both_ways(
     video_positions = first_caption[videos]
     ranks = measured.video_ranks[videos]
     recalls = retrieval_values(ranks)
+    # No table shows it.
     del recalls[MIR]
     return {
         **of_captions,

@@ -1,8 +1,6 @@
 """What is to be known of a report's data: videos left out, kinds of queries without any, and with few."""
 
-from collections import Counter
-
-from nt2vr.evaluation.queries import KIND_NAMES, kinds_of
+from nt2vr.evaluation.queries import KIND_NAMES
 from nt2vr.evaluation.report import Report
 
 # Queries of a kind, below which one of them moves a figure by more than ten points.
@@ -20,7 +18,7 @@ def remarks_of(report: Report) -> list[str]:
 
 def kind_counts(report: Report) -> dict[str, int]:
     """Count the queries of each kind, by its name for readers, in the report's order."""
-    counts: Counter[str] = Counter(kinds_of(report.queries).tolist())
+    counts = report.num_queries_by_kind
     return {KIND_NAMES.get(kind, kind): count for kind, count in counts.items()}
 
 

@@ -42,7 +42,7 @@ from nt2vr.evaluation.measures import (
     averages_of,
     metric_values,
 )
-from nt2vr.evaluation.queries import JudgedQuery, kinds_of, row_array
+from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.evaluation.roles import Metrics
 from nt2vr.files import atomic_write, with_schema, write_json
 from nt2vr.media.gallery import Video
@@ -252,6 +252,11 @@ class Report:
         return titles
 
     @cached_property
+    def num_queries_by_kind(self) -> "Counter[str]":
+        """The number of queries of each kind, in the order in which the kinds first come."""
+        return Counter(query.kind for query in self.queries)
+
+    @cached_property
     def units(self) -> Units:
         return units_of(self.queries)
 
@@ -333,7 +338,7 @@ class Report:
         for name in JUDGED:
             rows = [getattr(query, name) for query in self.queries]
             arrays[name] = np.concatenate(rows)
-            arrays[f"num_{name}"] = row_array(map(len, rows))
+            arrays[f"num_{name}"] = np.array([len(query_rows) for query_rows in rows], np.int32)
         for name in Measured.__dataclass_fields__:
             by_system = [getattr(result.measured, name) for result in self.results]
             arrays[f"measured_{name}"] = np.stack(by_system)
@@ -365,7 +370,7 @@ class Report:
             "digest": self.digest,
             "source": dict(self.source),
             "videos": len(self.video_ids),
-            "queries": Counter(kinds_of(self.queries).tolist()),
+            "queries": self.num_queries_by_kind,
             "references": dict(self.references),
             "systems": self._systems(),
             "notes": list(self.notes),

@@ -24,7 +24,7 @@ from nt2vr.evaluation.report import (
     Result,
 )
 from nt2vr.evaluation.text_presentation import TEXTS
-from nt2vr.files import parse_json, without_schema
+from nt2vr.files import parse_json, read_with_schema
 from nt2vr.media.gallery import Video
 
 # What damaged files raise, numbers that are infinite included.
@@ -80,11 +80,6 @@ def load_report(folder: Path) -> Report:
             f"{folder.name} has no readable report ({reason_of(error)}). Evaluate again."
         ) from error
     return report
-
-
-def read_with_schema(path: Path) -> dict[str, Any]:
-    """Read a JSON object that says the version of its schema; a newer one is a ConfigError."""
-    return without_schema(parse_json(path.read_text(encoding="utf-8")), path)
 
 
 def _read_lines(path: Path) -> list[Any]:

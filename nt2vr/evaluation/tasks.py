@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 from nt2vr.datasets.files import read_json, text
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.class_tasks import class_task, read_prompts
-from nt2vr.evaluation.queries import JudgedQuery, cue_of, kinds_of, row_array, row_numbers
+from nt2vr.evaluation.queries import JudgedQuery, cue_of, row_array, row_numbers
 from nt2vr.evaluation.task_data import Task, benchmark_of_task, named_files
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.extension import loaded
@@ -147,7 +147,7 @@ def task_benchmark(
         raise ConfigError(
             f"{path} cannot be used ({reason}). See nt2vr/evaluation/tasks.py."
         ) from error
-    if prompts and "class" not in kinds_of(task.queries):
+    if prompts and all(query.kind != "class" for query in task.queries):
         raise ConfigError(f"{path} has no classes. Leave out the prompts.")
     return benchmark_of_task(
         task, name=path.stem, path=path, decoder=decoder, cache=cache, progress=progress

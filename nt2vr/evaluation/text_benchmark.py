@@ -257,9 +257,9 @@ def _queries_on(queries: Sequence[JudgedQuery], is_readable: Mask) -> tuple[Judg
 
 def _lost_kinds(before: Sequence[JudgedQuery], after: Sequence[JudgedQuery]) -> list[str]:
     """Say which kinds of queries no longer have any."""
-    kinds_after = kinds_of(after)
+    kinds_after = {query.kind for query in after}
     remarks = []
-    for kind in dict.fromkeys(kinds_of(before).tolist()):
+    for kind in dict.fromkeys(query.kind for query in before):
         if kind not in kinds_after:
             name = KIND_NAMES.get(kind, kind)
             remarks.append(f"No query of the kind “{name}” is left without these.")

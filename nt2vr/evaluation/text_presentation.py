@@ -14,7 +14,7 @@ from nt2vr.evaluation.columns import (
 )
 from nt2vr.evaluation.differences import Pair
 from nt2vr.evaluation.metric_names import ACCURACY, CLASS_ACCURACY, ORIGINAL, mean_over_sets, recall
-from nt2vr.evaluation.queries import KIND_NAMES, kinds_of
+from nt2vr.evaluation.queries import KIND_NAMES
 from nt2vr.evaluation.report import Presentation, Report, Row
 from nt2vr.evaluation.roles import REFERENCE, pairs_to_compare, role_of, telling_pair
 from nt2vr.evaluation.tables import (
@@ -77,8 +77,7 @@ class TextPresentation(Presentation):
         )
 
     def kinds(self, report: Report) -> list[str]:
-        kinds = kinds_of(report.queries)
-        return [kind for kind in KIND_NAMES if kind in kinds]
+        return [kind for kind in KIND_NAMES if kind in report.num_queries_by_kind]
 
     def role_of(self, spec: Mapping[str, Any]) -> tuple[str, str]:
         return role_of(spec)
@@ -106,7 +105,7 @@ class TextPresentation(Presentation):
     def groups(self, report: Report, measured: Collection[str]) -> list[tuple[ColumnGroup, ...]]:
         further = [_with_subsets(measured, group) for group in OTHERS]
         # Pairs do not tell whether a model can search.
-        if "pair" in kinds_of(report.queries):
+        if "pair" in report.num_queries_by_kind:
             head, columns = HONEST[0]
             hard_pairs = ColumnGroup(head, columns[:1])
             further.insert(0, hard_pairs)

@@ -24,10 +24,9 @@ from nt2vr.errors import (
 from nt2vr.files import (
     check_free,
     check_writable,
-    parse_json,
+    read_with_schema,
     stamp,
     with_schema,
-    without_schema,
     write_json,
 )
 from nt2vr.library.changes import Changes
@@ -345,7 +344,7 @@ class Libraries:
 def _read_source(folder: Path) -> Source:
     """Read the settings of the library in a folder."""
     path = folder / SETTINGS
-    settings = without_schema(parse_json(path.read_text(encoding="utf-8")), path)
+    settings = read_with_schema(path)
     if settings.get("kind") == "uploads":
         # The data folder may have moved.
         settings["path"] = (folder / UPLOADS).resolve()

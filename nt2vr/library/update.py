@@ -46,9 +46,9 @@ class Updated:
     notice: str = ""
 
 
-# A job of a library; a move names no model.
 # What a file contains, and its number of clips; or why it cannot be used.
-Outcome = tuple[Probe, int] | str
+ProbeOutcome = tuple[Probe, int] | str
+# A job of a library; a move names no model.
 IndexJob = Job[Updated | Moved]
 
 
@@ -171,14 +171,14 @@ def _probe(
     """Read what files contain, several at a time, and store it once a second."""
     processes = counted(decoder.num_workers, "process", "processes")
     progress(0, len(files), f"reading files: starting {processes}")
-    outcomes: dict[str, Outcome] = {}
+    outcomes: dict[str, ProbeOutcome] = {}
     stored_s = time.monotonic()
     try:
         started = ((file, decoder.probe(Path(file.path), source.root)) for file in files)
         probing = ahead(started, PROBES_PER_CHILD * decoder.num_workers)
         for done, (file, decoding) in enumerate(probing):
             progress(done, len(files), f"reading files: {file.id}")
-            outcomes[file.id] = _outcome(decoding, source.window_s)
+            outcomes[file.id] = _probe_outcome(decoding, source.window_s)
             if time.monotonic() - stored_s > COMMIT_S:
                 inventory.put_probes(outcomes)
                 outcomes.clear()
@@ -188,7 +188,7 @@ def _probe(
     progress(len(files), len(files), "reading files")
 
 
-def _outcome(decoding: Decoding, window_s: float) -> Outcome:
+def _probe_outcome(decoding: Decoding, window_s: float) -> ProbeOutcome:
     try:
         probe: Probe = decoding.result()
     except MediaError as error:

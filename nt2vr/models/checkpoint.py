@@ -194,7 +194,7 @@ def read_checkpoint(folder: Path, device: str = "cpu", verify: bool = False) -> 
         encoder.shared = towers.shared
         encoder.composers = read_composers(folder, encoder.embed_dim)
 
-    if not _is_as_on_card(card, towers, stored.tokenizer, verify):
+    if not _matches_card(card, towers, stored.tokenizer, verify):
         raise CheckpointError(
             f"{folder} holds weights that do not match its card. Write the checkpoint again."
         )
@@ -225,7 +225,7 @@ def _load_towers(stored: "_StoredTowers", configs: Configs, device: str) -> _Loa
     return _LoadedTowers(model, weights, shared, visual)
 
 
-def _is_as_on_card(card: Card, towers: _LoadedTowers, tokenizer: Any, verify: bool) -> bool:
+def _matches_card(card: Card, towers: _LoadedTowers, tokenizer: Any, verify: bool) -> bool:
     """Compare the fingerprints of both towers with the card, or of the visual one alone."""
     if towers.visual.visual_fingerprint != card.visual.fingerprint:
         return False

@@ -30,13 +30,11 @@ from nt2vr.models.open_clip_encoder import embed_dim_of
 from nt2vr.models.options import GELU, QUICK_GELU, AddOptions
 from nt2vr.models.origin import Built, ModelsHere, Origin
 from nt2vr.models.tokenizer import TOKENIZER, load_tokenizer, needs_file
-from nt2vr.models.weights import check_finite
+from nt2vr.models.weights import StateDict, check_finite
 from nt2vr.progress import Progress
 
 if TYPE_CHECKING:
-    from torch import Tensor, nn
-
-    Weights = dict[str, Tensor]
+    from torch import nn
 
 CHECKPOINT_OPTIONS = ("model", "key", "frames", "activation", "pooling", "positions")
 
@@ -203,7 +201,7 @@ def _tokenizer(architecture: Architecture, files: Sequence[Path]) -> Any:
     return load_tokenizer(folder, text_cfg)
 
 
-def _filled(architecture: Architecture, weights: "Weights", file: Path) -> Any:
+def _filled(architecture: Architecture, weights: StateDict, file: Path) -> Any:
     """Build the model with the weights: first without memory, to compare shapes."""
     import torch  # noqa: PLC0415  the page is up before torch is
 

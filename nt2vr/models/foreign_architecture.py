@@ -8,25 +8,20 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.models.card import CONFIG
 from nt2vr.models.checkpoint import read_configs
 from nt2vr.models.download import preprocessing
 from nt2vr.models.foreign_clip import ForeignClip, some_of
+from nt2vr.models.framing import Config
 from nt2vr.models.open_clip_model import build_model, check_towers
 from nt2vr.models.options import AddOptions
 from nt2vr.models.origin import ModelsHere
 from nt2vr.models.tokenizer import VOCABULARY, needs_file
-from nt2vr.models.weights import UNUSABLE, reshape_scalars, shapes_of, unfilled
+from nt2vr.models.weights import UNUSABLE, StateDict, reshape_scalars, shapes_of, unfilled
 
-if TYPE_CHECKING:
-    from torch import Tensor
-
-    Weights = dict[str, Tensor]
-
-Config = dict[str, Any]
 # Of tensors by their names.
 Shapes = Mapping[str, Sequence[int]]
 # In the names of open_clip's training runs.
@@ -59,8 +54,8 @@ class Architecture:
     """
 
     name: str
-    model_cfg: Config
-    preprocess_cfg: Config
+    model_cfg: dict[str, Any]
+    preprocess_cfg: dict[str, Any]
     source: str = ""
     is_guess: bool = False
     folder: Path | None = None
@@ -102,12 +97,13 @@ def _of_open_clip(name: str, source: str = "") -> Architecture:
     """Return one of open_clip's models, with the preprocessing that all its pre-trained weights share, if they do."""
     import open_clip  # noqa: PLC0415  takes seconds
 
-    config: Config = open_clip.get_model_config(name)
+    config: dict[str, Any] = open_clip.get_model_config(name)
     check_towers(config, name)
     tags = open_clip.list_pretrained_tags_by_model(name)
     preprocess_cfgs = [preprocessing(name, tag) for tag in tags] or [{}]
     preprocess_cfg = preprocess_cfgs[0]
-    if preprocess_cfgs.count(preprocess_cfg) < len(preprocess_cfgs):
+    # Its weights were trained with different ones.
+    if any(tag_cfg != preprocess_cfg for tag_cfg in preprocess_cfgs):
         preprocess_cfg = {}
     return Architecture(name, config, preprocess_cfg, source)
 
@@ -160,12 +156,12 @@ def _guessed(clip: ForeignClip, file: Path) -> Architecture:
     return replace(architecture, is_guess=True)
 
 
-def _of_transformers(name: str, config: Config, file: Path) -> Architecture:
+def _of_transformers(name: str, config: dict[str, Any], file: Path) -> Architecture:
     """Complete a configuration by what transformers' files say; what they leave out are its defaults."""
     their_config = _read_dict(file.parent / CONFIG_JSON)
     their_preprocessor = _read_dict(file.parent / PREPROCESSOR)
     is_siglip = "timm_model_name" in config["vision_cfg"]
-    preprocess: Config = {}
+    preprocess: dict[str, Any] = {}
     if is_siglip:
         preprocess = {"resize_mode": "squash", "mean": [0.5] * 3, "std": [0.5] * 3}
     elif their_config:
@@ -188,13 +184,13 @@ def _of_transformers(name: str, config: Config, file: Path) -> Architecture:
     )
 
 
-def _read_dict(file: Path) -> Config:
+def _read_dict(file: Path) -> dict[str, Any]:
     with suppress(OSError, ValueError, TypeError, RecursionError):
         return dict(json.loads(file.read_text(encoding="utf-8")))
     return {}
 
 
-def _complete(config: Config, their_config: Config) -> None:
+def _complete(config: dict[str, Any], their_config: Config) -> None:
     """Write what transformers' configuration of a CLIP says, and no shape, into open_clip's."""
     vision = dict(their_config.get("vision_config") or {})
     text = dict(their_config.get("text_config") or {})
@@ -213,20 +209,20 @@ class FittedModel(NamedTuple):
     """
 
     model: Any
-    weights: "Weights"
+    weights: StateDict
     misfits: str
 
 
 def fitted(
-    model_cfg: Config, weights: "Weights", preprocess_cfg: Config | None = None
+    model_cfg: Config, weights: StateDict, preprocess_cfg: Config | None = None
 ) -> FittedModel:
     import torch  # noqa: PLC0415  the page is up before torch is
 
     with torch.device("meta"), unfilled():
         model = build_model(model_cfg, preprocess_cfg or {}, "meta")
-    expected: Weights = model.state_dict()
+    expected: StateDict = model.state_dict()
     # Embeddings do not depend on these counters, and some files lack them.
-    renamed: Weights = {}
+    renamed: StateDict = {}
     for name in expected:
         if name.endswith("num_batches_tracked"):
             renamed[name] = torch.zeros((), dtype=torch.long)
@@ -241,7 +237,7 @@ def fitted(
     return FittedModel(model, renamed, _misfits(expected, renamed))
 
 
-def _misfits(expected: "Weights", weights: "Weights") -> str:
+def _misfits(expected: StateDict, weights: StateDict) -> str:
     common_names = expected.keys() & weights.keys()
     names_by_problem = {
         "missing": expected.keys() - weights.keys(),
@@ -257,7 +253,7 @@ def _misfits(expected: "Weights", weights: "Weights") -> str:
     return "; ".join(misfits)
 
 
-def infer(weights: "Weights", configs: Mapping[str, Config]) -> tuple[str, Config]:
+def infer(weights: StateDict, configs: Mapping[str, dict[str, Any]]) -> tuple[str, dict[str, Any]]:
     """Guess the architecture of a CLIP: the first one given that fits, or "" and one with OpenAI's heads of 64.
 
     Args:
@@ -309,7 +305,7 @@ def _is_similar(config: Config, shapes: Shapes) -> bool:
     return projection is None or projection[-1] == config["embed_dim"]
 
 
-def _determined(shapes: Shapes) -> Config:
+def _determined(shapes: Shapes) -> dict[str, Any]:
     """Return a configuration of what shapes determine, with heads of HEAD_WIDTH."""
     vision = _vision_of(shapes)
     width = shapes["ln_final.weight"][0]
@@ -327,7 +323,7 @@ def _determined(shapes: Shapes) -> Config:
     }
 
 
-def _vision_of(shapes: Shapes) -> Config:
+def _vision_of(shapes: Shapes) -> dict[str, Any]:
     if "visual.layer1.0.conv1.weight" in shapes:
         side = _grid_side(shapes["visual.attnpool.positional_embedding"][0])
         return {
@@ -359,7 +355,7 @@ def _depth(shapes: Shapes, modules: str) -> int:
     return len({name.split(".")[0] for name in names})
 
 
-def _mlp_ratio(shapes: Shapes, tower: str, width: int) -> Config:
+def _mlp_ratio(shapes: Shapes, tower: str, width: int) -> dict[str, Any]:
     """Return the setting of a tower whose MLPs are not of open_clip's default width."""
     hidden = shapes[f"{tower}transformer.resblocks.0.mlp.c_fc.weight"][0]
     return {} if hidden == 4 * width else {"mlp_ratio": hidden / width}

@@ -4,17 +4,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nt2vr.errors import CheckpointError
 from nt2vr.models.card import MEAN, RAW_MEAN, SEQUENCE
 from nt2vr.models.framing import CENTRES, ENDS
 from nt2vr.models.transformers_names import THEIR_TABLE, of_transformers
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
-    Weights = dict[str, Tensor]
+from nt2vr.models.weights import StateDict
 
 # A tensor that every CLIP has.
 TABLE = "token_embedding.weight"
@@ -59,10 +55,10 @@ class ForeignClip:
         has_transformers_names: whether its tensors have the names of transformers.
     """
 
-    weights: "Weights"
+    weights: StateDict
     outside: list[str]
     form: Form
-    head: "Weights"
+    head: StateDict
     is_openais: bool
     has_transformers_names: bool
 
@@ -85,7 +81,7 @@ def find_clip(
 
     outside = _beside(prefix, names)
     form = _form(prefix, outside, keys, file)
-    head: Weights = {}
+    head: StateDict = {}
     if form.pooling == SEQUENCE:
         head = {_name_in_head(name, prefix): tensors[name] for name in outside}
         outside = []
@@ -112,7 +108,7 @@ def _names_under(key: str, paths: Iterable[tuple[str, ...]]) -> dict[tuple[str, 
     return names
 
 
-def _inside(prefix: str, tensors: "Weights") -> "Weights":
+def _inside(prefix: str, tensors: StateDict) -> StateDict:
     """Return the tensors with a prefix by their names without it."""
     inside = {}
     for name, tensor in tensors.items():
@@ -137,7 +133,7 @@ def _name_in_head(name: str, prefix: str) -> str:
     return "positions" if own_name == "frame_position_embeddings.weight" else own_name
 
 
-def _check_merged(tensors: "Weights", file: Path) -> None:
+def _check_merged(tensors: StateDict, file: Path) -> None:
     adapters = [name for name in tensors if LORA.search(name)]
     if adapters:
         raise CheckpointError(
@@ -146,7 +142,7 @@ def _check_merged(tensors: "Weights", file: Path) -> None:
         )
 
 
-def _place(tensors: "Weights", keys: Sequence[str], file: Path, key: str) -> tuple[str, bool]:
+def _place(tensors: StateDict, keys: Sequence[str], file: Path, key: str) -> tuple[str, bool]:
     """Return the prefix of the one CLIP, and whether its names are transformers'."""
     places = {}
     for name in tensors:
@@ -202,7 +198,7 @@ def _form(prefix: str, outside: Sequence[str], keys: Sequence[str], file: Path) 
     return Form()
 
 
-def _renamed(inside: "Weights", has_transformers_names: bool, file: Path) -> "Weights":
+def _renamed(inside: StateDict, has_transformers_names: bool, file: Path) -> StateDict:
     """Give a CLIP's tensors open_clip's names, those of the text tower without "text."."""
     import torch  # noqa: PLC0415  the page is up before torch is
 
@@ -219,7 +215,7 @@ def _renamed(inside: "Weights", has_transformers_names: bool, file: Path) -> "We
     return {name.removeprefix("text."): tensor for name, tensor in weights.items()}
 
 
-def _undo_geometric_parametrisation(weights: "Weights") -> None:
+def _undo_geometric_parametrisation(weights: StateDict) -> None:
     for name in [name for name in weights if name.endswith(".theta")]:
         base = name.removesuffix("theta")
         if f"{base}r" in weights:

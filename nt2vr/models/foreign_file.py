@@ -11,16 +11,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nt2vr.errors import DAMAGED, CheckpointError, reason_of
 from nt2vr.models.card import DIFFERENCE, WEIGHTS, read_card
 from nt2vr.models.difference import whole_folder
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
-    Weights = dict[str, Tensor]
 
 SUFFIXES = (".pt", ".pth", ".bin", ".ckpt", ".safetensors", ".tar")
 # In the order in which a folder is searched.

@@ -265,13 +265,14 @@ class OpenClipEncoder(FrameEncoder):
         # A tokenizer takes .1 ms per word.
         is_known = self._known_words.get(word)
         if is_known is None:
-            is_known = self._was_trained(word)
+            is_known = self._has_trained_tokens(word)
             if len(self._known_words) >= MAX_KNOWN_WORDS:
                 self._known_words = {}
             self._known_words[word] = is_known
         return is_known
 
-    def _was_trained(self, word: str) -> bool:
+    def _has_trained_tokens(self, word: str) -> bool:
+        """Return whether the text tower, or the text side, has seen a word in training."""
         if self.text_side is not None:
             return self.text_side.knows(word)
         rows = token_embeddings(self._model)[self._tokenizer.encode(word)]

@@ -4,7 +4,7 @@ By the mean, or by weights that learn, whose hash is on the card and in the keys
 """
 
 import fnmatch
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
@@ -19,13 +19,12 @@ from nt2vr.errors import CheckpointError, quoted
 from nt2vr.extension import load, poolings
 from nt2vr.models.card import ATTENTION, FIXED, HEAD, SEQUENCE, Card, HeadEntry
 from nt2vr.models.quick_import import without_compiler
-from nt2vr.models.weights import filled, hash_into, loading, shapes_of, unfilled
+from nt2vr.models.weights import Weights, filled, hash_into, loading, shapes_of, unfilled
 
 # Here, since every use of a model imports this module first.
 with without_compiler():
     from open_clip.transformer import QuickGELU, ResidualAttentionBlock
 
-Weights = Mapping[str, Tensor]
 # Of a head: each layer that a file lists is built before its shapes are compared.
 MAX_LAYERS = 48
 # Of layer norms, as in CLIP4Clip's code; torch's is 1e-5.
@@ -236,7 +235,7 @@ def read_pooling(folder: Path, card: Card, width: int) -> nn.Module:
     return pooling
 
 
-def head_of(pooling: nn.Module, weights: Weights | None = None) -> HeadEntry | None:
+def head_of(pooling: nn.Module, weights: "Weights | None" = None) -> HeadEntry | None:
     """Return what a card says of a pooling, its weights as stored: their hash and its heads; None for a fixed one."""
     weights = pooling.state_dict() if weights is None else weights
     if not weights:

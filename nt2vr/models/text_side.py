@@ -16,9 +16,8 @@ from torch import Tensor, nn
 from nt2vr.errors import CheckpointError
 from nt2vr.extension import load, text_sides
 from nt2vr.models.card import Card, extension_file
-from nt2vr.models.weights import hash_into, loading, unfilled
+from nt2vr.models.weights import Weights, hash_into, loading, unfilled
 
-Weights = Mapping[str, Tensor]
 # Of a text side on a card.
 Entry = dict[str, str]
 
@@ -75,7 +74,7 @@ class TextSide(nn.Module):
         raise NotImplementedError
 
 
-def card_fields(side: TextSide | None, weights: Weights | None = None) -> dict[str, Entry | None]:
+def card_fields(side: TextSide | None, weights: "Weights | None" = None) -> dict[str, Entry | None]:
     """Return what a card says of all text sides, of which a model has one or none; `weights` are those as stored."""
     fields: dict[str, Entry | None] = dict.fromkeys(text_sides())
     if side is not None:

@@ -1,15 +1,8 @@
 """Names of transformers' CLIPs, and those of open_clip."""
 
 import re
-from typing import TYPE_CHECKING
 
-from nt2vr.models.weights import SCALARS
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
-    Weights = dict[str, Tensor]
-
+from nt2vr.models.weights import SCALARS, StateDict
 
 # A tensor that every CLIP has.
 THEIR_TABLE = "text_model.embeddings.token_embedding.weight"
@@ -62,11 +55,11 @@ SIGLIP_RULES = (
 )
 
 
-def of_transformers(weights: "Weights") -> "Weights":
+def of_transformers(weights: StateDict) -> StateDict:
     """Rename the tensors of transformers' CLIPModel or SiglipModel; position ids, which are counters, are left out."""
     is_siglip = PROBE in weights
     rules = (*TEXT_RULES, *(SIGLIP_RULES if is_siglip else CLIP_RULES))
-    renamed: Weights = {}
+    renamed: StateDict = {}
     for name, tensor in _with_joined_attention(weights).items():
         for old, new in rules:
             name = re.sub(old, new, name)
@@ -85,11 +78,11 @@ def of_transformers(weights: "Weights") -> "Weights":
     return renamed
 
 
-def _with_joined_attention(weights: "Weights") -> "Weights":
+def _with_joined_attention(weights: StateDict) -> StateDict:
     """Join the projections of queries, keys and values, and leave position ids out."""
     import torch  # noqa: PLC0415  the page is up before torch is
 
-    joined: Weights = {}
+    joined: StateDict = {}
     for name, tensor in weights.items():
         if ".q_proj." in name:
             parts = [weights[name.replace(".q_proj.", f".{part}_proj.")] for part in "qkv"]
@@ -101,7 +94,7 @@ def _with_joined_attention(weights: "Weights") -> "Weights":
     return joined
 
 
-def _split_pooling_attention(weights: "Weights") -> None:
+def _split_pooling_attention(weights: StateDict) -> None:
     """Part the query of the pooling's attention from keys and values, as timm does."""
     import torch  # noqa: PLC0415  the page is up before torch is
 

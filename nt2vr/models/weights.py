@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from safetensors import SafetensorError
 
@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from torch import Size, Tensor, nn
     from torch.overrides import TorchFunctionMode
 
-    Weights = Mapping[str, Tensor]
-
+# By name; a `StateDict` may be changed.
+Weights: TypeAlias = "Mapping[str, Tensor]"
+StateDict: TypeAlias = "dict[str, Tensor]"
 Module = TypeVar("Module", bound="nn.Module")
 # Of shape () or (1,), and no part of a fingerprint.
 SCALARS = ("logit_scale", "logit_bias")

@@ -26,8 +26,6 @@ SHARED = ("gallery", "thumbnail")
 # Columns of a data frame of hits.
 COLUMNS = ("system", "rank", "video_id", "score", "verdict", "start", "end")
 
-# An object of JSON.
-Json = dict[str, Any]
 Copied = TypeVar("Copied", "Ranking", "Answer")
 
 
@@ -118,9 +116,9 @@ class Ranking:
         counts = Counter(hit.verdict for hit in self.hits)
         return {verdict: counts[verdict] for verdict in verdicts}
 
-    def as_dict(self) -> Json:
+    def as_dict(self) -> dict[str, Any]:
         """Return plain JSON data."""
-        ranking: Json = {"name": self.system.name}
+        ranking: dict[str, Any] = {"name": self.system.name}
         if self.epoch is not None:
             ranking["epoch"] = self.epoch
         ranking |= _without_empty(
@@ -136,12 +134,12 @@ class Ranking:
         return data_frame(self.rows, COLUMNS)
 
     @property
-    def rows(self) -> list[Json]:
+    def rows(self) -> list[dict[str, Any]]:
         """The hits as rows of a table for pandas."""
         rows = []
         for hit in self.hits:
             hit_fields = hit.as_dict()
-            row: Json = {"system": self.system.name}
+            row: dict[str, Any] = {"system": self.system.name}
             for column in COLUMNS[1:]:
                 row[column] = hit_fields.get(column)
             rows.append(row)
@@ -206,7 +204,7 @@ class Match:
     systems: tuple[LineScores, ...]
     judged_by: str = ""
 
-    def as_dict(self) -> Json:
+    def as_dict(self) -> dict[str, Any]:
         """Return the match as the API answers it."""
         lines = [
             {"text": query.text, "verdict": verdict}
@@ -216,7 +214,7 @@ class Match:
             {"name": scored.system.name, "scores": list(scored.scores), "best": scored.best}
             for scored in self.systems
         ]
-        match: Json = {"lines": lines, "systems": systems}
+        match: dict[str, Any] = {"lines": lines, "systems": systems}
         if self.judged_by:
             match["judged_by"] = self.judged_by
         return match
@@ -317,7 +315,7 @@ class Answer:
     # Its name in version 0.2.0.
     see = clip_scores
 
-    def as_dict(self) -> Json:
+    def as_dict(self) -> dict[str, Any]:
         """Return the answer as plain JSON data, the same in all APIs.
 
         What it does not have is left out.
@@ -371,5 +369,5 @@ def _copied(value: Copied, memo: dict[int, Any]) -> Copied:
     return replace(value, **copied)
 
 
-def _without_empty(**values: Any) -> Json:
+def _without_empty(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value}

@@ -139,7 +139,7 @@ def embed_gallery(
         clips=clips,
         skipped=skipped,
         milvus=milvus,
-        update=progress,
+        progress=progress,
     )
 
 
@@ -360,7 +360,7 @@ def open_gallery(
         clips=clips,
         skipped=skipped,
         milvus=milvus,
-        update=None,
+        progress=None,
     )
 
 
@@ -417,12 +417,12 @@ def _open_stored(
     clips: Sequence[Video],
     skipped: Mapping[str, str],
     milvus: Milvus | None,
-    update: Progress | None,
+    progress: Progress | None,
 ) -> EmbeddedGallery:
     """Put the stored embeddings in the order of the gallery, pooled, and index them.
 
     Args:
-        update: as for `with_index`.
+        progress: as for `with_index`.
     """
     stored_rows = rows.find(clip.key for clip in clips)
     is_stored = stored_rows >= 0
@@ -448,7 +448,7 @@ def _open_stored(
         encoder=encoder,
         folder=rows.folder,
         milvus=milvus,
-        update=update,
+        progress=progress,
     )
 
 

@@ -56,22 +56,22 @@ def with_index(
     encoder: Encoder,
     folder: Path,
     milvus: Milvus | None,
-    update: Progress | None,
+    progress: Progress | None,
 ) -> EmbeddedGallery:
     """Return a gallery with the index that serves it best.
 
     Args:
         folder: of the gallery's embeddings under the encoder's visual tower.
         milvus: indexes libraries.
-        update: the progress of an update, which builds and changes indexes; None only opens them.
+        progress: of an update, which builds and changes indexes; None only opens them.
     """
     sample = partial(_sample_queries, embedded, encoder)
     pooling = StoredNames.of(encoder.card.visual_key).pooling
     clips = embedded.gallery.videos
     # Only libraries use Milvus: nobody would delete the rows of other galleries.
     if milvus is not None and embedded.gallery.key and clips:
-        milvus_update = None if update is None else _MilvusUpdate(sample, update)
-        return _with_milvus(embedded, folder=folder / pooling, milvus=milvus, update=milvus_update)
+        update = None if progress is None else _MilvusUpdate(sample, progress)
+        return _with_milvus(embedded, folder=folder / pooling, milvus=milvus, update=update)
     if len(clips) < APPROXIMATE_FROM:
         return embedded
 
@@ -80,7 +80,7 @@ def with_index(
         folder / f"{pooling}.faiss",
         contents,
         embedded.embeddings,
-        sample=None if update is None else sample,
+        sample=None if progress is None else sample,
     )
     evict(folder.glob("*.faiss"), LIMITS["pooled"])
     if index is None:

@@ -80,6 +80,6 @@ class RunSettings(Section):
     )
     logger: Literal["", "trackio", "wandb"] = Field(
         default="",
-        description="also send metrics to Trackio or Weights & Biases, to the place that it is set up for; "
+        description="also send metrics to Trackio or Weights & Biases, wherever that is set up to store them; "
         "needs its package",
     )

@@ -129,11 +129,10 @@ def _train_all(
     """Train all runs, writing the table after each one; return a sentence for each that failed."""
     failures = []
     for run in runs:
-        reason = ""
         if not run.folder.is_finished:
             reason = train(run, device)
-        if reason:
-            failures.append(f"{run.folder.path.name} failed: {reason}")
+            if reason:
+                failures.append(f"{run.folder.path.name} failed: {reason}")
         with atomic_write(table) as partial:
             partial.write_text(markdown(keys, runs), encoding="utf-8")
     return failures
@@ -181,13 +180,13 @@ def planned(config: Path, grid: Mapping[str, Sequence[Any]]) -> SweepPlan:
             raise ConfigError(
                 f"{config} has a grid of its own. Leave --grid out, or name a config."
             )
-        ready = parse_json(sweep_file.read_text(encoding="utf-8"))
-        config = Path(ready["config"])
-        changes = ready.get("set", {})
-        if "points" in ready:
-            points = [(tuple(point["label"]), point["set"]) for point in ready["points"]]
-            return SweepPlan(ready["keys"], points, config, changes)
-        grid = ready.get("grid", {})
+        planned_sweep = parse_json(sweep_file.read_text(encoding="utf-8"))
+        config = Path(planned_sweep["config"])
+        changes = planned_sweep.get("set", {})
+        if "points" in planned_sweep:
+            points = [(tuple(point["label"]), point["set"]) for point in planned_sweep["points"]]
+            return SweepPlan(planned_sweep["keys"], points, config, changes)
+        grid = planned_sweep.get("grid", {})
     return SweepPlan(list(grid), _grid_points(grid), config, changes)
 
 

@@ -4,7 +4,7 @@ import shlex
 from pathlib import Path
 
 from nt2vr.errors import CheckpointError, ConfigError
-from nt2vr.files import parse_json, with_schema, without_schema, write_json
+from nt2vr.files import parse_json, read_with_schema, with_schema, write_json
 from nt2vr.models.card.card import Card, configured, stored_keys
 from nt2vr.models.card.names import CARD, CONFIG
 from nt2vr.models.card.sections import DifferenceSection
@@ -19,9 +19,7 @@ def write_card(folder: Path, card: Card) -> None:
 def read_card(folder: Path) -> Card:
     """Read the card of a checkpoint folder; unknown keys are ignored."""
     try:
-        data = without_schema(
-            parse_json((folder / CARD).read_text(encoding="utf-8")), folder / CARD, CheckpointError
-        )
+        data = read_with_schema(folder / CARD, CheckpointError)
         values = {key: value for key, value in data.items() if key in stored_keys()}
         card = Card(**{"name": "", **values})
     except FileNotFoundError as error:

@@ -66,7 +66,7 @@ class Usage:
     def add(self, video_id: str, action: CaptionAction) -> None:
         """Count an action in a caption of a video, for its subject and the generic one."""
         subject, phrase = action
-        for name in {subject, subject.generic}:
+        for name in dict.fromkeys((subject, subject.generic)):
             usage = self._actions[name, phrase.key]
             usage.videos[video_id] = None
             texts = usage.bare_texts if phrase.is_bare else usage.texts

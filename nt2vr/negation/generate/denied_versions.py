@@ -71,8 +71,10 @@ def _place_is_ambiguous(phrases: Phrases, first: int, after: int) -> bool:
     # covered | in cake
     if phrases.tag(first) == "VBN" or phrases.place_phrase(place.end):
         return True
+    if place.object is None:
+        return False
     # a player | in blue
-    noun = phrases.noun_phrase(place.object or place.start)
+    noun = phrases.noun_phrase(place.object)
     return noun is not None and phrases.tag(noun.head) == "ADJ"
 
 
@@ -106,8 +108,7 @@ def _without_place_of_thing(query: Query, phrases: Phrases) -> str:
     place = phrases.place_phrase(after)
     if place is None or not place.object:
         return wanted
-    thing = place.object + 1
-    if phrases.word(thing - 1) in _BELONGING or phrases.lemma(thing) in _BELONGING:
+    if phrases.word(place.object) in _BELONGING or phrases.lemma(place.object + 1) in _BELONGING:
         text_of_place = query.text[scope_end : phrases.tokens[place.end - 1].end]
         return wanted.replace(text_of_place, "")
     return wanted

@@ -181,7 +181,7 @@ class Phrases(PictureWords):
         verb = i
         while self._precedes_verb(verb, num_words=verb - i):
             verb += 1
-        if not self.is_verb(verb) or self.is_auxiliary(verb):
+        if not self.is_main_verb(verb):
             return None
         start = verb
         if verb > i and self.word(verb - 1) == "being":

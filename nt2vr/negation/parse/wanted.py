@@ -38,8 +38,7 @@ class WantedFinder:
 
     def acts(self, positions: Iterable[int]) -> bool:
         """Return whether one of some words is a main verb."""
-        phrases = self.phrases
-        return any(phrases.is_verb(i) and not phrases.is_auxiliary(i) for i in positions)
+        return any(map(self.phrases.is_main_verb, positions))
 
     def words(self, negations: Sequence[Negation], end: int | None = None) -> list[int]:
         """Return the positions of the wanted words, up to word `end` (exclusive; default: all)."""

@@ -62,15 +62,12 @@ class Runs(frozenset[str]):
 
     def __init__(self, runs: Iterable[str]) -> None:
         """Index `runs`, which `frozenset` has stored already."""
-        self.openers: set[str] = set()
-        self.pairs: set[tuple[str, ...]] = set()
-        self.longest = 0
-        for run in self:
-            words_of_run = run.split(" ")
-            self.openers.add(words_of_run[0])
-            if len(words_of_run) > 1:
-                self.pairs.add(tuple(words_of_run[:2]))
-            self.longest = max(self.longest, len(words_of_run))
+        words_of_runs = [tuple(run.split(" ")) for run in self]
+        self.openers = frozenset(words_of_run[0] for words_of_run in words_of_runs)
+        self.pairs = frozenset(
+            words_of_run[:2] for words_of_run in words_of_runs if len(words_of_run) > 1
+        )
+        self.longest = max(map(len, words_of_runs))
 
 
 @cache

@@ -336,15 +336,15 @@ def _read_mined(files: Files, split: str) -> Iterator[CovrSample]:
         with expecting(file, "JSON lines with reference, target, text and both captions"):
             triplets = list(_triplets_in(file))
             held_out = set(held_out_of({triplet.target for triplet in triplets}))
-            triplet_of_number = {}
+            numbered_triplets = []
             for number, triplet in enumerate(triplets):
                 if _is_in(split, triplet, held_out):
-                    triplet_of_number[number] = triplet
-            if triplets and not triplet_of_number:
+                    numbered_triplets.append((number, triplet))
+            if triplets and not numbered_triplets:
                 raise DatasetError(
                     f"of {len(triplets)} triplets, none is left after a tenth of the targets is held out"
                 )
-            for number, triplet in triplet_of_number.items():
+            for number, triplet in numbered_triplets:
                 before, caption = map(text_of, triplet.entry["captions"])
                 yield CovrSample(
                     reference=triplet.reference,

@@ -28,10 +28,10 @@ def gist_of(scene: Scene) -> Hashable:
     """
     cast = set()
     for figure in scene.actors:
-        done: list[Hashable] = [figure.thing, figure.count]
+        description: list[Hashable] = [figure.thing, figure.count]
         for action in main_actions(figure):
-            done.append((action.verb, scene.object_of(action)))
-        cast.add(tuple(done))
+            description.append((action.verb, scene.object_of(action)))
+        cast.add(tuple(description))
     return scene.place, scene.night, frozenset(cast)
 
 

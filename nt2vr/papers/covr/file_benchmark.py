@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from nt2vr.evaluation.embed_media import embed_files
-from nt2vr.evaluation.queries import cue_of, row_array
+from nt2vr.evaluation.queries import cue_of, row_array, row_numbers
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.media.store import Cache
@@ -50,11 +50,13 @@ class GalleryRows:
 def covr_files(dataset: CovrSet, decoder: Decoder, cache: Cache) -> CovrBenchmark:
     """Build a benchmark; a query ranks its own of the galleries, without its own reference."""
     clips = GalleryRows(dataset.galleries)
+    media_rows = row_numbers(dataset.media)
+    clip_rows = [media_rows[media_id] for media_id in clips.ids]
     return CovrBenchmark(
         name=dataset.name,
         video_ids=tuple(map(str, range(len(clips.ids)))),
-        queries=tuple(_queries_of(dataset, clips)),
-        embed=_embedder(dataset, clips.ids, decoder=decoder, cache=cache),
+        queries=tuple(_queries_of(dataset, clips, media_rows)),
+        embed=_embedder(dataset, clip_rows, decoder=decoder, cache=cache),
         source={
             "data": dataset.name,
             "files": len(dataset.media),
@@ -66,12 +68,9 @@ def covr_files(dataset: CovrSet, decoder: Decoder, cache: Cache) -> CovrBenchmar
     )
 
 
-def _rows_of_media(dataset: CovrSet) -> dict[str, int]:
-    return {media_id: row for row, media_id in enumerate(dataset.media)}
-
-
-def _queries_of(dataset: CovrSet, clips: GalleryRows) -> Iterator[CovrQuery]:
-    media_rows = _rows_of_media(dataset)
+def _queries_of(
+    dataset: CovrSet, clips: GalleryRows, media_rows: Mapping[str, int]
+) -> Iterator[CovrQuery]:
     for sample in dataset.samples:
         yield replace(
             _query_of(sample, clips),
@@ -99,11 +98,9 @@ def _query_of(sample: CovrSample, clips: GalleryRows) -> CovrQuery:
 
 
 def _embedder(
-    dataset: CovrSet, clip_ids: Sequence[str], decoder: Decoder, cache: Cache
+    dataset: CovrSet, clip_rows: Sequence[int], decoder: Decoder, cache: Cache
 ) -> Callable[[Encoder, Progress], EmbeddedMedia]:
     """Return a function that embeds a dataset's references and clips."""
-    media_rows = _rows_of_media(dataset)
-    clip_rows = [media_rows[media_id] for media_id in clip_ids]
     videos = videos_of(dataset)
     embed_videos = embed_files(videos, decoder, cache)
     embed_frames = embed_files(videos, decoder, cache, of_frames=True)

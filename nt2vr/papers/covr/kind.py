@@ -9,7 +9,7 @@ from nt2vr.evaluation.benchmark_kinds import BenchmarkKind
 from nt2vr.evaluation.queries import JudgedQuery, cue_of, row_array
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.stored_reports import UNREADABLE
-from nt2vr.files import parse_json, without_schema
+from nt2vr.files import read_with_schema
 from nt2vr.papers.covr.presentation import COVR, PICTURE_PLUS_TEXT, covr_result
 from nt2vr.world import WORLD
 
@@ -39,7 +39,7 @@ class CovrKind(BenchmarkKind):
 def read_single_file(path: Path) -> Report:
     """Read a report of pictures plus texts as 0.2.0 wrote it: one JSON file, without relevant clips or digest."""
     try:
-        data = without_schema(parse_json(path.read_text(encoding="utf-8")), path)
+        data = read_with_schema(path)
         queries = []
         for row in data["rows"]:
             queries.append(

@@ -172,8 +172,8 @@ def _hn_nce_by_row(
 
     summands = weighted
     if alpha:
-        is_easy = ~hard | is_ignored
-        hard_logits = (logits + math.log(alpha)).masked_fill(is_easy, NEVER)
+        is_left_out = ~hard | is_ignored
+        hard_logits = (logits + math.log(alpha)).masked_fill(is_left_out, NEVER)
         summands = torch.cat([weighted, hard_logits], dim=1)
     return summands.logsumexp(dim=1) - logits.diagonal()
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.evaluation.metric_names import recall
-from nt2vr.evaluation.queries import mask
+from nt2vr.evaluation.queries import kinds_of, mask
 from nt2vr.evaluation.scoring import first_ranks, score_table, shares_among_first
 from nt2vr.models.encoder import Vectors
 from nt2vr.papers.covr.embedded_queries import EmbeddedQueries
@@ -82,7 +82,10 @@ def measure(vectors: Vectors, embedded: EmbeddedQueries) -> Outcome:
 
 
 def _violations(vectors: Vectors, scores: Vectors, queries: Sequence[CovrQuery]) -> Array:
-    """Return which share of the first clips violates each query, (Q,); NaN if none does, or nothing is asked."""
+    """Return the share of the first clips that violate each query: (Q,).
+
+    NaN if no clip of the gallery does, or if the query's vector is zero.
+    """
     violating = mask([query.violating for query in queries], scores.shape[1])
     shares = shares_among_first(scores, violating, FIRST)
     is_measured = violating.any(axis=1) & vectors.any(axis=1)
@@ -126,7 +129,7 @@ def average_precisions(scores: Vectors, right: Mask) -> dict[str, Array]:
 
 def summarise(queries: Sequence[CovrQuery], outcome: Outcome) -> dict[str, dict[str, float]]:
     """Aggregate to metrics in percent by kind; and, as means over the kinds, of ALL and by label, "negation" first."""
-    kinds = np.array([query.kind for query in queries])
+    kinds = kinds_of(queries)
     table = {}
     for kind in dict.fromkeys(kinds.tolist()):
         table[kind] = _metrics_of(outcome, kinds == kind)

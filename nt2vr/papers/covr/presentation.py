@@ -62,7 +62,7 @@ MEANINGS = (
     "R@k: percentage of queries with a relevant clip among the first k; all kinds count alike. Half of the built-in "
     "texts have wordings that no training has seen.",
     "Removals: mean over the kinds of change that remove something. Violations@5: percentage of the first five clips "
-    "that show what was to be removed; lower is better. A system that ignores the picture has the fewest, so read it "
+    "that show what was to be removed; lower is better. A system that ignores the picture has the lowest, so read it "
     "with R@1.",
 )
 

@@ -6,7 +6,7 @@ the GRU has S states. There are K spaces of length P.
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import chain
 from typing import TYPE_CHECKING, Self
@@ -112,7 +112,7 @@ class Words(TextSide):
                 f"No word occurs {settings.least} times in the captions. Lower words.least."
             )
 
-        vectors, source = _vectors_and_source(settings, texts, frequent)
+        vectors, source = _vectors_and_source(settings, texts, counts, frequent)
         rows = torch.from_numpy(np.stack(list(vectors.values())))
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(config.run.seed)
@@ -229,12 +229,15 @@ class Words(TextSide):
 
 
 def _vectors_and_source(
-    settings: WordSettings, texts: Sequence[Sequence[str]], frequent: Sequence[str]
+    settings: WordSettings,
+    texts: Sequence[Sequence[str]],
+    words: Collection[str],
+    frequent: Sequence[str],
 ) -> tuple[Vectors, str]:
     """Read the vectors of words, or make them of the captions; also say what they are."""
     if settings.vectors:
         path = resolve_path(settings.vectors)
-        return read_vectors(path, set(chain.from_iterable(texts))), path.name
+        return read_vectors(path, words), path.name
     vectors = ppmi_vectors(texts, frequent[:MAX_OWN_VECTORS], settings.vector_size)
     return vectors, f"PPMI by SVD over {len(texts):,} captions"
 

@@ -136,10 +136,11 @@ class VerbChanges:
         """
         if source == "rules":
             return self._verbs_with_same_noun(use, video_verbs)
-        verbs = dict(self._frequent_verbs)
         if source == "antonym":
             antonyms = chain.from_iterable(_groups_with(use.verb, "antonyms.txt"))
             verbs = dict.fromkeys(antonyms, 1)
+        else:
+            verbs = dict(self._frequent_verbs)
         verbs.pop(use.verb, None)
         return verbs
 

@@ -16,7 +16,6 @@ from nt2vr.negation.generate.verb_phrases import is_bare_noun, is_complete, need
 from nt2vr.negation.parse.inflect import Form, inflect, is_noun, verb_of
 from nt2vr.negation.parse.phrases import Phrase, Phrases
 from nt2vr.negation.parse.tagger import load_tagger
-from nt2vr.negation.parse.tokens import VERB_TAGS
 from nt2vr.negation.parse.wordlists import listed, words
 
 # The form that another verb needs, by the tag of a verb.
@@ -163,7 +162,7 @@ def _with_noun(phrases: Phrases, use: VerbUse, noun: Phrase, start: int) -> Verb
 
 def _noun_lemma(phrases: Phrases, noun: Phrase) -> str:
     """Return the lemma of a noun phrase's noun; of "a bowl of rice", rice."""
-    is_amount = phrases.lemma(noun.head) in listed("collectives", "measures")
+    is_amount = phrases.lemma_is_listed(noun.head, "collectives", "measures")
     if is_amount and phrases.word(noun.head + 1) == "of":
         return phrases.lemma(noun.end - 1)
     return phrases.lemma(noun.head)
@@ -192,7 +191,7 @@ def _is_noun(phrases: Phrases, i: int, verb: str) -> bool:
         return True
 
     tag_before = phrases.tag(i - 1)
-    follows_thing = tag_before == "NOUN" and phrases.lemma(i - 1) not in listed("actors", "roles")
+    follows_thing = tag_before == "NOUN" and not phrases.lemma_is_listed(i - 1, "actors", "roles")
     if phrases.tag(i) == "VBG":
         # "about car | racing" is a noun, "of cars | racing" and "of a car | racing" are verbs.
         is_singular = phrases.word(i - 1) == phrases.lemma(i - 1)
@@ -228,10 +227,10 @@ def _ends_with_noun(phrases: Phrases, noun: Phrase, verb: str, preposition: str)
 
     # watches a man | dancing
     may_act = phrases.is_actor(noun) or verb in listed("takes_clause")
-    if next_tag in VERB_TAGS and may_act:
+    if phrases.is_verb(noun.end) and may_act:
         return False
     # pushes a car | out of a room
-    return phrases.word(noun.end) not in listed("directions")
+    return not phrases.is_listed(noun.end, "directions")
 
 
 def _subject(phrases: Phrases, verb: int) -> str:
@@ -259,4 +258,4 @@ def _is_object(phrases: Phrases, first: int) -> bool:
     before = first - 1
     if phrases.tag(before) == "ADP":
         return phrases.word(before) != "of"
-    return phrases.tag(before) in VERB_TAGS and not phrases.is_auxiliary(before)
+    return phrases.is_main_verb(before)

@@ -92,7 +92,8 @@ class VerbTexts:
         changed = self.changed.get((row, caption), [])
         phrases = self.phrases.get((row, caption), [])
         drawn_changed = rng.sample(changed, min(max_changed, len(changed)))
-        return drawn_changed, rng.choice(phrases) if phrases else ""
+        drawn_phrase = rng.choice(phrases) if phrases else ""
+        return drawn_changed, drawn_phrase
 
     def by_clip(self) -> dict[int, list[str]]:
         """Return everything that `draw` may return for each clip, and the captions that it belongs to."""
