@@ -232,15 +232,16 @@ class EvaluateTab:
         The evaluation under way is a place, too; it may have a report by now.
         """
         self._evaluations.add_ready()
+        job = self._evaluations.job
         if requested:
             filled = self._form.fill(EvaluationRequest.read(requested))
-            return {**self._show(ReportLink(), request), **filled, self._requested: ""}
+            return {**self._show(ReportLink(), job, request), **filled, self._requested: ""}
         if address == UNDER_WAY:
-            return self._show(ReportLink(self._last_report()), request)
+            return self._show(ReportLink(_result_of(job)), job, request)
         link = ReportLink.read(address) if "=" in address else None
         if link is None and chosen is not None:
             link = ReportLink.read(chosen)
-        return self._show(link, request)
+        return self._show(link, job, request)
 
     def on_poll(self, chosen: str | None, seen: Job[str] | None, request: gr.Request) -> Any:
         """Update the progress; open the report that was waited for.
@@ -254,8 +255,8 @@ class EvaluateTab:
         if job == seen and is_under_way(job):
             return gr.skip()
         if job is not None and job.result and not report_id:
-            return self._show(ReportLink(job.result), request)
-        return self._follow(report_id, request)
+            return self._show(ReportLink(job.result), job, request)
+        return self._follow(report_id, job, request)
 
     def on_start(
         self,
@@ -268,35 +269,43 @@ class EvaluateTab:
     ) -> Updates:
         chosen, names = self._form.chosen(data, split, systems, per_kind, model)
         self._requests.start_evaluation(request, chosen, names)
-        return self._show(ReportLink(self._last_report()), request)
+        job = self._evaluations.job
+        return self._show(ReportLink(_result_of(job)), job, request)
 
     def on_cancel(self, chosen: str | None, request: gr.Request) -> Updates:
         job = self._evaluations.job
         if job is not None and job.is_under_way:
             self._permissions.check_cancel(job.session, request)
             self._evaluations.cancel(job.number)
-        return self._show(ReportLink(_report_of(chosen) or self._last_report()), request)
+            job = self._evaluations.job
+        return self._show(ReportLink(_report_of(chosen) or _result_of(job)), job, request)
 
     def on_rename(self, chosen: str | None, name: str, request: gr.Request) -> Updates:
         self._permissions.check("review", request)
         report_id = _report_of(chosen)
         self._archive.rename(report_id, name)
-        return {**self._list(report_id, request), **self._report.show(report_id)}
+        reports = self._list(report_id, self._evaluations.job, request)
+        return {**reports, **self._report.show(report_id)}
 
     def on_delete(self, chosen: str | None, request: gr.Request) -> Updates:
         self._permissions.check("delete", request)
         self._archive.delete(_report_of(chosen))
-        return self._show(ReportLink(), request)
+        return self._show(ReportLink(), self._evaluations.job, request)
 
-    def _show(self, link: ReportLink | None, visitor: Visitor) -> Updates:
-        """Open a report, or the form if there is none of this id; None opens the newest unless a job is under way."""
-        link = self._existing(link)
+    def _show(self, link: ReportLink | None, job: Job[str] | None, visitor: Visitor) -> Updates:
+        """Open a report, or the form if there is none of this id; None opens the newest unless a job is under way.
+
+        Args:
+            job: the last evaluation, as it was when the link was made. If it has ended since, the
+                next tick opens its report.
+        """
+        link = self._existing(link, job)
         address = ReportLink(link.report).address
         updates: Updates = {
             self._chosen: address,
             self._form.column: gr.Column(visible=not link.report),
             self._open: gr.Column(visible=bool(link.report)),
-            **self._follow(link.report, visitor),
+            **self._follow(link.report, job, visitor),
         }
         if not link.report:
             return {**updates, **self._report.show_nothing(), **self._queries.show_nothing()}
@@ -318,12 +327,11 @@ class EvaluateTab:
                 **self._queries.show_unreadable(address),
             }
 
-    def _existing(self, link: ReportLink | None) -> ReportLink:
+    def _existing(self, link: ReportLink | None, job: Job[str] | None) -> ReportLink:
         """Return a link to a report that there is, or to the form; None stands for the newest report."""
         entries = self._archive.entries()
         if link is None:
-            is_busy = is_under_way(self._evaluations.job)
-            can_open = entries and not entries[0].problem and not is_busy
+            can_open = entries and not entries[0].problem and not is_under_way(job)
             return ReportLink(entries[0].report_id if can_open else "")
 
         if link.report in [entry.report_id for entry in entries]:
@@ -334,25 +342,18 @@ class EvaluateTab:
             )
         return ReportLink()
 
-    def _last_report(self) -> str:
-        """Return the report of the evaluation that was started last; "" until it has ended."""
-        job = self._evaluations.job
-        return (job.result or "") if job else ""
-
-    def _follow(self, report_id: str, visitor: Visitor) -> Updates:
+    def _follow(self, report_id: str, job: Job[str] | None, visitor: Visitor) -> Updates:
         """Show the list, the evaluation under way, and the buttons as it allows."""
-        job = self._evaluations.job
         return {
-            **self._list(report_id, visitor),
+            **self._list(report_id, job, visitor),
             **self._form.follow(job, visitor, self._permissions.redactor(visitor)),
             self._seen: job,
             self._timer: gr.Timer(active=is_under_way(job)),
         }
 
-    def _list(self, report_id: str, visitor: Visitor) -> Updates:
+    def _list(self, report_id: str, job: Job[str] | None, visitor: Visitor) -> Updates:
         """List the reports, of which one is open, below the evaluation under way."""
         redact = self._permissions.redactor(visitor)
-        job = self._evaluations.job
         return {self._reports: reports_view(self._archive.entries(), report_id, job, redact)}
 
     def on_address(self, address: str, request: gr.Request) -> Any:
@@ -398,6 +399,11 @@ class EvaluateTab:
 def _list_address(listing: QueryListing) -> str:
     """Return the link to a list of queries, without the one under review."""
     return replace(listing.link, query=None).address
+
+
+def _result_of(job: Job[str] | None) -> str:
+    """Return the report of an evaluation; "" until it has ended."""
+    return (job.result or "") if job else ""
 
 
 def _report_of(chosen: str | None) -> str:

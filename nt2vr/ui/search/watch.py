@@ -340,15 +340,15 @@ class Watch:
     ) -> Updates:
         """Show the panel, if it has changed, let the timer tick as long as it may change, and remember both."""
         run = self._existing_run(watched.run)
-        is_under_way = run is not None and run.is_under_way
+        is_busy = run is not None and run.is_under_way
         view = self._run_view(run, joining_run, systems, request) if run else {}
         waiting = self._later.view(request)
         if waiting:
             view["waiting"] = waiting
-        if blocked_model and is_under_way and not self._is_waiting:
+        if blocked_model and is_busy and not self._is_waiting:
             view["blocked_model"] = blocked_model
 
-        polls = POLLS_AFTER_END if is_under_way or self._is_waiting else watched.polls - 1
+        polls = POLLS_AFTER_END if is_busy or self._is_waiting else watched.polls - 1
         updates: Updates = {
             self.timer: gr.Timer(active=polls > 0),
             self.watched: replace(watched, polls=polls, view=view),
@@ -384,9 +384,14 @@ class Watch:
     def _has_column(self, run: str, systems: Sequence[str]) -> bool:
         """Return True if a column shows an epoch of a run."""
         entries = self._models.entries()
-        epochs = RunEpochs.of(self._model_of(run), entries)
-        models = [System.named(name, list(entries)).model for name in systems]
-        return epochs is not None and epochs in [RunEpochs.of(model, entries) for model in models]
+        model = self._model_of(run)
+        if RunEpochs.of(model, entries) is None:
+            return False
+        for name in systems:
+            epochs = RunEpochs.of(System.named(name, list(entries)).model, entries)
+            if epochs is not None and epochs.run == model:
+                return True
+        return False
 
 
 def _with_column(systems: Sequence[str], model: str) -> list[str]:

@@ -1,16 +1,22 @@
 """The Library tab: models that know only drawings are named, and libraries are added and moved."""
 
+import time
 from pathlib import Path
+from threading import Event
 from types import SimpleNamespace
 from typing import Any
 
+import gradio as gr
 import pytest
 
 from nt2vr.errors import AccessError, MediaError
 from nt2vr.library.libraries import Libraries
+from nt2vr.library.move import Moved
+from nt2vr.library.source import LibraryInfo
 from nt2vr.models.catalog import Catalog
 from nt2vr.settings import ASSETS
 from nt2vr.ui.library import drawings
+from nt2vr.ui.library import indexing as indexing_module
 from nt2vr.ui.library import tab as tab_module
 from nt2vr.ui.library.drawings import drawings_view
 from nt2vr.ui.library.index_models import IndexModels
@@ -24,6 +30,12 @@ from tests.support.tiny_models import write_tiny
 NOBODY: Any = None
 ANYBODY = Permissions("a-token-of-the-owner", {"import": "everyone", "download": "everyone"})
 DRAWN = "CLIP and CLIP-neg know only drawings: their rankings of real videos mean almost nothing."
+
+
+def one_of(updates: Any, kind: type) -> Any:
+    """Return the one update of a component of a kind."""
+    (update,) = [update for component, update in updates.items() if isinstance(component, kind)]
+    return update
 
 
 @pytest.fixture
@@ -143,3 +155,54 @@ def test_a_library_is_moved_only_into_an_allowed_folder(tmp_path: Path) -> None:
             tab.on_move(info.id, str(tmp_path / folder), NOBODY)
     assert indexing.by_library == {}
     assert libraries.find("Videos").source.path == tmp_path / "videos"
+
+
+def test_a_move_that_ends_while_it_is_shown_is_shown_again(
+    tmp_path: Path, models: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    videos = tmp_path / "videos"
+    videos.mkdir()
+    (videos / "a.mp4").write_bytes(b"video")
+    libraries = Libraries(tmp_path / "data" / "libraries")
+    info = libraries.add("Videos", "folder", videos)
+    moved = videos.rename(tmp_path / "moved")
+    searcher = SimpleNamespace(gallery=SimpleNamespace(videos=()))
+    galleries = SimpleNamespace(
+        built_in=SimpleNamespace(models=models),
+        searcher=lambda library_id: searcher,
+        forget=lambda library_id: None,
+    )
+    services: Any = SimpleNamespace(libraries=libraries, galleries=galleries, cache=None)
+    media: Any = SimpleNamespace(libraries=libraries, galleries=galleries, urls=None)
+    indexing = Indexing(services)
+    owner = Permissions("a-token-of-the-owner", dict.fromkeys(("import", "paths"), "everyone"))
+    tab = LibraryTab(media, indexing, owner, [tmp_path], Teaching(models, owner, services))
+    with gr.Blocks():
+        tab.build(gr.Textbox(), lambda *_: None)
+
+    is_read = Event()
+    move = indexing_module.move_library
+    find = libraries.find
+
+    def move_once_read(*arguments: Any, **options: Any) -> Moved:
+        assert is_read.wait(60)
+        return move(*arguments, **options)
+
+    def find_and_let_it_end(name: str) -> LibraryInfo:
+        library = find(name)
+        if indexing.under_way(info.id):
+            is_read.set()
+            while indexing.under_way(info.id):
+                time.sleep(0.01)
+        return library
+
+    monkeypatch.setattr(indexing_module, "move_library", move_once_read)
+    monkeypatch.setattr(libraries, "find", find_and_let_it_end)
+    updates = tab.on_move(info.id, str(moved), NOBODY)
+    assert one_of(updates, gr.Timer).active
+
+    monkeypatch.undo()
+    seen = one_of(updates, gr.State)
+    later = tab.on_poll(info.id, seen, NOBODY)
+    assert not one_of(later, gr.Timer).active
+    assert not one_of(later, gr.Row).visible

@@ -135,6 +135,13 @@ def test_a_click_trains_and_the_column_joins_later() -> None:
     assert tick(page, ticked.watched, ticked.joining_run, chosen).systems == gr.skip()
 
 
+def test_a_run_without_checkpoint_has_no_column_whatever_is_chosen() -> None:
+    page = Page()
+    # A chosen system was deleted meanwhile.
+    started = named(page.watch, page.watch.on_start(["CLIP", "deleted"], MINE))
+    assert started.panel["is_joining"]
+
+
 def test_a_run_named_like_a_model_joins() -> None:
     page = Page()
     page.entries["run"] = CatalogEntry((Path("model"),))
