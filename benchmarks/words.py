@@ -30,7 +30,7 @@ from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.inflect import inflect_phrase
 from nt2vr.settings import Settings, prepare_environment
-from nt2vr.world.claims import Act, Claim, SceneTable, SubjectClaim, visible_in
+from nt2vr.world.claims import Act, Claim, SceneTable, visible_in
 from nt2vr.world.drawn.clips import ClipFile
 from nt2vr.world.labels import labels
 from nt2vr.world.reader import read_claim
@@ -75,27 +75,22 @@ def unseen_words() -> dict[str, tuple[str, Claim]]:
         if row["kind"] == "action":
             meaning_of[row["word"]] = _action(name, row["object"])
         elif row["kind"] == "place":
-            place = Claim(places=frozenset((name,)))
+            place = Claim.at(name)
             meaning_of[row["word"]] = (places()[name].phrases[0], place)
         else:
             nouns = things()[name].nouns if name in things() else kinds().get(name, ())
             # "police officer" is said of two things.
             known_word = nouns[0].word if nouns else name
-            thing = Claim((SubjectClaim(meanings()[known_word]),))
+            thing = Claim.of_things(meanings()[known_word])
             meaning_of[row["word"]] = (known_word, thing)
     return meaning_of
 
 
 def _action(verb: str, thing: str) -> tuple[str, Claim]:
     """Return how captions say an action, and what that means."""
-    objects: tuple[str, ...] = ()
-    object_text = ""
-    if thing:
-        objects = (thing,)
-        object_text = things()[thing].nouns[0].with_article()
+    object_text = things()[thing].noun.with_article() if thing else ""
     phrase = actions()[verb].phrases[0].replace("{o}", object_text).strip()
-    act = Act(frozenset((verb,)), frozenset(objects))
-    return inflect_phrase(phrase, "VBG"), Claim((SubjectClaim(acts=(act,)),))
+    return inflect_phrase(phrase, "VBG"), Claim.of_act(Act.of(verb, thing))
 
 
 class WordSearch:
@@ -130,10 +125,10 @@ class WordSearch:
 
 def of_things(search: WordSearch) -> list[float]:
     """Return precision@8 of each thing by its usual name; wherever it is seen counts."""
-    words = [thing.nouns[0].word for thing in things().values()]
+    words = [thing.noun.word for thing in things().values()]
     precisions = []
     for word, rows in zip(words, search.ranked(words, 8), strict=True):
-        is_right = search.table.holding(Claim((SubjectClaim(meanings()[word]),)))
+        is_right = search.table.holding(Claim.of_things(meanings()[word]))
         precisions.append(float(is_right[rows].mean()))
     return precisions
 

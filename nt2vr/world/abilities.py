@@ -14,11 +14,6 @@ def may_do(names: Names, act: Act) -> bool:
     return not act.verbs or any(names & actions()[verb].subjects for verb in act.verbs)
 
 
-def doable_by(names: Names, verbs: Names) -> Names:
-    """Return those of some verbs that one of some things may do."""
-    return frozenset(verb for verb in verbs if names & actions()[verb].subjects)
-
-
 def may_be(names: Names, adjectives: SubjectClaim) -> bool:
     """Return whether one of some things can be as adjectives say.
 
@@ -69,15 +64,15 @@ def verbs_of_place(preposition: str, subject_names: Names, names: Names) -> Name
     """Return what subjects may do that are, say, "on" some things."""
     verbs = taking(_PLACED.get(preposition, ()), names)
     if subject_names:
-        return doable_by(subject_names, verbs)
+        return frozenset(verb for verb in verbs if subject_names & actions()[verb].subjects)
     return verbs
 
 
 def may_do_to(verb: str, subject_names: Names, names: Names) -> bool:
     kind = actions()[verb]
-    is_object = not names.isdisjoint(kind.objects)
-    is_subject = not subject_names.isdisjoint(kind.subjects)
-    return is_object and (is_subject or not subject_names)
+    if subject_names and not subject_names & kind.subjects:
+        return False
+    return bool(names & kind.objects)
 
 
 def is_stopping(subject: SubjectClaim) -> bool:

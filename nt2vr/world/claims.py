@@ -107,6 +107,10 @@ class SubjectClaim:
             return False
         return all(act.is_done_by(figure, figures) for act in self.acts)
 
+    def fitting(self, candidates: Sequence[Figure], figures: Sequence[Figure]) -> list[Figure]:
+        """Return those of some figures that match the description; `figures` are all of the scene."""
+        return [figure for figure in candidates if self.fits(figure, figures)]
+
     def choices(
         self, visible: Sequence[Figure], figures: Sequence[Figure]
     ) -> Iterator[frozenset[int]]:

@@ -58,13 +58,13 @@ class _Comparison:
 
     def _of_subject(self, subject: SubjectClaim) -> Iterator[str]:
         """Yield what is missing of somebody or something: itself, its looks, its acts, its number."""
-        figures = self._fitting(SubjectClaim(subject.names), visible_in(self.scene))
+        figures = SubjectClaim(subject.names).fitting(visible_in(self.scene), self.scene.figures)
         if subject.names and not figures:
             yield f"no {self.words.noun(subject)}"
             yield from self._acts_of_nobody(subject)
             return
 
-        with_looks = self._fitting(replace(subject, acts=()), figures)
+        with_looks = replace(subject, acts=()).fitting(figures, self.scene.figures)
         if not with_looks:
             yield self._other_looks(subject, figures)
             return
@@ -75,11 +75,8 @@ class _Comparison:
         for act in subject.acts:
             if not self._is_done(act, with_looks):
                 yield self._other_act(subject, act, with_looks)
-        fitting = self._fitting(subject, with_looks)
+        fitting = subject.fitting(with_looks, self.scene.figures)
         yield from self._other_number(subject, fitting)
-
-    def _fitting(self, subject: SubjectClaim, figures: Sequence[Figure]) -> list[Figure]:
-        return [figure for figure in figures if subject.fits(figure, self.scene.figures)]
 
     def _is_done(self, act: Act, figures: Sequence[Figure]) -> bool:
         return any(act.is_done_by(figure, self.scene.figures) for figure in figures)

@@ -58,14 +58,10 @@ def _does(subject: SubjectClaim, act: Act, figures: Sequence[Figure]) -> bool | 
     Where nobody does all that the subject does, somebody of its kind counts: a man who sings, of "a
     man reading".
     """
-    fitting = _fitting(subject, figures)
+    fitting = subject.fitting(figures, figures)
     if not fitting and not subject.names >= meanings()["person"]:
-        fitting = _fitting(replace(subject, acts=()), figures)
+        fitting = replace(subject, acts=()).fitting(figures, figures)
     done = [act.is_done_by(figure, figures) for figure in fitting]
     if any(done):
         return True if all(done) else None
     return False
-
-
-def _fitting(subject: SubjectClaim, figures: Sequence[Figure]) -> list[Figure]:
-    return [figure for figure in figures if subject.fits(figure, figures)]

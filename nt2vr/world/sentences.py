@@ -208,7 +208,7 @@ class SceneDenials:
             rng.shuffle(members)
             for member in members:
                 if meanings()[member.noun.word].isdisjoint(present):
-                    usual_word, *_ = words_of_kind(kind)
+                    usual_word = words_of_kind(kind)[0]
                     return except_member(usual_word, member.noun, rng)
         return self._without(row, rng)
 

@@ -27,8 +27,7 @@ class _Violation:
     def reason(self, unwanted: PartClaim) -> str:
         claim = next(reading for reading in unwanted.readings if reading.holds(self.scene))
         if claim.places and not claim.subjects:
-            usual_phrase, *_ = places()[self.scene.place].phrases
-            return f"is {usual_phrase}"
+            return f"is {places()[self.scene.place].phrases[0]}"
         if claim.night is not None and not claim.subjects:
             return "is at night" if claim.night else "is by day"
         if len(claim.subjects) == 1:

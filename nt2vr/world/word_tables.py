@@ -126,5 +126,5 @@ def synonyms() -> dict[str, str]:
             if nouns:
                 words[word] = nouns[0].word
         elif row["kind"] == "place" and name in places():
-            _, _, words[word] = places()[name].phrases[0].rpartition(" ")
+            words[word] = places()[name].phrases[0].split()[-1]
     return words

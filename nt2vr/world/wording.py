@@ -84,7 +84,7 @@ def draw_noun(thing: Thing, rng: Random, countable: bool = False) -> Noun:
     draw = rng.random()
     has_others = bool(nouns.unusual or nouns.general)
     if draw < USUAL_SHARE or not has_others:
-        first, *_ = nouns.usual or nouns.unusual or nouns.general
+        first = (nouns.usual or nouns.unusual or nouns.general)[0]
         return first
     is_unusual = draw < USUAL_SHARE + OTHER_SHARE or not nouns.general
     if nouns.unusual and is_unusual:

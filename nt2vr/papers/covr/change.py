@@ -53,7 +53,7 @@ class Change:
     def added(self) -> Claim | None:
         """Claim of the addition; None for a removal."""
         if self.place:
-            return Claim(places=frozenset((self.place,)))
+            return Claim.at(self.place)
         if self.new is None or self.kind == "remove accessory":
             return None
         acts = (act_of(self.does, self.before),) if self.does else ()
@@ -64,23 +64,23 @@ class Change:
         """Claim of the removal; None for an addition."""
         match self.kind:
             case "remove accessory" if self.did:
-                return Claim((SubjectClaim(act_of(self.did, self.before).objects),))
+                return Claim.of_things(act_of(self.did, self.before).objects)
             case "replace activity" | "remove activity" if self.did:
-                return Claim((SubjectClaim(acts=(act_of(self.did, self.before),)),))
+                return Claim.of_act(act_of(self.did, self.before))
             case "replace subject" | "remove actor" | "remove prop" if self.old:
-                return Claim((SubjectClaim(named(self.old.thing)),))
+                return Claim.of_things(named(self.old.thing))
         return None
 
 
 def named(thing: str) -> Names:
     """Return all that the usual word for a thing names: "man" an old man too."""
-    return meanings()[things()[thing].nouns[0].word]
+    return meanings()[things()[thing].noun.word]
 
 
 def act_of(action: Action, scene: Scene) -> Act:
     name = scene.object_of(action)
     objects = named(name) if name else frozenset[str]()
-    slot = "targets" if isinstance(action.object, int) else "objects"
+    slot = "objects" if action.target is None else "targets"
     return Act(frozenset((action.verb,)), **{slot: objects})  # type: ignore[arg-type]
 
 
@@ -92,8 +92,8 @@ def _without(scene: Scene, removed_things: Collection[str]) -> Scene:
     for number, figure in enumerate(remaining):
         actions = []
         for action in figure.actions:
-            if isinstance(action.object, int):
-                target = scene.figures[action.object].thing
+            if action.target is not None:
+                target = scene.figures[action.target].thing
                 actions.append(replace(action, object=numbers.get(target, number)))
             else:
                 actions.append(action)

@@ -5,7 +5,7 @@ from random import Random
 
 from nt2vr.papers.covr.change import Change, act_of, named
 from nt2vr.papers.covr.modifications import Modification, modify
-from nt2vr.world.claims import Claim, SubjectClaim
+from nt2vr.world.claims import Claim
 from nt2vr.world.reader import read_claim
 from nt2vr.world.scenes import Action, Scene
 from nt2vr.world.things import Noun, places, things
@@ -55,7 +55,7 @@ def _thing(change: Change) -> str:
 
 def _noun(thing: str, rng: Random) -> Noun:
     """Draw a word that names exactly what the usual one does, and is read so: "ice cube", as "ice" is a place."""
-    claim = Claim((SubjectClaim(named(thing)),))
+    claim = Claim.of_things(named(thing))
     while True:
         noun = draw_noun(things()[thing], rng)
         if read_claim(noun.word) == claim:

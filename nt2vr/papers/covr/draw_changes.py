@@ -55,7 +55,7 @@ def _cast(scene: Scene) -> list[str]:
 
 def _is_one(figure: Figure) -> bool:
     """Return whether a text can call it "the dog"."""
-    return figure.count == 1 and figure.kind.nouns[0].number == "one"
+    return figure.count == 1 and figure.kind.noun.number == "one"
 
 
 def _done(figure: Figure) -> list[Action]:
@@ -133,7 +133,7 @@ def _add_actor(scene: Scene, rng: Random) -> Iterator[Change]:
 def _add_prop(scene: Scene, rng: Random) -> Iterator[Change]:
     for name in (*props_at(scene.place, scene.night), *rng.sample(anywhere(), TRIES)):
         # "There is a ball", not "there are scissors".
-        if things()[name].nouns[0].number != "many":
+        if things()[name].noun.number != "many":
             yield Change("add prop", scene, new=Figure(name, draw_colour(name, rng)))
 
 
@@ -141,20 +141,8 @@ def _add_accessory(scene: Scene, rng: Random) -> Iterator[Change]:
     wear = actions()[WEAR]
     for old, worn in product(_actors(scene), sorted(wear.objects)):
         if old.thing in wear.subjects and all(action.verb != WEAR for action in old.actions):
-            does = Action(
-                verb=WEAR,
-                object=worn,
-                start=old.enters,
-                end=old.leaves,
-                colour=draw_colour(worn, rng),
-            )
-            yield Change(
-                kind="add accessory",
-                before=scene,
-                old=old,
-                new=replace(old, actions=(*old.actions, does)),
-                does=does,
-            )
+            new = old.also(Action(WEAR, worn, colour=draw_colour(worn, rng)))
+            yield Change("add accessory", scene, old, new, does=new.actions[-1])
 
 
 def _remove_actor(scene: Scene, _rng: Random) -> Iterator[Change]:

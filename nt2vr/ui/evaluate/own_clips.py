@@ -83,8 +83,9 @@ class OwnClips:
             if kind not in MEDIA_TYPES:
                 raise HTTPException(404)
             try:
-                make = partial(self._file, **request.path_params)
-                file = await to_thread.run_sync(make, limiter=limiter)
+                row = request.path_params["row"]
+                make_file = partial(self._file, request.path_params["report"], row, kind)
+                file = await to_thread.run_sync(make_file, limiter=limiter)
             except Nt2vrError as error:
                 # No such report, or a file that is gone or cannot be decoded any more.
                 raise HTTPException(404, str(error)) from error
@@ -92,8 +93,8 @@ class OwnClips:
 
         return Route(f"/{ROUTE}/{{report}}/{{row:int}}/{{kind}}", serve, methods=["GET"])
 
-    def _file(self, report: str, row: int, kind: str) -> Path:
-        videos = self._archive.load(report).videos
+    def _file(self, report_id: str, row: int, kind: str) -> Path:
+        videos = self._archive.load(report_id).videos
         if row >= len(videos):
             raise HTTPException(404)
         video = videos[row]

@@ -61,9 +61,12 @@ class AnswerView:
             plan=self.search.outcome.plan,
         )
         columns = run_columns.with_epochs(view["columns"])
+        recorded = None
         if state.replay:
-            # The recorded run stands next to the baseline.
-            columns[1:1] = self.learning.replayed(self.answer, self.searcher, view_of)
+            recorded = self.learning.recorded_column(self.answer, self.searcher, view_of)
+        if recorded is not None:
+            # It stands next to the baseline.
+            columns.insert(1, recorded)
         return {**view, "columns": columns, "key": key, "q": self.answer.sentence}
 
     def understood(self, columns: View) -> View:

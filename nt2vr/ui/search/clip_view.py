@@ -139,6 +139,8 @@ def timeline_view(answer: Answer, video: Video, clips: Iterable[Video]) -> View:
     if not video.long_video:
         return {}
     windows = [clip for clip in clips if clip.long_video == video.long_video]
+    if not windows:
+        return {}
     length = max(window.end or window.start for window in windows) or 1.0
     on_bar = {video.video_id, *answer.moments}
     moments = []

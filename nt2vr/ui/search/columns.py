@@ -52,7 +52,9 @@ def columns_view(
         return {"columns": []}
     view = _AnswerColumns(answer, video_of, urls, marked, flipped)
     twins = find_twins(_rankings_with_negation(answer, flipped))
-    columns = [view.column(*pair) for pair in zip(answer.rankings, twins, strict=True)]
+    columns = []
+    for ranking, twin in zip(answer.rankings, twins, strict=True):
+        columns.append(view.column(ranking, twin))
     return {
         "legend": marked.legend,
         "verdict_notice": BY_CAPTIONS if answer.judged_by and answer.has_verdicts else "",

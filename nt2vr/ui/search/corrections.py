@@ -86,11 +86,12 @@ def _moves(query: Query) -> View:
 
     If that were very long, no word moves; the boxes for correcting the parts remain.
     """
-    wanted, unwanted = part_texts(query).values()
+    texts = part_texts(query)
+    wanted = texts["wanted"]
     words = wanted.split()
     parts = query.unwanted
     moves: View = {"wanted": [], "unwanted": []}
-    if (len(words) + len(parts)) * (len(wanted) + len(unwanted)) > MAX_MOVES_CHARS:
+    if (len(words) + len(parts)) * (len(wanted) + len(texts["unwanted"])) > MAX_MOVES_CHARS:
         return moves
 
     for number, word in enumerate(words):

@@ -26,12 +26,12 @@ class LearningColumns:
     recording: Recording | None
     cache: RankingCache = field(default_factory=RankingCache)
 
-    def replayed(self, answer: Answer, searcher: Searcher, view_of: ViewOf) -> list[View]:
+    def recorded_column(self, answer: Answer, searcher: Searcher, view_of: ViewOf) -> View | None:
         """Return the column of the recorded run, if there is one."""
         if self.recording is None:
-            return []
+            return None
         rankings = self.recording.rankings(answer.query, searcher.judge, searcher.video)
-        return [replayed(self.recording, rankings, answer, view_of)]
+        return replayed(self.recording, rankings, answer, view_of)
 
     def replay_offer(self, text: str, gallery: str) -> View:
         """Say whether a recorded training is offered, and of which query if it is another one."""

@@ -137,13 +137,12 @@ class MoreModels:
         under_way = list(self._under_way)
         if not under_way:
             return "No model is being added."
-        has_cancelled = False
-        for session, stop in under_way:
-            if self.permissions.may_cancel(session, request):
-                stop.set()
-                has_cancelled = True
-        if not has_cancelled:
-            self.permissions.check_cancel(session, request)
+        own = [stop for session, stop in under_way if self.permissions.may_cancel(session, request)]
+        if not own:
+            first_session, _ = under_way[0]
+            self.permissions.check_cancel(first_session, request)
+        for stop in own:
+            stop.set()
         return "The addition is being cancelled."
 
     def on_upload(self, path: str | None, request: gr.Request) -> str:

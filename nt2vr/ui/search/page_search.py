@@ -77,10 +77,10 @@ class PageSearcher:
         if state.flip or not self.learning.has_recording(state.q, state.gallery):
             state = replace(state, replay="")
         outcome = self._outcome(state, query)
-        # The negation is taken away, or has just been put back.
-        was_flipped = previous is not None and previous.denied == query and not state.replay
+        was_flipped = previous is not None and previous.denied == query
         flipped = None
-        if state.flip or (query.unwanted and was_flipped):
+        # The negation is taken away, or has just been put back.
+        if state.flip or (query.unwanted and was_flipped and not state.replay):
             flipped = self._outcome(state.with_flip_toggled, query).answer
 
         marked = Marked()

@@ -78,7 +78,7 @@ class RunPanel:
         return {self.run: {}, self._plots: {}, self._log: {}}
 
     def show(self, run: Run, compared: Sequence[Run], visitor: Visitor) -> Updates:
-        """Show what changes during a run; the curves of `others` are laid over its own."""
+        """Show what changes during a run; the curves of `compared` are laid over its own."""
         metrics = RunMetrics(run, self.manager.metrics(run.run_id))
         beside = [RunMetrics(other, self.manager.metrics(other.run_id)) for other in compared]
         # The log names files.

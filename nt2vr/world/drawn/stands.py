@@ -149,6 +149,10 @@ def _face_box(individual: Individual, place: Placement, top: float) -> Box:
     head = head_size("child" in thing.kinds)
     size = place.scale * thing.size
     chin = top + HEAD * head * size
-    forehead = chin - FACE_HEIGHT * head * size
     half_width = FACE_HALF_WIDTH * head * size
-    return _box_around(place, forehead, half_width)._replace(bottom=chin)
+    return Box(
+        left=place.x - half_width,
+        top=chin - FACE_HEIGHT * head * size,
+        right=place.x + half_width,
+        bottom=chin,
+    )
