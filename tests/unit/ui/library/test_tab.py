@@ -11,12 +11,11 @@ import pytest
 
 from nt2vr.errors import AccessError, MediaError
 from nt2vr.library.libraries import Libraries
-from nt2vr.library.move import Moved
+from nt2vr.library.move import Moved, move_library
 from nt2vr.library.source import LibraryInfo
 from nt2vr.models.catalog import Catalog
 from nt2vr.settings import ASSETS
 from nt2vr.ui.library import drawings
-from nt2vr.ui.library import indexing as indexing_module
 from nt2vr.ui.library import tab as tab_module
 from nt2vr.ui.library.drawings import drawings_view
 from nt2vr.ui.library.index_models import IndexModels
@@ -181,12 +180,11 @@ def test_a_move_that_ends_while_it_is_shown_is_shown_again(
         tab.build(gr.Textbox(), lambda *_: None)
 
     is_read = Event()
-    move = indexing_module.move_library
     find = libraries.find
 
     def move_once_read(*arguments: Any, **options: Any) -> Moved:
         assert is_read.wait(60)
-        return move(*arguments, **options)
+        return move_library(*arguments, **options)
 
     def find_and_let_it_end(name: str) -> LibraryInfo:
         library = find(name)
@@ -196,7 +194,7 @@ def test_a_move_that_ends_while_it_is_shown_is_shown_again(
                 time.sleep(0.01)
         return library
 
-    monkeypatch.setattr(indexing_module, "move_library", move_once_read)
+    monkeypatch.setattr("nt2vr.ui.library.indexing.move_library", move_once_read)
     monkeypatch.setattr(libraries, "find", find_and_let_it_end)
     updates = tab.on_move(info.id, str(moved), NOBODY)
     assert one_of(updates, gr.Timer).active
