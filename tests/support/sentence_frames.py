@@ -1,7 +1,7 @@
 """Sentences made of frames and fillers, with the words that must be wanted and unwanted.
 
 Issues come in kinds, and single hand-written sentences no longer find them: a frame is a kind's
-wording, of which about twenty sentences are made. Words are compared by stem.
+wording, of which up to 13 sentences are made. Words are compared by stem.
 """
 
 import random
@@ -174,7 +174,7 @@ class Framed(NamedTuple):
 
 
 def framed() -> Iterator[Framed]:
-    """Make about 1,050 sentences, always the same."""
+    """Make 1,171 sentences, always the same."""
     for kind, frames in FRAMES.items():
         for frame, wanted, unwanted in frames:
             framed_by_text: dict[str, Framed] = {}
