@@ -13,6 +13,7 @@ from PIL import Image
 
 from nt2vr.media.video import sample_frames
 from tests.conftest import STRANGER, RunningApp
+from tests.support.raw_client import RawClient
 from tests.support.tiny_models import unknowing
 
 QUERY = "a man is singing and not playing the guitar"
@@ -119,6 +120,13 @@ def test_a_reference_picture_alone_finds_its_own_clip(
     answer = search(client, "", image=handle_file(frame))
 
     assert first_hit(answer) == video_id
+
+
+def test_agents_are_offered_the_search(running_app: RunningApp) -> None:
+    pytest.importorskip("mcp", reason="needs the MCP package, nt2vr[mcp]")
+    agent = RawClient(running_app.url, STRANGER)
+    tools = agent.call_as_agent("tools/list", {})["tools"]
+    assert "search" in [tool["name"] for tool in tools]
 
 
 def test_clips_are_cacheable_and_served_in_ranges(client: Client, running_app: RunningApp) -> None:

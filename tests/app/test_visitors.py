@@ -226,28 +226,18 @@ def test_no_event_of_a_visitor_changes_anything(visited: VisitedServer) -> None:
     assert faults == []
 
 
-def call_agents(app: RunningApp, method: str, params: dict[str, Any]) -> dict[str, Any]:
-    """Call a method of the server's MCP endpoint as a stranger."""
-    url = f"{app.url}gradio_api/mcp/"
-    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-    headers = {**STRANGER, "Accept": "application/json, text/event-stream"}
-    answer = httpx.post(url, json=body, headers=headers, timeout=WAIT_S)
-    # The answer is the last event of a stream, or JSON.
-    content: dict[str, Any] = json.loads(answer.text.split("data: ")[-1])
-    return content
-
-
 def test_no_tool_of_agents_changes_anything(visited: VisitedServer) -> None:
     pytest.importorskip("mcp", reason="needs the MCP package, nt2vr[mcp]")
     before = files_in(visited.app)
 
-    tools = call_agents(visited.app, "tools/list", {})["result"]["tools"]
+    agent = RawClient(visited.app.url, STRANGER)
+    tools = agent.call_as_agent("tools/list", {})["tools"]
     assert len(tools) >= 4
     for tool in tools:
         parameters = tool["inputSchema"].get("properties", {})
         for value in ("a dog", visited.library, visited.report, *ANY_TYPE):
             call = {"name": tool["name"], "arguments": dict.fromkeys(parameters, value)}
-            call_agents(visited.app, "tools/call", call)
+            agent.call_as_agent("tools/call", call)
 
     assert files_in(visited.app) == before
 

@@ -60,9 +60,7 @@ def resize(page: Page, size: tuple[int, int]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "queries", [ODD_QUERIES, pytest.param(MORE_QUERIES, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("queries", [ODD_QUERIES, MORE_QUERIES])
 @pytest.mark.parametrize("size", [WIDE, TABLET, PHONE])
 def test_columns_and_clips_start_at_the_same_place(
     own_page: Page, running_app: RunningApp, size: tuple[int, int], queries: tuple[str, ...]
@@ -219,15 +217,12 @@ def test_a_name_is_the_last_thing_to_be_shortened(loaded_page: Page) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("num_loads", [4, pytest.param(10, marks=pytest.mark.slow)])
-def test_the_stage_fits_whenever_f_is_pressed(
-    own_page: Page, running_app: RunningApp, num_loads: int
-) -> None:
+def test_the_stage_fits_whenever_f_is_pressed(own_page: Page, running_app: RunningApp) -> None:
     page = own_page
     moments = random.Random(7)
     resize(page, WIDE)
     links = ("", "?q=a+lion+without+a+tree&systems=CLIP|CLIP-neg")
-    for number in range(num_loads):
+    for number in range(10):
         page.goto(running_app.url + links[number % 2])
         page.locator(".nt-clip").first.wait_for(timeout=MODELS_MS)
         moment = moments.uniform(0, 1500)
@@ -241,14 +236,13 @@ def test_the_stage_fits_whenever_f_is_pressed(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("num_loads", [2, pytest.param(8, marks=pytest.mark.slow)])
 def test_keys_that_are_pressed_while_the_page_loads_break_nothing(
-    own_page: Page, running_app: RunningApp, num_loads: int
+    own_page: Page, running_app: RunningApp
 ) -> None:
     page = own_page
     chance = random.Random(11)
     resize(page, WIDE)
-    for _ in range(num_loads):
+    for _ in range(8):
         page.goto(running_app.url, wait_until="commit")
         pressed = chance.choices(KEYS, k=8)
         for key in pressed:

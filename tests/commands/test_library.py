@@ -59,6 +59,7 @@ def test_a_folder_is_added_checked_updated_and_removed(
     assert by_clip.startswith(advice)
 
     assert library("remove", "My videos") == "My videos is removed.\n"
+    assert library("list") == "No libraries yet.\n"
     assert (videos / "b.avi").is_file()
 
 

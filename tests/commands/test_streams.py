@@ -34,16 +34,24 @@ def run(
     )
 
 
+def test_a_full_disk_is_one_sentence(tmp_path: Path) -> None:
+    assert_refused(run(SPLIT, ">/dev/full", tmp_path))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("redirected", "buffered"), BAD_OUTPUT)
 @pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
 def test_output_that_cannot_be_written_is_one_sentence(
     arguments: list[str], redirected: str, buffered: bool, tmp_path: Path
 ) -> None:
-    result = run(arguments, redirected, tmp_path, buffered)
-    assert result.returncode == 1
-    assert result.stderr.startswith("The output cannot be written (")
-    assert result.stderr.count("\n") == 1
+    assert_refused(run(arguments, redirected, tmp_path, buffered))
+
+
+def assert_refused(done: subprocess.CompletedProcess[str]) -> None:
+    """Check that a command said in one line that its output cannot be written."""
+    assert done.returncode == 1
+    assert done.stderr.startswith("The output cannot be written (")
+    assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.slow

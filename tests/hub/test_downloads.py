@@ -141,6 +141,7 @@ def test_a_download_becomes_a_checkpoint_folder(tmp_path: Path, hub: HubServer, 
     assert (len(content), len(content), "downloading tiny / test") in reports
     assert reports[-1] == (0, 0, "trying it out")
     encoder = load(models, "tiny / test")
+    torch.testing.assert_close(encoder._model.state_dict(), tiny_model(7).state_dict())
     # It is there after a restart, and without the Hub.
     hub.repositories.clear()
     restarted = Catalog([tmp_path / "models"])

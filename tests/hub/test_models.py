@@ -194,7 +194,6 @@ def test_a_wrong_repository_name_is_refused_before_sending(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.slow
 def test_the_commands_push_and_pull(
     tmp_path: Path, hub: HubServer, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,7 +12,7 @@ import nt2vr
 from tests.support.paths import ROOT
 
 
-def write_captioned_pictures(folder: Path) -> None:
+def write_shades(folder: Path) -> None:
     """Write 24 pictures, and a caption of each."""
     folder.mkdir()
     rows = ["path,caption"]
@@ -34,7 +34,7 @@ def test_the_notebook_example_runs_as_documented(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "assets").mkdir()
     shutil.copy(ROOT / "assets" / "screenshot.png", tmp_path / "assets")
-    write_captioned_pictures(tmp_path / "pictures")
+    write_shades(tmp_path / "pictures")
     page = (ROOT / "docs" / "python.md").read_text("utf-8")
     # "```py" marks what needs data that is not here.
     blocks = re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)

@@ -202,6 +202,7 @@ def test_an_installed_package_writes_the_space_of_a_checkout(empty: Path) -> Non
                 expected.add(f"{folder}/{exported}")
         else:
             expected.add(name)
+    assert any(name.endswith("/difference.safetensors") for name in space_files())
     space = empty / "space"
     written = {path.relative_to(space).as_posix() for path in space.rglob("*") if path.is_file()}
     assert written == expected

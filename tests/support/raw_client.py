@@ -145,6 +145,16 @@ class RawClient:
                     return [ends[event_id] for event_id in event_ids]
         raise AssertionError("the app sent no answer")
 
+    def call_as_agent(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Call a method of the MCP endpoint; return its result, empty if it was refused."""
+        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        headers = {"Accept": "application/json, text/event-stream"}
+        answer = self.client.post("gradio_api/mcp/", json=body, headers=headers)
+        # The answer is the last event of a stream, or JSON.
+        content: dict[str, Any] = json.loads(answer.text.split("data: ")[-1])
+        result: dict[str, Any] = content.get("result", {})
+        return result
+
     def error(self, event: Event, values: Sequence[Any] | None = None, data: Any = None) -> str:
         """Send an event; return what it was refused with, or "" if it was not."""
         return refusal(self.send(event, values, data))
