@@ -229,7 +229,7 @@ def test_what_a_killed_writer_left_is_swept_after_a_day(tmp_path: Path) -> None:
     assert not old.exists() and new.exists()
 
 
-def test_a_report_that_goes_while_it_is_opened_is_one_sentence(
+def test_a_report_deleted_while_opened_is_one_sentence(
     archive: Archive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     report_id = archive.add(report_of(System("words")))

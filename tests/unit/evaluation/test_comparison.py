@@ -174,7 +174,7 @@ def test_measures_of_no_table_are_named_like_the_others() -> None:
     assert names["without/R@5"] == "A without N R@5"
 
 
-def test_a_higher_mean_rank_is_worse_in_a_report_without_its_table() -> None:
+def test_a_higher_mean_rank_is_worse_without_its_table() -> None:
     queries = [JudgedQuery("original", f"x {row}", row_array([row])) for row in range(40)]
     report = report_with(queries, 40, A=[1] * 40, B=[2, 3] * 20)
     rows = {row[0]: row for row in difference_rows(report, report.compare("A", "B"))}

@@ -156,7 +156,7 @@ def test_a_library_is_moved_only_into_an_allowed_folder(tmp_path: Path) -> None:
     assert libraries.find("Videos").source.path == tmp_path / "videos"
 
 
-def test_a_move_that_ends_while_it_is_shown_is_shown_again(
+def test_a_move_that_ends_while_shown_is_shown_again(
     tmp_path: Path, models: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     videos = tmp_path / "videos"
