@@ -155,6 +155,7 @@ def test_the_game_ends_with_the_room_s_score(own_page: Page, running_app: Runnin
     raise_hands(page, "1", "1")
     # The room is divided.
     expect(page.locator(".nt-guess")).to_contain_text("It was CLIP-neg.")
+
     page.keyboard.press("ArrowRight")
     expect(page.locator(".nt-sentence")).to_have_text(LAST)
     expect(page.get_by_role("button", name="This one")).to_have_count(2)
@@ -163,6 +164,7 @@ def test_the_game_ends_with_the_room_s_score(own_page: Page, running_app: Runnin
     else:
         raise_hands(page, "2", "7")
     expect(page.locator(".nt-guess")).to_contain_text("Yes: CLIP-neg.")
+
     page.get_by_role("button", name="Next", exact=True).click()
     expect(slide(page).get_by_role("heading")).to_have_text("The room was right in 1 of 1.")
     expect(slide(page).locator(".nt-dots .nt-right")).to_have_count(1)
@@ -170,6 +172,7 @@ def test_the_game_ends_with_the_room_s_score(own_page: Page, running_app: Runnin
     slide(page).get_by_role("button", name="Start again").click()
     expect(page.locator(".nt-sentence")).to_have_text(FIRST)
     expect(page.get_by_role("button", name="This one")).to_have_count(2)
+
     page.keyboard.press("End")
     expect(slide(page).get_by_role("heading")).not_to_contain_text("right in")
     slide(page).get_by_role("button", name="Back").click()

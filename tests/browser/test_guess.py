@@ -117,6 +117,7 @@ def test_a_room_guesses_two_stories_and_leaves(page: Page) -> None:
     expect(page.get_by_role("button", name="This one")).to_have_count(2, timeout=MODELS_MS)
     expect(page.locator(".nt-guess")).to_have_text("Which one understood without?")
     expect(columns(page).locator(".nt-mark, .nt-sum")).to_have_count(0)
+
     is_first = "systems=CLIP-neg" in page.url
     page.keyboard.press("1" if is_first else "2")
     expect(page.locator(".nt-guess")).to_contain_text("Yes: CLIP-neg.")
@@ -124,12 +125,14 @@ def test_a_room_guesses_two_stories_and_leaves(page: Page) -> None:
     expect(clip_neg.locator(".nt-picked")).to_have_text("your guess")
     # Not once sizes were lost.
     page.wait_for_function("document.querySelector('.nt-clip').clientWidth > 100")
+
     page.keyboard.press("ArrowRight")
     expect(page.locator(".nt-sentence")).to_have_text("a dog but no cat")
     # A guess: it would tell the verdict enlarged.
     columns(page).first.locator(".nt-clip").first.press("Enter")
     expect(page.locator(".nt-guess")).to_contain_text(" of 2")
     expect(page.get_by_role("dialog")).to_have_count(0)
+
     page.keyboard.press("Escape")
     expect(page.locator("#query textarea")).to_have_value("a dog but no cat")
     assert "guess" not in page.url

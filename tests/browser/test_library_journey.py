@@ -8,7 +8,7 @@ from pathlib import Path
 
 import gradio
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from nt2vr.library.libraries import Libraries
 from nt2vr.ui.search.state import DEFAULT_QUERY
@@ -45,10 +45,10 @@ def videos(running_app: RunningApp) -> Iterator[Path]:
     }
     for file in captions:
         shutil.copy(file, folder)
-    lines = [
-        json.dumps({"video_id": file.stem, "path": file.name, "captions": caption})
-        for file, caption in captions.items()
-    ]
+    lines = []
+    for file, caption in captions.items():
+        video = {"video_id": file.stem, "path": file.name, "captions": caption}
+        lines.append(json.dumps(video))
     (folder / "videos.jsonl").write_text("\n".join(lines))
     yield folder
     shutil.rmtree(folder)
@@ -79,23 +79,36 @@ def add_videos(page: Page, videos: Path) -> None:
 def test_files_are_uploaded_searched_by_their_moments_renamed_and_removed(
     page: Page, libraries: Libraries, tmp_path: Path
 ) -> None:
-    (tmp_path / "broken.mp4").write_bytes(EARTH.read_bytes()[:3000])
+    broken = tmp_path / "broken.mp4"
+    broken.write_bytes(EARTH.read_bytes()[:3000])
+
+    upload(page, [LION, EARTH, broken])
+    search_the_upload(page)
+    step_through_moments(page)
+    change_galleries(page)
+    rename_the_library(page)
+    remove_the_library(page)
+
+    assert libraries.infos() == []
+    assert LION.is_file()
+
+
+def upload(page: Page, files: list[Path]) -> None:
+    """Upload a picture, a video and a broken one as the library "Mine"."""
     open_library_tab(page)
     page.get_by_label("Upload files").check()
     page.get_by_role("button", name="Add and index").click()
     # And no field turns red.
     expect(page.locator("#library-problem")).to_contain_text("No file is uploaded yet")
-    page.locator("#library-files input[type=file]").set_input_files(
-        [LION, EARTH, tmp_path / "broken.mp4"]
-    )
-    expect(
-        page.locator("#library-files").get_by_role("button", name="Remove this file")
-    ).to_have_count(3)
+
+    uploads = page.locator("#library-files")
+    uploads.locator("input[type=file]").set_input_files(files)
+    expect(uploads.get_by_role("button", name="Remove this file")).to_have_count(3)
     expect(page.locator("#library-problem")).to_be_hidden()
     expect(page.locator("#form-drawings")).to_contain_text("CLIP knows only drawings")
-    expect(
-        page.get_by_role("button", name="Get ViT-B-32 / openai and index with it")
-    ).to_be_visible()
+    get_model = page.get_by_role("button", name="Get ViT-B-32 / openai and index with it")
+    expect(get_model).to_be_visible()
+
     page.locator("#library-name").get_by_role("textbox").fill("Mine")
     page.get_by_role("button", name="Add and index").click()
     wait_until_ready(page, "Mine")
@@ -104,6 +117,8 @@ def test_files_are_uploaded_searched_by_their_moments_renamed_and_removed(
     page.locator(".nt-skipped summary", has_text="1 skipped").click()
     expect(page.locator(".nt-skipped")).to_contain_text("broken.mp4 is not a readable video")
 
+
+def search_the_upload(page: Page) -> None:
     page.get_by_role("link", name="Search this library").click()
     expect(page.locator("#search-index")).to_contain_text("knows only drawings", timeout=MODELS_MS)
     expect(page.get_by_role("button", name="Get ViT-B-32 / openai and index again")).to_be_visible()
@@ -111,50 +126,68 @@ def test_files_are_uploaded_searched_by_their_moments_renamed_and_removed(
     expect(page.locator("#query textarea")).to_have_value("lion")
     expect(page.get_by_role("list", name="Examples", exact=True)).to_contain_text("world")
     expect(page.locator("#picture-examples")).to_be_hidden()
+
     submit(page, "the earth")
     expect(page).to_have_url(re.compile("q=the.earth"), timeout=MODELS_MS)
     expect(page.locator(".nt-reason")).to_contain_text("these clips have no captions")
-    tile = columns(page).first.locator(".nt-clip", has_text="0:00–0:30")
+
+
+def hit_of_the_earth(page: Page) -> Locator:
+    return columns(page).first.locator(".nt-clip", has_text="0:00–0:30")
+
+
+def step_through_moments(page: Page) -> None:
+    """Enlarge a long video, go to its last window, and load the page's own link."""
     # Its three windows are one hit.
-    expect(tile).to_have_count(1)
-    tile.click()
+    expect(hit_of_the_earth(page)).to_have_count(1)
+    hit_of_the_earth(page).click()
     moments = page.get_by_role("group", name="Where in the video").get_by_role("button")
     expect(moments).to_have_count(3)
     moments.last.click()
     expect(page.locator(".nt-timeline b")).to_have_text("0:20–0:30")
     expect(page.locator(".nt-file")).to_contain_text("world.mp4 0:20–0:30 of 0:30")
     page.keyboard.press("Escape")
+
     reopen(page)
     expect(page.locator("#gallery input")).to_have_value("Mine")
-    expect(tile).to_have_count(1)
-    # Each gallery has a query of its own.
+    expect(hit_of_the_earth(page)).to_have_count(1)
+
+
+def change_galleries(page: Page) -> None:
+    """Go to the built-in world and back: each gallery has a query of its own."""
     choose(page, "gallery", "Built-in world")
     expect(page.locator("#query textarea")).to_have_value(DEFAULT_QUERY)
     expect(page.locator("#head")).to_contain_text("built-in world")
     # Not as the library's query was understood.
     expect(page.locator(".nt-excluded")).to_contain_text("a dog")
     expect(columns(page).first.locator(".nt-badge")).to_contain_text("0 of 8 right")
+
     choose(page, "gallery", "Mine")
     expect(page.locator("#query textarea")).to_have_value("the earth")
 
+
+def rename_the_library(page: Page) -> None:
     page.get_by_role("tab", name="Library").click()
     assert serious(page) == []
     page.locator("#library-new-name").get_by_role("textbox").fill("Ours")
     page.get_by_role("button", name="Rename").click()
     expect(page.get_by_role("group", name="Libraries")).to_contain_text("Ours")
+
+
+def remove_the_library(page: Page) -> None:
+    libraries = page.get_by_role("group", name="Libraries").get_by_role("button")
     page.locator("#library-remove").click()
     page.locator("#library-new").click()
     # Otherwise its answer may come after the next click.
     expect(page.locator("#library-remove")).to_be_hidden()
-    page.get_by_role("group", name="Libraries").get_by_role("button").click()
+    libraries.click()
     expect(page.locator("#library-remove")).to_be_visible()
     # A question about another view is not asked here.
     expect(page.locator("#library-confirm")).to_be_hidden()
+
     page.locator("#library-remove").click()
     page.locator("#library-remove-now").click()
-    expect(page.get_by_role("group", name="Libraries").get_by_role("button")).to_have_count(0)
-    assert libraries.infos() == []
-    assert LION.is_file()
+    expect(libraries).to_have_count(0)
 
 
 @pytest.mark.slow
