@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.evaluation.measures import Array, Values
-from nt2vr.evaluation.queries import JudgedQuery
+from nt2vr.evaluation.queries import JudgedQueries
 
 # Percent of the resamples that an interval has.
 LEVEL = 95
@@ -40,7 +40,7 @@ class Interval(NamedTuple):
         return (self.high - self.low) / 2
 
 
-def units_of(queries: Sequence[JudgedQuery]) -> Units:
+def units_of(queries: JudgedQueries) -> Units:
     """Number the queries' units, which intervals and tests resample: equal for the same relevant videos.
 
     The 20 captions of one video succeed and fail together; resampled one by one, intervals would be

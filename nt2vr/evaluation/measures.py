@@ -32,7 +32,7 @@ from nt2vr.evaluation.metric_names import (
     recall,
     violations,
 )
-from nt2vr.evaluation.queries import JudgedQuery, Rows, kinds_of
+from nt2vr.evaluation.queries import JudgedQueries, JudgedQuery, Rows, kinds_of
 from nt2vr.extension import extensions
 
 # Videos that are checked for violations.
@@ -96,10 +96,11 @@ class Values(NamedTuple):
     statistic: Callable[[Array], Any] | None = None
 
 
-Measure = Callable[[Sequence[JudgedQuery], Positions, Measured], dict[str, Values]]
+MetricValues = dict[str, Values]
+Measure = Callable[[JudgedQueries, Positions, Measured], MetricValues]
 
 
-def summarise(queries: Sequence[JudgedQuery], measured: Measured) -> dict[str, float]:
+def summarise(queries: JudgedQueries, measured: Measured) -> dict[str, float]:
     """Return each measure of a system, "KIND/NAME"."""
     return averages_of(metric_values(queries, measured))
 
@@ -113,13 +114,13 @@ def averages_of(metrics: Mapping[str, Values]) -> dict[str, float]:
     return averages
 
 
-def metric_values(queries: Sequence[JudgedQuery], measured: Measured) -> dict[str, Values]:
+def metric_values(queries: JudgedQueries, measured: Measured) -> MetricValues:
     """Return the per-query values of each measure, "KIND/NAME"; kinds without queries are omitted.
 
     All are in percent, differences in percentage points, except MIR and AUC (0 to 1) and ranks.
     """
     kinds = kinds_of(queries)
-    metrics: dict[str, Values] = {}
+    metrics: MetricValues = {}
     for kind in dict.fromkeys(kinds.tolist()):
         positions = np.flatnonzero(kinds == kind)
         for measure in FAMILIES.get(kind, ()):
@@ -127,22 +128,18 @@ def metric_values(queries: Sequence[JudgedQuery], measured: Measured) -> dict[st
     return metrics
 
 
-def _retrieval(
-    queries: Sequence[JudgedQuery], positions: Positions, measured: Measured
-) -> dict[str, Values]:
+def _retrieval(queries: JudgedQueries, positions: Positions, measured: Measured) -> MetricValues:
     """Measure how well queries of one kind find their videos."""
     kind = queries[positions[0]].kind
     return _of_kind(kind, positions, retrieval_values(measured.ranks[positions]))
 
 
-def _of_kind(kind: str, positions: Positions, by_name: Mapping[str, Array]) -> dict[str, Values]:
+def _of_kind(kind: str, positions: Positions, by_name: Mapping[str, Array]) -> MetricValues:
     """Name measures "KIND/NAME", given the values of each at some positions."""
     return {f"{kind}/{name}": Values(positions, values) for name, values in by_name.items()}
 
 
-def _accuracy(
-    queries: Sequence[JudgedQuery], positions: Positions, measured: Measured
-) -> dict[str, Values]:
+def _accuracy(queries: JudgedQueries, positions: Positions, measured: Measured) -> MetricValues:
     """Measure accuracy over all questions and per group, such as a template of NegBench, or fold."""
     kind = queries[positions[0]].kind
     is_right = np.where(measured.ranks == 1, 100.0, 0.0)
@@ -150,8 +147,8 @@ def _accuracy(
 
 
 def _per_group(
-    name: str, queries: Sequence[JudgedQuery], positions: Positions, values: Array
-) -> dict[str, Values]:
+    name: str, queries: JudgedQueries, positions: Positions, values: Array
+) -> MetricValues:
     """Return a measure at all positions, and of each group; `values` has one for every query."""
     metrics = {}
     for suffix, in_group in positions_by_group(queries, positions).items():
@@ -159,9 +156,7 @@ def _per_group(
     return metrics
 
 
-def _negated(
-    queries: Sequence[JudgedQuery], positions: Positions, measured: Measured
-) -> dict[str, Values]:
+def _negated(queries: JudgedQueries, positions: Positions, measured: Measured) -> MetricValues:
     """Measure how much less negated captions find the video of their original (Eq. 1)."""
     negated_positions = []
     original_positions = []
@@ -180,7 +175,7 @@ def _negated(
     return _of_kind("negated", negated, losses)
 
 
-def _typical_ranks(kind: str, positions: Positions, ranks: Ranks) -> dict[str, Values]:
+def _typical_ranks(kind: str, positions: Positions, ranks: Ranks) -> MetricValues:
     values = ranks.astype(np.float64)
     return {
         f"{kind}/{MEDIAN_RANK}": Values(positions, values, np.median),
@@ -188,9 +183,7 @@ def _typical_ranks(kind: str, positions: Positions, ranks: Ranks) -> dict[str, V
     }
 
 
-def _both_ways(
-    queries: Sequence[JudgedQuery], positions: Positions, measured: Measured
-) -> dict[str, Values]:
+def _both_ways(queries: JudgedQueries, positions: Positions, measured: Measured) -> MetricValues:
     """Measure median and mean ranks of videos, and how well videos find their captions.
 
     The latter's values are at the position of the first caption of each video.
@@ -217,9 +210,7 @@ def _both_ways(
     }
 
 
-def _exclusion(
-    queries: Sequence[JudgedQuery], positions: Positions, measured: Measured
-) -> dict[str, Values]:
+def _exclusion(queries: JudgedQueries, positions: Positions, measured: Measured) -> MetricValues:
     """Measure how well the unwanted part is excluded, by pairs of videos and by violations.
 
     Pairs are in percent, and ties count as wrong. Those of "not B" are an AUC: ties count half.
@@ -247,9 +238,7 @@ def _with_value(values: NDArray[np.float32], positions: Positions) -> Positions:
     return positions[~np.isnan(values[positions])]
 
 
-def _pictures(
-    queries: Sequence[JudgedQuery], positions: Positions, measured: Measured
-) -> dict[str, Values]:
+def _pictures(queries: JudgedQueries, positions: Positions, measured: Measured) -> MetricValues:
     """Measure how often the right picture comes first, and the average precision; both in percent.
 
     Ties count as wrong. For the average precision, each text's pairs with a right and a wrong
@@ -270,7 +259,7 @@ def _pictures(
 
 
 def _distinct_pairs(
-    queries: Sequence[JudgedQuery], positions: Positions, pair_scores: NDArray[np.float32]
+    queries: JudgedQueries, positions: Positions, pair_scores: NDArray[np.float32]
 ) -> Array:
     """Return each pair of a text and a picture once, (N, 2), as `average_precision` takes it."""
     pairs: dict[tuple[str, int], tuple[float, float]] = {}
@@ -284,9 +273,7 @@ def _distinct_pairs(
     return np.array(list(pairs.values()))
 
 
-def _classes(
-    queries: Sequence[JudgedQuery], positions: Positions, measured: Measured
-) -> dict[str, Values]:
+def _classes(queries: JudgedQueries, positions: Positions, measured: Measured) -> MetricValues:
     """Measure top-1, top-5, negated top-1 and their difference.
 
     Each is of all videos, of each data set and group of classes, and the mean over data sets.
@@ -312,8 +299,8 @@ def _classes(
 
 
 def _per_data_set(
-    name: str, queries: Sequence[JudgedQuery], positions: Positions, values: Array
-) -> dict[str, Values]:
+    name: str, queries: JudgedQueries, positions: Positions, values: Array
+) -> MetricValues:
     """Return a measure of classes: of all, of each data set and group, and the mean over data sets."""
     key = f"class/{name}"
     metrics = _per_group(key, queries, positions, values)
@@ -358,9 +345,7 @@ FAMILIES: Mapping[str, Sequence[Measure]] = {
 }
 
 
-def positions_by_group(
-    queries: Sequence[JudgedQuery], positions: Positions
-) -> dict[str, Positions]:
+def positions_by_group(queries: JudgedQueries, positions: Positions) -> dict[str, Positions]:
     """Return all positions as "", then those of each group as " NAME", in alphabetical order."""
     in_group: dict[str, list[int]] = {}
     for position in positions.tolist():
