@@ -74,7 +74,8 @@ def intervals_of_means(values: Array, units: Units) -> list[Interval | None]:
     varies = (values != values[:1]).any(axis=0)
     intervals = []
     for low, high, column_varies in zip(lows, highs, varies, strict=True):
-        intervals.append(Interval(low, high) if column_varies else None)
+        interval = Interval(low, high) if column_varies else None
+        intervals.append(interval)
     return intervals
 
 
@@ -147,23 +148,22 @@ def sign_flip_p(differences: Array, units: Units) -> float:
 
     # Rounding must not make equal sums differ.
     threshold = observed - 1e-9 * float(np.abs(sums).sum())
+    both_signs = (-1.0, 1.0)
     if len(sums) <= EXACT_UP_TO:
-        combinations = product((-1, 1), repeat=len(sums))
-        signs = np.array(list(combinations), np.float64)
-        is_as_large = np.abs(signs @ sums) >= threshold
-        return float(is_as_large.mean())
-
-    generator = np.random.default_rng(SEED)
-    signs = generator.choice((-1.0, 1.0), (RESAMPLES, len(sums)))
-    is_as_large = np.abs(signs @ sums) >= threshold
-    # The observed signs are one of the combinations.
-    return (1 + int(is_as_large.sum())) / (1 + RESAMPLES)
+        signs = np.array(list(product(both_signs, repeat=len(sums))))
+        num_observed = 0
+    else:
+        generator = np.random.default_rng(SEED)
+        signs = generator.choice(both_signs, (RESAMPLES, len(sums)))
+        # The observed signs are one more combination.
+        num_observed = 1
+    num_as_large = int((np.abs(signs @ sums) >= threshold).sum())
+    return (num_observed + num_as_large) / (num_observed + len(signs))
 
 
 def _by_unit(values: Array, units: Units) -> tuple[Array, Array]:
     """Add up the values of each unit, (C, M), and count its queries, (C,)."""
     _, unit_rows = np.unique(units, return_inverse=True)
     counts = np.bincount(unit_rows).astype(np.float64)
-    columns = np.asarray(values, np.float64).T
-    sums = [np.bincount(unit_rows, weights=column) for column in columns]
+    sums = [np.bincount(unit_rows, weights=column) for column in values.T]
     return np.stack(sums, axis=1), counts

@@ -158,18 +158,16 @@ def _per_group(
 
 def _negated(queries: JudgedQueries, positions: Positions, measured: Measured) -> MetricValues:
     """Measure how much less negated captions find the video of their original (Eq. 1)."""
-    negated_positions = []
-    original_positions = []
+    original_of = {}
     for position in positions.tolist():
         original = queries[position].original
         if original is not None:
-            negated_positions.append(position)
-            original_positions.append(original)
-    if not negated_positions:
+            original_of[position] = original
+    if not original_of:
         return {}
 
-    negated = np.array(negated_positions, np.int64)
-    before = retrieval_values(measured.ranks[original_positions])
+    negated = np.array(list(original_of), np.int64)
+    before = retrieval_values(measured.ranks[list(original_of.values())])
     after = retrieval_values(measured.ranks[negated])
     losses = {delta(name): values - after[name] for name, values in before.items()}
     return _of_kind("negated", negated, losses)
@@ -219,17 +217,18 @@ def _exclusion(queries: JudgedQueries, positions: Positions, measured: Measured)
     metrics = {}
 
     with_pairs = _with_value(measured.ordered, positions)
-    ordered = measured.ordered[with_pairs].astype(np.float64)
-    if len(with_pairs) and kind == "not":
+    if len(with_pairs):
+        ordered = measured.ordered[with_pairs].astype(np.float64)
         tied = measured.tied[with_pairs].astype(np.float64)
-        metrics[NOT_AUC] = Values(with_pairs, ordered + tied / 2)
-    elif len(with_pairs):
-        metrics[f"{kind}/{HARD_PAIRS}"] = Values(with_pairs, 100 * ordered)
+        if kind == "not":
+            metrics[NOT_AUC] = Values(with_pairs, ordered + tied / 2)
+        else:
+            metrics[f"{kind}/{HARD_PAIRS}"] = Values(with_pairs, 100 * ordered)
 
     with_page = _with_value(measured.violations, positions)
-    violating = measured.violations[with_page].astype(np.float64)
     if len(with_page):
-        metrics[f"{kind}/{violations(FIRST_PAGE)}"] = Values(with_page, 100 * violating)
+        violating = 100 * measured.violations[with_page].astype(np.float64)
+        metrics[f"{kind}/{violations(FIRST_PAGE)}"] = Values(with_page, violating)
     return metrics
 
 
@@ -247,8 +246,7 @@ def _pictures(queries: JudgedQueries, positions: Positions, measured: Measured) 
     positions = _with_value(measured.ordered, positions)
     is_ordered = 100 * measured.ordered.astype(np.float64)
     metrics = _per_group(PICTURE_ACCURACY, queries, positions, values=is_ordered)
-    has_scores = len(measured.pair_scores) == len(queries)
-    if not has_scores:
+    if len(measured.pair_scores) != len(queries):
         return metrics
 
     for suffix, in_group in positions_by_group(queries, positions).items():
@@ -265,11 +263,9 @@ def _distinct_pairs(
     pairs: dict[tuple[str, int], tuple[float, float]] = {}
     for position in positions.tolist():
         query = queries[position]
-        right = int(query.relevant[0])
-        wrong = int(query.hard[0])
         right_score, wrong_score = pair_scores[position].tolist()
-        pairs[query.text, right] = (right_score, 1.0)
-        pairs[query.text, wrong] = (wrong_score, 0.0)
+        pairs[query.text, query.relevant[0]] = (right_score, 1.0)
+        pairs[query.text, query.hard[0]] = (wrong_score, 0.0)
     return np.array(list(pairs.values()))
 
 

@@ -256,20 +256,15 @@ def _padded(table: Sequence[Sequence[str]]) -> list[str]:
     lengths = set(map(len, table))
     if len(table) < 2 or len(lengths) > 1:
         return list(map(_markdown_row, table))
-    widths = []
+    columns = []
     for column in zip(*table, strict=True):
-        widths.append(max(3, *map(len, column)))
-    lines = []
-    for row in table:
-        cells = []
-        for text, width, rule in zip(row, widths, table[1], strict=True):
-            fill = "-" if row is table[1] else " "
-            if rule.startswith(":"):
-                cells.append(text.ljust(width, fill))
-            else:
-                cells.append(text.rjust(width, fill))
-        lines.append(_markdown_row(cells))
-    return lines
+        rule = column[1]
+        width = max(3, *map(len, column))
+        pad = str.ljust if rule.startswith(":") else str.rjust
+        padded = [pad(text, width) for text in column]
+        padded[1] = pad(rule, width, "-")
+        columns.append(padded)
+    return list(map(_markdown_row, zip(*columns, strict=True)))
 
 
 def csv_table(report: Report) -> str:
@@ -358,12 +353,11 @@ def _latex_row(cells: Sequence[str]) -> str:
 
 
 def _latex_cell(report: Report, line: Line, column: Column) -> str:
+    figure = escaped(column.text(line.metrics.get(column.key)))
     interval = interval_of(report, line, column.key)
     if interval is None:
-        margin = ""
-    else:
-        margin = rf"$_{{\pm{column.text(interval.half)}}}$"
-    return escaped(column.text(line.metrics.get(column.key))) + margin
+        return figure
+    return rf"{figure}$_{{\pm{column.text(interval.half)}}}$"
 
 
 ESCAPES = str.maketrans(
