@@ -12,8 +12,8 @@ from markupsafe import Markup
 
 from nt2vr.negation.parse.query import Query
 from nt2vr.notebook import MAX_PICTURES, SHOWN, data_frame, hits_html, parts_html, side_by_side
-from nt2vr.search.embedded_gallery import EmbeddedGallery, Excerpt
-from nt2vr.search.exclusion import Exclusion, scores_of
+from nt2vr.search.embedded_gallery import EmbeddedGallery, Excerpt, SearchedClip
+from nt2vr.search.exclusion import Exclusion
 from nt2vr.search.hits import Hit
 from nt2vr.search.judge import Verdict
 from nt2vr.search.strategies import System, Vector
@@ -103,6 +103,13 @@ class Ranking:
                 clips.append(moment.video_id)
         return clips
 
+    def searched_clip(self, video_id: str) -> SearchedClip | None:
+        """Return a clip and what was searched for; None if the system has no score for it."""
+        gallery = self.gallery
+        if gallery is None or self.vector is None or video_id not in gallery.row_of:
+            return None
+        return SearchedClip(gallery, gallery.row_of[video_id], self.vector, self.exclusion)
+
     @property
     def recall(self) -> float:
         """Share of the true top ten that the index finds, by a sample; 1 for exact search."""
@@ -138,11 +145,8 @@ class Ranking:
         """The hits as rows of a table for pandas."""
         rows = []
         for hit in self.hits:
-            hit_fields = hit.as_dict()
-            row: dict[str, Any] = {"system": self.system.name}
-            for column in COLUMNS[1:]:
-                row[column] = hit_fields.get(column)
-            rows.append(row)
+            hit_fields = {**hit.as_dict(), "system": self.system.name}
+            rows.append({column: hit_fields.get(column) for column in COLUMNS})
         return rows
 
     def _repr_html_(self, pictures: int = SHOWN) -> Markup:
@@ -338,25 +342,21 @@ def _has_window(hit: Hit, video_id: str) -> bool:
 
 
 def _clip_score(ranking: Ranking, video_id: str) -> ClipScore:
-    gallery = ranking.gallery
-    vector = ranking.vector
-    row = None if gallery is None else gallery.row_of.get(video_id)
-    if gallery is None or vector is None or row is None:
+    clip = ranking.searched_clip(video_id)
+    if clip is None:
         return ClipScore(ranking.system, rank=None, score=None, best_frames=())
 
-    frames = gallery.frame_embeddings(row)
-    frame_scores = scores_of(frames, vector, ranking.exclusion)  # (F,)
-    best_rows = []
-    if len(frames) > 1:
-        best_rows = np.argsort(-frame_scores, kind="stable")[:NUM_BEST_FRAMES].tolist()
-    clip = gallery.clips(ranking.exclusion, [row])[0]
-    score = float(scores_of(clip, vector, ranking.exclusion))
+    frame_scores = clip.frame_scores  # (F,)
+    num_frames = len(frame_scores)
+    best_frames = []
+    if num_frames > 1:
+        best_frames = np.argsort(-frame_scores, kind="stable")[:NUM_BEST_FRAMES].tolist()
     return ClipScore(
         ranking.system,
         rank=ranking.ranks.get(video_id),
-        score=round(score, 4),
-        best_frames=tuple((row + 0.5) / len(frames) for row in sorted(best_rows)),
-        num_frames=len(frames),
+        score=round(clip.score, 4),
+        best_frames=tuple((frame + 0.5) / num_frames for frame in sorted(best_frames)),
+        num_frames=num_frames,
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ MAX_FOCUSED = 20_000
 NUM_SURE = 10
 # Nearest clips of which an index misses hardly any.
 NUM_RELIABLE = 100
+EVERY_ROW = slice(None)
 
 
 @dataclass(frozen=True)
@@ -93,30 +95,25 @@ class EmbeddedGallery:
         return self._best_of(k, vector, exclusion)
 
     def _best_of(
-        self, k: int, vector: Vectors, exclusion: Exclusion, rows: Rows | None = None
+        self, k: int, vector: Vectors, exclusion: Exclusion, rows: Rows | slice = EVERY_ROW
     ) -> tuple[Vectors, Rows]:
         """Return scores and rows of the best k clips: of some rows, which ascend, or of all."""
         scores = scores_of(self.clips(exclusion, rows), vector, exclusion)
-        if rows is None:
-            rows = np.arange(len(scores))
-        best = best_rows(scores, rows, min(k, len(rows)))
-        return scores[best], rows[best]
+        scored_rows = np.arange(len(self.embeddings))[rows]
+        best = best_rows(scores, scored_rows, min(k, len(scores)))
+        return scores[best], scored_rows[best]
 
     def clips(
-        self, exclusion: Exclusion | None = None, rows: Sequence[int] | Rows | None = None
+        self, exclusion: Exclusion | None = None, rows: Sequence[int] | Rows | slice = EVERY_ROW
     ) -> Vectors:
         """Return the clips of some rows, or all, as a query sees them: (n, D).
 
         They are pooled again if the query weighs frames.
         """
         if exclusion is None or exclusion.focus is None:
-            if rows is None:
-                return self.embeddings
             return self.embeddings[rows]
-        frame_rows = self.frame_rows if rows is None else self.frame_rows[rows]
-        if not len(frame_rows):
-            return self.embeddings[:0]
-        pooled = []
+        frame_rows = self.frame_rows[rows]
+        pooled = [self.embeddings[:0]]
         for start in range(0, len(frame_rows), CHUNK):
             frames = self.all_frames[frame_rows[start : start + CHUNK]]
             pooled.append(focused(frames, exclusion.focus))
@@ -174,6 +171,31 @@ class EmbeddedGallery:
             refused=self.notice,
             compared_frames=compared_frames,
         )
+
+
+class SearchedClip(NamedTuple):
+    """A clip of a gallery, and what a system searched for."""
+
+    gallery: EmbeddedGallery
+    row: int
+    vector: Vectors  # (D,)
+    exclusion: Exclusion | None
+
+    @property
+    def embedding(self) -> Vectors:
+        """The clip as the query sees it, (D,)."""
+        embedding: Vectors = self.gallery.clips(self.exclusion, [self.row])[0]
+        return embedding
+
+    @property
+    def score(self) -> float:
+        return float(scores_of(self.embedding, self.vector, self.exclusion))
+
+    @property
+    def frame_scores(self) -> Vectors:
+        """The score of each frame as if it were a clip: (F,)."""
+        frames = self.gallery.frame_embeddings(self.row)
+        return scores_of(frames, self.vector, self.exclusion)
 
 
 @dataclass(frozen=True)
