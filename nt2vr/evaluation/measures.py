@@ -45,6 +45,7 @@ LENIENT = "negated class"
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]  # (N,), of queries
 Ranks = NDArray[np.int32]  # (Q,), 1 is best
+Shares = NDArray[np.float32]  # (Q,), 0 to 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,9 +66,9 @@ class Measured:
     """
 
     ranks: Ranks
-    ordered: NDArray[np.float32]
-    tied: NDArray[np.float32]
-    violations: NDArray[np.float32]
+    ordered: Shares
+    tied: Shares
+    violations: Shares
     first: Rows = field(default_factory=lambda: np.zeros((0, FIRST_PAGE), np.int32))
     video_ranks: Ranks = field(default_factory=lambda: np.zeros(0, np.int32))
     pair_scores: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 2), np.float32))
@@ -232,9 +233,9 @@ def _exclusion(queries: JudgedQueries, positions: Positions, measured: Measured)
     return metrics
 
 
-def _with_value(values: NDArray[np.float32], positions: Positions) -> Positions:
-    """Return the positions at which a value is not NaN."""
-    return positions[~np.isnan(values[positions])]
+def _with_value(shares: Shares, positions: Positions) -> Positions:
+    """Return the positions at which a share is not NaN."""
+    return positions[~np.isnan(shares[positions])]
 
 
 def _pictures(queries: JudgedQueries, positions: Positions, measured: Measured) -> MetricValues:
@@ -355,7 +356,7 @@ def positions_by_group(queries: JudgedQueries, positions: Positions) -> dict[str
     return by_suffix
 
 
-def retrieval_values(ranks: NDArray[np.integer[Any]]) -> dict[str, Array]:
+def retrieval_values(ranks: Ranks) -> dict[str, Array]:
     """Per-query values (Q,) of R@1, R@5, R@10 (100 or 0) and of MIR, the mean inverted rank."""
     values = {recall(k): np.where(ranks <= k, 100.0, 0.0) for k in KS}
     values[MIR] = 1 / ranks.astype(np.float64)

@@ -61,7 +61,7 @@ def measure_block(
     ordered, tied = ordered_shares(scores, relevant, hard)
     violations, first = _first_page(vectors, scores, queries, relevant)
     return Measured(
-        ranks=first_ranks(scores, relevant).astype(np.int32),
+        ranks=first_ranks(scores, relevant),
         ordered=ordered.astype(np.float32),
         tied=tied.astype(np.float32),
         violations=violations.astype(np.float32),
@@ -183,7 +183,7 @@ def inner_products(queries: Vectors, videos: Vectors) -> Scores:
     return scores
 
 
-def first_ranks(scores: Scores, right: Mask) -> NDArray[np.int64]:
+def first_ranks(scores: Scores, right: Mask) -> Ranks:
     """Rank of each query's best relevant video, 1 is best: (Q,).
 
         rank = 1 + number of other videos that score at least as high
@@ -193,7 +193,7 @@ def first_ranks(scores: Scores, right: Mask) -> NDArray[np.int64]:
     scores = _against(scores, right)
     best_scores = np.where(right, scores, -np.inf).max(axis=1, keepdims=True)  # (Q, 1)
     is_ahead = ~right & (scores >= best_scores)
-    ranks: NDArray[np.int64] = 1 + is_ahead.sum(axis=1)
+    ranks: Ranks = 1 + is_ahead.sum(axis=1, dtype=np.int32)
     return ranks
 
 
@@ -304,9 +304,10 @@ def measure_choices(
     """
     clips = videos[[question.relevant[0] for question in questions]]  # (Q, D), or (Q, F, D)
     scores = _answer_scores(clips, vectors, exclusions, gallery=videos)
+    num_questions = len(questions)
     right_scores = scores.diagonal()
-    wrong_scores = scores[:, len(questions) :]
-    ranks = np.ones(len(questions), np.int32)
+    wrong_scores = scores[:, num_questions:]
+    ranks = np.ones(num_questions, np.int32)
     for row, question in enumerate(questions):
         of_question = wrong_scores[row, np.searchsorted(text_rows, question.others)]
         if question.kind == LENIENT:
@@ -316,13 +317,13 @@ def measure_choices(
             is_ahead = ~(of_question < right_scores[row])
         ranks[row] += is_ahead.sum()
 
-    no_value = np.full(len(questions), np.nan, np.float32)
+    no_value = np.full(num_questions, np.nan, np.float32)
     return Measured(
         ranks=ranks,
         ordered=no_value,
         tied=no_value,
         violations=no_value,
-        first=np.full((len(questions), FIRST_PAGE), -1, np.int32),
+        first=np.full((num_questions, FIRST_PAGE), -1, np.int32),
     )
 
 

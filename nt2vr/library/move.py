@@ -197,16 +197,16 @@ def _outcome(
 ) -> Moved:
     """Say what became of each file."""
     recognised_ids = {file.id for file in recognised.values()}
-    other_ids = set()
+    others = {}
     for file_id, file in listed_files.items():
         # A manifest lists files that do not exist, too, with the reason.
         if not file.reason and file_id not in recognised_ids:
-            other_ids.add(file_id)
+            others[file_id] = file
 
     unrecognised = [file_id for file_id in indexed if file_id not in recognised]
-    changed = [file_id for file_id in unrecognised if file_id in other_ids]
-    missing = [file_id for file_id in unrecognised if file_id not in other_ids]
-    new = [file_id for file_id in listed_files if file_id in other_ids and file_id not in stored]
+    changed = [file_id for file_id in unrecognised if file_id in others]
+    missing = [file_id for file_id in unrecognised if file_id not in others]
+    new = [file_id for file_id in others if file_id not in stored]
 
     # A folder above the former one still reads it.
     is_left_behind = is_available(source) and not source.path.is_relative_to(target.path)

@@ -474,9 +474,10 @@ def _pool_stored(
 
     rows = stored.find(keys)
     pooled = stored.rows()
-    if len(rows) and np.array_equal(rows, np.arange(rows[0], rows[0] + len(rows))):
+    are_consecutive = (np.diff(rows) == 1).all()
+    if len(rows) and are_consecutive:
         # A slice is not copied.
-        return pooled[rows[0] : rows[0] + len(rows)]
+        return pooled[rows[0] : rows[-1] + 1]
     return pooled[rows]
 
 

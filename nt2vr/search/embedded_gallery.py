@@ -80,19 +80,22 @@ class EmbeddedGallery:
         if exclusion is None:
             return self._nearest(vector, k)
 
-        if exclusion.focus is not None:
-            if len(self.embeddings) <= MAX_FOCUSED:
-                return self._best_of(k, vector, exclusion)
-            _, rows = self._nearest(vector, max(k, SHORTLIST))
-            return self._best_of(k, vector, exclusion, np.sort(rows))
-
-        if self.contents is not None:
+        if self._has_shortlist(exclusion):
             products, rows = self._nearest(vector, max(k, SHORTLIST))
             scores, best = self._best_of(k, vector, exclusion, np.sort(rows))
+            if exclusion.focus is not None:
+                return scores, best
             # Clips outside the shortlist have smaller products, and an exclusion only lowers them.
             if len(scores) and scores[:NUM_SURE][-1] >= products[:NUM_RELIABLE][-1]:
                 return scores, best
         return self._best_of(k, vector, exclusion)
+
+    def _has_shortlist(self, exclusion: Exclusion) -> bool:
+        """Return whether the index chooses the clips that are scored with an exclusion."""
+        if exclusion.focus is not None:
+            return len(self.embeddings) > MAX_FOCUSED
+        # Only an approximate index answers with contents.
+        return self.contents is not None
 
     def _best_of(
         self, k: int, vector: Vectors, exclusion: Exclusion, rows: Rows | slice = EVERY_ROW
