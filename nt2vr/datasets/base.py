@@ -24,6 +24,7 @@ SPLITS: Mapping[str, Split] = {
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 # By video id.
 Captions = dict[str, list[str]]
+Splits = dict[Split, Captions]
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ import numpy as np
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.evaluation.columns import (
     Column,
-    ColumnGroup,
+    TableGroups,
 )
 from nt2vr.evaluation.differences import Difference, Pair, paired_differences
 from nt2vr.evaluation.intervals import (
@@ -166,7 +166,7 @@ class Presentation(ABC):
         """Return the metrics that a system's line in tables shows."""
 
     @abstractmethod
-    def groups(self, report: "Report", measured: Collection[str]) -> list[tuple[ColumnGroup, ...]]:
+    def groups(self, report: "Report", measured: Collection[str]) -> list[TableGroups]:
         """Return the groups of columns of each table, measured or not; `measured` are the metrics of all lines."""
 
     @abstractmethod

@@ -13,6 +13,7 @@ from nt2vr.evaluation.columns import (
     GROUPS,
     Column,
     ColumnGroup,
+    TableGroups,
 )
 from nt2vr.evaluation.differences import Difference, verdict_text
 from nt2vr.evaluation.intervals import Interval
@@ -21,6 +22,9 @@ from nt2vr.evaluation.remarks import kind_counts
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.roles import REFERENCE
 from nt2vr.files import SafeCsv
+
+# By key: a name such as "Composed R@1", and the column.
+NamedColumns = dict[str, tuple[str, Column]]
 
 
 class Line(NamedTuple):
@@ -41,7 +45,7 @@ class Line(NamedTuple):
 class Table(NamedTuple):
     """The groups of columns with any value, and the lines with any."""
 
-    groups: tuple[ColumnGroup, ...]
+    groups: TableGroups
     lines: tuple[Line, ...]
 
     @property
@@ -103,7 +107,7 @@ def lines_of(report: Report) -> list[Line]:
     return lines
 
 
-def groups_of(report: Report) -> list[tuple[ColumnGroup, ...]]:
+def groups_of(report: Report) -> list[TableGroups]:
     """Return the groups of columns of each table, measured or not."""
     return report.presentation.groups(report, keys_of(lines_of(report)))
 
@@ -131,13 +135,13 @@ def _cell(report: Report, line: Line, column: Column) -> str:
     return f"{figure} ±{column.text(interval.half)}"
 
 
-def named_columns(report: Report) -> dict[str, tuple[str, Column]]:
-    """Return each measure of the tables by its key: a name such as "Composed R@1", and its column."""
+def named_columns(report: Report) -> NamedColumns:
+    """Return each measure of the tables."""
     return _named(chain(*groups_of(report)))
 
 
-def _named(groups: Iterable[ColumnGroup]) -> dict[str, tuple[str, Column]]:
-    columns: dict[str, tuple[str, Column]] = {}
+def _named(groups: Iterable[ColumnGroup]) -> NamedColumns:
+    columns: NamedColumns = {}
     for group in groups:
         for name, column in zip(group.names, group.columns, strict=True):
             columns.setdefault(column.key, (name, column))

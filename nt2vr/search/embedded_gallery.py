@@ -13,6 +13,7 @@ from nt2vr.search.exclusion import CHUNK, Exclusion, Vectors, focused, scores_of
 from nt2vr.search.index import ExactIndex, Index, best_rows
 
 Rows = NDArray[np.int64]
+ScoredRows = tuple[Vectors, Rows]
 # Clips of an index that are scored with an exclusion.
 SHORTLIST = 10_000
 # Largest gallery whose frames are all weighted by a query: 0.5 GB of 12 frames of 512 numbers.
@@ -67,9 +68,7 @@ class EmbeddedGallery:
         rows = np.argsort(self.contents, kind="stable")
         return self.contents[rows], rows
 
-    def search(
-        self, vector: Vectors, k: int, exclusion: Exclusion | None = None
-    ) -> tuple[Vectors, Rows]:
+    def search(self, vector: Vectors, k: int, exclusion: Exclusion | None = None) -> ScoredRows:
         """Return scores and rows of the best k clips, best first; ties by row.
 
         An approximate index gives an exclusion the SHORTLIST clips nearest to the vector. All are
@@ -99,7 +98,7 @@ class EmbeddedGallery:
 
     def _best_of(
         self, k: int, vector: Vectors, exclusion: Exclusion, rows: Rows | slice = EVERY_ROW
-    ) -> tuple[Vectors, Rows]:
+    ) -> ScoredRows:
         """Return scores and rows of the best k clips: of some rows, which ascend, or of all."""
         scores = scores_of(self.clips(exclusion, rows), vector, exclusion)
         scored_rows = np.arange(len(self.embeddings))[rows]
@@ -122,7 +121,7 @@ class EmbeddedGallery:
             pooled.append(focused(frames, exclusion.focus))
         return np.concatenate(pooled)
 
-    def _nearest(self, vector: Vectors, k: int) -> tuple[Vectors, Rows]:
+    def _nearest(self, vector: Vectors, k: int) -> ScoredRows:
         """Return inner products and rows of the k clips with the largest ones."""
         (products,), (ids,) = self.index.search(vector[None], k)
         if self.contents is None:
