@@ -533,16 +533,14 @@ def _name_error(name: str, model: str, model_of_name: Mapping[str, str]) -> Conf
     for number in range(len(words) - 1, 0, -1):
         has_model_before = " ".join(words[:number]).casefold() in model_of_name
         if has_model_before and words[number].isalpha():
-            strategy = words[number].lower()
-            suggestion = did_you_mean(strategy, STRATEGIES)
-            choices = ", ".join(STRATEGIES)
-            return ConfigError(
-                f"Unknown strategy {quoted(strategy)}.{suggestion} Choose one of: {choices}."
-            )
+            return _unknown("strategy", words[number].lower(), list(STRATEGIES))
+    return _unknown("model", model, sorted(model_of_name.values()))
 
-    suggestion = did_you_mean(model, model_of_name.values())
-    choices = ", ".join(sorted(model_of_name.values()))
-    return ConfigError(f"Unknown model {quoted(model)}.{suggestion} Choose one of: {choices}.")
+
+def _unknown(kind: str, name: str, choices: Sequence[str]) -> ConfigError:
+    suggestion = did_you_mean(name, choices)
+    names = ", ".join(choices)
+    return ConfigError(f"Unknown {kind} {quoted(name)}.{suggestion} Choose one of: {names}.")
 
 
 def _parse_strength(strategy: str, text: str) -> float:

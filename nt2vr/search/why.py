@@ -374,13 +374,13 @@ def _score_backwards(
     frames = gallery.all_frames[gallery.frame_rows[[row]]]  # (1, F, D)
     backwards = np.ascontiguousarray(frames[:, ::-1])
     if exclusion is not None and exclusion.focus is not None:
-        pooled = focused(backwards, exclusion.focus)[0]
-        return round(float(scores_of(pooled, vector, exclusion)), 4)
-
-    encoder = encoder_of(ranking.system.model)
-    if encoder.embed_dim != len(vector) or encoder.stored_shape[-1] != frames.shape[-1]:
-        return None
-    # Otherwise, the model has been replaced since.
-    if not np.allclose(encoder.pool(frames)[0], gallery.embeddings[row], atol=SAME):
-        return None
-    return round(float(scores_of(encoder.pool(backwards)[0], vector, exclusion)), 4)
+        pooled = focused(backwards, exclusion.focus)
+    else:
+        encoder = encoder_of(ranking.system.model)
+        if encoder.embed_dim != len(vector) or encoder.stored_shape[-1] != frames.shape[-1]:
+            return None
+        # Otherwise, the model has been replaced since.
+        if not np.allclose(encoder.pool(frames)[0], gallery.embeddings[row], atol=SAME):
+            return None
+        pooled = encoder.pool(backwards)
+    return round(float(scores_of(pooled[0], vector, exclusion)), 4)
