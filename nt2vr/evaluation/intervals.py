@@ -14,6 +14,8 @@ from nt2vr.evaluation.queries import JudgedQueries
 
 # Percent of the resamples that an interval has.
 LEVEL = 95
+# Percentiles at its ends.
+ENDS = (2.5, 97.5)
 RESAMPLES = 1000
 SEED = 1
 # Weights in memory at a time: 16 MB.
@@ -69,13 +71,14 @@ def intervals_of_means(values: Array, units: Units) -> list[Interval | None]:
     """
     sums, counts = _by_unit(values, units)
     means = _resampled_means(sums, counts)
-    ends = [(100 - LEVEL) / 2, (100 + LEVEL) / 2]
-    lows, highs = np.percentile(means, ends, axis=0).tolist()
+    ends = np.percentile(means, ENDS, axis=0).T.tolist()  # (M, 2)
     varies = (values != values[:1]).any(axis=0)
-    intervals = []
-    for low, high, column_varies in zip(lows, highs, varies, strict=True):
-        interval = Interval(low, high) if column_varies else None
-        intervals.append(interval)
+    intervals: list[Interval | None] = []
+    for column, low_and_high in enumerate(ends):
+        if varies[column]:
+            intervals.append(Interval(*low_and_high))
+        else:
+            intervals.append(None)
     return intervals
 
 
@@ -157,7 +160,8 @@ def sign_flip_p(differences: Array, units: Units) -> float:
         signs = generator.choice(both_signs, (RESAMPLES, len(sums)))
         # The observed signs are one more combination.
         num_observed = 1
-    num_as_large = int((np.abs(signs @ sums) >= threshold).sum())
+    is_as_large = np.abs(signs @ sums) >= threshold
+    num_as_large = int(is_as_large.sum())
     return (num_observed + num_as_large) / (num_observed + len(signs))
 
 

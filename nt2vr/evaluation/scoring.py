@@ -305,26 +305,30 @@ def measure_choices(
     clips = videos[[question.relevant[0] for question in questions]]  # (Q, D), or (Q, F, D)
     scores = _answer_scores(clips, vectors, exclusions, gallery=videos)
     num_questions = len(questions)
-    right_scores = scores.diagonal()
-    wrong_scores = scores[:, num_questions:]
-    ranks = np.ones(num_questions, np.int32)
-    for row, question in enumerate(questions):
-        of_question = wrong_scores[row, np.searchsorted(text_rows, question.others)]
-        if question.kind == LENIENT:
-            is_ahead = of_question > right_scores[row]
-        else:
-            # Ties and NaN scores are ahead, too.
-            is_ahead = ~(of_question < right_scores[row])
-        ranks[row] += is_ahead.sum()
-
     no_value = np.full(num_questions, np.nan, np.float32)
     return Measured(
-        ranks=ranks,
+        ranks=_answer_ranks(scores, questions, text_rows),
         ordered=no_value,
         tied=no_value,
         violations=no_value,
         first=np.full((num_questions, FIRST_PAGE), -1, np.int32),
     )
+
+
+def _answer_ranks(scores: Scores, questions: JudgedQueries, text_rows: Rows) -> Ranks:
+    """Return the rank of each question's right answer, (Q,), by the scores (Q, Q + T) of all answers."""
+    wrong_scores = scores[:, len(questions) :]
+    ranks = np.ones(len(questions), np.int32)
+    for row, question in enumerate(questions):
+        right_score = scores[row, row]
+        of_question = wrong_scores[row, np.searchsorted(text_rows, question.others)]
+        if question.kind == LENIENT:
+            is_ahead = of_question > right_score
+        else:
+            # Ties and NaN scores are ahead, too.
+            is_ahead = ~(of_question < right_score)
+        ranks[row] += is_ahead.sum()
+    return ranks
 
 
 def _answer_scores(
