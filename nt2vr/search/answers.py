@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Self
 
 import numpy as np
 from markupsafe import Markup
@@ -26,11 +26,24 @@ SHARED = ("gallery", "thumbnail")
 # Columns of a data frame of hits.
 COLUMNS = ("system", "rank", "video_id", "score", "verdict", "start", "end")
 
-Copied = TypeVar("Copied", "Ranking", "Answer")
+
+@dataclass(frozen=True)
+class _SharingCopies:
+    """A ranking or an answer: its copies share what pickling would leave out, deep ones too."""
+
+    def __copy__(self) -> Self:
+        return replace(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        copied = {}
+        for attribute in fields(self):
+            if attribute.name not in SHARED:
+                copied[attribute.name] = deepcopy(getattr(self, attribute.name), memo)
+        return replace(self, **copied)
 
 
 @dataclass(frozen=True)
-class Ranking:
+class Ranking(_SharingCopies):
     """The result of one system.
 
     A pickled one keeps the embeddings of at most PICKLED clips, and no small pictures. A copy
@@ -76,12 +89,6 @@ class Ranking:
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self.with_excerpt(self.clips))
-
-    def __copy__(self) -> "Ranking":
-        return replace(self)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Ranking":
-        return _copied(self, memo)
 
     def with_excerpt(self, video_ids: Sequence[str]) -> "Ranking":
         """Return the ranking as it is pickled, with the embeddings of these clips, if indexed."""
@@ -225,7 +232,7 @@ class Match:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Answer(_SharingCopies):
     """A query as understood, and the ranking of each system.
 
     Attributes:
@@ -251,12 +258,6 @@ class Answer:
             own_clips_first = dict.fromkeys([*ranking.clips, *clips])
             rankings.append(ranking.with_excerpt(list(own_clips_first)))
         return {**vars(self), "rankings": tuple(rankings)}
-
-    def __copy__(self) -> "Answer":
-        return replace(self)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Answer":
-        return _copied(self, memo)
 
     def with_thumbnails(self, thumbnail: Callable[[str], bytes | None]) -> "Answer":
         rankings = [replace(ranking, thumbnail=thumbnail) for ranking in self.rankings]
@@ -358,15 +359,6 @@ def _clip_score(ranking: Ranking, video_id: str) -> ClipScore:
         best_frames=tuple((frame + 0.5) / num_frames for frame in sorted(best_frames)),
         num_frames=num_frames,
     )
-
-
-def _copied(value: Copied, memo: dict[int, Any]) -> Copied:
-    """Copy a ranking or an answer in depth, but for the fields that are SHARED."""
-    copied = {}
-    for attribute in fields(value):
-        if attribute.name not in SHARED:
-            copied[attribute.name] = deepcopy(getattr(value, attribute.name), memo)
-    return replace(value, **copied)
 
 
 def _without_empty(**values: Any) -> dict[str, Any]:
