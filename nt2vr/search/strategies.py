@@ -244,17 +244,14 @@ def _strategy_from_outside(name: str, function: Any) -> Strategy:
         try:
             returned = function(parts)
             if returned is None:
-                vector = None
-            else:
-                vector = np.asarray(returned, np.float32)
+                return None
+            vector = np.asarray(returned, np.float32)
         except Nt2vrError:
             raise
         except Exception as error:
             raise ConfigError(
                 f"The strategy {name} failed: {reason_of(error)}. Correct it."
             ) from error
-        if vector is None:
-            return None
         dim = parts.unwanted.shape[1]
         if vector.shape != (dim,) or not np.isfinite(vector).all():
             raise ConfigError(
