@@ -128,13 +128,13 @@ class MediaLookup:
                 claims[match.files[0]].add(fold(names[video_id].name))
 
         located = Located({}, {})
-        for video_id, match in matches.items():
-            if not match.files:
+        for video_id, (files, is_complete) in matches.items():
+            if not files:
                 continue
-            file = match.files[0]
-            if len(match.files) > 1:
-                located.unclear[video_id] = f"it may be {_alternatives(match.files)}"
-            elif match.is_complete or len(claims[file]) == 1:
+            file = files[0]
+            if len(files) > 1:
+                located.unclear[video_id] = f"it may be {_alternatives(files)}"
+            elif is_complete or len(claims[file]) == 1:
                 located.files[video_id] = file
             else:
                 located.unclear[video_id] = f"{file} fits another name, too"

@@ -80,7 +80,8 @@ def shrunk(picture: Pixels, limits: Limits | None) -> Pixels:
     """Shrink a picture to `shrunk_size`, if there are limits."""
     if limits is None:
         return picture
-    height, width = shrunk_size(*picture.shape[:2], limits)
+    old_height, old_width = picture.shape[:2]
+    height, width = shrunk_size(old_height, old_width, limits)
     image = Image.fromarray(picture)
     return np.asarray(image.resize((width, height), Image.Resampling.BILINEAR, reducing_gap=2.0))
 

@@ -162,13 +162,15 @@ def anchored(parts: EmbeddedParts) -> Vector | None:
 
     Source: "Seeing What's Not There", ICLR 2026, for one unwanted part.
     """
-    if parts.sentence is None or not len(parts.unwanted):
-        return parts.sentence
-    shares, *_ = np.linalg.lstsq(parts.unwanted.T, parts.sentence, rcond=None)
-    away = shares @ parts.unwanted
+    sentence = parts.sentence
+    unwanted = parts.unwanted
+    if sentence is None or not len(unwanted):
+        return sentence
+    shares, *_ = np.linalg.lstsq(unwanted.T, sentence, rcond=None)
+    away = shares @ unwanted
     if parts.anchor is not None:
         away = away - parts.anchor
-    return np.asarray(parts.sentence - parts.strength * away, np.float32)
+    return np.asarray(sentence - parts.strength * away, np.float32)
 
 
 def spherical(parts: EmbeddedParts) -> Vector | None:
@@ -185,7 +187,8 @@ def spherical(parts: EmbeddedParts) -> Vector | None:
     """
     if parts.wanted is None or not len(parts.unwanted):
         return boolean(parts)
-    cosines = np.clip(parts.unwanted.astype(np.float64) @ parts.wanted, -1, 1)
+    cosines = parts.unwanted.astype(np.float64) @ parts.wanted
+    cosines = np.clip(cosines, -1, 1)
     phi = np.arccos(parts.strength)
     half = np.arccos(cosines) / 2
     along = np.maximum(np.sin(phi + half), 1e-12)
