@@ -338,7 +338,7 @@ class Report:
         for name in JUDGED:
             rows = [getattr(query, name) for query in self.queries]
             arrays[name] = np.concatenate(rows)
-            arrays[f"num_{name}"] = np.array([len(query_rows) for query_rows in rows], np.int32)
+            arrays[f"num_{name}"] = np.array(list(map(len, rows)), np.int32)
         for name in Measured.__dataclass_fields__:
             by_system = [getattr(result.measured, name) for result in self.results]
             arrays[f"measured_{name}"] = np.stack(by_system)

@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import chain
+from itertools import chain, groupby
 from pathlib import Path
 from typing import NamedTuple
 
@@ -239,16 +239,17 @@ def _markdown_row(cells: Sequence[str]) -> str:
 
 def aligned(text: str) -> str:
     """Pad the cells of Markdown tables, so that their columns line up in a terminal."""
-    lines = []
-    table = []
-    for line in [*text.split("\n"), ""]:
-        if line.startswith("| "):
-            table.append(line.removeprefix("| ").removesuffix(" |").split(" | "))
-            continue
-        lines += _padded(table)
-        table = []
-        lines.append(line)
-    return "\n".join(lines[:-1])
+    lines: list[str] = []
+    for is_table, group in groupby(text.split("\n"), lambda line: line.startswith("| ")):
+        if is_table:
+            lines += _padded(list(map(_cells_of, group)))
+        else:
+            lines += group
+    return "\n".join(lines)
+
+
+def _cells_of(row: str) -> list[str]:
+    return row.removeprefix("| ").removesuffix(" |").split(" | ")
 
 
 def _padded(table: Sequence[Sequence[str]]) -> list[str]:
