@@ -24,7 +24,7 @@ from nt2vr.evaluation.built_in import world_benchmark
 from nt2vr.evaluation.embed_media import EmbeddedVideos, Vectors
 from nt2vr.evaluation.measures import summarise
 from nt2vr.evaluation.metric_names import COMPOSED_HARD_PAIRS, COMPOSED_MIR
-from nt2vr.evaluation.queries import JudgedQuery, mask, row_array
+from nt2vr.evaluation.queries import JudgedQueries, JudgedQuery, mask, row_array
 from nt2vr.evaluation.scoring import score_table
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.evaluation.text_systems import parse_query, search_vectors
@@ -123,7 +123,7 @@ def typed_queries(num_clips: int = NUM_CLIPS) -> list[JudgedQuery]:
     return queries
 
 
-def excess_weight(encoder: Encoder, videos: Vectors, queries: Sequence[JudgedQuery]) -> float:
+def excess_weight(encoder: Encoder, videos: Vectors, queries: JudgedQueries) -> float:
     """Return the best α of `rectified` for the first page.
 
     It has the most right less violating clips among the first of typed sentences.
@@ -175,7 +175,7 @@ def _best(
     return best, grid[scores.index(best)]
 
 
-def calibrate(folder: Path, benchmark: TextBenchmark, typed: Sequence[JudgedQuery]) -> None:
+def calibrate(folder: Path, benchmark: TextBenchmark, typed: JudgedQueries) -> None:
     encoder = read_checkpoint(folder)
     card = encoder.card
     videos = benchmark.embed(encoder, silent).vectors

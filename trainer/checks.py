@@ -7,7 +7,7 @@ from nt2vr.datasets.load import load_dataset
 from nt2vr.datasets.splits import sample
 from nt2vr.errors import ConfigError, counted
 from nt2vr.evaluation.metric_names import COMPOSED_HARD_PAIRS, COMPOSED_MIR, NEGATED_DELTA_MIR
-from nt2vr.evaluation.queries import JudgedQuery
+from nt2vr.evaluation.queries import JudgedQueries
 from nt2vr.world import NAME
 from trainer.config import OF_DENYING, OF_TEXT, OF_VIDEOS, TrainConfig
 from trainer.data.caption_clips import read_split
@@ -102,7 +102,7 @@ def _check_queries(config: TrainConfig, validation: Dataset) -> None:
         raise _unmeasured(config, where, [*OF_VIDEOS, *measured])
 
 
-def _metrics_of(queries: Sequence[JudgedQuery]) -> list[str]:
+def _metrics_of(queries: JudgedQueries) -> list[str]:
     composed = [query for query in queries if query.kind == "composed"]
     metrics = []
     if composed:

@@ -24,6 +24,7 @@ SPLITS: Mapping[str, Split] = {
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 # By video id.
 Captions = dict[str, list[str]]
+Splits = dict[Split, Captions]
 
 
 @dataclass(frozen=True)
@@ -101,11 +102,7 @@ def split_named(name: str) -> Split:
 
 def split_in(name: str) -> Split | None:
     """Return the only split that the words of a file's or folder's name say, if there is one."""
-    splits = set[Split]()
-    for word in WORD.findall(name):
-        split = SPLITS.get(word.lower())
-        if split:
-            splits.add(split)
+    splits = {SPLITS.get(word.lower()) for word in WORD.findall(name)} - {None}
     if len(splits) == 1:
         return splits.pop()
     return None
@@ -113,16 +110,16 @@ def split_in(name: str) -> Split | None:
 
 def split_of_path(path: str) -> Split | None:
     """Return the split that a file's name says, or the nearest folder that says one."""
-    for part in reversed(Path(path).with_suffix("").parts):
-        split = split_in(part)
-        if split:
-            return split
-    return None
+    return _last_split(Path(path).with_suffix("").parts)
 
 
 def split_of_folders(path: str) -> Split | None:
     """Return the split that the nearest folder in a relative path says; None if none does."""
-    for part in reversed(path.split("/")[:-1]):
+    return _last_split(path.split("/")[:-1])
+
+
+def _last_split(parts: Sequence[str]) -> Split | None:
+    for part in reversed(parts):
         split = split_in(part)
         if split:
             return split

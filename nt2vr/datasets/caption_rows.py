@@ -232,10 +232,10 @@ def _is_text(captions: Any) -> bool:
 def _rows_of_columns(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Turn columns, each a list or an object by row, into rows; others are one row."""
     values = list(columns.values())
-    are_lists = all(isinstance(column, list) for column in values)
-    if are_lists and len(set(map(len, values))) == 1:
+    column_types = set(map(type, values))
+    if column_types == {list} and len(set(map(len, values))) == 1:
         return [dict(zip(columns, cells, strict=True)) for cells in zip(*values, strict=True)]
-    if not all(isinstance(column, dict) for column in values):
+    if column_types != {dict}:
         return [dict(columns)]
 
     rows = []

@@ -106,7 +106,7 @@ def _split_of(row: Row) -> Split:
     if row.get(split_column):
         return split_named(str(row[split_column]))
     for column in other_columns:
-        split = split_in(str(row[column])) if column in row else None
+        split = split_in(str(row.get(column, "")))
         if split:
             return split
     return "all"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nt2vr.datasets import captions, flickr, msrvtt, vatex
-from nt2vr.datasets.base import Annotations, Captions, Dataset, Loader, Split
+from nt2vr.datasets.base import Annotations, Captions, Dataset, Loader, Split, Splits
 from nt2vr.datasets.captions_file import read_captions_file
 from nt2vr.datasets.described import (
     DescribedVideos,
@@ -187,7 +187,7 @@ def _located_videos(
     return _LocatedVideos(merged, located.files, remarks)
 
 
-def _splits_of(located: _LocatedVideos) -> dict[Split, Captions]:
+def _splits_of(located: _LocatedVideos) -> Splits:
     """Return the captions by split, as annotated, or else as folders are named."""
     splits = captions_by_split(located.described)
     if splits.keys() == {"all"}:
@@ -196,7 +196,7 @@ def _splits_of(located: _LocatedVideos) -> dict[Split, Captions]:
 
 
 def _available_split(
-    name: str, splits: Mapping[Split, Captions], split: Split, or_validation: bool
+    name: str, splits: Splits, split: Split, or_validation: bool
 ) -> tuple[Split, list[str]]:
     """Return the split that is taken, with a remark if it is not the one that was named."""
     if split != "test":

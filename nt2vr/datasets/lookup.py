@@ -9,7 +9,7 @@ fits several files equally well is unclear.
 import os
 import re
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import filterfalse
 from pathlib import Path
@@ -103,14 +103,11 @@ class MediaLookup:
 
         last_part = relative.rpartition("/")[2]
         file_name = fold(last_part)
-        candidates = self._by_name.get(file_name)
-        if candidates:
-            return self._best(candidates, relative, folder, suffix_fits=True)
         short_name = stem(file_name)
-        candidates = self._by_stem.get(short_name)
+        candidates = self._by_name.get(file_name) or self._by_stem.get(short_name)
         if candidates:
-            has_suffix = short_name != file_name
-            return self._best(candidates, relative, folder, suffix_fits=not has_suffix)
+            suffix_fits = file_name in self._by_name or file_name == short_name
+            return self._best(candidates, relative, folder, suffix_fits)
 
         uploaded = UPLOADED.fullmatch(last_part)
         if uploaded:
@@ -131,13 +128,13 @@ class MediaLookup:
                 claims[match.files[0]].add(fold(names[video_id].name))
 
         located = Located({}, {})
-        for video_id, match in matches.items():
-            if not match.files:
+        for video_id, (files, is_complete) in matches.items():
+            if not files:
                 continue
-            file = match.files[0]
-            if len(match.files) > 1:
-                located.unclear[video_id] = f"it may be {_alternatives(match.files)}"
-            elif match.is_complete or len(claims[file]) == 1:
+            file = files[0]
+            if len(files) > 1:
+                located.unclear[video_id] = f"it may be {_alternatives(files)}"
+            elif is_complete or len(claims[file]) == 1:
                 located.files[video_id] = file
             else:
                 located.unclear[video_id] = f"{file} fits another name, too"
@@ -294,13 +291,10 @@ def _alternatives(paths: Sequence[str]) -> str:
 
 def unique_ids(names: Iterable[str]) -> dict[str, str]:
     """Return the id of each name: without folders and suffix, or all of it if not unique."""
-    by_stem: dict[str, set[str]] = defaultdict(set)
-    for name in names:
-        by_stem[stem(name)].add(name)
-
-    ids: dict[str, str] = {}
-    for short_name, full_names in by_stem.items():
-        is_unique = len(full_names) == 1
-        for name in full_names:
-            ids[name] = short_name if is_unique else name
+    stems = {name: stem(name) for name in names}
+    counts = Counter(stems.values())
+    ids = {}
+    for name, short_name in stems.items():
+        is_unique = counts[short_name] == 1
+        ids[name] = short_name if is_unique else name
     return ids

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from hashlib import blake2b
 
-from nt2vr.datasets.base import Captions, Split, split_of_folders
+from nt2vr.datasets.base import Captions, Split, Splits, split_of_folders
 from nt2vr.datasets.described import DescribedVideo
 from nt2vr.errors import DatasetError
 from nt2vr.media.gallery import Video
@@ -39,9 +39,9 @@ def held_out_of(video_ids: Collection[str]) -> list[str]:
     return sample_ids(video_ids, min(HELD_OUT, count))
 
 
-def captions_by_split(described: Mapping[str, DescribedVideo]) -> dict[Split, Captions]:
+def captions_by_split(described: Mapping[str, DescribedVideo]) -> Splits:
     """Return the captions that are not empty, of videos that have any, by split."""
-    splits: dict[Split, Captions] = {}
+    splits: Splits = {}
     for video_id, video in described.items():
         for split, texts in video.captions.items():
             captions = splits.setdefault(split, {})
@@ -51,19 +51,19 @@ def captions_by_split(described: Mapping[str, DescribedVideo]) -> dict[Split, Ca
     return splits
 
 
-def split_by_folder(captions: Captions, paths: Mapping[str, str]) -> dict[Split, Captions]:
+def split_by_folder(captions: Captions, paths: Mapping[str, str]) -> Splits:
     """Split videos by their folders if these name at least two splits; others are for training."""
     folder_splits = {video_id: split_of_folders(paths[video_id]) for video_id in captions}
     if len(set(folder_splits.values()) - {None}) < 2:
         return {"all": captions}
 
-    splits: dict[Split, Captions] = defaultdict(dict)
+    splits: Splits = defaultdict(dict)
     for video_id, texts in captions.items():
         splits[folder_splits[video_id] or "train"][video_id] = texts
     return dict(splits)
 
 
-def captions_of_split(name: str, splits: Mapping[Split, Captions], split: Split) -> Captions:
+def captions_of_split(name: str, splits: Splits, split: Split) -> Captions:
     """Return the captions of a split, held out if need be, see `load_dataset`."""
     if split == "all":
         all_captions: Captions = {}
@@ -80,7 +80,7 @@ def captions_of_split(name: str, splits: Mapping[Split, Captions], split: Split)
     return parts[split]
 
 
-def _training_splits(splits: Mapping[Split, Captions]) -> dict[Split, Captions]:
+def _training_splits(splits: Splits) -> dict[Split, Captions]:
     """Return the videos that are trained on, and those held out if there is no validation split."""
     training = splits.get("train", splits.get("all"))
     if training is None:
@@ -89,10 +89,8 @@ def _training_splits(splits: Mapping[Split, Captions]) -> dict[Split, Captions]:
         return {"train": training}
 
     held_out = set(held_out_of(training))
-    parts: dict[Split, Captions] = {"train": {}, "validation": {}}
+    parts: Splits = {"train": {}, "validation": {}}
     for video_id, texts in training.items():
-        if video_id in held_out:
-            parts["validation"][video_id] = texts
-        else:
-            parts["train"][video_id] = texts
+        split: Split = "validation" if video_id in held_out else "train"
+        parts[split][video_id] = texts
     return parts

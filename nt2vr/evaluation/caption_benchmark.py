@@ -23,6 +23,7 @@ from nt2vr.evaluation.dataset_queries import KINDS, judged_composed, judged_quer
 from nt2vr.evaluation.embed_media import Embed, EmbeddedVideos
 from nt2vr.evaluation.queries import (
     NO_CAPTION,
+    JudgedQueries,
     JudgedQuery,
     renumbered,
     row_numbers,
@@ -178,7 +179,7 @@ class _CaptionGallery:
 
 
 def _without_own_captions(
-    queries: Sequence[JudgedQuery], gallery: _CaptionGallery
+    queries: JudgedQueries, gallery: _CaptionGallery
 ) -> tuple[JudgedQuery, ...]:
     """Let no caption, nor a negation of one, find the video by that caption itself.
 

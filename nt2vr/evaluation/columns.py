@@ -73,6 +73,10 @@ class ColumnGroup(NamedTuple):
         return [f"{self.head} {column.head}".strip() for column in self.columns]
 
 
+# The groups of one table.
+TableGroups = tuple[ColumnGroup, ...]
+
+
 def _retrieval(kind: str) -> tuple[Column, ...]:
     return (*_recalls(kind), Column(f"{kind}/{MIR}", MIR, 3))
 

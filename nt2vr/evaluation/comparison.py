@@ -15,7 +15,7 @@ from nt2vr.evaluation.intervals import (
     intervals_of_means,
     sign_flip_p,
 )
-from nt2vr.evaluation.measures import FIRST_PAGE, Array
+from nt2vr.evaluation.measures import FIRST_PAGE, Array, Values
 from nt2vr.evaluation.queries import JudgedQuery, Mask, kinds_of
 from nt2vr.evaluation.report import Report
 from nt2vr.search.judge import Verdict
@@ -159,13 +159,7 @@ def break_down(report: Report, first: str, second: str, key: str) -> tuple[CueGr
     All queries come first, then the largest group; words with fewer than SMALLEST queries are
     joined. A ConfigError refuses systems and metrics that the report does not have.
     """
-    for name in (first, second):
-        report.check_system(name)
-        if key not in report.values[name]:
-            raise ConfigError(
-                f"{name} has no {quoted(key)}. Choose one of: {', '.join(report.values[name])}."
-            )
-    common = common_values(report.values[first][key], report.values[second][key])
+    common = common_values(_values_of(report, first, key), _values_of(report, second, key))
     positions = common.positions
     if not len(positions):
         raise ConfigError(f"{first} and {second} have no query in common for {key}. Choose others.")
@@ -173,6 +167,15 @@ def break_down(report: Report, first: str, second: str, key: str) -> tuple[CueGr
     table = np.stack([common.first, common.second, common.change], axis=1)  # (N, 3)
     cues = [report.queries[position].cue for position in positions.tolist()]
     return tuple(_groups(table, report.units[positions], cues))
+
+
+def _values_of(report: Report, system: str, key: str) -> Values:
+    """Return a system's values by a metric."""
+    report.check_system(system)
+    by_metric = report.values[system]
+    if key not in by_metric:
+        raise ConfigError(f"{system} has no {quoted(key)}. Choose one of: {', '.join(by_metric)}.")
+    return by_metric[key]
 
 
 def _groups(table: Array, units: Units, cues: Sequence[str]) -> Iterator[CueGroup]:

@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.evaluation.measures import Array, Values
-from nt2vr.evaluation.queries import JudgedQuery
+from nt2vr.evaluation.queries import JudgedQueries
 
 # Percent of the resamples that an interval has.
 LEVEL = 95
+# Percentiles at its ends.
+ENDS = (2.5, 97.5)
 RESAMPLES = 1000
 SEED = 1
 # Weights in memory at a time: 16 MB.
@@ -40,7 +42,7 @@ class Interval(NamedTuple):
         return (self.high - self.low) / 2
 
 
-def units_of(queries: Sequence[JudgedQuery]) -> Units:
+def units_of(queries: JudgedQueries) -> Units:
     """Number the queries' units, which intervals and tests resample: equal for the same relevant videos.
 
     The 20 captions of one video succeed and fail together; resampled one by one, intervals would be
@@ -69,12 +71,14 @@ def intervals_of_means(values: Array, units: Units) -> list[Interval | None]:
     """
     sums, counts = _by_unit(values, units)
     means = _resampled_means(sums, counts)
-    ends = [(100 - LEVEL) / 2, (100 + LEVEL) / 2]
-    lows, highs = np.percentile(means, ends, axis=0).tolist()
+    ends = np.percentile(means, ENDS, axis=0).T.tolist()  # (M, 2)
     varies = (values != values[:1]).any(axis=0)
-    intervals = []
-    for low, high, column_varies in zip(lows, highs, varies, strict=True):
-        intervals.append(Interval(low, high) if column_varies else None)
+    intervals: list[Interval | None] = []
+    for column, low_and_high in enumerate(ends):
+        if varies[column]:
+            intervals.append(Interval(*low_and_high))
+        else:
+            intervals.append(None)
     return intervals
 
 
@@ -147,23 +151,23 @@ def sign_flip_p(differences: Array, units: Units) -> float:
 
     # Rounding must not make equal sums differ.
     threshold = observed - 1e-9 * float(np.abs(sums).sum())
+    both_signs = (-1.0, 1.0)
     if len(sums) <= EXACT_UP_TO:
-        combinations = product((-1, 1), repeat=len(sums))
-        signs = np.array(list(combinations), np.float64)
-        is_as_large = np.abs(signs @ sums) >= threshold
-        return float(is_as_large.mean())
-
-    generator = np.random.default_rng(SEED)
-    signs = generator.choice((-1.0, 1.0), (RESAMPLES, len(sums)))
+        signs = np.array(list(product(both_signs, repeat=len(sums))))
+        num_observed = 0
+    else:
+        generator = np.random.default_rng(SEED)
+        signs = generator.choice(both_signs, (RESAMPLES, len(sums)))
+        # The observed signs are one more combination.
+        num_observed = 1
     is_as_large = np.abs(signs @ sums) >= threshold
-    # The observed signs are one of the combinations.
-    return (1 + int(is_as_large.sum())) / (1 + RESAMPLES)
+    num_as_large = int(is_as_large.sum())
+    return (num_observed + num_as_large) / (num_observed + len(signs))
 
 
 def _by_unit(values: Array, units: Units) -> tuple[Array, Array]:
     """Add up the values of each unit, (C, M), and count its queries, (C,)."""
     _, unit_rows = np.unique(units, return_inverse=True)
     counts = np.bincount(unit_rows).astype(np.float64)
-    columns = np.asarray(values, np.float64).T
-    sums = [np.bincount(unit_rows, weights=column) for column in columns]
+    sums = [np.bincount(unit_rows, weights=column) for column in values.T]
     return np.stack(sums, axis=1), counts

@@ -32,7 +32,7 @@ from nt2vr.evaluation.metric_names import (
     recall,
     violations,
 )
-from nt2vr.evaluation.queries import JudgedQuery, Rows, kinds_of
+from nt2vr.evaluation.queries import JudgedQueries, JudgedQuery, Rows, kinds_of
 from nt2vr.extension import extensions
 
 # Videos that are checked for violations.
@@ -45,6 +45,7 @@ LENIENT = "negated class"
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]  # (N,), of queries
 Ranks = NDArray[np.int32]  # (Q,), 1 is best
+Shares = NDArray[np.float32]  # (Q,), 0 to 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,9 +66,9 @@ class Measured:
     """
 
     ranks: Ranks
-    ordered: NDArray[np.float32]
-    tied: NDArray[np.float32]
-    violations: NDArray[np.float32]
+    ordered: Shares
+    tied: Shares
+    violations: Shares
     first: Rows = field(default_factory=lambda: np.zeros((0, FIRST_PAGE), np.int32))
     video_ranks: Ranks = field(default_factory=lambda: np.zeros(0, np.int32))
     pair_scores: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 2), np.float32))
@@ -96,10 +97,11 @@ class Values(NamedTuple):
     statistic: Callable[[Array], Any] | None = None
 
 
-Measure = Callable[[Sequence[JudgedQuery], Positions, Measured], dict[str, Values]]
+MetricValues = dict[str, Values]
+Measure = Callable[[JudgedQueries, Positions, Measured], MetricValues]
 
 
-def summarise(queries: Sequence[JudgedQuery], measured: Measured) -> dict[str, float]:
+def summarise(queries: JudgedQueries, measured: Measured) -> dict[str, float]:
     """Return each measure of a system, "KIND/NAME"."""
     return averages_of(metric_values(queries, measured))
 
@@ -113,13 +115,13 @@ def averages_of(metrics: Mapping[str, Values]) -> dict[str, float]:
     return averages
 
 
-def metric_values(queries: Sequence[JudgedQuery], measured: Measured) -> dict[str, Values]:
+def metric_values(queries: JudgedQueries, measured: Measured) -> MetricValues:
     """Return the per-query values of each measure, "KIND/NAME"; kinds without queries are omitted.
 
     All are in percent, differences in percentage points, except MIR and AUC (0 to 1) and ranks.
     """
     kinds = kinds_of(queries)
-    metrics: dict[str, Values] = {}
+    metrics: MetricValues = {}
     for kind in dict.fromkeys(kinds.tolist()):
         positions = np.flatnonzero(kinds == kind)
         for measure in FAMILIES.get(kind, ()):
@@ -127,22 +129,18 @@ def metric_values(queries: Sequence[JudgedQuery], measured: Measured) -> dict[st
     return metrics
 
 
-def _retrieval(
-    queries: Sequence[JudgedQuery], positions: Positions, measured: Measured
-) -> dict[str, Values]:
+def _retrieval(queries: JudgedQueries, positions: Positions, measured: Measured) -> MetricValues:
     """Measure how well queries of one kind find their videos."""
     kind = queries[positions[0]].kind
     return _of_kind(kind, positions, retrieval_values(measured.ranks[positions]))
 
 
-def _of_kind(kind: str, positions: Positions, by_name: Mapping[str, Array]) -> dict[str, Values]:
+def _of_kind(kind: str, positions: Positions, by_name: Mapping[str, Array]) -> MetricValues:
     """Name measures "KIND/NAME", given the values of each at some positions."""
     return {f"{kind}/{name}": Values(positions, values) for name, values in by_name.items()}
 
 
-def _accuracy(
-    queries: Sequence[JudgedQuery], positions: Positions, measured: Measured
-) -> dict[str, Values]:
+def _accuracy(queries: JudgedQueries, positions: Positions, measured: Measured) -> MetricValues:
     """Measure accuracy over all questions and per group, such as a template of NegBench, or fold."""
     kind = queries[positions[0]].kind
     is_right = np.where(measured.ranks == 1, 100.0, 0.0)
@@ -150,8 +148,8 @@ def _accuracy(
 
 
 def _per_group(
-    name: str, queries: Sequence[JudgedQuery], positions: Positions, values: Array
-) -> dict[str, Values]:
+    name: str, queries: JudgedQueries, positions: Positions, values: Array
+) -> MetricValues:
     """Return a measure at all positions, and of each group; `values` has one for every query."""
     metrics = {}
     for suffix, in_group in positions_by_group(queries, positions).items():
@@ -159,28 +157,24 @@ def _per_group(
     return metrics
 
 
-def _negated(
-    queries: Sequence[JudgedQuery], positions: Positions, measured: Measured
-) -> dict[str, Values]:
+def _negated(queries: JudgedQueries, positions: Positions, measured: Measured) -> MetricValues:
     """Measure how much less negated captions find the video of their original (Eq. 1)."""
-    negated_positions = []
-    original_positions = []
+    original_of = {}
     for position in positions.tolist():
         original = queries[position].original
         if original is not None:
-            negated_positions.append(position)
-            original_positions.append(original)
-    if not negated_positions:
+            original_of[position] = original
+    if not original_of:
         return {}
 
-    negated = np.array(negated_positions, np.int64)
-    before = retrieval_values(measured.ranks[original_positions])
+    negated = np.array(list(original_of), np.int64)
+    before = retrieval_values(measured.ranks[list(original_of.values())])
     after = retrieval_values(measured.ranks[negated])
     losses = {delta(name): values - after[name] for name, values in before.items()}
     return _of_kind("negated", negated, losses)
 
 
-def _typical_ranks(kind: str, positions: Positions, ranks: Ranks) -> dict[str, Values]:
+def _typical_ranks(kind: str, positions: Positions, ranks: Ranks) -> MetricValues:
     values = ranks.astype(np.float64)
     return {
         f"{kind}/{MEDIAN_RANK}": Values(positions, values, np.median),
@@ -188,9 +182,7 @@ def _typical_ranks(kind: str, positions: Positions, ranks: Ranks) -> dict[str, V
     }
 
 
-def _both_ways(
-    queries: Sequence[JudgedQuery], positions: Positions, measured: Measured
-) -> dict[str, Values]:
+def _both_ways(queries: JudgedQueries, positions: Positions, measured: Measured) -> MetricValues:
     """Measure median and mean ranks of videos, and how well videos find their captions.
 
     The latter's values are at the position of the first caption of each video.
@@ -217,9 +209,7 @@ def _both_ways(
     }
 
 
-def _exclusion(
-    queries: Sequence[JudgedQuery], positions: Positions, measured: Measured
-) -> dict[str, Values]:
+def _exclusion(queries: JudgedQueries, positions: Positions, measured: Measured) -> MetricValues:
     """Measure how well the unwanted part is excluded, by pairs of videos and by violations.
 
     Pairs are in percent, and ties count as wrong. Those of "not B" are an AUC: ties count half.
@@ -228,28 +218,27 @@ def _exclusion(
     metrics = {}
 
     with_pairs = _with_value(measured.ordered, positions)
-    ordered = measured.ordered[with_pairs].astype(np.float64)
-    if len(with_pairs) and kind == "not":
+    if len(with_pairs):
+        ordered = measured.ordered[with_pairs].astype(np.float64)
         tied = measured.tied[with_pairs].astype(np.float64)
-        metrics[NOT_AUC] = Values(with_pairs, ordered + tied / 2)
-    elif len(with_pairs):
-        metrics[f"{kind}/{HARD_PAIRS}"] = Values(with_pairs, 100 * ordered)
+        if kind == "not":
+            metrics[NOT_AUC] = Values(with_pairs, ordered + tied / 2)
+        else:
+            metrics[f"{kind}/{HARD_PAIRS}"] = Values(with_pairs, 100 * ordered)
 
     with_page = _with_value(measured.violations, positions)
-    violating = measured.violations[with_page].astype(np.float64)
     if len(with_page):
-        metrics[f"{kind}/{violations(FIRST_PAGE)}"] = Values(with_page, 100 * violating)
+        violating = 100 * measured.violations[with_page].astype(np.float64)
+        metrics[f"{kind}/{violations(FIRST_PAGE)}"] = Values(with_page, violating)
     return metrics
 
 
-def _with_value(values: NDArray[np.float32], positions: Positions) -> Positions:
-    """Return the positions at which a value is not NaN."""
-    return positions[~np.isnan(values[positions])]
+def _with_value(shares: Shares, positions: Positions) -> Positions:
+    """Return the positions at which a share is not NaN."""
+    return positions[~np.isnan(shares[positions])]
 
 
-def _pictures(
-    queries: Sequence[JudgedQuery], positions: Positions, measured: Measured
-) -> dict[str, Values]:
+def _pictures(queries: JudgedQueries, positions: Positions, measured: Measured) -> MetricValues:
     """Measure how often the right picture comes first, and the average precision; both in percent.
 
     Ties count as wrong. For the average precision, each text's pairs with a right and a wrong
@@ -258,8 +247,7 @@ def _pictures(
     positions = _with_value(measured.ordered, positions)
     is_ordered = 100 * measured.ordered.astype(np.float64)
     metrics = _per_group(PICTURE_ACCURACY, queries, positions, values=is_ordered)
-    has_scores = len(measured.pair_scores) == len(queries)
-    if not has_scores:
+    if len(measured.pair_scores) != len(queries):
         return metrics
 
     for suffix, in_group in positions_by_group(queries, positions).items():
@@ -270,23 +258,19 @@ def _pictures(
 
 
 def _distinct_pairs(
-    queries: Sequence[JudgedQuery], positions: Positions, pair_scores: NDArray[np.float32]
+    queries: JudgedQueries, positions: Positions, pair_scores: NDArray[np.float32]
 ) -> Array:
     """Return each pair of a text and a picture once, (N, 2), as `average_precision` takes it."""
     pairs: dict[tuple[str, int], tuple[float, float]] = {}
     for position in positions.tolist():
         query = queries[position]
-        right = int(query.relevant[0])
-        wrong = int(query.hard[0])
         right_score, wrong_score = pair_scores[position].tolist()
-        pairs[query.text, right] = (right_score, 1.0)
-        pairs[query.text, wrong] = (wrong_score, 0.0)
+        pairs[query.text, query.relevant[0]] = (right_score, 1.0)
+        pairs[query.text, query.hard[0]] = (wrong_score, 0.0)
     return np.array(list(pairs.values()))
 
 
-def _classes(
-    queries: Sequence[JudgedQuery], positions: Positions, measured: Measured
-) -> dict[str, Values]:
+def _classes(queries: JudgedQueries, positions: Positions, measured: Measured) -> MetricValues:
     """Measure top-1, top-5, negated top-1 and their difference.
 
     Each is of all videos, of each data set and group of classes, and the mean over data sets.
@@ -312,8 +296,8 @@ def _classes(
 
 
 def _per_data_set(
-    name: str, queries: Sequence[JudgedQuery], positions: Positions, values: Array
-) -> dict[str, Values]:
+    name: str, queries: JudgedQueries, positions: Positions, values: Array
+) -> MetricValues:
     """Return a measure of classes: of all, of each data set and group, and the mean over data sets."""
     key = f"class/{name}"
     metrics = _per_group(key, queries, positions, values)
@@ -358,9 +342,7 @@ FAMILIES: Mapping[str, Sequence[Measure]] = {
 }
 
 
-def positions_by_group(
-    queries: Sequence[JudgedQuery], positions: Positions
-) -> dict[str, Positions]:
+def positions_by_group(queries: JudgedQueries, positions: Positions) -> dict[str, Positions]:
     """Return all positions as "", then those of each group as " NAME", in alphabetical order."""
     in_group: dict[str, list[int]] = {}
     for position in positions.tolist():
@@ -374,7 +356,7 @@ def positions_by_group(
     return by_suffix
 
 
-def retrieval_values(ranks: NDArray[np.integer[Any]]) -> dict[str, Array]:
+def retrieval_values(ranks: Ranks) -> dict[str, Array]:
     """Per-query values (Q,) of R@1, R@5, R@10 (100 or 0) and of MIR, the mean inverted rank."""
     values = {recall(k): np.where(ranks <= k, 100.0, 0.0) for k in KS}
     values[MIR] = 1 / ranks.astype(np.float64)

@@ -100,7 +100,10 @@ class JudgedQuery:
         return self.kind in QUESTIONS
 
 
-def kinds_of(queries: Sequence[JudgedQuery]) -> NDArray[np.str_]:
+JudgedQueries = Sequence[JudgedQuery]
+
+
+def kinds_of(queries: JudgedQueries) -> NDArray[np.str_]:
     """Return the kind of each query: (Q,)."""
     return np.array([query.kind for query in queries], np.str_)
 

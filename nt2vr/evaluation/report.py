@@ -27,7 +27,7 @@ import numpy as np
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.evaluation.columns import (
     Column,
-    ColumnGroup,
+    TableGroups,
 )
 from nt2vr.evaluation.differences import Difference, Pair, paired_differences
 from nt2vr.evaluation.intervals import (
@@ -166,7 +166,7 @@ class Presentation(ABC):
         """Return the metrics that a system's line in tables shows."""
 
     @abstractmethod
-    def groups(self, report: "Report", measured: Collection[str]) -> list[tuple[ColumnGroup, ...]]:
+    def groups(self, report: "Report", measured: Collection[str]) -> list[TableGroups]:
         """Return the groups of columns of each table, measured or not; `measured` are the metrics of all lines."""
 
     @abstractmethod
@@ -338,7 +338,7 @@ class Report:
         for name in JUDGED:
             rows = [getattr(query, name) for query in self.queries]
             arrays[name] = np.concatenate(rows)
-            arrays[f"num_{name}"] = np.array([len(query_rows) for query_rows in rows], np.int32)
+            arrays[f"num_{name}"] = np.array(list(map(len, rows)), np.int32)
         for name in Measured.__dataclass_fields__:
             by_system = [getattr(result.measured, name) for result in self.results]
             arrays[f"measured_{name}"] = np.stack(by_system)

@@ -12,8 +12,17 @@ from numpy.typing import NDArray
 
 from nt2vr.evaluation.embed_media import Vectors
 from nt2vr.evaluation.measures import FIRST_PAGE, LENIENT, Array, Measured, Ranks
-from nt2vr.evaluation.queries import NO_CAPTION, JudgedQuery, Mask, Rows, mask, row_array
+from nt2vr.evaluation.queries import (
+    NO_CAPTION,
+    JudgedQueries,
+    JudgedQuery,
+    Mask,
+    Rows,
+    mask,
+    row_array,
+)
 from nt2vr.search.exclusion import Exclusion, averaged, focused
+from nt2vr.search.index.exact import best_first
 
 # Frames in reverse change a score by at most 1.5e-7, by rounding of the mean; neighbours differ by
 # .002.
@@ -28,7 +37,7 @@ Scores = NDArray[np.float32]  # (Q, V), higher is better
 def measure_block(
     vectors: Vectors,
     videos: Vectors,
-    queries: Sequence[JudgedQuery],
+    queries: JudgedQueries,
     num_videos: int | None = None,
     exclusions: Exclusions = (),
 ) -> Measured:
@@ -52,7 +61,7 @@ def measure_block(
     ordered, tied = ordered_shares(scores, relevant, hard)
     violations, first = _first_page(vectors, scores, queries, relevant)
     return Measured(
-        ranks=first_ranks(scores, relevant).astype(np.int32),
+        ranks=first_ranks(scores, relevant),
         ordered=ordered.astype(np.float32),
         tied=tied.astype(np.float32),
         violations=violations.astype(np.float32),
@@ -62,7 +71,7 @@ def measure_block(
 
 
 def _first_page(
-    vectors: Vectors, scores: Scores, queries: Sequence[JudgedQuery], relevant: Mask
+    vectors: Vectors, scores: Scores, queries: JudgedQueries, relevant: Mask
 ) -> tuple[Array, Rows]:
     """Return the share of violations on each query's first page, (Q,), and its rows."""
     violating = mask([query.violating for query in queries], scores.shape[1])
@@ -75,7 +84,7 @@ def _first_page(
     return violations, first
 
 
-def _pair_scores(scores: Scores, queries: Sequence[JudgedQuery]) -> Scores:
+def _pair_scores(scores: Scores, queries: JudgedQueries) -> Scores:
     """Return the scores of the right and the wrong picture of each query that has a pair: (N, 2)."""
     pairs = []
     for row, query in enumerate(queries):
@@ -88,7 +97,7 @@ def _pair_scores(scores: Scores, queries: Sequence[JudgedQuery]) -> Scores:
 def _video_scores(
     vectors: Vectors,
     videos: Vectors,
-    queries: Sequence[JudgedQuery],
+    queries: JudgedQueries,
     num_videos: int,
     exclusions: Exclusions,
 ) -> Scores:
@@ -96,21 +105,20 @@ def _video_scores(
     gallery = videos[:num_videos]
     column_of = _columns_of_substitutes(queries, num_videos)
     clips = np.concatenate([gallery, videos[list(column_of)]])
-    clip_scores = score_table(vectors, clips, exclusions, gallery)  # (Q, V + substitutes)
+    scores = score_table(vectors, clips, exclusions, gallery)  # (Q, V + substitutes)
 
-    scores = clip_scores[:, :num_videos]
     is_readable = gallery.reshape(len(gallery), -1).any(axis=1)
-    scores[:, ~is_readable] = -np.inf
-    for query, of_videos, of_clips in zip(queries, scores, clip_scores, strict=True):
+    scores[:, np.flatnonzero(~is_readable)] = -np.inf
+    for query, of_query in zip(queries, scores, strict=True):
         for video, row in query.instead.items():
             if row == NO_CAPTION:
-                of_videos[video] = -np.inf
+                of_query[video] = -np.inf
             else:
-                of_videos[video] = of_clips[column_of[row]]
-    return scores
+                of_query[video] = of_query[column_of[row]]
+    return scores[:, :num_videos]
 
 
-def _columns_of_substitutes(queries: Sequence[JudgedQuery], num_videos: int) -> dict[int, int]:
+def _columns_of_substitutes(queries: JudgedQueries, num_videos: int) -> dict[int, int]:
     """Return the column of each row that stands for a video in some query, after those of videos."""
     rows: set[int] = set()
     for query in queries:
@@ -168,14 +176,14 @@ def inner_products(queries: Vectors, videos: Vectors) -> Scores:
     """
     scores: Scores = queries @ videos.T
     first_row: dict[bytes, int] = {}
-    rows = [first_row.setdefault(video.tobytes(), row) for row, video in enumerate(videos)]
-    first_equal = np.array(rows, np.int64)
-    repeated = np.flatnonzero(first_equal != np.arange(len(videos)))
-    scores[:, repeated] = scores[:, first_equal[repeated]]
+    for row, video in enumerate(videos):
+        first_equal = first_row.setdefault(video.tobytes(), row)
+        if first_equal != row:
+            scores[:, row] = scores[:, first_equal]
     return scores
 
 
-def first_ranks(scores: Scores, right: Mask) -> NDArray[np.int64]:
+def first_ranks(scores: Scores, right: Mask) -> Ranks:
     """Rank of each query's best relevant video, 1 is best: (Q,).
 
         rank = 1 + number of other videos that score at least as high
@@ -185,7 +193,7 @@ def first_ranks(scores: Scores, right: Mask) -> NDArray[np.int64]:
     scores = _against(scores, right)
     best_scores = np.where(right, scores, -np.inf).max(axis=1, keepdims=True)  # (Q, 1)
     is_ahead = ~right & (scores >= best_scores)
-    ranks: NDArray[np.int64] = 1 + is_ahead.sum(axis=1)
+    ranks: Ranks = 1 + is_ahead.sum(axis=1, dtype=np.int32)
     return ranks
 
 
@@ -234,18 +242,15 @@ def first_rows(scores: Scores, right: Mask, k: int) -> Rows:
     Relevant videos come last in ties. -1 stands for none: fewer videos, or scores of -inf or NaN.
     """
     scores = _against(scores, np.ones(scores.shape, bool))
-    count = min(k, scores.shape[1])
     # The next lower number, so that relevant videos lose ties and nothing else.
     next_lower = np.nextafter(scores, np.float32(-np.inf))
     scores = np.where(right, next_lower, scores)
-    highest = np.argpartition(-scores, count - 1, axis=1)[:, :count]
-    best = np.sort(highest, axis=1)
-    order = np.argsort(-np.take_along_axis(scores, best, axis=1), axis=1, kind="stable")
-    best = np.take_along_axis(best, order, axis=1)
 
-    is_none = np.isneginf(np.take_along_axis(scores, best, axis=1))
+    count = min(k, scores.shape[1])
+    highest = np.argpartition(-scores, count - 1, axis=1)[:, :count]
+    best_scores, best = best_first(np.take_along_axis(scores, highest, axis=1), highest)
     rows = np.full((len(scores), k), -1, np.int32)
-    rows[:, :count] = np.where(is_none, -1, best)
+    rows[:, :count] = np.where(np.isneginf(best_scores), -1, best)
     return rows
 
 
@@ -257,9 +262,7 @@ def _against(scores: Scores, right: Mask) -> Scores:
     return np.where(np.isnan(scores), worst, scores).astype(np.float32)
 
 
-def choices_of(
-    questions: Sequence[JudgedQuery], texts: Sequence[str]
-) -> tuple[list[JudgedQuery], Rows]:
+def choices_of(questions: JudgedQueries, texts: Sequence[str]) -> tuple[list[JudgedQuery], Rows]:
     """Return the wrong answers of some questions as queries, and their rows among all texts.
 
     They deny nothing where the parts of the question are known and it has no cue.
@@ -287,7 +290,7 @@ def choices_of(
 def measure_choices(
     vectors: Vectors,
     videos: Vectors,
-    questions: Sequence[JudgedQuery],
+    questions: JudgedQueries,
     text_rows: Rows,
     exclusions: Exclusions = (),
 ) -> Measured:
@@ -301,26 +304,31 @@ def measure_choices(
     """
     clips = videos[[question.relevant[0] for question in questions]]  # (Q, D), or (Q, F, D)
     scores = _answer_scores(clips, vectors, exclusions, gallery=videos)
-    right_scores = scores.diagonal()
-    wrong_scores = scores[:, len(questions) :]
-    ranks = np.ones(len(questions), np.int32)
-    for row, question in enumerate(questions):
-        of_question = wrong_scores[row, np.searchsorted(text_rows, question.others)]
-        if question.kind == LENIENT:
-            is_ahead = of_question > right_scores[row]
-        else:
-            # Ties and NaN scores are ahead, too.
-            is_ahead = ~(of_question < right_scores[row])
-        ranks[row] += is_ahead.sum()
-
-    no_value = np.full(len(questions), np.nan, np.float32)
+    num_questions = len(questions)
+    no_value = np.full(num_questions, np.nan, np.float32)
     return Measured(
-        ranks=ranks,
+        ranks=_answer_ranks(scores, questions, text_rows),
         ordered=no_value,
         tied=no_value,
         violations=no_value,
-        first=np.full((len(questions), FIRST_PAGE), -1, np.int32),
+        first=np.full((num_questions, FIRST_PAGE), -1, np.int32),
     )
+
+
+def _answer_ranks(scores: Scores, questions: JudgedQueries, text_rows: Rows) -> Ranks:
+    """Return the rank of each question's right answer, (Q,), by the scores (Q, Q + T) of all answers."""
+    wrong_scores = scores[:, len(questions) :]
+    ranks = np.ones(len(questions), np.int32)
+    for row, question in enumerate(questions):
+        right_score = scores[row, row]
+        of_question = wrong_scores[row, np.searchsorted(text_rows, question.others)]
+        if question.kind == LENIENT:
+            is_ahead = of_question > right_score
+        else:
+            # Ties and NaN scores are ahead, too.
+            is_ahead = ~(of_question < right_score)
+        ranks[row] += is_ahead.sum()
+    return ranks
 
 
 def _answer_scores(
@@ -334,7 +342,7 @@ def _answer_scores(
     return np.asarray(scores, np.float32)
 
 
-def caption_ranks(videos: Vectors, captions: Vectors, queries: Sequence[JudgedQuery]) -> Ranks:
+def caption_ranks(videos: Vectors, captions: Vectors, queries: JudgedQueries) -> Ranks:
     """Rank of each video's best caption among all captions, 1 is best: (V,); 0 for none.
 
     Other captions of the same video do not count against the best one; ties do.

@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import chain
+from itertools import chain, groupby
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ from nt2vr.evaluation.columns import (
     GROUPS,
     Column,
     ColumnGroup,
+    TableGroups,
 )
 from nt2vr.evaluation.differences import Difference, verdict_text
 from nt2vr.evaluation.intervals import Interval
@@ -21,6 +22,9 @@ from nt2vr.evaluation.remarks import kind_counts
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.roles import REFERENCE
 from nt2vr.files import SafeCsv
+
+# By key: a name such as "Composed R@1", and the column.
+NamedColumns = dict[str, tuple[str, Column]]
 
 
 class Line(NamedTuple):
@@ -41,7 +45,7 @@ class Line(NamedTuple):
 class Table(NamedTuple):
     """The groups of columns with any value, and the lines with any."""
 
-    groups: tuple[ColumnGroup, ...]
+    groups: TableGroups
     lines: tuple[Line, ...]
 
     @property
@@ -103,7 +107,7 @@ def lines_of(report: Report) -> list[Line]:
     return lines
 
 
-def groups_of(report: Report) -> list[tuple[ColumnGroup, ...]]:
+def groups_of(report: Report) -> list[TableGroups]:
     """Return the groups of columns of each table, measured or not."""
     return report.presentation.groups(report, keys_of(lines_of(report)))
 
@@ -131,13 +135,13 @@ def _cell(report: Report, line: Line, column: Column) -> str:
     return f"{figure} ±{column.text(interval.half)}"
 
 
-def named_columns(report: Report) -> dict[str, tuple[str, Column]]:
-    """Return each measure of the tables by its key: a name such as "Composed R@1", and its column."""
+def named_columns(report: Report) -> NamedColumns:
+    """Return each measure of the tables."""
     return _named(chain(*groups_of(report)))
 
 
-def _named(groups: Iterable[ColumnGroup]) -> dict[str, tuple[str, Column]]:
-    columns: dict[str, tuple[str, Column]] = {}
+def _named(groups: Iterable[ColumnGroup]) -> NamedColumns:
+    columns: NamedColumns = {}
     for group in groups:
         for name, column in zip(group.names, group.columns, strict=True):
             columns.setdefault(column.key, (name, column))
@@ -235,16 +239,17 @@ def _markdown_row(cells: Sequence[str]) -> str:
 
 def aligned(text: str) -> str:
     """Pad the cells of Markdown tables, so that their columns line up in a terminal."""
-    lines = []
-    table = []
-    for line in [*text.split("\n"), ""]:
-        if line.startswith("| "):
-            table.append(line.removeprefix("| ").removesuffix(" |").split(" | "))
-            continue
-        lines += _padded(table)
-        table = []
-        lines.append(line)
-    return "\n".join(lines[:-1])
+    lines: list[str] = []
+    for is_table, group in groupby(text.split("\n"), lambda line: line.startswith("| ")):
+        if is_table:
+            lines += _padded(list(map(_cells_of, group)))
+        else:
+            lines += group
+    return "\n".join(lines)
+
+
+def _cells_of(row: str) -> list[str]:
+    return row.removeprefix("| ").removesuffix(" |").split(" | ")
 
 
 def _padded(table: Sequence[Sequence[str]]) -> list[str]:
@@ -256,20 +261,15 @@ def _padded(table: Sequence[Sequence[str]]) -> list[str]:
     lengths = set(map(len, table))
     if len(table) < 2 or len(lengths) > 1:
         return list(map(_markdown_row, table))
-    widths = []
+    columns = []
     for column in zip(*table, strict=True):
-        widths.append(max(3, *map(len, column)))
-    lines = []
-    for row in table:
-        cells = []
-        for text, width, rule in zip(row, widths, table[1], strict=True):
-            fill = "-" if row is table[1] else " "
-            if rule.startswith(":"):
-                cells.append(text.ljust(width, fill))
-            else:
-                cells.append(text.rjust(width, fill))
-        lines.append(_markdown_row(cells))
-    return lines
+        rule = column[1]
+        width = max(3, *map(len, column))
+        pad = str.ljust if rule.startswith(":") else str.rjust
+        padded = [pad(text, width) for text in column]
+        padded[1] = pad(rule, width, "-")
+        columns.append(padded)
+    return list(map(_markdown_row, zip(*columns, strict=True)))
 
 
 def csv_table(report: Report) -> str:
@@ -358,12 +358,11 @@ def _latex_row(cells: Sequence[str]) -> str:
 
 
 def _latex_cell(report: Report, line: Line, column: Column) -> str:
+    figure = escaped(column.text(line.metrics.get(column.key)))
     interval = interval_of(report, line, column.key)
     if interval is None:
-        margin = ""
-    else:
-        margin = rf"$_{{\pm{column.text(interval.half)}}}$"
-    return escaped(column.text(line.metrics.get(column.key))) + margin
+        return figure
+    return rf"{figure}$_{{\pm{column.text(interval.half)}}}$"
 
 
 ESCAPES = str.maketrans(

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from nt2vr.datasets.files import Files
 from nt2vr.datasets.lookup import MediaName
 from nt2vr.evaluation.embed_media import content_of, embed_files
-from nt2vr.evaluation.queries import JudgedQuery, row_numbers
+from nt2vr.evaluation.queries import JudgedQueries, row_numbers
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
@@ -25,7 +25,7 @@ class Task(NamedTuple):
     """
 
     videos: Sequence[Video]
-    queries: Sequence[JudgedQuery]
+    queries: JudgedQueries
     texts: tuple[str, ...] = ()
     averaged: Mapping[str, tuple[str, ...]] = {}
     remarks: tuple[str, ...] = ()

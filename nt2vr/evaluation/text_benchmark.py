@@ -17,7 +17,15 @@ from nt2vr.evaluation.measures import (
     Ranks,
     joined,
 )
-from nt2vr.evaluation.queries import KIND_NAMES, JudgedQuery, Mask, Rows, kinds_of, renumbered
+from nt2vr.evaluation.queries import (
+    KIND_NAMES,
+    JudgedQueries,
+    JudgedQuery,
+    Mask,
+    Rows,
+    kinds_of,
+    renumbered,
+)
 from nt2vr.evaluation.report import Presentation, Report, Result
 from nt2vr.evaluation.roles import Metrics
 from nt2vr.evaluation.scoring import caption_ranks, choices_of, measure_block, measure_choices
@@ -147,7 +155,7 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
         encoder: Encoder,
         systems: Sequence[System],
         videos: Vectors,
-        block: Sequence[JudgedQuery],
+        block: JudgedQueries,
         step: Step,
     ) -> "_MeasuredBlock":
         """Measure all systems on some queries, either questions or searches."""
@@ -235,7 +243,7 @@ class _MeasuredBlock(NamedTuple):
     captions: Vectors | None  # (C, D) what `plain` searches for with captions; None without `plain`
 
 
-def _queries_on(queries: Sequence[JudgedQuery], is_readable: Mask) -> tuple[JudgedQuery, ...]:
+def _queries_on(queries: JudgedQueries, is_readable: Mask) -> tuple[JudgedQuery, ...]:
     """Renumber the videos of queries, some of which are gone; leave out queries that lack one."""
     new_row: Rows = np.cumsum(is_readable, dtype=np.int32) - 1
 
@@ -255,7 +263,7 @@ def _queries_on(queries: Sequence[JudgedQuery], is_readable: Mask) -> tuple[Judg
     return renumbered(remaining)
 
 
-def _lost_kinds(before: Sequence[JudgedQuery], after: Sequence[JudgedQuery]) -> list[str]:
+def _lost_kinds(before: JudgedQueries, after: JudgedQueries) -> list[str]:
     """Say which kinds of queries no longer have any."""
     kinds_after = {query.kind for query in after}
     remarks = []
@@ -266,7 +274,7 @@ def _lost_kinds(before: Sequence[JudgedQuery], after: Sequence[JudgedQuery]) -> 
     return remarks
 
 
-def _blocks(queries: Sequence[JudgedQuery]) -> Iterator[Sequence[JudgedQuery]]:
+def _blocks(queries: JudgedQueries) -> Iterator[JudgedQueries]:
     """Yield at most BLOCK queries at a time, either questions or searches."""
     for _, group in groupby(queries, lambda query: query.is_question):
         alike = list(group)

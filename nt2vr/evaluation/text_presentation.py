@@ -11,6 +11,7 @@ from nt2vr.evaluation.columns import (
     PAPER,
     Column,
     ColumnGroup,
+    TableGroups,
 )
 from nt2vr.evaluation.differences import Pair
 from nt2vr.evaluation.metric_names import ACCURACY, CLASS_ACCURACY, ORIGINAL, mean_over_sets, recall
@@ -102,7 +103,7 @@ class TextPresentation(Presentation):
             return dict(metrics)
         return {key: value for key, value in metrics.items() if not key.startswith(OF_CAPTIONS)}
 
-    def groups(self, report: Report, measured: Collection[str]) -> list[tuple[ColumnGroup, ...]]:
+    def groups(self, report: Report, measured: Collection[str]) -> list[TableGroups]:
         further = [_with_subsets(measured, group) for group in OTHERS]
         # Pairs do not tell whether a model can search.
         if "pair" in report.num_queries_by_kind:
@@ -110,7 +111,7 @@ class TextPresentation(Presentation):
             hard_pairs = ColumnGroup(head, columns[:1])
             further.insert(0, hard_pairs)
 
-        groups: list[tuple[ColumnGroup, ...]] = [PAPER, HONEST]
+        groups: list[TableGroups] = [PAPER, HONEST]
         if f"video/{recall(1)}" in measured:
             groups.append(BOTH_WAYS)
         groups.append(tuple(further))

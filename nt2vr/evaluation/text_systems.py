@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from nt2vr.evaluation.embed_media import Vectors
-from nt2vr.evaluation.queries import JudgedQuery
+from nt2vr.evaluation.queries import JudgedQueries, JudgedQuery
 from nt2vr.models.card import Card
 from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.query import Query, understand
@@ -67,7 +67,7 @@ class SearchVectors(NamedTuple):
 def search_vectors(
     encoder: Encoder,
     systems: Sequence[System],
-    queries: Sequence[JudgedQuery],
+    queries: JudgedQueries,
     understand: Understand,
     step: Step = lambda _: None,
     averaged: Mapping[str, Sequence[str]] = MappingProxyType({}),
@@ -103,7 +103,7 @@ def search_vectors(
     return vectors
 
 
-def _parse(queries: Sequence[JudgedQuery], understand: Understand, step: Step) -> list[QueryTexts]:
+def _parse(queries: JudgedQueries, understand: Understand, step: Step) -> list[QueryTexts]:
     """Return the parts of each query; those that are not known are parsed."""
     query_parts = []
     for query in ticking(queries, lambda share: step(PARSING * share)):
@@ -136,7 +136,7 @@ def _parts_of_queries(
 def _vectors_of_system(
     encoder: Encoder,
     system: System,
-    queries: Sequence[JudgedQuery],
+    queries: JudgedQueries,
     parts_of_queries: Sequence[EmbeddedParts],
     step: Step,
 ) -> SearchVectors:

@@ -112,24 +112,25 @@ class _Walk:
             self._left_out[f"*{_suffix_of(entry)}"] += 1
 
     def _link(self, name: str, entry: "os.DirEntry[str]") -> Iterator[LibraryFile]:
+        path = entry.path
         try:
             leads_to_folder = entry.is_dir()
         except OSError as error:
             # A loop, a name that is too long, or a folder that may not be read.
             reason = f"It is a link that cannot be followed ({error.strerror})."
-            yield describe_file(name, entry.path, reason=reason)
+            yield describe_file(name, path, reason=reason)
             return
 
         is_media = self._is_media(entry)
-        if not os.path.exists(entry.path):
+        if not os.path.exists(path):
             if is_media:
-                yield describe_file(name, entry.path, reason=BROKEN)
-        elif not is_inside(entry.path, self._root):
+                yield describe_file(name, path, reason=BROKEN)
+        elif not is_inside(path, self._root):
             if is_media or leads_to_folder:
-                yield describe_file(name, entry.path, reason=OUTSIDE)
+                yield describe_file(name, path, reason=OUTSIDE)
         elif is_media and not leads_to_folder:
             # A folder within the library is walked through without its links.
-            yield describe_file(name, entry.path)
+            yield describe_file(name, path)
 
     def _is_media(self, entry: "os.DirEntry[str]") -> bool:
         return self._every_suffix or _suffix_of(entry) in SUFFIXES

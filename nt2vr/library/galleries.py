@@ -1,5 +1,6 @@
 """All galleries: the built-in one and the user's libraries, with one set of loaded models."""
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from functools import partial
 from threading import Lock
@@ -66,7 +67,7 @@ class Galleries:
         )
         self.built_in = self._open_searcher(built_in, judge=judge)
         # By library id, the least recently used one first.
-        self._open: dict[str, OpenSearcher] = {}
+        self._open = OrderedDict[str, OpenSearcher]()
         self._opening = Lock()
 
     def key(self, name: str) -> str:
@@ -91,8 +92,7 @@ class Galleries:
             self._open[key] = opened
 
             while len(self._open) > MAX_OPEN:
-                least_recent = next(iter(self._open))
-                del self._open[least_recent]
+                self._open.popitem(last=False)
         return opened.searcher
 
     def default_model(self, key: str) -> str:

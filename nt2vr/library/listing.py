@@ -16,12 +16,13 @@ from nt2vr.progress import Progress, silent
 
 def is_available(source: Source) -> bool:
     """Whether the files can be listed: an empty folder may be where a drive was mounted."""
+    path = source.path
     try:
-        if source.path.resolve() != source.path:
+        if path.resolve() != path:
             return False
-        if not source.path.is_dir():
-            return source.path.is_file()
-        with os.scandir(source.path) as entries:
+        if not path.is_dir():
+            return path.is_file()
+        with os.scandir(path) as entries:
             is_empty = next(entries, None) is None
         return source.kind == "uploads" or not is_empty
     except (OSError, RuntimeError):

@@ -197,16 +197,16 @@ def _outcome(
 ) -> Moved:
     """Say what became of each file."""
     recognised_ids = {file.id for file in recognised.values()}
-    other_ids = set()
+    others = {}
     for file_id, file in listed_files.items():
         # A manifest lists files that do not exist, too, with the reason.
         if not file.reason and file_id not in recognised_ids:
-            other_ids.add(file_id)
+            others[file_id] = file
 
     unrecognised = [file_id for file_id in indexed if file_id not in recognised]
-    changed = [file_id for file_id in unrecognised if file_id in other_ids]
-    missing = [file_id for file_id in unrecognised if file_id not in other_ids]
-    new = [file_id for file_id in listed_files if file_id in other_ids and file_id not in stored]
+    changed = [file_id for file_id in unrecognised if file_id in others]
+    missing = [file_id for file_id in unrecognised if file_id not in others]
+    new = [file_id for file_id in others if file_id not in stored]
 
     # A folder above the former one still reads it.
     is_left_behind = is_available(source) and not source.path.is_relative_to(target.path)
@@ -222,18 +222,20 @@ def _outcome(
 
 def _check_enough(moved: Moved, name: str, path: Path, force: bool) -> None:
     """Refuse a folder that has none of the files, or few of them unless it is forced."""
-    if not moved.num_files:
+    num_files = moved.num_files
+    if not num_files:
         return
 
     unchanged = "Nothing was changed."
-    if not moved.num_recognised:
-        problem = f"None of the {moved.num_files:,} files of {name} is in {path}."
-        if moved.num_files == 1:
+    num_recognised = moved.num_recognised
+    if not num_recognised:
+        problem = f"None of the {num_files:,} files of {name} is in {path}."
+        if num_files == 1:
             problem = f"The only file of {name} is not in {path}."
         raise ConfigError(f"{problem} {unchanged} Name the folder that has them now.")
 
-    if not force and moved.num_recognised < LEAST_SHARE * moved.num_files:
-        share = f"{moved.num_recognised:,} of the {counted(moved.num_files, 'file')}"
+    if not force and num_recognised < LEAST_SHARE * num_files:
+        share = f"{num_recognised:,} of the {counted(num_files, 'file')}"
         lacking = such_as([*moved.missing, *moved.changed])
         command = move_command(name, f"{shlex.quote(str(path))} --force")
         advice = f"Name a folder that has them, or go without them: {command}."

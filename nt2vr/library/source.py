@@ -98,13 +98,14 @@ class LibraryInfo:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data, for the page and for JSON."""
+        source = self.source
         summary: dict[str, Any] = {
-            "id": self.source.id,
-            "name": self.source.name,
-            "kind": self.source.kind,
-            "path": str(self.source.path),
-            "split": self.source.split,
-            "window_s": self.source.window_s,
+            "id": source.id,
+            "name": source.name,
+            "kind": source.kind,
+            "path": str(source.path),
+            "split": source.split,
+            "window_s": source.window_s,
         }
         for name, value in vars(self).items():
             if name != "source":

@@ -1,6 +1,7 @@
 """Clips of a file: the whole video, or the windows of a long one."""
 
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 from nt2vr.files import parse_json
@@ -28,8 +29,7 @@ def windows(seconds: float, num_frames: int, window_s: float) -> list[tuple[floa
     window_s = max(window_s, seconds / max_windows)
     num_windows = max(1, int(seconds / window_s + 0.5))
     starts = [number * window_s for number in range(num_windows)]
-    ends = [*starts[1:], seconds]
-    return list(zip(starts, ends, strict=True))
+    return list(pairwise([*starts, seconds]))
 
 
 def window_id(file_id: str, window: Window) -> str:

@@ -80,7 +80,8 @@ def shrunk(picture: Pixels, limits: Limits | None) -> Pixels:
     """Shrink a picture to `shrunk_size`, if there are limits."""
     if limits is None:
         return picture
-    height, width = shrunk_size(picture.shape[0], picture.shape[1], limits)
+    old_height, old_width = picture.shape[:2]
+    height, width = shrunk_size(old_height, old_width, limits)
     image = Image.fromarray(picture)
     return np.asarray(image.resize((width, height), Image.Resampling.BILINEAR, reducing_gap=2.0))
 
@@ -92,6 +93,7 @@ def _resized(picture: Pixels, height: int, width: int, framing: Framing) -> Pixe
 
 def _centre(picture: Pixels, height: int, width: int) -> Pixels:
     # Halves are rounded to even, as torchvision's CenterCrop does.
-    top = round((picture.shape[0] - height) / 2)
-    left = round((picture.shape[1] - width) / 2)
+    old_height, old_width = picture.shape[:2]
+    top = round((old_height - height) / 2)
+    left = round((old_width - width) / 2)
     return picture[top : top + height, left : left + width]

@@ -94,15 +94,16 @@ class Rows(Generic[Number]):
             file.seek(len(header) + len(self) * KEY_BYTES)
             new_digests = BytesIO(file.read())
 
+        num_known = len(self)
         num_rows = keys_size // KEY_BYTES
-        if num_rows == len(self):
+        if num_rows == num_known:
             return
         row_bytes = self._dtype.itemsize * math.prod(self._shape)
-        if num_rows < len(self) or num_rows * row_bytes > self._path.stat().st_size:
+        if num_rows < num_known or num_rows * row_bytes > self._path.stat().st_size:
             self._header = b""
             raise ValueError(f"{self.folder} has been cut off.")
 
-        for row in range(len(self), num_rows):
+        for row in range(num_known, num_rows):
             self._row_of[new_digests.read(KEY_BYTES)] = row
         mapped = np.memmap(self._path, self._dtype, "r", shape=(num_rows, *self._shape))
         self._rows = np.asarray(mapped)

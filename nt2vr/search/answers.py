@@ -5,15 +5,15 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Self
 
 import numpy as np
 from markupsafe import Markup
 
 from nt2vr.negation.parse.query import Query
 from nt2vr.notebook import MAX_PICTURES, SHOWN, data_frame, hits_html, parts_html, side_by_side
-from nt2vr.search.embedded_gallery import EmbeddedGallery, Excerpt
-from nt2vr.search.exclusion import Exclusion, scores_of
+from nt2vr.search.embedded_gallery import EmbeddedGallery, Excerpt, SearchedClip
+from nt2vr.search.exclusion import Exclusion
 from nt2vr.search.hits import Hit
 from nt2vr.search.judge import Verdict
 from nt2vr.search.strategies import System, Vector
@@ -26,11 +26,24 @@ SHARED = ("gallery", "thumbnail")
 # Columns of a data frame of hits.
 COLUMNS = ("system", "rank", "video_id", "score", "verdict", "start", "end")
 
-Copied = TypeVar("Copied", "Ranking", "Answer")
+
+@dataclass(frozen=True)
+class _SharingCopies:
+    """A ranking or an answer: its copies share what pickling would leave out, deep ones too."""
+
+    def __copy__(self) -> Self:
+        return replace(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        copied = {}
+        for attribute in fields(self):
+            if attribute.name not in SHARED:
+                copied[attribute.name] = deepcopy(getattr(self, attribute.name), memo)
+        return replace(self, **copied)
 
 
 @dataclass(frozen=True)
-class Ranking:
+class Ranking(_SharingCopies):
     """The result of one system.
 
     A pickled one keeps the embeddings of at most PICKLED clips, and no small pictures. A copy
@@ -77,12 +90,6 @@ class Ranking:
     def __getstate__(self) -> dict[str, Any]:
         return vars(self.with_excerpt(self.clips))
 
-    def __copy__(self) -> "Ranking":
-        return replace(self)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Ranking":
-        return _copied(self, memo)
-
     def with_excerpt(self, video_ids: Sequence[str]) -> "Ranking":
         """Return the ranking as it is pickled, with the embeddings of these clips, if indexed."""
         gallery = self.gallery
@@ -102,6 +109,13 @@ class Ranking:
             for moment in hit.moments:
                 clips.append(moment.video_id)
         return clips
+
+    def searched_clip(self, video_id: str) -> SearchedClip | None:
+        """Return a clip and what was searched for; None if the system has no score for it."""
+        gallery = self.gallery
+        if gallery is None or self.vector is None or video_id not in gallery.row_of:
+            return None
+        return SearchedClip(gallery, gallery.row_of[video_id], self.vector, self.exclusion)
 
     @property
     def recall(self) -> float:
@@ -138,11 +152,8 @@ class Ranking:
         """The hits as rows of a table for pandas."""
         rows = []
         for hit in self.hits:
-            hit_fields = hit.as_dict()
-            row: dict[str, Any] = {"system": self.system.name}
-            for column in COLUMNS[1:]:
-                row[column] = hit_fields.get(column)
-            rows.append(row)
+            hit_fields = {**hit.as_dict(), "system": self.system.name}
+            rows.append({column: hit_fields.get(column) for column in COLUMNS})
         return rows
 
     def _repr_html_(self, pictures: int = SHOWN) -> Markup:
@@ -221,7 +232,7 @@ class Match:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Answer(_SharingCopies):
     """A query as understood, and the ranking of each system.
 
     Attributes:
@@ -247,12 +258,6 @@ class Answer:
             own_clips_first = dict.fromkeys([*ranking.clips, *clips])
             rankings.append(ranking.with_excerpt(list(own_clips_first)))
         return {**vars(self), "rankings": tuple(rankings)}
-
-    def __copy__(self) -> "Answer":
-        return replace(self)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Answer":
-        return _copied(self, memo)
 
     def with_thumbnails(self, thumbnail: Callable[[str], bytes | None]) -> "Answer":
         rankings = [replace(ranking, thumbnail=thumbnail) for ranking in self.rankings]
@@ -338,35 +343,22 @@ def _has_window(hit: Hit, video_id: str) -> bool:
 
 
 def _clip_score(ranking: Ranking, video_id: str) -> ClipScore:
-    gallery = ranking.gallery
-    vector = ranking.vector
-    row = None if gallery is None else gallery.row_of.get(video_id)
-    if gallery is None or vector is None or row is None:
+    clip = ranking.searched_clip(video_id)
+    if clip is None:
         return ClipScore(ranking.system, rank=None, score=None, best_frames=())
 
-    frames = gallery.frame_embeddings(row)
-    frame_scores = scores_of(frames, vector, ranking.exclusion)  # (F,)
-    best_rows = []
-    if len(frames) > 1:
-        best_rows = np.argsort(-frame_scores, kind="stable")[:NUM_BEST_FRAMES].tolist()
-    clip = gallery.clips(ranking.exclusion, [row])[0]
-    score = float(scores_of(clip, vector, ranking.exclusion))
+    frame_scores = clip.frame_scores  # (F,)
+    num_frames = len(frame_scores)
+    best_frames = []
+    if num_frames > 1:
+        best_frames = np.argsort(-frame_scores, kind="stable")[:NUM_BEST_FRAMES].tolist()
     return ClipScore(
         ranking.system,
         rank=ranking.ranks.get(video_id),
-        score=round(score, 4),
-        best_frames=tuple((row + 0.5) / len(frames) for row in sorted(best_rows)),
-        num_frames=len(frames),
+        score=round(clip.score, 4),
+        best_frames=tuple((frame + 0.5) / num_frames for frame in sorted(best_frames)),
+        num_frames=num_frames,
     )
-
-
-def _copied(value: Copied, memo: dict[int, Any]) -> Copied:
-    """Copy a ranking or an answer in depth, but for the fields that are SHARED."""
-    copied = {}
-    for attribute in fields(value):
-        if attribute.name not in SHARED:
-            copied[attribute.name] = deepcopy(getattr(value, attribute.name), memo)
-    return replace(value, **copied)
 
 
 def _without_empty(**values: Any) -> dict[str, Any]:

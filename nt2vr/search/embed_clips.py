@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import groupby, islice
+from itertools import compress, groupby, islice
 from pathlib import Path
 
 import numpy as np
@@ -267,13 +267,12 @@ def _encode(
             store=store,
         )
         for batch in _decoded_batches(decoded, encoder.batch_size, by_file):
-            clips = [clip for clip, _ in batch]
+            clips, frames = zip(*batch, strict=True)
             rows.refresh()
             stored_rows = rows.find(clip.key for clip in clips)
             if (stored_rows >= 0).all():
                 yield clips, rows.rows()[stored_rows]
                 continue
-            frames = [frames for _, frames in batch]
             yield clips, embeddings_of(clips, frames, encoder, decoder)
 
 
@@ -297,10 +296,8 @@ def _path_of(decoded_clip: DecodedClip) -> Path:
 
 def _batched(decoded: Iterable[DecodedClip], size: int) -> Iterator[list[DecodedClip]]:
     remaining = iter(decoded)
-    batch = list(islice(remaining, size))
-    while batch:
+    while batch := list(islice(remaining, size)):
         yield batch
-        batch = list(islice(remaining, size))
 
 
 def embeddings_of(
@@ -427,7 +424,7 @@ def _open_stored(
     stored_rows = rows.find(clip.key for clip in clips)
     is_stored = stored_rows >= 0
     frame_rows = stored_rows[is_stored]
-    embedded_clips = [clips[number] for number in np.flatnonzero(is_stored).tolist()]
+    embedded_clips = list(compress(clips, is_stored))
     frames = rows.rows()
     keys = [clip.key for clip in embedded_clips]
     pooled = _pool_stored(
@@ -467,16 +464,18 @@ def _pool_stored(
     missing = np.flatnonzero(stored.find(keys) < 0)
     for start in range(0, len(missing), CHUNK):
         chunk = missing[start : start + CHUNK]
-        pooled_chunk = encoder.pool(frames[frame_rows[chunk]])
-        _store_or_hold(stored, [keys[row] for row in chunk], pooled_chunk)
+        chunk_keys = [keys[row] for row in chunk]
+        chunk_frames = frames[frame_rows[chunk]]
+        _store_or_hold(stored, chunk_keys, encoder.pool(chunk_frames))
     if len(missing):
         evict(_subfolders(folder), LIMITS["pooled"])
 
     rows = stored.find(keys)
     pooled = stored.rows()
-    if len(rows) and np.array_equal(rows, np.arange(rows[0], rows[0] + len(rows))):
+    are_consecutive = (np.diff(rows) == 1).all()
+    if len(rows) and are_consecutive:
         # A slice is not copied.
-        return pooled[rows[0] : rows[0] + len(rows)]
+        return pooled[rows[0] : rows[-1] + 1]
     return pooled[rows]
 
 

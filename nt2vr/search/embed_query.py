@@ -58,8 +58,9 @@ def substitutes(
 
     substitutes_by_model = {}
     for name, words in unseen_by_model.items():
-        replaced = [word for word in words if word in substitute_of]
-        substitutes_by_model[name] = {word: substitute_of[word] for word in replaced}
+        substitutes_by_model[name] = {
+            word: substitute_of[word] for word in words if word in substitute_of
+        }
     return substitutes_by_model
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from nt2vr.search.exclusion import CHUNK, Exclusion, Vectors, focused, scores_of
 from nt2vr.search.index import ExactIndex, Index, best_rows
 
 Rows = NDArray[np.int64]
+ScoredRows = tuple[Vectors, Rows]
 # Clips of an index that are scored with an exclusion.
 SHORTLIST = 10_000
 # Largest gallery whose frames are all weighted by a query: 0.5 GB of 12 frames of 512 numbers.
@@ -20,6 +22,7 @@ MAX_FOCUSED = 20_000
 NUM_SURE = 10
 # Nearest clips of which an index misses hardly any.
 NUM_RELIABLE = 100
+EVERY_ROW = slice(None)
 
 
 @dataclass(frozen=True)
@@ -65,9 +68,7 @@ class EmbeddedGallery:
         rows = np.argsort(self.contents, kind="stable")
         return self.contents[rows], rows
 
-    def search(
-        self, vector: Vectors, k: int, exclusion: Exclusion | None = None
-    ) -> tuple[Vectors, Rows]:
+    def search(self, vector: Vectors, k: int, exclusion: Exclusion | None = None) -> ScoredRows:
         """Return scores and rows of the best k clips, best first; ties by row.
 
         An approximate index gives an exclusion the SHORTLIST clips nearest to the vector. All are
@@ -78,51 +79,49 @@ class EmbeddedGallery:
         if exclusion is None:
             return self._nearest(vector, k)
 
-        if exclusion.focus is not None:
-            if len(self.embeddings) <= MAX_FOCUSED:
-                return self._best_of(k, vector, exclusion)
-            _, rows = self._nearest(vector, max(k, SHORTLIST))
-            return self._best_of(k, vector, exclusion, np.sort(rows))
-
-        if self.contents is not None:
+        if self._has_shortlist(exclusion):
             products, rows = self._nearest(vector, max(k, SHORTLIST))
             scores, best = self._best_of(k, vector, exclusion, np.sort(rows))
+            if exclusion.focus is not None:
+                return scores, best
             # Clips outside the shortlist have smaller products, and an exclusion only lowers them.
             if len(scores) and scores[:NUM_SURE][-1] >= products[:NUM_RELIABLE][-1]:
                 return scores, best
         return self._best_of(k, vector, exclusion)
 
+    def _has_shortlist(self, exclusion: Exclusion) -> bool:
+        """Return whether the index chooses the clips that are scored with an exclusion."""
+        if exclusion.focus is not None:
+            return len(self.embeddings) > MAX_FOCUSED
+        # Only an approximate index answers with contents.
+        return self.contents is not None
+
     def _best_of(
-        self, k: int, vector: Vectors, exclusion: Exclusion, rows: Rows | None = None
-    ) -> tuple[Vectors, Rows]:
+        self, k: int, vector: Vectors, exclusion: Exclusion, rows: Rows | slice = EVERY_ROW
+    ) -> ScoredRows:
         """Return scores and rows of the best k clips: of some rows, which ascend, or of all."""
         scores = scores_of(self.clips(exclusion, rows), vector, exclusion)
-        if rows is None:
-            rows = np.arange(len(scores))
-        best = best_rows(scores, rows, min(k, len(rows)))
-        return scores[best], rows[best]
+        scored_rows = np.arange(len(self.embeddings))[rows]
+        best = best_rows(scores, scored_rows, min(k, len(scores)))
+        return scores[best], scored_rows[best]
 
     def clips(
-        self, exclusion: Exclusion | None = None, rows: Sequence[int] | Rows | None = None
+        self, exclusion: Exclusion | None = None, rows: Sequence[int] | Rows | slice = EVERY_ROW
     ) -> Vectors:
         """Return the clips of some rows, or all, as a query sees them: (n, D).
 
         They are pooled again if the query weighs frames.
         """
         if exclusion is None or exclusion.focus is None:
-            if rows is None:
-                return self.embeddings
             return self.embeddings[rows]
-        frame_rows = self.frame_rows if rows is None else self.frame_rows[rows]
-        if not len(frame_rows):
-            return self.embeddings[:0]
-        pooled = []
+        frame_rows = self.frame_rows[rows]
+        pooled = [self.embeddings[:0]]
         for start in range(0, len(frame_rows), CHUNK):
             frames = self.all_frames[frame_rows[start : start + CHUNK]]
             pooled.append(focused(frames, exclusion.focus))
         return np.concatenate(pooled)
 
-    def _nearest(self, vector: Vectors, k: int) -> tuple[Vectors, Rows]:
+    def _nearest(self, vector: Vectors, k: int) -> ScoredRows:
         """Return inner products and rows of the k clips with the largest ones."""
         (products,), (ids,) = self.index.search(vector[None], k)
         if self.contents is None:
@@ -174,6 +173,31 @@ class EmbeddedGallery:
             refused=self.notice,
             compared_frames=compared_frames,
         )
+
+
+class SearchedClip(NamedTuple):
+    """A clip of a gallery, and what a system searched for."""
+
+    gallery: EmbeddedGallery
+    row: int
+    vector: Vectors  # (D,)
+    exclusion: Exclusion | None
+
+    @property
+    def embedding(self) -> Vectors:
+        """The clip as the query sees it, (D,)."""
+        embedding: Vectors = self.gallery.clips(self.exclusion, [self.row])[0]
+        return embedding
+
+    @property
+    def score(self) -> float:
+        return float(scores_of(self.embedding, self.vector, self.exclusion))
+
+    @property
+    def frame_scores(self) -> Vectors:
+        """The score of each frame as if it were a clip: (F,)."""
+        frames = self.gallery.frame_embeddings(self.row)
+        return scores_of(frames, self.vector, self.exclusion)
 
 
 @dataclass(frozen=True)

@@ -85,15 +85,19 @@ class RunEpochs:
         """
         entries = models.entries()
         visual_key = models.card(self.run, entries).visual_key
-        model_of_epoch = {0: base}
-        for epoch in self.epochs:
-            model_of_epoch[epoch] = f"{self.run} · epoch {epoch}"
         missing = []
-        for epoch, model in model_of_epoch.items():
+        for epoch in (0, *self.epochs):
+            model = self._model_of(epoch, base)
             is_absent = epoch not in ranked and model in entries
             if is_absent and models.card(model, entries).visual_key == visual_key:
                 missing.append(epoch)
         return missing
+
+    def _model_of(self, epoch: int, base: str) -> str:
+        """Return the name of an epoch that is not loaded, or of the base for 0."""
+        if not epoch:
+            return base
+        return f"{self.run} · epoch {epoch}"
 
     def rank(
         self,
@@ -110,7 +114,7 @@ class RunEpochs:
             plan: everything else of the search.
             like: a system with the strategy.
         """
-        model = f"{self.run} · epoch {epoch}" if epoch else base
+        model = self._model_of(epoch, base)
         system = replace(like, model=model)
         try:
             if epoch:

@@ -84,7 +84,8 @@ def merge_windows(clips: Sequence[ScoredClip], k: int) -> list[ClipsOfHit]:
     hits: list[ClipsOfHit] = []
     hits_of_long_video: dict[str, list[ClipsOfHit]] = defaultdict(list)
     for video, score in clips:
-        adjacent = [hit for hit in hits_of_long_video[video.long_video] if _is_next_to(video, hit)]
+        hits_of_video = hits_of_long_video[video.long_video]
+        adjacent = [hit for hit in hits_of_video if _is_next_to(video, hit)]
         if adjacent:
             # The window may close the gap between several hits.
             best, *joined = adjacent
@@ -92,15 +93,14 @@ def merge_windows(clips: Sequence[ScoredClip], k: int) -> list[ClipsOfHit]:
             for hit in joined:
                 best.extend(hit)
                 hits = _without(hits, hit)
-                hits_of_long_video[video.long_video] = _without(
-                    hits_of_long_video[video.long_video], hit
-                )
+                hits_of_video = _without(hits_of_video, hit)
+            hits_of_long_video[video.long_video] = hits_of_video
         elif len(hits) == k:
             break
         else:
             new_hit = [(video, score)]
             hits.append(new_hit)
-            hits_of_long_video[video.long_video].append(new_hit)
+            hits_of_video.append(new_hit)
     return hits
 
 

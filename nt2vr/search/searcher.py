@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache, partial
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -288,21 +288,15 @@ class Searcher:
 
         For a bad query, its error is in the list.
         """
+        check = partial(self.checked, references=plan.references)
         outcomes: list[T | Nt2vrError] = []
         for start in range(0, len(queries), QUERY_BATCH):
-            checked = []
-            for query in queries[start : start + QUERY_BATCH]:
-                checked.append(self._checked_or_error(query, plan.references))
+            batch = queries[start : start + QUERY_BATCH]
+            checked: list[QueryOrVector | Nt2vrError] = [
+                _result_or_error(check, query) for query in batch
+            ]
             prepare_texts([query for query in checked if isinstance(query, Query)], plan)
-
-            for query in checked:
-                if isinstance(query, Nt2vrError):
-                    outcomes.append(query)
-                    continue
-                try:
-                    outcomes.append(function(query))
-                except Nt2vrError as error:
-                    outcomes.append(error)
+            outcomes += [_result_or_error(function, query) for query in checked]
         return outcomes
 
     def checked(
@@ -321,16 +315,6 @@ class Searcher:
                 "or give a reference picture."
             )
         return query
-
-    def _checked_or_error(
-        self, query: str | QueryOrVector | Nt2vrError, references: Sequence[Reference]
-    ) -> QueryOrVector | Nt2vrError:
-        if isinstance(query, Nt2vrError):
-            return query
-        try:
-            return self.checked(query, references)
-        except Nt2vrError as error:
-            return error
 
     def plan(
         self,
@@ -387,6 +371,16 @@ class Searcher:
             return lambda _: None
         # The query is judged as typed: captions and the world may have words that a model lacks.
         return judge_beside(self.judge, query, references, video_of=self.video)
+
+
+def _result_or_error(function: Callable[[Any], T], query: object) -> T | Nt2vrError:
+    """Apply a function to a query, and return its error if the query is a bad one."""
+    if isinstance(query, Nt2vrError):
+        return query
+    try:
+        return function(query)
+    except Nt2vrError as error:
+        return error
 
 
 @lru_cache(MAX_UNDERSTOOD)

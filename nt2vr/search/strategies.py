@@ -162,13 +162,15 @@ def anchored(parts: EmbeddedParts) -> Vector | None:
 
     Source: "Seeing What's Not There", ICLR 2026, for one unwanted part.
     """
-    if parts.sentence is None or not len(parts.unwanted):
-        return parts.sentence
-    shares, *_ = np.linalg.lstsq(parts.unwanted.T, parts.sentence, rcond=None)
-    away = shares @ parts.unwanted
+    sentence = parts.sentence
+    unwanted = parts.unwanted
+    if sentence is None or not len(unwanted):
+        return sentence
+    shares, *_ = np.linalg.lstsq(unwanted.T, sentence, rcond=None)
+    away = shares @ unwanted
     if parts.anchor is not None:
         away = away - parts.anchor
-    return np.asarray(parts.sentence - parts.strength * away, np.float32)
+    return np.asarray(sentence - parts.strength * away, np.float32)
 
 
 def spherical(parts: EmbeddedParts) -> Vector | None:
@@ -185,7 +187,8 @@ def spherical(parts: EmbeddedParts) -> Vector | None:
     """
     if parts.wanted is None or not len(parts.unwanted):
         return boolean(parts)
-    cosines = np.clip(parts.unwanted.astype(np.float64) @ parts.wanted, -1, 1)
+    cosines = parts.unwanted.astype(np.float64) @ parts.wanted
+    cosines = np.clip(cosines, -1, 1)
     phi = np.arccos(parts.strength)
     half = np.arccos(cosines) / 2
     along = np.maximum(np.sin(phi + half), 1e-12)
@@ -244,17 +247,14 @@ def _strategy_from_outside(name: str, function: Any) -> Strategy:
         try:
             returned = function(parts)
             if returned is None:
-                vector = None
-            else:
-                vector = np.asarray(returned, np.float32)
+                return None
+            vector = np.asarray(returned, np.float32)
         except Nt2vrError:
             raise
         except Exception as error:
             raise ConfigError(
                 f"The strategy {name} failed: {reason_of(error)}. Correct it."
             ) from error
-        if vector is None:
-            return None
         dim = parts.unwanted.shape[1]
         if vector.shape != (dim,) or not np.isfinite(vector).all():
             raise ConfigError(
@@ -533,16 +533,14 @@ def _name_error(name: str, model: str, model_of_name: Mapping[str, str]) -> Conf
     for number in range(len(words) - 1, 0, -1):
         has_model_before = " ".join(words[:number]).casefold() in model_of_name
         if has_model_before and words[number].isalpha():
-            strategy = words[number].lower()
-            suggestion = did_you_mean(strategy, STRATEGIES)
-            choices = ", ".join(STRATEGIES)
-            return ConfigError(
-                f"Unknown strategy {quoted(strategy)}.{suggestion} Choose one of: {choices}."
-            )
+            return _unknown("strategy", words[number].lower(), list(STRATEGIES))
+    return _unknown("model", model, sorted(model_of_name.values()))
 
-    suggestion = did_you_mean(model, model_of_name.values())
-    choices = ", ".join(sorted(model_of_name.values()))
-    return ConfigError(f"Unknown model {quoted(model)}.{suggestion} Choose one of: {choices}.")
+
+def _unknown(kind: str, name: str, choices: Sequence[str]) -> ConfigError:
+    suggestion = did_you_mean(name, choices)
+    names = ", ".join(choices)
+    return ConfigError(f"Unknown {kind} {quoted(name)}.{suggestion} Choose one of: {names}.")
 
 
 def _parse_strength(strategy: str, text: str) -> float:

@@ -13,7 +13,7 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.embed_query import embed_texts, parts_of, texts_of, with_words
-from nt2vr.search.embedded_gallery import EmbeddedGallery, Excerpt
+from nt2vr.search.embedded_gallery import Excerpt, SearchedClip
 from nt2vr.search.exclusion import Exclusion, focused, scores_of
 from nt2vr.search.strategies import (
     STRATEGIES,
@@ -102,32 +102,6 @@ class Why:
     notice: str = ""
 
 
-class _ClipInGallery(NamedTuple):
-    """A clip of the gallery that a system ranked, and what it searched for."""
-
-    gallery: EmbeddedGallery
-    row: int
-    vector: Vector  # (D,)
-    exclusion: Exclusion | None
-
-    @property
-    def embedding(self) -> Vector:
-        """The clip as the query sees it, (D,)."""
-        embedding: Vector = self.gallery.clips(self.exclusion, [self.row])[0]
-        return embedding
-
-    @property
-    def score(self) -> float:
-        return float(scores_of(self.embedding, self.vector, self.exclusion))
-
-    def frame_scores(self) -> tuple[float, ...]:
-        """Return the scores of its frames; none for a clip of a single one."""
-        frames = self.gallery.frame_embeddings(self.row)
-        if len(frames) < 2:
-            return ()
-        return tuple(scores_of(frames, self.vector, self.exclusion).tolist())
-
-
 class _WordVariant(NamedTuple):
     """A query without one word of one of its texts."""
 
@@ -155,14 +129,18 @@ def explain(
 
 
 def _explain(ranking: Ranking, query: Query, video_id: str, encoder: Encoder) -> Why:
-    clip = _find_clip(ranking, video_id)
+    clip = ranking.searched_clip(video_id)
     if clip is None:
         return Why(ranking.system, score=None, notice=NOT_SEARCHED)
 
+    # A single frame says no more than the clip.
+    frame_scores = clip.frame_scores.tolist()
+    if len(frame_scores) < 2:
+        frame_scores = []
     why = Why(
         ranking.system,
         score=clip.score,
-        frames=clip.frame_scores(),
+        frames=tuple(frame_scores),
         notice="" if encoder.capabilities.scores_frames else NO_FRAMES,
     )
     if encoder.capabilities.given_queries_only:
@@ -182,7 +160,7 @@ def _explain(ranking: Ranking, query: Query, video_id: str, encoder: Encoder) ->
 
 
 def _take_apart(
-    why: Why, model_query: Query, clip: _ClipInGallery, encoder: Encoder, strength: float
+    why: Why, model_query: Query, clip: SearchedClip, encoder: Encoder, strength: float
 ) -> Why:
     """Add what each part and each word of a query contributes to a clip's score."""
     strategy = why.system.strategy
@@ -213,7 +191,7 @@ def _take_apart(
 def _words(
     variants: Sequence[_WordVariant],
     variant_parts: Sequence[EmbeddedParts],
-    clip: _ClipInGallery,
+    clip: SearchedClip,
     strategy: str,
 ) -> tuple[Word, ...]:
     """Return what the score of a clip owes to each word that was left out."""
@@ -224,15 +202,6 @@ def _words(
         share = None if score_without is None else score - score_without
         words.append(Word(variant.role, variant.place, variant.word, share))
     return tuple(words)
-
-
-def _find_clip(ranking: Ranking, video_id: str) -> _ClipInGallery | None:
-    """Return a clip as a system ranked it; None if the system has no score for it."""
-    gallery = ranking.gallery
-    if gallery is None or ranking.vector is None or video_id not in gallery.row_of:
-        return None
-    row = gallery.row_of[video_id]
-    return _ClipInGallery(gallery, row, ranking.vector, ranking.exclusion)
 
 
 def _embed_queries(
@@ -246,7 +215,7 @@ def _embed_queries(
     return [replace(parts_of(encoder, query, embeddings), strength=strength) for query in queries]
 
 
-def _is_same_search(clip: _ClipInGallery, vector: Vector, exclusion: Exclusion | None) -> bool:
+def _is_same_search(clip: SearchedClip, vector: Vector, exclusion: Exclusion | None) -> bool:
     """Return whether the search compared clips with the same vectors."""
     now = _compared_vectors(vector, exclusion)
     before = _compared_vectors(clip.vector, clip.exclusion)
@@ -263,13 +232,12 @@ def _compared_vectors(vector: Vector, exclusion: Exclusion | None) -> list[Vecto
     return vectors
 
 
-def _score(clip: _ClipInGallery, strategy: str, parts: EmbeddedParts) -> float | None:
+def _score(clip: SearchedClip, strategy: str, parts: EmbeddedParts) -> float | None:
     """Score a clip for other parts; None if they leave nothing to search for."""
     vector, exclusion = vector_and_exclusion(strategy, parts, clip.gallery.embeddings)
     if vector is None:
         return None
-    embedding = clip.gallery.clips(exclusion, [clip.row])[0]
-    return float(scores_of(embedding, vector, exclusion))
+    return clip._replace(vector=vector, exclusion=exclusion).score
 
 
 def _word_variants(query: Query, roles: Sequence[Role]) -> Iterator[_WordVariant]:
@@ -399,20 +367,20 @@ def scored_backwards(
 def _score_backwards(
     ranking: Ranking, video_id: str, encoder_of: Callable[[str], Encoder]
 ) -> float | None:
-    clip = _find_clip(ranking, video_id)
+    clip = ranking.searched_clip(video_id)
     if clip is None:
         return None
     gallery, row, vector, exclusion = clip
     frames = gallery.all_frames[gallery.frame_rows[[row]]]  # (1, F, D)
     backwards = np.ascontiguousarray(frames[:, ::-1])
     if exclusion is not None and exclusion.focus is not None:
-        pooled = focused(backwards, exclusion.focus)[0]
-        return round(float(scores_of(pooled, vector, exclusion)), 4)
-
-    encoder = encoder_of(ranking.system.model)
-    if encoder.embed_dim != len(vector) or encoder.stored_shape[-1] != frames.shape[-1]:
-        return None
-    # Otherwise, the model has been replaced since.
-    if not np.allclose(encoder.pool(frames)[0], gallery.embeddings[row], atol=SAME):
-        return None
-    return round(float(scores_of(encoder.pool(backwards)[0], vector, exclusion)), 4)
+        pooled = focused(backwards, exclusion.focus)
+    else:
+        encoder = encoder_of(ranking.system.model)
+        if encoder.embed_dim != len(vector) or encoder.stored_shape[-1] != frames.shape[-1]:
+            return None
+        # Otherwise, the model has been replaced since.
+        if not np.allclose(encoder.pool(frames)[0], gallery.embeddings[row], atol=SAME):
+            return None
+        pooled = encoder.pool(backwards)
+    return round(float(scores_of(pooled[0], vector, exclusion)), 4)

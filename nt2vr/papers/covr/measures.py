@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nt2vr.evaluation.measures import Array, Ranks
 from nt2vr.evaluation.metric_names import recall
-from nt2vr.evaluation.queries import kinds_of, mask
+from nt2vr.evaluation.queries import Mask, kinds_of, mask
 from nt2vr.evaluation.scoring import first_ranks, score_table, shares_among_first
 from nt2vr.models.encoder import Vectors
 from nt2vr.papers.covr.embedded_queries import EmbeddedQueries
@@ -27,8 +28,6 @@ from nt2vr.search.exclusion import Exclusion
 
 MAP_KS = (5, 10, 25, 50)
 SUBSET_KS = (1, 2, 3)
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 
 class Outcome(NamedTuple):
@@ -39,7 +38,7 @@ class Outcome(NamedTuple):
         shares: (Q,) by measure, NaN where a query has none.
     """
 
-    ranks: NDArray[np.int64]
+    ranks: Ranks
     shares: Mapping[str, Array]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.columns import Column, ColumnGroup
+from nt2vr.evaluation.columns import Column, ColumnGroup, TableGroups
 from nt2vr.evaluation.differences import Pair
 from nt2vr.evaluation.measures import Measured
 from nt2vr.evaluation.metric_names import recall, violations
@@ -142,7 +142,7 @@ class CovrPresentation(Presentation):
             with_means[f"{REMOVALS}/{name}"] = fmean(values)
         return with_means
 
-    def groups(self, report: Report, measured: Collection[str]) -> list[tuple[ColumnGroup, ...]]:
+    def groups(self, report: Report, measured: Collection[str]) -> list[TableGroups]:
         kinds = self.kinds(report)
         means = (*kinds, ALL, SEEN, UNSEEN, REMOVALS)
         labels: dict[str, None] = {}

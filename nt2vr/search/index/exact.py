@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 Vectors = NDArray[np.float32]
 Ids = NDArray[np.int64]
-ScoredIds = tuple[NDArray[np.float32], NDArray[np.int64]]  # (Q, k) each
+Scores = NDArray[np.float32]  # (Q, k) or (N,)
+ScoredIds = tuple[Scores, Ids]  # (Q, k) each
 SAMPLE_K = 10
 # Queries scored at once: 80 MB of scores of a million vectors.
 QUERIES_AT_ONCE = 20
@@ -64,7 +65,7 @@ class ExactIndex:
         return np.take_along_axis(scores, rows, axis=1), self._ids[rows]
 
 
-def best_rows(scores: NDArray[np.float32], ids: Ids, k: int) -> Ids:
+def best_rows(scores: Scores, ids: Ids, k: int) -> Ids:
     """Return the rows of the k largest of (N,) scores, best first; of equals, the lower id."""
     if k == 0:
         return np.empty(0, np.int64)
@@ -75,7 +76,7 @@ def best_rows(scores: NDArray[np.float32], ids: Ids, k: int) -> Ids:
     return rows[order[:k]]
 
 
-def best_first(scores: NDArray[np.float32], ids: Ids) -> ScoredIds:
+def best_first(scores: Scores, ids: Ids) -> ScoredIds:
     """Sort the scores (Q, k) and ids of each query: best first; of equals, the lower id."""
     order = np.lexsort((ids, -scores), axis=1)
     return np.take_along_axis(scores, order, axis=1), np.take_along_axis(ids, order, axis=1)
