@@ -27,7 +27,7 @@ from nt2vr.models.tokenizer import special_ids
 from trainer import distributed
 from trainer.config import TrainConfig
 from trainer.data.batches import Batch
-from trainer.inputs.base import EmbeddedBatch, Input
+from trainer.inputs.base import AnyInput, EmbeddedBatch
 from trainer.optimizer import Trainable, build_optimizer
 from trainer.start import Start
 
@@ -126,7 +126,7 @@ class Learner(Trainable):
 
         video = self._embed_videos(batch)
         caption, *input_texts = self._embed_texts(texts)
-        embedded_inputs: dict[type[Input[Any, Any]], Any] = {}
+        embedded_inputs: dict[type[AnyInput], Any] = {}
         embedded = EmbeddedBatch(
             video=video,
             caption=distributed.gather(caption),

@@ -2,8 +2,10 @@
 
 import random
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor
 
 from nt2vr.errors import ConfigError
@@ -62,14 +64,14 @@ class TextMeasures:
         self._captions = clips.captions("validation")
 
         parts = teacher.parts(self.sentences, self._captions)
-        self._targets = loss.target(parts).cpu().numpy()  # (N, D)
-        self._base_captions = given(parts.caption).cpu().numpy()  # (N, D)
-        self._denies = np.array([bool(sentence.unwanted) for sentence in self.sentences])  # (N,)
+        self._targets = _array(loss.target(parts))  # (N, D)
+        self._base_captions = _array(given(parts.caption))  # (N, D)
+        self._denies = ~_array(given(parts.idiom))  # (N,)
         self._directions = self._right_directions(teacher)
 
         self._idioms = unseen_idioms(self._captions)
-        paraphrases = teacher.embed([idiom.wanted for idiom in self._idioms])
-        self._paraphrases = paraphrases.cpu().numpy()
+        paraphrases = [idiom.wanted for idiom in self._idioms]
+        self._paraphrases = _array(teacher.embed(paraphrases))
         self.controls = self._measure_controls(teacher, parts)
 
     def _right_directions(self, teacher: Teacher) -> Vectors:
@@ -84,8 +86,7 @@ class TextMeasures:
         unwanted_of_next = [*unwanted[1:], *unwanted[:1]]
         with_unwanted = _embed_joined(teacher, denying, unwanted)
         with_other = _embed_joined(teacher, denying, unwanted_of_next)
-        directions: Vectors = (with_other - with_unwanted).cpu().numpy()
-        return directions
+        return _array(with_other - with_unwanted)
 
     def _measure_controls(self, teacher: Teacher, parts: PartVectors) -> dict[str, float]:
         """Measure the frozen base, and a tower that drops the unwanted part."""
@@ -93,8 +94,8 @@ class TextMeasures:
         for name, value in self(teacher.encoder).items():
             controls[f"base/{name}"] = value
 
-        wanted = parts.wanted.cpu().numpy()[self._denies]  # (M, D)
-        has_wanted = ~parts.pure.cpu().numpy()[self._denies]  # (M,)
+        wanted = _array(parts.wanted)[self._denies]  # (M, D)
+        has_wanted = ~_array(parts.pure)[self._denies]  # (M,)
         if has_wanted.any():
             order = _share_above(wanted[has_wanted], self._directions[has_wanted])
             controls[f"drop/{TEXT_ORDER}"] = order
@@ -138,6 +139,10 @@ def _embed_joined(teacher: Teacher, sentences: Sequence[Denial], phrases: Sequen
     for sentence, phrase in zip(sentences, phrases, strict=True):
         texts.append(f"{sentence.wanted} and {phrase}" if sentence.wanted else phrase)
     return teacher.embed(texts)
+
+
+def _array(tensor: Tensor) -> NDArray[Any]:
+    return tensor.cpu().numpy()
 
 
 def _mean_cosine(first: Vectors, second: Vectors) -> float:

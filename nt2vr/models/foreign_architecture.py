@@ -192,12 +192,14 @@ def _read_dict(file: Path) -> dict[str, Any]:
 
 def _complete(config: dict[str, Any], their_config: Config) -> None:
     """Write what transformers' configuration of a CLIP says, and no shape, into open_clip's."""
-    vision = dict(their_config.get("vision_config") or {})
-    text = dict(their_config.get("text_config") or {})
-    num_heads = int(vision.get("num_attention_heads", 12))
-    config["vision_cfg"]["head_width"] = config["vision_cfg"]["width"] // num_heads
-    config["text_cfg"]["heads"] = int(text.get("num_attention_heads", 8))
-    config["quick_gelu"] = vision.get("hidden_act", "quick_gelu") == "quick_gelu"
+    their_vision = dict(their_config.get("vision_config") or {})
+    their_text = dict(their_config.get("text_config") or {})
+    num_heads = int(their_vision.get("num_attention_heads", 12))
+    vision_cfg = config["vision_cfg"]
+    vision_cfg["head_width"] = vision_cfg["width"] // num_heads
+    config["text_cfg"]["heads"] = int(their_text.get("num_attention_heads", 8))
+    activation = their_vision.get("hidden_act", "quick_gelu")
+    config["quick_gelu"] = activation == "quick_gelu"
 
 
 class FittedModel(NamedTuple):

@@ -170,22 +170,23 @@ class OpenClipEncoder(FrameEncoder):
         An extension's text side gives the text as its one token.
         """
         import torch  # noqa: PLC0415  the page is up before torch is
+        from torch.nn.utils.rnn import pad_sequence  # noqa: PLC0415
 
         from nt2vr.models.short_text import encode_tokens  # noqa: PLC0415
 
         if self.text_side is not None:
             return self.encode_text(texts)[:, None]
-        batches = []
+        if not texts:
+            return np.zeros((0, 0, self.embed_dim), np.float32)
+
+        embedded_texts: list[Tensor] = []
         for start in range(0, len(texts), BATCH_SIZE):
+            batch = list(texts[start : start + BATCH_SIZE])
             with torch.inference_mode(), autocast(self._device.type, self.card.precision):
-                tokens = self._tokenizer(list(texts[start : start + BATCH_SIZE])).to(self._device)
+                tokens = self._tokenizer(batch).to(self._device)
                 embeddings = encode_tokens(self._model, tokens, MAX_TOKENS).float()
-                batches.append(embeddings.cpu().numpy())
-        longest = max((len(batch[0]) for batch in batches), default=0)
-        padded = [np.zeros((0, longest, self.embed_dim), np.float32)]
-        for batch in batches:
-            padded.append(np.pad(batch, ((0, 0), (0, longest - len(batch[0])), (0, 0))))
-        return np.concatenate(padded)
+                embedded_texts += embeddings.cpu().unbind()
+        return pad_sequence(embedded_texts, batch_first=True).numpy()
 
     @property
     def stored_shape(self) -> tuple[int, int]:

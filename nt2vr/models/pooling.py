@@ -268,10 +268,14 @@ def filled_pooling(card: Card, weights: Weights, width: int) -> nn.Module:
 
 
 def _unfilled_sequence(card: Card, weights: Weights, width: int) -> nn.Module:
-    heads = card.pooling.head.heads if card.pooling.head else None
-    layers = len({name.split(".")[1] for name in fnmatch.filter(weights, "resblocks.*")})
-    if layers > MAX_LAYERS or heads is None or not 0 < heads <= width or width % heads:
+    head = card.pooling.head
+    heads = head.heads if head else None
+    has_heads = heads is not None and 0 < heads <= width and width % heads == 0
+    block_names = fnmatch.filter(weights, "resblocks.*")
+    layers = len({name.split(".")[1] for name in block_names})
+    if layers > MAX_LAYERS or not has_heads:
         raise ValueError(f"{layers} layers of {quoted(heads)} attention heads are not supported")
+
     max_frames = len(weights["positions"])
     pooling = SequenceTransformer(width, max_frames, layers, heads)
     if max_frames < card.framing.frames:

@@ -30,16 +30,20 @@ def encode_short(model: Any, tokens: Tensor) -> Tensor:
         return encoded
 
     ends = _ends(model, tokens)  # (N,)
-    embedded = _embedded(model, tokens, int(ends.max()) + 1)  # (N, L, W)
+    longest = int(ends.max()) + 1
+    embedded = _embedded(model, tokens, longest)  # (N, L, W)
     order = ends.argsort()
     pooled = []
     with _attention(model, tokens.device):
         for rows in torch.split(order, CHUNK):
-            length = int(ends[rows].max()) + 1
-            states = _transformed(model, embedded[rows, :length])
-            at_end = states[torch.arange(len(rows), device=rows.device), ends[rows]]
+            chunk_ends = ends[rows]  # (n,)
+            length = int(chunk_ends.max()) + 1
+            states = _transformed(model, embedded[rows, :length])  # (n, L, W)
+            numbers = torch.arange(len(rows), device=rows.device)
+            at_end = states[numbers, chunk_ends]  # (n, W)
             pooled.append(model.ln_final(at_end))
-    return _projected(model, torch.cat(pooled)[order.argsort()])
+    in_order = torch.cat(pooled)[order.argsort()]
+    return _projected(model, in_order)
 
 
 def _attention(model: Any, device: torch.device) -> AbstractContextManager[None]:
@@ -65,8 +69,10 @@ def encode_tokens(model: Any, tokens: Tensor, most: int) -> Tensor:
 
     ends = _ends(model, tokens)
     length = min(most, int(ends.max()) + 1)
-    states = model.ln_final(_transformed(model, _embedded(model, tokens, length)))
-    is_text = torch.arange(length, device=ends.device) <= ends[:, None]
+    embedded = _embedded(model, tokens, length)
+    states = model.ln_final(_transformed(model, embedded))
+    positions = torch.arange(length, device=ends.device)
+    is_text = positions <= ends[:, None]
     return _projected(model, states) * is_text[..., None]
 
 
@@ -87,8 +93,7 @@ def _ends(model: Any, tokens: Tensor) -> Tensor:
 def _embedded(model: Any, tokens: Tensor, length: int) -> Tensor:
     """Return the first tokens of texts as the transformer takes them: (N, L, W)."""
     embedded: Tensor = model.token_embedding(tokens[:, :length])
-    embedded = embedded + model.positional_embedding[:length]
-    return embedded
+    return embedded + model.positional_embedding[:length]
 
 
 def _transformed(model: Any, embedded: Tensor) -> Tensor:

@@ -4,17 +4,16 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
-from typing import Any
 
 from trainer.data.clips import Clips
-from trainer.inputs.base import Input
+from trainer.inputs.base import AnyInput
 
 # A hash of everything that batches and measures take from a clip, for all clips of each split.
 Digests = Mapping[str, tuple[int, ...]]
 
 
 def digests_of(
-    training: Clips, validation: Clips, inputs: Iterable[Input[Any, Any]] = ()
+    training: Clips, validation: Clips, inputs: Iterable[AnyInput] = ()
 ) -> dict[str, tuple[int, ...]]:
     """Hash the clips of both splits, with their captions, and what the losses' inputs know of the training clips.
 
@@ -28,7 +27,7 @@ def digests_of(
     return digests
 
 
-def _digests(clips: Clips, inputs: Sequence[Input[Any, Any]]) -> tuple[int, ...]:
+def _digests(clips: Clips, inputs: Sequence[AnyInput]) -> tuple[int, ...]:
     hashes = []
     for row in range(len(clips)):
         clip_id = clips.ids[row] if clips.ids else ""

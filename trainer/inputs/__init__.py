@@ -1,9 +1,9 @@
 """What losses need in a batch besides captions, one class per need."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from trainer.inputs.base import (
+    AnyInput,
     Drawing,
     EmbeddedBatch,
     Input,
@@ -42,7 +42,7 @@ __all__ = [
 
 # Texts are embedded in this order, on which the last bits of their embeddings depend. Inputs of
 # extensions come after them.
-BUILT_IN: tuple[type[Input[Any, Any]], ...] = (
+BUILT_IN: tuple[type[AnyInput], ...] = (
     Video,
     Negated,
     Denied,
@@ -55,7 +55,7 @@ BUILT_IN: tuple[type[Input[Any, Any]], ...] = (
 
 def inputs_of(factories: Iterable[InputFactory]) -> Inputs:
     """Build the inputs that some losses name, and those that these use; join those of one class."""
-    inputs: dict[type[Input[Any, Any]], Input[Any, Any]] = {}
+    inputs: dict[type[AnyInput], AnyInput] = {}
 
     def add(factory: InputFactory) -> None:
         new_input = factory()

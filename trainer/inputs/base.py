@@ -122,23 +122,26 @@ class Input(Generic[Drawn, Embedded]):
         raise NotImplementedError
 
 
-InputFactory = Callable[[], Input[Any, Any]]
-AnyInput = TypeVar("AnyInput", bound=Input[Any, Any])
+AnyInput = Input[Any, Any]
+InputT = TypeVar("InputT", bound=AnyInput)
+InputFactory = Callable[[], AnyInput]
+# What inputs have drawn, or embedded, by their class.
+ByInput = Mapping[type[AnyInput], Any]
 
 
 class Inputs:
     """The inputs of a run's losses, one object per class, in the order in which their texts are embedded."""
 
-    def __init__(self, inputs: Iterable[Input[Any, Any]]) -> None:
+    def __init__(self, inputs: Iterable[AnyInput]) -> None:
         self._by_class = {type(loss_input): loss_input for loss_input in inputs}
 
-    def __iter__(self) -> Iterator[Input[Any, Any]]:
+    def __iter__(self) -> Iterator[AnyInput]:
         return iter(self._by_class.values())
 
-    def __contains__(self, kind: type[Input[Any, Any]]) -> bool:
+    def __contains__(self, kind: type[AnyInput]) -> bool:
         return kind in self._by_class
 
-    def of(self, kind: type[AnyInput]) -> AnyInput:
+    def of(self, kind: type[InputT]) -> InputT:
         """Return the object of a class that the run has."""
         built = self._by_class[kind]
         assert isinstance(built, kind)
@@ -164,7 +167,7 @@ class Preparation:
     progress: Progress = silent
     cache: Path | None = None
     videos: Vectors | None = None
-    shared: dict[type[Input[Any, Any]], Any] = field(default_factory=dict)
+    shared: dict[type[AnyInput], Any] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
@@ -188,7 +191,7 @@ class Drawing:
     step: int
     draws: Sequence[Draw]
     captions: Sequence[DrawnCaption]
-    drawn: Mapping[type[Input[Any, Any]], Any]
+    drawn: ByInput
 
     @property
     def rows(self) -> NDArray[np.int64]:
@@ -235,7 +238,7 @@ class EmbeddedBatch:
     video: Tensor | None
     caption: Tensor
     logit_scale: Tensor
-    inputs: Mapping[type[Input[Any, Any]], Any] = field(default_factory=dict)
+    inputs: ByInput = field(default_factory=dict)
     spaces: int = 1
 
     def of(self, kind: type[Input[Any, T]]) -> T:

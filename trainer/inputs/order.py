@@ -4,6 +4,7 @@ import random
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +29,8 @@ ORDERED_PAIRS = 96
 MOTION_SHARE = 1 / 3
 # The row of each frame's clip, and the number of the frame in that clip.
 Frames = list[tuple[int, int]]
+# A sentence, and the frames that it describes.
+Described = tuple[str, Frames]
 
 
 class OrderedClips(NamedTuple):
@@ -149,16 +152,15 @@ class FrameOrders:
     def draw(self, num_pairs: int, num_frames: int, rng: random.Random) -> OrderedClips:
         if not self._solos and not self._motions:
             num_pairs = 0
-        texts: list[str] = []
-        frames_of_texts: list[Frames] = []
+        described: list[Described] = []
         for _ in range(num_pairs):
             if self._draws_motion(rng):
-                pair = self._draw_motion(num_frames, rng)
+                described += self._draw_motion(num_frames, rng)
             else:
-                pair = self._draw_solos(num_frames, rng)
-            for text, frames in pair:
-                texts.append(text)
-                frames_of_texts.append(frames)
+                described += self._draw_solos(num_frames, rng)
+
+        texts = [text for text, _ in described]
+        frames_of_texts = [frames for _, frames in described]
         frame_array = np.array(frames_of_texts, np.int64).reshape(len(texts), num_frames, 2)
         return OrderedClips(texts, rows=frame_array[..., 0], frames=frame_array[..., 1])
 
@@ -167,18 +169,22 @@ class FrameOrders:
             return False
         return not self._solos or rng.random() < MOTION_SHARE
 
-    def _draw_solos(self, num_frames: int, rng: random.Random) -> Iterator[tuple[str, Frames]]:
+    def _draw_solos(self, num_frames: int, rng: random.Random) -> Iterator[Described]:
         """Draw two clips of one subject, and yield their halves in both orders."""
         solo = rng.choice(self._solos)
         other_solo = self._draw_other(solo, rng)
         subject = _draw_noun(solo.thing, rng)
         sequence = rng.choice(SEQUENCES)
-        halves = [_Half(clip.row, _draw_phrase(clip.verb, rng)) for clip in (solo, other_solo)]
+        half = _Half(solo.row, _draw_phrase(solo.verb, rng))
+        other_half = _Half(other_solo.row, _draw_phrase(other_solo.verb, rng))
+
         num_first = num_frames // 2
-        for first, second in (halves, halves[::-1]):
+        num_second = num_frames - num_first
+        for first, second in permutations((half, other_half)):
             frames = _draw_frames(first.row, num_first, num_frames, rng=rng)
-            frames += _draw_frames(second.row, num_frames - num_first, num_frames, rng=rng)
-            yield in_turn(subject, first.phrase, second.phrase, joint=sequence), frames
+            frames += _draw_frames(second.row, num_second, num_frames, rng=rng)
+            sentence = in_turn(subject, first.phrase, second.phrase, joint=sequence)
+            yield sentence, frames
 
     def _draw_other(self, solo: Solo, rng: random.Random) -> Solo:
         """Draw another clip in which the same kind of figure does something else."""
@@ -186,9 +192,10 @@ class FrameOrders:
         verb = rng.choice([verb for verb in rows_by_verb if verb != solo.verb])
         return Solo(rng.choice(rows_by_verb[verb]), solo.thing, verb)
 
-    def _draw_motion(self, num_frames: int, rng: random.Random) -> Iterator[tuple[str, Frames]]:
+    def _draw_motion(self, num_frames: int, rng: random.Random) -> Iterator[Described]:
         """Draw a clip of one motion, and yield it and the order of its frames that shows another."""
-        motion = rng.choice(self._motions[rng.choice(sorted(self._motions))])
+        verbs = rng.choice(sorted(self._motions))
+        motion = rng.choice(self._motions[verbs])
         subject = _draw_noun(motion.thing, rng)
         form = rng.choice(("is {ing}", "{s}", "{ing}"))
         object_text = ""
@@ -207,7 +214,8 @@ class FrameOrders:
 
 def _draw_frames(row: int, count: int, num_frames: int, rng: random.Random) -> Frames:
     """Draw some of a clip's frames, in their order."""
-    return [(row, number) for number in sorted(rng.sample(range(num_frames), count))]
+    numbers = rng.sample(range(num_frames), count)
+    return [(row, number) for number in sorted(numbers)]
 
 
 def _draw_phrase(verb: str, rng: random.Random) -> str:

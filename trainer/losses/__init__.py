@@ -15,6 +15,7 @@ from nt2vr.sections import AnySize, Section, read_settings
 from trainer.config import TrainConfig
 from trainer.data.clip_loader import Reading
 from trainer.inputs import EmbeddedBatch, Input, InputFactory, Inputs, inputs_of
+from trainer.inputs.base import AnyInput
 from trainer.loss_settings import read_loss
 from trainer.losses.contrastive import ContrastiveLoss
 from trainer.losses.distill import DistillLoss
@@ -96,7 +97,7 @@ class WeightedLosses:
         """What a batch must have for all losses; built once, since some inputs load models and texts."""
         return inputs_of(chain.from_iterable(loss.inputs for _, loss in self.terms.values()))
 
-    def named_inputs(self) -> Iterator[tuple[str, Input[Any, Any]]]:
+    def named_inputs(self) -> Iterator[tuple[str, AnyInput]]:
         """Yield the inputs of each loss with its name, to check them."""
         for name, (_, loss) in self.terms.items():
             for loss_input in inputs_of(loss.inputs):

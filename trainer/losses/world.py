@@ -37,7 +37,7 @@ class ComposedLoss:
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         scale = batch.logit_scale.detach()
         truth = batch.of(Truth)
-        is_usable = truth.fitting.any(dim=1) & ~truth.fitting.all(dim=1)  # (B,)
+        is_usable = _is_mixed(truth.fitting)  # (B,)
         scores = (scale * batch.of(Denied) @ truth.pool.T)[is_usable]  # (b, P)
         fitting = truth.fitting[is_usable]
         both = truth.both[is_usable]
@@ -62,6 +62,11 @@ def contrast(scores: Tensor, right: Tensor) -> Tensor:
     """Rank what is right in each row of (B, P) scores, some but not all of it, above all that is wrong; a scalar."""
     wrong = scores.masked_fill(right, -torch.inf).logsumexp(dim=1, keepdim=True)  # (B, 1)
     return mean_of(softplus(wrong - scores), right).mean()
+
+
+def _is_mixed(right: Tensor) -> Tensor:
+    """Return whether some, but not all, of each row is right: (B, P) bool to (B,) bool."""
+    return right.any(dim=1) & ~right.all(dim=1)
 
 
 def mean_of(values: Tensor, chosen: Tensor) -> Tensor:
@@ -99,7 +104,7 @@ class LabelsLoss:
 
 def _contrast_of_usable(scores: Tensor, right: Tensor) -> Tensor:
     """Return `contrast` of the rows in which some, but not all, are right; 0 if there are none."""
-    is_usable = right.any(dim=1) & ~right.all(dim=1)
+    is_usable = _is_mixed(right)
     if not is_usable.any():
         return scores.sum() * 0.0
     return contrast(scores[is_usable], right[is_usable])
@@ -124,8 +129,8 @@ class OrderLoss:
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         order = batch.of(Order)
         scale = batch.logit_scale.detach()
-        text = order.text.reshape(-1, 2, order.text.shape[-1])  # (P / 2, 2, D)
-        video = order.video.reshape(-1, 2, order.video.shape[-1])  # (P / 2, 2, D)
+        text = order.text.unflatten(0, (-1, 2))  # (P / 2, 2, D)
+        video = order.video.unflatten(0, (-1, 2))  # (P / 2, 2, D)
         scores = scale * text @ video.mT  # (P / 2, 2 sentences, 2 clips)
         if not len(scores):
             return order.text.sum() * 0.0

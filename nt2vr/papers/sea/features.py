@@ -136,12 +136,13 @@ def find_features(data: str | Path, name: str) -> Path:
         )
 
     # Files are listed shallowest first.
-    first, *deeper = folders_by_name[name]
-    as_shallow = [folder for folder in deeper if len(folder.parts) == len(first.parts)]
-    if as_shallow:
-        places = ", ".join(map(files.relative, [first, *as_shallow]))
+    folders = folders_by_name[name]
+    depth = len(folders[0].parts)
+    shallowest = [folder for folder in folders if len(folder.parts) == depth]
+    if len(shallowest) > 1:
+        places = ", ".join(map(files.relative, shallowest))
         raise DatasetError(
             f"{files.folder} has features {quoted(name)} of several collections ({places}). "
             "Name the folder of one."
         )
-    return first
+    return folders[0]
