@@ -164,7 +164,8 @@ class Learner(Trainable):
         preprocess = self.model.visual.preprocess_cfg
         frames = torch.from_numpy(batch_frames)  # (b, F, S, S, 3)
         frames = frames.to(self.device, non_blocking=True)
-        pixels = normalise_frames(frames.flatten(0, 1), preprocess["mean"], preprocess["std"])
+        flat_frames = frames.flatten(0, 1)  # (b F, S, S, 3)
+        pixels = normalise_frames(flat_frames, preprocess["mean"], preprocess["std"])
         pixels = pixels.contiguous(memory_format=torch.channels_last)
 
         normalises = self.card.pooling.normalises_frames
@@ -188,7 +189,8 @@ class Learner(Trainable):
         assert self.frames is not None, (
             "inputs that read frames are refused without a frozen visual tower"
         )
-        pooled: Tensor = self.pooling(self.frames[torch.from_numpy(rows), torch.from_numpy(frames)])
+        unpooled = self.frames[rows, frames]  # (n, F, D)
+        pooled: Tensor = self.pooling(unpooled)
         return pooled.float()
 
     def prepare_tokens(self, texts: Iterable[str]) -> None:
@@ -218,7 +220,7 @@ class Learner(Trainable):
         for text in texts:
             ids.update(self.tokenizer.encode(text))
         is_used = torch.zeros(num_tokens, dtype=torch.uint8)
-        is_used.index_fill_(0, torch.tensor(list(ids)), 1)
+        is_used[list(ids)] = 1
         is_used = distributed.union(is_used.to(self.device))
         return is_used.nonzero().flatten().cpu()
 
@@ -274,7 +276,7 @@ def _freeze_other_rows(table: Tensor, rows: Tensor) -> None:
         table.requires_grad_(False)
         return
     learns = torch.zeros_like(table[:, :1])
-    learns.index_fill_(0, rows.to(table.device), 1.0)
+    learns[rows] = 1.0
     table.register_hook(lambda gradient: gradient * learns)  # type: ignore[no-untyped-call]
 
 
@@ -289,12 +291,9 @@ def _start_card(config: TrainConfig, base: Card | None) -> Card:
 
 def has_bf16(device: str) -> bool:
     """Return True if the processor supports bf16 natively; where it is emulated, fp32 is faster."""
-    is_supported: bool
     if device == "cuda":
-        is_supported = torch.cuda.is_bf16_supported(including_emulation=False)
-    else:
-        is_supported = torch.cpu._is_avx512_bf16_supported()
-    return is_supported
+        return torch.cuda.is_bf16_supported(including_emulation=False)
+    return bool(torch.cpu._is_avx512_bf16_supported())
 
 
 def prepared(model: Any, config: TrainConfig) -> Any:

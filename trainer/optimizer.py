@@ -97,7 +97,8 @@ class Trainable:
             )
 
     def _add_gradients(self, loss: Tensor) -> None:
-        scaled = loss * self.config.optimization.loss_scale / self.config.batches.accumulate
+        config = self.config
+        scaled = loss * config.optimization.loss_scale / config.batches.accumulate
         scaled.backward()  # type: ignore[no-untyped-call]
 
     def _clip_gradients(self) -> bool:
@@ -268,10 +269,12 @@ def rate_at(step: int, config: TrainConfig) -> float:
 
     A linear warm-up is followed by a cosine to 0, or by exponential decay per epoch.
     """
-    warmup_steps = config.rate.warmup_steps
-    if step < warmup_steps:
-        return (step + 1) / warmup_steps
-    if config.rate.schedule == "exponential":
-        return float(config.rate.decay ** (step // config.steps_per_epoch))
-    share_done = (step - warmup_steps) / max(1, config.total_steps - warmup_steps)
-    return 0.5 * (1 + math.cos(math.pi * min(1.0, share_done)))
+    rate = config.rate
+    if step < rate.warmup_steps:
+        return (step + 1) / rate.warmup_steps
+    if rate.schedule == "exponential":
+        epochs_done = step // config.steps_per_epoch
+        return float(rate.decay**epochs_done)
+    num_steps = max(1, config.total_steps - rate.warmup_steps)
+    share_done = min(1.0, (step - rate.warmup_steps) / num_steps)
+    return 0.5 * (1 + math.cos(math.pi * share_done))

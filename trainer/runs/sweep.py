@@ -106,7 +106,8 @@ def sweep(
     settings = Settings.read(data_dir, device)
     out = out or settings.data_dir / "runs"
     check_writable(out)
-    plan = planned(config, dict(map(parse_choices, grid or ())))
+    choices = dict(map(parse_choices, grid or ()))
+    plan = planned(config, choices)
     own_changes = dict(map(parse_change, changes or ()))
     base = load_config(preset_or_file(plan.config), {**plan.changes, **own_changes})
     runs = runs_at(base, plan.points, seeds, out, settings.data_dir)
@@ -174,20 +175,25 @@ class SweepPlan(NamedTuple):
 def planned(config: Path, grid: Mapping[str, Sequence[Any]]) -> SweepPlan:
     """Plan the points of a grid, or of a sweep of a paper."""
     sweep_file = sweep_files().get(str(config))
-    changes: Mapping[str, Any] = {}
-    if sweep_file is not None and not config.exists():
-        if grid:
-            raise ConfigError(
-                f"{config} has a grid of its own. Leave --grid out, or name a config."
-            )
-        planned_sweep = parse_json(sweep_file.read_text(encoding="utf-8"))
-        config = Path(planned_sweep["config"])
-        changes = planned_sweep.get("set", {})
-        if "points" in planned_sweep:
-            points = [(tuple(point["label"]), point["set"]) for point in planned_sweep["points"]]
-            return SweepPlan(planned_sweep["keys"], points, config, changes)
-        grid = planned_sweep.get("grid", {})
-    return SweepPlan(list(grid), _grid_points(grid), config, changes)
+    if sweep_file is None or config.exists():
+        return SweepPlan(list(grid), _grid_points(grid), config, changes={})
+    if grid:
+        raise ConfigError(f"{config} has a grid of its own. Leave --grid out, or name a config.")
+
+    planned_sweep = parse_json(sweep_file.read_text(encoding="utf-8"))
+    if "points" in planned_sweep:
+        keys = planned_sweep["keys"]
+        points = [(tuple(point["label"]), point["set"]) for point in planned_sweep["points"]]
+    else:
+        own_grid = planned_sweep.get("grid", {})
+        keys = list(own_grid)
+        points = _grid_points(own_grid)
+    return SweepPlan(
+        keys=keys,
+        points=points,
+        config=Path(planned_sweep["config"]),
+        changes=planned_sweep.get("set", {}),
+    )
 
 
 def _grid_points(grid: Mapping[str, Sequence[Any]]) -> list[Point]:
@@ -211,9 +217,10 @@ def runs_at(
         raise ConfigError(
             f"The grid has seeds, so --seeds {seeds} cannot choose them. Leave one of the two out."
         )
-    if not 1 <= seeds * len(points) <= MAX_RUNS:
+    num_runs = seeds * len(points)
+    if not 1 <= num_runs <= MAX_RUNS:
         raise ConfigError(
-            f"A sweep trains 1 to {MAX_RUNS} runs, not {seeds * len(points)}. Change seeds or grid."
+            f"A sweep trains 1 to {MAX_RUNS} runs, not {num_runs}. Change seeds or grid."
         )
     runs = {}
     for number, (label, changes) in product(range(seeds), points):
@@ -388,13 +395,14 @@ def _control_lines(
     """Return the lines of the controls, which have a name instead of values, runs and epochs."""
     unknown = [UNKNOWN] * (num_keys + 1)
     lines = []
-    for name, controls in _controls(runs).items():
-        lines.append([name, *unknown, *_mean_cells([controls], columns)])
+    for name, measures in _controls(runs).items():
+        if measures:
+            lines.append([name, *unknown, *_mean_cells([measures], columns)])
     return lines
 
 
 def _controls(runs: Sequence[SweepRun]) -> dict[str, dict[str, float]]:
-    """Return what the runs measured of their base and of `drop` before training.
+    """Return what the runs measured of each control before training.
 
     Runs of several bases or data have none in common.
     """
@@ -405,15 +413,11 @@ def _controls(runs: Sequence[SweepRun]) -> dict[str, dict[str, float]]:
     if len(origins) > 1:
         return {}
 
-    controls: dict[str, dict[str, float]] = {}
-    first_row = _first_row(runs)
-    for prefix, name in CONTROLS.items():
-        of_control = {}
-        for key, value in first_row.items():
-            if key.startswith(f"{prefix}/"):
-                of_control[key.removeprefix(f"{prefix}/")] = value
-        if of_control:
-            controls[name] = of_control
+    controls: dict[str, dict[str, float]] = {name: {} for name in CONTROLS.values()}
+    for key, value in _first_row(runs).items():
+        prefix, _, measure = key.partition("/")
+        if prefix in CONTROLS:
+            controls[CONTROLS[prefix]][measure] = value
     return controls
 
 
