@@ -126,13 +126,16 @@ class Learner(Trainable):
 
         video = self._embed_videos(batch)
         caption, *input_texts = self._embed_texts(texts)
+        num_spaces = 1
+        if self.text_side is not None:
+            num_spaces = self.text_side.num_spaces
         embedded_inputs: dict[type[AnyInput], Any] = {}
         embedded = EmbeddedBatch(
             video=video,
             caption=distributed.gather(caption),
             logit_scale=self.model.logit_scale.exp(),
             inputs=embedded_inputs,
-            spaces=1 if self.text_side is None else self.text_side.num_spaces,
+            spaces=num_spaces,
         )
 
         # An input may use what those before it have embedded.
@@ -256,9 +259,9 @@ class Learner(Trainable):
 def _zero_other_rows(table: Tensor, rows: Tensor) -> None:
     """Zero the rows of a (V, D) table, except some."""
     with torch.no_grad():
-        kept = table[rows]
+        learnt_rows = table[rows]
         table.zero_()
-        table[rows] = kept
+        table[rows] = learnt_rows
 
 
 def _start_new_rows(table: Tensor, used: Tensor) -> Tensor:

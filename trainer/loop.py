@@ -347,7 +347,11 @@ class RunLogger:
 
     def _report_validation(self, epoch: int, metrics: Mapping[str, float]) -> None:
         self._metrics.append({"epoch": epoch, "step": self._learner.steps, **metrics})
-        values = ", ".join(f"{name} {value:.3f}" for name, value in metrics.items())
-        num_epochs = self._learner.config.batches.epochs
-        held_out = self._validator.held_out
-        logger.info("epoch %d of %d: %s (%s)", epoch, num_epochs, values, held_out)
+        measures = [f"{name} {value:.3f}" for name, value in metrics.items()]
+        logger.info(
+            "epoch %d of %d: %s (%s)",
+            epoch,
+            self._learner.config.batches.epochs,
+            ", ".join(measures),
+            self._validator.held_out,
+        )

@@ -137,7 +137,9 @@ def _embed_joined(teacher: Teacher, sentences: Sequence[Denial], phrases: Sequen
     """Embed each sentence's wanted part, if any, joined with a phrase: (N, D)."""
     texts = []
     for sentence, phrase in zip(sentences, phrases, strict=True):
-        texts.append(f"{sentence.wanted} and {phrase}" if sentence.wanted else phrase)
+        if sentence.wanted:
+            phrase = f"{sentence.wanted} and {phrase}"
+        texts.append(phrase)
     return teacher.embed(texts)
 
 

@@ -164,7 +164,8 @@ def _remark(architecture: Architecture, clip: ForeignClip, card: Card, options: 
     if architecture.is_guess:
         switch = "--activation"
         if not options.activation:
-            switch = f"--activation {GELU if is_quick else QUICK_GELU}"
+            other_activation = GELU if is_quick else QUICK_GELU
+            switch = f"--activation {other_activation}"
         remark = (
             f"A guess from the tensors' shapes: {name}, with {activation}. If that is wrong, remove the model and "
             f"add it with --model or {switch}."

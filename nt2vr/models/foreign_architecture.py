@@ -175,13 +175,9 @@ def _of_transformers(name: str, config: dict[str, Any], file: Path) -> Architect
     interpolation = RESAMPLINGS.get(their_preprocessor.get("resample", 0))
     if interpolation:
         preprocess["interpolation"] = interpolation
-    return Architecture(
-        name,
-        config,
-        preprocess,
-        source=CONFIG_JSON if their_config else "",
-        is_guess=not their_config and not is_siglip,
-    )
+    if their_config:
+        return Architecture(name, config, preprocess, source=CONFIG_JSON)
+    return Architecture(name, config, preprocess, is_guess=not is_siglip)
 
 
 def _read_dict(file: Path) -> dict[str, Any]:

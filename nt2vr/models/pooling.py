@@ -141,7 +141,8 @@ class AttentionPooling(nn.Module):
 
     def forward(self, frames: Tensor) -> Tensor:
         """Pool (..., F, D) to (..., D), L2-normalised."""
-        return normalize((self.weights(frames)[..., None] * frames).sum(dim=-2), dim=-1)
+        weighted = self.weights(frames)[..., None] * frames  # (..., F, D)
+        return normalize(weighted.sum(dim=-2), dim=-1)
 
 
 class ExtensionPooling(nn.Module):

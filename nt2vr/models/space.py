@@ -164,13 +164,18 @@ def _write_tree(folder: Path, files: Mapping[str, Path | bytes]) -> None:
     suffixes = sorted({PurePosixPath(name).suffix for name in files} - TEXT)
     attributes = "".join(f"*{suffix} filter=lfs diff=lfs merge=lfs -text\n" for suffix in suffixes)
     for name, file in {**files, ATTRIBUTES: attributes.encode()}.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(_content(file))
-    for model in {file.parent for file in (folder / "assets").rglob(DIFFERENCE)}:
-        whole = model.with_name(f"{model.name}-whole")
-        export_checkpoint(model, whole)
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(_content(file))
+
+    # A list first, since the folders are replaced meanwhile.
+    differences = list((folder / "assets").rglob(DIFFERENCE))
+    for difference in differences:
+        model = difference.parent
+        whole_model = model.with_name(f"{model.name}-whole")
+        export_checkpoint(model, whole_model)
         shutil.rmtree(model)
-        whole.rename(model)
+        whole_model.rename(model)
 
 
 def _remove(folder: Path) -> None:

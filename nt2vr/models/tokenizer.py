@@ -117,7 +117,10 @@ class FileTokenizer:
 
 def _content(token: Any) -> str:
     """Return the text of a special token, which TOKENIZER_CONFIG gives as text or with its properties."""
-    return str(token.get("content", "")) if isinstance(token, dict) else str(token or "")
+    if isinstance(token, dict):
+        token = token.get("content", "")
+        return str(token)
+    return str(token or "")
 
 
 def needs_file(text_cfg: Config) -> bool:

@@ -219,7 +219,8 @@ class Drawing:
 
     def rng(self, name: str) -> random.Random:
         """Return a generator: equal names give equal generators in the same step."""
-        return random.Random(f"{self.config.run.seed} {self.epoch} {self.step} {name}")
+        seed = self.config.run.seed
+        return random.Random(f"{seed} {self.epoch} {self.step} {name}")
 
 
 @dataclass(frozen=True)

@@ -62,5 +62,8 @@ class Negated(Input[NegatedCaptions, EmbeddedNegated]):
     ) -> EmbeddedNegated:
         """Gather those of all processes."""
         text = distributed.gather(texts)
-        negatable = distributed.gather(torch.from_numpy(drawn.negatable).to(towers.device))
-        return EmbeddedNegated(text, None if negatable.all() else negatable)
+        own_negatable = torch.from_numpy(drawn.negatable).to(towers.device)
+        negatable = distributed.gather(own_negatable)
+        if negatable.all():
+            return EmbeddedNegated(text)
+        return EmbeddedNegated(text, negatable)

@@ -160,7 +160,8 @@ def _check_data(run: RunFolder, saved: Saved, config: TrainConfig, data: Digests
         for name in _different(saved, config):
             unit = name.removeprefix("num_")
             count = getattr(config.dataset, name)
-            reason = f"it had {saved.config[name]:,} {unit} and now has {count:,}"
+            count_before = saved.config[name]
+            reason = f"it had {count_before:,} {unit} and now has {count:,}"
     if reason:
         raise ConfigError(
             f"The data of {run.path.name} has changed since the run was started: {reason}. "

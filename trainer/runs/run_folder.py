@@ -296,11 +296,14 @@ class MetricsWriter:
 
     def append(self, values: Mapping[str, float]) -> None:
         """Append a row with "epoch" and "step"."""
+        line = json.dumps(dict(values))
         with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(dict(values)) + "\n")
-        measures = {name: value for name, value in values.items() if name not in ("epoch", "step")}
+            file.write(f"{line}\n")
+        measures = dict(values)
+        measures.pop("epoch")
+        step = int(measures.pop("step"))
         for logger in self._loggers:
-            logger.log(int(values["step"]), measures)
+            logger.log(step, measures)
 
     def close(self) -> None:
         for logger in self._loggers:

@@ -381,7 +381,8 @@ def _mean_cells(rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
         elif len(values) == 1:
             cells.append(f"{values[0]:.3f}")
         else:
-            cells.append(f"{mean(values):.3f} ± {stdev(values):.3f}")
+            deviation = stdev(values)
+            cells.append(f"{mean(values):.3f} ± {deviation:.3f}")
     return cells
 
 
@@ -460,5 +461,6 @@ def _exceeds_seeds(points: Sequence[Sequence[Row]], name: str) -> bool:
     return bool(means) and max(means) - min(means) > max(deviations)
 
 
-def _digest(data: Any) -> str:
-    return hash_text(json.dumps(data, sort_keys=True), 4)
+def _digest(content: Any) -> str:
+    text = json.dumps(content, sort_keys=True)
+    return hash_text(text, 4)

@@ -124,7 +124,8 @@ def _mean(file: BigFile, video_id: str, rows: Sequence[int]) -> Vector:
 def find_features(data: str | Path, name: str) -> Path:
     """Return the BigFile folder of this name in or below the folder of a dataset, named as for `load_dataset`."""
     _, path = kind_and_path(data)
-    files = Files(path.parent if path.is_file() else path)
+    folder = path.parent if path.is_file() else path
+    files = Files(folder)
     folders_by_name: dict[str, list[Path]] = defaultdict(list)
     for file in files.named(ROWS):
         folders_by_name[file.parent.name].append(file.parent)

@@ -139,12 +139,13 @@ class Words(TextSide):
             words[encoder] = tuple(map(str, stored[encoder]))
         vocabulary = Vocabulary(**words, source=str(stored["source"]))
         width = weights["embedding.weight"].shape[1]
+        spaces = 3 if "spaces.1.weight" in weights else 1
         text_side = cls(
             vocabulary=vocabulary,
             vectors=torch.empty(len(vocabulary.vectors), width),
             states=weights["gru.weight_hh_l0"].shape[1],
             size=len(weights["spaces.0.weight"]),
-            spaces=3 if "spaces.1.weight" in weights else 1,
+            spaces=spaces,
         )
         return filled(text_side, weights, "the vocabulary")
 
