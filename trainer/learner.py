@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
+from nt2vr.evaluation.metric_names import Metrics
 from nt2vr.models.card import Card, configured
 from nt2vr.models.checkpoint import identified
 from nt2vr.models.encoder import Vectors
@@ -105,13 +106,13 @@ class Learner(Trainable):
         self.model.visual.train(self.config.encoder.trains_visual)
         self.extra_modules.train()
 
-    def step(self, batches: Iterable[Batch]) -> dict[str, float]:
+    def step(self, batches: Iterable[Batch]) -> Metrics:
         values = super().step(batches)
         with torch.no_grad():
             self.model.logit_scale.clamp_(0, MAX_LOGIT_SCALE)
         return values
 
-    def loss(self, batch: Batch) -> tuple[Tensor, dict[str, float]]:
+    def loss(self, batch: Batch) -> tuple[Tensor, Metrics]:
         uses_bf16 = self.bf16 and self.text_side is None
         with torch.autocast(self.device, torch.bfloat16, enabled=uses_bf16):
             embedded = self._embed(batch)
@@ -251,7 +252,7 @@ class Learner(Trainable):
         return encoder
 
     @property
-    def plotted_values(self) -> dict[str, float]:
+    def plotted_values(self) -> Metrics:
         logit_scale = float(self.model.logit_scale.detach().exp())
         return {**super().plotted_values, "logit_scale": logit_scale}
 

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from nt2vr.errors import ConfigError, DivergedError
+from nt2vr.evaluation.metric_names import Metrics
 from nt2vr.models.open_clip_encoder import token_embeddings
 from trainer.config import TrainConfig
 from trainer.distributed import agree, average_gradients
@@ -35,12 +36,12 @@ class Trainable:
             optimizer, lambda step: rate_at(step, config)
         )
 
-    def loss(self, batch: Any) -> tuple[Tensor, dict[str, float]]:
+    def loss(self, batch: Any) -> tuple[Tensor, Metrics]:
         """Return the loss of a batch, a scalar, and the values to report."""
         raise NotImplementedError
 
     @property
-    def plotted_values(self) -> dict[str, float]:
+    def plotted_values(self) -> Metrics:
         """Values that the metrics have in addition to the losses."""
         return {"learning_rate": float(self.schedule.get_last_lr()[0])}
 
@@ -53,7 +54,7 @@ class Trainable:
         """The epoch of the last step, counted from 1."""
         return max(1, math.ceil(self.steps / self.config.steps_per_epoch))
 
-    def step(self, batches: Iterable[Any]) -> dict[str, float]:
+    def step(self, batches: Iterable[Any]) -> Metrics:
         """Take one optimizer step on `accumulate` batches; return the mean of each unweighted loss.
 
         Raises:
@@ -62,7 +63,7 @@ class Trainable:
                 weight changes then.
         """
         self.optimizer.zero_grad()
-        reports: list[dict[str, float]] = []
+        reports: list[Metrics] = []
         has_finite_losses = True
         for batch in batches:
             loss, values = self.loss(batch)
@@ -215,7 +216,7 @@ class Trainable:
             torch.cuda.set_rng_state(state["random_cuda"])
 
 
-def mean_values(reports: Sequence[Mapping[str, float]]) -> dict[str, float]:
+def mean_values(reports: Sequence[Metrics]) -> Metrics:
     """Average the values of several batches or steps, by name."""
     means = {}
     for name in reports[-1]:

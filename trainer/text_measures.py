@@ -15,6 +15,7 @@ from nt2vr.evaluation.metric_names import (
     TEXT_ORDER,
     TEXT_ORDER_IF_KEPT,
     TEXT_TARGET,
+    Metrics,
 )
 from nt2vr.models.encoder import Vectors
 from nt2vr.negation.generate.denial import Denial
@@ -88,7 +89,7 @@ class TextMeasures:
         with_other = _embed_joined(teacher, denying, unwanted_of_next)
         return _array(with_other - with_unwanted)
 
-    def _measure_controls(self, teacher: Teacher, parts: PartVectors) -> dict[str, float]:
+    def _measure_controls(self, teacher: Teacher, parts: PartVectors) -> Metrics:
         """Measure the frozen base, and a tower that drops the unwanted part."""
         controls = {}
         for name, value in self(teacher.encoder).items():
@@ -101,7 +102,7 @@ class TextMeasures:
             controls[f"drop/{TEXT_ORDER}"] = order
         return controls
 
-    def __call__(self, encoder: TextEncoder) -> dict[str, float]:
+    def __call__(self, encoder: TextEncoder) -> Metrics:
         texts = encoder.encode_text([sentence.text for sentence in self.sentences])
         captions = encoder.encode_text(self._captions)
         similarity = _mean_cosine(captions, self._base_captions)

@@ -43,7 +43,7 @@ class Input(Generic[Drawn, Embedded]):
     """
 
     # Inputs whose draws this one reads, or whose objects it uses.
-    uses: ClassVar[tuple[Callable[[], "Input[Any, Any]"], ...]] = ()
+    uses: ClassVar["InputFactories"] = ()
     # It needs the clips' videos. If no input does, a training reads captions alone.
     reads_videos: ClassVar[bool] = False
     # It needs embeddings of single frames, which a frozen visual tower makes beforehand.
@@ -125,6 +125,7 @@ class Input(Generic[Drawn, Embedded]):
 AnyInput = Input[Any, Any]
 InputT = TypeVar("InputT", bound=AnyInput)
 InputFactory = Callable[[], AnyInput]
+InputFactories = tuple[InputFactory, ...]
 # What inputs have drawn, or embedded, by their class.
 ByInput = Mapping[type[AnyInput], Any]
 

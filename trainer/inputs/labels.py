@@ -54,7 +54,8 @@ class Labels(Input[LabelBatch, EmbeddedLabels]):
         seed = drawing.seed(3)
         is_shown = self._is_shown[drawing.rows]  # (B, labels)
         shown_labels = np.flatnonzero(is_shown.any(axis=0))
-        chosen = np.random.default_rng(seed).permutation(shown_labels)[:MAX_LABELS]
+        shuffled = np.random.default_rng(seed).permutation(shown_labels)
+        chosen = shuffled[:MAX_LABELS]
         rng = random.Random(str(seed))
         texts = [rng.choice(self._wordings[label]) for label in chosen.tolist()]
         return LabelBatch(texts, is_shown[:, chosen])

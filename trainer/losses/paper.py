@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn.functional import relu
 
 from nt2vr.errors import ConfigError
-from trainer.inputs import EmbeddedBatch, InputFactory, Negated, Video, given
+from trainer.inputs import EmbeddedBatch, InputFactories, Negated, Video, given
 from trainer.loss_settings import option
 
 Reduction = Literal["sum", "mean"]
@@ -27,7 +27,7 @@ class RetrievalLoss:
     W2VV++ has the same.
     """
 
-    inputs: ClassVar[tuple[InputFactory, ...]] = (Video,)
+    inputs: ClassVar[InputFactories] = (Video,)
 
     margin: float = option(0.2, "margin, m0 in the paper, in cosine units")
     both_directions: bool = option(
@@ -107,7 +107,7 @@ class SoftNegativeLoss:
     4.
     """
 
-    inputs: ClassVar[tuple[InputFactory, ...]] = (
+    inputs: ClassVar[InputFactories] = (
         Video,
         Negated,
     )
@@ -149,7 +149,7 @@ class BidirectionalLoss:
     and 7.
     """
 
-    inputs: ClassVar[tuple[InputFactory, ...]] = (
+    inputs: ClassVar[InputFactories] = (
         Video,
         Negated,
     )

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from trainer.inputs import Denied, EmbeddedBatch, InputFactory, Labels, Order, Truth, Video, given
+from trainer.inputs import Denied, EmbeddedBatch, InputFactories, Labels, Order, Truth, Video, given
 from trainer.loss_settings import option
 
 
@@ -25,7 +25,7 @@ class ComposedLoss:
     contrastive loss may change it.
     """
 
-    inputs: ClassVar[tuple[InputFactory, ...]] = (
+    inputs: ClassVar[InputFactories] = (
         Video,
         Denied,
         Truth,
@@ -89,7 +89,7 @@ class LabelsLoss:
     would compete.
     """
 
-    inputs: ClassVar[tuple[InputFactory, ...]] = (
+    inputs: ClassVar[InputFactories] = (
         Video,
         Labels,
     )
@@ -121,7 +121,7 @@ class OrderLoss:
     reaches the temperature.
     """
 
-    inputs: ClassVar[tuple[InputFactory, ...]] = (
+    inputs: ClassVar[InputFactories] = (
         Video,
         Order,
     )

@@ -20,7 +20,7 @@ import math
 import os
 import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -29,6 +29,7 @@ from typing import Literal
 from filelock import FileLock, Timeout
 
 from nt2vr.errors import DeviceInUseError, RunError
+from nt2vr.evaluation.metric_names import Metrics
 from nt2vr.files import is_disk_full, parse_json, with_schema, without_schema, write_json
 from nt2vr.models.catalog import BEST
 from nt2vr.progress import Progress
@@ -294,7 +295,7 @@ class MetricsWriter:
         self._path = run.metrics
         self._loggers = loggers_of(run.path, config, steps)
 
-    def append(self, values: Mapping[str, float]) -> None:
+    def append(self, values: Metrics) -> None:
         """Append a row with "epoch" and "step"."""
         line = json.dumps(dict(values))
         with self._path.open("a", encoding="utf-8") as file:
@@ -310,7 +311,7 @@ class MetricsWriter:
             logger.close()
 
 
-def read_metrics(path: Path) -> list[dict[str, float]]:
+def read_metrics(path: Path) -> list[Metrics]:
     """Return the rows of metrics.jsonl: finite numbers by name, without a line that a crash cut off."""
     if not path.exists():
         return []

@@ -20,6 +20,7 @@ from typing import Annotated, Any, NamedTuple
 from cyclopts import Parameter
 
 from nt2vr.errors import ConfigError, RunError, quoted
+from nt2vr.evaluation.metric_names import Metrics
 from nt2vr.evaluation.tables import markdown_table
 from nt2vr.files import atomic_write, check_writable, hash_text, parse_json
 from nt2vr.presets import sweep_files
@@ -48,7 +49,6 @@ UNKNOWN = "–"
 Label = tuple[str, ...]
 # A label, and the changes of the config.
 Point = tuple[Label, Mapping[str, Any]]
-Row = Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class SweepRun:
         return any(row.keys() == {"epoch", "step", "learning_rate"} for row in rows)
 
     @property
-    def best_epoch(self) -> Mapping[str, float] | None:
+    def best_epoch(self) -> Metrics | None:
         """Metrics of a finished run's best epoch; of the newest if what it monitors is not measured.
 
         None for a run that has not finished as its config says.
@@ -343,9 +343,9 @@ def markdown(keys: Sequence[str], runs: Sequence[SweepRun]) -> str:
     return f"{table}\n{note}\n"
 
 
-def _best_epochs(runs: Sequence[SweepRun]) -> dict[Label, list[Row]]:
+def _best_epochs(runs: Sequence[SweepRun]) -> dict[Label, list[Metrics]]:
     """Return the best epochs of each point's finished runs."""
-    rows_by_label: dict[Label, list[Row]] = {}
+    rows_by_label: dict[Label, list[Metrics]] = {}
     for run in runs:
         rows = rows_by_label.setdefault(run.label, [])
         best_epoch = run.best_epoch
@@ -354,7 +354,7 @@ def _best_epochs(runs: Sequence[SweepRun]) -> dict[Label, list[Row]]:
     return rows_by_label
 
 
-def _measured_columns(points: Mapping[Label, Sequence[Row]]) -> list[str]:
+def _measured_columns(points: Mapping[Label, Sequence[Metrics]]) -> list[str]:
     measured: set[str] = set()
     for rows in points.values():
         for row in rows:
@@ -362,7 +362,7 @@ def _measured_columns(points: Mapping[Label, Sequence[Row]]) -> list[str]:
     return [name for name in METRICS if name in measured]
 
 
-def _progress_cells(finished: Sequence[Row], num_runs: int) -> list[str]:
+def _progress_cells(finished: Sequence[Metrics], num_runs: int) -> list[str]:
     """Say how many runs of a point have finished, and their best epochs."""
     runs = str(num_runs)
     if len(finished) < num_runs:
@@ -371,7 +371,7 @@ def _progress_cells(finished: Sequence[Row], num_runs: int) -> list[str]:
     return [runs, epochs or UNKNOWN]
 
 
-def _mean_cells(rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
+def _mean_cells(rows: Sequence[Metrics], columns: Sequence[str]) -> list[str]:
     """Return the mean of each measure, and its standard deviation if there are several values."""
     cells = []
     for name in columns:
@@ -386,7 +386,7 @@ def _mean_cells(rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
     return cells
 
 
-def _values(rows: Sequence[Row], name: str) -> list[float]:
+def _values(rows: Sequence[Metrics], name: str) -> list[float]:
     return [row[name] for row in rows if name in row]
 
 
@@ -402,7 +402,7 @@ def _control_lines(
     return lines
 
 
-def _controls(runs: Sequence[SweepRun]) -> dict[str, dict[str, float]]:
+def _controls(runs: Sequence[SweepRun]) -> dict[str, Metrics]:
     """Return what the runs measured of each control before training.
 
     Runs of several bases or data have none in common.
@@ -414,7 +414,7 @@ def _controls(runs: Sequence[SweepRun]) -> dict[str, dict[str, float]]:
     if len(origins) > 1:
         return {}
 
-    controls: dict[str, dict[str, float]] = {name: {} for name in CONTROLS.values()}
+    controls: dict[str, Metrics] = {name: {} for name in CONTROLS.values()}
     for key, value in _first_row(runs).items():
         prefix, _, measure = key.partition("/")
         if prefix in CONTROLS:
@@ -422,7 +422,7 @@ def _controls(runs: Sequence[SweepRun]) -> dict[str, dict[str, float]]:
     return controls
 
 
-def _first_row(runs: Sequence[SweepRun]) -> Row:
+def _first_row(runs: Sequence[SweepRun]) -> Metrics:
     """Return the first row of the first run that has any."""
     for run in runs:
         rows = read_metrics(run.folder.metrics)
@@ -431,7 +431,7 @@ def _first_row(runs: Sequence[SweepRun]) -> Row:
     return {}
 
 
-def difference_note(points: Mapping[Label, Sequence[Row]], columns: Sequence[str]) -> str:
+def difference_note(points: Mapping[Label, Sequence[Metrics]], columns: Sequence[str]) -> str:
     """Say that the points of a sweep do not differ, or by no more than their seeds; "" if they do."""
     finished = [rows for rows in points.values() if rows]
     if len(finished) < 2 or not columns:
@@ -446,7 +446,7 @@ def difference_note(points: Mapping[Label, Sequence[Row]], columns: Sequence[str
     return "The points differ by no more than the seeds of one point do, in every measure."
 
 
-def _exceeds_seeds(points: Sequence[Sequence[Row]], name: str) -> bool:
+def _exceeds_seeds(points: Sequence[Sequence[Metrics]], name: str) -> bool:
     """Return whether the means of a measure lie further apart than its values at one point deviate.
 
     Points where a run lacks the measure do not count.

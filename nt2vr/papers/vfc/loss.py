@@ -9,7 +9,7 @@ from torch import Tensor
 
 from nt2vr.papers.vfc.verbs_input import Verbs
 from nt2vr.sections import AnySize, Positive
-from trainer.inputs import EmbeddedBatch, InputFactory, Video, given
+from trainer.inputs import EmbeddedBatch, InputFactories, Video, given
 from trainer.loss_settings import option
 
 
@@ -38,7 +38,7 @@ class VfcLoss:
     ICCV 2023, sections 3.2, 3.3 and 4.2.
     """
 
-    inputs: ClassVar[tuple[InputFactory, ...]] = (
+    inputs: ClassVar[InputFactories] = (
         Video,
         Verbs,
     )

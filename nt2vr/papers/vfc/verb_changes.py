@@ -93,17 +93,20 @@ class VerbChanges:
         self, row: int, caption: str, source: VerbSource, rng: random.Random
     ) -> list[ChangedCaption]:
         """Change one verb of a caption, in up to `MAX_CHANGED` ways that no caption of the video has."""
-        uses = self._uses[row][caption]
+        captions = self._uses[row]
+        uses = captions[caption]
         keys = [use.key for use in uses]
         changed: dict[str, ChangedCaption] = {}
         for _, number, new_verb in self._ranked_changes(row, caption, source, rng=rng):
             use = uses[number]
-            inflected = inflect(new_verb, use.form)
-            text = f"{caption[: use.start]}{inflected}{caption[use.end :]}"
-            if text not in self._uses[row]:
-                new_keys = list(keys)
-                new_keys[number] = use._replace(verb=new_verb).key
-                changed[text] = ChangedCaption(text, tuple(new_keys))
+            before = caption[: use.start]
+            after = caption[use.end :]
+            text = f"{before}{inflect(new_verb, use.form)}{after}"
+            if text in captions:
+                continue
+            new_keys = list(keys)
+            new_keys[number] = use._replace(verb=new_verb).key
+            changed[text] = ChangedCaption(text, tuple(new_keys))
         return list(changed.values())[:MAX_CHANGED]
 
     def _ranked_changes(
@@ -116,10 +119,11 @@ class VerbChanges:
         uniform from 0 to 1 (Efraimidis & Spirakis, "Weighted random sampling with a reservoir",
         2006). The weights of each verb use sum to 1, so that all have the same chance.
         """
-        uses_of_video = chain.from_iterable(self._uses[row].values())
+        captions = self._uses[row]
+        uses_of_video = chain.from_iterable(captions.values())
         video_verbs = {use.verb for use in uses_of_video}
         changes = []
-        for number, use in enumerate(self._uses[row][caption]):
+        for number, use in enumerate(captions[caption]):
             new_verbs = self._new_verbs(use, video_verbs, source)
             sum_of_roots = sum(count**0.5 for count in new_verbs.values())
             for verb, count in new_verbs.items():
