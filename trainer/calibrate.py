@@ -18,13 +18,12 @@ from statistics import harmonic_mean
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nt2vr.evaluation.built_in import world_benchmark
 from nt2vr.evaluation.embed_media import EmbeddedVideos, Vectors
 from nt2vr.evaluation.measures import summarise
 from nt2vr.evaluation.metric_names import COMPOSED_HARD_PAIRS, COMPOSED_MIR
-from nt2vr.evaluation.queries import JudgedQuery, mask, row_array
+from nt2vr.evaluation.queries import JudgedQuery, Mask, mask, row_array
 from nt2vr.evaluation.scoring import score_table
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.evaluation.text_systems import parse_query, search_vectors
@@ -150,7 +149,7 @@ def excess_weight(encoder: Encoder, videos: Vectors, queries: Sequence[JudgedQue
     return max(gains, key=gains.__getitem__)
 
 
-def _percent_on_first_page(is_marked: NDArray[np.bool_], scores: Vectors) -> float:
+def _percent_on_first_page(is_marked: Mask, scores: Vectors) -> float:
     """Return how many of the first clips of each query are marked; both arrays are (Q, N)."""
     best_first = np.argsort(-scores, axis=1, kind="stable")
     is_marked_first = np.take_along_axis(is_marked, best_first[:, :FIRST], axis=1)

@@ -6,16 +6,14 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from nt2vr.evaluation.metric_names import Metrics
 from nt2vr.models.card import Card, configured
 from nt2vr.models.checkpoint import identified
-from nt2vr.models.encoder import Vectors
+from nt2vr.models.encoder import Frames, Vectors
 from nt2vr.models.open_clip_encoder import (
     OpenClipEncoder,
     normalise_frames,
@@ -28,7 +26,7 @@ from nt2vr.models.tokenizer import special_ids
 from trainer import distributed
 from trainer.config import TrainConfig
 from trainer.data.batches import Batch
-from trainer.inputs.base import AnyInput, EmbeddedBatch
+from trainer.inputs.base import AnyInput, EmbeddedBatch, Numbers
 from trainer.optimizer import Trainable, build_optimizer
 from trainer.start import Start
 
@@ -164,7 +162,7 @@ class Learner(Trainable):
             return None
         return self.stored_videos(batch.rows)
 
-    def _encode_videos(self, batch_frames: NDArray[np.uint8]) -> Tensor:
+    def _encode_videos(self, batch_frames: Frames) -> Tensor:
         preprocess = self.model.visual.preprocess_cfg
         frames = torch.from_numpy(batch_frames)  # (b, F, S, S, 3)
         frames = frames.to(self.device, non_blocking=True)
@@ -182,13 +180,13 @@ class Learner(Trainable):
         """True if all clips are embedded beforehand, by a frozen visual tower."""
         return self.videos is not None
 
-    def stored_videos(self, rows: NDArray[np.int64] | Tensor) -> Tensor:
+    def stored_videos(self, rows: Numbers | Tensor) -> Tensor:
         """Look up videos' embeddings under a frozen visual tower: (n, D)."""
         assert self.videos is not None, "the loop sets them before the first step"
         embeddings: Tensor = self.head(self.videos[torch.as_tensor(rows)])
         return embeddings.float()
 
-    def pool_frames(self, rows: NDArray[np.int64], frames: NDArray[np.int64]) -> Tensor:
+    def pool_frames(self, rows: Numbers, frames: Numbers) -> Tensor:
         """Pool stored frames, given by (n, F) rows of clips and numbers of frames in them: (n, D)."""
         assert self.frames is not None, (
             "inputs that read frames are refused without a frozen visual tower"

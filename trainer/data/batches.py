@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nt2vr.models.encoder import Frames
 from trainer.config import TrainConfig
 from trainer.data.clips import Clips
 from trainer.data.sentences import DrawnCaption, fixed_key
 from trainer.distributed import share, world_size
-from trainer.inputs.base import AnyInput, ByInput, Draw, Drawing, Input
+from trainer.inputs.base import AnyInput, ByInput, Draw, Drawing, Input, Numbers
 
 T = TypeVar("T")
 
@@ -29,9 +29,9 @@ class Batch:
         drawn: what each input has drawn, in order.
     """
 
-    frames: NDArray[np.uint8] | None
+    frames: Frames | None
     captions: list[str]
-    rows: NDArray[np.int64] | None = None
+    rows: Numbers | None = None
     drawn: ByInput = field(default_factory=dict)
 
     def of(self, kind: type[Input[T, Any]]) -> T:
@@ -147,7 +147,7 @@ class _Epoch:
             captions.append(self.clips.sentences.draw(row, random.Random(key), number))
         return captions
 
-    def _frames(self, drawing: Drawing) -> NDArray[np.uint8]:
+    def _frames(self, drawing: Drawing) -> Frames:
         """Read frames of this process's clips, drawn as one process would for all clips."""
         settings = self.config.frames
         stored = self.clips.frames  # (N, F, S, S, 3)
@@ -167,9 +167,7 @@ class _Epoch:
         return frames
 
 
-def every_caption(
-    counts: NDArray[np.int64], rng: np.random.Generator
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def every_caption(counts: Numbers, rng: np.random.Generator) -> tuple[Numbers, Numbers]:
     """Order all captions at random.
 
     Those of one clip are evenly spread over the epoch, so that batches rarely repeat one.

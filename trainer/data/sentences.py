@@ -5,12 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, get_args
 
-import numpy as np
-from numpy.typing import NDArray
-
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.built_in import world_queries
-from nt2vr.evaluation.queries import JudgedQuery, row_array
+from nt2vr.evaluation.queries import JudgedQuery, Mask, row_array
 from nt2vr.negation.generate.denial import Denial, DenialKind
 from nt2vr.negation.generate.denials import CaptionDenials
 from nt2vr.negation.generate.negator import negations
@@ -40,8 +37,8 @@ class DrawnCaption(NamedTuple):
 class KnownClips(NamedTuple):
     """Which of N clips show what a denying sentence wants, and not what it denies, and which both."""
 
-    fitting: NDArray[np.bool_]
-    both: NDArray[np.bool_]
+    fitting: Mask
+    both: Mask
 
 
 def captions_of(

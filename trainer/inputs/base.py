@@ -18,6 +18,8 @@ from trainer.data.clips import Clips
 from trainer.data.sentences import DrawnCaption
 from trainer.distributed import share
 
+# Rows of clips, or numbers of frames or captions.
+Numbers = NDArray[np.int64]
 Drawn = TypeVar("Drawn")
 Embedded = TypeVar("Embedded")
 T = TypeVar("T")
@@ -195,7 +197,7 @@ class Drawing:
     drawn: ByInput
 
     @property
-    def rows(self) -> NDArray[np.int64]:
+    def rows(self) -> Numbers:
         """Rows of the clips of all processes: (B,)."""
         return np.array([draw.row for draw in self.draws], np.int64)
 
@@ -273,8 +275,8 @@ class Towers(Protocol):
     def stores_videos(self) -> bool:
         """True if all clips are embedded beforehand, by a frozen visual tower."""
 
-    def stored_videos(self, rows: NDArray[np.int64] | Tensor) -> Tensor:
+    def stored_videos(self, rows: Numbers | Tensor) -> Tensor:
         """Return L2-normalised embeddings of training clips: (n, D)."""
 
-    def pool_frames(self, rows: NDArray[np.int64], frames: NDArray[np.int64]) -> Tensor:
+    def pool_frames(self, rows: Numbers, frames: Numbers) -> Tensor:
         """Pool frames of training clips, given by (n, F) rows of clips and numbers of frames in them: (n, D)."""

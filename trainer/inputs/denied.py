@@ -6,15 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from nt2vr.evaluation.queries import Mask
 from nt2vr.negation.generate.denial import Denial
 from trainer import distributed
 from trainer.config import TrainConfig
 from trainer.data.clips import Clips
 from trainer.data.sentences import DrawnCaption, KnownClips
-from trainer.inputs.base import Draw, Drawing, EmbeddedBatch, Input, Preparation, Towers
+from trainer.inputs.base import Draw, Drawing, EmbeddedBatch, Input, Numbers, Preparation, Towers
 
 
 class Denied(Input[list[Denial], Tensor]):
@@ -74,9 +74,9 @@ class TruthBatch(NamedTuple):
         both: (B, P), True where a clip shows both parts.
     """
 
-    pool: NDArray[np.int64]
-    fitting: NDArray[np.bool_]
-    both: NDArray[np.bool_]
+    pool: Numbers
+    fitting: Mask
+    both: Mask
 
 
 class EmbeddedTruth(NamedTuple):
@@ -139,9 +139,7 @@ def _sentences_of_all(drawing: Drawing) -> list[Denial]:
     return [*before, *drawing.of(Denied), *after]
 
 
-def _with_more(
-    rows: NDArray[np.int64], both: NDArray[np.bool_], drawing: Drawing
-) -> NDArray[np.int64]:
+def _with_more(rows: Numbers, both: Mask, drawing: Drawing) -> Numbers:
     """Add hard and random clips to those of the batch."""
     negation = drawing.config.negation
     rng = np.random.default_rng(drawing.seed(1))

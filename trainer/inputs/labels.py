@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from nt2vr.evaluation.queries import Mask
 from nt2vr.progress import Progress
 from nt2vr.world.labels import labels
 from trainer.config import TrainConfig
@@ -28,7 +28,7 @@ class LabelBatch(NamedTuple):
     """
 
     texts: list[str]
-    is_shown: NDArray[np.bool_]
+    is_shown: Mask
 
 
 class EmbeddedLabels(NamedTuple):

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from nt2vr.evaluation.queries import Mask
 from trainer import distributed
 from trainer.data.sentences import DrawnCaption
 from trainer.inputs.base import Drawing, EmbeddedBatch, Input, Preparation, Towers
@@ -20,7 +20,7 @@ class NegatedCaptions(NamedTuple):
     """
 
     texts: list[str]
-    negatable: NDArray[np.bool_]
+    negatable: Mask
 
 
 class EmbeddedNegated(NamedTuple):

@@ -8,7 +8,6 @@ from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from torch import Tensor
 
 from nt2vr.errors import ConfigError
@@ -21,16 +20,16 @@ from nt2vr.world.wording import SEQUENCES, conjugate, in_turn
 from trainer.config import TrainConfig
 from trainer.data.clips import Clips
 from trainer.data.sentences import WorldSentences
-from trainer.inputs.base import Drawing, EmbeddedBatch, Input, Towers
+from trainer.inputs.base import Drawing, EmbeddedBatch, Input, Numbers, Towers
 
 # Pairs of sentences per step: half again as many sentences as a batch of 128 has captions.
 ORDERED_PAIRS = 96
 # The share of pairs that are made of one motion, rather than of two actions.
 MOTION_SHARE = 1 / 3
 # The row of each frame's clip, and the number of the frame in that clip.
-Frames = list[tuple[int, int]]
+ClipFrames = list[tuple[int, int]]
 # A sentence, and the frames that it describes.
-Described = tuple[str, Frames]
+Described = tuple[str, ClipFrames]
 
 
 class OrderedClips(NamedTuple):
@@ -44,8 +43,8 @@ class OrderedClips(NamedTuple):
     """
 
     texts: list[str]
-    rows: NDArray[np.int64]
-    frames: NDArray[np.int64]
+    rows: Numbers
+    frames: Numbers
 
 
 class EmbeddedOrder(NamedTuple):
@@ -212,7 +211,7 @@ class FrameOrders:
             yield f"{subject} {conjugate(phrase, form)}", frames
 
 
-def _draw_frames(row: int, count: int, num_frames: int, rng: random.Random) -> Frames:
+def _draw_frames(row: int, count: int, num_frames: int, rng: random.Random) -> ClipFrames:
     """Draw some of a clip's frames, in their order."""
     numbers = rng.sample(range(num_frames), count)
     return [(row, number) for number in sorted(numbers)]
