@@ -2,10 +2,10 @@
 
 import math
 import re
-from collections.abc import Mapping
 
 import torch
-from torch import Tensor
+
+from nt2vr.models.weights import StateDict, Weights
 
 # Parameter names in open_clip's text towers.
 LAYER = re.compile(r"((?:text\.)?transformer\.resblocks\.)(\d+)(\..+)")
@@ -13,7 +13,7 @@ LAYER = re.compile(r"((?:text\.)?transformer\.resblocks\.)(\d+)(\..+)")
 OUTPUTS = (".attn.out_proj.", ".mlp.c_proj.")
 
 
-def deepened(base: Mapping[str, Tensor], deeper: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def deepened(base: Weights, deeper: Weights) -> StateDict:
     """Return weights of a deeper model, given random ones, that embeds all texts as the base does.
 
     The base's layers stay in order, with the new ones spread evenly among them and the last one at
@@ -54,6 +54,6 @@ def _base_layers(num_base: int, num_deeper: int) -> dict[int, int]:
     return base_layers
 
 
-def _num_layers(weights: Mapping[str, Tensor]) -> int:
+def _num_layers(weights: Weights) -> int:
     matches = filter(None, map(LAYER.fullmatch, weights))
     return len({match[2] for match in matches})

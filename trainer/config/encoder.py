@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from nt2vr.errors import MAX_QUOTED, ConfigError, quoted
 from nt2vr.extension import trainings
 from nt2vr.models.card import remedy
-from nt2vr.models.checkpoint import read_configs
+from nt2vr.models.checkpoint import Configs, read_configs
 from nt2vr.models.framing import Config
 from nt2vr.sections import Section, Whole
 from nt2vr.settings import resolve_path
@@ -134,7 +134,7 @@ class EncoderSettings(Section):
         return deeper(model_cfg, self.added_layers)
 
     @cached_property
-    def base_configs(self) -> tuple[Config, Config]:
+    def base_configs(self) -> Configs:
         """The base's configurations of its model and of its preprocessing; empty without a base."""
         if self.base_folder is None:
             return {}, {}

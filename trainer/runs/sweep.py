@@ -27,6 +27,7 @@ from nt2vr.presets import sweep_files
 from nt2vr.settings import Settings, training_devices, training_environment
 from trainer.config import (
     METRICS,
+    Changes,
     TrainConfig,
     load_config,
     parse_change,
@@ -48,7 +49,7 @@ UNKNOWN = "–"
 # What the table says of a combination of settings, for each key that is varied.
 Label = tuple[str, ...]
 # A label, and the changes of the config.
-Point = tuple[Label, Mapping[str, Any]]
+Point = tuple[Label, Changes]
 
 
 @dataclass(frozen=True)
@@ -169,7 +170,7 @@ class SweepPlan(NamedTuple):
     keys: list[str]
     points: list[Point]
     config: Path
-    changes: Mapping[str, Any]
+    changes: Changes
 
 
 def planned(config: Path, grid: Mapping[str, Sequence[Any]]) -> SweepPlan:
@@ -231,7 +232,7 @@ def runs_at(
     return list(runs.values())
 
 
-def _point_name(label: Label, changes: Mapping[str, Any]) -> str:
+def _point_name(label: Label, changes: Changes) -> str:
     """Name a point by its label; of a grid, each value with the last part of its key: "m4=-0.1"."""
     if label != tuple(map(str, changes.values())):
         return " ".join(label)

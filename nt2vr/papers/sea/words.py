@@ -18,7 +18,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_se
 
 from nt2vr.errors import ConfigError
 from nt2vr.models.text_side import TextSide
-from nt2vr.models.weights import filled
+from nt2vr.models.weights import Weights, filled
 from nt2vr.negation.parse.wordlists import listed
 from nt2vr.papers.sea.poolings import Space, join_spaces
 from nt2vr.papers.sea.settings import TextSideSettings, WordSettings
@@ -132,7 +132,7 @@ class Words(TextSide):
             )
 
     @classmethod
-    def read(cls, metadata: Mapping[str, str], weights: Mapping[str, Tensor]) -> Self:
+    def read(cls, metadata: Mapping[str, str], weights: Weights) -> Self:
         stored = json.loads(metadata["vocabulary"])
         words = {}
         for encoder in ("bow", "gru", "vectors"):

@@ -43,8 +43,8 @@ logger = logging.getLogger("trainer.vfc")
 # Verb phrases on a card, those that captions have most often.
 MAX_SHIFTS = 500
 
-# The row of a clip, and one of its captions.
-ClipCaption = tuple[int, str]
+# Texts of captions, by the row of a clip and the caption.
+TextsByCaption = dict[tuple[int, str], list[str]]
 
 
 class GeneratedCaption(NamedTuple):
@@ -66,8 +66,8 @@ class VerbTexts:
         shifts: R / (B - 1) of the most frequent verb phrases (see calibration.py), for the card.
     """
 
-    changed: Mapping[ClipCaption, list[str]]
-    phrases: Mapping[ClipCaption, list[str]]
+    changed: TextsByCaption
+    phrases: TextsByCaption
     shifts: Mapping[str, float]
 
     @classmethod
@@ -239,8 +239,8 @@ def _generated(verbs_of_clips: Sequence[Sequence[CaptionVerbs]]) -> list[Generat
     return generated
 
 
-def _texts_by_caption(generated: Sequence[GeneratedCaption]) -> dict[ClipCaption, list[str]]:
-    texts: dict[ClipCaption, list[str]] = defaultdict(list)
+def _texts_by_caption(generated: Sequence[GeneratedCaption]) -> TextsByCaption:
+    texts: TextsByCaption = defaultdict(list)
     for row, caption, text, _ in generated:
         texts[row, caption].append(text)
     return texts
@@ -248,9 +248,9 @@ def _texts_by_caption(generated: Sequence[GeneratedCaption]) -> dict[ClipCaption
 
 def _phrases_by_caption(
     captions: Sequence[Sequence[str]], verbs_of_clips: Sequence[Sequence[CaptionVerbs]]
-) -> dict[ClipCaption, list[str]]:
+) -> TextsByCaption:
     """Return the verb phrases of all captions, none for those that the file does not have."""
-    phrases: dict[ClipCaption, list[str]] = {}
+    phrases: TextsByCaption = {}
     for row, clip_captions in enumerate(captions):
         for caption in clip_captions:
             phrases[row, caption] = []
