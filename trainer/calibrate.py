@@ -8,12 +8,12 @@ see first: right less violating clips among the first eight of typed sentences.
 """
 
 import logging
-import random
 from argparse import ArgumentParser
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from random import Random
 from statistics import harmonic_mean
 from tempfile import TemporaryDirectory
 
@@ -113,7 +113,7 @@ def typed_queries(num_clips: int = NUM_CLIPS) -> list[JudgedQuery]:
     denials = SceneDenials(sample_scenes("validation", num_clips, SEED))
     queries = []
     for row, draw in product(range(num_clips), range(DRAWS)):
-        sentence = denials.draw(row, "typed", random.Random(f"typed {row} {draw}"))
+        sentence = denials.draw(row, "typed", Random(f"typed {row} {draw}"))
         is_fitting = denials.fitting(sentence)
         if not is_fitting.any() or not denials.showing_both(sentence).any():
             continue

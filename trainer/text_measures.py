@@ -1,7 +1,7 @@
 """What a text tower that learns from sentences alone is measured by after each epoch."""
 
-import random
 from collections.abc import Sequence
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -128,7 +128,7 @@ def unseen_idioms(captions: Sequence[str]) -> list[Denial]:
     denials = CaptionDenials(captions[:IDIOMS])
     idioms = []
     for row in range(len(denials)):
-        idiom = denials.draw(row, "idiom", random.Random(f"idiom {row}"), "unseen")
+        idiom = denials.draw(row, "idiom", Random(f"idiom {row}"), "unseen")
         if idiom:
             idioms.append(idiom)
     return idioms

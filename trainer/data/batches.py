@@ -1,9 +1,9 @@
 """Training batches: a pure function of seed, epoch and step. Each process reads only its share."""
 
 import math
-import random
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, field
+from random import Random
 from typing import Any, TypeVar
 
 import numpy as np
@@ -144,7 +144,7 @@ class _Epoch:
         num_kept = math.ceil(kept_per_process) * num_processes
         captions = []
         for row, number, key in draws[share(num_kept)]:
-            captions.append(self.clips.sentences.draw(row, random.Random(key), number))
+            captions.append(self.clips.sentences.draw(row, Random(key), number))
         return captions
 
     def _frames(self, drawing: Drawing) -> Frames:

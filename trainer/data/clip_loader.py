@@ -2,10 +2,10 @@
 
 import logging
 import math
-import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from random import Random
 from typing import NamedTuple
 
 import numpy as np
@@ -249,7 +249,7 @@ def world_clips(
     if free:
         captions = []
         for row, scene in enumerate(scenes[:MAX_FREE]):
-            rng = random.Random(f"{seed} free {row}")
+            rng = Random(f"{seed} free {row}")
             captions.append(describe(scene, rng).text)
         denials = denials_of(captions, progress, cache)
     return Clips(

@@ -1,9 +1,9 @@
 """Clips to train on, with their captions. No other module knows where data comes from."""
 
-import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 
 from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.media.frames import StoredClips
@@ -62,7 +62,7 @@ class Clips:
         captions = []
         for row in rows:
             for number in range(self.sentences.num_captions(row)):
-                captions.append(self.sentences.caption(row, random.Random(), number))
+                captions.append(self.sentences.caption(row, Random(), number))
         return captions
 
     def embeddings(self, encoder: Encoder, progress: Progress = silent) -> Vectors:

@@ -1,9 +1,9 @@
 """An input of a loss: what a batch has besides captions and videos, from drawing it to its embeddings."""
 
-import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from random import Random
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -220,10 +220,10 @@ class Drawing:
         """Return a seed for NumPy's generators: equal numbers give equal seeds in the same step."""
         return (self.config.run.seed, self.epoch, self.step, *numbers)
 
-    def rng(self, name: str) -> random.Random:
+    def rng(self, name: str) -> Random:
         """Return a generator: equal names give equal generators in the same step."""
         seed = self.config.run.seed
-        return random.Random(f"{seed} {self.epoch} {self.step} {name}")
+        return Random(f"{seed} {self.epoch} {self.step} {name}")
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Sentences that deny something, and the clips that they fit."""
 
-import random
 from collections.abc import Sequence
+from random import Random
 from typing import NamedTuple
 
 import numpy as np
@@ -51,7 +51,7 @@ def draw_sentences(drawing: Drawing, draws: Sequence[Draw]) -> list[Denial]:
 
 def draw_sentence(clips: Clips, config: TrainConfig, row: int, key: str) -> Denial:
     """Draw a denying sentence by the config's shares; equal keys give equal sentences."""
-    return clips.sentences.denial(row, config.negation.sentences, random.Random(f"{key} denied"))
+    return clips.sentences.denial(row, config.negation.sentences, Random(f"{key} denied"))
 
 
 def example_sentence(preparation: Preparation, row: int) -> Denial:

@@ -1,7 +1,7 @@
 """Words, with the clips that show what they name."""
 
-import random
 from collections.abc import Sequence
+from random import Random
 from typing import NamedTuple
 
 import numpy as np
@@ -56,7 +56,7 @@ class Labels(Input[LabelBatch, EmbeddedLabels]):
         shown_labels = np.flatnonzero(is_shown.any(axis=0))
         shuffled = np.random.default_rng(seed).permutation(shown_labels)
         chosen = shuffled[:MAX_LABELS]
-        rng = random.Random(str(seed))
+        rng = Random(str(seed))
         texts = [rng.choice(self._wordings[label]) for label in chosen.tolist()]
         return LabelBatch(texts, is_shown[:, chosen])
 

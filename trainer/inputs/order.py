@@ -1,10 +1,10 @@
 """Clips that differ in the order of their frames alone, each with its sentence."""
 
-import random
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import permutations
+from random import Random
 from typing import NamedTuple
 
 import numpy as np
@@ -148,7 +148,7 @@ class FrameOrders:
                 solos += [Solo(row, thing, verb) for row in rows]
         return solos
 
-    def draw(self, num_pairs: int, num_frames: int, rng: random.Random) -> OrderedClips:
+    def draw(self, num_pairs: int, num_frames: int, rng: Random) -> OrderedClips:
         if not self._solos and not self._motions:
             num_pairs = 0
         described: list[Described] = []
@@ -163,12 +163,12 @@ class FrameOrders:
         frame_array = np.array(frames_of_texts, np.int64).reshape(len(texts), num_frames, 2)
         return OrderedClips(texts, rows=frame_array[..., 0], frames=frame_array[..., 1])
 
-    def _draws_motion(self, rng: random.Random) -> bool:
+    def _draws_motion(self, rng: Random) -> bool:
         if not self._motions:
             return False
         return not self._solos or rng.random() < MOTION_SHARE
 
-    def _draw_solos(self, num_frames: int, rng: random.Random) -> Iterator[Described]:
+    def _draw_solos(self, num_frames: int, rng: Random) -> Iterator[Described]:
         """Draw two clips of one subject, and yield their halves in both orders."""
         solo = rng.choice(self._solos)
         other_solo = self._draw_other(solo, rng)
@@ -185,13 +185,13 @@ class FrameOrders:
             sentence = in_turn(subject, first.phrase, second.phrase, joint=sequence)
             yield sentence, frames
 
-    def _draw_other(self, solo: Solo, rng: random.Random) -> Solo:
+    def _draw_other(self, solo: Solo, rng: Random) -> Solo:
         """Draw another clip in which the same kind of figure does something else."""
         rows_by_verb = self._rows[solo.thing]
         verb = rng.choice([verb for verb in rows_by_verb if verb != solo.verb])
         return Solo(rng.choice(rows_by_verb[verb]), solo.thing, verb)
 
-    def _draw_motion(self, num_frames: int, rng: random.Random) -> Iterator[Described]:
+    def _draw_motion(self, num_frames: int, rng: Random) -> Iterator[Described]:
         """Draw a clip of one motion, and yield it and the order of its frames that shows another."""
         verbs = rng.choice(sorted(self._motions))
         motion = rng.choice(self._motions[verbs])
@@ -211,17 +211,17 @@ class FrameOrders:
             yield f"{subject} {conjugate(phrase, form)}", frames
 
 
-def _draw_frames(row: int, count: int, num_frames: int, rng: random.Random) -> ClipFrames:
+def _draw_frames(row: int, count: int, num_frames: int, rng: Random) -> ClipFrames:
     """Draw some of a clip's frames, in their order."""
     numbers = rng.sample(range(num_frames), count)
     return [(row, number) for number in sorted(numbers)]
 
 
-def _draw_phrase(verb: str, rng: random.Random) -> str:
+def _draw_phrase(verb: str, rng: Random) -> str:
     return rng.choice(actions()[verb].phrases)
 
 
-def _draw_noun(thing: str, rng: random.Random) -> str:
+def _draw_noun(thing: str, rng: Random) -> str:
     return rng.choice(_singular_nouns(thing)).with_article()
 
 

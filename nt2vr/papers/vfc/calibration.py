@@ -13,11 +13,11 @@ Here they always count against their own video only. `calibrated` is the second 
 calibration: it keeps changed captions while G ≤ S, so that R ≤ B for every verb phrase.
 """
 
-import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import chain, zip_longest
 from operator import itemgetter
+from random import Random
 
 # The verb phrases of one caption, by `VerbUse.key`.
 Keys = Sequence[str]
@@ -49,7 +49,7 @@ def round_robin(videos: Sequence[int], seed: int) -> list[int]:
     One of each video comes first, then another one of each, and so on, both videos and captions in
     random order. So the captions of one video do not use up a verb phrase before the others had a turn.
     """
-    rng = random.Random(seed)
+    rng = Random(seed)
     numbers_of_video: dict[int, list[int]] = defaultdict(list)
     for number, video in enumerate(videos):
         numbers_of_video[video].append(number)

@@ -4,10 +4,10 @@
 with a person. Nobody has checked that the changed caption is false of the video.
 """
 
-import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
+from random import Random
 from typing import NamedTuple
 
 from nt2vr.negation.generate.related import groups_in, related
@@ -78,7 +78,7 @@ class VerbChanges:
         """Return the captions of a video with their verb phrases and changed captions."""
         captions = []
         for caption, uses in self._uses[row].items():
-            rng = random.Random(f"{seed} {caption}")
+            rng = Random(f"{seed} {caption}")
             captions.append(
                 CaptionVerbs(
                     caption=caption,
@@ -90,7 +90,7 @@ class VerbChanges:
         return captions
 
     def change(
-        self, row: int, caption: str, source: VerbSource, rng: random.Random
+        self, row: int, caption: str, source: VerbSource, rng: Random
     ) -> list[ChangedCaption]:
         """Change one verb of a caption, in up to `MAX_CHANGED` ways that no caption of the video has."""
         captions = self._uses[row]
@@ -110,7 +110,7 @@ class VerbChanges:
         return list(changed.values())[:MAX_CHANGED]
 
     def _ranked_changes(
-        self, row: int, caption: str, source: VerbSource, rng: random.Random
+        self, row: int, caption: str, source: VerbSource, rng: Random
     ) -> list[tuple[float, int, str]]:
         """Return all changes of a caption in random order: a sort key, the number of a verb use, its new verb.
 

@@ -15,11 +15,11 @@
 
 import logging
 import math
-import random
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from random import Random
 from typing import Any, NamedTuple
 
 import torch
@@ -85,9 +85,7 @@ class VerbTexts:
             shifts=_shifts(originals, accepted, config.batches.batch_size),
         )
 
-    def draw(
-        self, row: int, caption: str, max_changed: int, rng: random.Random
-    ) -> tuple[list[str], str]:
+    def draw(self, row: int, caption: str, max_changed: int, rng: Random) -> tuple[list[str], str]:
         """Draw up to `max_changed` changed captions, and one verb phrase; "" if the caption has none."""
         changed = self.changed.get((row, caption), [])
         phrases = self.phrases.get((row, caption), [])
@@ -193,7 +191,7 @@ def _captions_of_clips(source: SentenceSource, seed: int) -> list[list[str]]:
     max_captions = math.ceil(MAX_PARSED / max(1, len(source)))
     captions = []
     for row in range(len(source)):
-        rng = random.Random(fixed_key(seed, row))
+        rng = Random(fixed_key(seed, row))
         num_captions = min(max_captions, source.num_captions(row))
         if num_captions:
             captions.append([source.caption(row, rng, n) for n in range(num_captions)])
