@@ -220,7 +220,8 @@ def mean_values(reports: Sequence[Metrics]) -> Metrics:
     """Average the values of several batches or steps, by name."""
     means = {}
     for name in reports[-1]:
-        means[name] = sum(values[name] for values in reports) / len(reports)
+        total = sum(values[name] for values in reports)
+        means[name] = total / len(reports)
     return means
 
 

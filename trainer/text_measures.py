@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from random import Random
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -157,4 +156,5 @@ def _share_above(texts: Vectors, directions: Vectors) -> float:
 
     Ties count against them.
     """
-    return 100 * float(np.mean((texts * directions).sum(axis=1) > 0))
+    is_above = (texts * directions).sum(axis=1) > 0
+    return 100 * float(is_above.mean())

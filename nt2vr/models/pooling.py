@@ -103,7 +103,8 @@ class SequenceTransformer(nn.Module):
         for block in self.resblocks:
             states = block(states, attn_mask=mask)
 
-        pooled = normalize(normalize(states + flat, dim=-1).mean(dim=1), dim=-1)  # (N, D)
+        unit_states = normalize(states + flat, dim=-1)  # (N, F, D)
+        pooled = normalize(unit_states.mean(dim=1), dim=-1)  # (N, D)
         return pooled.reshape(*frames.shape[:-2], width)
 
     def _spaced(self, frames: Tensor) -> Tensor:
@@ -259,8 +260,8 @@ def filled_pooling(card: Card, weights: Weights, width: int) -> nn.Module:
         if card.pooling.name == ATTENTION:
             pooling: nn.Module = AttentionPooling(width, len(weights["hidden.weight"]))
         elif kind is not None:
-            sees_frames = card.visual.input is None
-            of_extension = kind.read(weights, width if sees_frames else None)
+            frame_width = width if card.visual.input is None else None
+            of_extension = kind.read(weights, frame_width)
             pooling = of_extension
             width = of_extension.width
         else:

@@ -93,7 +93,8 @@ def _ends(model: Any, tokens: Tensor) -> Tensor:
 def _embedded(model: Any, tokens: Tensor, length: int) -> Tensor:
     """Return the first tokens of texts as the transformer takes them: (N, L, W)."""
     embedded: Tensor = model.token_embedding(tokens[:, :length])
-    return embedded + model.positional_embedding[:length]
+    positions: Tensor = model.positional_embedding[:length]
+    return embedded + positions
 
 
 def _transformed(model: Any, embedded: Tensor) -> Tensor:

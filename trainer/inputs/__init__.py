@@ -61,6 +61,7 @@ def inputs_of(factories: Iterable[InputFactory]) -> Inputs:
 
     def add(factory: InputFactory) -> None:
         new_input = factory()
+        # Those that it uses come before it, since it reads what they draw.
         for used in new_input.uses:
             add(used)
         first_input = inputs.setdefault(type(new_input), new_input)

@@ -48,7 +48,8 @@ class DistillLoss:
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         parts = batch.of(Parts)
-        to_target = (batch.of(Denied) * self.target(parts)).sum(dim=-1)  # (B,), cosines
+        target = self.target(parts)  # (B, D)
+        to_target = (batch.of(Denied) * target).sum(dim=-1)  # (B,), cosines
         loss = (1 - to_target).mean()
         if not self.keep:
             return loss

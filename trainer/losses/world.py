@@ -71,7 +71,8 @@ def _is_mixed(right: Tensor) -> Tensor:
 
 def mean_of(values: Tensor, chosen: Tensor) -> Tensor:
     """Average the chosen values of each row, (B, P) and (B, P) bool: (B,); 0 where none are chosen."""
-    return (values * chosen).sum(dim=1) / chosen.sum(dim=1).clamp(min=1)
+    counts = chosen.sum(dim=1).clamp(min=1)
+    return (values * chosen).sum(dim=1) / counts
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,8 @@ class LabelsLoss:
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         labels = batch.of(Labels)
-        scores = batch.logit_scale.detach() * given(batch.video) @ labels.text.T  # (B, L)
+        scale = batch.logit_scale.detach()
+        scores = scale * given(batch.video) @ labels.text.T  # (B, L)
         of_clips = _contrast_of_usable(scores, labels.is_shown)
         of_words = _contrast_of_usable(scores.T, labels.is_shown.T)
         return (of_clips + of_words) / 2

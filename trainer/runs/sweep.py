@@ -382,8 +382,9 @@ def _mean_cells(rows: Sequence[Metrics], columns: Sequence[str]) -> list[str]:
         elif len(values) == 1:
             cells.append(f"{values[0]:.3f}")
         else:
+            average = mean(values)
             deviation = stdev(values)
-            cells.append(f"{mean(values):.3f} ± {deviation:.3f}")
+            cells.append(f"{average:.3f} ± {deviation:.3f}")
     return cells
 
 
@@ -459,7 +460,9 @@ def _exceeds_seeds(points: Sequence[Sequence[Metrics]], name: str) -> bool:
         if len(values) == len(rows):
             means.append(mean(values))
             deviations.append(stdev(values))
-    return bool(means) and max(means) - min(means) > max(deviations)
+    if not means:
+        return False
+    return max(means) - min(means) > max(deviations)
 
 
 def _digest(content: Any) -> str:

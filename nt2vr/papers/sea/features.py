@@ -40,7 +40,8 @@ class BigFile:
     def open(cls, folder: Path) -> "BigFile":
         """Open a folder without reading its rows; an OSError or ValueError says what is wrong with it."""
         num_rows, width = _read_shape(folder / SHAPE)
-        names = (folder / IDS).read_text(encoding="utf-8", errors="replace").split()
+        ids = (folder / IDS).read_text(encoding="utf-8", errors="replace")
+        names = ids.split()
         if len(names) != num_rows:
             raise ValueError(f"{IDS} has {len(names)} names for {num_rows} rows")
 
@@ -115,10 +116,11 @@ def rows_by_video(names: Sequence[str], video_ids: Collection[str]) -> dict[str,
 
 def _mean(file: BigFile, video_id: str, rows: Sequence[int]) -> Vector:
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = file.rows[rows].mean(axis=0, dtype=np.float64).astype(np.float32)
-        if not np.isfinite(np.linalg.norm(mean)):
+        mean = file.rows[rows].mean(axis=0, dtype=np.float64)
+        vector = np.asarray(mean, np.float32)
+        if not np.isfinite(np.linalg.norm(vector)):
             raise ValueError(f"the numbers of {quoted(video_id)} are too large or not finite")
-    return np.asarray(mean, np.float32)
+    return vector
 
 
 def find_features(data: str | Path, name: str) -> Path:

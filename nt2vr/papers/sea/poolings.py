@@ -94,7 +94,8 @@ class Projection(ExtensionPooling):
         """Pool (..., F, D) to (..., K P), L2-normalised."""
         mean = frames.mean(dim=-2)  # (..., D)
         if self.scales_mean:
-            mean = normalize(mean, dim=-1) * math.sqrt(mean.shape[-1])
+            length = math.sqrt(mean.shape[-1])
+            mean = normalize(mean, dim=-1) * length
         return join_spaces([space(mean) for space in self.spaces])
 
 

@@ -258,5 +258,7 @@ def _captions(clips: "Clips", seed: int) -> Iterable[str]:
     captions = clips.all_captions(range(len(clips)))
     if captions:
         return captions
-    draws = (clips.captions(f"{seed} words {draw}") for draw in range(CAPTIONS_PER_CLIP))
-    return chain.from_iterable(draws)
+    drawn: list[str] = []
+    for draw in range(CAPTIONS_PER_CLIP):
+        drawn += clips.captions(f"{seed} words {draw}")
+    return drawn
