@@ -39,9 +39,7 @@ def encode_short(model: Any, tokens: Tensor) -> Tensor:
             chunk_ends = ends[rows]  # (n,)
             length = int(chunk_ends.max()) + 1
             states = _transformed(model, embedded[rows, :length])  # (n, L, W)
-            numbers = torch.arange(len(rows), device=rows.device)
-            at_end = states[numbers, chunk_ends]  # (n, W)
-            pooled.append(model.ln_final(at_end))
+            pooled.append(model.ln_final(_at_ends(states, chunk_ends)))
     in_order = torch.cat(pooled)[order.argsort()]
     return _projected(model, in_order)
 
@@ -88,6 +86,12 @@ def _ends(model: Any, tokens: Tensor) -> Tensor:
     """Return the position of each text's end: (N,)."""
     marks = tokens == model.text_eos_id if model.text_pool_type == "eos" else tokens
     return marks.int().argmax(dim=1)
+
+
+def _at_ends(states: Tensor, ends: Tensor) -> Tensor:
+    """Return the state of each text's end: (n, L, W) to (n, W)."""
+    rows = torch.arange(len(ends), device=ends.device)
+    return states[rows, ends]
 
 
 def _embedded(model: Any, tokens: Tensor, length: int) -> Tensor:

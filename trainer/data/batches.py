@@ -149,22 +149,23 @@ class _Epoch:
 
     def _frames(self, drawing: Drawing) -> Frames:
         """Read frames of this process's clips, drawn as one process would for all clips."""
-        settings = self.config.frames
-        stored = self.clips.frames  # (N, F, S, S, 3)
-        num_clips = len(drawing.draws)
-        own_share = drawing.share
         rng = np.random.default_rng(drawing.seed())
-
-        random_keys = rng.random((num_clips, stored.shape[1]))  # (B, F)
-        order = random_keys.argsort(axis=1)
-        numbers = np.sort(order[own_share, : settings.frames_per_step])  # (b, f)
-        rows = drawing.rows[own_share, None]  # (b, 1)
-        frames = stored[rows, numbers]  # (b, f, S, S, 3)
-        if settings.flip:
-            is_flipped = rng.random(num_clips) < 0.5  # (B,)
-            own_flipped = is_flipped[own_share]  # (b,)
+        numbers = self._frame_numbers(drawing, rng)  # (b, f)
+        rows = drawing.rows[drawing.share, None]  # (b, 1)
+        frames = self.clips.frames[rows, numbers]  # (b, f, S, S, 3)
+        if self.config.frames.flip:
+            is_flipped = rng.random(len(drawing.draws)) < 0.5  # (B,)
+            own_flipped = is_flipped[drawing.share]  # (b,)
             frames[own_flipped] = np.flip(frames[own_flipped], axis=3)
         return frames
+
+    def _frame_numbers(self, drawing: Drawing, rng: np.random.Generator) -> Numbers:
+        """Draw frames of each clip of this process, in their order: (b, f)."""
+        num_clips = len(drawing.draws)
+        num_frames = self.clips.frames.shape[1]
+        order = rng.random((num_clips, num_frames)).argsort(axis=1)
+        numbers = order[drawing.share, : self.config.frames.frames_per_step]
+        return np.sort(numbers)
 
 
 def every_caption(counts: Numbers, rng: np.random.Generator) -> tuple[Numbers, Numbers]:

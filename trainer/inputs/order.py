@@ -176,14 +176,9 @@ class FrameOrders:
         sequence = rng.choice(SEQUENCES)
         half = _Half(solo.row, _draw_phrase(solo.verb, rng))
         other_half = _Half(other_solo.row, _draw_phrase(other_solo.verb, rng))
-
-        num_first = num_frames // 2
-        num_second = num_frames - num_first
         for first, second in permutations((half, other_half)):
-            frames = _draw_frames(first.row, num_first, num_frames, rng=rng)
-            frames += _draw_frames(second.row, num_second, num_frames, rng=rng)
             sentence = in_turn(subject, first.phrase, second.phrase, joint=sequence)
-            yield sentence, frames
+            yield sentence, _draw_halves(first.row, second.row, num_frames, rng=rng)
 
     def _draw_other(self, solo: Solo, rng: Random) -> Solo:
         """Draw another clip in which the same kind of figure does something else."""
@@ -209,6 +204,13 @@ class FrameOrders:
             phrase = _draw_phrase(verb, rng).format(o=object_text)
             frames = [(motion.row, number) for number in order]
             yield f"{subject} {conjugate(phrase, form)}", frames
+
+
+def _draw_halves(row: int, other_row: int, num_frames: int, rng: Random) -> ClipFrames:
+    """Draw half of the frames of one clip, then as many of another as are still needed."""
+    num_first = num_frames // 2
+    frames = _draw_frames(row, num_first, num_frames, rng=rng)
+    return frames + _draw_frames(other_row, num_frames - num_first, num_frames, rng=rng)
 
 
 def _draw_frames(row: int, count: int, num_frames: int, rng: Random) -> ClipFrames:

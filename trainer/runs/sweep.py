@@ -113,8 +113,8 @@ def sweep(
     base = load_config(preset_or_file(plan.config), {**plan.changes, **own_changes})
     runs = runs_at(base, plan.points, seeds, out, settings.data_dir)
     check_runs(runs, settings.device)
-    digest = _digest([run.folder.path.name for run in runs])
-    table = out / f"sweep-{digest}.md"
+    folder_names = [run.folder.path.name for run in runs]
+    table = out / f"sweep-{_digest(folder_names)}.md"
     # SIGTERM stops a sweep as Ctrl+C does.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
 

@@ -99,9 +99,7 @@ class VerbChanges:
         changed: dict[str, ChangedCaption] = {}
         for _, number, new_verb in self._ranked_changes(row, caption, source, rng=rng):
             use = uses[number]
-            before = caption[: use.start]
-            after = caption[use.end :]
-            text = f"{before}{inflect(new_verb, use.form)}{after}"
+            text = _with_verb(caption, use, new_verb)
             if text in captions:
                 continue
             new_keys = list(keys)
@@ -164,6 +162,12 @@ class VerbChanges:
             if _synonyms(verb).isdisjoint(video_verbs):
                 verbs[verb] = count
         return verbs
+
+
+def _with_verb(caption: str, use: VerbUse, verb: str) -> str:
+    before = caption[: use.start]
+    after = caption[use.end :]
+    return f"{before}{inflect(verb, use.form)}{after}"
 
 
 def _unsuitable_verbs(use: VerbUse) -> frozenset[str]:
