@@ -294,7 +294,7 @@ def _start_card(config: TrainConfig, base: Card | None) -> Card:
 def has_bf16(device: str) -> bool:
     """Return True if the processor supports bf16 natively; where it is emulated, fp32 is faster."""
     if device == "cuda":
-        return torch.cuda.is_bf16_supported(including_emulation=False)
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     return bool(torch.cpu._is_avx512_bf16_supported())
 
 

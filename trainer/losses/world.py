@@ -131,8 +131,9 @@ class OrderLoss:
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         order = batch.of(Order)
         scale = batch.logit_scale.detach()
-        text = order.text.unflatten(0, (-1, 2))  # (P / 2, 2, D)
-        video = order.video.unflatten(0, (-1, 2))  # (P / 2, 2, D)
+        width = order.text.shape[-1]
+        text = order.text.reshape(-1, 2, width)  # (P / 2, 2, D)
+        video = order.video.reshape(-1, 2, width)  # (P / 2, 2, D)
         scores = scale * text @ video.mT  # (P / 2, 2 sentences, 2 clips)
         if not len(scores):
             return order.text.sum() * 0.0
