@@ -223,20 +223,28 @@ def fitted(
     with torch.device("meta"), unfilled():
         model = build_model(model_cfg, preprocess_cfg or {}, "meta")
     expected: StateDict = model.state_dict()
-    # Embeddings do not depend on these counters, and some files lack them.
     renamed: StateDict = {}
+    # Embeddings do not depend on these counters, and some files lack them.
     for name in expected:
         if name.endswith("num_batches_tracked"):
             renamed[name] = torch.zeros((), dtype=torch.long)
-    # The decoder of a CoCa, too, is beside the text tower.
-    beside_text = {name.split(".")[0] for name in expected} - {"text"}
-    has_text_prefix = "text.token_embedding.weight" in expected
-    for name, tensor in weights.items():
-        if has_text_prefix and name.split(".")[0] not in beside_text:
-            name = f"text.{name}"
-        renamed[name] = tensor
+    renamed |= _with_text_prefix(weights, expected)
     reshape_scalars(renamed, expected)
     return FittedModel(model, renamed, _misfits(expected, renamed))
+
+
+def _with_text_prefix(weights: StateDict, expected: StateDict) -> StateDict:
+    """Name the text tower's tensors as a model does that has it under "text."."""
+    if "text.token_embedding.weight" not in expected:
+        return weights
+    # The decoder of a CoCa, too, is beside the text tower.
+    beside_text = {name.split(".")[0] for name in expected} - {"text"}
+    renamed = {}
+    for name, tensor in weights.items():
+        if name.split(".")[0] not in beside_text:
+            name = f"text.{name}"
+        renamed[name] = tensor
+    return renamed
 
 
 def _misfits(expected: StateDict, weights: StateDict) -> str:
