@@ -86,6 +86,10 @@ class Learner(Trainable):
         self.videos: Tensor | None = None
         self.frames: Tensor | None = None
 
+    @property
+    def learns_pooling(self) -> bool:
+        return self.head is self.pooling
+
     def use_videos(self, videos: Vectors, frames: Vectors | None = None) -> None:
         """Set embeddings of the training clips, or of their frames, made by `frozen_encoder`."""
         self.videos = torch.from_numpy(self.as_frames(videos)).to(self.device)
@@ -95,7 +99,7 @@ class Learner(Trainable):
 
     def as_frames(self, videos: Vectors) -> Vectors:
         """Return what `head` pools: a mean of frames, (N, D), becomes one frame, (N, 1, D)."""
-        if self.head is self.pooling and videos.ndim == 2:
+        if self.learns_pooling and videos.ndim == 2:
             return videos[:, None]
         return videos
 
@@ -245,7 +249,7 @@ class Learner(Trainable):
     def frozen_encoder(self) -> OpenClipEncoder:
         """Wrap the model, without a pooling that learns: it embeds videos as frames (..., F, D)."""
         encoder = self.encoder()
-        if self.head is self.pooling:
+        if self.learns_pooling:
             return encoder.unpooled()
         return encoder
 
@@ -258,9 +262,9 @@ class Learner(Trainable):
 def _zero_other_rows(table: Tensor, rows: Tensor) -> None:
     """Zero the rows of a (V, D) table, except some."""
     with torch.no_grad():
-        learnt_rows = table[rows]
+        used_rows = table[rows]
         table.zero_()
-        table[rows] = learnt_rows
+        table[rows] = used_rows
 
 
 def _start_new_rows(table: Tensor, used: Tensor) -> Tensor:

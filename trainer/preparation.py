@@ -65,7 +65,7 @@ def store_embeddings(learner: Learner, clips: Clips, progress: Progress) -> Vect
     """
     encoder = learner.frozen_encoder()
     reads_frames = any(loss_input.reads_frames for loss_input in learner.losses.inputs)
-    if reads_frames and learner.head is not learner.pooling:
+    if reads_frames and not learner.learns_pooling:
         frames = clips.embedded_once(encoder.unpooled(), progress)
         videos = encoder.pool(frames)
         learner.use_videos(videos, frames)

@@ -98,10 +98,11 @@ class Validator:
             )
 
     def measure(self) -> Metrics:
-        encoder = self._learner.encoder()
+        learner = self._learner
+        encoder = learner.encoder()
         videos = self._videos
-        if videos is not None and self._learner.head is self._learner.pooling:
-            videos = encoder.pool(self._learner.as_frames(videos))
+        if videos is not None and learner.learns_pooling:
+            videos = encoder.pool(learner.as_frames(videos))
 
         measures: Metrics = {}
         if self._clips.has_videos:

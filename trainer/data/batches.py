@@ -180,10 +180,10 @@ def every_caption(counts: Numbers, rng: np.random.Generator) -> tuple[Numbers, N
     Returns:
         The clip of each caption, and its number among those of the clip.
     """
-    rows = np.repeat(np.arange(len(counts)), counts)
+    rows = np.repeat(np.arange(len(counts)), counts)  # (C,), C captions in all
     num_captions = len(rows)
-    firsts_of_clips = counts.cumsum() - counts
-    firsts = firsts_of_clips[rows]
+    firsts_of_clips = counts.cumsum() - counts  # (N,)
+    firsts = firsts_of_clips[rows]  # (C,)
 
     # Captions are shuffled within each clip.
     shuffled = np.lexsort((rng.random(num_captions), rows))

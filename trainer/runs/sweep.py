@@ -310,14 +310,14 @@ def train(run: SweepRun, device: str) -> str:
         if is_new:
             shutil.rmtree(folder.path)
         raise RunError(reason)
-    if folder.is_finished:
-        return ""
     status = folder.status()
-    if status and status.state == "stopped":
+    if status is None:
+        return log_tail(folder, 1)
+    if status.state == "finished":
+        return ""
+    if status.state == "stopped":
         raise KeyboardInterrupt
-    if status and status.error:
-        return status.error
-    return log_tail(folder, 1)
+    return status.error or log_tail(folder, 1)
 
 
 def markdown(keys: Sequence[str], runs: Sequence[SweepRun]) -> str:
