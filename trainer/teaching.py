@@ -201,7 +201,9 @@ def _num_bytes(learner: "Learner") -> int:
         copies = 2 if parameter.grad is None else 3
         num_bytes += copies * parameter.nbytes
     for state in learner.optimizer.state.values():
-        num_bytes += sum(value.nbytes for value in state.values() if hasattr(value, "nbytes"))
+        for value in state.values():
+            # A state may hold plain numbers, too.
+            num_bytes += getattr(value, "nbytes", 0)
     return num_bytes
 
 

@@ -12,9 +12,7 @@ from trainer.inputs.base import AnyInput
 Digests = Mapping[str, tuple[int, ...]]
 
 
-def digests_of(
-    training: Clips, validation: Clips, inputs: Iterable[AnyInput] = ()
-) -> dict[str, tuple[int, ...]]:
+def digests_of(training: Clips, validation: Clips, inputs: Iterable[AnyInput] = ()) -> Digests:
     """Hash the clips of both splits, with their captions, and what the losses' inputs know of the training clips.
 
     Captions that are generated as they are drawn have no digests.
@@ -35,10 +33,11 @@ def _digests(clips: Clips, inputs: Sequence[AnyInput]) -> tuple[int, ...]:
         if clips.vectors is not None:
             vector = clips.vectors[row].tobytes()
         vector_hash = blake2b(vector, digest_size=8).hexdigest()
+        captions = clips.all_captions([row])
         known_texts = []
         for loss_input in inputs:
             known_texts += loss_input.known_texts(row)
-        hashes.append(digest(clip_id, vector_hash, clips.all_captions([row]), known_texts))
+        hashes.append(digest(clip_id, vector_hash, captions, known_texts))
     return tuple(hashes)
 
 

@@ -148,4 +148,5 @@ def _with_more(rows: Numbers, both: Mask, drawing: Drawing) -> Numbers:
         hard = rng.permutation(np.flatnonzero(shows_both))
         candidates.append(hard[: negation.hard_clips])
     candidates.append(rng.integers(both.shape[1], size=negation.pool_clips))
-    return np.concatenate([rows, np.setdiff1d(np.concatenate(candidates), rows)])
+    more = np.setdiff1d(np.concatenate(candidates), rows)
+    return np.concatenate([rows, more])

@@ -265,7 +265,9 @@ class RunFolder:
 
 def data_dir_of(cache: Path) -> Path | None:
     """Return the data folder whose runs prepare their data in `cache`; None outside of one."""
-    return cache.parents[1] if cache.parts[-2:] == (RUNS, FRAMES) else None
+    if cache.parts[-2:] == (RUNS, FRAMES):
+        return cache.parents[1]
+    return None
 
 
 def device_locks(runs: Path, devices: Sequence[str] = ()) -> dict[str, Lock]:
