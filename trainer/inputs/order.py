@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import permutations
+from itertools import chain, permutations
 from random import Random
 from typing import NamedTuple
 
@@ -127,25 +127,25 @@ class FrameOrders:
     """
 
     def __init__(self, scenes: Sequence[Scene]) -> None:
-        # Rows of clips, by who is alone in them and what they do.
-        self._rows: dict[str, dict[str, list[int]]] = defaultdict(partial(defaultdict, list))
+        # By who is alone in a clip, and what they do.
+        self._solos_by_thing: dict[str, dict[str, list[Solo]]] = defaultdict(
+            partial(defaultdict, list)
+        )
         # By both verbs, so that a rare pair of verbs is drawn as often as a frequent one.
         self._motions: dict[tuple[str, str], list[Motion]] = defaultdict(list)
         for row, scene in enumerate(scenes):
             for solo in solos_of(row, scene):
-                self._rows[solo.thing][solo.verb].append(row)
+                self._solos_by_thing[solo.thing][solo.verb].append(solo)
             for motion in motions_of(row, scene):
                 self._motions[motion.verb, motion.other_verb].append(motion)
         self._solos = self._solos_with_others()
 
     def _solos_with_others(self) -> list[Solo]:
         """List the solos of those who do something else in another clip."""
-        solos = []
-        for thing, rows_by_verb in self._rows.items():
-            if len(rows_by_verb) < 2:
-                continue
-            for verb, rows in rows_by_verb.items():
-                solos += [Solo(row, thing, verb) for row in rows]
+        solos: list[Solo] = []
+        for solos_by_verb in self._solos_by_thing.values():
+            if len(solos_by_verb) > 1:
+                solos += chain.from_iterable(solos_by_verb.values())
         return solos
 
     def draw(self, num_pairs: int, num_frames: int, rng: Random) -> OrderedClips:
@@ -182,9 +182,10 @@ class FrameOrders:
 
     def _draw_other(self, solo: Solo, rng: Random) -> Solo:
         """Draw another clip in which the same kind of figure does something else."""
-        rows_by_verb = self._rows[solo.thing]
-        verb = rng.choice([verb for verb in rows_by_verb if verb != solo.verb])
-        return Solo(rng.choice(rows_by_verb[verb]), solo.thing, verb)
+        solos_by_verb = self._solos_by_thing[solo.thing]
+        other_verbs = [verb for verb in solos_by_verb if verb != solo.verb]
+        verb = rng.choice(other_verbs)
+        return rng.choice(solos_by_verb[verb])
 
     def _draw_motion(self, num_frames: int, rng: Random) -> Iterator[Described]:
         """Draw a clip of one motion, and yield it and the order of its frames that shows another."""

@@ -215,13 +215,14 @@ class RunFolder:
 
     def write_status(self, status: RunStatus) -> None:
         """Replace the status, atomically; on a full disk in place, which takes no space."""
+        fields = with_schema(asdict(status))
         try:
-            write_json(self._status, with_schema(asdict(status)))
+            write_json(self._status, fields)
         except OSError as error:
             if not (is_disk_full(error) and self._status.exists()):
                 raise
             with self._status.open("r+", encoding="utf-8") as file:
-                file.write(json.dumps(with_schema(asdict(status))) + "\n")
+                file.write(json.dumps(fields) + "\n")
                 file.truncate()
 
     def preparing(self, status: RunStatus) -> Progress:
