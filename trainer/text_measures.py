@@ -19,6 +19,7 @@ from nt2vr.evaluation.metric_names import (
 from nt2vr.models.encoder import Vectors
 from nt2vr.negation.generate.denial import Denial
 from nt2vr.negation.generate.denials import CaptionDenials
+from trainer.config import TrainConfig
 from trainer.data.clips import Clips
 from trainer.inputs import Parts, given
 from trainer.inputs.denied import draw_sentence
@@ -57,10 +58,7 @@ class TextMeasures:
         teacher = learner.losses.inputs.of(Parts).storing_teacher
         _, loss = learner.losses.terms["distill"]
         assert isinstance(loss, DistillLoss), "distill and its teacher define the targets"
-        self.sentences: list[Denial] = []
-        for row in range(len(clips)):
-            sentence = draw_sentence(clips, learner.config, row, key=f"validation {row}")
-            self.sentences.append(sentence)
+        self.sentences = _held_out_sentences(clips, learner.config)
         self._captions = clips.captions("validation")
 
         parts = teacher.parts(self.sentences, self._captions)
@@ -120,6 +118,13 @@ class TextMeasures:
             idioms = encoder.encode_text([idiom.text for idiom in self._idioms])
             measures[TEXT_IDIOMS] = _mean_cosine(idioms, self._paraphrases)
         return measures
+
+
+def _held_out_sentences(clips: Clips, config: TrainConfig) -> list[Denial]:
+    sentences = []
+    for row in range(len(clips)):
+        sentences.append(draw_sentence(clips, config, row, key=f"validation {row}"))
+    return sentences
 
 
 def unseen_idioms(captions: Sequence[str]) -> list[Denial]:
