@@ -36,7 +36,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Be `nt2vr train`; return the exit status: 0 finished or stopped, 1 failed, 2 misused."""
     from nt2vr.cli import main as command_line  # noqa: PLC0415  it imports this module
 
-    return command_line(["train", *(sys.argv[1:] if arguments is None else arguments)])
+    if arguments is None:
+        arguments = sys.argv[1:]
+    return command_line(["train", *arguments])
 
 
 def train(

@@ -2,10 +2,10 @@
 
 import math
 import re
-from collections.abc import Mapping
 
 import torch
-from torch import Tensor
+
+from nt2vr.models.weights import StateDict, Weights
 
 # Parameter names in open_clip's text towers.
 LAYER = re.compile(r"((?:text\.)?transformer\.resblocks\.)(\d+)(\..+)")
@@ -13,7 +13,7 @@ LAYER = re.compile(r"((?:text\.)?transformer\.resblocks\.)(\d+)(\..+)")
 OUTPUTS = (".attn.out_proj.", ".mlp.c_proj.")
 
 
-def deepened(base: Mapping[str, Tensor], deeper: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def deepened(base: Weights, deeper: Weights) -> StateDict:
     """Return weights of a deeper model, given random ones, that embeds all texts as the base does.
 
     The base's layers stay in order, with the new ones spread evenly among them and the last one at
@@ -32,7 +32,7 @@ def deepened(base: Mapping[str, Tensor], deeper: Mapping[str, Tensor]) -> dict[s
         base_layer = base_layers.get(int(layer))
         if base_layer is not None:
             weights[name] = base[f"{prefix}{base_layer}{parameter}"]
-        elif any(output in name for output in OUTPUTS):
+        elif parameter.startswith(OUTPUTS):
             weights[name] = torch.zeros_like(random_weight)
         else:
             weights[name] = random_weight
@@ -43,18 +43,17 @@ def _base_layers(num_base: int, num_deeper: int) -> dict[int, int]:
     """Map the layers of a deeper model to those of its base; new ones are left out."""
     num_added = num_deeper - num_base
     new_layers = set()
-    for number in range(1, num_added + 1):
-        num_before = math.ceil(num_base * number / num_added)
-        new_layers.add(num_before + number - 1)
+    for number in range(num_added):
+        num_before = math.ceil(num_base * (number + 1) / num_added)
+        new_layers.add(num_before + number)
 
-    kept_layers = [layer for layer in range(num_deeper) if layer not in new_layers]
-    return {layer: base_layer for base_layer, layer in enumerate(kept_layers)}
+    base_layers: dict[int, int] = {}
+    for layer in range(num_deeper):
+        if layer not in new_layers:
+            base_layers[layer] = len(base_layers)
+    return base_layers
 
 
-def _num_layers(weights: Mapping[str, Tensor]) -> int:
-    layers = set()
-    for name in weights:
-        match = LAYER.fullmatch(name)
-        if match:
-            layers.add(match[2])
-    return len(layers)
+def _num_layers(weights: Weights) -> int:
+    matches = filter(None, map(LAYER.fullmatch, weights))
+    return len({match[2] for match in matches})

@@ -8,23 +8,22 @@ see first: right less violating clips among the first eight of typed sentences.
 """
 
 import logging
-import random
 from argparse import ArgumentParser
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import chain, product
+from itertools import product
 from pathlib import Path
+from random import Random
 from statistics import harmonic_mean
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nt2vr.evaluation.built_in import world_benchmark
 from nt2vr.evaluation.embed_media import EmbeddedVideos, Vectors
 from nt2vr.evaluation.measures import summarise
 from nt2vr.evaluation.metric_names import COMPOSED_HARD_PAIRS, COMPOSED_MIR
-from nt2vr.evaluation.queries import JudgedQueries, JudgedQuery, mask, row_array
+from nt2vr.evaluation.queries import JudgedQueries, JudgedQuery, Mask, mask, row_array
 from nt2vr.evaluation.scoring import score_table
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.evaluation.text_systems import parse_query, search_vectors
@@ -66,7 +65,7 @@ def validation_queries(cache: Path, num_clips: int = NUM_CLIPS) -> TextBenchmark
 
 def strengths(encoder: Encoder, videos: Vectors, benchmark: TextBenchmark) -> dict[str, float]:
     """Return the best λ, t and τ by their keys in a card."""
-    composed = tuple(query for query in benchmark.queries if query.kind == "composed")
+    composed = _queries_of(benchmark, "composed")
     benchmark = replace(benchmark, queries=composed)
     best: dict[str, float] = {}
     for strategy, grid in GRIDS.items():
@@ -74,6 +73,10 @@ def strengths(encoder: Encoder, videos: Vectors, benchmark: TextBenchmark) -> di
         best[STRENGTHS[strategy].word] = strength
     best["tau"] = _best_tau(encoder, videos, benchmark)
     return best
+
+
+def _queries_of(benchmark: TextBenchmark, kind: str) -> tuple[JudgedQuery, ...]:
+    return tuple(query for query in benchmark.queries if query.kind == kind)
 
 
 def _best_tau(encoder: Encoder, videos: Vectors, benchmark: TextBenchmark) -> float:
@@ -91,10 +94,14 @@ def _best_tau(encoder: Encoder, videos: Vectors, benchmark: TextBenchmark) -> fl
 
 def _taus(encoder: Encoder, videos: Vectors, queries: Iterable[JudgedQuery]) -> list[float]:
     """Return the τ to try: so many deviations above the mean of all clips and unwanted parts."""
-    unwanted = sorted(set(chain.from_iterable(query.unwanted for query in queries)))
-    similarities = encoder.encode_text(unwanted) @ averaged(videos).T
+    unwanted: set[str] = set()
+    for query in queries:
+        unwanted.update(query.unwanted)
+    embeddings = encoder.encode_text(sorted(unwanted))
+    similarities = embeddings @ averaged(videos).T
     mean = float(similarities.mean())
-    deviation = float(similarities.std(axis=1).mean())
+    deviations = similarities.std(axis=1)
+    deviation = float(deviations.mean())
     return [round(mean + number * deviation, 3) for number in DEVIATIONS]
 
 
@@ -106,7 +113,7 @@ def typed_queries(num_clips: int = NUM_CLIPS) -> list[JudgedQuery]:
     denials = SceneDenials(sample_scenes("validation", num_clips, SEED))
     queries = []
     for row, draw in product(range(num_clips), range(DRAWS)):
-        sentence = denials.draw(row, "typed", random.Random(f"typed {row} {draw}"))
+        sentence = denials.draw(row, "typed", Random(f"typed {row} {draw}"))
         is_fitting = denials.fitting(sentence)
         if not is_fitting.any() or not denials.showing_both(sentence).any():
             continue
@@ -131,21 +138,22 @@ def excess_weight(encoder: Encoder, videos: Vectors, queries: JudgedQueries) -> 
     systems = [System(encoder.name, "rectified", weight) for weight in WEIGHTS]
     is_relevant = mask([query.relevant for query in queries], len(videos))
     is_violating = mask([query.violating for query in queries], len(videos))
-    gains = []
+    gains = {}
     searches = search_vectors(encoder, systems, queries, understand=parse_query)
-    for system, search in zip(systems, searches, strict=True):
+    for weight, system, search in zip(WEIGHTS, systems, searches, strict=True):
         scores = score_table(search.vectors, videos, search.exclusions, gallery=videos)
         right = _percent_on_first_page(is_relevant, scores)
         violating = _percent_on_first_page(is_violating, scores)
-        gains.append(right - violating)
+        gains[weight] = right - violating
         logger.info("%s: right %.1f %%, violating %.1f %%", system.name, right, violating)
-    return WEIGHTS[int(np.argmax(gains))]
+    return max(gains, key=gains.__getitem__)
 
 
-def _percent_on_first_page(is_marked: NDArray[np.bool_], scores: Vectors) -> float:
+def _percent_on_first_page(is_marked: Mask, scores: Vectors) -> float:
     """Return how many of the first clips of each query are marked; both arrays are (Q, N)."""
-    first_rows = np.argsort(-scores, axis=1, kind="stable")[:, :FIRST]
-    return 100 * float(np.take_along_axis(is_marked, first_rows, axis=1).mean())
+    best_first = np.argsort(-scores, axis=1, kind="stable")
+    is_marked_first = np.take_along_axis(is_marked, best_first[:, :FIRST], axis=1)
+    return 100 * float(is_marked_first.mean())
 
 
 def _best(
@@ -179,19 +187,23 @@ def calibrate(folder: Path, benchmark: TextBenchmark, typed: JudgedQueries) -> N
     encoder = read_checkpoint(folder)
     card = encoder.card
     videos = benchmark.embed(encoder, silent).vectors
-    captions = []
-    for query in benchmark.queries:
-        if query.kind == "original":
-            captions.append(query.text)
-    best_scores = (encoder.encode_text(captions) @ averaged(videos).T).max(axis=1)
-    low_score = float(np.quantile(best_scores, LOW_QUANTILE))
+    low_score = _low_score(encoder, videos, benchmark)
 
     chosen = strengths(encoder, videos, benchmark)
     encoder.card = card.replace(exclusion={**card.exclusion, **chosen})
     chosen[STRENGTHS["rectified"].word] = excess_weight(encoder, videos, typed)
     metrics = {**card.metrics, LOW_SCORE: round(low_score, 4)}
-    write_card(folder, card.replace(metrics=metrics, exclusion={**card.exclusion, **chosen}))
+    exclusion = {**card.exclusion, **chosen}
+    write_card(folder, card.replace(metrics=metrics, exclusion=exclusion))
     logger.info("%s: %s, low score %.4f", encoder.name, chosen, low_score)
+
+
+def _low_score(encoder: Encoder, videos: Vectors, benchmark: TextBenchmark) -> float:
+    """Return the score that the best clips of nearly all captions exceed."""
+    captions = [query.text for query in _queries_of(benchmark, "original")]
+    scores = encoder.encode_text(captions) @ averaged(videos).T
+    best_scores = scores.max(axis=1)
+    return float(np.quantile(best_scores, LOW_QUANTILE))
 
 
 def main() -> None:

@@ -83,7 +83,10 @@ def measured_metrics(config: TrainConfig, losses: WeightedLosses) -> list[str]:
     metrics: list[str] = []
     if has_videos:
         metrics += OF_VIDEOS
-        metrics += OF_DENYING if of_world else OF_DATASETS
+    if of_world:
+        metrics += OF_DENYING
+    elif has_videos:
+        metrics += OF_DATASETS
     if Parts in losses.inputs and not of_world:
         metrics += OF_TEXT
     return metrics

@@ -6,15 +6,14 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
+from nt2vr.evaluation.metric_names import Metrics
 from nt2vr.models.card import Card, configured
 from nt2vr.models.checkpoint import identified
-from nt2vr.models.encoder import Vectors
+from nt2vr.models.encoder import Frames, Vectors
 from nt2vr.models.open_clip_encoder import (
     OpenClipEncoder,
     normalise_frames,
@@ -27,7 +26,7 @@ from nt2vr.models.tokenizer import special_ids
 from trainer import distributed
 from trainer.config import TrainConfig
 from trainer.data.batches import Batch
-from trainer.inputs.base import EmbeddedBatch, Input
+from trainer.inputs.base import AnyInput, EmbeddedBatch, Numbers
 from trainer.optimizer import Trainable, build_optimizer
 from trainer.start import Start
 
@@ -87,6 +86,10 @@ class Learner(Trainable):
         self.videos: Tensor | None = None
         self.frames: Tensor | None = None
 
+    @property
+    def learns_pooling(self) -> bool:
+        return self.head is self.pooling
+
     def use_videos(self, videos: Vectors, frames: Vectors | None = None) -> None:
         """Set embeddings of the training clips, or of their frames, made by `frozen_encoder`."""
         self.videos = torch.from_numpy(self.as_frames(videos)).to(self.device)
@@ -96,7 +99,7 @@ class Learner(Trainable):
 
     def as_frames(self, videos: Vectors) -> Vectors:
         """Return what `head` pools: a mean of frames, (N, D), becomes one frame, (N, 1, D)."""
-        if self.head is self.pooling and videos.ndim == 2:
+        if self.learns_pooling and videos.ndim == 2:
             return videos[:, None]
         return videos
 
@@ -105,13 +108,13 @@ class Learner(Trainable):
         self.model.visual.train(self.config.encoder.trains_visual)
         self.extra_modules.train()
 
-    def step(self, batches: Iterable[Batch]) -> dict[str, float]:
+    def step(self, batches: Iterable[Batch]) -> Metrics:
         values = super().step(batches)
         with torch.no_grad():
             self.model.logit_scale.clamp_(0, MAX_LOGIT_SCALE)
         return values
 
-    def loss(self, batch: Batch) -> tuple[Tensor, dict[str, float]]:
+    def loss(self, batch: Batch) -> tuple[Tensor, Metrics]:
         uses_bf16 = self.bf16 and self.text_side is None
         with torch.autocast(self.device, torch.bfloat16, enabled=uses_bf16):
             embedded = self._embed(batch)
@@ -126,13 +129,16 @@ class Learner(Trainable):
 
         video = self._embed_videos(batch)
         caption, *input_texts = self._embed_texts(texts)
-        embedded_inputs: dict[type[Input[Any, Any]], Any] = {}
+        num_spaces = 1
+        if self.text_side is not None:
+            num_spaces = self.text_side.num_spaces
+        embedded_inputs: dict[type[AnyInput], Any] = {}
         embedded = EmbeddedBatch(
             video=video,
             caption=distributed.gather(caption),
             logit_scale=self.model.logit_scale.exp(),
             inputs=embedded_inputs,
-            spaces=1 if self.text_side is None else self.text_side.num_spaces,
+            spaces=num_spaces,
         )
 
         # An input may use what those before it have embedded.
@@ -160,11 +166,12 @@ class Learner(Trainable):
             return None
         return self.stored_videos(batch.rows)
 
-    def _encode_videos(self, batch_frames: NDArray[np.uint8]) -> Tensor:
+    def _encode_videos(self, batch_frames: Frames) -> Tensor:
         preprocess = self.model.visual.preprocess_cfg
         frames = torch.from_numpy(batch_frames)  # (b, F, S, S, 3)
         frames = frames.to(self.device, non_blocking=True)
-        pixels = normalise_frames(frames.flatten(0, 1), preprocess["mean"], preprocess["std"])
+        flat_frames = frames.flatten(0, 1)  # (b F, S, S, 3)
+        pixels = normalise_frames(flat_frames, preprocess["mean"], preprocess["std"])
         pixels = pixels.contiguous(memory_format=torch.channels_last)
 
         normalises = self.card.pooling.normalises_frames
@@ -177,18 +184,19 @@ class Learner(Trainable):
         """True if all clips are embedded beforehand, by a frozen visual tower."""
         return self.videos is not None
 
-    def stored_videos(self, rows: NDArray[np.int64] | Tensor) -> Tensor:
+    def stored_videos(self, rows: Numbers | Tensor) -> Tensor:
         """Look up videos' embeddings under a frozen visual tower: (n, D)."""
         assert self.videos is not None, "the loop sets them before the first step"
         embeddings: Tensor = self.head(self.videos[torch.as_tensor(rows)])
         return embeddings.float()
 
-    def pool_frames(self, rows: NDArray[np.int64], frames: NDArray[np.int64]) -> Tensor:
+    def pool_frames(self, rows: Numbers, frames: Numbers) -> Tensor:
         """Pool stored frames, given by (n, F) rows of clips and numbers of frames in them: (n, D)."""
         assert self.frames is not None, (
             "inputs that read frames are refused without a frozen visual tower"
         )
-        pooled: Tensor = self.pooling(self.frames[torch.from_numpy(rows), torch.from_numpy(frames)])
+        unpooled = self.frames[rows, frames]  # (n, F, D)
+        pooled: Tensor = self.pooling(unpooled)
         return pooled.float()
 
     def prepare_tokens(self, texts: Iterable[str]) -> None:
@@ -218,7 +226,7 @@ class Learner(Trainable):
         for text in texts:
             ids.update(self.tokenizer.encode(text))
         is_used = torch.zeros(num_tokens, dtype=torch.uint8)
-        is_used.index_fill_(0, torch.tensor(list(ids)), 1)
+        is_used[list(ids)] = 1
         is_used = distributed.union(is_used.to(self.device))
         return is_used.nonzero().flatten().cpu()
 
@@ -241,12 +249,12 @@ class Learner(Trainable):
     def frozen_encoder(self) -> OpenClipEncoder:
         """Wrap the model, without a pooling that learns: it embeds videos as frames (..., F, D)."""
         encoder = self.encoder()
-        if self.head is self.pooling:
+        if self.learns_pooling:
             return encoder.unpooled()
         return encoder
 
     @property
-    def plotted_values(self) -> dict[str, float]:
+    def plotted_values(self) -> Metrics:
         logit_scale = float(self.model.logit_scale.detach().exp())
         return {**super().plotted_values, "logit_scale": logit_scale}
 
@@ -254,9 +262,9 @@ class Learner(Trainable):
 def _zero_other_rows(table: Tensor, rows: Tensor) -> None:
     """Zero the rows of a (V, D) table, except some."""
     with torch.no_grad():
-        kept = table[rows]
+        used_rows = table[rows]
         table.zero_()
-        table[rows] = kept
+        table[rows] = used_rows
 
 
 def _start_new_rows(table: Tensor, used: Tensor) -> Tensor:
@@ -274,7 +282,7 @@ def _freeze_other_rows(table: Tensor, rows: Tensor) -> None:
         table.requires_grad_(False)
         return
     learns = torch.zeros_like(table[:, :1])
-    learns.index_fill_(0, rows.to(table.device), 1.0)
+    learns[rows] = 1.0
     table.register_hook(lambda gradient: gradient * learns)  # type: ignore[no-untyped-call]
 
 
@@ -289,12 +297,9 @@ def _start_card(config: TrainConfig, base: Card | None) -> Card:
 
 def has_bf16(device: str) -> bool:
     """Return True if the processor supports bf16 natively; where it is emulated, fp32 is faster."""
-    is_supported: bool
     if device == "cuda":
-        is_supported = torch.cuda.is_bf16_supported(including_emulation=False)
-    else:
-        is_supported = torch.cpu._is_avx512_bf16_supported()
-    return is_supported
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    return bool(torch.cpu._is_avx512_bf16_supported())
 
 
 def prepared(model: Any, config: TrainConfig) -> Any:

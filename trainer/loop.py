@@ -18,6 +18,7 @@ import torch
 from tqdm import tqdm
 
 from nt2vr.errors import CheckpointError, reason_of
+from nt2vr.evaluation.metric_names import Metrics
 from nt2vr.progress import Progress, ShouldStop, hides_bars, silent, stoppable
 from trainer.data.batches import Batch, epoch_batches
 from trainer.data.clips import Clips
@@ -87,12 +88,12 @@ class Validates(Protocol):
         held_out: what it measures on, such as "1 held-out clip".
     """
 
-    controls: dict[str, float]
+    controls: Metrics
     held_out: str
 
-    def measure(self) -> dict[str, float]: ...
+    def measure(self) -> Metrics: ...
 
-    def write(self, epoch: int, folder: Path, metrics: Mapping[str, float]) -> None: ...
+    def write(self, epoch: int, folder: Path, metrics: Metrics) -> None: ...
 
 
 # Draws the batches of an epoch, given its number and how many of its batches to leave out.
@@ -254,7 +255,7 @@ class RunLogger:
         )
         self._started = time.monotonic()
 
-    def step(self, epoch: int, losses: dict[str, float]) -> None:
+    def step(self, epoch: int, losses: Metrics) -> None:
         """Report a step: in the progress bar, and when due in the run folder; save the run if due."""
         learner = self._learner
         self._bar.update()
@@ -345,9 +346,13 @@ class RunLogger:
         self.save()
         return position.finished
 
-    def _report_validation(self, epoch: int, metrics: Mapping[str, float]) -> None:
+    def _report_validation(self, epoch: int, metrics: Metrics) -> None:
         self._metrics.append({"epoch": epoch, "step": self._learner.steps, **metrics})
-        values = ", ".join(f"{name} {value:.3f}" for name, value in metrics.items())
-        num_epochs = self._learner.config.batches.epochs
-        held_out = self._validator.held_out
-        logger.info("epoch %d of %d: %s (%s)", epoch, num_epochs, values, held_out)
+        measures = [f"{name} {value:.3f}" for name, value in metrics.items()]
+        logger.info(
+            "epoch %d of %d: %s (%s)",
+            epoch,
+            self._learner.config.batches.epochs,
+            ", ".join(measures),
+            self._validator.held_out,
+        )

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from nt2vr.errors import ConfigError, DivergedError
+from nt2vr.evaluation.metric_names import Metrics
 from nt2vr.models.open_clip_encoder import token_embeddings
 from trainer.config import TrainConfig
 from trainer.distributed import agree, average_gradients
@@ -35,12 +36,12 @@ class Trainable:
             optimizer, lambda step: rate_at(step, config)
         )
 
-    def loss(self, batch: Any) -> tuple[Tensor, dict[str, float]]:
+    def loss(self, batch: Any) -> tuple[Tensor, Metrics]:
         """Return the loss of a batch, a scalar, and the values to report."""
         raise NotImplementedError
 
     @property
-    def plotted_values(self) -> dict[str, float]:
+    def plotted_values(self) -> Metrics:
         """Values that the metrics have in addition to the losses."""
         return {"learning_rate": float(self.schedule.get_last_lr()[0])}
 
@@ -53,7 +54,7 @@ class Trainable:
         """The epoch of the last step, counted from 1."""
         return max(1, math.ceil(self.steps / self.config.steps_per_epoch))
 
-    def step(self, batches: Iterable[Any]) -> dict[str, float]:
+    def step(self, batches: Iterable[Any]) -> Metrics:
         """Take one optimizer step on `accumulate` batches; return the mean of each unweighted loss.
 
         Raises:
@@ -62,7 +63,7 @@ class Trainable:
                 weight changes then.
         """
         self.optimizer.zero_grad()
-        reports: list[dict[str, float]] = []
+        reports: list[Metrics] = []
         has_finite_losses = True
         for batch in batches:
             loss, values = self.loss(batch)
@@ -97,7 +98,8 @@ class Trainable:
             )
 
     def _add_gradients(self, loss: Tensor) -> None:
-        scaled = loss * self.config.optimization.loss_scale / self.config.batches.accumulate
+        config = self.config
+        scaled = loss * config.optimization.loss_scale / config.batches.accumulate
         scaled.backward()  # type: ignore[no-untyped-call]
 
     def _clip_gradients(self) -> bool:
@@ -214,11 +216,12 @@ class Trainable:
             torch.cuda.set_rng_state(state["random_cuda"])
 
 
-def mean_values(reports: Sequence[Mapping[str, float]]) -> dict[str, float]:
+def mean_values(reports: Sequence[Metrics]) -> Metrics:
     """Average the values of several batches or steps, by name."""
     means = {}
     for name in reports[-1]:
-        means[name] = sum(values[name] for values in reports) / len(reports)
+        total = sum(values[name] for values in reports)
+        means[name] = total / len(reports)
     return means
 
 
@@ -268,10 +271,12 @@ def rate_at(step: int, config: TrainConfig) -> float:
 
     A linear warm-up is followed by a cosine to 0, or by exponential decay per epoch.
     """
-    warmup_steps = config.rate.warmup_steps
-    if step < warmup_steps:
-        return (step + 1) / warmup_steps
-    if config.rate.schedule == "exponential":
-        return float(config.rate.decay ** (step // config.steps_per_epoch))
-    share_done = (step - warmup_steps) / max(1, config.total_steps - warmup_steps)
-    return 0.5 * (1 + math.cos(math.pi * min(1.0, share_done)))
+    rate = config.rate
+    if step < rate.warmup_steps:
+        return (step + 1) / rate.warmup_steps
+    if rate.schedule == "exponential":
+        epochs_done = step // config.steps_per_epoch
+        return float(rate.decay**epochs_done)
+    num_steps = max(1, config.total_steps - rate.warmup_steps)
+    share_done = min(1.0, (step - rate.warmup_steps) / num_steps)
+    return 0.5 * (1 + math.cos(math.pi * share_done))

@@ -1,8 +1,8 @@
 """What a run computes before its first step: inputs, token rows, and embeddings of a frozen tower."""
 
-import random
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import torch
 
@@ -48,7 +48,7 @@ def texts_of_process(learner: Learner, preparation: Preparation) -> list[str]:
     for row in tracked(
         rows, total=len(rows), doing="drawing captions", progress=preparation.progress
     ):
-        caption = clips.sentences.draw(row, random.Random(f"{preparation.key} {row}"))
+        caption = clips.sentences.draw(row, Random(f"{preparation.key} {row}"))
         texts.append(caption.text)
         for loss_input in learner.losses.inputs:
             texts += loss_input.example_texts(row, caption, preparation)
@@ -65,7 +65,7 @@ def store_embeddings(learner: Learner, clips: Clips, progress: Progress) -> Vect
     """
     encoder = learner.frozen_encoder()
     reads_frames = any(loss_input.reads_frames for loss_input in learner.losses.inputs)
-    if reads_frames and learner.head is not learner.pooling:
+    if reads_frames and not learner.learns_pooling:
         frames = clips.embedded_once(encoder.unpooled(), progress)
         videos = encoder.pool(frames)
         learner.use_videos(videos, frames)

@@ -7,7 +7,7 @@ import shutil
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,6 +23,7 @@ from nt2vr.presets import preset_files
 from nt2vr.progress import Progress, silent, stoppable
 from nt2vr.settings import Settings, use_device
 from trainer.config import (
+    Changes,
     TrainConfig,
     load_config,
     resolved,
@@ -69,7 +70,7 @@ def plan_new(run: RunFolder, config: TrainConfig) -> Plan:
     return Plan(config, is_new=True)
 
 
-def plan_rest(run: RunFolder, changes: Mapping[str, Any]) -> Plan:
+def plan_rest(run: RunFolder, changes: Changes) -> Plan:
     """Plan the rest of a run, with at most a lower learning rate among the changes."""
     if not run.config.exists():
         raise ConfigError(
@@ -98,7 +99,7 @@ def check_new(config: TrainConfig, runs: Path) -> None:
     check_start(config)
 
 
-def _lower_rate(run: RunFolder, config: TrainConfig, changes: Mapping[str, Any]) -> float:
+def _lower_rate(run: RunFolder, config: TrainConfig, changes: Changes) -> float:
     """Read the learning rate that a run is to be resumed at.
 
     Raises:

@@ -11,6 +11,7 @@ from nt2vr.errors import ConfigError, quoted
 from nt2vr.extension import poolings
 from nt2vr.models.card import LEARNT, Card, read_card
 from nt2vr.models.checkpoint import read_configs, read_model
+from nt2vr.models.framing import Config
 from nt2vr.models.open_clip_encoder import embed_dim_of
 from nt2vr.models.open_clip_model import build_model
 from nt2vr.models.pooling import (
@@ -28,7 +29,7 @@ from trainer.losses import WeightedLosses, losses_of
 from trainer.runs.loggers import check_loggers
 
 # open_clip's defaults: CLIP's mean and standard deviation.
-PREPROCESS: dict[str, Any] = {}
+PREPROCESS: Config = {}
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Start:
     device: str
     model: Any
     tokenizer: Any
-    preprocess: dict[str, Any]
+    preprocess: Config
     base: Card | None
     pooling: nn.Module
 

@@ -124,29 +124,32 @@ def teachable(models: Catalog) -> list[str]:
 
 def announcement(config: TrainConfig, estimate: Estimate, steps_done: int = 0) -> str:
     """Return what a person reads before a teaching starts, or goes on after some steps."""
-    sentences = []
-    if config.encoder.added_layers:
-        sentences.append(_added_layers_notice(config.encoder))
-    steps = f"{config.total_steps:,} steps"
+    encoder = config.encoder
+    total_steps = config.total_steps
+    steps = f"{total_steps:,} steps"
     if steps_done:
-        steps = f"{config.total_steps - steps_done:,} of {steps} are left"
-    time_here = f"about {duration_text(estimate.seconds)} here, less if it stops early"
-    memory = f"{estimate.num_bytes / 1e6:,.0f} MB of memory for its weights"
-    sentences.append(f"{config.encoder.name}: {steps}, {time_here}, and {memory}.")
-    sentences.append("Only the text tower learns, so every index stays valid.")
-    return " ".join(sentences)
+        steps = f"{total_steps - steps_done:,} of {steps} are left"
+    duration = duration_text(estimate.seconds)
+    megabytes = estimate.num_bytes / 1e6
+    notice = (
+        f"{encoder.name}: {steps}, about {duration} here, less if it stops early, and "
+        f"{megabytes:,.0f} MB of memory for its weights. "
+        "Only the text tower learns, so every index stays valid."
+    )
+    if encoder.added_layers:
+        return f"{_added_layers_notice(encoder)} {notice}"
+    return notice
 
 
 def _added_layers_notice(encoder: EncoderSettings) -> str:
     added = encoder.added_layers
-    before = text_layers(encoder.model_cfg) - added
+    layers_before = counted(text_layers(encoder.model_cfg) - added, "layer")
+    number = str(added)
     if added < len(NUMBER_WORDS):
         number = NUMBER_WORDS[added]
-    else:
-        number = str(added)
     verb = "is" if added == 1 else "are"
     return (
-        f"The text tower has {counted(before, 'layer')}; {number} {verb} added, "
+        f"The text tower has {layers_before}; {number} {verb} added, "
         "which changes no embedding before training."
     )
 
@@ -181,8 +184,9 @@ def estimate(config: TrainConfig, progress: Progress = silent, steps_done: int =
 
 def _time_step(learner: "Learner", batches: Iterator["Batch"], progress: Progress) -> float:
     """Return the seconds of a step, after some that warm up."""
-    for step in range(WARM_UP_STEPS + TIMED_STEPS):
-        progress(step, WARM_UP_STEPS + TIMED_STEPS, "measuring ten steps")
+    num_steps = WARM_UP_STEPS + TIMED_STEPS
+    for step in range(num_steps):
+        progress(step, num_steps, "measuring ten steps")
         if step == WARM_UP_STEPS:
             started_s = time.monotonic()
         learner.step([next(batches)])
@@ -197,7 +201,9 @@ def _num_bytes(learner: "Learner") -> int:
         copies = 2 if parameter.grad is None else 3
         num_bytes += copies * parameter.nbytes
     for state in learner.optimizer.state.values():
-        num_bytes += sum(value.nbytes for value in state.values() if hasattr(value, "nbytes"))
+        for value in state.values():
+            # A state may hold plain numbers, too.
+            num_bytes += getattr(value, "nbytes", 0)
     return num_bytes
 
 
@@ -215,10 +221,11 @@ def run_of(runs: Path, config: TrainConfig) -> tuple[Path, bool]:
             if is_same and not RunFolder(path.parent).is_finished:
                 return path.parent, False
 
-    folder = runs / slug(config.encoder.name)
+    name = slug(config.encoder.name)
+    folder = runs / name
     numbers = count(2)
     while folder.exists():
-        folder = runs / f"{slug(config.encoder.name)}-{next(numbers)}"
+        folder = runs / f"{name}-{next(numbers)}"
     return folder, True
 
 
@@ -236,7 +243,8 @@ def add_model(run: Path) -> tuple[str, str]:
     """
     from trainer.text_measures import KEPT  # noqa: PLC0415  imports torch
 
-    models = Catalog.of(Settings.read(run.resolve().parents[1]))
+    data_dir = run.resolve().parents[1]
+    models = Catalog.of(Settings.read(data_dir))
     epoch = best_checkpoint(run / "checkpoints")
     card = read_card(epoch)
     text_kept = card.metrics.get(f"validation/{TEXT_KEPT}", 1.0)
@@ -244,10 +252,11 @@ def add_model(run: Path) -> tuple[str, str]:
         change = f"captions have changed (text/kept {text_kept:.3f}, below {KEPT})"
         return "", f"No model was added: {change}. Lower the learning rate."
 
-    name = taught_name(card.base)
+    first_name = taught_name(card.base)
+    name = first_name
     numbers = count(2)
     while models.named(name) is not None:
-        name = f"{taught_name(card.base)} {next(numbers)}"
+        name = f"{first_name} {next(numbers)}"
     with atomic_folder(new_folder(name, models.home)) as folder:
         shutil.copytree(epoch, folder, dirs_exist_ok=True)
         write_card(folder, card.replace(name=name))

@@ -1,9 +1,10 @@
 """What a text tower that learns from sentences alone is measured by after each epoch."""
 
-import random
 from collections.abc import Sequence
+from random import Random
+from typing import Any
 
-import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor
 
 from nt2vr.errors import ConfigError
@@ -13,10 +14,12 @@ from nt2vr.evaluation.metric_names import (
     TEXT_ORDER,
     TEXT_ORDER_IF_KEPT,
     TEXT_TARGET,
+    Metrics,
 )
 from nt2vr.models.encoder import Vectors
 from nt2vr.negation.generate.denial import Denial
 from nt2vr.negation.generate.denials import CaptionDenials
+from trainer.config import TrainConfig
 from trainer.data.clips import Clips
 from trainer.inputs import Parts, given
 from trainer.inputs.denied import draw_sentence
@@ -55,21 +58,18 @@ class TextMeasures:
         teacher = learner.losses.inputs.of(Parts).storing_teacher
         _, loss = learner.losses.terms["distill"]
         assert isinstance(loss, DistillLoss), "distill and its teacher define the targets"
-        self.sentences: list[Denial] = []
-        for row in range(len(clips)):
-            sentence = draw_sentence(clips, learner.config, row, key=f"validation {row}")
-            self.sentences.append(sentence)
+        self.sentences = _held_out_sentences(clips, learner.config)
         self._captions = clips.captions("validation")
 
         parts = teacher.parts(self.sentences, self._captions)
-        self._targets = loss.target(parts).cpu().numpy()  # (N, D)
-        self._base_captions = given(parts.caption).cpu().numpy()  # (N, D)
-        self._denies = np.array([bool(sentence.unwanted) for sentence in self.sentences])  # (N,)
+        self._targets = _array(loss.target(parts))  # (N, D)
+        self._base_captions = _array(given(parts.caption))  # (N, D)
+        self._denies = ~_array(given(parts.idiom))  # (N,)
         self._directions = self._right_directions(teacher)
 
         self._idioms = unseen_idioms(self._captions)
-        paraphrases = teacher.embed([idiom.wanted for idiom in self._idioms])
-        self._paraphrases = paraphrases.cpu().numpy()
+        paraphrases = [idiom.wanted for idiom in self._idioms]
+        self._paraphrases = _array(teacher.embed(paraphrases))
         self.controls = self._measure_controls(teacher, parts)
 
     def _right_directions(self, teacher: Teacher) -> Vectors:
@@ -84,23 +84,22 @@ class TextMeasures:
         unwanted_of_next = [*unwanted[1:], *unwanted[:1]]
         with_unwanted = _embed_joined(teacher, denying, unwanted)
         with_other = _embed_joined(teacher, denying, unwanted_of_next)
-        directions: Vectors = (with_other - with_unwanted).cpu().numpy()
-        return directions
+        return _array(with_other - with_unwanted)
 
-    def _measure_controls(self, teacher: Teacher, parts: PartVectors) -> dict[str, float]:
+    def _measure_controls(self, teacher: Teacher, parts: PartVectors) -> Metrics:
         """Measure the frozen base, and a tower that drops the unwanted part."""
         controls = {}
         for name, value in self(teacher.encoder).items():
             controls[f"base/{name}"] = value
 
-        wanted = parts.wanted.cpu().numpy()[self._denies]  # (M, D)
-        has_wanted = ~parts.pure.cpu().numpy()[self._denies]  # (M,)
+        wanted = _array(parts.wanted)[self._denies]  # (M, D)
+        has_wanted = ~_array(parts.pure)[self._denies]  # (M,)
         if has_wanted.any():
             order = _share_above(wanted[has_wanted], self._directions[has_wanted])
             controls[f"drop/{TEXT_ORDER}"] = order
         return controls
 
-    def __call__(self, encoder: TextEncoder) -> dict[str, float]:
+    def __call__(self, encoder: TextEncoder) -> Metrics:
         texts = encoder.encode_text([sentence.text for sentence in self.sentences])
         captions = encoder.encode_text(self._captions)
         similarity = _mean_cosine(captions, self._base_captions)
@@ -121,12 +120,19 @@ class TextMeasures:
         return measures
 
 
+def _held_out_sentences(clips: Clips, config: TrainConfig) -> list[Denial]:
+    sentences = []
+    for row in range(len(clips)):
+        sentences.append(draw_sentence(clips, config, row, key=f"validation {row}"))
+    return sentences
+
+
 def unseen_idioms(captions: Sequence[str]) -> list[Denial]:
     """Draw sentences that deny nothing, in unseen wordings, for the first captions that allow one."""
     denials = CaptionDenials(captions[:IDIOMS])
     idioms = []
     for row in range(len(denials)):
-        idiom = denials.draw(row, "idiom", random.Random(f"idiom {row}"), "unseen")
+        idiom = denials.draw(row, "idiom", Random(f"idiom {row}"), "unseen")
         if idiom:
             idioms.append(idiom)
     return idioms
@@ -136,8 +142,14 @@ def _embed_joined(teacher: Teacher, sentences: Sequence[Denial], phrases: Sequen
     """Embed each sentence's wanted part, if any, joined with a phrase: (N, D)."""
     texts = []
     for sentence, phrase in zip(sentences, phrases, strict=True):
-        texts.append(f"{sentence.wanted} and {phrase}" if sentence.wanted else phrase)
+        if sentence.wanted:
+            phrase = f"{sentence.wanted} and {phrase}"
+        texts.append(phrase)
     return teacher.embed(texts)
+
+
+def _array(tensor: Tensor) -> NDArray[Any]:
+    return tensor.cpu().numpy()
 
 
 def _mean_cosine(first: Vectors, second: Vectors) -> float:
@@ -149,4 +161,5 @@ def _share_above(texts: Vectors, directions: Vectors) -> float:
 
     Ties count against them.
     """
-    return 100 * float(np.mean((texts * directions).sum(axis=1) > 0))
+    is_above = (texts * directions).sum(axis=1) > 0
+    return 100 * float(is_above.mean())

@@ -15,6 +15,7 @@ from nt2vr.evaluation.metric_names import (
     MIR,
     ORIGINAL,
     ORIGINAL_RECALLS,
+    Metrics,
     delta,
 )
 from nt2vr.evaluation.queries import JudgedQuery
@@ -64,7 +65,7 @@ class Validator:
         self._card_fields = card_fields
         self._changes = tuple(changes)
         self.held_out = counted(len(clips), f"held-out {clips.unit.removesuffix('s')}")
-        self.controls: dict[str, float] = {}
+        self.controls: Metrics = {}
         config = learner.config
 
         self._videos: Vectors | None = None
@@ -96,20 +97,21 @@ class Validator:
                 f"Set monitor to {monitors}."
             )
 
-    def measure(self) -> dict[str, float]:
-        encoder = self._learner.encoder()
+    def measure(self) -> Metrics:
+        learner = self._learner
+        encoder = learner.encoder()
         videos = self._videos
-        if videos is not None and self._learner.head is self._learner.pooling:
-            videos = encoder.pool(self._learner.as_frames(videos))
+        if videos is not None and learner.learns_pooling:
+            videos = encoder.pool(learner.as_frames(videos))
 
-        measures: dict[str, float] = {}
+        measures: Metrics = {}
         if self._clips.has_videos:
             measures |= validate(encoder, self._clips, videos)
         if self._text_measures:
             measures |= self._text_measures(encoder)
         return measures
 
-    def write(self, epoch: int, folder: Path, metrics: Mapping[str, float]) -> None:
+    def write(self, epoch: int, folder: Path, metrics: Metrics) -> None:
         learner = self._learner
         config = learner.config
         write_checkpoint(
@@ -124,7 +126,7 @@ class Validator:
             text_side=learner.text_side,
         )
 
-    def _card(self, epoch: int, metrics: Mapping[str, float]) -> Card:
+    def _card(self, epoch: int, metrics: Metrics) -> Card:
         learner = self._learner
         config = learner.config
         losses = config.objective.losses
@@ -153,7 +155,7 @@ class Validator:
         return card.replace(**self._card_fields)
 
 
-def validate(encoder: Encoder, clips: Clips, videos: Vectors | None = None) -> dict[str, float]:
+def validate(encoder: Encoder, clips: Clips, videos: Vectors | None = None) -> Metrics:
     """Search the clips with captions and with denying sentences; return measures of `summarise`.
 
     These are every "original/" one, and for denying sentences those TRACKED; for datasets those of
@@ -166,7 +168,7 @@ def validate(encoder: Encoder, clips: Clips, videos: Vectors | None = None) -> d
 
 def control_metrics(
     base: Path, clips: Clips, device: str = "cpu", progress: Progress = silent
-) -> dict[str, float]:
+) -> Metrics:
     """Measure the starting model as it is ("base/"), and with control strategies.
 
     These are "drop/" and "boolean/". Captions score the same under every strategy, so their
@@ -191,7 +193,7 @@ def _measure(
     videos: Vectors,
     strategies: Sequence[str],
     progress: Progress = silent,
-) -> list[dict[str, float]]:
+) -> list[Metrics]:
     """Return the tracked measures of a model with each strategy."""
     queries = _queries(clips)
     embedded = EmbeddedVideos(videos)
@@ -207,7 +209,7 @@ def _measure(
     return [_tracked(summarise(queries, result.measured)) for result in results]
 
 
-def _tracked(measures: Mapping[str, float]) -> dict[str, float]:
+def _tracked(measures: Metrics) -> Metrics:
     tracked = {}
     for name, value in measures.items():
         if name in ORIGINAL_RECALLS or name.endswith(TRACKED):

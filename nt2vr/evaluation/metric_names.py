@@ -1,5 +1,8 @@
 """Names of measures, written once. Reports and cards put the kind of queries before them: "composed/hard_pairs"."""
 
+# Measured values, by name.
+Metrics = dict[str, float]
+
 # Ranks k of recall, R@k.
 KS = (1, 5, 10)
 

@@ -374,6 +374,10 @@ def best_checkpoint(checkpoints: Path) -> Path:
 
 def _subfolders(folder: Path | None) -> list[Path]:
     """List the visible folders in a folder (partial ones are hidden); none if it does not exist."""
+    folders = []
     with suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder or "") as entries:
-        return [Path(entry.path) for entry in entries if entry.name[0] != "." and entry.is_dir()]
-    return []
+        for entry in entries:
+            is_hidden = entry.name.startswith(".")
+            if not is_hidden and entry.is_dir():
+                folders.append(Path(entry.path))
+    return folders

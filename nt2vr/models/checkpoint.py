@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from nt2vr.models.text_side import TextSide
 
 # Of a model, and of its preprocessing.
-Configs = tuple[dict[str, Any], dict[str, Any]]
+Configs = tuple[Config, Config]
 
 
 def identified(

@@ -81,7 +81,9 @@ class ClipModel(Encoder):
         """
         clips = []
         for row, clip_frames in enumerate(frames):
-            length_s = None if seconds is None else seconds[row, 0] + seconds[row, -1]
+            length_s = None
+            if seconds is not None:
+                length_s = seconds[row, 0] + seconds[row, -1]
             clips.append(self._clip(clip_frames, length_s))
         if not clips:
             return np.zeros((0, 1, self.embed_dim), np.float32)
@@ -94,8 +96,10 @@ class ClipModel(Encoder):
             return Clip(frames, fps or 1.0, is_picture=length_s is not None)
         num_frames = len(frames)
         if fps:
-            num_frames = min(num_frames, max(math.ceil(length_s * fps), settings.least))
-        return Clip(frames[frame_positions(len(frames), num_frames)], num_frames / length_s)
+            frames_at_fps = math.ceil(length_s * fps)
+            num_frames = min(num_frames, max(frames_at_fps, settings.least))
+        positions = frame_positions(len(frames), num_frames)
+        return Clip(frames[positions], num_frames / length_s)
 
     def _encoded(self, clips: Sequence[Clip]) -> Any:
         import torch  # noqa: PLC0415  the page is up before torch is
@@ -112,7 +116,9 @@ class ClipModel(Encoder):
             self.batch_size = len(clips) // 2
 
         half = len(clips) // 2
-        return np.concatenate([self._encoded(clips[:half]), self._encoded(clips[half:])])
+        first_half = self._encoded(clips[:half])
+        second_half = self._encoded(clips[half:])
+        return np.concatenate([first_half, second_half])
 
     @property
     def capabilities(self) -> Capabilities:

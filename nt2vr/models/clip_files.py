@@ -31,12 +31,19 @@ MODULE_CLASSES = {
     "router": "Router",
 }
 MODULE_FOLDERS = ("models", "base.modules", "sentence_transformer.modules")
-ALLOWED_CLASSES = frozenset(
-    f"sentence_transformers.{folder}.{place}"
-    for folder in MODULE_FOLDERS
-    for file, name in MODULE_CLASSES.items()
-    for place in (name, f"{file}.{name}")
-)
+
+
+def _allowed_classes() -> frozenset[str]:
+    """Return the classes by each of the modules in which a version of the library has them."""
+    allowed = set()
+    for folder in MODULE_FOLDERS:
+        module = f"sentence_transformers.{folder}"
+        for file, name in MODULE_CLASSES.items():
+            allowed |= {f"{module}.{name}", f"{module}.{file}.{name}"}
+    return frozenset(allowed)
+
+
+ALLOWED_CLASSES = _allowed_classes()
 ACTIVATION = re.compile(r"torch\.nn\.modules\.(activation|linear)\.[A-Z]\w*")
 # In which any word may be a key.
 VOCABULARIES = ("tokenizer.json", "vocab.json", "added_tokens.json")

@@ -132,10 +132,14 @@ class SentenceTransformers:
         )
 
     def _means_of_pictures(self, clips: Sequence[Clip]) -> Any:
-        pictures = [Image.fromarray(frame) for clip in clips for frame in clip.frames]
+        pictures: list[Any] = []
+        ends = []
+        for clip in clips:
+            pictures += map(Image.fromarray, clip.frames)
+            ends.append(len(pictures))
         embeddings = normalised(self.model.encode_document(pictures, show_progress_bar=False))
-        ends = np.cumsum([len(clip.frames) for clip in clips])[:-1]
-        return np.stack([of_clip.mean(axis=0) for of_clip in np.split(embeddings, ends)])
+        of_clips = np.split(embeddings, ends[:-1])
+        return np.stack([of_clip.mean(axis=0) for of_clip in of_clips])
 
     @property
     def composes(self) -> bool:
@@ -222,7 +226,8 @@ def _imported(module: str, loader: str) -> Any:
 def _dtype(card: Card) -> Options:
     import torch  # noqa: PLC0415  the page is up before torch is
 
-    return {"dtype": torch.bfloat16 if card.precision else torch.float32}
+    dtype = torch.bfloat16 if card.precision else torch.float32
+    return {"dtype": dtype}
 
 
 def _with_attention(load: Callable[..., Any], options: Options) -> Any:

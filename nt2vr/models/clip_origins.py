@@ -107,7 +107,8 @@ def _fingerprint(hidden: Path) -> str:
     digest = blake2b(digest_size=16)
     for path in sorted((hidden / MODEL).rglob("*")):
         if path.is_file():
-            digest.update(f"{path.relative_to(hidden).as_posix()} {hash_file(path)}\n".encode())
+            name = path.relative_to(hidden).as_posix()
+            digest.update(f"{name} {hash_file(path)}\n".encode())
     return digest.hexdigest()
 
 
@@ -166,11 +167,14 @@ class ClipFolder(_ClipOrigin):
             if path.is_file() and _is_wanted(name):
                 sizes[name] = path.stat().st_size
         num_bytes = _num_bytes(sizes, folder.name)
+        loader = TRANSFORMERS
+        if (folder / MODULES).is_file():
+            loader = ST
         return cls(
             title=folder.name,
             doing=f"Adding {folder.name}",
             disk_bytes=num_bytes + SPARE_BYTES,
-            loader=ST if (folder / MODULES).is_file() else TRANSFORMERS,
+            loader=loader,
             authors_name=folder.name,
             num_bytes=num_bytes,
             options=options,

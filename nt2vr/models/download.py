@@ -10,6 +10,7 @@ from typing import Any, Literal
 from nt2vr.errors import CheckpointError, ConfigError, DownloadError, Nt2vrError, quoted, reason_of
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
+from nt2vr.models.framing import Config
 from nt2vr.models.hub import SPARE_BYTES, RemoteFile, remote_files, transfer
 from nt2vr.models.open_clip_model import build_model, check_towers
 from nt2vr.models.options import AddOptions
@@ -131,7 +132,7 @@ def can_download(name: str) -> bool:
         return False
 
 
-def preprocessing(architecture: str, tag: str) -> dict[str, Any]:
+def preprocessing(architecture: str, tag: str) -> Config:
     import open_clip  # noqa: PLC0415  see `pretrained`
 
     config = open_clip.get_pretrained_cfg(architecture, tag)
@@ -143,8 +144,8 @@ class Pretrained(Origin):
     """One of open_clip's pre-trained models, "ViT-B-32/openai", with the weights that its authors published."""
 
     tag: str
-    model_cfg: dict[str, Any]
-    preprocess_cfg: dict[str, Any]
+    model_cfg: Config
+    preprocess_cfg: Config
     weights: RemoteFile
     tokenizer_files: tuple[RemoteFile, ...]
 
@@ -235,7 +236,7 @@ def download_all(names: Sequence[str], add: Callable[[str], object]) -> None:
             logger.warning("NT2VR_MODELS: %s", error)
 
 
-def _model_cfg(architecture: str, tag: str) -> dict[str, Any]:
+def _model_cfg(architecture: str, tag: str) -> Config:
     import open_clip  # noqa: PLC0415  see `pretrained`
 
     model_cfg: dict[str, Any] = open_clip.get_model_config(architecture)
@@ -257,7 +258,7 @@ def _weights(architecture: str, tag: str) -> RemoteFile | None:
     return _find(repository, *WEIGHT_FILES)
 
 
-def _tokenizer_files(text_cfg: dict[str, Any], repository: str, title: str) -> list[RemoteFile]:
+def _tokenizer_files(text_cfg: Config, repository: str, title: str) -> list[RemoteFile]:
     """Find the files of a tokenizer other than CLIP's own, where open_clip says, or with the weights."""
     if not needs_file(text_cfg):
         return []

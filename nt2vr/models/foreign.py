@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,7 +87,9 @@ class ForeignCheckpoint(Origin):
         progress(0, 0, "finding the architecture")
         architecture = architecture_of(self.options, clip, content, file, self.models)
         if self.options.activation:
-            architecture.model_cfg["quick_gelu"] = self.options.activation == QUICK_GELU
+            has_quick_gelu = self.options.activation == QUICK_GELU
+            model_cfg = {**architecture.model_cfg, "quick_gelu": has_quick_gelu}
+            architecture = replace(architecture, model_cfg=model_cfg)
         tokenizer = _tokenizer(architecture, self.files)
         model = _filled(architecture, clip.weights, file)
 
@@ -164,7 +166,8 @@ def _remark(architecture: Architecture, clip: ForeignClip, card: Card, options: 
     if architecture.is_guess:
         switch = "--activation"
         if not options.activation:
-            switch = f"--activation {GELU if is_quick else QUICK_GELU}"
+            other_activation = GELU if is_quick else QUICK_GELU
+            switch = f"--activation {other_activation}"
         remark = (
             f"A guess from the tensors' shapes: {name}, with {activation}. If that is wrong, remove the model and "
             f"add it with --model or {switch}."

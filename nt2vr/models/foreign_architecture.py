@@ -54,8 +54,8 @@ class Architecture:
     """
 
     name: str
-    model_cfg: dict[str, Any]
-    preprocess_cfg: dict[str, Any]
+    model_cfg: Config
+    preprocess_cfg: Config
     source: str = ""
     is_guess: bool = False
     folder: Path | None = None
@@ -97,7 +97,7 @@ def _of_open_clip(name: str, source: str = "") -> Architecture:
     """Return one of open_clip's models, with the preprocessing that all its pre-trained weights share, if they do."""
     import open_clip  # noqa: PLC0415  takes seconds
 
-    config: dict[str, Any] = open_clip.get_model_config(name)
+    config: Config = open_clip.get_model_config(name)
     check_towers(config, name)
     tags = open_clip.list_pretrained_tags_by_model(name)
     preprocess_cfgs = [preprocessing(name, tag) for tag in tags] or [{}]
@@ -156,7 +156,7 @@ def _guessed(clip: ForeignClip, file: Path) -> Architecture:
     return replace(architecture, is_guess=True)
 
 
-def _of_transformers(name: str, config: dict[str, Any], file: Path) -> Architecture:
+def _of_transformers(name: str, config: Config, file: Path) -> Architecture:
     """Complete a configuration by what transformers' files say; what they leave out are its defaults."""
     their_config = _read_dict(file.parent / CONFIG_JSON)
     their_preprocessor = _read_dict(file.parent / PREPROCESSOR)
@@ -165,7 +165,7 @@ def _of_transformers(name: str, config: dict[str, Any], file: Path) -> Architect
     if is_siglip:
         preprocess = {"resize_mode": "squash", "mean": [0.5] * 3, "std": [0.5] * 3}
     elif their_config:
-        _complete(config, their_config)
+        config = _completed(config, their_config)
 
     if their_preprocessor.get("image_mean") and their_preprocessor.get("image_std"):
         preprocess |= {
@@ -175,29 +175,31 @@ def _of_transformers(name: str, config: dict[str, Any], file: Path) -> Architect
     interpolation = RESAMPLINGS.get(their_preprocessor.get("resample", 0))
     if interpolation:
         preprocess["interpolation"] = interpolation
-    return Architecture(
-        name,
-        config,
-        preprocess,
-        source=CONFIG_JSON if their_config else "",
-        is_guess=not their_config and not is_siglip,
-    )
+    if their_config:
+        return Architecture(name, config, preprocess, source=CONFIG_JSON)
+    return Architecture(name, config, preprocess, is_guess=not is_siglip)
 
 
-def _read_dict(file: Path) -> dict[str, Any]:
+def _read_dict(file: Path) -> Config:
     with suppress(OSError, ValueError, TypeError, RecursionError):
         return dict(json.loads(file.read_text(encoding="utf-8")))
     return {}
 
 
-def _complete(config: dict[str, Any], their_config: Config) -> None:
-    """Write what transformers' configuration of a CLIP says, and no shape, into open_clip's."""
-    vision = dict(their_config.get("vision_config") or {})
-    text = dict(their_config.get("text_config") or {})
-    num_heads = int(vision.get("num_attention_heads", 12))
-    config["vision_cfg"]["head_width"] = config["vision_cfg"]["width"] // num_heads
-    config["text_cfg"]["heads"] = int(text.get("num_attention_heads", 8))
-    config["quick_gelu"] = vision.get("hidden_act", "quick_gelu") == "quick_gelu"
+def _completed(config: Config, their_config: Config) -> Config:
+    """Return open_clip's configuration with what transformers' one of a CLIP says, and no shape."""
+    their_vision = dict(their_config.get("vision_config") or {})
+    their_text = dict(their_config.get("text_config") or {})
+    num_heads = int(their_vision.get("num_attention_heads", 12))
+    head_width = config["vision_cfg"]["width"] // num_heads
+    text_heads = int(their_text.get("num_attention_heads", 8))
+    activation = their_vision.get("hidden_act", "quick_gelu")
+    return {
+        **config,
+        "vision_cfg": {**config["vision_cfg"], "head_width": head_width},
+        "text_cfg": {**config["text_cfg"], "heads": text_heads},
+        "quick_gelu": activation == "quick_gelu",
+    }
 
 
 class FittedModel(NamedTuple):
@@ -221,20 +223,28 @@ def fitted(
     with torch.device("meta"), unfilled():
         model = build_model(model_cfg, preprocess_cfg or {}, "meta")
     expected: StateDict = model.state_dict()
-    # Embeddings do not depend on these counters, and some files lack them.
     renamed: StateDict = {}
+    # Embeddings do not depend on these counters, and some files lack them.
     for name in expected:
         if name.endswith("num_batches_tracked"):
             renamed[name] = torch.zeros((), dtype=torch.long)
-    # The decoder of a CoCa, too, is beside the text tower.
-    beside_text = {name.split(".")[0] for name in expected} - {"text"}
-    has_text_prefix = "text.token_embedding.weight" in expected
-    for name, tensor in weights.items():
-        if has_text_prefix and name.split(".")[0] not in beside_text:
-            name = f"text.{name}"
-        renamed[name] = tensor
+    renamed |= _with_text_prefix(weights, expected)
     reshape_scalars(renamed, expected)
     return FittedModel(model, renamed, _misfits(expected, renamed))
+
+
+def _with_text_prefix(weights: StateDict, expected: StateDict) -> StateDict:
+    """Name the text tower's tensors as a model does that has it under "text."."""
+    if "text.token_embedding.weight" not in expected:
+        return weights
+    # The decoder of a CoCa, too, is beside the text tower.
+    beside_text = {name.split(".")[0] for name in expected} - {"text"}
+    renamed = {}
+    for name, tensor in weights.items():
+        if name.split(".")[0] not in beside_text:
+            name = f"text.{name}"
+        renamed[name] = tensor
+    return renamed
 
 
 def _misfits(expected: StateDict, weights: StateDict) -> str:
@@ -253,7 +263,7 @@ def _misfits(expected: StateDict, weights: StateDict) -> str:
     return "; ".join(misfits)
 
 
-def infer(weights: StateDict, configs: Mapping[str, dict[str, Any]]) -> tuple[str, dict[str, Any]]:
+def infer(weights: StateDict, configs: Mapping[str, Config]) -> tuple[str, Config]:
     """Guess the architecture of a CLIP: the first one given that fits, or "" and one with OpenAI's heads of 64.
 
     Args:
@@ -305,7 +315,7 @@ def _is_similar(config: Config, shapes: Shapes) -> bool:
     return projection is None or projection[-1] == config["embed_dim"]
 
 
-def _determined(shapes: Shapes) -> dict[str, Any]:
+def _determined(shapes: Shapes) -> Config:
     """Return a configuration of what shapes determine, with heads of HEAD_WIDTH."""
     vision = _vision_of(shapes)
     width = shapes["ln_final.weight"][0]
@@ -319,11 +329,11 @@ def _determined(shapes: Shapes) -> dict[str, Any]:
     return {
         "embed_dim": shapes["text_projection"][1],
         "vision_cfg": vision,
-        "text_cfg": text | _mlp_ratio(shapes, "", width),
+        "text_cfg": {**text, **_mlp_ratio(shapes, "", width)},
     }
 
 
-def _vision_of(shapes: Shapes) -> dict[str, Any]:
+def _vision_of(shapes: Shapes) -> Config:
     if "visual.layer1.0.conv1.weight" in shapes:
         side = _grid_side(shapes["visual.attnpool.positional_embedding"][0])
         return {
@@ -355,7 +365,7 @@ def _depth(shapes: Shapes, modules: str) -> int:
     return len({name.split(".")[0] for name in names})
 
 
-def _mlp_ratio(shapes: Shapes, tower: str, width: int) -> dict[str, Any]:
+def _mlp_ratio(shapes: Shapes, tower: str, width: int) -> Config:
     """Return the setting of a tower whose MLPs are not of open_clip's default width."""
     hidden = shapes[f"{tower}transformer.resblocks.0.mlp.c_fc.weight"][0]
     return {} if hidden == 4 * width else {"mlp_ratio": hidden / width}

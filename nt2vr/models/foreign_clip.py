@@ -119,12 +119,15 @@ def _inside(prefix: str, tensors: StateDict) -> StateDict:
 
 def _beside(prefix: str, names: Mapping[tuple[str, ...], str]) -> list[str]:
     """Return the names that stand in the same dict as those with the prefix."""
-    holders = {path[:-1] for path, name in names.items() if name.startswith(prefix)}
-    beside = []
+    holders = set()
+    outside = []
     for path, name in names.items():
-        if path[:-1] in holders and not name.startswith(prefix):
-            beside.append(name)
-    return beside
+        holder = path[:-1]
+        if name.startswith(prefix):
+            holders.add(holder)
+        else:
+            outside.append((holder, name))
+    return [name for holder, name in outside if holder in holders]
 
 
 def _name_in_head(name: str, prefix: str) -> str:

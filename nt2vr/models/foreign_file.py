@@ -244,7 +244,10 @@ def named_tensors(content: object) -> dict[tuple[str, ...], Any]:
         if isinstance(inner, Mapping) and len(path) < MAX_NESTING and id(inner) not in seen:
             seen.add(id(inner))
             for key, part in inner.items():
-                yield from walk(part, path if key in MODULE_PARTS else (*path, str(key)))
+                part_path = path
+                if key not in MODULE_PARTS:
+                    part_path = (*path, str(key))
+                yield from walk(part, part_path)
 
     seen = set[int]()
     return dict(walk(content, ()))

@@ -89,7 +89,9 @@ class Framing:
         """Name it in cache keys: the size alone where the rest is open_clip's default, as in versions before 0.2."""
         if self == Framing(self.size):
             return self.size
-        size = f"{self.size}x{self.width}" if self.width else str(self.size)
+        size = str(self.size)
+        if self.width:
+            size = f"{self.size}x{self.width}"
         parts = [size, self.resize_mode, self.interpolation]
         if self.resize_mode == LONGEST:
             parts.append(str(self.fill_color))

@@ -35,8 +35,9 @@ WORD = re.compile(rf"\w+(?:['\u2019]\w+)*|{EMOJI}")
 def normalise_frames(frames: "Tensor", mean: Sequence[float], std: Sequence[float]) -> "Tensor":
     """Normalise (N, S, S, 3) uint8 RGB as open_clip's own preprocessing does: (N, 3, S, S) float32."""
     pixels = frames.permute(0, 3, 1, 2).float().div_(255)
-    pixels.sub_(pixels.new_tensor(mean).view(3, 1, 1))
-    return pixels.div_(pixels.new_tensor(std).view(3, 1, 1))
+    means = pixels.new_tensor(mean).view(3, 1, 1)
+    deviations = pixels.new_tensor(std).view(3, 1, 1)
+    return pixels.sub_(means).div_(deviations)
 
 
 def token_embeddings(model: Any) -> "Tensor":
@@ -170,22 +171,23 @@ class OpenClipEncoder(FrameEncoder):
         An extension's text side gives the text as its one token.
         """
         import torch  # noqa: PLC0415  the page is up before torch is
+        from torch.nn.utils.rnn import pad_sequence  # noqa: PLC0415
 
         from nt2vr.models.short_text import encode_tokens  # noqa: PLC0415
 
         if self.text_side is not None:
             return self.encode_text(texts)[:, None]
-        batches = []
+        if not texts:
+            return np.zeros((0, 0, self.embed_dim), np.float32)
+
+        embedded_texts: list[Tensor] = []
         for start in range(0, len(texts), BATCH_SIZE):
+            batch = list(texts[start : start + BATCH_SIZE])
             with torch.inference_mode(), autocast(self._device.type, self.card.precision):
-                tokens = self._tokenizer(list(texts[start : start + BATCH_SIZE])).to(self._device)
+                tokens = self._tokenizer(batch).to(self._device)
                 embeddings = encode_tokens(self._model, tokens, MAX_TOKENS).float()
-                batches.append(embeddings.cpu().numpy())
-        longest = max((len(batch[0]) for batch in batches), default=0)
-        padded = [np.zeros((0, longest, self.embed_dim), np.float32)]
-        for batch in batches:
-            padded.append(np.pad(batch, ((0, 0), (0, longest - len(batch[0])), (0, 0))))
-        return np.concatenate(padded)
+                embedded_texts += embeddings.cpu().unbind()
+        return pad_sequence(embedded_texts, batch_first=True).numpy()
 
     @property
     def stored_shape(self) -> tuple[int, int]:
@@ -203,12 +205,14 @@ class OpenClipEncoder(FrameEncoder):
         import torch  # noqa: PLC0415  the page is up before torch is
         from torch.nn.functional import normalize  # noqa: PLC0415
 
+        encode = self._model.encode_image if self.folded is None else self.folded
+        mean = self._preprocess["mean"]
+        std = self._preprocess["std"]
         batches = [np.empty((0, self.frame_dim), np.float32)]
         for start in range(0, len(frames), BATCH_SIZE):
             batch = torch.tensor(frames[start : start + BATCH_SIZE], device=self._device)
             with torch.inference_mode(), autocast(self._device.type, self.card.precision):
-                pixels = normalise_frames(batch, self._preprocess["mean"], self._preprocess["std"])
-                encode = self._model.encode_image if self.folded is None else self.folded
+                pixels = normalise_frames(batch, mean, std)
                 embeddings = encode(pixels).float()
                 if self.card.pooling.normalises_frames:
                     embeddings = normalize(embeddings, dim=-1)

@@ -103,7 +103,8 @@ class SequenceTransformer(nn.Module):
         for block in self.resblocks:
             states = block(states, attn_mask=mask)
 
-        pooled = normalize(normalize(states + flat, dim=-1).mean(dim=1), dim=-1)  # (N, D)
+        unit_states = normalize(states + flat, dim=-1)  # (N, F, D)
+        pooled = normalize(unit_states.mean(dim=1), dim=-1)  # (N, D)
         return pooled.reshape(*frames.shape[:-2], width)
 
     def _spaced(self, frames: Tensor) -> Tensor:
@@ -141,7 +142,8 @@ class AttentionPooling(nn.Module):
 
     def forward(self, frames: Tensor) -> Tensor:
         """Pool (..., F, D) to (..., D), L2-normalised."""
-        return normalize((self.weights(frames)[..., None] * frames).sum(dim=-2), dim=-1)
+        weighted = self.weights(frames)[..., None] * frames  # (..., F, D)
+        return normalize(weighted.sum(dim=-2), dim=-1)
 
 
 class ExtensionPooling(nn.Module):
@@ -258,8 +260,8 @@ def filled_pooling(card: Card, weights: Weights, width: int) -> nn.Module:
         if card.pooling.name == ATTENTION:
             pooling: nn.Module = AttentionPooling(width, len(weights["hidden.weight"]))
         elif kind is not None:
-            sees_frames = card.visual.input is None
-            of_extension = kind.read(weights, width if sees_frames else None)
+            frame_width = width if card.visual.input is None else None
+            of_extension = kind.read(weights, frame_width)
             pooling = of_extension
             width = of_extension.width
         else:
@@ -268,10 +270,14 @@ def filled_pooling(card: Card, weights: Weights, width: int) -> nn.Module:
 
 
 def _unfilled_sequence(card: Card, weights: Weights, width: int) -> nn.Module:
-    heads = card.pooling.head.heads if card.pooling.head else None
-    layers = len({name.split(".")[1] for name in fnmatch.filter(weights, "resblocks.*")})
-    if layers > MAX_LAYERS or heads is None or not 0 < heads <= width or width % heads:
+    head = card.pooling.head
+    heads = head.heads if head else None
+    has_heads = heads is not None and 0 < heads <= width and width % heads == 0
+    block_names = fnmatch.filter(weights, "resblocks.*")
+    layers = len({name.split(".")[1] for name in block_names})
+    if layers > MAX_LAYERS or not has_heads:
         raise ValueError(f"{layers} layers of {quoted(heads)} attention heads are not supported")
+
     max_frames = len(weights["positions"])
     pooling = SequenceTransformer(width, max_frames, layers, heads)
     if max_frames < card.framing.frames:

@@ -40,8 +40,10 @@ class PrecomputedEncoder(Encoder):
         arrays = read_embeddings(folder / EMBEDDINGS)
         self.card = read_card(folder)
         self.embed_dim = arrays["videos"].shape[1]
-        self.given_videos = dict(zip(arrays["video_ids"].tolist(), arrays["videos"], strict=True))
-        self._texts = dict(zip(map(_key, arrays["queries"].tolist()), arrays["texts"], strict=True))
+        video_ids = arrays["video_ids"].tolist()
+        self.given_videos = dict(zip(video_ids, arrays["videos"], strict=True))
+        query_keys = map(_key, arrays["queries"].tolist())
+        self._texts = dict(zip(query_keys, arrays["texts"], strict=True))
 
     def encode_text(self, texts: Sequence[str]) -> Vectors:
         """Look texts up, ignoring the width of spaces: (N, D), L2-normalised."""

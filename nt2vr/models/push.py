@@ -16,6 +16,8 @@ from nt2vr.models.hub_checkpoint import limits
 
 # The Hub's identifiers: "mit", "cc-by-4.0".
 LICENCE = re.compile(r"[a-z0-9][a-z0-9.-]{0,40}")
+# What could end a cell of a table, or begin HTML or code.
+PLAIN = str.maketrans({"|": "/", "<": "&lt;", "`": "'"})
 LIMITS = "the built-in world is a toy of drawn clips; its numbers say nothing about real footage"
 
 
@@ -54,7 +56,6 @@ def readme_of(card: Card, repository: str, licence: str = "") -> str:
         pipeline_tag="zero-shot-image-classification",
         tags=["clip", "open_clip", "nt2vr", "text-to-video-retrieval", "negation"],
     )
-    is_toy = DRAWINGS in card.training.data or DRAWINGS in card.base
     facts = {
         "Objective": card.training.objective,
         "Started from": card.base or "random weights",
@@ -64,9 +65,13 @@ def readme_of(card: Card, repository: str, licence: str = "") -> str:
             f"{card.pooling.name} pooling"
         ),
         "Notes": card.notes,
-        "Limits": LIMITS if is_toy else "",
     }
-    listed_facts = [f"- {fact}: {_plain(value)}" for fact, value in facts.items() if value]
+    if DRAWINGS in card.training.data or DRAWINGS in card.base:
+        facts["Limits"] = LIMITS
+    fact_lines = []
+    for fact, text in facts.items():
+        if text:
+            fact_lines.append(f"- {fact}: {_plain(text)}")
     measures = ["| Measure | Value |", "|:--|--:|"] if card.metrics else ["None were recorded."]
     for name, value in card.metrics.items():
         measures.append(f"| {_plain(name)} | {value:.4g} |")
@@ -79,7 +84,7 @@ def readme_of(card: Card, repository: str, licence: str = "") -> str:
 A CLIP for text-to-video retrieval, trained and measured by nT2VR, which compares how well models understand what a
 query does *not* want.
 
-{chr(10).join(listed_facts)}
+{chr(10).join(fact_lines)}
 
 ## Loading
 
@@ -107,4 +112,5 @@ score does not show that negation is understood: compare with `drop`, the contro
 
 def _plain(text: str) -> str:
     """Return a card's text as one line that cannot end a table's cell or begin HTML."""
-    return " ".join(text.split()).replace("|", "/").replace("<", "&lt;").replace("`", "'")
+    line = " ".join(text.split())
+    return line.translate(PLAIN)

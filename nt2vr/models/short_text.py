@@ -30,16 +30,18 @@ def encode_short(model: Any, tokens: Tensor) -> Tensor:
         return encoded
 
     ends = _ends(model, tokens)  # (N,)
-    embedded = _embedded(model, tokens, int(ends.max()) + 1)  # (N, L, W)
+    longest = int(ends.max()) + 1
+    embedded = _embedded(model, tokens, longest)  # (N, L, W)
     order = ends.argsort()
     pooled = []
     with _attention(model, tokens.device):
         for rows in torch.split(order, CHUNK):
-            length = int(ends[rows].max()) + 1
-            states = _transformed(model, embedded[rows, :length])
-            at_end = states[torch.arange(len(rows), device=rows.device), ends[rows]]
-            pooled.append(model.ln_final(at_end))
-    return _projected(model, torch.cat(pooled)[order.argsort()])
+            chunk_ends = ends[rows]  # (n,)
+            length = int(chunk_ends.max()) + 1
+            states = _transformed(model, embedded[rows, :length])  # (n, L, W)
+            pooled.append(model.ln_final(_at_ends(states, chunk_ends)))
+    in_order = torch.cat(pooled)[order.argsort()]
+    return _projected(model, in_order)
 
 
 def _attention(model: Any, device: torch.device) -> AbstractContextManager[None]:
@@ -65,8 +67,10 @@ def encode_tokens(model: Any, tokens: Tensor, most: int) -> Tensor:
 
     ends = _ends(model, tokens)
     length = min(most, int(ends.max()) + 1)
-    states = model.ln_final(_transformed(model, _embedded(model, tokens, length)))
-    is_text = torch.arange(length, device=ends.device) <= ends[:, None]
+    embedded = _embedded(model, tokens, length)
+    states = model.ln_final(_transformed(model, embedded))
+    positions = torch.arange(length, device=ends.device)
+    is_text = positions <= ends[:, None]
     return _projected(model, states) * is_text[..., None]
 
 
@@ -84,11 +88,17 @@ def _ends(model: Any, tokens: Tensor) -> Tensor:
     return marks.int().argmax(dim=1)
 
 
+def _at_ends(states: Tensor, ends: Tensor) -> Tensor:
+    """Return the state of each text's end: (n, L, W) to (n, W)."""
+    rows = torch.arange(len(ends), device=ends.device)
+    return states[rows, ends]
+
+
 def _embedded(model: Any, tokens: Tensor, length: int) -> Tensor:
     """Return the first tokens of texts as the transformer takes them: (N, L, W)."""
     embedded: Tensor = model.token_embedding(tokens[:, :length])
-    embedded = embedded + model.positional_embedding[:length]
-    return embedded
+    positions: Tensor = model.positional_embedding[:length]
+    return embedded + positions
 
 
 def _transformed(model: Any, embedded: Tensor) -> Tensor:

@@ -54,8 +54,12 @@ def space_files(zero_gpu: bool = False) -> Files:
 
 def _readme_for_zero_gpu(readme: str) -> str:
     _, front_matter, text = readme.split("---\n", 2)
-    for key, value in (("suggested_hardware", HARDWARE), ("python_version", f'"{PYTHON}"')):
-        front_matter = re.sub(rf"^{key}:.*$", f"{key}: {value}", front_matter, flags=re.MULTILINE)
+    lines = {
+        "suggested_hardware": f"suggested_hardware: {HARDWARE}",
+        "python_version": f'python_version: "{PYTHON}"',
+    }
+    for key, line in lines.items():
+        front_matter = re.sub(rf"^{key}:.*$", line, front_matter, flags=re.MULTILINE)
     return f"---\n{front_matter}---\n{text}"
 
 
@@ -164,13 +168,18 @@ def _write_tree(folder: Path, files: Mapping[str, Path | bytes]) -> None:
     suffixes = sorted({PurePosixPath(name).suffix for name in files} - TEXT)
     attributes = "".join(f"*{suffix} filter=lfs diff=lfs merge=lfs -text\n" for suffix in suffixes)
     for name, file in {**files, ATTRIBUTES: attributes.encode()}.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(_content(file))
-    for model in {file.parent for file in (folder / "assets").rglob(DIFFERENCE)}:
-        whole = model.with_name(f"{model.name}-whole")
-        export_checkpoint(model, whole)
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(_content(file))
+
+    # A list first, since the folders are replaced meanwhile.
+    differences = list((folder / "assets").rglob(DIFFERENCE))
+    for difference in differences:
+        model = difference.parent
+        whole_model = model.with_name(f"{model.name}-whole")
+        export_checkpoint(model, whole_model)
         shutil.rmtree(model)
-        whole.rename(model)
+        whole_model.rename(model)
 
 
 def _remove(folder: Path) -> None:

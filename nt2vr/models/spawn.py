@@ -133,9 +133,13 @@ def run_limited(
 def _serve(
     sender: Connection, function: Callable[..., Any], args: tuple[Any, ...], memory_bytes: int
 ) -> None:
+    def report(*state: Any) -> None:
+        sender.send(("progress", state))
+
     limit_memory(memory_bytes)
     try:
-        sender.send(("result", function(*args, lambda *state: sender.send(("progress", state)))))
+        answer = function(*args, report)
+        sender.send(("result", answer))
     except Exception as error:
         for cause in causes(error):
             if isinstance(cause, MemoryError) or OUT_OF_MEMORY.search(str(cause)):

@@ -78,7 +78,9 @@ def card_fields(side: TextSide | None, weights: "Weights | None" = None) -> dict
     """Return what a card says of all text sides, of which a model has one or none; `weights` are those as stored."""
     fields: dict[str, Entry | None] = dict.fromkeys(text_sides())
     if side is not None:
-        fields[side.name] = _entry(side, side.state_dict() if weights is None else weights)
+        if weights is None:
+            weights = side.state_dict()
+        fields[side.name] = _entry(side, weights)
     return fields
 
 

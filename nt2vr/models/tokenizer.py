@@ -51,7 +51,8 @@ class FileTokenizer:
             )
         digest = blake2b(digest_size=16)
         for name, content in sorted(files.items()):
-            digest.update(f"{name} {len(content)} ".encode() + content)
+            header = f"{name} {len(content)} "
+            digest.update(header.encode() + content)
         self.files = dict(files)
         self.digest = digest.hexdigest()
         self._clean = get_clean_fn(clean)
@@ -94,7 +95,9 @@ class FileTokenizer:
 
         encodings = self._tokenizer.encode_batch([self._clean(text) for text in texts])
         ids = [encoding.ids for encoding in encodings]
-        tokens = torch.tensor(ids, dtype=torch.long).reshape(len(texts), self._length)
+        tokens = torch.tensor(ids, dtype=torch.long)
+        # Without texts, it has no second dimension.
+        tokens = tokens.reshape(len(texts), self._length)
         # Special tokens that somebody typed may lie beyond the model's table.
         tokens[tokens >= self._vocabulary] = self._pad
         if self._dropped is not None:
@@ -117,7 +120,10 @@ class FileTokenizer:
 
 def _content(token: Any) -> str:
     """Return the text of a special token, which TOKENIZER_CONFIG gives as text or with its properties."""
-    return str(token.get("content", "")) if isinstance(token, dict) else str(token or "")
+    if isinstance(token, dict):
+        token = token.get("content", "")
+        return str(token)
+    return str(token or "")
 
 
 def needs_file(text_cfg: Config) -> bool:
@@ -174,5 +180,6 @@ def files_of(tokenizer: Any, text_cfg: Config) -> Mapping[str, bytes]:
 def special_ids(tokenizer: Any) -> tuple[int, ...]:
     """Return the tokens that a tokenizer adds to a text, and that its embedding depends on."""
     if isinstance(tokenizer, FileTokenizer):
-        return tuple(sorted(set(tokenizer([""])[0].tolist())))
+        (tokens,) = tokenizer([""])
+        return tuple(sorted(set(tokens.tolist())))
     return tokenizer.sot_token_id, tokenizer.eot_token_id

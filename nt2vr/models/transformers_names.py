@@ -58,7 +58,8 @@ SIGLIP_RULES = (
 def of_transformers(weights: StateDict) -> StateDict:
     """Rename the tensors of transformers' CLIPModel or SiglipModel; position ids, which are counters, are left out."""
     is_siglip = PROBE in weights
-    rules = (*TEXT_RULES, *(SIGLIP_RULES if is_siglip else CLIP_RULES))
+    visual_rules = SIGLIP_RULES if is_siglip else CLIP_RULES
+    rules = (*TEXT_RULES, *visual_rules)
     renamed: StateDict = {}
     for name, tensor in _with_joined_attention(weights).items():
         for old, new in rules:

@@ -98,7 +98,8 @@ def _encoded_black(encoder: Encoder) -> Vectors:
         return np.zeros((1, *encoder.stored_shape), np.float32)
     # One frame is enough, except for models that take exactly their number of frames.
     num_frames = encoder.num_frames if _takes_whole_clips(encoder) else 1
-    return encoder.encode_video(np.zeros((1, num_frames, *encoder.framing.shape, 3), np.uint8))
+    black = np.zeros((1, num_frames, *encoder.framing.shape, 3), np.uint8)
+    return encoder.encode_video(black)
 
 
 def _takes_whole_clips(encoder: Encoder) -> bool:

@@ -122,8 +122,7 @@ def check_finite(weights: "Weights", source: Path) -> None:
 
 def visual_fingerprint(weights: "Weights") -> str:
     """Hash the visual tower of a state dict, as `text_fingerprint` does the other."""
-    visual = {name: tensor for name, tensor in weights.items() if name.startswith("visual.")}
-    return _fingerprint(visual)
+    return _fingerprint(weights, of_visual=True)
 
 
 def text_fingerprint(weights: "Weights", tokenizer: str = "") -> str:
@@ -131,14 +130,15 @@ def text_fingerprint(weights: "Weights", tokenizer: str = "") -> str:
 
     Tensors that embeddings do not depend on (temperature, counters) are left out.
     """
-    text = {name: tensor for name, tensor in weights.items() if not name.startswith("visual.")}
-    return _fingerprint(text, tokenizer)
+    return _fingerprint(weights, of_visual=False, tokenizer=tokenizer)
 
 
-def _fingerprint(weights: "Weights", tokenizer: str = "") -> str:
+def _fingerprint(weights: "Weights", of_visual: bool, tokenizer: str = "") -> str:
+    """Hash one tower's tensors of a state dict: the visual one's, or all others."""
     hashed = {}
     for name, tensor in weights.items():
-        if tensor.is_floating_point() and name not in SCALARS:
+        is_visual = name.startswith("visual.")
+        if is_visual == of_visual and tensor.is_floating_point() and name not in SCALARS:
             hashed[name] = tensor
     digest = blake2b(digest_size=16)
     hash_into(digest, hashed)
@@ -149,8 +149,10 @@ def _fingerprint(weights: "Weights", tokenizer: str = "") -> str:
 def hash_into(digest: Any, weights: "Weights") -> None:
     """Add weights to a hash: names, shapes, and values in float32."""
     for name, tensor in sorted(weights.items()):
-        digest.update(f"{name} {tuple(tensor.shape)}".encode())
-        digest.update(tensor.detach().float().cpu().contiguous().numpy().tobytes())
+        shape = tuple(tensor.shape)
+        digest.update(f"{name} {shape}".encode())
+        values = tensor.detach().float().cpu().numpy()
+        digest.update(values.tobytes())
 
 
 def save_tensors(

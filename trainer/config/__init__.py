@@ -1,6 +1,14 @@
 """The config of a training: sections by subject, read, changed and checked here once. Imports no torch."""
 
-from trainer.config.config import CHOICES, FIELDS, SECTION_OF, SECTIONS, TrainConfig, changed
+from trainer.config.config import (
+    CHOICES,
+    FIELDS,
+    SECTION_OF,
+    SECTIONS,
+    Changes,
+    TrainConfig,
+    changed,
+)
 from trainer.config.encoder import SMALL_MODEL, EncoderSettings, TrainedPart, deeper
 from trainer.config.files import (
     load_config,
@@ -36,6 +44,7 @@ __all__ = [
     "SECTION_OF",
     "SENTENCES",
     "SMALL_MODEL",
+    "Changes",
     "EncoderSettings",
     "TrainConfig",
     "TrainedPart",

@@ -20,6 +20,8 @@ from trainer.config.objective import NegationSettings, ObjectiveSettings
 from trainer.config.steps import BatchSettings, OptimizationSettings, RateSettings
 from trainer.config.validation import RunSettings, ValidationSettings
 
+# New values by flat key, which may be dotted: losses.bnl.m4.
+Changes = Mapping[str, Any]
 # Poolings that are a `SequenceTransformer`.
 KNOW_ORDER = ("seqTransf", "unit_seqTransf")
 
@@ -78,8 +80,8 @@ class TrainConfig(BaseModel):
         """Return a config with other values by flat key: config.replace(epochs=3)."""
         return TrainConfig(**{**self.flat(), **values})
 
-    def with_changes(self, changes: Mapping[str, Any]) -> "TrainConfig":
-        """Return a config with other values by flat key, which may be dotted: {"losses.bnl.m4": -0.1}."""
+    def with_changes(self, changes: Changes) -> "TrainConfig":
+        """Return a config with other values: {"losses.bnl.m4": -0.1}."""
         return TrainConfig(**changed(self.flat(), changes))
 
     @model_validator(mode="after")
@@ -216,8 +218,8 @@ for _name, _section in SECTIONS.items():
             CHOICES[_key] = get_args(_field.annotation)
 
 
-def changed(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy of a config's flat values with others by key, which may be dotted: losses.bnl.m4."""
+def changed(values: Mapping[str, Any], changes: Changes) -> dict[str, Any]:
+    """Return a copy of a config's flat values with changes."""
     copied = deepcopy(dict(values))
     for key, value in changes.items():
         place = copied

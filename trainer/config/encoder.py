@@ -1,16 +1,16 @@
 """The model of a training: what it starts from, its architecture, and which part of it learns."""
 
-from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from pydantic import Field, model_validator
 
 from nt2vr.errors import MAX_QUOTED, ConfigError, quoted
 from nt2vr.extension import trainings
 from nt2vr.models.card import remedy
-from nt2vr.models.checkpoint import read_configs
+from nt2vr.models.checkpoint import Configs, read_configs
+from nt2vr.models.framing import Config
 from nt2vr.sections import Section, Whole
 from nt2vr.settings import resolve_path
 
@@ -24,7 +24,7 @@ else:
 
 # A small ResNet and a small text transformer with CLIP's tokenizer: 12.4 million weights, 9.5 of
 # them token rows.
-SMALL_MODEL: dict[str, Any] = {
+SMALL_MODEL: Config = {
     "embed_dim": 192,
     "vision_cfg": {"image_size": 112, "layers": [1, 1, 1, 1], "width": 16},
     "text_cfg": {"context_length": 40, "vocab_size": 49408, "width": 192, "heads": 4, "layers": 4},
@@ -64,7 +64,7 @@ class EncoderSettings(Section):
         description="layers to add to the base's text transformer, evenly spaced; they change nothing until they "
         "learn",
     )
-    model: Mapping[str, Any] = Field(
+    model: Config = Field(
         default={},
         description="open_clip model configuration; empty for the base's own or, without a base, the small built-in "
         "model. Its image size sets the frame size",
@@ -124,7 +124,7 @@ class EncoderSettings(Section):
         return None
 
     @cached_property
-    def model_cfg(self) -> Mapping[str, Any]:
+    def model_cfg(self) -> Config:
         """Complete model configuration: `model` if set, otherwise the base's with added layers, or `SMALL_MODEL`."""
         if self.model:
             return self.model
@@ -134,7 +134,7 @@ class EncoderSettings(Section):
         return deeper(model_cfg, self.added_layers)
 
     @cached_property
-    def base_configs(self) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    def base_configs(self) -> Configs:
         """The base's configurations of its model and of its preprocessing; empty without a base."""
         if self.base_folder is None:
             return {}, {}
@@ -154,7 +154,7 @@ class EncoderSettings(Section):
         return size
 
 
-def deeper(model_cfg: Mapping[str, Any], added_layers: int) -> dict[str, Any]:
+def deeper(model_cfg: Config, added_layers: int) -> Config:
     """Return an open_clip configuration with `added_layers` more layers in its text transformer."""
     if not added_layers:
         return dict(model_cfg)
@@ -162,7 +162,7 @@ def deeper(model_cfg: Mapping[str, Any], added_layers: int) -> dict[str, Any]:
     return {**model_cfg, "text_cfg": {**model_cfg["text_cfg"], "layers": layers}}
 
 
-def text_layers(model_cfg: Mapping[str, Any]) -> int:
+def text_layers(model_cfg: Config) -> int:
     """Return the number of layers of the text transformer in an open_clip configuration."""
     layers: int = model_cfg["text_cfg"].get("layers", OPEN_CLIP_LAYERS)
     return layers

@@ -1,7 +1,6 @@
 """Configs as files: presets, a run's config.json, and changes as people type them."""
 
 import json
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
@@ -10,7 +9,7 @@ from typing import Any
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.files import parse_json, with_schema, without_schema, write_json
 from nt2vr.presets import preset_files
-from trainer.config.config import TrainConfig
+from trainer.config.config import Changes, TrainConfig
 
 
 def preset_or_file(path: Path) -> Path:
@@ -26,7 +25,7 @@ def preset_or_file(path: Path) -> Path:
     return preset
 
 
-def load_config(path: Path, changes: Mapping[str, Any] = MappingProxyType({})) -> TrainConfig:
+def load_config(path: Path, changes: Changes = MappingProxyType({})) -> TrainConfig:
     """Read a config; fields left out have their defaults, and `changes` are values by key: losses.bnl.m4."""
     try:
         values = parse_json(path.read_text(encoding="utf-8"))

@@ -105,7 +105,8 @@ def _check_data(config: TrainConfig) -> None:
         )
 
     is_captions = is_captions_file(path)
-    fitting_presets = " or ".join(FOR_CAPTIONS if is_captions else FOR_VIDEOS)
+    presets = FOR_CAPTIONS if is_captions else FOR_VIDEOS
+    fitting_presets = " or ".join(presets)
     losses = config.objective.losses.keys()
     of_world = sorted(OF_WORLD & losses)
     if of_world:

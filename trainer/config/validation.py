@@ -1,5 +1,6 @@
 """What is measured after each epoch, and what a run keeps and reports."""
 
+from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
@@ -33,9 +34,8 @@ OF_DENYING = (
 )
 # Distillation on captions alone searches no videos.
 OF_TEXT = (TEXT_ORDER_IF_KEPT, TEXT_ORDER, TEXT_TARGET, TEXT_KEPT, TEXT_IDIOMS)
-OF_EXTENSIONS = tuple(
-    measure.name for training in trainings().values() for measure in training.measures
-)
+_MEASURES_OF_TRAININGS = (training.measures for training in trainings().values())
+OF_EXTENSIONS = tuple(measure.name for measure in chain.from_iterable(_MEASURES_OF_TRAININGS))
 # What patience can watch; higher is better.
 METRICS = (*OF_VIDEOS, *OF_DENYING, *OF_TEXT, *OF_EXTENSIONS)
 if TYPE_CHECKING:

@@ -1,19 +1,19 @@
 """Training batches: a pure function of seed, epoch and step. Each process reads only its share."""
 
 import math
-import random
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, field
+from random import Random
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nt2vr.models.encoder import Frames
 from trainer.config import TrainConfig
 from trainer.data.clips import Clips
 from trainer.data.sentences import DrawnCaption, fixed_key
 from trainer.distributed import share, world_size
-from trainer.inputs.base import Draw, Drawing, Input
+from trainer.inputs.base import AnyInput, ByInput, Draw, Drawing, Input, Numbers
 
 T = TypeVar("T")
 
@@ -29,10 +29,10 @@ class Batch:
         drawn: what each input has drawn, in order.
     """
 
-    frames: NDArray[np.uint8] | None
+    frames: Frames | None
     captions: list[str]
-    rows: NDArray[np.int64] | None = None
-    drawn: Mapping[type[Input[Any, Any]], Any] = field(default_factory=dict)
+    rows: Numbers | None = None
+    drawn: ByInput = field(default_factory=dict)
 
     def of(self, kind: type[Input[T, Any]]) -> T:
         """Return what an input of the batch has drawn."""
@@ -45,7 +45,7 @@ def epoch_batches(
     config: TrainConfig,
     epoch: int,
     start: int = 0,
-    inputs: Iterable[Input[Any, Any]] = (),
+    inputs: Iterable[AnyInput] = (),
 ) -> Generator[Batch]:
     """Yield an epoch's batches from number `start` on, with the losses' prepared inputs."""
     if epoch <= config.negation.not_epochs:
@@ -68,7 +68,7 @@ class _Epoch:
     clips: Clips
     config: TrainConfig
     epoch: int
-    inputs: tuple[Input[Any, Any], ...]
+    inputs: tuple[AnyInput, ...]
 
     def draws(self) -> list[Draw]:
         """Draw the epoch's clips or captions in order, each at most once per pass.
@@ -100,8 +100,9 @@ class _Epoch:
         return [Draw(row, None, self._key(f"{row}{suffix}")) for row in rows]
 
     def _all_captions(self, rng: np.random.Generator, suffix: str) -> list[Draw]:
-        num_captions = map(self.clips.sentences.num_captions, range(len(self.clips)))
-        rows, numbers = every_caption(np.array(list(num_captions)), rng)
+        clip_rows = range(len(self.clips))
+        counts = list(map(self.clips.sentences.num_captions, clip_rows))
+        rows, numbers = every_caption(np.array(counts), rng)
         draws = []
         for row, number in zip(rows.tolist(), numbers.tolist(), strict=True):
             key = self._key(f"{row} caption {number}{suffix}")
@@ -113,7 +114,7 @@ class _Epoch:
 
     def batch(self, draws: Sequence[Draw], step: int) -> Batch:
         """Draw this process's share of a batch: the rows that one process alone would draw for it."""
-        drawn: dict[type[Input[Any, Any]], Any] = {}
+        drawn: dict[type[AnyInput], Any] = {}
         captions = self._captions(draws)
         drawing = Drawing(
             clips=self.clips,
@@ -143,27 +144,31 @@ class _Epoch:
         num_kept = math.ceil(kept_per_process) * num_processes
         captions = []
         for row, number, key in draws[share(num_kept)]:
-            captions.append(self.clips.sentences.draw(row, random.Random(key), number))
+            captions.append(self.clips.sentences.draw(row, Random(key), number))
         return captions
 
-    def _frames(self, drawing: Drawing) -> NDArray[np.uint8]:
+    def _frames(self, drawing: Drawing) -> Frames:
         """Read frames of this process's clips, drawn as one process would for all clips."""
-        stored = self.clips.frames
-        num_clips = len(drawing.draws)
-        own_share = drawing.share
         rng = np.random.default_rng(drawing.seed())
-        order = rng.random((num_clips, stored.shape[1])).argsort(axis=1)
-        numbers = np.sort(order[own_share, : self.config.frames.frames_per_step])  # (b, f)
-        frames = stored[drawing.rows[own_share, None], numbers]  # (b, f, S, S, 3)
+        numbers = self._frame_numbers(drawing, rng)  # (b, f)
+        rows = drawing.rows[drawing.share, None]  # (b, 1)
+        frames = self.clips.frames[rows, numbers]  # (b, f, S, S, 3)
         if self.config.frames.flip:
-            is_flipped = (rng.random(num_clips) < 0.5)[own_share]
-            frames[is_flipped] = frames[is_flipped][:, :, :, ::-1]
+            is_flipped = rng.random(len(drawing.draws)) < 0.5  # (B,)
+            own_flipped = is_flipped[drawing.share]  # (b,)
+            frames[own_flipped] = np.flip(frames[own_flipped], axis=3)
         return frames
 
+    def _frame_numbers(self, drawing: Drawing, rng: np.random.Generator) -> Numbers:
+        """Draw frames of each clip of this process, in their order: (b, f)."""
+        num_clips = len(drawing.draws)
+        num_frames = self.clips.frames.shape[1]
+        order = rng.random((num_clips, num_frames)).argsort(axis=1)
+        numbers = order[drawing.share, : self.config.frames.frames_per_step]
+        return np.sort(numbers)
 
-def every_caption(
-    counts: NDArray[np.int64], rng: np.random.Generator
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+
+def every_caption(counts: Numbers, rng: np.random.Generator) -> tuple[Numbers, Numbers]:
     """Order all captions at random.
 
     Those of one clip are evenly spread over the epoch, so that batches rarely repeat one.
@@ -175,10 +180,17 @@ def every_caption(
     Returns:
         The clip of each caption, and its number among those of the clip.
     """
-    rows = np.repeat(np.arange(len(counts)), counts)
-    starts = np.repeat(counts.cumsum() - counts, counts)
+    rows = np.repeat(np.arange(len(counts)), counts)  # (C,), C captions in all
+    num_captions = len(rows)
+    firsts_of_clips = counts.cumsum() - counts  # (N,)
+    firsts = firsts_of_clips[rows]  # (C,)
+
     # Captions are shuffled within each clip.
-    numbers = np.lexsort((rng.random(len(rows)), rows)) - starts
-    turns = np.arange(len(rows)) - starts
-    order = np.argsort((turns + rng.random(len(rows))) / counts[rows])
+    shuffled = np.lexsort((rng.random(num_captions), rows))
+    numbers = shuffled - firsts
+
+    # Each takes a random moment of its share of the epoch, which is 1 / the captions of its clip.
+    turns = np.arange(num_captions) - firsts
+    moments = (turns + rng.random(num_captions)) / counts[rows]
+    order = moments.argsort()
     return rows[order], numbers[order]

@@ -1,9 +1,9 @@
 """Captions to train a text tower on: those of a dataset or a file, or of the built-in world."""
 
-import random
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from random import Random
 from typing import Literal
 
 import numpy as np
@@ -135,7 +135,7 @@ def world_captions(
         scene = scenes()[row]
         drafts = []
         for draft in range(DRAFTS):
-            rng = random.Random(f"{seed} text {row} {draft}")
+            rng = Random(f"{seed} text {row} {draft}")
             drafts.append(describe(scene, rng).text)
         return min(drafts, key=len)
 

@@ -2,14 +2,13 @@
 
 import logging
 import math
-import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from random import Random
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nt2vr.datasets.base import Dataset
 from nt2vr.datasets.load import load_dataset
@@ -19,6 +18,7 @@ from nt2vr.media.clip_frames import decode_videos
 from nt2vr.media.gallery import Video
 from nt2vr.media.store import Cache
 from nt2vr.models.capabilities import VideoInputName
+from nt2vr.models.encoder import Frames
 from nt2vr.models.framing import Framing
 from nt2vr.progress import Progress, progress_bar, silent
 from nt2vr.settings import process_rank
@@ -240,7 +240,7 @@ def world_clips(
     """
     scenes = sample_scenes(split, count, seed)
     file = ClipFile.of(split, scenes, num_frames=num_frames, framing=framing, cache=cache)
-    frames: NDArray[np.uint8] | ClipFile = file
+    frames: Frames | ClipFile = file
     if draws:
         with progress_bar(progress) as report:
             frames = file.frames(report)
@@ -249,7 +249,7 @@ def world_clips(
     if free:
         captions = []
         for row, scene in enumerate(scenes[:MAX_FREE]):
-            rng = random.Random(f"{seed} free {row}")
+            rng = Random(f"{seed} free {row}")
             captions.append(describe(scene, rng).text)
         denials = denials_of(captions, progress, cache)
     return Clips(

@@ -1,16 +1,13 @@
 """Clips to train on, with their captions. No other module knows where data comes from."""
 
-import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
+from random import Random
 
 from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.media.frames import StoredClips
-from nt2vr.models.encoder import Encoder, Vectors
+from nt2vr.models.encoder import Encoder, Frames, Vectors
 from nt2vr.progress import Progress, progress_bar, silent, tracked
 from nt2vr.world.drawn.clips import ClipFile, embed_frames, embedded_once
 from nt2vr.world.drawn.shipped import embed_undrawn
@@ -30,7 +27,7 @@ class Clips:
         queries: of held-out clips of a dataset; none where `sentences` make them.
     """
 
-    frames: NDArray[np.uint8] | StoredClips | ClipFile
+    frames: Frames | StoredClips | ClipFile
     sentences: SentenceSource
     path: Path | None = None
     name: str = "unnamed"
@@ -65,7 +62,7 @@ class Clips:
         captions = []
         for row in rows:
             for number in range(self.sentences.num_captions(row)):
-                captions.append(self.sentences.caption(row, random.Random(), number))
+                captions.append(self.sentences.caption(row, Random(), number))
         return captions
 
     def embeddings(self, encoder: Encoder, progress: Progress = silent) -> Vectors:

@@ -4,18 +4,15 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
-from typing import Any
 
 from trainer.data.clips import Clips
-from trainer.inputs.base import Input
+from trainer.inputs.base import AnyInput
 
 # A hash of everything that batches and measures take from a clip, for all clips of each split.
 Digests = Mapping[str, tuple[int, ...]]
 
 
-def digests_of(
-    training: Clips, validation: Clips, inputs: Iterable[Input[Any, Any]] = ()
-) -> dict[str, tuple[int, ...]]:
+def digests_of(training: Clips, validation: Clips, inputs: Iterable[AnyInput] = ()) -> Digests:
     """Hash the clips of both splits, with their captions, and what the losses' inputs know of the training clips.
 
     Captions that are generated as they are drawn have no digests.
@@ -28,7 +25,7 @@ def digests_of(
     return digests
 
 
-def _digests(clips: Clips, inputs: Sequence[Input[Any, Any]]) -> tuple[int, ...]:
+def _digests(clips: Clips, inputs: Sequence[AnyInput]) -> tuple[int, ...]:
     hashes = []
     for row in range(len(clips)):
         clip_id = clips.ids[row] if clips.ids else ""
@@ -36,10 +33,11 @@ def _digests(clips: Clips, inputs: Sequence[Input[Any, Any]]) -> tuple[int, ...]
         if clips.vectors is not None:
             vector = clips.vectors[row].tobytes()
         vector_hash = blake2b(vector, digest_size=8).hexdigest()
+        captions = clips.all_captions([row])
         known_texts = []
         for loss_input in inputs:
             known_texts += loss_input.known_texts(row)
-        hashes.append(digest(clip_id, vector_hash, clips.all_captions([row]), known_texts))
+        hashes.append(digest(clip_id, vector_hash, captions, known_texts))
     return tuple(hashes)
 
 

@@ -1,16 +1,13 @@
 """Sources of training sentences: the built-in world, and captions with or without videos."""
 
-import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 from typing import Any, ClassVar, NamedTuple, get_args
-
-import numpy as np
-from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.built_in import world_queries
-from nt2vr.evaluation.queries import JudgedQuery, row_array
+from nt2vr.evaluation.queries import JudgedQuery, Mask, row_array
 from nt2vr.negation.generate.denial import Denial, DenialKind
 from nt2vr.negation.generate.denials import CaptionDenials
 from nt2vr.negation.generate.negator import negations
@@ -40,8 +37,8 @@ class DrawnCaption(NamedTuple):
 class KnownClips(NamedTuple):
     """Which of N clips show what a denying sentence wants, and not what it denies, and which both."""
 
-    fitting: NDArray[np.bool_]
-    both: NDArray[np.bool_]
+    fitting: Mask
+    both: Mask
 
 
 def captions_of(
@@ -50,7 +47,7 @@ def captions_of(
     """Draw one caption per clip, of some rows or of all; equal seeds give equal captions."""
     if rows is None:
         rows = range(len(source))
-    return [source.caption(row, random.Random(f"{seed} {row}")) for row in rows]
+    return [source.caption(row, Random(f"{seed} {row}")) for row in rows]
 
 
 def fixed_key(seed: int, row: int) -> str:
@@ -81,10 +78,10 @@ class WorldSentences:
         """Return the number of captions of clip `row`; 0 if they are generated as they are drawn."""
         return 0
 
-    def caption(self, row: int, rng: random.Random, number: int | None = None) -> str:
+    def caption(self, row: int, rng: Random, number: int | None = None) -> str:
         return describe(self.scenes[row], rng).text
 
-    def draw(self, row: int, rng: random.Random, number: int | None = None) -> DrawnCaption:
+    def draw(self, row: int, rng: Random, number: int | None = None) -> DrawnCaption:
         """Draw a caption; its negation goes on with the same generator."""
         caption = describe(self.scenes[row], rng)
 
@@ -96,7 +93,7 @@ class WorldSentences:
 
         return DrawnCaption(caption.text, negation)
 
-    def denial(self, row: int, shares: Mapping[Any, float], rng: random.Random) -> Denial:
+    def denial(self, row: int, shares: Mapping[Any, float], rng: Random) -> Denial:
         if self._denials and rng.random() < self._free:
             return denial_of_captions(self._denials, shares, rng)
         # Drawing depends on the order of the shares.
@@ -138,12 +135,12 @@ class CaptionSentences:
     def num_captions(self, row: int) -> int:
         return len(self.captions[row])
 
-    def caption(self, row: int, rng: random.Random, number: int | None = None) -> str:
+    def caption(self, row: int, rng: Random, number: int | None = None) -> str:
         if number is None:
             return rng.choice(self.captions[row])
         return self.captions[row][number]
 
-    def draw(self, row: int, rng: random.Random, number: int | None = None) -> DrawnCaption:
+    def draw(self, row: int, rng: Random, number: int | None = None) -> DrawnCaption:
         """Draw a caption; its negation goes on with the same generator."""
         caption = self.caption(row, rng, number)
 
@@ -153,7 +150,7 @@ class CaptionSentences:
 
         return DrawnCaption(caption, negation)
 
-    def denial(self, row: int, shares: Mapping[Any, float], rng: random.Random) -> Denial:
+    def denial(self, row: int, shares: Mapping[Any, float], rng: Random) -> Denial:
         assert self.denials is not None, "made if an input needs denying sentences"
         return denial_of_captions(self.denials, shares, rng)
 
@@ -166,7 +163,7 @@ class CaptionSentences:
         originals: list[JudgedQuery] = []
         negated: list[JudgedQuery] = []
         for row, number, key in self._query_draws():
-            caption = self.draw(row, random.Random(key), number)
+            caption = self.draw(row, Random(key), number)
             negation = caption.negate()
             relevant = row_array((row,))
             if negation is not None:
@@ -195,9 +192,7 @@ class CaptionSentences:
 SentenceSource = WorldSentences | CaptionSentences
 
 
-def denial_of_captions(
-    denials: CaptionDenials, shares: Mapping[Any, float], rng: random.Random
-) -> Denial:
+def denial_of_captions(denials: CaptionDenials, shares: Mapping[Any, float], rng: Random) -> Denial:
     """Draw a kind by the shares, then captions until one gives it; if none does, another kind."""
     untried: dict[DenialKind, float] = {}
     for kind in get_args(DenialKind):

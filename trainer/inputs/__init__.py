@@ -1,12 +1,13 @@
 """What losses need in a batch besides captions, one class per need."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from trainer.inputs.base import (
+    AnyInput,
     Drawing,
     EmbeddedBatch,
     Input,
+    InputFactories,
     InputFactory,
     Inputs,
     Preparation,
@@ -26,6 +27,7 @@ __all__ = [
     "Drawing",
     "EmbeddedBatch",
     "Input",
+    "InputFactories",
     "InputFactory",
     "Inputs",
     "Labels",
@@ -42,7 +44,7 @@ __all__ = [
 
 # Texts are embedded in this order, on which the last bits of their embeddings depend. Inputs of
 # extensions come after them.
-BUILT_IN: tuple[type[Input[Any, Any]], ...] = (
+BUILT_IN: tuple[type[AnyInput], ...] = (
     Video,
     Negated,
     Denied,
@@ -55,10 +57,11 @@ BUILT_IN: tuple[type[Input[Any, Any]], ...] = (
 
 def inputs_of(factories: Iterable[InputFactory]) -> Inputs:
     """Build the inputs that some losses name, and those that these use; join those of one class."""
-    inputs: dict[type[Input[Any, Any]], Input[Any, Any]] = {}
+    inputs: dict[type[AnyInput], AnyInput] = {}
 
     def add(factory: InputFactory) -> None:
         new_input = factory()
+        # Those that it uses come before it, since it reads what they draw.
         for used in new_input.uses:
             add(used)
         first_input = inputs.setdefault(type(new_input), new_input)

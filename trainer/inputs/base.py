@@ -1,9 +1,9 @@
 """An input of a loss: what a batch has besides captions and videos, from drawing it to its embeddings."""
 
-import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from random import Random
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -18,6 +18,8 @@ from trainer.data.clips import Clips
 from trainer.data.sentences import DrawnCaption
 from trainer.distributed import share
 
+# Rows of clips, or numbers of frames or captions.
+Numbers = NDArray[np.int64]
 Drawn = TypeVar("Drawn")
 Embedded = TypeVar("Embedded")
 T = TypeVar("T")
@@ -43,7 +45,7 @@ class Input(Generic[Drawn, Embedded]):
     """
 
     # Inputs whose draws this one reads, or whose objects it uses.
-    uses: ClassVar[tuple[Callable[[], "Input[Any, Any]"], ...]] = ()
+    uses: ClassVar["InputFactories"] = ()
     # It needs the clips' videos. If no input does, a training reads captions alone.
     reads_videos: ClassVar[bool] = False
     # It needs embeddings of single frames, which a frozen visual tower makes beforehand.
@@ -122,23 +124,27 @@ class Input(Generic[Drawn, Embedded]):
         raise NotImplementedError
 
 
-InputFactory = Callable[[], Input[Any, Any]]
-AnyInput = TypeVar("AnyInput", bound=Input[Any, Any])
+AnyInput = Input[Any, Any]
+InputT = TypeVar("InputT", bound=AnyInput)
+InputFactory = Callable[[], AnyInput]
+InputFactories = tuple[InputFactory, ...]
+# What inputs have drawn, or embedded, by their class.
+ByInput = Mapping[type[AnyInput], Any]
 
 
 class Inputs:
     """The inputs of a run's losses, one object per class, in the order in which their texts are embedded."""
 
-    def __init__(self, inputs: Iterable[Input[Any, Any]]) -> None:
+    def __init__(self, inputs: Iterable[AnyInput]) -> None:
         self._by_class = {type(loss_input): loss_input for loss_input in inputs}
 
-    def __iter__(self) -> Iterator[Input[Any, Any]]:
+    def __iter__(self) -> Iterator[AnyInput]:
         return iter(self._by_class.values())
 
-    def __contains__(self, kind: type[Input[Any, Any]]) -> bool:
+    def __contains__(self, kind: type[AnyInput]) -> bool:
         return kind in self._by_class
 
-    def of(self, kind: type[AnyInput]) -> AnyInput:
+    def of(self, kind: type[InputT]) -> InputT:
         """Return the object of a class that the run has."""
         built = self._by_class[kind]
         assert isinstance(built, kind)
@@ -164,7 +170,7 @@ class Preparation:
     progress: Progress = silent
     cache: Path | None = None
     videos: Vectors | None = None
-    shared: dict[type[Input[Any, Any]], Any] = field(default_factory=dict)
+    shared: dict[type[AnyInput], Any] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
@@ -188,10 +194,10 @@ class Drawing:
     step: int
     draws: Sequence[Draw]
     captions: Sequence[DrawnCaption]
-    drawn: Mapping[type[Input[Any, Any]], Any]
+    drawn: ByInput
 
     @property
-    def rows(self) -> NDArray[np.int64]:
+    def rows(self) -> Numbers:
         """Rows of the clips of all processes: (B,)."""
         return np.array([draw.row for draw in self.draws], np.int64)
 
@@ -214,9 +220,10 @@ class Drawing:
         """Return a seed for NumPy's generators: equal numbers give equal seeds in the same step."""
         return (self.config.run.seed, self.epoch, self.step, *numbers)
 
-    def rng(self, name: str) -> random.Random:
+    def rng(self, name: str) -> Random:
         """Return a generator: equal names give equal generators in the same step."""
-        return random.Random(f"{self.config.run.seed} {self.epoch} {self.step} {name}")
+        seed = self.config.run.seed
+        return Random(f"{seed} {self.epoch} {self.step} {name}")
 
 
 @dataclass(frozen=True)
@@ -235,7 +242,7 @@ class EmbeddedBatch:
     video: Tensor | None
     caption: Tensor
     logit_scale: Tensor
-    inputs: Mapping[type[Input[Any, Any]], Any] = field(default_factory=dict)
+    inputs: ByInput = field(default_factory=dict)
     spaces: int = 1
 
     def of(self, kind: type[Input[Any, T]]) -> T:
@@ -268,8 +275,8 @@ class Towers(Protocol):
     def stores_videos(self) -> bool:
         """True if all clips are embedded beforehand, by a frozen visual tower."""
 
-    def stored_videos(self, rows: NDArray[np.int64] | Tensor) -> Tensor:
+    def stored_videos(self, rows: Numbers | Tensor) -> Tensor:
         """Return L2-normalised embeddings of training clips: (n, D)."""
 
-    def pool_frames(self, rows: NDArray[np.int64], frames: NDArray[np.int64]) -> Tensor:
+    def pool_frames(self, rows: Numbers, frames: Numbers) -> Tensor:
         """Pool frames of training clips, given by (n, F) rows of clips and numbers of frames in them: (n, D)."""

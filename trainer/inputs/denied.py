@@ -1,20 +1,20 @@
 """Sentences that deny something, and the clips that they fit."""
 
-import random
 from collections.abc import Sequence
+from random import Random
 from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from nt2vr.evaluation.queries import Mask
 from nt2vr.negation.generate.denial import Denial
 from trainer import distributed
 from trainer.config import TrainConfig
 from trainer.data.clips import Clips
 from trainer.data.sentences import DrawnCaption, KnownClips
-from trainer.inputs.base import Draw, Drawing, EmbeddedBatch, Input, Preparation, Towers
+from trainer.inputs.base import Draw, Drawing, EmbeddedBatch, Input, Numbers, Preparation, Towers
 
 
 class Denied(Input[list[Denial], Tensor]):
@@ -51,7 +51,7 @@ def draw_sentences(drawing: Drawing, draws: Sequence[Draw]) -> list[Denial]:
 
 def draw_sentence(clips: Clips, config: TrainConfig, row: int, key: str) -> Denial:
     """Draw a denying sentence by the config's shares; equal keys give equal sentences."""
-    return clips.sentences.denial(row, config.negation.sentences, random.Random(f"{key} denied"))
+    return clips.sentences.denial(row, config.negation.sentences, Random(f"{key} denied"))
 
 
 def example_sentence(preparation: Preparation, row: int) -> Denial:
@@ -74,9 +74,9 @@ class TruthBatch(NamedTuple):
         both: (B, P), True where a clip shows both parts.
     """
 
-    pool: NDArray[np.int64]
-    fitting: NDArray[np.bool_]
-    both: NDArray[np.bool_]
+    pool: Numbers
+    fitting: Mask
+    both: Mask
 
 
 class EmbeddedTruth(NamedTuple):
@@ -139,9 +139,7 @@ def _sentences_of_all(drawing: Drawing) -> list[Denial]:
     return [*before, *drawing.of(Denied), *after]
 
 
-def _with_more(
-    rows: NDArray[np.int64], both: NDArray[np.bool_], drawing: Drawing
-) -> NDArray[np.int64]:
+def _with_more(rows: Numbers, both: Mask, drawing: Drawing) -> Numbers:
     """Add hard and random clips to those of the batch."""
     negation = drawing.config.negation
     rng = np.random.default_rng(drawing.seed(1))
@@ -150,4 +148,5 @@ def _with_more(
         hard = rng.permutation(np.flatnonzero(shows_both))
         candidates.append(hard[: negation.hard_clips])
     candidates.append(rng.integers(both.shape[1], size=negation.pool_clips))
-    return np.concatenate([rows, np.setdiff1d(np.concatenate(candidates), rows)])
+    more = np.setdiff1d(np.concatenate(candidates), rows)
+    return np.concatenate([rows, more])

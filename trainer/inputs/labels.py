@@ -1,14 +1,14 @@
 """Words, with the clips that show what they name."""
 
-import random
 from collections.abc import Sequence
+from random import Random
 from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from nt2vr.evaluation.queries import Mask
 from nt2vr.progress import Progress
 from nt2vr.world.labels import labels
 from trainer.config import TrainConfig
@@ -28,7 +28,7 @@ class LabelBatch(NamedTuple):
     """
 
     texts: list[str]
-    is_shown: NDArray[np.bool_]
+    is_shown: Mask
 
 
 class EmbeddedLabels(NamedTuple):
@@ -54,8 +54,9 @@ class Labels(Input[LabelBatch, EmbeddedLabels]):
         seed = drawing.seed(3)
         is_shown = self._is_shown[drawing.rows]  # (B, labels)
         shown_labels = np.flatnonzero(is_shown.any(axis=0))
-        chosen = np.random.default_rng(seed).permutation(shown_labels)[:MAX_LABELS]
-        rng = random.Random(str(seed))
+        shuffled = np.random.default_rng(seed).permutation(shown_labels)
+        chosen = shuffled[:MAX_LABELS]
+        rng = Random(str(seed))
         texts = [rng.choice(self._wordings[label]) for label in chosen.tolist()]
         return LabelBatch(texts, is_shown[:, chosen])
 

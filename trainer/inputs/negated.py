@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from nt2vr.evaluation.queries import Mask
 from trainer import distributed
 from trainer.data.sentences import DrawnCaption
 from trainer.inputs.base import Drawing, EmbeddedBatch, Input, Preparation, Towers
@@ -20,7 +20,7 @@ class NegatedCaptions(NamedTuple):
     """
 
     texts: list[str]
-    negatable: NDArray[np.bool_]
+    negatable: Mask
 
 
 class EmbeddedNegated(NamedTuple):
@@ -62,5 +62,8 @@ class Negated(Input[NegatedCaptions, EmbeddedNegated]):
     ) -> EmbeddedNegated:
         """Gather those of all processes."""
         text = distributed.gather(texts)
-        negatable = distributed.gather(torch.from_numpy(drawn.negatable).to(towers.device))
-        return EmbeddedNegated(text, None if negatable.all() else negatable)
+        own_negatable = torch.from_numpy(drawn.negatable).to(towers.device)
+        negatable = distributed.gather(own_negatable)
+        if negatable.all():
+            return EmbeddedNegated(text)
+        return EmbeddedNegated(text, negatable)

@@ -1,13 +1,13 @@
 """Clips that differ in the order of their frames alone, each with its sentence."""
 
-import random
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import chain, permutations
+from random import Random
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from torch import Tensor
 
 from nt2vr.errors import ConfigError
@@ -20,14 +20,16 @@ from nt2vr.world.wording import SEQUENCES, conjugate, in_turn
 from trainer.config import TrainConfig
 from trainer.data.clips import Clips
 from trainer.data.sentences import WorldSentences
-from trainer.inputs.base import Drawing, EmbeddedBatch, Input, Towers
+from trainer.inputs.base import Drawing, EmbeddedBatch, Input, Numbers, Towers
 
 # Pairs of sentences per step: half again as many sentences as a batch of 128 has captions.
 ORDERED_PAIRS = 96
 # The share of pairs that are made of one motion, rather than of two actions.
 MOTION_SHARE = 1 / 3
 # The row of each frame's clip, and the number of the frame in that clip.
-Frames = list[tuple[int, int]]
+ClipFrames = list[tuple[int, int]]
+# A sentence, and the frames that it describes.
+Described = tuple[str, ClipFrames]
 
 
 class OrderedClips(NamedTuple):
@@ -41,8 +43,8 @@ class OrderedClips(NamedTuple):
     """
 
     texts: list[str]
-    rows: NDArray[np.int64]
-    frames: NDArray[np.int64]
+    rows: Numbers
+    frames: Numbers
 
 
 class EmbeddedOrder(NamedTuple):
@@ -125,70 +127,70 @@ class FrameOrders:
     """
 
     def __init__(self, scenes: Sequence[Scene]) -> None:
-        # Rows of clips, by who is alone in them and what they do.
-        self._rows: dict[str, dict[str, list[int]]] = defaultdict(partial(defaultdict, list))
+        # By who is alone in a clip, and what they do.
+        self._solos_by_thing: dict[str, dict[str, list[Solo]]] = defaultdict(
+            partial(defaultdict, list)
+        )
         # By both verbs, so that a rare pair of verbs is drawn as often as a frequent one.
         self._motions: dict[tuple[str, str], list[Motion]] = defaultdict(list)
         for row, scene in enumerate(scenes):
             for solo in solos_of(row, scene):
-                self._rows[solo.thing][solo.verb].append(row)
+                self._solos_by_thing[solo.thing][solo.verb].append(solo)
             for motion in motions_of(row, scene):
                 self._motions[motion.verb, motion.other_verb].append(motion)
         self._solos = self._solos_with_others()
 
     def _solos_with_others(self) -> list[Solo]:
         """List the solos of those who do something else in another clip."""
-        solos = []
-        for thing, rows_by_verb in self._rows.items():
-            if len(rows_by_verb) < 2:
-                continue
-            for verb, rows in rows_by_verb.items():
-                solos += [Solo(row, thing, verb) for row in rows]
+        solos: list[Solo] = []
+        for solos_by_verb in self._solos_by_thing.values():
+            if len(solos_by_verb) > 1:
+                solos += chain.from_iterable(solos_by_verb.values())
         return solos
 
-    def draw(self, num_pairs: int, num_frames: int, rng: random.Random) -> OrderedClips:
+    def draw(self, num_pairs: int, num_frames: int, rng: Random) -> OrderedClips:
         if not self._solos and not self._motions:
             num_pairs = 0
-        texts: list[str] = []
-        frames_of_texts: list[Frames] = []
+        described: list[Described] = []
         for _ in range(num_pairs):
             if self._draws_motion(rng):
-                pair = self._draw_motion(num_frames, rng)
+                described += self._draw_motion(num_frames, rng)
             else:
-                pair = self._draw_solos(num_frames, rng)
-            for text, frames in pair:
-                texts.append(text)
-                frames_of_texts.append(frames)
+                described += self._draw_solos(num_frames, rng)
+
+        texts = [text for text, _ in described]
+        frames_of_texts = [frames for _, frames in described]
         frame_array = np.array(frames_of_texts, np.int64).reshape(len(texts), num_frames, 2)
         return OrderedClips(texts, rows=frame_array[..., 0], frames=frame_array[..., 1])
 
-    def _draws_motion(self, rng: random.Random) -> bool:
+    def _draws_motion(self, rng: Random) -> bool:
         if not self._motions:
             return False
         return not self._solos or rng.random() < MOTION_SHARE
 
-    def _draw_solos(self, num_frames: int, rng: random.Random) -> Iterator[tuple[str, Frames]]:
+    def _draw_solos(self, num_frames: int, rng: Random) -> Iterator[Described]:
         """Draw two clips of one subject, and yield their halves in both orders."""
         solo = rng.choice(self._solos)
         other_solo = self._draw_other(solo, rng)
         subject = _draw_noun(solo.thing, rng)
         sequence = rng.choice(SEQUENCES)
-        halves = [_Half(clip.row, _draw_phrase(clip.verb, rng)) for clip in (solo, other_solo)]
-        num_first = num_frames // 2
-        for first, second in (halves, halves[::-1]):
-            frames = _draw_frames(first.row, num_first, num_frames, rng=rng)
-            frames += _draw_frames(second.row, num_frames - num_first, num_frames, rng=rng)
-            yield in_turn(subject, first.phrase, second.phrase, joint=sequence), frames
+        half = _Half(solo.row, _draw_phrase(solo.verb, rng))
+        other_half = _Half(other_solo.row, _draw_phrase(other_solo.verb, rng))
+        for first, second in permutations((half, other_half)):
+            sentence = in_turn(subject, first.phrase, second.phrase, joint=sequence)
+            yield sentence, _draw_halves(first.row, second.row, num_frames, rng=rng)
 
-    def _draw_other(self, solo: Solo, rng: random.Random) -> Solo:
+    def _draw_other(self, solo: Solo, rng: Random) -> Solo:
         """Draw another clip in which the same kind of figure does something else."""
-        rows_by_verb = self._rows[solo.thing]
-        verb = rng.choice([verb for verb in rows_by_verb if verb != solo.verb])
-        return Solo(rng.choice(rows_by_verb[verb]), solo.thing, verb)
+        solos_by_verb = self._solos_by_thing[solo.thing]
+        other_verbs = [verb for verb in solos_by_verb if verb != solo.verb]
+        verb = rng.choice(other_verbs)
+        return rng.choice(solos_by_verb[verb])
 
-    def _draw_motion(self, num_frames: int, rng: random.Random) -> Iterator[tuple[str, Frames]]:
+    def _draw_motion(self, num_frames: int, rng: Random) -> Iterator[Described]:
         """Draw a clip of one motion, and yield it and the order of its frames that shows another."""
-        motion = rng.choice(self._motions[rng.choice(sorted(self._motions))])
+        verbs = rng.choice(sorted(self._motions))
+        motion = rng.choice(self._motions[verbs])
         subject = _draw_noun(motion.thing, rng)
         form = rng.choice(("is {ing}", "{s}", "{ing}"))
         object_text = ""
@@ -205,16 +207,24 @@ class FrameOrders:
             yield f"{subject} {conjugate(phrase, form)}", frames
 
 
-def _draw_frames(row: int, count: int, num_frames: int, rng: random.Random) -> Frames:
+def _draw_halves(row: int, other_row: int, num_frames: int, rng: Random) -> ClipFrames:
+    """Draw half of the frames of one clip, then as many of another as are still needed."""
+    num_first = num_frames // 2
+    frames = _draw_frames(row, num_first, num_frames, rng=rng)
+    return frames + _draw_frames(other_row, num_frames - num_first, num_frames, rng=rng)
+
+
+def _draw_frames(row: int, count: int, num_frames: int, rng: Random) -> ClipFrames:
     """Draw some of a clip's frames, in their order."""
-    return [(row, number) for number in sorted(rng.sample(range(num_frames), count))]
+    numbers = rng.sample(range(num_frames), count)
+    return [(row, number) for number in sorted(numbers)]
 
 
-def _draw_phrase(verb: str, rng: random.Random) -> str:
+def _draw_phrase(verb: str, rng: Random) -> str:
     return rng.choice(actions()[verb].phrases)
 
 
-def _draw_noun(thing: str, rng: random.Random) -> str:
+def _draw_noun(thing: str, rng: Random) -> str:
     return rng.choice(_singular_nouns(thing)).with_article()
 
 

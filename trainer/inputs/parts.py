@@ -161,15 +161,17 @@ class Teacher:
         embeddings = self.embed([*wanted_texts, *unwanted_texts, *(captions or ())])
         boundaries = [len(sentences), 2 * len(sentences)]
         wanted, unwanted, caption = embeddings.tensor_split(boundaries)
-        return PartVectors(
+        parts = PartVectors(
             wanted=wanted,
             unwanted=unwanted,
             pure=self._is_empty(wanted_texts),
             unwanted_mean=self.unwanted_mean,
             video_mean=self.video_mean,
-            caption=None if captions is None else caption,
             idiom=self._is_empty(unwanted_texts),
         )
+        if captions is None:
+            return parts
+        return parts._replace(caption=caption)
 
     def _is_empty(self, texts: Sequence[str]) -> Tensor:
         return torch.tensor([not text for text in texts], device=self._device)

@@ -10,11 +10,13 @@ from pydantic import Field
 from torch import Tensor
 
 from nt2vr.errors import ConfigError, quoted, reason_of
+from nt2vr.evaluation.metric_names import Metrics
 from nt2vr.registry import Registry, check_word, pick
 from nt2vr.sections import AnySize, Section, read_settings
 from trainer.config import TrainConfig
 from trainer.data.clip_loader import Reading
 from trainer.inputs import EmbeddedBatch, Input, InputFactory, Inputs, inputs_of
+from trainer.inputs.base import AnyInput
 from trainer.loss_settings import read_loss
 from trainer.losses.contrastive import ContrastiveLoss
 from trainer.losses.distill import DistillLoss
@@ -96,7 +98,7 @@ class WeightedLosses:
         """What a batch must have for all losses; built once, since some inputs load models and texts."""
         return inputs_of(chain.from_iterable(loss.inputs for _, loss in self.terms.values()))
 
-    def named_inputs(self) -> Iterator[tuple[str, Input[Any, Any]]]:
+    def named_inputs(self) -> Iterator[tuple[str, AnyInput]]:
         """Yield the inputs of each loss with its name, to check them."""
         for name, (_, loss) in self.terms.items():
             for loss_input in inputs_of(loss.inputs):
@@ -110,7 +112,7 @@ class WeightedLosses:
             denials=any(loss_input.parses_captions for loss_input in self.inputs),
         )
 
-    def __call__(self, batch: EmbeddedBatch) -> tuple[Tensor, dict[str, float]]:
+    def __call__(self, batch: EmbeddedBatch) -> tuple[Tensor, Metrics]:
         """Return the sum to minimise, and the unweighted value of each loss."""
         losses = {name: loss(batch) for name, (_, loss) in self.terms.items()}
         total = batch.caption.new_zeros(())
@@ -136,9 +138,10 @@ def build_losses(settings: Mapping[str, Mapping[str, Any]]) -> WeightedLosses:
     for name, setting in settings.items():
         of = f" of the loss {name}"
         own_settings = dict(setting)
-        weight = own_settings.pop("weight", 1.0)
-        weight = read_settings(Weight, {"weight": weight}, of).weight
-        terms[name] = weight, read_loss(pick("loss", name, LOSSES), own_settings, of)
+        weight_settings = {"weight": own_settings.pop("weight", 1.0)}
+        weight = read_settings(Weight, weight_settings, of).weight
+        kind = pick("loss", name, LOSSES)
+        terms[name] = weight, read_loss(kind, own_settings, of)
     if not any(weight for weight, _ in terms.values()):
         raise ConfigError("There is no loss to minimise. Give at least one loss a weight above 0.")
     return WeightedLosses(terms)

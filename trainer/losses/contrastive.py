@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from trainer.inputs import EmbeddedBatch, InputFactory, Video, given
+from trainer.inputs import EmbeddedBatch, InputFactories, Video, given
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class ContrastiveLoss:
     ICML 2021, Fig. 3.
     """
 
-    inputs: ClassVar[tuple[InputFactory, ...]] = (Video,)
+    inputs: ClassVar[InputFactories] = (Video,)
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         scores = batch.logit_scale * given(batch.video) @ batch.caption.T  # (B, B)

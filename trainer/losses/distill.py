@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from trainer.inputs import Denied, EmbeddedBatch, InputFactory, Parts, given
+from trainer.inputs import Denied, EmbeddedBatch, InputFactories, Parts, given
 from trainer.inputs.parts import PartVectors
 from trainer.loss_settings import option
 
@@ -42,13 +42,14 @@ class DistillLoss:
     )
 
     @property
-    def inputs(self) -> tuple[InputFactory, ...]:
+    def inputs(self) -> InputFactories:
         """Denying sentences and their parts, and captions as the starting model embeds them if they are held."""
         return (Denied, partial(Parts, with_captions=bool(self.keep)))
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         parts = batch.of(Parts)
-        to_target = (batch.of(Denied) * self.target(parts)).sum(dim=-1)  # (B,), cosines
+        target = self.target(parts)  # (B, D)
+        to_target = (batch.of(Denied) * target).sum(dim=-1)  # (B,), cosines
         loss = (1 - to_target).mean()
         if not self.keep:
             return loss
@@ -62,4 +63,5 @@ class DistillLoss:
             unwanted = torch.where(parts.idiom[:, None], 0.0, unwanted)
         with_wanted = parts.wanted - self.alpha * unwanted
         without_wanted = self.start * parts.video_mean - parts.unwanted
-        return normalize(torch.where(parts.pure[:, None], without_wanted, with_wanted), dim=-1)
+        target = torch.where(parts.pure[:, None], without_wanted, with_wanted)
+        return normalize(target, dim=-1)

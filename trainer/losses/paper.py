@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn.functional import relu
 
 from nt2vr.errors import ConfigError
-from trainer.inputs import EmbeddedBatch, InputFactory, Negated, Video, given
+from trainer.inputs import EmbeddedBatch, InputFactories, Negated, Video, given
 from trainer.loss_settings import option
 
 Reduction = Literal["sum", "mean"]
@@ -27,7 +27,7 @@ class RetrievalLoss:
     W2VV++ has the same.
     """
 
-    inputs: ClassVar[tuple[InputFactory, ...]] = (Video,)
+    inputs: ClassVar[InputFactories] = (Video,)
 
     margin: float = option(0.2, "margin, m0 in the paper, in cosine units")
     both_directions: bool = option(
@@ -107,7 +107,7 @@ class SoftNegativeLoss:
     4.
     """
 
-    inputs: ClassVar[tuple[InputFactory, ...]] = (
+    inputs: ClassVar[InputFactories] = (
         Video,
         Negated,
     )
@@ -149,7 +149,7 @@ class BidirectionalLoss:
     and 7.
     """
 
-    inputs: ClassVar[tuple[InputFactory, ...]] = (
+    inputs: ClassVar[InputFactories] = (
         Video,
         Negated,
     )
@@ -186,9 +186,14 @@ class BidirectionalLoss:
         right = (video * caption).sum(dim=-1)  # (B,)
         losses = torch.zeros_like(right)
         if self.video_pivot:
-            gap = right - (video * negated).sum(dim=-1)
-            losses = losses + relu(self.m1 - gap) + relu(gap - self.m2)
+            video_gap = right - (video * negated).sum(dim=-1)
+            losses = losses + _outside(video_gap, self.m1, self.m2)
         if self.query_pivot:
-            gap = right - (caption * negated).sum(dim=-1)
-            losses = losses + relu(self.m3 - gap) + relu(gap - self.m4)
+            query_gap = right - (caption * negated).sum(dim=-1)
+            losses = losses + _outside(query_gap, self.m3, self.m4)
         return over_negatable(losses, batch, self.reduction, self.rescale)
+
+
+def _outside(gaps: Tensor, smallest: float, largest: float) -> Tensor:
+    """Return how far (B,) gaps lie below the smallest or above the largest that is allowed: (B,)."""
+    return relu(smallest - gaps) + relu(gaps - largest)

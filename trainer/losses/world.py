@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from trainer.inputs import Denied, EmbeddedBatch, InputFactory, Labels, Order, Truth, Video, given
+from trainer.inputs import Denied, EmbeddedBatch, InputFactories, Labels, Order, Truth, Video, given
 from trainer.loss_settings import option
 
 
@@ -25,7 +25,7 @@ class ComposedLoss:
     contrastive loss may change it.
     """
 
-    inputs: ClassVar[tuple[InputFactory, ...]] = (
+    inputs: ClassVar[InputFactories] = (
         Video,
         Denied,
         Truth,
@@ -37,7 +37,7 @@ class ComposedLoss:
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         scale = batch.logit_scale.detach()
         truth = batch.of(Truth)
-        is_usable = truth.fitting.any(dim=1) & ~truth.fitting.all(dim=1)  # (B,)
+        is_usable = _is_mixed(truth.fitting)  # (B,)
         scores = (scale * batch.of(Denied) @ truth.pool.T)[is_usable]  # (b, P)
         fitting = truth.fitting[is_usable]
         both = truth.both[is_usable]
@@ -64,9 +64,15 @@ def contrast(scores: Tensor, right: Tensor) -> Tensor:
     return mean_of(softplus(wrong - scores), right).mean()
 
 
+def _is_mixed(right: Tensor) -> Tensor:
+    """Return whether some, but not all, of each row is right: (B, P) bool to (B,) bool."""
+    return right.any(dim=1) & ~right.all(dim=1)
+
+
 def mean_of(values: Tensor, chosen: Tensor) -> Tensor:
     """Average the chosen values of each row, (B, P) and (B, P) bool: (B,); 0 where none are chosen."""
-    return (values * chosen).sum(dim=1) / chosen.sum(dim=1).clamp(min=1)
+    counts = chosen.sum(dim=1).clamp(min=1)
+    return (values * chosen).sum(dim=1) / counts
 
 
 @dataclass(frozen=True)
@@ -84,14 +90,15 @@ class LabelsLoss:
     would compete.
     """
 
-    inputs: ClassVar[tuple[InputFactory, ...]] = (
+    inputs: ClassVar[InputFactories] = (
         Video,
         Labels,
     )
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         labels = batch.of(Labels)
-        scores = batch.logit_scale.detach() * given(batch.video) @ labels.text.T  # (B, L)
+        scale = batch.logit_scale.detach()
+        scores = scale * given(batch.video) @ labels.text.T  # (B, L)
         of_clips = _contrast_of_usable(scores, labels.is_shown)
         of_words = _contrast_of_usable(scores.T, labels.is_shown.T)
         return (of_clips + of_words) / 2
@@ -99,7 +106,7 @@ class LabelsLoss:
 
 def _contrast_of_usable(scores: Tensor, right: Tensor) -> Tensor:
     """Return `contrast` of the rows in which some, but not all, are right; 0 if there are none."""
-    is_usable = right.any(dim=1) & ~right.all(dim=1)
+    is_usable = _is_mixed(right)
     if not is_usable.any():
         return scores.sum() * 0.0
     return contrast(scores[is_usable], right[is_usable])
@@ -116,7 +123,7 @@ class OrderLoss:
     reaches the temperature.
     """
 
-    inputs: ClassVar[tuple[InputFactory, ...]] = (
+    inputs: ClassVar[InputFactories] = (
         Video,
         Order,
     )
@@ -124,8 +131,9 @@ class OrderLoss:
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         order = batch.of(Order)
         scale = batch.logit_scale.detach()
-        text = order.text.reshape(-1, 2, order.text.shape[-1])  # (P / 2, 2, D)
-        video = order.video.reshape(-1, 2, order.video.shape[-1])  # (P / 2, 2, D)
+        width = order.text.shape[-1]
+        text = order.text.reshape(-1, 2, width)  # (P / 2, 2, D)
+        video = order.video.reshape(-1, 2, width)  # (P / 2, 2, D)
         scores = scale * text @ video.mT  # (P / 2, 2 sentences, 2 clips)
         if not len(scores):
             return order.text.sum() * 0.0

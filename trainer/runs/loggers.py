@@ -1,12 +1,12 @@
 """Where a run's metrics go besides metrics.jsonl: TensorBoard's event files, Trackio, or Weights & Biases."""
 
-from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
 from nt2vr.errors import ConfigError
+from nt2vr.evaluation.metric_names import Metrics
 from trainer.config.config import TrainConfig
 
 # The name under which Trackio and Weights & Biases list runs.
@@ -18,7 +18,7 @@ PACKAGES = {"trackio": "Trackio", "wandb": "Weights & Biases"}
 class Logger(Protocol):
     """Takes the metrics of a run, step by step."""
 
-    def log(self, step: int, values: Mapping[str, float]) -> None: ...
+    def log(self, step: int, values: Metrics) -> None: ...
 
     def close(self) -> None: ...
 
@@ -31,7 +31,7 @@ class EventFiles:
 
         self._writer: Any = SummaryWriter(folder, purge_step=steps + 1)
 
-    def log(self, step: int, values: Mapping[str, float]) -> None:
+    def log(self, step: int, values: Metrics) -> None:
         for name, value in values.items():
             self._writer.add_scalar(name, value, step)
 
@@ -55,7 +55,7 @@ class Tracker:
             options |= {"id": folder.name, "dir": str(folder)}
         self._package.init(**options)
 
-    def log(self, step: int, values: Mapping[str, float]) -> None:
+    def log(self, step: int, values: Metrics) -> None:
         self._package.log(dict(values), step=step)
 
     def close(self) -> None:

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import trainer
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, RunError
+from nt2vr.evaluation.metric_names import Metrics
 from nt2vr.files import check_free, slug
 from nt2vr.media.limits import LIMITS, Limit, evict, used_s
 from nt2vr.models.card import WEIGHTS, read_card
@@ -108,7 +109,7 @@ class Run:
 
 class _CachedMetrics(NamedTuple):
     changed_ns: int
-    rows: list[dict[str, float]]
+    rows: list[Metrics]
 
 
 class _StopRequest(NamedTuple):
@@ -317,7 +318,7 @@ class RunManager:
     def get(self, run_id: str) -> Run:
         return self._observed(self._run_folder(run_id))
 
-    def metrics(self, run_id: str) -> list[dict[str, float]]:
+    def metrics(self, run_id: str) -> list[Metrics]:
         """Return a run's metrics so far: per row, finite numbers by name."""
         run = self._run_folder(run_id)
         changed_ns = 0

@@ -18,6 +18,7 @@ from typing import Any
 import torch
 
 from nt2vr.errors import CheckpointError, ConfigError, reason_of
+from nt2vr.evaluation.metric_names import Metrics
 from nt2vr.files import atomic_write, with_schema, without_schema
 from nt2vr.world import WORLD
 from nt2vr.world.drawn.clips import LOOK
@@ -34,7 +35,7 @@ SAVE_SHARE = 0.05
 # What config.json limits, and a learner's config counts in the data that there are.
 COUNTED = frozenset({"num_clips", "num_captions"})
 # One dict per step, in order.
-Losses = list[dict[str, float]]
+Losses = list[Metrics]
 # A "learning_rate", with the "epoch" and the "step" from which it is used.
 Change = Mapping[str, float | int]
 
@@ -160,7 +161,8 @@ def _check_data(run: RunFolder, saved: Saved, config: TrainConfig, data: Digests
         for name in _different(saved, config):
             unit = name.removeprefix("num_")
             count = getattr(config.dataset, name)
-            reason = f"it had {saved.config[name]:,} {unit} and now has {count:,}"
+            count_before = saved.config[name]
+            reason = f"it had {count_before:,} {unit} and now has {count:,}"
     if reason:
         raise ConfigError(
             f"The data of {run.path.name} has changed since the run was started: {reason}. "

@@ -20,7 +20,7 @@ import math
 import os
 import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -29,6 +29,7 @@ from typing import Literal
 from filelock import FileLock, Timeout
 
 from nt2vr.errors import DeviceInUseError, RunError
+from nt2vr.evaluation.metric_names import Metrics
 from nt2vr.files import is_disk_full, parse_json, with_schema, without_schema, write_json
 from nt2vr.models.catalog import BEST
 from nt2vr.progress import Progress
@@ -214,13 +215,14 @@ class RunFolder:
 
     def write_status(self, status: RunStatus) -> None:
         """Replace the status, atomically; on a full disk in place, which takes no space."""
+        fields = with_schema(asdict(status))
         try:
-            write_json(self._status, with_schema(asdict(status)))
+            write_json(self._status, fields)
         except OSError as error:
             if not (is_disk_full(error) and self._status.exists()):
                 raise
             with self._status.open("r+", encoding="utf-8") as file:
-                file.write(json.dumps(with_schema(asdict(status))) + "\n")
+                file.write(json.dumps(fields) + "\n")
                 file.truncate()
 
     def preparing(self, status: RunStatus) -> Progress:
@@ -264,7 +266,9 @@ class RunFolder:
 
 def data_dir_of(cache: Path) -> Path | None:
     """Return the data folder whose runs prepare their data in `cache`; None outside of one."""
-    return cache.parents[1] if cache.parts[-2:] == (RUNS, FRAMES) else None
+    if cache.parts[-2:] == (RUNS, FRAMES):
+        return cache.parents[1]
+    return None
 
 
 def device_locks(runs: Path, devices: Sequence[str] = ()) -> dict[str, Lock]:
@@ -294,20 +298,23 @@ class MetricsWriter:
         self._path = run.metrics
         self._loggers = loggers_of(run.path, config, steps)
 
-    def append(self, values: Mapping[str, float]) -> None:
+    def append(self, values: Metrics) -> None:
         """Append a row with "epoch" and "step"."""
+        line = json.dumps(dict(values))
         with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(dict(values)) + "\n")
-        measures = {name: value for name, value in values.items() if name not in ("epoch", "step")}
+            file.write(f"{line}\n")
+        measures = dict(values)
+        measures.pop("epoch")
+        step = int(measures.pop("step"))
         for logger in self._loggers:
-            logger.log(int(values["step"]), measures)
+            logger.log(step, measures)
 
     def close(self) -> None:
         for logger in self._loggers:
             logger.close()
 
 
-def read_metrics(path: Path) -> list[dict[str, float]]:
+def read_metrics(path: Path) -> list[Metrics]:
     """Return the rows of metrics.jsonl: finite numbers by name, without a line that a crash cut off."""
     if not path.exists():
         return []

@@ -20,12 +20,14 @@ from typing import Annotated, Any, NamedTuple
 from cyclopts import Parameter
 
 from nt2vr.errors import ConfigError, RunError, quoted
+from nt2vr.evaluation.metric_names import Metrics
 from nt2vr.evaluation.tables import markdown_table
 from nt2vr.files import atomic_write, check_writable, hash_text, parse_json
 from nt2vr.presets import sweep_files
 from nt2vr.settings import Settings, training_devices, training_environment
 from trainer.config import (
     METRICS,
+    Changes,
     TrainConfig,
     load_config,
     parse_change,
@@ -47,8 +49,7 @@ UNKNOWN = "–"
 # What the table says of a combination of settings, for each key that is varied.
 Label = tuple[str, ...]
 # A label, and the changes of the config.
-Point = tuple[Label, Mapping[str, Any]]
-Row = Mapping[str, float]
+Point = tuple[Label, Changes]
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class SweepRun:
         return any(row.keys() == {"epoch", "step", "learning_rate"} for row in rows)
 
     @property
-    def best_epoch(self) -> Mapping[str, float] | None:
+    def best_epoch(self) -> Metrics | None:
         """Metrics of a finished run's best epoch; of the newest if what it monitors is not measured.
 
         None for a run that has not finished as its config says.
@@ -106,13 +107,14 @@ def sweep(
     settings = Settings.read(data_dir, device)
     out = out or settings.data_dir / "runs"
     check_writable(out)
-    plan = planned(config, dict(map(parse_choices, grid or ())))
+    choices = dict(map(parse_choices, grid or ()))
+    plan = planned(config, choices)
     own_changes = dict(map(parse_change, changes or ()))
     base = load_config(preset_or_file(plan.config), {**plan.changes, **own_changes})
     runs = runs_at(base, plan.points, seeds, out, settings.data_dir)
     check_runs(runs, settings.device)
-    digest = _digest([run.folder.path.name for run in runs])
-    table = out / f"sweep-{digest}.md"
+    folder_names = [run.folder.path.name for run in runs]
+    table = out / f"sweep-{_digest(folder_names)}.md"
     # SIGTERM stops a sweep as Ctrl+C does.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
 
@@ -168,26 +170,31 @@ class SweepPlan(NamedTuple):
     keys: list[str]
     points: list[Point]
     config: Path
-    changes: Mapping[str, Any]
+    changes: Changes
 
 
 def planned(config: Path, grid: Mapping[str, Sequence[Any]]) -> SweepPlan:
     """Plan the points of a grid, or of a sweep of a paper."""
     sweep_file = sweep_files().get(str(config))
-    changes: Mapping[str, Any] = {}
-    if sweep_file is not None and not config.exists():
-        if grid:
-            raise ConfigError(
-                f"{config} has a grid of its own. Leave --grid out, or name a config."
-            )
-        planned_sweep = parse_json(sweep_file.read_text(encoding="utf-8"))
-        config = Path(planned_sweep["config"])
-        changes = planned_sweep.get("set", {})
-        if "points" in planned_sweep:
-            points = [(tuple(point["label"]), point["set"]) for point in planned_sweep["points"]]
-            return SweepPlan(planned_sweep["keys"], points, config, changes)
-        grid = planned_sweep.get("grid", {})
-    return SweepPlan(list(grid), _grid_points(grid), config, changes)
+    if sweep_file is None or config.exists():
+        return SweepPlan(list(grid), _grid_points(grid), config, changes={})
+    if grid:
+        raise ConfigError(f"{config} has a grid of its own. Leave --grid out, or name a config.")
+
+    planned_sweep = parse_json(sweep_file.read_text(encoding="utf-8"))
+    if "points" in planned_sweep:
+        keys = planned_sweep["keys"]
+        points = [(tuple(point["label"]), point["set"]) for point in planned_sweep["points"]]
+    else:
+        own_grid = planned_sweep.get("grid", {})
+        keys = list(own_grid)
+        points = _grid_points(own_grid)
+    return SweepPlan(
+        keys=keys,
+        points=points,
+        config=Path(planned_sweep["config"]),
+        changes=planned_sweep.get("set", {}),
+    )
 
 
 def _grid_points(grid: Mapping[str, Sequence[Any]]) -> list[Point]:
@@ -211,9 +218,10 @@ def runs_at(
         raise ConfigError(
             f"The grid has seeds, so --seeds {seeds} cannot choose them. Leave one of the two out."
         )
-    if not 1 <= seeds * len(points) <= MAX_RUNS:
+    num_runs = seeds * len(points)
+    if not 1 <= num_runs <= MAX_RUNS:
         raise ConfigError(
-            f"A sweep trains 1 to {MAX_RUNS} runs, not {seeds * len(points)}. Change seeds or grid."
+            f"A sweep trains 1 to {MAX_RUNS} runs, not {num_runs}. Change seeds or grid."
         )
     runs = {}
     for number, (label, changes) in product(range(seeds), points):
@@ -224,7 +232,7 @@ def runs_at(
     return list(runs.values())
 
 
-def _point_name(label: Label, changes: Mapping[str, Any]) -> str:
+def _point_name(label: Label, changes: Changes) -> str:
     """Name a point by its label; of a grid, each value with the last part of its key: "m4=-0.1"."""
     if label != tuple(map(str, changes.values())):
         return " ".join(label)
@@ -302,14 +310,14 @@ def train(run: SweepRun, device: str) -> str:
         if is_new:
             shutil.rmtree(folder.path)
         raise RunError(reason)
-    if folder.is_finished:
-        return ""
     status = folder.status()
-    if status and status.state == "stopped":
+    if status is None:
+        return log_tail(folder, 1)
+    if status.state == "finished":
+        return ""
+    if status.state == "stopped":
         raise KeyboardInterrupt
-    if status and status.error:
-        return status.error
-    return log_tail(folder, 1)
+    return status.error or log_tail(folder, 1)
 
 
 def markdown(keys: Sequence[str], runs: Sequence[SweepRun]) -> str:
@@ -336,9 +344,9 @@ def markdown(keys: Sequence[str], runs: Sequence[SweepRun]) -> str:
     return f"{table}\n{note}\n"
 
 
-def _best_epochs(runs: Sequence[SweepRun]) -> dict[Label, list[Row]]:
+def _best_epochs(runs: Sequence[SweepRun]) -> dict[Label, list[Metrics]]:
     """Return the best epochs of each point's finished runs."""
-    rows_by_label: dict[Label, list[Row]] = {}
+    rows_by_label: dict[Label, list[Metrics]] = {}
     for run in runs:
         rows = rows_by_label.setdefault(run.label, [])
         best_epoch = run.best_epoch
@@ -347,7 +355,7 @@ def _best_epochs(runs: Sequence[SweepRun]) -> dict[Label, list[Row]]:
     return rows_by_label
 
 
-def _measured_columns(points: Mapping[Label, Sequence[Row]]) -> list[str]:
+def _measured_columns(points: Mapping[Label, Sequence[Metrics]]) -> list[str]:
     measured: set[str] = set()
     for rows in points.values():
         for row in rows:
@@ -355,7 +363,7 @@ def _measured_columns(points: Mapping[Label, Sequence[Row]]) -> list[str]:
     return [name for name in METRICS if name in measured]
 
 
-def _progress_cells(finished: Sequence[Row], num_runs: int) -> list[str]:
+def _progress_cells(finished: Sequence[Metrics], num_runs: int) -> list[str]:
     """Say how many runs of a point have finished, and their best epochs."""
     runs = str(num_runs)
     if len(finished) < num_runs:
@@ -364,7 +372,7 @@ def _progress_cells(finished: Sequence[Row], num_runs: int) -> list[str]:
     return [runs, epochs or UNKNOWN]
 
 
-def _mean_cells(rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
+def _mean_cells(rows: Sequence[Metrics], columns: Sequence[str]) -> list[str]:
     """Return the mean of each measure, and its standard deviation if there are several values."""
     cells = []
     for name in columns:
@@ -374,11 +382,13 @@ def _mean_cells(rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
         elif len(values) == 1:
             cells.append(f"{values[0]:.3f}")
         else:
-            cells.append(f"{mean(values):.3f} ± {stdev(values):.3f}")
+            average = mean(values)
+            deviation = stdev(values)
+            cells.append(f"{average:.3f} ± {deviation:.3f}")
     return cells
 
 
-def _values(rows: Sequence[Row], name: str) -> list[float]:
+def _values(rows: Sequence[Metrics], name: str) -> list[float]:
     return [row[name] for row in rows if name in row]
 
 
@@ -388,13 +398,14 @@ def _control_lines(
     """Return the lines of the controls, which have a name instead of values, runs and epochs."""
     unknown = [UNKNOWN] * (num_keys + 1)
     lines = []
-    for name, controls in _controls(runs).items():
-        lines.append([name, *unknown, *_mean_cells([controls], columns)])
+    for name, measures in _controls(runs).items():
+        if measures:
+            lines.append([name, *unknown, *_mean_cells([measures], columns)])
     return lines
 
 
-def _controls(runs: Sequence[SweepRun]) -> dict[str, dict[str, float]]:
-    """Return what the runs measured of their base and of `drop` before training.
+def _controls(runs: Sequence[SweepRun]) -> dict[str, Metrics]:
+    """Return what the runs measured of each control before training.
 
     Runs of several bases or data have none in common.
     """
@@ -405,19 +416,15 @@ def _controls(runs: Sequence[SweepRun]) -> dict[str, dict[str, float]]:
     if len(origins) > 1:
         return {}
 
-    controls: dict[str, dict[str, float]] = {}
-    first_row = _first_row(runs)
-    for prefix, name in CONTROLS.items():
-        of_control = {}
-        for key, value in first_row.items():
-            if key.startswith(f"{prefix}/"):
-                of_control[key.removeprefix(f"{prefix}/")] = value
-        if of_control:
-            controls[name] = of_control
+    controls: dict[str, Metrics] = {name: {} for name in CONTROLS.values()}
+    for key, value in _first_row(runs).items():
+        prefix, _, measure = key.partition("/")
+        if prefix in CONTROLS:
+            controls[CONTROLS[prefix]][measure] = value
     return controls
 
 
-def _first_row(runs: Sequence[SweepRun]) -> Row:
+def _first_row(runs: Sequence[SweepRun]) -> Metrics:
     """Return the first row of the first run that has any."""
     for run in runs:
         rows = read_metrics(run.folder.metrics)
@@ -426,7 +433,7 @@ def _first_row(runs: Sequence[SweepRun]) -> Row:
     return {}
 
 
-def difference_note(points: Mapping[Label, Sequence[Row]], columns: Sequence[str]) -> str:
+def difference_note(points: Mapping[Label, Sequence[Metrics]], columns: Sequence[str]) -> str:
     """Say that the points of a sweep do not differ, or by no more than their seeds; "" if they do."""
     finished = [rows for rows in points.values() if rows]
     if len(finished) < 2 or not columns:
@@ -441,7 +448,7 @@ def difference_note(points: Mapping[Label, Sequence[Row]], columns: Sequence[str
     return "The points differ by no more than the seeds of one point do, in every measure."
 
 
-def _exceeds_seeds(points: Sequence[Sequence[Row]], name: str) -> bool:
+def _exceeds_seeds(points: Sequence[Sequence[Metrics]], name: str) -> bool:
     """Return whether the means of a measure lie further apart than its values at one point deviate.
 
     Points where a run lacks the measure do not count.
@@ -453,8 +460,11 @@ def _exceeds_seeds(points: Sequence[Sequence[Row]], name: str) -> bool:
         if len(values) == len(rows):
             means.append(mean(values))
             deviations.append(stdev(values))
-    return bool(means) and max(means) - min(means) > max(deviations)
+    if not means:
+        return False
+    return max(means) - min(means) > max(deviations)
 
 
-def _digest(data: Any) -> str:
-    return hash_text(json.dumps(data, sort_keys=True), 4)
+def _digest(content: Any) -> str:
+    text = json.dumps(content, sort_keys=True)
+    return hash_text(text, 4)

@@ -276,15 +276,19 @@ class Card(BaseModel):
 
     def for_reports(self) -> dict[str, Any]:
         """Describe the model in reports. Results of evaluations are stored under it, those of version 0.2.0 too."""
-        has_settings = bool(self.visual.settings)
-        pools_by_mean = self.pooling.name == MEAN
+        settings = ""
+        if self.visual.settings:
+            settings = f"{self.visual.settings} {self.text.settings}"
+        pooling = ""
+        if self.pooling.name != MEAN:
+            pooling = self._pooling_key
         optional = {
-            "settings": f"{self.visual.settings} {self.text.settings}" if has_settings else "",
-            "pooling": "" if pools_by_mean else self._pooling_key,
+            "settings": settings,
+            "pooling": pooling,
             **self._text_side_for_reports,
             **self._video_input_for_reports,
             "clip": self._clip_key,
-            "positions": "" if self.framing.positions == CENTRES else self.framing.positions,
+            "positions": self._positions_key,
         }
         described = {"base": self.base, **self.fingerprints, "frames": self.framing.frames}
         for name, value in optional.items():
@@ -303,9 +307,13 @@ class Card(BaseModel):
         return {video_input.kind: video_input.name} if video_input else {}
 
     @property
+    def _positions_key(self) -> str:
+        positions = self.framing.positions
+        return "" if positions == CENTRES else positions
+
+    @property
     def _tower_key(self) -> str:
         """Identify what the embeddings of single frames depend on."""
-        positions = self.framing.positions if self.framing.positions != CENTRES else ""
         raw = "" if self.pooling.normalises_frames else "raw"
         visual = self.visual
         input_name = visual.input.name if visual.input else ""
@@ -313,7 +321,7 @@ class Card(BaseModel):
             visual.fingerprint,
             visual.settings,
             self.precision,
-            positions,
+            self._positions_key,
             raw,
             input_name,
             self._clip_key,

@@ -9,7 +9,7 @@ from torch.nn.functional import cross_entropy
 
 from nt2vr.errors import ConfigError
 from nt2vr.papers.con_clip.distractors import Distractors
-from trainer.inputs import EmbeddedBatch, InputFactory, Negated, Video, given
+from trainer.inputs import EmbeddedBatch, InputFactories, Negated, Video, given
 from trainer.loss_settings import option
 
 
@@ -51,7 +51,7 @@ class ConClipLoss:
             )
 
     @property
-    def inputs(self) -> tuple[InputFactory, ...]:
+    def inputs(self) -> InputFactories:
         """Videos and negated captions, and distractors for the terms that have them."""
         if self._has_distractors:
             return (Video, Negated, Distractors)
@@ -98,7 +98,7 @@ class NegClipLoss:
     What to Do About It?", ICLR 2023.
     """
 
-    inputs: ClassVar[tuple[InputFactory, ...]] = (
+    inputs: ClassVar[InputFactories] = (
         Video,
         Negated,
     )

@@ -40,7 +40,8 @@ class BigFile:
     def open(cls, folder: Path) -> "BigFile":
         """Open a folder without reading its rows; an OSError or ValueError says what is wrong with it."""
         num_rows, width = _read_shape(folder / SHAPE)
-        names = (folder / IDS).read_text(encoding="utf-8", errors="replace").split()
+        ids = (folder / IDS).read_text(encoding="utf-8", errors="replace")
+        names = ids.split()
         if len(names) != num_rows:
             raise ValueError(f"{IDS} has {len(names)} names for {num_rows} rows")
 
@@ -115,16 +116,18 @@ def rows_by_video(names: Sequence[str], video_ids: Collection[str]) -> dict[str,
 
 def _mean(file: BigFile, video_id: str, rows: Sequence[int]) -> Vector:
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = file.rows[rows].mean(axis=0, dtype=np.float64).astype(np.float32)
-        if not np.isfinite(np.linalg.norm(mean)):
+        mean = file.rows[rows].mean(axis=0, dtype=np.float64)
+        vector = np.asarray(mean, np.float32)
+        if not np.isfinite(np.linalg.norm(vector)):
             raise ValueError(f"the numbers of {quoted(video_id)} are too large or not finite")
-    return np.asarray(mean, np.float32)
+    return vector
 
 
 def find_features(data: str | Path, name: str) -> Path:
     """Return the BigFile folder of this name in or below the folder of a dataset, named as for `load_dataset`."""
     _, path = kind_and_path(data)
-    files = Files(path.parent if path.is_file() else path)
+    folder = path.parent if path.is_file() else path
+    files = Files(folder)
     folders_by_name: dict[str, list[Path]] = defaultdict(list)
     for file in files.named(ROWS):
         folders_by_name[file.parent.name].append(file.parent)
@@ -136,12 +139,13 @@ def find_features(data: str | Path, name: str) -> Path:
         )
 
     # Files are listed shallowest first.
-    first, *deeper = folders_by_name[name]
-    as_shallow = [folder for folder in deeper if len(folder.parts) == len(first.parts)]
-    if as_shallow:
-        places = ", ".join(map(files.relative, [first, *as_shallow]))
+    folders = folders_by_name[name]
+    depth = len(folders[0].parts)
+    shallowest = [folder for folder in folders if len(folder.parts) == depth]
+    if len(shallowest) > 1:
+        places = ", ".join(map(files.relative, shallowest))
         raise DatasetError(
             f"{files.folder} has features {quoted(name)} of several collections ({places}). "
             "Name the folder of one."
         )
-    return first
+    return folders[0]

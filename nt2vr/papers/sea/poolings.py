@@ -5,7 +5,7 @@ texts in SEA. An embedding has a length of P in each space.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import torch
@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout, normalize
 
 from nt2vr.models.pooling import ExtensionPooling
+from nt2vr.models.weights import Weights
 from nt2vr.papers.sea.settings import TextSideSettings
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class Projection(ExtensionPooling):
         return cls(width, settings.size, settings.number)
 
     @classmethod
-    def read(cls, weights: Mapping[str, Tensor], width: int | None) -> Self:
+    def read(cls, weights: Weights, width: int | None) -> Self:
         first = weights["spaces.0.weight"]
         # Each has a weight and a bias.
         num_spaces = min(MAX_SPACES, len(weights) // 2)
@@ -93,7 +94,8 @@ class Projection(ExtensionPooling):
         """Pool (..., F, D) to (..., K P), L2-normalised."""
         mean = frames.mean(dim=-2)  # (..., D)
         if self.scales_mean:
-            mean = normalize(mean, dim=-1) * math.sqrt(mean.shape[-1])
+            length = math.sqrt(mean.shape[-1])
+            mean = normalize(mean, dim=-1) * length
         return join_spaces([space(mean) for space in self.spaces])
 
 

@@ -4,9 +4,10 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nt2vr.datasets.video_inputs import Vector
 from nt2vr.errors import ConfigError, reason_of
+from nt2vr.models.encoder import Vectors
 from nt2vr.papers.sea.features import BigFile
 from nt2vr.papers.sea.vocabulary import words_of
 
@@ -21,11 +22,11 @@ OVERSAMPLING = 16
 # Root mean square of numbers from -1 to 1, from which words without a vector are drawn in a GRU.
 SPREAD = 3**-0.5
 
-Vectors = dict[str, NDArray[np.float32]]
-NamedVectors = Iterator[tuple[str, NDArray[np.float32]]]
+WordVectors = dict[str, Vector]
+NamedVectors = Iterator[tuple[str, Vector]]
 
 
-def ppmi_vectors(texts: Sequence[Sequence[str]], words: Sequence[str], size: int) -> Vectors:
+def ppmi_vectors(texts: Sequence[Sequence[str]], words: Sequence[str], size: int) -> WordVectors:
     """Make vectors of words from the captions that two words share.
 
         PPMI(a, b) = max(0, log(p(a, b) / (p(a) p(b)))) = U Σ Vᵀ       (positive pointwise mutual information)
@@ -43,17 +44,20 @@ def ppmi_vectors(texts: Sequence[Sequence[str]], words: Sequence[str], size: int
     values, columns = _largest_eigenvectors(ppmi, min(size, len(words)))  # (size,), (V, size)
     vectors = columns * np.sqrt(np.abs(values))
 
-    root_mean_square = float(np.sqrt(np.mean(vectors**2)))
-    scale = SPREAD / root_mean_square if root_mean_square else 0
-    scaled = (vectors * scale).astype(np.float32)
-    return dict(zip(words, scaled, strict=True))
+    mean_square = np.mean(vectors**2)
+    root_mean_square = float(np.sqrt(mean_square))
+    # It is 0 if no two words share a caption.
+    if root_mean_square:
+        vectors *= SPREAD / root_mean_square
+    return dict(zip(words, vectors, strict=True))
 
 
-def _ppmi(texts: Sequence[Sequence[str]], words: Sequence[str]) -> NDArray[np.float32]:
+def _ppmi(texts: Sequence[Sequence[str]], words: Sequence[str]) -> Vectors:
     """Compute the positive pointwise mutual information of all pairs of V words: (V, V)."""
     row_of = {word: row for row, word in enumerate(words)}
+    num_words = len(words)
     # Captions that two words share.
-    counts = np.zeros((len(words), len(words)), np.float32)
+    counts = np.zeros((num_words, num_words), np.float32)
     for text in texts:
         rows = sorted({row_of[word] for word in text if word in row_of})
         counts[np.ix_(rows, rows)] += 1
@@ -62,13 +66,11 @@ def _ppmi(texts: Sequence[Sequence[str]], words: Sequence[str]) -> NDArray[np.fl
     totals = np.maximum(counts.sum(axis=1), 1)  # (V,)
     # p(a, b) / (p(a) p(b)), in place: the matrix is large.
     counts *= totals.sum() / totals[:, None] / totals
-    ppmi: NDArray[np.float32] = np.log(np.maximum(counts, 1))
+    ppmi: Vectors = np.log(np.maximum(counts, 1))
     return ppmi
 
 
-def _largest_eigenvectors(
-    matrix: NDArray[np.float32], count: int
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def _largest_eigenvectors(matrix: Vectors, count: int) -> tuple[Vector, Vectors]:
     """Return a symmetric (V, V) matrix's eigenvalues furthest from 0, (count,), and their vectors, (V, count).
 
     Their absolute values are its largest singular values. A random basis is multiplied by the matrix
@@ -83,12 +85,14 @@ def _largest_eigenvectors(
     for _ in range(ITERATIONS):
         basis, _ = np.linalg.qr(matrix @ basis)
 
-    values, rotation = np.linalg.eigh(basis.T @ matrix @ basis)
-    largest = np.argsort(-np.abs(values), kind="stable")[:count]
+    small_matrix = basis.T @ matrix @ basis
+    values, rotation = np.linalg.eigh(small_matrix)
+    largest_first = np.argsort(-np.abs(values), kind="stable")
+    largest = largest_first[:count]
     return values[largest], basis @ rotation[:, largest]
 
 
-def read_vectors(path: Path, caption_words: Collection[str]) -> Vectors:
+def read_vectors(path: Path, caption_words: Collection[str]) -> WordVectors:
     """Read the vectors of the captions' words, and of the file's first other words, which queries may have."""
     try:
         vectors = _chosen(_vectors_in(path), caption_words)
@@ -96,16 +100,17 @@ def read_vectors(path: Path, caption_words: Collection[str]) -> Vectors:
         raise ConfigError(
             f"{path} cannot be read as word vectors ({reason_of(error)}). Name another file."
         ) from error
-    if not vectors or not np.isfinite(np.stack(list(vectors.values()))).all():
+    rows = np.array(list(vectors.values()))
+    if not vectors or not np.isfinite(rows).all():
         raise ConfigError(
             f"{path} has no vectors of words, or some that are not finite. Name another file."
         )
     return vectors
 
 
-def _chosen(named_vectors: NamedVectors, caption_words: Collection[str]) -> Vectors:
+def _chosen(named_vectors: NamedVectors, caption_words: Collection[str]) -> WordVectors:
     """Choose the captions' words and the first others, each with its first vector."""
-    vectors: Vectors = {}
+    vectors: WordVectors = {}
     num_unseen = 0
     for word, vector in named_vectors:
         if word in vectors:
@@ -120,15 +125,11 @@ def _chosen(named_vectors: NamedVectors, caption_words: Collection[str]) -> Vect
 
 def _vectors_in(path: Path) -> NamedVectors:
     if path.is_dir():
-        return _bigfile_vectors(path)
+        file = BigFile.open(path)
+        return zip(file.names, file.rows, strict=True)
     if path.suffix == ".bin":
         return _binary_vectors(path)
     return _text_vectors(path)
-
-
-def _bigfile_vectors(folder: Path) -> NamedVectors:
-    file = BigFile.open(folder)
-    yield from zip(file.names, file.rows, strict=True)
 
 
 def _binary_vectors(path: Path) -> NamedVectors:
@@ -140,7 +141,8 @@ def _binary_vectors(path: Path) -> NamedVectors:
             while (letter := file.read(1)) not in (b" ", b""):
                 letters += letter
             word = letters.decode("utf-8", "replace").strip()
-            yield word, np.frombuffer(file.read(4 * size), np.float32, size)
+            numbers = file.read(4 * size)
+            yield word, np.frombuffer(numbers, np.float32, size)
 
 
 def _text_vectors(path: Path) -> NamedVectors:

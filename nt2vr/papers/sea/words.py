@@ -18,11 +18,11 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_se
 
 from nt2vr.errors import ConfigError
 from nt2vr.models.text_side import TextSide
-from nt2vr.models.weights import filled
+from nt2vr.models.weights import Weights, filled
 from nt2vr.negation.parse.wordlists import listed
 from nt2vr.papers.sea.poolings import Space, join_spaces
 from nt2vr.papers.sea.settings import TextSideSettings, WordSettings
-from nt2vr.papers.sea.vectors import Vectors, ppmi_vectors, read_vectors
+from nt2vr.papers.sea.vectors import WordVectors, ppmi_vectors, read_vectors
 from nt2vr.papers.sea.vocabulary import Vocabulary, content_of, words_of
 from nt2vr.settings import resolve_path
 
@@ -103,7 +103,8 @@ class Words(TextSide):
         """Build the text side that a config asks for, which knows the words of the captions."""
         settings = config.section(TextSideSettings).word_settings
         assert settings is not None, "a config without them trains the text tower"
-        texts = list(map(words_of, _captions(clips, config.run.seed)))
+        captions = _captions(clips, config.run.seed)
+        texts = list(map(words_of, captions))
         counts = Counter(chain.from_iterable(texts))
         frequent = [word for word, count in counts.most_common() if count >= settings.least]
         bow = [word for word in frequent if word not in listed("stop_words")]
@@ -114,15 +115,16 @@ class Words(TextSide):
 
         vectors, source = _vectors_and_source(settings, texts, counts, frequent)
         rows = torch.from_numpy(np.stack(list(vectors.values())))
+        vocabulary = Vocabulary(
+            bow=tuple(bow),
+            gru=tuple(frequent),
+            vectors=tuple(vectors),
+            source=source,
+        )
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(config.run.seed)
             return cls(
-                vocabulary=Vocabulary(
-                    bow=tuple(bow),
-                    gru=tuple(frequent),
-                    vectors=tuple(vectors),
-                    source=source,
-                ),
+                vocabulary=vocabulary,
                 vectors=rows,
                 states=settings.states,
                 size=settings.size,
@@ -130,19 +132,20 @@ class Words(TextSide):
             )
 
     @classmethod
-    def read(cls, metadata: Mapping[str, str], weights: Mapping[str, Tensor]) -> Self:
+    def read(cls, metadata: Mapping[str, str], weights: Weights) -> Self:
         stored = json.loads(metadata["vocabulary"])
         words = {}
         for encoder in ("bow", "gru", "vectors"):
             words[encoder] = tuple(map(str, stored[encoder]))
         vocabulary = Vocabulary(**words, source=str(stored["source"]))
         width = weights["embedding.weight"].shape[1]
+        spaces = 3 if "spaces.1.weight" in weights else 1
         text_side = cls(
             vocabulary=vocabulary,
             vectors=torch.empty(len(vocabulary.vectors), width),
             states=weights["gru.weight_hh_l0"].shape[1],
             size=len(weights["spaces.0.weight"]),
-            spaces=3 if "spaces.1.weight" in weights else 1,
+            spaces=spaces,
         )
         return filled(text_side, weights, "the vocabulary")
 
@@ -233,7 +236,7 @@ def _vectors_and_source(
     texts: Sequence[Sequence[str]],
     words: Collection[str],
     frequent: Sequence[str],
-) -> tuple[Vectors, str]:
+) -> tuple[WordVectors, str]:
     """Read the vectors of words, or make them of the captions; also say what they are."""
     if settings.vectors:
         path = resolve_path(settings.vectors)
@@ -255,5 +258,7 @@ def _captions(clips: "Clips", seed: int) -> Iterable[str]:
     captions = clips.all_captions(range(len(clips)))
     if captions:
         return captions
-    draws = (clips.captions(f"{seed} words {draw}") for draw in range(CAPTIONS_PER_CLIP))
-    return chain.from_iterable(draws)
+    drawn: list[str] = []
+    for draw in range(CAPTIONS_PER_CLIP):
+        drawn += clips.captions(f"{seed} words {draw}")
+    return drawn

@@ -50,7 +50,8 @@ def read_next_qa(row: Row, fold: str) -> Question:
     named_columns = filter(None, row)
     columns = sorted(filter(ANSWER_COLUMN.fullmatch, named_columns))
     answers = [f"{row['question']} {row[column]}" for column in columns]
-    groups = (QUESTION_TYPES.get(row["type"][:1], ""), row["type"])
+    question_type = row["type"]
+    groups = (QUESTION_TYPES.get(question_type[:1], ""), question_type)
     return Question(
         file=file_of(row),
         answers=answers,

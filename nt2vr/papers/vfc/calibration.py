@@ -13,28 +13,29 @@ Here they always count against their own video only. `calibrated` is the second 
 calibration: it keeps changed captions while G ≤ S, so that R ≤ B for every verb phrase.
 """
 
-import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import chain, zip_longest
+from operator import itemgetter
+from random import Random
 
 # The verb phrases of one caption, by `VerbUse.key`.
 Keys = Sequence[str]
 
 
 def calibrated(
-    originals: Iterable[Keys], generated: Sequence[Keys], order: Iterable[int] | None = None
+    originals: Iterable[Keys], generated: Sequence[Keys], order: Iterable[int]
 ) -> list[int]:
     """Return the numbers of the changed captions to keep, in ascending order.
 
-    They are considered in `order`, or as they come. A changed caption is kept if G ≤ S for each of
+    They are considered in `order`. A changed caption is kept if G ≤ S for each of
     its verb phrases afterwards: never if no original caption has one of them, and always if it has
     none.
     """
     # S - G of each verb phrase.
     remaining = Counter(chain.from_iterable(originals))
     accepted = []
-    for number in range(len(generated)) if order is None else order:
+    for number in order:
         counts = Counter(generated[number])
         if all(remaining[key] >= count for key, count in counts.items()):
             remaining.subtract(counts)
@@ -48,7 +49,7 @@ def round_robin(videos: Sequence[int], seed: int) -> list[int]:
     One of each video comes first, then another one of each, and so on, both videos and captions in
     random order. So the captions of one video do not use up a verb phrase before the others had a turn.
     """
-    rng = random.Random(seed)
+    rng = Random(seed)
     numbers_of_video: dict[int, list[int]] = defaultdict(list)
     for number, video in enumerate(videos):
         numbers_of_video[video].append(number)
@@ -73,6 +74,8 @@ def imbalances(
     original_counts = Counter(chain.from_iterable(originals))
     generated_counts = Counter(chain.from_iterable(generated))
     ratios = {}
-    for key, count in original_counts.items():
+    for key, count in sorted(original_counts.items()):
         ratios[key] = batch_size - 1 + generated_counts[key] / count
-    return dict(sorted(ratios.items(), key=lambda ratio: (-ratio[1], ratio[0])))
+    # Verb phrases of the same ratio stay in alphabetical order.
+    largest_first = sorted(ratios.items(), key=itemgetter(1), reverse=True)
+    return dict(largest_first)

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from nt2vr.papers.vfc.verbs_input import Verbs
 from nt2vr.sections import AnySize, Positive
-from trainer.inputs import EmbeddedBatch, InputFactory, Video, given
+from trainer.inputs import EmbeddedBatch, InputFactories, Video, given
 from trainer.loss_settings import option
 
 
@@ -38,7 +38,7 @@ class VfcLoss:
     ICCV 2023, sections 3.2, 3.3 and 4.2.
     """
 
-    inputs: ClassVar[tuple[InputFactory, ...]] = (
+    inputs: ClassVar[InputFactories] = (
         Video,
         Verbs,
     )
@@ -84,7 +84,8 @@ class VfcLoss:
         self, video: Tensor, scores: Tensor, changed: Tensor, is_changed: Tensor
     ) -> Tensor:
         """Average what videos lose, given (B, K, D) changed captions and (B, K) which of them exist: ()."""
-        changed_scores = (video[:, None] * changed).sum(dim=-1) / self.temperature  # (B, K)
+        changed_cosines = (video[:, None] * changed).sum(dim=-1)  # (B, K)
+        changed_scores = changed_cosines / self.temperature
         all_scores = torch.cat([scores, changed_scores], dim=1)  # (B, B + K)
         is_negative = torch.cat([_is_off_diagonal(scores), is_changed], dim=1)  # (B, B + K)
         losses = hard_negative_nce(
@@ -130,12 +131,13 @@ def hard_negative_nce(
     Pre-Training", CVPR 2023.
     """
     # log(w_k / n), and -inf for what is no negative, so that exp gives 0.
-    log_shares = (beta * scores).masked_fill(~is_negative, -torch.inf).log_softmax(dim=1)  # (N, M)
+    hardness = (beta * scores).masked_fill(~is_negative, -torch.inf)  # (N, M)
+    log_shares = hardness.log_softmax(dim=1)
     log_num_negatives = is_negative.sum(dim=1, keepdim=True).to(scores).log()  # (N, 1)
 
     # Scores of what is no negative may be anything, even infinite: they must not meet -inf.
     negative_scores = scores.masked_fill(~is_negative, 0.0)
     log_negatives = log_shares + negative_scores + log_num_negatives  # (N, M)
 
-    log_total = torch.cat([positive[:, None], log_negatives], dim=1).logsumexp(dim=1)  # (N,)
-    return log_total - positive
+    log_terms = torch.cat([positive[:, None], log_negatives], dim=1)  # (N, 1 + M)
+    return log_terms.logsumexp(dim=1) - positive

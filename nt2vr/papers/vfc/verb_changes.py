@@ -4,10 +4,10 @@
 with a person. Nobody has checked that the changed caption is false of the video.
 """
 
-import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
+from random import Random
 from typing import NamedTuple
 
 from nt2vr.negation.generate.related import groups_in, related
@@ -78,7 +78,7 @@ class VerbChanges:
         """Return the captions of a video with their verb phrases and changed captions."""
         captions = []
         for caption, uses in self._uses[row].items():
-            rng = random.Random(f"{seed} {caption}")
+            rng = Random(f"{seed} {caption}")
             captions.append(
                 CaptionVerbs(
                     caption=caption,
@@ -90,24 +90,25 @@ class VerbChanges:
         return captions
 
     def change(
-        self, row: int, caption: str, source: VerbSource, rng: random.Random
+        self, row: int, caption: str, source: VerbSource, rng: Random
     ) -> list[ChangedCaption]:
         """Change one verb of a caption, in up to `MAX_CHANGED` ways that no caption of the video has."""
-        uses = self._uses[row][caption]
+        captions = self._uses[row]
+        uses = captions[caption]
         keys = [use.key for use in uses]
         changed: dict[str, ChangedCaption] = {}
         for _, number, new_verb in self._ranked_changes(row, caption, source, rng=rng):
             use = uses[number]
-            inflected = inflect(new_verb, use.form)
-            text = f"{caption[: use.start]}{inflected}{caption[use.end :]}"
-            if text not in self._uses[row]:
-                new_keys = list(keys)
-                new_keys[number] = use._replace(verb=new_verb).key
-                changed[text] = ChangedCaption(text, tuple(new_keys))
+            text = _with_verb(caption, use, new_verb)
+            if text in captions:
+                continue
+            new_keys = list(keys)
+            new_keys[number] = use._replace(verb=new_verb).key
+            changed[text] = ChangedCaption(text, tuple(new_keys))
         return list(changed.values())[:MAX_CHANGED]
 
     def _ranked_changes(
-        self, row: int, caption: str, source: VerbSource, rng: random.Random
+        self, row: int, caption: str, source: VerbSource, rng: Random
     ) -> list[tuple[float, int, str]]:
         """Return all changes of a caption in random order: a sort key, the number of a verb use, its new verb.
 
@@ -116,10 +117,11 @@ class VerbChanges:
         uniform from 0 to 1 (Efraimidis & Spirakis, "Weighted random sampling with a reservoir",
         2006). The weights of each verb use sum to 1, so that all have the same chance.
         """
-        uses_of_video = chain.from_iterable(self._uses[row].values())
+        captions = self._uses[row]
+        uses_of_video = chain.from_iterable(captions.values())
         video_verbs = {use.verb for use in uses_of_video}
         changes = []
-        for number, use in enumerate(self._uses[row][caption]):
+        for number, use in enumerate(captions[caption]):
             new_verbs = self._new_verbs(use, video_verbs, source)
             sum_of_roots = sum(count**0.5 for count in new_verbs.values())
             for verb, count in new_verbs.items():
@@ -160,6 +162,12 @@ class VerbChanges:
             if _synonyms(verb).isdisjoint(video_verbs):
                 verbs[verb] = count
         return verbs
+
+
+def _with_verb(caption: str, use: VerbUse, verb: str) -> str:
+    before = caption[: use.start]
+    after = caption[use.end :]
+    return f"{before}{inflect(verb, use.form)}{after}"
 
 
 def _unsuitable_verbs(use: VerbUse) -> frozenset[str]:

@@ -181,7 +181,7 @@ def _is_action(phrases: Phrases, i: int, verb: str, form: Form) -> bool:
     if _is_noun(phrases, i, verb):
         return False
     # | make up
-    return (verb, phrases.word(i + 1)) != ("make", "up")
+    return verb != "make" or phrases.word(i + 1) != "up"
 
 
 def _is_noun(phrases: Phrases, i: int, verb: str) -> bool:
@@ -190,15 +190,17 @@ def _is_noun(phrases: Phrases, i: int, verb: str) -> bool:
     if word in listed("taken_for_verbs") | NOUNS_IN_ING:
         return True
 
-    tag_before = phrases.tag(i - 1)
-    follows_thing = tag_before == "NOUN" and not phrases.lemma_is_listed(i - 1, "actors", "roles")
+    before = i - 1
+    tag_before = phrases.tag(before)
+    tag_before_that = phrases.tag(before - 1)
+    follows_thing = tag_before == "NOUN" and not phrases.lemma_is_listed(before, "actors", "roles")
     if phrases.tag(i) == "VBG":
         # "about car | racing" is a noun, "of cars | racing" and "of a car | racing" are verbs.
-        is_singular = phrases.word(i - 1) == phrases.lemma(i - 1)
-        return follows_thing and is_singular and phrases.tag(i - 2) not in TAGS_BEFORE_NOUNS
+        is_singular = phrases.word(before) == phrases.lemma(before)
+        return follows_thing and is_singular and tag_before_that not in TAGS_BEFORE_NOUNS
 
     # waiters and | cooks
-    is_joined_to_noun = tag_before == "CONJ" and phrases.tag(i - 2) == "NOUN"
+    is_joined_to_noun = tag_before == "CONJ" and tag_before_that == "NOUN"
     return (follows_thing or is_joined_to_noun) and is_noun(verb)
 
 

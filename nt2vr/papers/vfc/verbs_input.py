@@ -15,11 +15,11 @@
 
 import logging
 import math
-import random
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from random import Random
 from typing import Any, NamedTuple
 
 import torch
@@ -43,8 +43,8 @@ logger = logging.getLogger("trainer.vfc")
 # Verb phrases on a card, those that captions have most often.
 MAX_SHIFTS = 500
 
-# The row of a clip, and one of its captions.
-ClipCaption = tuple[int, str]
+# Texts of captions, by the row of a clip and the caption.
+TextsByCaption = dict[tuple[int, str], list[str]]
 
 
 class GeneratedCaption(NamedTuple):
@@ -66,8 +66,8 @@ class VerbTexts:
         shifts: R / (B - 1) of the most frequent verb phrases (see calibration.py), for the card.
     """
 
-    changed: Mapping[ClipCaption, list[str]]
-    phrases: Mapping[ClipCaption, list[str]]
+    changed: TextsByCaption
+    phrases: TextsByCaption
     shifts: Mapping[str, float]
 
     @classmethod
@@ -85,9 +85,7 @@ class VerbTexts:
             shifts=_shifts(originals, accepted, config.batches.batch_size),
         )
 
-    def draw(
-        self, row: int, caption: str, max_changed: int, rng: random.Random
-    ) -> tuple[list[str], str]:
+    def draw(self, row: int, caption: str, max_changed: int, rng: Random) -> tuple[list[str], str]:
         """Draw up to `max_changed` changed captions, and one verb phrase; "" if the caption has none."""
         changed = self.changed.get((row, caption), [])
         phrases = self.phrases.get((row, caption), [])
@@ -193,7 +191,7 @@ def _captions_of_clips(source: SentenceSource, seed: int) -> list[list[str]]:
     max_captions = math.ceil(MAX_PARSED / max(1, len(source)))
     captions = []
     for row in range(len(source)):
-        rng = random.Random(fixed_key(seed, row))
+        rng = Random(fixed_key(seed, row))
         num_captions = min(max_captions, source.num_captions(row))
         if num_captions:
             captions.append([source.caption(row, rng, n) for n in range(num_captions)])
@@ -239,8 +237,8 @@ def _generated(verbs_of_clips: Sequence[Sequence[CaptionVerbs]]) -> list[Generat
     return generated
 
 
-def _texts_by_caption(generated: Sequence[GeneratedCaption]) -> dict[ClipCaption, list[str]]:
-    texts: dict[ClipCaption, list[str]] = defaultdict(list)
+def _texts_by_caption(generated: Sequence[GeneratedCaption]) -> TextsByCaption:
+    texts: TextsByCaption = defaultdict(list)
     for row, caption, text, _ in generated:
         texts[row, caption].append(text)
     return texts
@@ -248,9 +246,9 @@ def _texts_by_caption(generated: Sequence[GeneratedCaption]) -> dict[ClipCaption
 
 def _phrases_by_caption(
     captions: Sequence[Sequence[str]], verbs_of_clips: Sequence[Sequence[CaptionVerbs]]
-) -> dict[ClipCaption, list[str]]:
+) -> TextsByCaption:
     """Return the verb phrases of all captions, none for those that the file does not have."""
-    phrases: dict[ClipCaption, list[str]] = {}
+    phrases: TextsByCaption = {}
     for row, clip_captions in enumerate(captions):
         for caption in clip_captions:
             phrases[row, caption] = []

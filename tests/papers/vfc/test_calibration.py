@@ -23,11 +23,12 @@ GENERATED = [
     *(["run", "eat grass"], ["cut cake"], ["sing"], ["run"], ["eat grass"], ["dance"]),
 ]
 OWNERS = [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 4, 5, 5]
+IN_ORDER = range(len(GENERATED))
 KEPT = [1, 3, 4, 5, 6, 7, 10]
 
 
 def test_captions_are_kept_as_often_as_their_phrases() -> None:
-    rows = calibrated(ORIGINALS, GENERATED)
+    rows = calibrated(ORIGINALS, GENERATED, IN_ORDER)
     assert rows == KEPT == papers_reference("calib_kept")["calib_kept"].tolist()
     assert Counter(key for number in rows for key in GENERATED[number]) == Counter(
         chain(*ORIGINALS)
@@ -38,7 +39,7 @@ def test_imbalance_before_and_after_by_hand() -> None:
     before = imbalances(ORIGINALS, GENERATED, 4)
     assert before == {"run": 5, "eat grass": 6, "sing": 5, "dance": 5, "cut cake": 4}
     assert next(iter(before)) == "eat grass"
-    captions = [GENERATED[number] for number in calibrated(ORIGINALS, GENERATED)]
+    captions = [GENERATED[number] for number in calibrated(ORIGINALS, GENERATED, IN_ORDER)]
     assert set(imbalances(ORIGINALS, captions, 4).values()) == {4}
 
 
