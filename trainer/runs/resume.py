@@ -33,7 +33,7 @@ SAVE_EVERY_S = 30.0
 # Maximum share of the time spent on saving.
 SAVE_SHARE = 0.05
 # What config.json limits, and a learner's config counts in the data that there are.
-COUNTED = frozenset({"num_clips", "num_captions"})
+COUNTED = ("num_clips", "num_captions")
 # One dict per step, in order.
 Losses = list[Metrics]
 # A "learning_rate", with the "epoch" and the "step" from which it is used.
@@ -129,7 +129,7 @@ def read_saved(run: RunFolder, config: TrainConfig, data: Digests = MappingProxy
         different = [name for name in different if name not in COUNTED]
         saved = replace(saved, config=config.flat(), data=dict(data))
 
-    if not config.dataset.is_world and COUNTED.issuperset(different):
+    if not config.dataset.is_world and set(different).issubset(COUNTED):
         _check_data(run, saved, config, data)
     if different:
         raise _other_config(run, different)

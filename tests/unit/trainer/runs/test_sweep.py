@@ -12,6 +12,7 @@ import pytest
 
 from nt2vr.cli import main
 from nt2vr.errors import ConfigError
+from nt2vr.evaluation.metric_names import Metrics
 from tests.support.captioned_pictures import write_captioned_pictures
 from tests.support.tiny_models import write_tiny
 from tests.support.trainings import SMALL, go_on
@@ -185,11 +186,11 @@ def test_a_note_says_that_points_do_not_differ(
 
 
 def test_points_may_differ_by_less_than_their_seeds() -> None:
-    def rows(*values: float) -> list[Mapping[str, float]]:
+    def rows(*values: float) -> list[Metrics]:
         return [{"epoch": 1, "composed/MIR": value} for value in values]
 
     columns = ["composed/MIR"]
-    near: dict[Label, list[Mapping[str, float]]] = {("a",): rows(0.5, 0.6), ("b",): rows(0.52, 0.6)}
+    near: dict[Label, list[Metrics]] = {("a",): rows(0.5, 0.6), ("b",): rows(0.52, 0.6)}
     assert "no more than the seeds" in difference_note(near, columns)
     assert difference_note({**near, ("c",): rows(0.8, 0.81)}, columns) == ""
     # One seed tells nothing.
