@@ -12,10 +12,10 @@ from nt2vr.negation.parse.tokens import normalised
 from nt2vr.ui.view import View
 
 # The start of a word, before a cue within it: "ca" of "can't".
-LETTERS = re.compile(r"[^\W\d_]*$")
+LETTERS = re.compile(r"[^\W\d_]*\Z")
 # A helping verb before a cue: "does" of "does not".
 HELPER = re.compile(
-    r"(?:\b(?:do|does|did|can|could|will|would|should|must|may|might) )?$", re.IGNORECASE
+    r"(?:\b(?:do|does|did|can|could|will|would|should|must|may|might) )?\Z", re.IGNORECASE
 )
 # Words between a cue and what it denies: "want to see" of "don't want to see rain".
 BETWEEN = re.compile(r"(?: [\w']+){0,5} ")
