@@ -22,7 +22,7 @@ from nt2vr.search.searcher import Searcher
 from nt2vr.search.strategies import System
 from nt2vr.ui.search.columns import strategy_text
 from nt2vr.ui.search.formats import short_name
-from nt2vr.ui.search.tally import grade
+from nt2vr.ui.search.tally import grade, source_text
 from nt2vr.ui.view import View
 
 # Counts of a column's story, besides the first one.
@@ -89,8 +89,7 @@ def _until(epoch: int, rankings: RankingsByEpoch) -> list[Ranking]:
 
 def _first_count(count: int, total: int, answer: Answer) -> str:
     unwanted = " or ".join(answer.query.unwanted)
-    source = f" by {answer.judged_by}" if answer.judged_by else ""
-    return f"{count} of {total} show “{unwanted}”{source}"
+    return f"{count} of {total} show “{unwanted}”{source_text(answer)}"
 
 
 def _is_judged(rankings: Sequence[Ranking], answer: Answer) -> bool:

@@ -24,14 +24,12 @@ def badge_view(ranking: Ranking, answer: Answer, is_complete: bool) -> View:
     total = len(ranking.hits)
     right = ranking.counts["right"]
     violations = ranking.counts["violation"]
-    text = f"{right} of {total} right"
     kind = grade(right, total)
     if answer.judged_by:
-        text += f" by {answer.judged_by}"
         kind = _grade_violations(violations, total)
     badge = {
         "kind": kind,
-        "text": text,
+        "text": f"{right} of {total} right{source_text(answer)}",
         "short": f"{right}/{total}",
         "violations": "",
         "violations_kind": "",
@@ -65,6 +63,11 @@ def share_text(count: int, total: int, one: str, many: str) -> str:
     return f"{count} of {total} {one if count == 1 else many}"
 
 
+def source_text(answer: Answer) -> str:
+    """Say, after a count, what its verdicts derive from: " by captions"; empty if the truth is known."""
+    return f" by {answer.judged_by}" if answer.judged_by else ""
+
+
 def grade(right: int, total: int) -> str:
     """Grade a share of clips by a colour: green from three quarters, red below half."""
     if 4 * right >= 3 * total:
@@ -91,5 +94,7 @@ def stage_summary(ranking: Ranking, answer: Answer, is_complete: bool) -> View:
         return {"kind": grade(right, total), "text": text}
     if not violations:
         return {}
-    text = share_text(violations, total, "shows it", "show it") if answer.query.unwanted else ""
+    text = ""
+    if answer.query.unwanted:
+        text = share_text(violations, total, "shows it", "show it")
     return {"kind": grade(total - violations, total), "text": text}
