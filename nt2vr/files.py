@@ -130,10 +130,9 @@ def stamp(*paths: Path) -> tuple[object, ...]:
     for path in paths:
         try:
             status = path.stat()
+            stamps.append((status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns))
         except OSError:
             stamps.append(None)
-            continue
-        stamps.append((status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns))
     return tuple(stamps)
 
 
@@ -198,8 +197,9 @@ def expanded(path: str | Path) -> Path:
     try:
         return Path(path).expanduser()
     except RuntimeError:
-        problem = "is in the home folder of an unknown user. Write the whole path."
-        raise ConfigError(f"{quoted(str(path))} {problem}") from None
+        raise ConfigError(
+            f"{quoted(str(path))} is in the home folder of an unknown user. Write the whole path."
+        ) from None
 
 
 def check_free(folder: Path, num_bytes: float, doing: str) -> None:
@@ -226,6 +226,5 @@ def size_text(num_bytes: float) -> str:
 def check_writable(folder: Path) -> None:
     """Refuse an output folder before the work whose results would be lost."""
     existing = _existing(folder)
-    is_writable = existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)
-    if not is_writable:
+    if not (existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)):
         raise ConfigError(f"{folder} cannot be written to. Name another folder.")
