@@ -146,13 +146,14 @@ def timeline_view(answer: Answer, video: Video, clips: Iterable[Video]) -> View:
     moments = []
     for window in windows:
         if window.video_id in on_bar:
-            duration = (window.end or length) - window.start
+            start = window.start
+            duration = (window.end or length) - start
             moments.append(
                 {
                     "id": window.video_id,
-                    "left": _percent(window.start, length),
+                    "left": _percent(start, length),
                     "width": _percent(duration, length),
-                    "text": times_text(window.start, window.end),
+                    "text": times_text(start, window.end),
                     "is_open": window == video,
                 }
             )

@@ -76,10 +76,10 @@ def own_examples(gallery: Gallery) -> list[str]:
     if not captions:
         names = dict.fromkeys(_file_names(gallery))
         return [*islice(names, MAX_OWN - 2), *GENERIC][:MAX_OWN]
+    first, *later = captions
     negated = (changed(caption, "negate", ()) for caption in captions)
     first_negated = next(filter(None, negated), "")
-    examples = [captions[0], first_negated, *captions[1 : MAX_OWN - 1]]
-    return [example for example in examples if example]
+    return list(filter(None, (first, first_negated, *later[: MAX_OWN - 2])))
 
 
 def _captions(gallery: Gallery) -> Iterator[str]:

@@ -139,19 +139,19 @@ def _said_in_order(text: str, scoped_cue: _ScopedCue) -> _Spoken:
     """Return a cue and the things that it denies, in words that may follow it."""
     cue, typed, scopes = scoped_cue
     first_scope = scopes[0]
-    first, *others = [text[start:end] for start, end in scopes]
+    first, *later = [text[start:end] for start, end in scopes]
     if first_scope.start < cue.start:
         # "a ladder is not involved" is "no ladder".
-        return _Spoken("no", [DETERMINER.sub("", thing) for thing in (first, *others)])
+        return _Spoken("no", [DETERMINER.sub("", thing) for thing in (first, *later)])
     if first_scope.start == cue.start:
         # The cue is a part of "hatless", "nobody", and "nothing on the counter".
         first = text[cue.end : first_scope.end].strip()
-        return _Spoken(typed, [first, *others] if first else others)
+        return _Spoken(typed, [first, *later] if first else later)
 
     between = text[cue.end : first_scope.start]
     if typed != "no" and BETWEEN.fullmatch(between):
         first = f"{between}{first}".strip()
-    return _Spoken(typed, [first, *others])
+    return _Spoken(typed, [first, *later])
 
 
 def _joined(things: Sequence[str], later_cues: Sequence[_ScopedCue]) -> str:

@@ -68,10 +68,13 @@ def verdict_text(answer: Answer, video: Video, verdict: Verdict | None) -> Verdi
 
 def _shows_part(query: Query) -> str:
     """Say that a clip shows what is unwanted, by its name if there is one short part."""
-    if len(query.unwanted) == 1 and len(query.unwanted[0]) <= MAX_PART_CHARS:
-        return f"shows {query.unwanted[0]}"
+    if len(query.unwanted) == 1:
+        [part] = query.unwanted
+        if len(part) <= MAX_PART_CHARS:
+            return f"shows {part}"
     return "shows it"
 
 
 def _meaning(verdict: Verdict, reasons: Sequence[str]) -> str:
-    return f"{MEANINGS[verdict]}: {listed(*reasons)}" if reasons else MEANINGS[verdict]
+    meaning = MEANINGS[verdict]
+    return f"{meaning}: {listed(*reasons)}" if reasons else meaning
