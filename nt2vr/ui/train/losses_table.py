@@ -35,8 +35,8 @@ def losses_view(losses: Mapping[str, FieldValues]) -> View:
     """Return the table of all losses, with those of a config selected and filled in, of which it may have none."""
     rows = []
     for name, (purpose, settings) in loss_fields().items():
-        values = {field.key: field.default for field in settings} | dict(losses.get(name, {}))
-        cells = [_cell(field, values[field.key]) for field in settings]
+        values = losses.get(name, {})
+        cells = [_cell(field, values.get(field.key, field.default)) for field in settings]
         rows.append({"name": name, "help": purpose, "is_on": name in losses, "fields": cells})
     return {"losses": rows, "has_none": not losses}
 
@@ -48,11 +48,9 @@ def _cell(field: Field, value: Any) -> View:
         return {**cell, "switch": True, "is_on": value}
     if field.choices:
         return {**cell, "choice": True, "value": value, "choices": list(field.choices)}
-    return {
-        **cell,
-        "number": True,
-        "value": f"{value:g}" if isinstance(value, int | float) else value,
-    }
+    if isinstance(value, int | float):
+        value = f"{value:g}"
+    return {**cell, "number": True, "value": value}
 
 
 def read_losses(table: View) -> dict[str, dict[str, Any]]:
