@@ -164,7 +164,8 @@ def _address(link: str, docs: Documentation, page: str) -> str | None:
     path, mark, anchor = link.partition("#")
     if not path or "://" in path:
         return link
-    target = normpath(f"{dirname(docs.repository_path(page))}/{path}")
+    folder = dirname(docs.repository_path(page))
+    target = normpath(f"{folder}/{path}")
     if target in docs.names:
         return f"{docs.names[target]}{mark}{anchor}"
     if docs.code:

@@ -182,7 +182,8 @@ class Permissions:
             return True
 
         # Gradio signs the session cookie.
-        login = connection.scope.get("session", {}).get("oauth_info", {})
+        session = connection.scope.get("session", {})
+        login = session.get("oauth_info", {})
         is_logged_in = login.get("expires_at", 0) > time.time()
         user = login.get("userinfo", {}).get("preferred_username")
         return bool(is_logged_in and user and user == self.space_owner)

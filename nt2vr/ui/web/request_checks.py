@@ -153,8 +153,9 @@ class RequestChecks:
         is_upload = _is_upload(request)
         if size > limit + FORM_BYTES:
             subject = "A file" if is_upload else "A request"
+            limit_mb = f"{limit / MB:,.0f}"
             size_mb = f"{size / MB:,.1f}".removesuffix(".0")
-            sentence = f"{subject} may have {limit / MB:,.0f} MB here; this one has {size_mb}."
+            sentence = f"{subject} may have {limit_mb} MB here; this one has {size_mb}."
             return _refusal(request, sentence, 413)
         if is_upload and not _has_room(size):
             return _refusal(request, f"The disk has no room for a file of {size_text(size)}.", 507)
@@ -199,9 +200,7 @@ class RequestChecks:
 
 
 def _answer_to(error: Exception, request: Request) -> Response:
-    is_full = isinstance(error, OSError) and (is_disk_full(error) or error.errno in NO_ROOM)
-    if is_full:
-        assert isinstance(error, OSError)
+    if isinstance(error, OSError) and (is_disk_full(error) or error.errno in NO_ROOM):
         sentence = f"The server has no room for this now ({error.strerror}). Try again later."
         return _refusal(request, sentence, 507)
     return _refusal(request, "The request was refused: it cannot be read.", 400)
@@ -209,8 +208,8 @@ def _answer_to(error: Exception, request: Request) -> Response:
 
 def _has_room(num_bytes: int) -> bool:
     folder = Path(get_upload_folder())
-    is_large_enough = num_bytes + SPARE_BYTES <= free_bytes(folder)
-    return is_large_enough and has_free_files(folder, SPARE_FILES)
+    has_space = num_bytes + SPARE_BYTES <= free_bytes(folder)
+    return has_space and has_free_files(folder, SPARE_FILES)
 
 
 def _refusal(request: Request, sentence: str, status: int) -> Response:
