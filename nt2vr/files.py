@@ -56,7 +56,8 @@ def atomic_folder(folder: Path) -> Iterator[Path]:
 
 def _partial(path: Path, stem: str, suffix: str = "") -> Path:
     """Return a hidden path next to another, which only this thread writes."""
-    return path.with_name(f".{stem}.{os.getpid()}.{get_native_id()}.partial{suffix}")
+    writer = f"{os.getpid()}.{get_native_id()}"
+    return path.with_name(f".{stem}.{writer}.partial{suffix}")
 
 
 def write_json(path: Path, data: Any, indent: int | None = None) -> None:
@@ -80,8 +81,9 @@ class SafeCsv:
 
 
 def _without_formula(cell: object) -> object:
-    if isinstance(cell, str) and normalize("NFKC", cell[:1]) in FORMULAS:
-        return f"'{cell}"
+    if isinstance(cell, str):
+        first = normalize("NFKC", cell[:1])
+        return f"'{cell}" if first in FORMULAS else cell
     return cell
 
 
@@ -189,7 +191,8 @@ def has_free_files(folder: Path, count: int) -> bool:
 
 
 def _existing(folder: Path) -> Path:
-    return next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    candidates = (folder, *folder.absolute().parents)
+    return next(path for path in candidates if path.exists())
 
 
 def expanded(path: str | Path) -> Path:

@@ -82,11 +82,13 @@ def hits_html(
     """
     rows: list[tuple[object, ...]] = []
     for hit in hits[:SHOWN]:
+        rank = hit["rank"]
+        video_id = hit["video_id"]
         picture = ""
-        if thumbnail is not None and hit["rank"] <= pictures:
-            picture = _picture(hit["video_id"], thumbnail(hit["video_id"]))
+        if thumbnail is not None and rank <= pictures:
+            picture = _picture(video_id, thumbnail(video_id))
         score = f"{hit['score']:.3f}"
-        rows.append((hit["rank"], picture, hit["video_id"], score, _verdict(hit["verdict"])))
+        rows.append((rank, picture, video_id, score, _verdict(hit["verdict"])))
     hits_table = table(("", "", "clip", "score", ""), rows, system)
     num_unlisted = len(hits) - len(rows)
     if num_unlisted:
@@ -129,8 +131,9 @@ def curve(title: str, along: str, points: Points) -> Markup:
         '<figure style="display:inline-block;margin:4px"><figcaption>{}</figcaption>{}'
         "<div>{}</div></figure>"
     )
-    ends = f"{along} {xs[0]:g} to {xs[-1]:g}, {min(ys):.3g} to {max(ys):.3g}"
-    return figure.format(f"{title}: {ys[-1]:.3g}", svg, ends)
+    ends = f"{along} {xs[0]:g} to {xs[-1]:g}"
+    extremes = f"{min(ys):.3g} to {max(ys):.3g}"
+    return figure.format(f"{title}: {ys[-1]:.3g}", svg, f"{ends}, {extremes}")
 
 
 def _pixels(values: Sequence[float], size: int) -> list[float]:

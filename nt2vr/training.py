@@ -69,7 +69,8 @@ class Training:
         rows = self.metrics
         config = self.config
         loss_names = list(config.objective.losses)
-        parts = [table((), (), f"{config.encoder.name}: {self.state} ({self.folder})")]
+        caption = f"{config.encoder.name}: {self.state} ({self.folder})"
+        parts = [table((), (), caption)]
         for name in [config.validation.monitor, *loss_names]:
             along = "step" if name in loss_names else "epoch"
             measured = [row for row in rows if name in row and along in row]

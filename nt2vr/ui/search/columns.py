@@ -122,27 +122,29 @@ class _AnswerColumns:
 
     def _tile(self, hit: Hit, ranking: Ranking) -> View:
         """Show one clip: its verdict, its rank in every column, and its movement."""
-        video = self.video_of(hit.video_id)
+        video_id = hit.video_id
+        answer = self.answer
+        video = self.video_of(video_id)
         verdict = hit.verdict or ""
-        text = verdict_text(self.answer, video, hit.verdict)
+        text = verdict_text(answer, video, hit.verdict)
         times = ""
         if hit.moments:
             times = times_text(hit.moments[0].start, hit.moments[-1].end)
         return {
-            "id": hit.video_id,
+            "id": video_id,
             **self.urls(video),
             "times": times,
-            "caption": next(iter(video.captions), hit.video_id),
+            "caption": next(iter(video.captions), video_id),
             "rank": hit.rank,
             "score": decimal(hit.score),
             "verdict": verdict,
             "mark": text.mark,
             "mark_meaning": text.meaning,
             "lacks": text.lacks,
-            "boxes": boxes_text(self.answer, video, verdict),
-            "ranks": json.dumps(self._ranks(hit.video_id)),
-            "is_relevant": hit.video_id in self.marked.video_ids,
-            **_movement(hit, self.answer.rankings[0], ranking),
+            "boxes": boxes_text(answer, video, verdict),
+            "ranks": json.dumps(self._ranks(video_id)),
+            "is_relevant": video_id in self.marked.video_ids,
+            **_movement(hit, answer.rankings[0], ranking),
             "spoken": f"Rank {hit.rank}, {text.spoken}" if text.spoken else f"Rank {hit.rank}",
         }
 

@@ -98,12 +98,12 @@ def _moves(query: Query) -> View:
         return moves
 
     for number, word in enumerate(words):
-        remaining = " ".join(words[:number] + words[number + 1 :])
-        moves["wanted"].append(_move(word, remaining, (*parts, word)))
+        rest = words[:number] + words[number + 1 :]
+        moves["wanted"].append(_move(word, " ".join(rest), (*parts, word)))
     for number, part in enumerate(parts):
-        rest = parts[:number] + parts[number + 1 :]
+        other_parts = parts[:number] + parts[number + 1 :]
         joined = " and ".join(filter(None, (wanted, part)))
-        moves["unwanted"].append(_move(part, joined, rest))
+        moves["unwanted"].append(_move(part, joined, other_parts))
     return moves
 
 

@@ -123,13 +123,14 @@ def _spoken(text: str, scoped_cue: _ScopedCue) -> _Spoken:
     if not spoken.things:
         return spoken
 
-    first, *others = spoken.things
-    if spoken.cue in ("no", "not") and is_only_verb(first.partition(" ")[0]):
+    first, *later = spoken.things
+    first_word = first.partition(" ")[0]
+    if spoken.cue in ("no", "not") and is_only_verb(first_word):
         # "cat not eat" is "not eating".
-        return _Spoken("not", [inflect_phrase(first, "VBG"), *others])
+        return _Spoken("not", [inflect_phrase(first, "VBG"), *later])
     # A mark before an action is "not"; a typed "no training wheels" stays as it is.
-    cue = scoped_cue.cue
-    is_mark = spoken.cue == "no" and text[cue.start : cue.end].lower() != "no"
+    start, end = scoped_cue.cue
+    is_mark = spoken.cue == "no" and text[start:end].lower() != "no"
     if is_mark and ACTION_OR_PLACE.match(first):
         return spoken._replace(cue="not")
     return spoken

@@ -25,7 +25,8 @@ def headline(columns: Sequence[View]) -> list[View]:
     for column in first_and_last:
         outcome = column["outcome"]
         if outcome:
-            sentences.append({**outcome, "text": f"{column['system']} {outcome['text']}"})
+            text = f"{column['system']} {outcome['text']}"
+            sentences.append({**outcome, "text": text})
     return sentences
 
 
@@ -66,17 +67,17 @@ def _verdicts_view(ranking: Ranking, answer: Answer, video_of: VideoOf) -> View:
     source = source_text(answer)
     is_judged = bool(source) or sum(ranking.counts.values()) == total
     lost = _lost(ranking, query, video_of) if is_judged else ""
-    then_lost = f"; {lost}" if lost else ""
+    lost_remark = f"; {lost}" if lost else ""
 
     kind = grade(right, total)
     if not query.unwanted:
         if not is_judged:
             return {}
-        text = f"is right in {right} of {total}{source}{then_lost}."
+        text = f"is right in {right} of {total}{source}{lost_remark}."
     elif violations:
         kind = "bad" if 2 * violations > total else "fair"
         shows = "shows it" if len(query.unwanted) == 1 else "shows some of it"
-        text = f"{shows} anyway, in {violations} of {total}{source}{then_lost}."
+        text = f"{shows} anyway, in {violations} of {total}{source}{lost_remark}."
     # To show nothing unwanted is no merit unless clips are right.
     elif source or (right and is_judged and read_query(query).is_known):
         text = f"leaves it out{source}"

@@ -71,8 +71,9 @@ def match_view(lines: Sequence[str], match: Match | None) -> View:
         note = BARS
         if match.judged_by:
             note += " True lines are marked by captions."
+        numbers = range(len(match.queries))
         for scored in match.systems:
-            rows = [_row(match, scored, number) for number in range(len(match.queries))]
+            rows = [_row(match, scored, number) for number in numbers]
             systems.append({"name": short_name(scored.system.name), "rows": rows})
     return {
         "text": "\n".join(lines),

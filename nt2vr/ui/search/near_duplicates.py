@@ -21,7 +21,8 @@ def fold_near_duplicates(ranking: Ranking, k: int) -> Ranking:
     gallery = ranking.gallery
     if gallery is None:
         return ranking
-    vectors = gallery.clips(None, [gallery.row_of[hit.video_id] for hit in ranking.hits])  # (H, D)
+    rows = [gallery.row_of[hit.video_id] for hit in ranking.hits]
+    vectors = gallery.clips(None, rows)  # (H, D)
     hits, new_ranks = _rank_different(ranking, vectors, k)
     ranks = {video_id: new_ranks[rank] for video_id, rank in ranking.ranks.items()}
     return replace(ranking, hits=tuple(hits), ranks=ranks)

@@ -223,7 +223,8 @@ class RunColumns:
 
     def with_epochs(self, columns: Sequence[View]) -> list[View]:
         """Return the columns of `columns_view`, those of runs with their epochs."""
-        self.cache.keep_only({name for name, entry in self.entries.items() if entry.kind == "run"})
+        runs = {name for name, entry in self.entries.items() if entry.kind == "run"}
+        self.cache.keep_only(runs)
         views = []
         for column, ranking in zip(columns, self.answer.rankings, strict=True):
             epochs = RunEpochs.of(ranking.system.model, self.entries)
@@ -307,5 +308,6 @@ def replayed(
         "is_replay": True,
         "shares": [f"{share:.0f} %" for share in recording.hard_pairs],
     }
-    column = RunColumn("recorded", f"{recording.base}, learning", range(last + 1), rankings, extra)
+    title = f"{recording.base}, learning"
+    column = RunColumn("recorded", title, range(last + 1), rankings, extra)
     return column.view({"system": f"{recording.base}, recorded"}, last, answer, view_of)

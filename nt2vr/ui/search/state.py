@@ -141,9 +141,9 @@ class SearchState:
             values[STRENGTH_PARAMETERS[strategy]] = str(strength)
         for name in ("gallery", *TEXT_PARAMETERS):
             values[name] = getattr(self, name)
-        values |= _write_references(
-            [reference for reference in self.references if reference.gallery == self.gallery]
-        )
+        gallery = self.gallery
+        clips_here = [reference for reference in self.references if reference.gallery == gallery]
+        values |= _write_references(clips_here)
         used = {name: value for name, value in values.items() if value}
         return {"q": self.q, "systems": "|".join(self.systems), "k": str(self.k), **used}
 

@@ -110,7 +110,10 @@ def _with_all(text: str, spellings: dict[str, list[str]]) -> str:
 
 
 def _unknown_word_view(text: str, unknown: UnknownWord) -> View:
-    near = [{"word": word, "query": with_word(text, unknown.word, word)} for word in unknown.near]
+    near = []
+    for word in unknown.near:
+        query = with_word(text, unknown.word, word)
+        near.append({"word": word, "query": query})
     return {"word": unknown.word, "near": near}
 
 

@@ -49,20 +49,21 @@ def verdict_text(answer: Answer, video: Video, verdict: Verdict | None) -> Verdi
     if verdict == "right":
         return VerdictText(mark=RIGHT, meaning=MEANINGS["right"], spoken="right")
 
+    query = answer.query
     # Captions do not say what a clip lacks.
     is_known = not answer.judged_by
-    lacks = lacking(answer.query, video) if is_known else []
+    lacks = lacking(query, video) if is_known else []
     if verdict == "miss":
-        mark = lacks[0] if lacks else "lacks it"
-        return VerdictText(mark, meaning=_meaning(verdict, lacks), spoken=listed(mark, *lacks[1:]))
+        mark, *further = lacks or ["lacks it"]
+        return VerdictText(mark, meaning=_meaning(verdict, lacks), spoken=listed(mark, *further))
 
-    reasons = shown(answer.query, video) if is_known else []
-    mark = reasons[0] if reasons else _shows_part(answer.query)
+    reasons = shown(query, video) if is_known else []
+    mark, *further = reasons or [_shows_part(query)]
     return VerdictText(
         mark=mark,
         lacks=lacks[0] if lacks else "",
         meaning=_meaning(verdict, [*reasons, *lacks]),
-        spoken=listed(mark, *reasons[1:], *lacks),
+        spoken=listed(mark, *further, *lacks),
     )
 
 

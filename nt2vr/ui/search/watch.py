@@ -247,18 +247,18 @@ class Watch:
 
         joining_run = self._known_joining_run(joining_run, request)
         model = self._model_of(joining_run) if joining_run == watched.run else ""
-        searches_again = False
+        should_search = False
         if model:
-            searches_again = True
+            should_search = True
             joining_run = ""
             systems = _with_column(systems, model)
             updates |= {self.joining_run: "", self.systems: self._chosen(systems)}
         else:
             newer = self._newer_epochs(answer, text)
             if newer and newer != watched.searched:
-                searches_again = True
+                should_search = True
                 watched = replace(watched, searched=newer)
-        if searches_again:
+        if should_search:
             updates[self.ask] = f"{time.monotonic()}"
         return updates | self._show(watched, joining_run, systems, request, blocked_model)
 
@@ -273,8 +273,7 @@ class Watch:
 
     def _run_note(self, run: Run, request: Visitor) -> str:
         is_mine = run.session == session_of(request) or self.permissions.may("train", request)
-        whose = "yours" if is_mine else "a visitor's"
-        notes = [whose]
+        notes = ["yours" if is_mine else "a visitor's"]
         if run.config is not None and run.status.epoch:
             notes.append(f"epoch {run.status.epoch} of {run.config.batches.epochs}")
         return ", ".join([*notes, run_view(run)["state_text"]])
@@ -295,7 +294,8 @@ class Watch:
 
     @property
     def _is_waiting(self) -> bool:
-        return self.runs.waiting is not None and self.runs.waiting.is_waiting
+        waiting = self.runs.waiting
+        return waiting is not None and waiting.is_waiting
 
     def _known_joining_run(self, joining_run: str, request: Visitor) -> str:
         """Return the id of the run whose column is to join; for WAITING, that of the run that has started since."""
@@ -324,9 +324,10 @@ class Watch:
         newer: dict[str, int] = {}
         if answer is None or answer.sentence != text:
             return newer
+        live = self.galleries.built_in.live
         for ranking in answer.rankings:
             model = ranking.system.model
-            served = self.galleries.built_in.live.epoch(model) if ranking.epoch else None
+            served = live.epoch(model) if ranking.epoch else None
             if served is not None and served != ranking.epoch:
                 newer[model] = served
         return newer

@@ -36,7 +36,8 @@ def chosen_columns(text: str, ranks: Sequence[int | None]) -> list[int]:
     if chosen:
         return chosen[:SIDE_BY_SIDE]
     by_rank = sorted(columns, key=lambda column: ranks[column] or math.inf)
-    return sorted({*by_rank[:1], *by_rank[-1:]})
+    best_and_worst = {*by_rank[:1], *by_rank[-1:]}
+    return sorted(best_and_worst)
 
 
 def why_view(
@@ -160,12 +161,13 @@ def _score_bars(scores: Sequence[float]) -> Iterator[View]:
 
 
 def _parts_view(why: Why) -> View:
-    largest = max((abs(_value(part)) for part in why.parts), default=0) or 1.0
-    used = [part.role for part in why.parts if part.contribution is not None]
+    parts = why.parts
+    largest = max((abs(_value(part)) for part in parts), default=0) or 1.0
+    used = [part.role for part in parts if part.contribution is not None]
     note = ALONE if used == ["sentence"] else ADDED
     return {
-        "parts": [_part_view(part, largest) for part in why.parts],
-        "parts_note": note if why.parts else "",
+        "parts": [_part_view(part, largest) for part in parts],
+        "parts_note": note if parts else "",
     }
 
 
@@ -192,14 +194,15 @@ def _value(part: Part) -> float:
 
 def _calculation(part: Part) -> str:
     """Say what a part's number is made of."""
-    if part.weight is None:
+    weight = part.weight
+    if weight is None:
         return "alone, not added"
     similarity = decimal(part.similarity)
     if part.above:
-        return f"{part.weight:.2f} × ({similarity} {MINUS} {decimal(part.above)})"
-    if abs(part.weight - 1) < 0.005:
+        return f"{weight:.2f} × ({similarity} {MINUS} {decimal(part.above)})"
+    if abs(weight - 1) < 0.005:
         return ""
-    return f"{part.weight:.2f} × {similarity}"
+    return f"{weight:.2f} × {similarity}"
 
 
 def _words_view(why: Why, largest: float) -> View:
@@ -215,7 +218,8 @@ def _words_view(why: Why, largest: float) -> View:
 
 
 def _word_view(word: Word, largest: float) -> View:
-    if word.share is None:
+    share = word.share
+    if share is None:
         return {
             "text": word.text,
             "share": "all",
@@ -223,11 +227,11 @@ def _word_view(word: Word, largest: float) -> View:
             "kind": "",
             "title": "Nothing is left without it",
         }
-    size = abs(word.share)
-    kind, change = ("up", "falls") if word.share > 0 else ("down", "rises")
+    size = abs(share)
+    kind, change = ("up", "falls") if share > 0 else ("down", "rises")
     return {
         "text": word.text,
-        "share": signed(word.share),
+        "share": signed(share),
         "strength": f"{60 * size / largest:.0f}",
         "kind": kind,
         "title": f"Without “{word.text}”, the score {change} by {size:.3f}",

@@ -20,15 +20,18 @@ def loss_fields() -> dict[str, tuple[str, list[Field]]]:
     described = {}
     for name, kind in LOSSES.items():
         purpose = (inspect.getdoc(kind) or "").partition("\n")[0]
-        described[name] = (purpose, [weight, *_settings(kind, help_of(kind))])
+        settings = _settings(kind, help_of(kind))
+        described[name] = (purpose, [weight, *settings])
     return described
 
 
 def _settings(kind: type, help_texts: Mapping[str, str]) -> Iterator[Field]:
     hints = get_type_hints(kind)
     for setting in fields(kind):
-        choices = [choice for choice in get_args(hints[setting.name]) if isinstance(choice, str)]
-        yield Field(setting.name, setting.default, help_texts[setting.name], tuple(choices))
+        name = setting.name
+        arguments = get_args(hints[name])
+        choices = tuple(choice for choice in arguments if isinstance(choice, str))
+        yield Field(name, setting.default, help_texts[name], choices)
 
 
 def losses_view(losses: Mapping[str, FieldValues]) -> View:

@@ -113,8 +113,9 @@ def _progress_text(run: Run) -> str:
         return text
     if run.config is None or not status.step:
         return ""
-    epochs = run.config.batches.epochs
-    return f"epoch {status.epoch} of {epochs} · step {status.step:,} of {run.num_steps:,}"
+    epoch = f"epoch {status.epoch} of {run.config.batches.epochs}"
+    step = f"step {status.step:,} of {run.num_steps:,}"
+    return f"{epoch} · {step}"
 
 
 def finished_text(run: Run, rows: Rows) -> str:
@@ -153,24 +154,22 @@ def _best_epoch(config: TrainConfig, rows: Rows) -> BestEpoch | None:
 
 def facts(config: TrainConfig, rows: Rows) -> list[View]:
     """Return what a run is trained on and with, and its best epoch so far, as terms and texts without any path."""
+    dataset = config.dataset
     settings = config.objective.losses
     losses = [_loss_text(name, settings.get(name, {})) for name in loss_names(config)]
     text_of = {
-        "Data": NAME if config.dataset.is_world else Path(config.dataset.data).name,
+        "Data": NAME if dataset.is_world else Path(dataset.data).name,
         "Base": base_name(config),
         "Losses": ", ".join(losses),
         "Seed": str(config.run.seed),
     }
     best = _best_epoch(config, rows)
     if best is not None:
-        monitor = _title_of(config.validation.monitor)
-        text_of["Best epoch"] = f"{best.number:.0f} ({monitor} {best.value:.3g})"
+        metric = config.validation.monitor
+        titles = {key: title for key, title, _ in VALIDATION}
+        value = f"{titles.get(metric, metric)} {best.value:.3g}"
+        text_of["Best epoch"] = f"{best.number:.0f} ({value})"
     return [{"term": term, "text": text} for term, text in text_of.items()]
-
-
-def _title_of(metric: str) -> str:
-    titles = {key: title for key, title, _ in VALIDATION}
-    return titles.get(metric, metric)
 
 
 def base_name(config: TrainConfig) -> str:
@@ -236,7 +235,10 @@ def series(rows: Rows, key: str, along: str) -> Points:
         if key in row and along in row:
             value_at[row[along]] = row[key]
     points = sorted(value_at.items())
-    return points[:: -math.ceil(len(points) / MAX_POINTS) or -1][::-1]
+    step = max(1, math.ceil(len(points) / MAX_POINTS))
+    # From the first on, steps of this size reach the last.
+    first = (len(points) - 1) % step
+    return points[first::step]
 
 
 def comparable(runs: Sequence[Run], run: Run | None) -> Choices:

@@ -178,5 +178,6 @@ def _navigation(docs: Documentation, current: str) -> str:
     links = []
     for name, title in docs.titles.items():
         mark = " aria-current=page" if name == current else ""
-        links.append(f'<a href="{name}"{mark}>{html.escape(title)}</a>')
+        text = html.escape(title)
+        links.append(f'<a href="{name}"{mark}>{text}</a>')
     return "".join(links)

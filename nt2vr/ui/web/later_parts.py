@@ -98,8 +98,8 @@ class FirstView:
             triggers |= _triggers(events[number])
         for number, event in events.items():
             is_alike = bool(triggers & _triggers(event))
-            follows = event.get("trigger_after") in numbers
-            if number != loaded_by and (is_alike or follows):
+            is_after = event.get("trigger_after") in numbers
+            if number != loaded_by and (is_alike or is_after):
                 numbers.add(number)
         return {
             "render_id": part._id,
@@ -131,12 +131,13 @@ class FirstView:
         touched = {number for number, _ in targets}
         touched.update(event["inputs"], event["outputs"], event["show_progress_on"] or ())
         parts = {self._part_of.get(number) for number in touched}
-        before = event.get("trigger_after")
+        before: Any = event.get("trigger_after")
         parts.add(self._part_of_event.get(before))
         parts.discard(None)
         if not parts:
             return None
-        if len(parts) > 1 or any(name == "load" for _, name in targets):
+        is_on_load = any(name == "load" for _, name in targets)
+        if is_on_load or len(parts) > 1:
             raise ValueError(f"Event {event['api_name']} needs content that may not be there.")
         return parts.pop()
 

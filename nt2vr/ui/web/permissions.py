@@ -82,7 +82,8 @@ class Permissions:
     @property
     def cookie(self) -> str:
         """Name of the cookie that holds the token; each app on a host has its own."""
-        return f"nt2vr-owner-{hashlib.sha256(self.token.encode()).hexdigest()[:8]}"
+        digest = hashlib.sha256(self.token.encode()).hexdigest()
+        return f"nt2vr-owner-{digest[:8]}"
 
     def may(self, action: str, visitor: Visitor) -> bool:
         """Return whether a visitor may perform an action."""

@@ -95,7 +95,8 @@ class RequestChecks:
 
         In an invisible one of another site, two clicks would delete a library.
         """
-        ancestors = ["'self'", *(f"{name}:*" for name in self.host_names if name != "*")]
+        ancestors = ["'self'"]
+        ancestors += [f"{name}:*" for name in self.host_names if name != "*"]
         if self.permissions.space_owner:
             ancestors += OF_SPACES
         return f"frame-ancestors {' '.join(ancestors)}"
@@ -187,7 +188,8 @@ class RequestChecks:
             )
         parameters = request.query_params.multi_items()
         rest = [(key, value) for key, value in parameters if key != "token"]
-        answer = RedirectResponse(URL(f"?{urlencode(rest)}" if rest else "."), 303)
+        address = f"?{urlencode(rest)}" if rest else "."
+        answer = RedirectResponse(URL(address), 303)
         answer.set_cookie(
             self.permissions.cookie,
             token,
