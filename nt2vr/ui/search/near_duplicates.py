@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import count
 
 from nt2vr.search.answers import Ranking
 from nt2vr.search.exclusion import Vectors
@@ -46,8 +47,7 @@ def _rank_different(ranking: Ranking, vectors: Vectors, k: int) -> tuple[list[Hi
 
     # All other clips follow, in their order.
     other_ranks = set(ranking.ranks.values()) - new_ranks.keys()
-    for rank, old_rank in enumerate(sorted(other_ranks), len(different) + 1):
-        new_ranks[old_rank] = rank
+    new_ranks |= zip(sorted(other_ranks), count(len(different) + 1), strict=False)
     return list(different.values()), new_ranks
 
 

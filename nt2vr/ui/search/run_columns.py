@@ -62,22 +62,25 @@ def story(rankings: RankingsByEpoch, epoch: int, answer: Answer, newest: int) ->
         rankings: by epoch; 0 is the base.
         newest: the last epoch so far. What an earlier one misses is missed "for now".
     """
+    query = answer.query
     so_far = _until(epoch, rankings)
-    if not answer.query.unwanted or not _is_judged(so_far, answer):
+    if not query.unwanted or not _is_judged(so_far, answer):
         return {}
 
     violations = [ranking.counts["violation"] for ranking in so_far]
     # Epochs in a row with the same count are told once.
-    counts = [count for count, _ in groupby(violations)]
+    first, *later = [count for count, _ in groupby(violations)]
+    total = len(so_far[0].hits)
+    unwanted = " or ".join(query.unwanted)
     latest = so_far[-1]
     is_good = grade(latest.counts["right"], len(latest.hits)) == "good"
     has_improved = violations[-1] < violations[0]
     return {
-        "first": _first_count(counts[0], len(so_far[0].hits), answer),
-        "gap": len(counts) > LATEST + 1,
-        "later": counts[1:][-LATEST:],
+        "first": f"{first} of {total} show “{unwanted}”{source_text(answer)}",
+        "gap": len(later) > LATEST,
+        "later": later[-LATEST:],
         "kind": "good" if is_good and has_improved else "",
-        "misses": _lost(latest, answer.query, goes_on=epoch < newest),
+        "misses": _lost(latest, query, goes_on=epoch < newest),
     }
 
 
@@ -85,11 +88,6 @@ def _until(epoch: int, rankings: RankingsByEpoch) -> list[Ranking]:
     """Return the rankings that have hits, up to an epoch and in order."""
     so_far = [rankings[number] for number in sorted(rankings) if number <= epoch]
     return [ranking for ranking in so_far if ranking.hits]
-
-
-def _first_count(count: int, total: int, answer: Answer) -> str:
-    unwanted = " or ".join(answer.query.unwanted)
-    return f"{count} of {total} show “{unwanted}”{source_text(answer)}"
 
 
 def _is_judged(rankings: Sequence[Ranking], answer: Answer) -> bool:
