@@ -141,9 +141,7 @@ class SearchState:
             values[STRENGTH_PARAMETERS[strategy]] = str(strength)
         for name in ("gallery", *TEXT_PARAMETERS):
             values[name] = getattr(self, name)
-        gallery = self.gallery
-        clips_here = [reference for reference in self.references if reference.gallery == gallery]
-        values |= _write_references(clips_here)
+        values |= _write_references(self.references, self.gallery)
         used = {name: value for name, value in values.items() if value}
         return {"q": self.q, "systems": "|".join(self.systems), "k": str(self.k), **used}
 
@@ -209,9 +207,12 @@ def _read_list(link: Link, name: str) -> list[str]:
     return link.get(name, "").split("|", MAX_REFERENCES)[:MAX_REFERENCES]
 
 
-def _write_references(references: Sequence[Chosen]) -> dict[str, str]:
-    """Write the clips among references as `_read_references` reads them."""
-    clips = [reference for reference in references if reference.clip]
+def _write_references(references: Sequence[Chosen], gallery: str) -> dict[str, str]:
+    """Write the clips of a gallery among references as `_read_references` reads them."""
+    clips = []
+    for reference in references:
+        if reference.clip and reference.gallery == gallery:
+            clips.append(reference)
     clips.sort(key=lambda reference: not reference.wanted)
     return {
         "like": "|".join(reference.clip for reference in clips if reference.wanted),
