@@ -56,7 +56,8 @@ def atomic_folder(folder: Path) -> Iterator[Path]:
 
 def _partial(path: Path, stem: str, suffix: str = "") -> Path:
     """Return a hidden path next to another, which only this thread writes."""
-    return path.with_name(f".{stem}.{os.getpid()}.{get_native_id()}.partial{suffix}")
+    writer = f"{os.getpid()}.{get_native_id()}"
+    return path.with_name(f".{stem}.{writer}.partial{suffix}")
 
 
 def write_json(path: Path, data: Any, indent: int | None = None) -> None:
@@ -80,8 +81,9 @@ class SafeCsv:
 
 
 def _without_formula(cell: object) -> object:
-    if isinstance(cell, str) and normalize("NFKC", cell[:1]) in FORMULAS:
-        return f"'{cell}"
+    if isinstance(cell, str):
+        first = normalize("NFKC", cell[:1])
+        return f"'{cell}" if first in FORMULAS else cell
     return cell
 
 
@@ -130,10 +132,9 @@ def stamp(*paths: Path) -> tuple[object, ...]:
     for path in paths:
         try:
             status = path.stat()
+            stamps.append((status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns))
         except OSError:
             stamps.append(None)
-            continue
-        stamps.append((status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns))
     return tuple(stamps)
 
 
@@ -190,7 +191,8 @@ def has_free_files(folder: Path, count: int) -> bool:
 
 
 def _existing(folder: Path) -> Path:
-    return next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    candidates = (folder, *folder.absolute().parents)
+    return next(path for path in candidates if path.exists())
 
 
 def expanded(path: str | Path) -> Path:
@@ -198,8 +200,9 @@ def expanded(path: str | Path) -> Path:
     try:
         return Path(path).expanduser()
     except RuntimeError:
-        problem = "is in the home folder of an unknown user. Write the whole path."
-        raise ConfigError(f"{quoted(str(path))} {problem}") from None
+        raise ConfigError(
+            f"{quoted(str(path))} is in the home folder of an unknown user. Write the whole path."
+        ) from None
 
 
 def check_free(folder: Path, num_bytes: float, doing: str) -> None:
@@ -226,6 +229,5 @@ def size_text(num_bytes: float) -> str:
 def check_writable(folder: Path) -> None:
     """Refuse an output folder before the work whose results would be lost."""
     existing = _existing(folder)
-    is_writable = existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)
-    if not is_writable:
+    if not (existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)):
         raise ConfigError(f"{folder} cannot be written to. Name another folder.")

@@ -41,30 +41,24 @@ def table(
 ) -> Markup:
     title = Markup("")
     if caption:
-        template = Markup('<caption style="text-align:left;font-weight:600">{}</caption>')
-        title = template.format(caption)
+        title = Markup('<caption style="text-align:left;font-weight:600">{}</caption>')
     head = _table_row("th", headers)
-    body = Markup("")
-    for cells in rows:
-        body += _table_row("td", cells)
-    return Markup("<table>{}<thead>{}</thead><tbody>{}</tbody></table>").format(title, head, body)
+    body = joined(_table_row("td", cells) for cells in rows)
+    return Markup("<table>{}<thead>{}</thead><tbody>{}</tbody></table>").format(
+        title.format(caption), head, body
+    )
 
 
 def _table_row(tag: str, cells: Iterable[object]) -> Markup:
     template = Markup(f"<{tag} style='{CELL_STYLE}'>{{}}</{tag}>")
-    row = Markup("")
-    for cell in cells:
-        row += template.format(cell)
-    return Markup("<tr>{}</tr>").format(row)
+    return Markup("<tr>{}</tr>").format(joined(map(template.format, cells)))
 
 
 def parts_html(sentence: str, wanted: Sequence[str], unwanted: Sequence[str]) -> Markup:
     """Show a query, and after it what is wanted and what is not."""
     html = [Markup("<b>{}</b>").format(sentence)]
-    for part in wanted:
-        html.append(_coloured(part, "right"))
-    for part in unwanted:
-        html.append(_coloured(f"not {part}", "violation"))
+    html += [_coloured(part, "right") for part in wanted]
+    html += [_coloured(f"not {part}", "violation") for part in unwanted]
     return Markup("<p>{}</p>").format(Markup(" · ").join(html))
 
 
@@ -88,16 +82,18 @@ def hits_html(
     """
     rows: list[tuple[object, ...]] = []
     for hit in hits[:SHOWN]:
+        rank = hit["rank"]
+        video_id = hit["video_id"]
         picture = ""
-        if thumbnail is not None and hit["rank"] <= pictures:
-            picture = _picture(hit["video_id"], thumbnail(hit["video_id"]))
+        if thumbnail is not None and rank <= pictures:
+            picture = _picture(video_id, thumbnail(video_id))
         score = f"{hit['score']:.3f}"
-        rows.append((hit["rank"], picture, hit["video_id"], score, _verdict(hit["verdict"])))
+        rows.append((rank, picture, video_id, score, _verdict(hit["verdict"])))
     hits_table = table(("", "", "clip", "score", ""), rows, system)
     num_unlisted = len(hits) - len(rows)
-    if not num_unlisted:
-        return hits_table
-    return hits_table + Markup("<p>and {:,} more</p>").format(num_unlisted)
+    if num_unlisted:
+        hits_table += Markup("<p>and {:,} more</p>").format(num_unlisted)
+    return hits_table
 
 
 def _picture(name: str, jpeg: bytes | None) -> str:
@@ -117,9 +113,7 @@ def _verdict(verdict: str | None) -> str:
 
 def side_by_side(head: Markup, columns: Iterable[Markup]) -> Markup:
     template = Markup('<td style="vertical-align:top">{}</td>')
-    cells = Markup("")
-    for column in columns:
-        cells += template.format(column)
+    cells = joined(map(template.format, columns))
     return Markup("<div>{}<table><tbody><tr>{}</tr></tbody></table></div>").format(head, cells)
 
 
@@ -128,9 +122,7 @@ def curve(title: str, along: str, points: Points) -> Markup:
     xs, ys = zip(*points, strict=True)
     across = _pixels(xs, CURVE_WIDTH)
     up = _pixels(ys, CURVE_HEIGHT)
-    line = []
-    for x, y in zip(across, up, strict=True):
-        line.append(f"{x:.1f},{CURVE_HEIGHT - y:.1f}")
+    line = [f"{x:.1f},{CURVE_HEIGHT - y:.1f}" for x, y in zip(across, up, strict=True)]
     svg = Markup(
         '<svg width="{0}" height="{1}" role="img" aria-label="{2}" style="border:1px solid #8884">'
         '<polyline points="{3}" fill="none" stroke="#4f46e5" stroke-width="2"/></svg>'
@@ -139,8 +131,9 @@ def curve(title: str, along: str, points: Points) -> Markup:
         '<figure style="display:inline-block;margin:4px"><figcaption>{}</figcaption>{}'
         "<div>{}</div></figure>"
     )
-    ends = f"{along} {xs[0]:g} to {xs[-1]:g}, {min(ys):.3g} to {max(ys):.3g}"
-    return figure.format(f"{title}: {ys[-1]:.3g}", svg, ends)
+    ends = f"{along} {xs[0]:g} to {xs[-1]:g}"
+    extremes = f"{min(ys):.3g} to {max(ys):.3g}"
+    return figure.format(f"{title}: {ys[-1]:.3g}", svg, f"{ends}, {extremes}")
 
 
 def _pixels(values: Sequence[float], size: int) -> list[float]:
@@ -148,8 +141,5 @@ def _pixels(values: Sequence[float], size: int) -> list[float]:
     smallest = min(values)
     value_range = max(max(values) - smallest, 1e-9)
     inner_size = size - 2 * CURVE_MARGIN
-    pixels = []
-    for value in values:
-        share = (value - smallest) / value_range
-        pixels.append(CURVE_MARGIN + share * inner_size)
-    return pixels
+    shares = [(value - smallest) / value_range for value in values]
+    return [CURVE_MARGIN + share * inner_size for share in shares]

@@ -69,13 +69,12 @@ class Training:
         rows = self.metrics
         config = self.config
         loss_names = list(config.objective.losses)
-        parts = [table((), (), f"{config.encoder.name}: {self.state} ({self.folder})")]
+        caption = f"{config.encoder.name}: {self.state} ({self.folder})"
+        parts = [table((), (), caption)]
         for name in [config.validation.monitor, *loss_names]:
             along = "step" if name in loss_names else "epoch"
-            points: list[tuple[float, float]] = []
-            for row in rows:
-                if name in row and along in row:
-                    points.append((row[along], row[name]))
+            measured = [row for row in rows if name in row and along in row]
+            points = [(row[along], row[name]) for row in measured]
             if points:
                 parts.append(curve(name, along, points))
         return joined(parts)
@@ -160,9 +159,7 @@ def _folder(run: str | Path, runs: Path) -> Path:
     """Return the folder of a run, which is a name in the data folder or a path."""
     path = expanded(run)
     is_name = len(path.parts) == 1 and not path.is_absolute()
-    if is_name:
-        return runs / path
-    return path
+    return runs / path if is_name else path
 
 
 def _free_folder(runs: Path, name: str) -> Path:
@@ -185,9 +182,8 @@ def _train(plan: Plan, folder: Path) -> Training:
     """Train in this process, and return the run; a RunError if it failed."""
     run = RunFolder(folder)
     state = train_here(run, plan, folder.parent / FRAMES)
-    if state != "failed":
-        return Training(folder, state)
-    status = run.status()
-    if status is not None and status.error:
-        raise RunError(status.error)
-    raise RunError(f"The training in {folder} failed.")
+    if state == "failed":
+        status = run.status()
+        reason = status.error if status else None
+        raise RunError(reason or f"The training in {folder} failed.")
+    return Training(folder, state)

@@ -40,34 +40,37 @@ class AnswerView:
 
     def columns(self) -> View:
         """Show each system's clips, with the epochs of runs."""
-        state = self.search.state
+        search = self.search
+        state = search.state
+        answer = self.answer
+        searcher = self.searcher
         view_of = partial(
             columns_view,
-            video_of=self.searcher.video,
+            video_of=searcher.video,
             urls=partial(self.media.urls, state.gallery),
-            marked=self.search.marked,
-            flipped=self.search.flipped,
+            marked=search.marked,
+            flipped=search.flipped,
         )
-        view = view_of(self.answer) | beside(state.references, state.gallery, self.answer)
+        view = view_of(answer) | beside(state.references, state.gallery, answer)
         view["flight_key"] = key_of(state.q, state.gallery, state.references)
         key = key_of(replace(state, systems=()))
         run_columns = RunColumns(
-            self.answer,
+            answer,
             key,
-            self.searcher.models.entries(),
+            searcher.models.entries(),
             cache=self.learning.cache,
             view_of=view_of,
-            searcher=self.searcher,
-            plan=self.search.outcome.plan,
+            searcher=searcher,
+            plan=search.outcome.plan,
         )
         columns = run_columns.with_epochs(view["columns"])
         recorded = None
         if state.replay:
-            recorded = self.learning.recorded_column(self.answer, self.searcher, view_of)
+            recorded = self.learning.recorded_column(answer, searcher, view_of)
         if recorded is not None:
             # It stands next to the baseline.
             columns.insert(1, recorded)
-        return {**view, "columns": columns, "key": key, "q": self.answer.sentence}
+        return {**view, "columns": columns, "key": key, "q": answer.sentence}
 
     def understood(self, columns: View) -> View:
         """Show how the query was understood, what came of it, and what else can be asked.
@@ -76,15 +79,17 @@ class AnswerView:
             columns: as from `columns`.
         """
         state = self.search.state
-        picture = remark(self.searcher, self.answer, state.references)
+        answer = self.answer
+        searcher = self.searcher
+        picture = remark(searcher, answer, state.references)
         outcomes = headline(columns["columns"])
         # Only clips of the built-in world are known well enough to suggest other queries.
-        videos = self.searcher.gallery.videos
-        if state.references or self.searcher.is_library:
+        videos = searcher.gallery.videos
+        if state.references or searcher.is_library:
             videos = ()
         return {
-            **understood_view(self.answer, state, self.search.parsed, picture, outcomes),
-            **way_out_view(self.answer, videos, self.searcher.understand, self.searcher.video),
+            **understood_view(answer, state, self.search.parsed, picture, outcomes),
+            **way_out_view(answer, videos, searcher.understand, searcher.video),
             **self.learning.replay_offer(state.q, state.gallery),
             "may_train": self.permissions.may("train", self.visitor),
             **legends_view(columns),

@@ -45,8 +45,9 @@ class ClipPanel:
         ranks = [clip_score.rank for clip_score in answer.clip_scores(video_id)]
         columns = chosen_columns(event_text(event, "columns"), ranks)
         detail = self._enlarged(answer, video_id, request)
-        whys = explain(answer, video_id, self.galleries.live.encoder, columns)
-        video = self.galleries.searcher(answer.gallery).video(video_id)
+        galleries = self.galleries
+        whys = explain(answer, video_id, galleries.live.encoder, columns)
+        video = galleries.searcher(answer.gallery).video(video_id)
         return {**detail, "why": why_view(answer, columns, whys, video, detail)}
 
     def on_match(self, answer: Answer | None, event: gr.EventData, request: gr.Request) -> View:
@@ -62,7 +63,8 @@ class ClipPanel:
         if len(lines) >= MIN_LINES:
             systems = [ranking.system.name for ranking in answer.rankings]
             match = searcher.match(Reference(video_id=video_id), lines, systems)
-        return {**self._enlarged(answer, video_id, request), "match": match_view(lines, match)}
+        detail = self._enlarged(answer, video_id, request)
+        return {**detail, "match": match_view(lines, match)}
 
     def on_backwards(self, answer: Answer | None, event: gr.EventData, request: gr.Request) -> View:
         """Score the enlarged clip with its frames in reverse order; the browser plays it backwards."""

@@ -117,15 +117,13 @@ def frame_pictures(
         return []
     # In the built-in gallery, a clip plays as a whole.
     is_built_in = not video.content
-    is_short = video.end is not None and video.end - video.start <= MAX_SECONDS + SLACK_S
+    longest = MAX_SECONDS + SLACK_S
+    is_short = video.end is not None and video.end - video.start <= longest
     if is_built_in or is_short:
         return [{"src": urls["src"], "position": position} for position in positions]
     folder = _folder(urls)
-    pictures = []
-    for position in positions:
-        number = int(position * num_frames)
-        pictures.append({"still": f"{folder}/frame-{number}-of-{num_frames}.jpg"})
-    return pictures
+    numbers = [int(position * num_frames) for position in positions]
+    return [{"still": f"{folder}/frame-{number}-of-{num_frames}.jpg"} for number in numbers]
 
 
 def timeline_view(answer: Answer, video: Video, clips: Iterable[Video]) -> View:
@@ -146,13 +144,14 @@ def timeline_view(answer: Answer, video: Video, clips: Iterable[Video]) -> View:
     moments = []
     for window in windows:
         if window.video_id in on_bar:
-            duration = (window.end or length) - window.start
+            start = window.start
+            duration = (window.end or length) - start
             moments.append(
                 {
                     "id": window.video_id,
-                    "left": _percent(window.start, length),
+                    "left": _percent(start, length),
                     "width": _percent(duration, length),
-                    "text": times_text(window.start, window.end),
+                    "text": times_text(start, window.end),
                     "is_open": window == video,
                 }
             )

@@ -73,34 +73,26 @@ class _AnswerColumns:
     marked: Marked
     flipped: Answer | None
 
-    @property
-    def is_complete(self) -> bool:
-        """True if every clip has a verdict."""
-        return all(hit.verdict for ranking in self.answer.rankings for hit in ranking.hits)
-
     def column(self, ranking: Ranking, twin: Twin | None) -> View:
         """Show one system's hits, with what is said of them all."""
+        answer = self.answer
         system = ranking.system
         strategy = strategy_text(system, ranking.epoch)
-        answer_before = self.flipped if self.answer.denied else None
-        badge: View = {}
-        summary: View = {}
-        if self.answer.has_verdicts:
-            badge = badge_view(ranking, self.answer, self.is_complete)
-            summary = stage_summary(ranking, self.answer, self.is_complete)
+        answer_before = self.flipped if answer.denied else None
+        has_verdicts = answer.has_verdicts
         return {
             "name": short_name(system.model),
             "system": short_name(system.name),
             "meaning": f"Searches for {STRATEGIES[system.strategy].meaning}",
             "strategy": strategy,
             "about": "" if strategy else ranking.summary,
-            "twin": _twin_text(twin, ranking, self.answer),
+            "twin": _twin_text(twin, ranking, answer),
             "twin_link": ranking.explained_in,
-            "badge": badge,
-            "stage_summary": summary,
-            "outcome": outcome_view(ranking, self.answer, self.video_of, answer_before),
+            "badge": badge_view(ranking, answer) if has_verdicts else {},
+            "stage_summary": stage_summary(ranking, answer) if has_verdicts else {},
+            "outcome": outcome_view(ranking, answer, self.video_of, answer_before),
             **stays_view(ranking, self.flipped),
-            "note": " ".join(notes(ranking, self.answer, self.answer.has_verdicts)),
+            "note": " ".join(notes(ranking, answer, has_verdicts)),
             "hits": list(self._tiles(ranking)),
         }
 
@@ -130,27 +122,29 @@ class _AnswerColumns:
 
     def _tile(self, hit: Hit, ranking: Ranking) -> View:
         """Show one clip: its verdict, its rank in every column, and its movement."""
-        video = self.video_of(hit.video_id)
+        video_id = hit.video_id
+        answer = self.answer
+        video = self.video_of(video_id)
         verdict = hit.verdict or ""
-        text = verdict_text(self.answer, video, hit.verdict)
+        text = verdict_text(answer, video, hit.verdict)
         times = ""
         if hit.moments:
             times = times_text(hit.moments[0].start, hit.moments[-1].end)
         return {
-            "id": hit.video_id,
+            "id": video_id,
             **self.urls(video),
             "times": times,
-            "caption": next(iter(video.captions), hit.video_id),
+            "caption": next(iter(video.captions), video_id),
             "rank": hit.rank,
             "score": decimal(hit.score),
             "verdict": verdict,
             "mark": text.mark,
             "mark_meaning": text.meaning,
             "lacks": text.lacks,
-            "boxes": boxes_text(self.answer, video, verdict),
-            "ranks": json.dumps(self._ranks(hit.video_id)),
-            "is_relevant": hit.video_id in self.marked.video_ids,
-            **_movement(hit, self.answer.rankings[0], ranking),
+            "boxes": boxes_text(answer, video, verdict),
+            "ranks": json.dumps(self._ranks(video_id)),
+            "is_relevant": video_id in self.marked.video_ids,
+            **_movement(hit, answer.rankings[0], ranking),
             "spoken": f"Rank {hit.rank}, {text.spoken}" if text.spoken else f"Rank {hit.rank}",
         }
 
@@ -158,7 +152,8 @@ class _AnswerColumns:
         ranks = {}
         for ranking in self.answer.rankings:
             if video_id in ranking.ranks:
-                ranks[short_name(ranking.system.name)] = ranking.ranks[video_id]
+                name = short_name(ranking.system.name)
+                ranks[name] = ranking.ranks[video_id]
         return ranks
 
 
@@ -185,7 +180,9 @@ def _rankings_with_negation(answer: Answer, flipped: Answer | None) -> Sequence[
         return answer.rankings
     systems = [ranking.system for ranking in answer.rankings]
     flipped_systems = [ranking.system for ranking in flipped.rankings]
-    return flipped.rankings if flipped_systems == systems else answer.rankings
+    if flipped_systems != systems:
+        return answer.rankings
+    return flipped.rankings
 
 
 def _twin_text(twin: Twin | None, ranking: Ranking, answer: Answer) -> str:
@@ -206,7 +203,7 @@ def _twin_text(twin: Twin | None, ranking: Ranking, answer: Answer) -> str:
 def _announcement(column: View) -> str:
     """Announce a column to screen readers."""
     badge = column["badge"]
-    counts = [badge[name] for name in ("text", "violations") if badge.get(name)]
+    counts = list(filter(None, (badge.get("text"), badge.get("violations"))))
     if not counts:
         num_hits = sum("folded_into" not in tile for tile in column["hits"])
         counts = [f"{num_hits} results"]
@@ -216,9 +213,8 @@ def _announcement(column: View) -> str:
 def strategy_text(system: System, epoch: int | None) -> str:
     """Name a system's strategy, unless it is the sentence as typed, and for a run the epoch that answered."""
     strategy = system.name.removeprefix(system.model).strip()
-    if not epoch:
-        return strategy
-    return f"epoch {epoch} · {strategy}" if strategy else f"epoch {epoch}"
+    epoch_text = f"epoch {epoch}" if epoch else ""
+    return " · ".join(filter(None, (epoch_text, strategy)))
 
 
 def _movement(hit: Hit, first: Ranking, ranking: Ranking) -> View:

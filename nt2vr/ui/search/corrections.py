@@ -18,11 +18,10 @@ MAX_MOVES_CHARS = 300_000
 
 def corrected(text: str, wanted: str, unwanted: str) -> Query:
     """Return a query whose parts a person has corrected."""
-    wanted = wanted.strip()
-    unwanted_parts = [part.strip() for part in unwanted.split(",")]
+    unwanted_parts = map(str.strip, unwanted.split(","))
     return Query(
         text,
-        wanted=(wanted,) if wanted else (),
+        wanted=tuple(filter(None, [wanted.strip()])),
         unwanted=tuple(filter(None, unwanted_parts)),
     )
 
@@ -45,11 +44,11 @@ def with_corrections(
     """
     parsed = understand(state.q, bool(state.references))
     query = parsed
-    if state.parts and state.parts != write_parts(**part_texts(parsed)):
+    if state.parts == write_parts(**part_texts(parsed)):
+        state = replace(state, parts="")
+    if state.parts:
         wanted, _, unwanted = state.parts.partition("|")
         query = corrected(state.q, wanted, unwanted)
-    else:
-        state = replace(state, parts="")
     if not query.unwanted:
         state = replace(state, flip="")
     return state, query, parsed
@@ -65,11 +64,13 @@ def sliders_view(answer: Answer, state: SearchState) -> list[View]:
 
     sliders: list[View] = []
     for strategy, strength in STRENGTHS.items():
-        if strategy in used:
-            sliders.append({"visible": True, "value": used[strategy]})
-        else:
-            value = state.strengths.get(strategy, strength.default)
-            sliders.append({"visible": "hidden", "value": value})
+        unused = state.strengths.get(strategy, strength.default)
+        sliders.append(
+            {
+                "visible": True if strategy in used else "hidden",
+                "value": used.get(strategy, unused),
+            }
+        )
     return sliders
 
 
@@ -91,15 +92,18 @@ def _moves(query: Query) -> View:
     words = wanted.split()
     parts = query.unwanted
     moves: View = {"wanted": [], "unwanted": []}
-    if (len(words) + len(parts)) * (len(wanted) + len(texts["unwanted"])) > MAX_MOVES_CHARS:
+    num_moves = len(words) + len(parts)
+    chars_per_move = len(wanted) + len(texts["unwanted"])
+    if num_moves * chars_per_move > MAX_MOVES_CHARS:
         return moves
 
     for number, word in enumerate(words):
-        remaining = " ".join(words[:number] + words[number + 1 :])
-        moves["wanted"].append(_move(word, remaining, (*parts, word)))
+        rest = words[:number] + words[number + 1 :]
+        moves["wanted"].append(_move(word, " ".join(rest), (*parts, word)))
     for number, part in enumerate(parts):
+        other_parts = parts[:number] + parts[number + 1 :]
         joined = " and ".join(filter(None, (wanted, part)))
-        moves["unwanted"].append(_move(part, joined, parts[:number] + parts[number + 1 :]))
+        moves["unwanted"].append(_move(part, joined, other_parts))
     return moves
 
 
@@ -117,14 +121,15 @@ def with_spans(query: Query, parsed: Query) -> Query:
 
 def _spans_of(part: str, text: str) -> list[Span]:
     """Return where a text has a part: the last such phrase, otherwise all of its words but articles."""
+    part_words = [word.lower() for word in WORD.findall(part)]
+    if not part_words:
+        return []
     matches = list(WORD.finditer(text))
     words = [match[0].lower() for match in matches]
-    part_words = [word.lower() for word in WORD.findall(part)]
     count = len(part_words)
-    if not count:
-        return []
     for first in range(len(words) - count, -1, -1):
+        phrase = matches[first : first + count]
         if words[first : first + count] == part_words:
-            return [Span(matches[first].start(), matches[first + count - 1].end())]
+            return [Span(phrase[0].start(), phrase[-1].end())]
     content_words = {*part_words} - ARTICLES
     return [Span(*match.span()) for match in matches if match[0].lower() in content_words]

@@ -66,26 +66,29 @@ def examples_view(searcher: Searcher) -> View:
     """Offer queries for a gallery, and those that "Surprise me" draws from: stories in the built-in one."""
     if not searcher.is_library:
         return {"examples": list(EXAMPLES), "surprises": story_queries(), "is_library": False}
-    captions = list(islice(_captions(searcher.gallery), MAX_DRAWN))
-    return {"examples": own_examples(searcher.gallery), "surprises": captions, "is_library": True}
+    gallery = searcher.gallery
+    surprises = _captions(gallery, MAX_DRAWN)
+    return {"examples": own_examples(gallery), "surprises": surprises, "is_library": True}
 
 
 def own_examples(gallery: Gallery) -> list[str]:
     """Return queries for a library: captions, one of them negated, or what its files are called, or general ones."""
-    captions = list(islice(_captions(gallery), MAX_OWN))
+    captions = _captions(gallery, MAX_OWN)
     if not captions:
         names = dict.fromkeys(_file_names(gallery))
         return [*islice(names, MAX_OWN - 2), *GENERIC][:MAX_OWN]
+    first, *later = captions
     negated = (changed(caption, "negate", ()) for caption in captions)
     first_negated = next(filter(None, negated), "")
-    examples = [captions[0], first_negated, *captions[1 : MAX_OWN - 1]]
-    return [example for example in examples if example]
+    examples = (first, first_negated, *later[: MAX_OWN - 2])
+    return list(filter(None, examples))
 
 
-def _captions(gallery: Gallery) -> Iterator[str]:
-    """Yield captions that are short enough, one of a clip."""
-    texts = (min(video.captions, key=len) for video in _spread(gallery) if video.captions)
-    return iter(dict.fromkeys(text for text in texts if len(text) <= MAX_CHARS))
+def _captions(gallery: Gallery, most: int) -> list[str]:
+    """Return captions that are short enough, one of a clip."""
+    texts = [min(video.captions, key=len) for video in _spread(gallery) if video.captions]
+    captions = dict.fromkeys(text for text in texts if len(text) <= MAX_CHARS)
+    return list(captions)[:most]
 
 
 def _file_names(gallery: Gallery) -> Iterator[str]:

@@ -1,6 +1,8 @@
 """What a query excludes, in the words of the sentence: "no cats, dogs or birds"."""
 
 import re
+from bisect import bisect_right
+from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -12,10 +14,10 @@ from nt2vr.negation.parse.tokens import normalised
 from nt2vr.ui.view import View
 
 # The start of a word, before a cue within it: "ca" of "can't".
-LETTERS = re.compile(r"[^\W\d_]*$")
+LETTERS = re.compile(r"[^\W\d_]*\Z")
 # A helping verb before a cue: "does" of "does not".
 HELPER = re.compile(
-    r"(?:\b(?:do|does|did|can|could|will|would|should|must|may|might) )?$", re.IGNORECASE
+    r"(?:\b(?:do|does|did|can|could|will|would|should|must|may|might) )?\Z", re.IGNORECASE
 )
 # Words between a cue and what it denies: "want to see" of "don't want to see rain".
 BETWEEN = re.compile(r"(?: [\w']+){0,5} ")
@@ -27,9 +29,10 @@ FLIPS = ("Search without the negation (0)", "Put the negation back (0)")
 
 
 class _ScopedCue(NamedTuple):
-    """A cue and the phrases that it denies, of which there is at least one."""
+    """A cue, also as typed, and the phrases that it denies, of which there is at least one."""
 
     cue: Span
+    typed: str
     scopes: list[Span]
 
 
@@ -55,11 +58,10 @@ def excluded_view(query: Query, parsed: Query, is_flipped: bool) -> list[View]:
 
     pieces: list[View] = []
     scoped_cues = _scoped_cues(query)
-    cue_texts = [_cue_text(query.text, scoped_cue.cue) for scoped_cue in scoped_cues]
-    for number, scoped_cue in enumerate(scoped_cues):
-        cue, things = _spoken(query.text, scoped_cue, cue_texts[number])
+    for number, scoped_cue in enumerate(scoped_cues, 1):
+        cue, things = _spoken(query.text, scoped_cue)
         pieces.append({"cue": cue, **flip_view(is_flipped)})
-        pieces.append({"text": _joined(things, cue_texts[number + 1 :])})
+        pieces.append({"text": _joined(things, scoped_cues[number:])})
     return pieces
 
 
@@ -83,16 +85,18 @@ def _scoped_cues(query: Query) -> list[_ScopedCue]:
     The first cue has those before it, too. A cue without any takes over the last scope of the cue
     before, if that keeps one.
     """
+    cue_starts = [cue.start for cue in query.cues]
+    scopes_by_cue: list[list[Span]] = [[] for _ in query.cues]
+    for scope in query.scopes:
+        num_begun = bisect_right(cue_starts, scope.start)
+        scopes_by_cue[max(num_begun - 1, 0)].append(scope)
+
     scoped_cues: list[_ScopedCue] = []
-    starts_of_next = [cue.start for cue in query.cues[1:]]
-    for cue, end in zip(query.cues, [*starts_of_next, len(query.text) + 1], strict=True):
-        scopes = [scope for scope in query.scopes if cue.start <= scope.start < end]
-        if not scoped_cues:
-            scopes = [scope for scope in query.scopes if scope.start < cue.start] + scopes
-        elif not scopes and len(scoped_cues[-1].scopes) > 1:
-            scopes = [scoped_cues[-1].scopes.pop()]
+    for cue, scopes in zip(query.cues, scopes_by_cue, strict=True):
+        if not scopes and scoped_cues and len(scoped_cues[-1].scopes) > 1:
+            scopes.append(scoped_cues[-1].scopes.pop())
         if scopes:
-            scoped_cues.append(_ScopedCue(cue, scopes))
+            scoped_cues.append(_ScopedCue(cue, _cue_text(query.text, cue), scopes))
     return scoped_cues
 
 
@@ -103,59 +107,61 @@ def _typed_cues() -> frozenset[str]:
 
 def _cue_text(text: str, cue: Span) -> str:
     """Return a cue as typed: "can't" for "n't"; marks and words of remarks become "no"."""
-    words = " ".join(map(normalised, text[cue.start : cue.end].split()))
+    cue_text = text[cue.start : cue.end]
+    words = " ".join(map(normalised, cue_text.split()))
     is_typed = words in _typed_cues() or words.endswith((" yet to", "n't", " not"))
     if not is_typed or not words[0].isalpha():
         return "no"
     pattern = HELPER if words == "not" else LETTERS
-    before = pattern.search(text, 0, cue.start)
-    start = before.start() if before else cue.start
-    return text[start : cue.end]
+    start_of_cue, *_ = pattern.findall(text, 0, cue.start)
+    return f"{start_of_cue}{cue_text}"
 
 
-def _spoken(text: str, scoped_cue: _ScopedCue, cue_text: str) -> _Spoken:
+def _spoken(text: str, scoped_cue: _ScopedCue) -> _Spoken:
     """Return a cue and the things that it denies, as one would say them: "no" and "ladder"."""
-    spoken = _said_in_order(text, scoped_cue, cue_text)
+    spoken = _said_in_order(text, scoped_cue)
     if not spoken.things:
         return spoken
 
-    first, *others = spoken.things
-    if spoken.cue in ("no", "not") and is_only_verb(first.partition(" ")[0]):
+    first, *later = spoken.things
+    first_word = first.partition(" ")[0]
+    if spoken.cue in ("no", "not") and is_only_verb(first_word):
         # "cat not eat" is "not eating".
-        return _Spoken("not", [inflect_phrase(first, "VBG"), *others])
+        return _Spoken("not", [inflect_phrase(first, "VBG"), *later])
     # A mark before an action is "not"; a typed "no training wheels" stays as it is.
-    cue = scoped_cue.cue
-    is_mark = spoken.cue == "no" and text[cue.start : cue.end].lower() != "no"
+    start, end = scoped_cue.cue
+    is_mark = spoken.cue == "no" and text[start:end].lower() != "no"
     if is_mark and ACTION_OR_PLACE.match(first):
-        return _Spoken("not", spoken.things)
+        return spoken._replace(cue="not")
     return spoken
 
 
-def _said_in_order(text: str, scoped_cue: _ScopedCue, cue_text: str) -> _Spoken:
+def _said_in_order(text: str, scoped_cue: _ScopedCue) -> _Spoken:
     """Return a cue and the things that it denies, in words that may follow it."""
-    cue, scopes = scoped_cue
-    first = scopes[0]
-    things = [text[scope.start : scope.end] for scope in scopes]
-    if first.start < cue.start:
+    cue, typed, scopes = scoped_cue
+    first_scope = scopes[0]
+    first, *later = [text[start:end] for start, end in scopes]
+    if first_scope.start < cue.start:
         # "a ladder is not involved" is "no ladder".
-        return _Spoken("no", [DETERMINER.sub("", thing) for thing in things])
-    if first.start == cue.start:
+        return _Spoken("no", [DETERMINER.sub("", thing) for thing in (first, *later)])
+    if first_scope.start == cue.start:
         # The cue is a part of "hatless", "nobody", and "nothing on the counter".
-        rest = text[cue.end : first.end].strip()
-        return _Spoken(cue_text, [rest, *things[1:]] if rest else things[1:])
+        first = text[cue.end : first_scope.end].strip()
+        return _Spoken(typed, [first, *later] if first else later)
 
-    between = text[cue.end : first.start]
-    if cue_text != "no" and BETWEEN.fullmatch(between):
-        things[0] = f"{between.strip()} {things[0]}".strip()
-    return _Spoken(cue_text, things)
+    between = text[cue.end : first_scope.start]
+    if typed != "no" and BETWEEN.fullmatch(between):
+        first = f"{between}{first}".strip()
+    return _Spoken(typed, [first, *later])
 
 
-def _joined(things: list[str], later_cues: list[str]) -> str:
+def _joined(things: Sequence[str], later_cues: Sequence[_ScopedCue]) -> str:
     """List the things that a cue denies, with "and" or a comma before the next cue."""
-    if later_cues and later_cues[0].lower() == "nor":
+    if later_cues and later_cues[0].typed.lower() == "nor":
         return ", ".join(things).strip()
     text = listed(*things, joint="or")
-    if not later_cues:
-        return text.strip()
-    joint = " and" if len(later_cues) == 1 else ","
-    return f"{text}{joint}".strip()
+    if len(later_cues) == 1:
+        text += " and"
+    elif later_cues:
+        text += ","
+    return text.strip()

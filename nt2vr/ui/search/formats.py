@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from nt2vr.ui.view import Choices
 
+MINUS = "\N{MINUS SIGN}"
 # The date and time in the name of a run.
 RUN_DATE = re.compile(r"-\d{4}(0[1-9]|1[0-2])(\d{2})-(\d{2})(\d{2})\d{2}(?=$|[ -])")
 # What a run is called that the page starts, with its base, and in the preset.
@@ -16,7 +17,7 @@ LEARNS_NOT = re.compile(
 
 def decimal(value: float) -> str:
     """Write a score in three digits, with a minus sign rather than a hyphen."""
-    return f"{value:.3f}".replace("-", "\N{MINUS SIGN}")
+    return f"{value:.3f}".replace("-", MINUS)
 
 
 def score_text(score: float | None) -> str:
@@ -28,26 +29,25 @@ def signed(value: float) -> str:
     """Write a number with its sign; 0 has none."""
     if abs(value) < 0.0005:
         return "0"
-    return f"+{decimal(value)}" if value > 0 else decimal(value)
+    return f"{value:+.3f}".replace("-", MINUS)
 
 
 def short_name(name: str) -> str:
     """Write names of runs and their systems to be read: "bnl-20261122-212355" as "bnl (22 Nov 21:23)"."""
-    date = RUN_DATE.search(name)
-    if date is None:
+    if not RUN_DATE.search(name):
         return name
-    month, day, hour, minute = date.groups()
-    run = run_title(name[: date.start()])
-    return f"{run} ({int(day)} {month_abbr[int(month)]} {hour}:{minute}){name[date.end() :]}"
+    run, month, day, hour, minute, rest = RUN_DATE.split(name, maxsplit=1)
+    date = f"{int(day)} {month_abbr[int(month)]} {hour}:{minute}"
+    return f"{run_title(run)} ({date}){rest}"
 
 
 def run_title(name: str) -> str:
     """Write a run's name, or its folder's without the date: "clip-learns-not" as "CLIP, learning “not”"."""
     learns_not = LEARNS_NOT.fullmatch(name)
-    if learns_not is not None:
-        number = f" {learns_not[2]}" if learns_not[2] else ""
-        return f"{run_title(learns_not[1] or 'CLIP')}, learning “not”{number}"
-    return re.sub(r"^clip(?=$|-)", "CLIP", name)
+    if learns_not is None:
+        return re.sub(r"^clip(?=$|-)", "CLIP", name)
+    base, number = learns_not.groups(default="")
+    return f"{run_title(base or 'CLIP')}, learning “not” {number}".rstrip()
 
 
 def system_choices(names: Sequence[str]) -> Choices:

@@ -7,7 +7,7 @@ from nt2vr.errors import counted
 from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Ranking
-from nt2vr.ui.search.tally import grade, share_text
+from nt2vr.ui.search.tally import grade, share_text, source_text
 from nt2vr.ui.view import View
 from nt2vr.world.part_words import NUMBERS
 from nt2vr.world.query_claims import read_query
@@ -21,10 +21,12 @@ def headline(columns: Sequence[View]) -> list[View]:
     """Say what the first and the last column made of a query, each with a `kind`; runs do not count."""
     columns_of_models = [column for column in columns if "run" not in column]
     sentences = []
-    for column in columns_of_models[:1] + columns_of_models[1:][-1:]:
+    first_and_last = columns_of_models[:1] + columns_of_models[1:][-1:]
+    for column in first_and_last:
         outcome = column["outcome"]
         if outcome:
-            sentences.append({**outcome, "text": f"{column['system']} {outcome['text']}"})
+            text = f"{column['system']} {outcome['text']}"
+            sentences.append({**outcome, "text": text})
     return sentences
 
 
@@ -48,37 +50,44 @@ def _change_view(ranking: Ranking, before: Answer) -> View:
     """Say how many clips changed when the negation was taken away; the fewer, the worse is the model."""
     total = len(ranking.hits)
     num_changed = total - _num_stayed(ranking, before)
+    text = f"changes {num_changed} of {total}."
     if not num_changed:
-        return {"kind": "bad", "text": f"gives the same {counted(total, 'clip')}."}
-    changed = f"{num_changed} of {total}" if num_changed < total else f"all {total}"
-    return {"kind": grade(num_changed, total), "text": f"changes {changed}."}
+        text = f"gives the same {counted(total, 'clip')}."
+    elif num_changed == total:
+        text = f"changes all {total}."
+    return {"kind": grade(num_changed, total), "text": text}
 
 
 def _verdicts_view(ranking: Ranking, answer: Answer, video_of: VideoOf) -> View:
     """Sum the verdicts of a column up, and what most of its clips lack."""
+    query = answer.query
     total = len(ranking.hits)
     right = ranking.counts["right"]
     violations = ranking.counts["violation"]
-    source = f" by {answer.judged_by}" if answer.judged_by else ""
+    source = source_text(answer)
     is_judged = bool(source) or sum(ranking.counts.values()) == total
-    lost = _lost(ranking, answer.query, video_of) if is_judged else ""
-    ending = f"{source}; {lost}." if lost else f"{source}."
+    lost = _lost(ranking, query, video_of) if is_judged else ""
+    lost_remark = f"; {lost}" if lost else ""
 
-    if not answer.query.unwanted:
+    kind = grade(right, total)
+    if not query.unwanted:
         if not is_judged:
             return {}
-        return {"kind": grade(right, total), "text": f"is right in {right} of {total}{ending}"}
-
-    if violations:
-        shows = "shows it" if len(answer.query.unwanted) == 1 else "shows some of it"
-        text = f"{shows} anyway, in {violations} of {total}{ending}"
-        return {"kind": "bad" if 2 * violations > total else "fair", "text": text}
-
+        text = f"is right in {right} of {total}{source}{lost_remark}."
+    elif violations:
+        kind = "bad" if 2 * violations > total else "fair"
+        shows = "shows it" if len(query.unwanted) == 1 else "shows some of it"
+        text = f"{shows} anyway, in {violations} of {total}{source}{lost_remark}."
     # To show nothing unwanted is no merit unless clips are right.
-    if not source and not (right and is_judged and read_query(answer.query).is_known):
-        return {"kind": "bad", "text": f"misses what is wanted: {lost}."} if lost else {}
-    ending = f", but {lost}." if lost else "."
-    return {"kind": grade(right, total), "text": f"leaves it out{source}{ending}"}
+    elif source or (right and is_judged and read_query(query).is_known):
+        text = f"leaves it out{source}"
+        text += f", but {lost}." if lost else "."
+    elif lost:
+        kind = "bad"
+        text = f"misses what is wanted: {lost}."
+    else:
+        return {}
+    return {"kind": kind, "text": text}
 
 
 def _lost(ranking: Ranking, query: Query, video_of: VideoOf) -> str:

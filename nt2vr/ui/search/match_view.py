@@ -22,7 +22,7 @@ OTHERS = 5_000
 
 def lines_of(text: str) -> list[str]:
     """Read lines as typed; empty ones do not count."""
-    return [line.strip() for line in text.splitlines() if line.strip()]
+    return list(filter(None, map(str.strip, text.splitlines())))
 
 
 def with_and_without_negation(query: Query) -> list[str]:
@@ -30,11 +30,12 @@ def with_and_without_negation(query: Query) -> list[str]:
 
     A mere quality, as in "a car that is not red", makes no caption with "and".
     """
-    unwanted = query.unwanted
-    for part in unwanted:
+    if not query.unwanted:
+        return []
+    for part in query.unwanted:
         if {word.meaning.kind for word in words_in(part)} == {"adjective"}:
             return []
-    return [query.affirmed.text, query.text] if unwanted else []
+    return [query.affirmed.text, query.text]
 
 
 def with_change(searcher: Searcher, video: Video, lines: Sequence[str], change: str) -> list[str]:
@@ -47,11 +48,12 @@ def with_change(searcher: Searcher, video: Video, lines: Sequence[str], change: 
     if not change or not lines:
         return lines
     pick("change", change, CHANGES)
+    first = lines[0]
     # It may be too long to be parsed.
-    searcher.checked(lines[0])
+    searcher.checked(first)
     clips = (clip for clip in searcher.gallery.videos if clip.captions and clip != video)
     captions = [clip.captions[0] for clip in islice(clips, OTHERS)]
-    line = changed(lines[0], change, captions, seed=f"{len(lines)}")
+    line = changed(first, change, captions, seed=f"{len(lines)}")
     if line and line not in lines:
         lines.append(line)
     return lines
@@ -69,8 +71,9 @@ def match_view(lines: Sequence[str], match: Match | None) -> View:
         note = BARS
         if match.judged_by:
             note += " True lines are marked by captions."
+        numbers = range(len(match.queries))
         for scored in match.systems:
-            rows = [_row(match, scored, number) for number in range(len(match.queries))]
+            rows = [_row(match, scored, number) for number in numbers]
             systems.append({"name": short_name(scored.system.name), "rows": rows})
     return {
         "text": "\n".join(lines),

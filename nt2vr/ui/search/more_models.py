@@ -68,17 +68,19 @@ class MoreModels:
     def _wire_form(self, offer: gr.Button) -> None:
         form = self._form
         source = form.source
-        self._recommended.choose(self.on_choose, None, [source, self._recommended], **QUIET)
-        source.input(self.on_find, source, self._recommended, trigger_mode="always_last", **QUIET)
+        systems = self._systems
+        recommended = self._recommended
+        recommended.choose(self.on_choose, None, [source, recommended], **QUIET)
+        source.input(self.on_find, source, recommended, trigger_mode="always_last", **QUIET)
         form.cancel.click(self.on_cancel, None, form.note, **QUIET)
         progress_in_note: Options = {**PRIVATE, "show_progress_on": form.note}
         form.upload.upload(self.on_upload, form.upload, source, **progress_in_note)
-        inputs = [*form.inputs, self._systems]
-        outputs = [self._systems, form.note, form.added]
+        inputs = [*form.inputs, systems]
+        outputs = [systems, form.note, form.added]
         for event in (form.add.click, source.submit):
             handler = with_errors_shown_at(form.problem, self.on_add)
             event(handler, inputs, [form.problem, *outputs], **progress_in_note)
-        accepted = offer.click(self.on_accept, self._systems, outputs, **progress_in_note)
+        accepted = offer.click(self.on_accept, systems, outputs, **progress_in_note)
         accepted.success(lambda: gr.Button(visible=False), None, offer, **QUIET)
 
     def _wire_visits(
@@ -96,13 +98,15 @@ class MoreModels:
 
     def on_visit(self, request: gr.Request) -> Updates:
         """Disable what this visitor may not do, and say why."""
-        may_import = self.permissions.may("import", request)
-        may_add = may_import or self.permissions.may("download", request)
-        note = self.permissions.refusal(request, "download", "import") or WHERE
+        form = self._form
+        permissions = self.permissions
+        may_import = permissions.may("import", request)
+        may_add = may_import or permissions.may("download", request)
+        note = permissions.refusal(request, "download", "import") or WHERE
         return {
-            self._form.add: gr.Button(interactive=may_add),
-            self._form.upload: gr.Button(interactive=may_import),
-            self._form.note: note,
+            form.add: gr.Button(interactive=may_add),
+            form.upload: gr.Button(interactive=may_import),
+            form.note: note,
             self._recommended: self._view(request),
         }
 
@@ -125,22 +129,25 @@ class MoreModels:
         """List the models of open_clip's with the typed words in their names."""
         # No name of a model is longer.
         words = text[:MAX_QUOTED].casefold().split()
+        if not words:
+            return self._view(request)
         matching = []
-        for name in _available() if words else ():
+        for name in _available():
             if all(word in name.casefold() for word in words):
                 matching.append(name)
         return self._view(request, matching)
 
     def on_cancel(self, request: gr.Request) -> str:
-        if not self.permissions.may("import", request):
-            self.permissions.check("download", request)
+        permissions = self.permissions
+        if not permissions.may("import", request):
+            permissions.check("download", request)
         under_way = list(self._under_way)
         if not under_way:
             return "No model is being added."
-        own = [stop for session, stop in under_way if self.permissions.may_cancel(session, request)]
+        own = [stop for session, stop in under_way if permissions.may_cancel(session, request)]
         if not own:
             first_session, _ = under_way[0]
-            self.permissions.check_cancel(first_session, request)
+            permissions.check_cancel(first_session, request)
         for stop in own:
             stop.set()
         return "The addition is being cancelled."
@@ -184,13 +191,13 @@ class MoreModels:
 
     def _check(self, source: str, request: Visitor) -> None:
         """Raise an AccessError unless a visitor may add a model from this source; it is not read before."""
+        actions = ["import", "paths"]
         if is_upload(source):
-            self.permissions.check("import", request)
+            actions = ["import"]
         elif is_download(source):
-            self.permissions.check("download", request)
-        else:
-            self.permissions.check("import", request)
-            self.permissions.check("paths", request)
+            actions = ["download"]
+        for action in actions:
+            self.permissions.check(action, request)
 
     def _add(
         self,
@@ -222,18 +229,19 @@ class MoreModels:
         finally:
             self._under_way.remove(under_way)
 
-        note = f"Added {added.name}. {added.remark}"
+        name = added.name
+        note = f"Added {name}. {added.remark}"
         if added.was_here:
-            note = f"{added.name}: {added.remark}"
+            note = f"{name}: {added.remark}"
         # Embeddings answer their own queries in their own gallery, so they are not put next to the
         # others.
-        is_embeddings = models.find(added.name).kind == "embeddings"
+        is_embeddings = models.find(name).kind == "embeddings"
         return {
             self._systems: gr.Dropdown(self.searcher.system_names(chosen)),
             self._form.note: note,
             # The time makes a second addition of one model a change, too.
             self._form.added: {
-                "model": "" if is_embeddings else added.name,
+                "model": "" if is_embeddings else name,
                 "source": source,
                 "name": options.name,
                 "time_s": time.monotonic(),

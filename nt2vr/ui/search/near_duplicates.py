@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import count
 
 from nt2vr.search.answers import Ranking
 from nt2vr.search.exclusion import Vectors
@@ -21,40 +22,33 @@ def fold_near_duplicates(ranking: Ranking, k: int) -> Ranking:
     gallery = ranking.gallery
     if gallery is None:
         return ranking
-    vectors = gallery.clips(None, [gallery.row_of[hit.video_id] for hit in ranking.hits])  # (H, D)
-    rank_of_hit, new_ranks = _rank_different(ranking, vectors, k)
-    hits = (replace(ranking.hits[number], rank=rank) for number, rank in rank_of_hit.items())
-    return replace(
-        ranking,
-        hits=tuple(hits),
-        ranks={video_id: new_ranks[rank] for video_id, rank in ranking.ranks.items()},
-    )
+    rows = [gallery.row_of[hit.video_id] for hit in ranking.hits]
+    vectors = gallery.clips(None, rows)  # (H, D)
+    hits, new_ranks = _rank_different(ranking, vectors, k)
+    ranks = {video_id: new_ranks[rank] for video_id, rank in ranking.ranks.items()}
+    return replace(ranking, hits=tuple(hits), ranks=ranks)
 
 
-def _rank_different(
-    ranking: Ranking, vectors: Vectors, k: int
-) -> tuple[dict[int, int], dict[int, int]]:
+def _rank_different(ranking: Ranking, vectors: Vectors, k: int) -> tuple[list[Hit], dict[int, int]]:
     """Rank the best k hits that look different.
 
-    Return the new ranks: of the hits that stay, by their number, and of all clips, by their old
-    rank.
+    Return these hits, and the new ranks of all clips by their old ranks.
     """
     hits = ranking.hits
-    rank_of_hit: dict[int, int] = {}
+    different: dict[int, Hit] = {}
     new_ranks: dict[int, int] = {}
     for number, hit in enumerate(hits):
-        best = _best_alike(number, rank_of_hit, hits, vectors)
-        if best is None and len(rank_of_hit) < k:
+        best = _best_alike(number, different, hits, vectors)
+        if best is None and len(different) < k:
             best = number
-            rank_of_hit[number] = len(rank_of_hit) + 1
+            different[number] = replace(hit, rank=len(different) + 1)
         if best is not None:
-            new_ranks[hit.rank] = rank_of_hit[best]
+            new_ranks[hit.rank] = different[best].rank
 
     # All other clips follow, in their order.
     other_ranks = set(ranking.ranks.values()) - new_ranks.keys()
-    for rank, old_rank in enumerate(sorted(other_ranks), len(rank_of_hit) + 1):
-        new_ranks[old_rank] = rank
-    return rank_of_hit, new_ranks
+    new_ranks |= zip(sorted(other_ranks), count(len(different) + 1), strict=False)
+    return list(different.values()), new_ranks
 
 
 def _best_alike(

@@ -72,9 +72,10 @@ class PageSearcher:
         Args:
             previous: the answer on display.
         """
-        searcher = self.galleries.searcher(state.gallery)
+        gallery = state.gallery
+        searcher = self.galleries.searcher(gallery)
         state, query, parsed = with_corrections(state, searcher.understand)
-        if state.flip or not self.learning.has_recording(state.q, state.gallery):
+        if state.flip or not self.learning.has_recording(state.q, gallery):
             state = replace(state, replay="")
         outcome = self._outcome(state, query)
         was_flipped = previous is not None and previous.denied == query
@@ -85,7 +86,7 @@ class PageSearcher:
 
         marked = Marked()
         if not state.flip:
-            marked = self.marked(state.judged, state.q, state.gallery)
+            marked = self.marked(state.judged, state.q, gallery)
             if not marked.video_ids:
                 state = replace(state, judged="")
         return PageSearch(state, query, parsed, outcome, flipped, marked)

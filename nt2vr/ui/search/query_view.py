@@ -56,9 +56,8 @@ def understood_view(
 
 def _correction_notice(answer: Answer) -> str:
     """Name the systems that search for the sentence as typed, whatever its parts are."""
-    names = [
-        ranking.system.name for ranking in answer.rankings if ranking.system.strategy == "plain"
-    ]
+    systems = [ranking.system for ranking in answer.rankings]
+    names = [system.name for system in systems if system.strategy == "plain"]
     if not names:
         return ""
     verb, whose = ("searches", "its") if len(names) == 1 else ("search", "their")

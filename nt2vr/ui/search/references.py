@@ -66,9 +66,10 @@ def remark(searcher: Searcher, answer: Answer, chosen: Sequence[Chosen]) -> str:
         return _unwanted_remark(answer)
     systems = [ranking.system for ranking in answer.rankings]
     # These search for the picture with all that it shows.
-    whole_picture = [
-        system.name for system in systems if not STRATEGIES[system.strategy].needs_picture
-    ]
+    whole_picture = []
+    for system in systems:
+        if not STRATEGIES[system.strategy].needs_picture:
+            whole_picture.append(system.name)
     if len(wanted) != 1 or not whole_picture:
         return ""
     verdict = None
@@ -100,13 +101,14 @@ def _unwanted_remark(answer: Answer) -> str:
     """Say which systems still find what an unwanted picture shows, because their sentence names it."""
     names = []
     for ranking in answer.rankings:
-        strategy = STRATEGIES[ranking.system.strategy]
-        searches_sentence = ranking.system.strategy == "plain" or strategy.needs_picture
+        system = ranking.system
+        searches_sentence = system.strategy == "plain" or STRATEGIES[system.strategy].needs_picture
         if searches_sentence and ranking.counts["violation"]:
-            names.append(ranking.system.name)
-    if not names or not answer.query.unwanted:
+            names.append(system.name)
+    unwanted = answer.query.unwanted
+    if not names or not unwanted:
         return ""
-    parts = listed(*(f"“{part}”" for part in answer.query.unwanted))
+    parts = listed(*(f"“{part}”" for part in unwanted))
     verb = "searches" if len(names) == 1 else "search"
     return (
         f"{listed(*names)} {verb} for the sentence, which names {parts}: an unwanted picture of it "

@@ -22,7 +22,7 @@ from nt2vr.search.searcher import Searcher
 from nt2vr.search.strategies import System
 from nt2vr.ui.search.columns import strategy_text
 from nt2vr.ui.search.formats import short_name
-from nt2vr.ui.search.tally import grade
+from nt2vr.ui.search.tally import grade, hits_of, source_text
 from nt2vr.ui.view import View
 
 # Counts of a column's story, besides the first one.
@@ -62,41 +62,40 @@ def story(rankings: RankingsByEpoch, epoch: int, answer: Answer, newest: int) ->
         rankings: by epoch; 0 is the base.
         newest: the last epoch so far. What an earlier one misses is missed "for now".
     """
+    query = answer.query
     so_far = _until(epoch, rankings)
-    if not answer.query.unwanted or not _is_judged(so_far, answer):
+    if not query.unwanted or not _is_judged(so_far, answer):
         return {}
 
     violations = [ranking.counts["violation"] for ranking in so_far]
     # Epochs in a row with the same count are told once.
-    counts = [count for count, _ in groupby(violations)]
+    first, *later = [count for count, _ in groupby(violations)]
+    total = len(so_far[0].hits)
+    unwanted = " or ".join(query.unwanted)
     latest = so_far[-1]
     is_good = grade(latest.counts["right"], len(latest.hits)) == "good"
     has_improved = violations[-1] < violations[0]
     return {
-        "first": _first_count(counts[0], len(so_far[0].hits), answer),
-        "gap": len(counts) > LATEST + 1,
-        "later": counts[1:][-LATEST:],
+        "first": f"{first} of {total} show “{unwanted}”{source_text(answer)}",
+        "gap": len(later) > LATEST,
+        "later": later[-LATEST:],
         "kind": "good" if is_good and has_improved else "",
-        "misses": _lost(latest, answer.query, goes_on=epoch < newest),
+        "misses": _lost(latest, query, goes_on=epoch < newest),
     }
 
 
 def _until(epoch: int, rankings: RankingsByEpoch) -> list[Ranking]:
     """Return the rankings that have hits, up to an epoch and in order."""
-    numbers = [number for number in sorted(rankings) if number <= epoch]
-    return [rankings[number] for number in numbers if rankings[number].hits]
-
-
-def _first_count(count: int, total: int, answer: Answer) -> str:
-    unwanted = " or ".join(answer.query.unwanted)
-    source = f" by {answer.judged_by}" if answer.judged_by else ""
-    return f"{count} of {total} show “{unwanted}”{source}"
+    so_far = [rankings[number] for number in sorted(rankings) if number <= epoch]
+    return [ranking for ranking in so_far if ranking.hits]
 
 
 def _is_judged(rankings: Sequence[Ranking], answer: Answer) -> bool:
     """Return True if all clips have verdicts; for those of captions or parts, if any has one."""
-    verdicts = [hit.verdict for ranking in rankings for hit in ranking.hits]
-    return any(verdicts) if answer.judged_by else bool(verdicts) and all(verdicts)
+    verdicts = [hit.verdict for hit in hits_of(rankings)]
+    if answer.judged_by:
+        return any(verdicts)
+    return bool(verdicts) and all(verdicts)
 
 
 def _lost(ranking: Ranking, query: Query, goes_on: bool) -> str:
@@ -104,8 +103,9 @@ def _lost(ranking: Ranking, query: Query, goes_on: bool) -> str:
     misses = ranking.counts["miss"]
     if not query.wanted or misses <= ranking.counts["right"]:
         return ""
-    text = f"{misses} of {len(ranking.hits)} miss “{' '.join(query.wanted)}”"
-    return f"{text} for now" if goes_on else text
+    wanted = " ".join(query.wanted)
+    for_now = " for now" if goes_on else ""
+    return f"{misses} of {len(ranking.hits)} miss “{wanted}”{for_now}"
 
 
 @dataclass(frozen=True)
@@ -129,15 +129,16 @@ class RunColumn:
 
     def view(self, column: View, epoch: int, answer: Answer, view_of: ViewOf) -> View:
         """Return a column with a frame for each epoch that is known, of which it shows one."""
+        epochs = self.epochs
         frames = self._frames(answer, view_of)
-        last = len(self.epochs) - 1
+        last = len(epochs) - 1
         run = {
             "id": self.id,
-            "epochs": ",".join(map(str, self.epochs)),
-            "position": self.epochs.index(epoch) if epoch in self.epochs else last,
+            "epochs": ",".join(map(str, epochs)),
+            "position": epochs.index(epoch) if epoch in epochs else last,
             "last_position": last,
-            "newest_epoch": self.epochs[-1],
-            "frames": [frames.get(number) for number in self.epochs],
+            "newest_epoch": epochs[-1],
+            "frames": [frames.get(number) for number in epochs],
             **self.extra,
         }
         meaning = column.get("meaning")
@@ -152,8 +153,9 @@ class RunColumn:
     def _frames(self, answer: Answer, view_of: ViewOf) -> dict[int, View]:
         rankings = {}
         for epoch in self.epochs:
-            if epoch in self.rankings and self.rankings[epoch].hits:
-                rankings[epoch] = self.rankings[epoch]
+            ranking = self.rankings.get(epoch)
+            if ranking is not None and ranking.hits:
+                rankings[epoch] = ranking
         # Movements are counted against the first column, which is not an epoch.
         compared = (answer.rankings[0], *rankings.values())
         columns = view_of(replace(answer, rankings=compared))["columns"][1:]
@@ -219,11 +221,14 @@ class RunColumns:
 
     def with_epochs(self, columns: Sequence[View]) -> list[View]:
         """Return the columns of `columns_view`, those of runs with their epochs."""
-        self.cache.keep_only({name for name, entry in self.entries.items() if entry.kind == "run"})
+        runs = {name for name, entry in self.entries.items() if entry.kind == "run"}
+        self.cache.keep_only(runs)
         views = []
         for column, ranking in zip(columns, self.answer.rankings, strict=True):
             epochs = RunEpochs.of(ranking.system.model, self.entries)
-            views.append(self._with_epochs(column, ranking, epochs) if epochs else column)
+            if epochs is not None:
+                column = self._with_epochs(column, ranking, epochs)
+            views.append(column)
         return views
 
     def _with_epochs(self, column: View, ranking: Ranking, epochs: RunEpochs) -> View:
@@ -262,11 +267,11 @@ class RunColumns:
         plan = self.plan
         if plan is None:
             return False
-        missing = epochs.missing(self.searcher.models, base, rankings)
-        if not missing:
-            return False
         query = self.answer.query
         searcher = self.searcher
+        missing = epochs.missing(searcher.models, base, rankings)
+        if not missing:
+            return False
         self.cache.complete(
             cache_key,
             missing,
@@ -276,8 +281,8 @@ class RunColumns:
 
     def _judge_by_parts(self, rankings: RankingsByEpoch, base: str) -> dict[int, Ranking]:
         """Return the rankings with verdicts by the parts, where captions say nothing; otherwise none."""
-        verdicts = [hit.verdict for ranking in rankings.values() for hit in ranking.hits]
-        if not self.answer.judged_by or any(verdicts):
+        has_verdict = any(hit.verdict for hit in hits_of(rankings.values()))
+        if has_verdict or not self.answer.judged_by:
             return {}
         query = self.answer.query
         has_base = base in self.entries and 0 in rankings and rankings[0].hits
@@ -301,5 +306,6 @@ def replayed(
         "is_replay": True,
         "shares": [f"{share:.0f} %" for share in recording.hard_pairs],
     }
-    column = RunColumn("recorded", f"{recording.base}, learning", range(last + 1), rankings, extra)
+    title = f"{recording.base}, learning"
+    column = RunColumn("recorded", title, range(last + 1), rankings, extra)
     return column.view({"system": f"{recording.base}, recorded"}, last, answer, view_of)

@@ -141,9 +141,7 @@ class SearchState:
             values[STRENGTH_PARAMETERS[strategy]] = str(strength)
         for name in ("gallery", *TEXT_PARAMETERS):
             values[name] = getattr(self, name)
-        values |= _write_references(
-            [reference for reference in self.references if reference.gallery == self.gallery]
-        )
+        values |= _write_references(self.references, self.gallery)
         used = {name: value for name, value in values.items() if value}
         return {"q": self.q, "systems": "|".join(self.systems), "k": str(self.k), **used}
 
@@ -162,9 +160,7 @@ class SearchState:
         """
         existing = [name for name in self.systems if name in names]
         missing = [name for name in self.systems if name not in names]
-        systems = existing[:MAX_COLUMNS]
-        if not systems:
-            systems = [name for name in default if name in names]
+        systems = existing[:MAX_COLUMNS] or [name for name in default if name in names]
         sentences = []
         if missing:
             sentences.append(f"{_cannot_be_shown(missing)}: there is no such system here.")
@@ -196,11 +192,13 @@ def _read_references(link: Link, gallery: str) -> tuple[Chosen, ...]:
     """Read clips from "a|b" and their weights from "0.5|0.3", the unwanted ones last, at most MAX_REFERENCES."""
     clips = [(clip, True) for clip in _read_list(link, "like") if clip]
     clips += [(clip, False) for clip in _read_list(link, "unlike") if clip]
-    weights = _read_list(link, "weight") + [""] * MAX_REFERENCES
+    weights = _read_list(link, "weight")
     references = []
-    for (clip, wanted), weight in zip(clips[:MAX_REFERENCES], weights, strict=False):
-        number = _number(weight, 0, 1, DEFAULT_WEIGHT)
-        references.append(Chosen(clip, gallery, weight=number, wanted=wanted))
+    for number, (clip, wanted) in enumerate(clips[:MAX_REFERENCES]):
+        weight = DEFAULT_WEIGHT
+        if number < len(weights):
+            weight = _number(weights[number], 0, 1, DEFAULT_WEIGHT)
+        references.append(Chosen(clip, gallery, weight=weight, wanted=wanted))
     return tuple(references)
 
 
@@ -209,14 +207,17 @@ def _read_list(link: Link, name: str) -> list[str]:
     return link.get(name, "").split("|", MAX_REFERENCES)[:MAX_REFERENCES]
 
 
-def _write_references(references: Sequence[Chosen]) -> dict[str, str]:
-    """Write the clips among references as `_read_references` reads them."""
-    liked = [reference for reference in references if reference.clip and reference.wanted]
-    unliked = [reference for reference in references if reference.clip and not reference.wanted]
+def _write_references(references: Sequence[Chosen], gallery: str) -> dict[str, str]:
+    """Write the clips of a gallery among references as `_read_references` reads them."""
+    clips = []
+    for reference in references:
+        if reference.clip and reference.gallery == gallery:
+            clips.append(reference)
+    clips.sort(key=lambda reference: not reference.wanted)
     return {
-        "like": "|".join(reference.clip for reference in liked),
-        "unlike": "|".join(reference.clip for reference in unliked),
-        "weight": "|".join(f"{reference.weight:g}" for reference in liked + unliked),
+        "like": "|".join(reference.clip for reference in clips if reference.wanted),
+        "unlike": "|".join(reference.clip for reference in clips if not reference.wanted),
+        "weight": "|".join(f"{reference.weight:g}" for reference in clips),
     }
 
 

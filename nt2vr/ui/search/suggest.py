@@ -12,6 +12,7 @@ from nt2vr.search.answers import Answer
 from nt2vr.search.embed_query import with_words
 from nt2vr.ui.search.headline import VideoOf
 from nt2vr.ui.search.references import NONE_RIGHT
+from nt2vr.ui.search.tally import hits_of, is_complete
 from nt2vr.ui.view import View
 from nt2vr.world.query_claims import read_query
 from nt2vr.world.scenes import Scene
@@ -109,7 +110,10 @@ def _with_all(text: str, spellings: dict[str, list[str]]) -> str:
 
 
 def _unknown_word_view(text: str, unknown: UnknownWord) -> View:
-    near = [{"word": word, "query": with_word(text, unknown.word, word)} for word in unknown.near]
+    near = []
+    for word in unknown.near:
+        query = with_word(text, unknown.word, word)
+        near.append({"word": word, "query": query})
     return {"word": unknown.word, "near": near}
 
 
@@ -139,14 +143,14 @@ def _reason(query: Query, unknown: list[UnknownWord]) -> str:
 
 def _unmarked_reason(answer: Answer) -> str:
     """Say in a sentence why single clips have no verdict; empty if all have one."""
-    hits = [hit for ranking in answer.rankings for hit in ranking.hits]
-    is_complete = all(hit.verdict for hit in hits)
-    return "" if is_complete else "Of clips without a mark, it is not known whether they fit."
+    if is_complete(answer):
+        return ""
+    return "Of clips without a mark, it is not known whether they fit."
 
 
 def _reason_without_world(answer: Answer, video_of: VideoOf) -> str:
     """Say in a sentence why no clip of a library, or next to references, has a verdict; empty if one has."""
-    hits = [hit for ranking in answer.rankings for hit in ranking.hits]
+    hits = hits_of(answer.rankings)
     if answer.has_verdicts or not hits:
         return ""
     if not answer.judged_by:

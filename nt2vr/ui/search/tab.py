@@ -83,17 +83,19 @@ class SearchTab:
         Args:
             later: the parts of the page that are sent when they are opened.
         """
-        built_in = self.galleries.built_in
+        galleries = self.galleries
+        built_in = galleries.built_in
         clips = [video.video_id for video in built_in.gallery.videos]
         recording = Recording.of_gallery(ASSETS / "recording.json", clips)
-        self._references = References(self.galleries, self.media, self.decoder)
-        self.controls = Controls(self.galleries, self.media)
+        self._references = References(galleries, self.media, self.decoder)
+        self.controls = Controls(galleries, self.media)
         self._learning = LearningColumns(recording)
-        self._searcher = PageSearcher(self.galleries, self._references, self._learning, self.marked)
-        self._watch = Watch(self.galleries, self.permissions, self.runs)
-        self._watch.build(self.controls.systems, self.controls.ask)
+        self._searcher = PageSearcher(galleries, self._references, self._learning, self.marked)
+        systems = self.controls.systems
+        self._watch = Watch(galleries, self.permissions, self.runs)
+        self._watch.build(systems, self.controls.ask)
         more_models = MoreModels(built_in, self.permissions, self.runs)
-        self.results = Results(more_models, self.controls.systems, page, later)
+        self.results = Results(more_models, systems, page, later)
 
         self._wire_searches(page)
         self._wire_inputs()
@@ -160,9 +162,10 @@ class SearchTab:
         ]
         # Sending clears a problem; an answer may be that of an older request.
         sent = [controls.request, controls.query, results.problem]
+        inputs = self._inputs
         for event in searching_events:
-            event(None, [controls.ask, *self._inputs], sent, js="nt2vr.send", **JS_ONLY)
-        page.load(None, [controls.ask, *self._inputs], sent, js="nt2vr.sendFirst", **JS_ONLY)
+            event(None, [controls.ask, *inputs], sent, js="nt2vr.send", **JS_ONLY)
+        page.load(None, [controls.ask, *inputs], sent, js="nt2vr.sendFirst", **JS_ONLY)
 
         answered = controls.request.change(
             self.on_search,
@@ -173,7 +176,7 @@ class SearchTab:
             show_progress="minimal",
             **PRIVATE,
         )
-        filled_in = [*self._inputs, *results.sliders]
+        filled_in = [*inputs, *results.sliders]
         answered.success(
             None, [results.for_browser, *filled_in], filled_in, js="nt2vr.settle", **JS_ONLY
         )
@@ -182,6 +185,7 @@ class SearchTab:
     def _answer_outputs(self) -> Components:
         """The components that an answer may update."""
         results = self.results
+        controls = self.controls
         return [
             results.answer,
             results.for_browser,
@@ -193,9 +197,9 @@ class SearchTab:
             results.index,
             results.indexing,
             self._watch.timer,
-            self.controls.gallery,
-            self.controls.systems,
-            self.controls.examples,
+            controls.gallery,
+            controls.systems,
+            controls.examples,
             self.head,
         ]
 
@@ -227,11 +231,12 @@ class SearchTab:
 
     def _wire_clips(self) -> None:
         """Let a clip be chosen, explained and closed."""
-        answer = self.results.answer
-        detail = self.results.detail
+        results = self.results
+        answer = results.answer
+        detail = results.detail
         first_answer = self._searcher.first_answer
         panel = ClipPanel(self.galleries, self.media, self.permissions, first_answer)
-        for clips in (self.results.columns, detail):
+        for clips in (results.columns, detail):
             clips.pick(panel.on_pick, answer, detail, **QUIET)
         detail.why(panel.on_why, answer, detail, **QUIET)
         detail.match(panel.on_match, answer, detail, **QUIET)
@@ -324,22 +329,23 @@ class SearchTab:
         Return also the updates of the controls that depend on them.
         """
         link = request.link
+        galleries = self.galleries
         gallery = self._gallery_of(link)
-        searcher = self.galleries.searcher(gallery)
+        searcher = galleries.searcher(gallery)
         default_query = DEFAULT_QUERY
         if gallery and "q" not in link:
             default_query = own_examples(searcher.gallery)[0]
         state = SearchState.of_link({**link, "gallery": gallery}, default_query)
-        names = self.galleries.built_in.system_names(state.systems, folds=True)
-        state, dropped = state.with_existing(names, self.galleries.default_systems(gallery))
+        names = galleries.built_in.system_names(state.systems, folds=True)
+        state, dropped = state.with_existing(names, galleries.default_systems(gallery))
         if dropped:
             warn(ConfigError(dropped))
         references = self._references_of(link, state.references)
         return replace(state, references=references), {
-            self.controls.gallery: gr.Dropdown(gallery_choices(self.galleries)),
+            self.controls.gallery: gr.Dropdown(gallery_choices(galleries)),
             self.controls.systems: gr.Dropdown(system_choices(names)),
             self.controls.examples: examples_view(searcher),
-            self.head: status_line(self.galleries, gallery, visitor),
+            self.head: status_line(galleries, gallery, visitor),
         }
 
     def _gallery_of(self, link: Link) -> str:

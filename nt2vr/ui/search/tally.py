@@ -1,37 +1,45 @@
 """Counts of a column's verdicts: the badge at its head, and its summary on the stage."""
 
+from collections.abc import Iterable
+from itertools import chain
+
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Ranking
+from nt2vr.search.hits import Hit
 from nt2vr.ui.search.verdict_texts import shows_it
 from nt2vr.ui.view import View
 from nt2vr.world.query_claims import read_query
 
 
-def badge_view(ranking: Ranking, answer: Answer, is_complete: bool) -> View:
+def hits_of(rankings: Iterable[Ranking]) -> list[Hit]:
+    """Return the hits of all columns."""
+    return list(chain.from_iterable(ranking.hits for ranking in rankings))
+
+
+def is_complete(answer: Answer) -> bool:
+    """Return whether every clip has a verdict; where a word of the query is unknown, only violations are known."""
+    return all(hit.verdict for hit in hits_of(answer.rankings))
+
+
+def badge_view(ranking: Ranking, answer: Answer) -> View:
     """Count the clips that are right, which decides the colour, and the violations.
 
     By captions, violations decide the colour.
-
-    Args:
-        is_complete: whether every clip has a verdict. Where a word of the query is unknown, only
-            violations are known.
     """
     if not ranking.hits:
         return {}
-    if not is_complete and not answer.judged_by:
+    if not answer.judged_by and not is_complete(answer):
         return _violations_badge(ranking, answer.query)
 
     total = len(ranking.hits)
     right = ranking.counts["right"]
     violations = ranking.counts["violation"]
-    text = f"{right} of {total} right"
     kind = grade(right, total)
     if answer.judged_by:
-        text += f" by {answer.judged_by}"
         kind = _grade_violations(violations, total)
     badge = {
         "kind": kind,
-        "text": text,
+        "text": f"{right} of {total} right{source_text(answer)}",
         "short": f"{right}/{total}",
         "violations": "",
         "violations_kind": "",
@@ -65,6 +73,11 @@ def share_text(count: int, total: int, one: str, many: str) -> str:
     return f"{count} of {total} {one if count == 1 else many}"
 
 
+def source_text(answer: Answer) -> str:
+    """Say, after a count, what its verdicts derive from: " by captions"; empty if the truth is known."""
+    return f" by {answer.judged_by}" if answer.judged_by else ""
+
+
 def grade(right: int, total: int) -> str:
     """Grade a share of clips by a colour: green from three quarters, red below half."""
     if 4 * right >= 3 * total:
@@ -77,19 +90,21 @@ def _grade_violations(violations: int, total: int) -> str:
     return grade(total - violations, total) if violations else "neutral"
 
 
-def stage_summary(ranking: Ranking, answer: Answer, is_complete: bool) -> View:
+def stage_summary(ranking: Ranking, answer: Answer) -> View:
     """Sum a column up for the stage, with the same numbers for every system."""
     total = len(ranking.hits)
     right = ranking.counts["right"]
     violations = ranking.counts["violation"]
     if not total:
         return {"kind": "bad", "text": "nothing left to search for"}
-    if is_complete:
+    if is_complete(answer):
         text = f"{right} of {total} right"
         if answer.query.unwanted:
             text += f", {shows_it(violations)}"
         return {"kind": grade(right, total), "text": text}
     if not violations:
         return {}
-    text = share_text(violations, total, "shows it", "show it") if answer.query.unwanted else ""
+    text = ""
+    if answer.query.unwanted:
+        text = share_text(violations, total, "shows it", "show it")
     return {"kind": grade(total - violations, total), "text": text}

@@ -1,6 +1,7 @@
 """Teaching a model “not”: what “More models” and the Library tab offer."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import gradio as gr
@@ -119,7 +120,8 @@ class Teaching:
         if run is None:
             self._runs.check_config(config)
         session = session_of(request)
-        self._later.start(config.encoder.name, lambda: self._teach(name, session), stops, request)
+        start = partial(self._teach, name, session)
+        self._later.start(config.encoder.name, start, stops, request)
         return self._message(
             f"{name} will be taught once the device is free. The Train tab shows what it is waiting for."
         )
@@ -157,6 +159,7 @@ class Teaching:
 
     def _config_and_run(self, name: str) -> tuple[TrainConfig, Run | None]:
         """Return the config that teaches a model, and the interrupted run that began to, if there is one."""
-        config = resolved(teaching(self._models, name), self._runs.folder.parent)
-        folder, is_new = run_of(self._runs.folder, config)
-        return config, None if is_new else self._runs.get(folder.name)
+        runs = self._runs
+        config = resolved(teaching(self._models, name), runs.folder.parent)
+        folder, is_new = run_of(runs.folder, config)
+        return config, None if is_new else runs.get(folder.name)

@@ -1,6 +1,6 @@
 """Twins: columns that show the clips of an earlier column, and are folded into a line."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from nt2vr.search.answers import Ranking
@@ -41,32 +41,34 @@ def find_twins(rankings: Sequence[Ranking]) -> list[Twin | None]:
 
 def _fold(rankings: Sequence[Ranking], only_exact: bool) -> list[Twin | None]:
     twins: list[Twin | None] = []
-    for ranking in rankings:
-        twins.append(_twin_among(rankings, twins, ranking, only_exact))
+    # Columns that do not fold, by their numbers.
+    staying: dict[int, Ranking] = {}
+    for column, ranking in enumerate(rankings):
+        twin = _twin_among(staying, ranking, only_exact)
+        if twin is None:
+            staying[column] = ranking
+        twins.append(twin)
     return twins
 
 
 def _twin_among(
-    rankings: Sequence[Ranking], twins: Sequence[Twin | None], ranking: Ranking, only_exact: bool
+    candidates: Mapping[int, Ranking], ranking: Ranking, only_exact: bool
 ) -> Twin | None:
-    """Return how a ranking repeats an earlier one that does not fold; None if it repeats none.
-
-    Args:
-        twins: of the earlier rankings.
-    """
-    for column, earlier_twin in enumerate(twins):
-        if earlier_twin is None:
-            twin = _compare(rankings[column], ranking, column)
-            if twin is not None and (twin.is_exact or not only_exact):
-                return twin
+    """Return how a ranking repeats the first of the earlier ones that it repeats; None if there is none."""
+    for column, candidate in candidates.items():
+        twin = _compare(candidate, ranking, column)
+        if twin is not None and (twin.is_exact or not only_exact):
+            return twin
     return None
 
 
 def _compare(first: Ranking, second: Ranking, column: int) -> Twin | None:
     """Return how the second ranking repeats the first, which is in a column; None if it does not."""
-    if first.system.model == second.system.model and _clips(first) == _clips(second):
+    first_clips = _clips(first)
+    second_clips = _clips(second)
+    if first.system.model == second.system.model and first_clips == second_clips:
         return Twin(column, num_shared=len(first.hits), is_exact=bool(first.hits))
-    num_shared = len(set(_clips(first)) & set(_clips(second)))
+    num_shared = len(set(first_clips) & set(second_clips))
     if num_shared < DEFAULT_K - MOST_DIFFERENT:
         return None
     return Twin(column, num_shared, is_exact=False)

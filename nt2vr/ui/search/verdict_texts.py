@@ -49,29 +49,33 @@ def verdict_text(answer: Answer, video: Video, verdict: Verdict | None) -> Verdi
     if verdict == "right":
         return VerdictText(mark=RIGHT, meaning=MEANINGS["right"], spoken="right")
 
+    query = answer.query
     # Captions do not say what a clip lacks.
     is_known = not answer.judged_by
-    lacks = lacking(answer.query, video) if is_known else []
+    lacks = lacking(query, video) if is_known else []
     if verdict == "miss":
-        mark = lacks[0] if lacks else "lacks it"
-        return VerdictText(mark, meaning=_meaning(verdict, lacks), spoken=listed(mark, *lacks[1:]))
+        mark, *further = lacks or ["lacks it"]
+        return VerdictText(mark, meaning=_meaning(verdict, lacks), spoken=listed(mark, *further))
 
-    reasons = shown(answer.query, video) if is_known else []
-    mark = reasons[0] if reasons else _shows_part(answer.query)
+    reasons = shown(query, video) if is_known else []
+    mark, *further = reasons or [_shows_part(query)]
     return VerdictText(
         mark=mark,
         lacks=lacks[0] if lacks else "",
         meaning=_meaning(verdict, [*reasons, *lacks]),
-        spoken=listed(mark, *reasons[1:], *lacks),
+        spoken=listed(mark, *further, *lacks),
     )
 
 
 def _shows_part(query: Query) -> str:
     """Say that a clip shows what is unwanted, by its name if there is one short part."""
-    if len(query.unwanted) == 1 and len(query.unwanted[0]) <= MAX_PART_CHARS:
-        return f"shows {query.unwanted[0]}"
+    if len(query.unwanted) == 1:
+        [part] = query.unwanted
+        if len(part) <= MAX_PART_CHARS:
+            return f"shows {part}"
     return "shows it"
 
 
 def _meaning(verdict: Verdict, reasons: Sequence[str]) -> str:
-    return f"{MEANINGS[verdict]}: {listed(*reasons)}" if reasons else MEANINGS[verdict]
+    meaning = MEANINGS[verdict]
+    return f"{meaning}: {listed(*reasons)}" if reasons else meaning

@@ -108,15 +108,16 @@ class Watch:
             answer: the Answer on display.
         """
         panel = self.panel
-        moved = columns.epoch(self.on_epoch, self.systems, self.systems, **QUIET)
+        systems = self.systems
+        moved = columns.epoch(self.on_epoch, systems, systems, **QUIET)
         moved.success(None, outputs=self.ask, js="nt2vr.ask")
-        watched = [self.systems, self.watched]
+        watched = [systems, self.watched]
         blocked = [*watched, self.blocked_model]
         outputs = [panel, self.timer, self.watched, self.joining_run, self.blocked_model]
         for event in visits:
-            event(self.on_visit, self.systems, outputs, **QUIET)
+            event(self.on_visit, systems, outputs, **QUIET)
         for event, handler, inputs in (
-            (panel.start, self.on_start, [self.systems]),
+            (panel.start, self.on_start, [systems]),
             (panel.instead, self.on_instead, blocked),
             (panel.afterwards, self.on_afterwards, blocked),
             (panel.dismiss, self.on_dismiss, blocked),
@@ -127,8 +128,8 @@ class Watch:
             event(handler, inputs, outputs, **QUIET)
         self.timer.tick(
             self.on_tick,
-            [query, self.systems, answer, self.watched, self.joining_run, self.blocked_model],
-            [*outputs, self.systems, self.ask],
+            [query, systems, answer, self.watched, self.joining_run, self.blocked_model],
+            [*outputs, systems, self.ask],
             queue=False,
             trigger_mode="once",
             **QUIET,
@@ -246,18 +247,18 @@ class Watch:
 
         joining_run = self._known_joining_run(joining_run, request)
         model = self._model_of(joining_run) if joining_run == watched.run else ""
+        should_search = False
         if model:
+            should_search = True
+            joining_run = ""
             systems = _with_column(systems, model)
-            updates |= {
-                self.joining_run: "",
-                self.systems: self._chosen(systems),
-                self.ask: f"{time.monotonic()}",
-            }
-            return updates | self._show(watched, "", systems, request, blocked_model)
-
-        newer = self._newer_epochs(answer, text)
-        if newer and newer != watched.searched:
-            watched = replace(watched, searched=newer)
+            updates |= {self.joining_run: "", self.systems: self._chosen(systems)}
+        else:
+            newer = self._newer_epochs(answer, text)
+            if newer and newer != watched.searched:
+                should_search = True
+                watched = replace(watched, searched=newer)
+        if should_search:
             updates[self.ask] = f"{time.monotonic()}"
         return updates | self._show(watched, joining_run, systems, request, blocked_model)
 
@@ -272,11 +273,10 @@ class Watch:
 
     def _run_note(self, run: Run, request: Visitor) -> str:
         is_mine = run.session == session_of(request) or self.permissions.may("train", request)
-        whose = "yours" if is_mine else "a visitor's"
-        state = run_view(run)["state_text"]
-        if run.config is None or not run.status.epoch:
-            return f"{whose}, {state}"
-        return f"{whose}, epoch {run.status.epoch} of {run.config.batches.epochs}, {state}"
+        notes = ["yours" if is_mine else "a visitor's"]
+        if run.config is not None and run.status.epoch:
+            notes.append(f"epoch {run.status.epoch} of {run.config.batches.epochs}")
+        return ", ".join([*notes, run_view(run)["state_text"]])
 
     def on_epoch(self, systems: list[str], event: gr.EventData) -> Any:
         """Replace a run's system by that of one of its epochs."""
@@ -294,7 +294,8 @@ class Watch:
 
     @property
     def _is_waiting(self) -> bool:
-        return self.runs.waiting is not None and self.runs.waiting.is_waiting
+        waiting = self.runs.waiting
+        return waiting is not None and waiting.is_waiting
 
     def _known_joining_run(self, joining_run: str, request: Visitor) -> str:
         """Return the id of the run whose column is to join; for WAITING, that of the run that has started since."""
@@ -323,9 +324,10 @@ class Watch:
         newer: dict[str, int] = {}
         if answer is None or answer.sentence != text:
             return newer
+        live = self.galleries.built_in.live
         for ranking in answer.rankings:
             model = ranking.system.model
-            served = self.galleries.built_in.live.epoch(model) if ranking.epoch else None
+            served = live.epoch(model) if ranking.epoch else None
             if served is not None and served != ranking.epoch:
                 newer[model] = served
         return newer
@@ -368,30 +370,27 @@ class Watch:
         self, run: Run, joining_run: str, systems: Sequence[str], request: Visitor
     ) -> View:
         """Show a run that is under way, or why it failed; nothing of one that ended otherwise."""
-        training = run_view(run)
+        run_id = run.run_id
+        training = run_view(run, self.permissions.redactor(request))
         if not run.is_under_way and not training["error"]:
             return {}
-        may_join = run.is_under_way and not self._has_column(run.run_id, systems)
+        may_join = run.is_under_way and not self._has_column(run_id, systems)
         return {
             **training,
-            "error": self.permissions.redactor(request)(training["error"]),
-            "name": short_name(run.run_id),
-            "is_joining": may_join and joining_run == run.run_id,
-            "can_join": may_join and joining_run != run.run_id,
+            "name": short_name(run_id),
+            "is_joining": may_join and joining_run == run_id,
+            "can_join": may_join and joining_run != run_id,
             "may_stop": self._later.may_stop(run, request),
         }
 
     def _has_column(self, run: str, systems: Sequence[str]) -> bool:
         """Return True if a column shows an epoch of a run."""
         entries = self._models.entries()
-        model = self._model_of(run)
-        if RunEpochs.of(model, entries) is None:
+        run_epochs = RunEpochs.of(self._model_of(run), entries)
+        if run_epochs is None:
             return False
-        for name in systems:
-            epochs = RunEpochs.of(System.named(name, list(entries)).model, entries)
-            if epochs is not None and epochs.run == model:
-                return True
-        return False
+        models = (System.named(name, list(entries)).model for name in systems)
+        return any(RunEpochs.of(model, entries) == run_epochs for model in models)
 
 
 def _with_column(systems: Sequence[str], model: str) -> list[str]:

@@ -9,7 +9,7 @@ from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer
 from nt2vr.search.why import Part, Why, Word
 from nt2vr.ui.search.clip_view import frame_pictures
-from nt2vr.ui.search.formats import decimal, score_text, short_name, signed
+from nt2vr.ui.search.formats import MINUS, decimal, score_text, short_name, signed
 from nt2vr.ui.view import View
 
 # Systems explained at a time.
@@ -31,11 +31,13 @@ MEAN = "since its embedding is the mean of the frames' scaled to length 1"
 def chosen_columns(text: str, ranks: Sequence[int | None]) -> list[int]:
     """Read which columns to explain from an event, "0,2"; without, those in which a clip's ranks differ most."""
     names = text.split(",", SIDE_BY_SIDE)
-    chosen = [column for column in range(len(ranks)) if str(column) in names]
+    columns = range(len(ranks))
+    chosen = [column for column in columns if str(column) in names]
     if chosen:
         return chosen[:SIDE_BY_SIDE]
-    by_rank = sorted(range(len(ranks)), key=lambda column: ranks[column] or math.inf)
-    return sorted({*by_rank[:1], *by_rank[-1:]})
+    by_rank = sorted(columns, key=lambda column: ranks[column] or math.inf)
+    best_and_worst = {*by_rank[:1], *by_rank[-1:]}
+    return sorted(best_and_worst)
 
 
 def why_view(
@@ -75,9 +77,13 @@ def _choices(answer: Answer, columns: Sequence[int]) -> list[View]:
         return []
     choices = []
     for column, ranking in enumerate(answer.rankings):
-        is_pressed = "true" if column in columns else "false"
-        name = short_name(ranking.system.name)
-        choices.append({"column": str(column), "name": name, "pressed": is_pressed})
+        choices.append(
+            {
+                "column": str(column),
+                "name": short_name(ranking.system.name),
+                "pressed": "true" if column in columns else "false",
+            }
+        )
     return choices
 
 
@@ -105,8 +111,9 @@ def _cue_text(words: Sequence[Word], positions: Sequence[int]) -> str:
     """Join the words of the cues, with an ellipsis where others stand between them."""
     text = words[positions[0]].text
     for previous, position in pairwise(positions):
-        joint = " " if position == previous + 1 else " … "
-        text += f"{joint}{words[position].text}"
+        if position > previous + 1:
+            text += " …"
+        text += f" {words[position].text}"
     return text
 
 
@@ -133,9 +140,8 @@ def _frames_view(why: Why, video: Video, urls: View) -> View:
     if not pictures or why.score is None:
         return {"frames": [], "frames_note": ""}
 
-    frames = [
-        {**picture, **bar} for picture, bar in zip(pictures, _score_bars(scores), strict=True)
-    ]
+    bars = _score_bars(scores)
+    frames = [picture | bar for picture, bar in zip(pictures, bars, strict=True)]
     mean = decimal(sum(scores) / count)
     note = f"Mean of the frames: {mean}. Score of the clip: {decimal(why.score)}, {MEAN}."
     return {"frames": frames, "frames_note": note}
@@ -155,12 +161,13 @@ def _score_bars(scores: Sequence[float]) -> Iterator[View]:
 
 
 def _parts_view(why: Why) -> View:
-    largest = max((abs(_value(part)) for part in why.parts), default=0) or 1.0
-    used = [part.role for part in why.parts if part.contribution is not None]
+    parts = why.parts
+    largest = max((abs(_value(part)) for part in parts), default=0) or 1.0
+    used = [part.role for part in parts if part.contribution is not None]
     note = ALONE if used == ["sentence"] else ADDED
     return {
-        "parts": [_part_view(part, largest) for part in why.parts],
-        "parts_note": note if why.parts else "",
+        "parts": [_part_view(part, largest) for part in parts],
+        "parts_note": note if parts else "",
     }
 
 
@@ -187,13 +194,15 @@ def _value(part: Part) -> float:
 
 def _calculation(part: Part) -> str:
     """Say what a part's number is made of."""
-    if part.weight is None:
+    weight = part.weight
+    if weight is None:
         return "alone, not added"
     similarity = decimal(part.similarity)
     if part.above:
-        return f"{part.weight:.2f} × ({similarity} \N{MINUS SIGN} {decimal(part.above)})"
-    is_similarity = abs(part.weight - 1) < 0.005
-    return "" if is_similarity else f"{part.weight:.2f} × {similarity}"
+        return f"{weight:.2f} × ({similarity} {MINUS} {decimal(part.above)})"
+    if abs(weight - 1) < 0.005:
+        return ""
+    return f"{weight:.2f} × {similarity}"
 
 
 def _words_view(why: Why, largest: float) -> View:
@@ -209,7 +218,8 @@ def _words_view(why: Why, largest: float) -> View:
 
 
 def _word_view(word: Word, largest: float) -> View:
-    if word.share is None:
+    share = word.share
+    if share is None:
         return {
             "text": word.text,
             "share": "all",
@@ -217,11 +227,12 @@ def _word_view(word: Word, largest: float) -> View:
             "kind": "",
             "title": "Nothing is left without it",
         }
-    change = "falls" if word.share > 0 else "rises"
+    size = abs(share)
+    kind, change = ("up", "falls") if share > 0 else ("down", "rises")
     return {
         "text": word.text,
-        "share": signed(word.share),
-        "strength": f"{60 * abs(word.share) / largest:.0f}",
-        "kind": "up" if word.share > 0 else "down",
-        "title": f"Without “{word.text}”, the score {change} by {abs(word.share):.3f}",
+        "share": signed(share),
+        "strength": f"{60 * size / largest:.0f}",
+        "kind": kind,
+        "title": f"Without “{word.text}”, the score {change} by {size:.3f}",
     }

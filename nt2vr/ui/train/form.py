@@ -50,12 +50,14 @@ def bases(folders: Iterable[Path]) -> dict[str, str]:
     choices = {"random weights": ""}
     for parent in folders:
         for file in sorted(parent.glob(f"*/{CARD}")):
+            folder = file.parent
             try:
-                card = read_card(file.parent)
+                card = read_card(folder)
             except CheckpointError:
                 continue
             if card.capabilities.has_text_tower:
-                choices[_base_label(file.parent, card)] = _as_in_config(file.parent)
+                label = _base_label(folder, card)
+                choices[label] = _as_in_config(folder)
     return choices
 
 

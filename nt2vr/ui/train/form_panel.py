@@ -42,13 +42,14 @@ class RunForm:
         self.fields = [fields[key] for key in dict.fromkeys([*FIRST, *fields])]
 
     def build(self) -> None:
-        first_preset = next(iter(self._presets))
+        all_presets = self._presets
+        first_preset = next(iter(all_presets))
         with gr.Column(visible=False, elem_id="train-form") as self.column:
             lead("Teach a model", "Choose what to begin with. Everything can be changed below.")
-            cards = presets_view(self._presets, first_preset)
+            cards = presets_view(all_presets, first_preset)
             self.presets = template("train-presets", cards, "pick")
             with gr.Row(equal_height=True):
-                more = list(self._presets)[len(FIRST_PRESETS) :]
+                more = list(all_presets)[len(FIRST_PRESETS) :]
                 self.preset = menu(
                     "train-preset", label="More presets", choices=more, value=None, scale=4
                 )
@@ -61,20 +62,21 @@ class RunForm:
                 )
             self.problem = problem_place("train-problem")
             self.choice = StartChoice("train-choice")
-            self._build_fields(self._presets[first_preset])
+            self._build_fields(all_presets[first_preset])
 
     def _build_fields(self, values: FieldValues) -> None:
         choices = self.bases(None)
-        boxes = {}
+        self._boxes: dict[str, gr.components.Component] = {}
         with gr.Group(), gr.Row(elem_classes=["nt-fields", "nt-first"]):
-            for field in self.fields[: len(FIRST)]:
-                boxes[field.key] = _input(field, values[field.key], choices)
+            self._build_boxes(self.fields[: len(FIRST)], values, choices)
         self.losses = template("train-losses", {"losses": []})
         with gr.Accordion("All other settings", open=False, elem_id="train-more"):  # noqa: SIM117
             with gr.Row(elem_classes="nt-fields"):
-                for field in self.fields[len(FIRST) :]:
-                    boxes[field.key] = _input(field, values[field.key], choices)
-        self._boxes = boxes
+                self._build_boxes(self.fields[len(FIRST) :], values, choices)
+
+    def _build_boxes(self, fields: Sequence[Field], values: FieldValues, bases: Choices) -> None:
+        for field in fields:
+            self._boxes[field.key] = _input(field, values[field.key], bases)
 
     @property
     def base(self) -> Any:
@@ -102,8 +104,9 @@ class RunForm:
         """
         name = str(cards.get("chosen"))
         preset = pick("preset", name, self._presets)
-        has_losses = bool(losses.get("losses"))
-        table = gr.skip() if has_losses else losses_view(preset["losses"])
+        table = gr.skip()
+        if not losses.get("losses"):
+            table = losses_view(preset["losses"])
         times = presets_view(self._presets, name, self._settings.device)
         return gr.Dropdown(choices=self.bases(visitor)), times, table
 
@@ -115,7 +118,9 @@ class RunForm:
         values = []
         for field in self.fields:
             value = preset[field.key]
-            values.append(json.dumps(value) if isinstance(value, Mapping) else value)
+            if isinstance(value, Mapping):
+                value = json.dumps(value)
+            values.append(value)
         cards = presets_view(self._presets, name, self._settings.device)
         has_card = any(card["chosen"] for card in cards["presets"])
         more = gr.Dropdown(value=None if has_card else name)
@@ -137,7 +142,7 @@ class RunForm:
         by_key = dict(zip(keys, values, strict=True))
         is_offered = by_key["base"] in dict(self.bases(visitor)).values()
         if by_key["data"] != WORLD or not is_offered:
-            # before the form is read, which looks at both
+            # This comes before the form is read, which looks at both.
             self._permissions.check("paths", visitor)
         with fields_in_words():
             config = read_form(by_key, losses)

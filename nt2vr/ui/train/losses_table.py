@@ -20,23 +20,26 @@ def loss_fields() -> dict[str, tuple[str, list[Field]]]:
     described = {}
     for name, kind in LOSSES.items():
         purpose = (inspect.getdoc(kind) or "").partition("\n")[0]
-        described[name] = (purpose, [weight, *_settings(kind, help_of(kind))])
+        settings = _settings(kind, help_of(kind))
+        described[name] = (purpose, [weight, *settings])
     return described
 
 
 def _settings(kind: type, help_texts: Mapping[str, str]) -> Iterator[Field]:
     hints = get_type_hints(kind)
     for setting in fields(kind):
-        choices = [choice for choice in get_args(hints[setting.name]) if isinstance(choice, str)]
-        yield Field(setting.name, setting.default, help_texts[setting.name], tuple(choices))
+        name = setting.name
+        arguments = get_args(hints[name])
+        choices = tuple(choice for choice in arguments if isinstance(choice, str))
+        yield Field(name, setting.default, help_texts[name], choices)
 
 
 def losses_view(losses: Mapping[str, FieldValues]) -> View:
     """Return the table of all losses, with those of a config selected and filled in, of which it may have none."""
     rows = []
     for name, (purpose, settings) in loss_fields().items():
-        values = {field.key: field.default for field in settings} | dict(losses.get(name, {}))
-        cells = [_cell(field, values[field.key]) for field in settings]
+        values = losses.get(name, {})
+        cells = [_cell(field, values.get(field.key, field.default)) for field in settings]
         rows.append({"name": name, "help": purpose, "is_on": name in losses, "fields": cells})
     return {"losses": rows, "has_none": not losses}
 
@@ -48,11 +51,9 @@ def _cell(field: Field, value: Any) -> View:
         return {**cell, "switch": True, "is_on": value}
     if field.choices:
         return {**cell, "choice": True, "value": value, "choices": list(field.choices)}
-    return {
-        **cell,
-        "number": True,
-        "value": f"{value:g}" if isinstance(value, int | float) else value,
-    }
+    if isinstance(value, int | float):
+        value = f"{value:g}"
+    return {**cell, "number": True, "value": value}
 
 
 def read_losses(table: View) -> dict[str, dict[str, Any]]:

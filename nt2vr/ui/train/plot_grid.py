@@ -4,9 +4,9 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from nt2vr.ui.search.formats import MINUS
 from nt2vr.ui.view import View
 
-MINUS = "\N{MINUS SIGN}"
 # In units of the drawing, whose origin is at the top left.
 LEFT = 44.0
 RIGHT = 312.0
@@ -61,7 +61,8 @@ def _distance_of_levels(low: float, high: float) -> float:
 
 def level_labels(levels: Sequence[float], scale: Scale) -> list[View]:
     """Label the levels with as many decimals as tell them apart."""
-    digits = max(0, -math.floor(math.log10(levels[1] - levels[0]) + 1e-9))
+    distance = levels[1] - levels[0]
+    digits = max(0, -math.floor(math.log10(distance) + 1e-9))
     labels = []
     for level in levels:
         text = f"{level:.{digits}f}".replace("-", MINUS)
@@ -70,7 +71,8 @@ def level_labels(levels: Sequence[float], scale: Scale) -> list[View]:
 
 
 def epoch_labels(scale: Scale) -> list[View]:
-    return [{"x": scale.x(epoch), "label": label} for epoch, label in epoch_marks(scale.last_epoch)]
+    marks = epoch_marks(scale.last_epoch)
+    return [{"x": scale.x(epoch), "label": label} for epoch, label in marks]
 
 
 def epoch_marks(last_epoch: int) -> list[tuple[int, str]]:
@@ -79,9 +81,7 @@ def epoch_marks(last_epoch: int) -> list[tuple[int, str]]:
     marked = 1 if last_epoch <= MAX_MARKS else between
     marks = []
     for epoch in range(0, last_epoch + 1, marked):
-        label = ""
-        if epoch % between == 0:
-            label = str(epoch)
+        label = "" if epoch % between else str(epoch)
         marks.append((epoch, label))
     return marks
 
@@ -90,6 +90,6 @@ def _epochs_between_labels(last_epoch: int) -> int:
     power = 1
     while True:
         for step in (power, 2 * power, 5 * power):
-            if last_epoch / step <= MAX_EPOCH_LABELS:
+            if last_epoch <= MAX_EPOCH_LABELS * step:
                 return step
         power *= 10

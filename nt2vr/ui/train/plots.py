@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from nt2vr.ui.train.plot_grid import MINUS, Scale, epoch_labels, grid_levels, level_labels
+from nt2vr.ui.search.formats import MINUS
+from nt2vr.ui.train.plot_grid import Scale, epoch_labels, grid_levels, level_labels
 from nt2vr.ui.train.view import CONTROLS, VALIDATION, Points, Rows, run_names, series
 from nt2vr.ui.view import View
 from trainer.runs.manager import Run
@@ -32,9 +33,8 @@ class RunMetrics:
 
     @property
     def epochs(self) -> int:
-        if self.run.config:
-            return self.run.config.batches.epochs
-        return 1
+        config = self.run.config
+        return config.batches.epochs if config else 1
 
     def by_epoch(self, metric: str) -> Points:
         """Return a metric of validation by the number of the epoch."""
@@ -115,7 +115,8 @@ def plots_of(runs: Sequence[RunMetrics], names: Sequence[str], last_epoch: int) 
     config = runs[0].run.config
     for loss in loss_names(config) if config else ():
         curves = [run.by_step(loss) for run in runs]
-        plots.append(Plot(loss, "loss, unweighted", _run_lines(names, curves, has_dots=False)))
+        lines = _run_lines(names, curves, has_dots=False)
+        plots.append(Plot(loss, "loss, unweighted", lines))
     return [plot for plot in plots if plot.lines][:MAX_PLOTS]
 
 

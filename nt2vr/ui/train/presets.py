@@ -75,11 +75,8 @@ def presets() -> dict[str, dict[str, Any]]:
         configs[name] = json.loads(path.read_text(encoding="utf-8"))
     teaching = configs[TEACHING]
     teaching |= changes_by_depth(resolve_path(teaching["base"]))
-    rest = sorted(
-        configs.keys() - FIRST.keys(),
-        key=lambda stem: (OWN_DATA in configs[stem].get("data", ""), stem),
-    )
-    order = [*(stem for stem in FIRST if stem in configs), *rest]
+    own_data_last = sorted(configs, key=lambda stem: OWN_DATA in configs[stem].get("data", ""))
+    order = dict.fromkeys([*FIRST, *own_data_last])
     defaults = TrainConfig().flat()
     return {configs[stem]["name"]: defaults | configs[stem] for stem in order}
 

@@ -79,11 +79,14 @@ class RunPanel:
 
     def show(self, run: Run, compared: Sequence[Run], visitor: Visitor) -> Updates:
         """Show what changes during a run; the curves of `compared` are laid over its own."""
-        metrics = RunMetrics(run, self.manager.metrics(run.run_id))
-        beside = [RunMetrics(other, self.manager.metrics(other.run_id)) for other in compared]
+        manager = self.manager
+        metrics, *beside = [
+            RunMetrics(shown_run, manager.metrics(shown_run.run_id))
+            for shown_run in (run, *compared)
+        ]
         # The log names files.
         may_train = self.permissions.may("train", visitor)
-        log = self.manager.log_tail(run.run_id) if may_train else ""
+        log = manager.log_tail(run.run_id) if may_train else ""
         return {
             self.run: self._view(metrics, visitor),
             self._plots: plots_view(metrics, beside),
@@ -93,9 +96,10 @@ class RunPanel:
 
     def _buttons(self, run: Run, visitor: Visitor) -> Updates:
         """Enable what this visitor may do about a run in its state."""
-        may_train = self.permissions.may("train", visitor)
-        may_stop = may_train and self.permissions.may_cancel(run.session, visitor)
-        may_delete = self.permissions.may("delete", visitor)
+        permissions = self.permissions
+        may_train = permissions.may("train", visitor)
+        may_stop = may_train and permissions.may_cancel(run.session, visitor)
+        may_delete = permissions.may("delete", visitor)
         can_stop = run.is_under_way and (run.status.state != "stopping" or run.may_end_at_once)
         stop = "End now" if run.may_end_at_once else "Stop"
         return {
@@ -120,9 +124,12 @@ class RunPanel:
         )
 
     def _may_evaluate(self, run: Run, visitor: Visitor) -> bool:
-        is_of_towers = run.config is None or run.config.encoder.trains_towers
-        is_of_world = run.config is not None and run.config.dataset.is_world
-        return is_of_towers and (is_of_world or self.permissions.may("paths", visitor))
+        config = run.config
+        if config is not None and not config.encoder.trains_towers:
+            return False
+        if config is not None and config.dataset.is_world:
+            return True
+        return self.permissions.may("paths", visitor)
 
 
 def _base_of(run: Run, catalog: Catalog) -> str:

@@ -1,6 +1,7 @@
 """The Train tab: a form for new runs, and all runs with progress, curves and log."""
 
 from collections.abc import Sequence
+from itertools import count
 from typing import Any
 
 import gradio as gr
@@ -124,13 +125,15 @@ class TrainTab:
 
     def _wire_list(self) -> None:
         panel = self._list
-        panel.new.click(self.on_new, None, self._shown, **QUIET)
-        panel.runs.pick(self.on_pick, None, self._shown, **QUIET)
-        panel.runs.withdraw(self.on_withdraw, self._chosen, self._shown, **QUIET)
-        panel.empty.click(self.on_empty_trash, self._chosen, self._shown, **QUIET)
+        outputs = self._shown
+        panel.new.click(self.on_new, None, outputs, **QUIET)
+        panel.runs.pick(self.on_pick, None, outputs, **QUIET)
+        panel.runs.withdraw(self.on_withdraw, self._chosen, outputs, **QUIET)
+        panel.empty.click(self.on_empty_trash, self._chosen, outputs, **QUIET)
 
     def _wire_run(self, tabs: gr.Tabs, requested: gr.Textbox) -> None:
         panel = self._run
+        chosen = self._chosen
         outputs = [*self._shown, panel.problem]
         clicked = (
             (panel.stop, self.on_stop),
@@ -139,14 +142,11 @@ class TrainTab:
             (panel.confirm.yes, self.on_delete),
         )
         for button, handler in clicked:
-            button.click(
-                with_errors_shown_at(panel.problem, handler), self._chosen, outputs, **QUIET
-            )
-        self._chosen.change(None, None, panel.problem, js="() => ''")
-        panel.confirm.asked_by(
-            panel.delete, self._chosen, (self._list.new.click, self._list.runs.pick)
-        )
-        panel.run.pick(self.on_evaluate, self._chosen, [tabs, requested], **QUIET)
+            button.click(with_errors_shown_at(panel.problem, handler), chosen, outputs, **QUIET)
+        chosen.change(None, None, panel.problem, js="() => ''")
+        left_by = (self._list.new.click, self._list.runs.pick)
+        panel.confirm.asked_by(panel.delete, chosen, left_by)
+        panel.run.pick(self.on_evaluate, chosen, [tabs, requested], **QUIET)
 
     def on_opened(self, cards: View, losses: View, request: gr.Request) -> tuple[Any, ...]:
         """Refresh the list of base models, poll, and on first opening load losses and times, which import torch."""
@@ -157,12 +157,9 @@ class TrainTab:
     ) -> Any:
         """Refresh the list and the open run, with the curves of others, if anything has changed."""
         runs = self._manager.runs()
-        run = next((run for run in runs if run.run_id == chosen), None)
-        compared = []
-        for candidate in runs:
-            if candidate.run_id in beside and candidate != run:
-                compared.append(candidate)
-        compared = compared[:MAX_BESIDE]
+        run = _run_of(runs, chosen)
+        runs_beside = [candidate for candidate in runs if candidate.run_id in beside]
+        compared = [candidate for candidate in runs_beside if candidate != run][:MAX_BESIDE]
         if self._stamp(runs, run, compared, visitor=request) == seen:
             return gr.skip()
         return self._watch(runs, run, compared, visitor=request)
@@ -211,10 +208,9 @@ class TrainTab:
         """Return a name, with a number if a run of that name is here."""
         used_names = {run.name for run in self._manager.runs()}
         free_name = name
-        number = 1
+        numbers = count(2)
         while free_name in used_names:
-            number += 1
-            free_name = f"{name} {number}"
+            free_name = f"{name} {next(numbers)}"
         return free_name
 
     def on_withdraw(self, chosen: str | None, request: gr.Request) -> Updates:
@@ -275,10 +271,10 @@ class TrainTab:
     def _show(self, chosen: str | None, request: gr.Request) -> Updates:
         """Open a run, or the form for ""; for None or a deleted run, the active run, the newest or the form."""
         runs = self._manager.runs()
-        run = next((run for run in runs if run.run_id == chosen), None)
+        run = _run_of(runs, chosen)
         if run is None and chosen != "":
-            active_first = sorted(runs, key=lambda run: not run.is_under_way)
-            run = next(iter(active_first), None)
+            # A run under way comes first, otherwise the newest: False is before True.
+            run = min(runs, key=lambda run: not run.is_under_way, default=None)
         return {
             self._chosen: run.run_id if run else "",
             self.form.column: gr.Column(visible=run is None),
@@ -302,11 +298,17 @@ class TrainTab:
         self, runs: Sequence[Run], run: Run | None, compared: Sequence[Run], visitor: Visitor
     ) -> str:
         """Hash the displayed state; the page needs no update while the hash stays the same."""
+        manager = self._manager
         state: list[Any] = [self._later.view(visitor)]
         for listed_run in runs:
             state.append((listed_run.run_id, listed_run.status, listed_run.may_end_at_once))
         if run is not None:
-            state.append(self._manager.log_tail(run.run_id))
+            state.append(manager.log_tail(run.run_id))
             for shown_run in (run, *compared):
-                state.append((shown_run.run_id, len(self._manager.metrics(shown_run.run_id))))
+                run_id = shown_run.run_id
+                state.append((run_id, len(manager.metrics(run_id))))
         return hash_text(repr(state), 8)
+
+
+def _run_of(runs: Sequence[Run], run_id: str | None) -> Run | None:
+    return next((run for run in runs if run.run_id == run_id), None)

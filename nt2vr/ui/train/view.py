@@ -2,7 +2,7 @@
 
 import math
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -33,6 +33,15 @@ Points = list[tuple[float, float]]
 Rows = Sequence[Mapping[str, float]]
 # Per line; more would not be visible.
 MAX_POINTS = 300
+
+
+def _plots_of_extensions() -> Iterator[tuple[str, str, str]]:
+    for training in trainings().values():
+        for measure in training.measures:
+            if measure.title:
+                yield measure.name, measure.title, measure.meaning
+
+
 # Plots of validation: metric, title, explanation.
 VALIDATION = (
     (COMPOSED_HARD_PAIRS, "Hard pairs", "“A and not B” ranks A without B above A with B, in %"),
@@ -42,12 +51,7 @@ VALIDATION = (
     (TEXT_ORDER, "Text order", "“A and not B” is closer to “A and C” than to “A and B”, in %"),
     (TEXT_TARGET, "Text target", "cosine between negated sentences and their targets"),
     (TEXT_KEPT, "Text kept", "cosine between captions embedded by the model and by the base"),
-    *(
-        (measure.name, measure.title, measure.meaning)
-        for training in trainings().values()
-        for measure in training.measures
-        if measure.title
-    ),
+    *_plots_of_extensions(),
 )
 BASE_PREFIX = "base"
 # Prefixes of the metrics of what a model is compared with.
@@ -79,7 +83,7 @@ def run_view(
         may_evaluate: whether this visitor may evaluate on the run's data.
     """
     status = run.status
-    compared = [name for name in (base, system) if name]
+    compared = "|".join(filter(None, (base, system)))
     return {
         **_summary(run),
         "progress": _progress_text(run),
@@ -91,7 +95,7 @@ def run_view(
         "facts": facts(run.config, rows) if run.config else [],
         "system": short_name(system),
         "search": f"?{urlencode({'systems': system})}",
-        "compare": f"?{urlencode({'systems': '|'.join(compared)})}",
+        "compare": f"?{urlencode({'systems': compared})}",
         "export": shlex.join(["nt2vr", "export", system, "FOLDER"]),
         "may_evaluate": may_evaluate,
     }
@@ -109,8 +113,9 @@ def _progress_text(run: Run) -> str:
         return text
     if run.config is None or not status.step:
         return ""
-    epochs = run.config.batches.epochs
-    return f"epoch {status.epoch} of {epochs} · step {status.step:,} of {run.num_steps:,}"
+    epoch = f"epoch {status.epoch} of {run.config.batches.epochs}"
+    step = f"step {status.step:,} of {run.num_steps:,}"
+    return f"{epoch} · {step}"
 
 
 def finished_text(run: Run, rows: Rows) -> str:
@@ -142,33 +147,29 @@ class BestEpoch(NamedTuple):
 
 def _best_epoch(config: TrainConfig, rows: Rows) -> BestEpoch | None:
     """Return the best epoch so far; None before the first has been measured."""
-    measured = []
-    for number, value in series(rows, config.validation.monitor, "epoch"):
-        if number > 0:
-            measured.append(BestEpoch(number, value))
+    points = series(rows, config.validation.monitor, "epoch")
+    measured = [BestEpoch(number, value) for number, value in points if number > 0]
     return max(measured, key=lambda epoch: epoch.value, default=None)
 
 
 def facts(config: TrainConfig, rows: Rows) -> list[View]:
     """Return what a run is trained on and with, and its best epoch so far, as terms and texts without any path."""
+    dataset = config.dataset
     settings = config.objective.losses
     losses = [_loss_text(name, settings.get(name, {})) for name in loss_names(config)]
     text_of = {
-        "Data": NAME if config.dataset.is_world else Path(config.dataset.data).name,
+        "Data": NAME if dataset.is_world else Path(dataset.data).name,
         "Base": base_name(config),
         "Losses": ", ".join(losses),
         "Seed": str(config.run.seed),
     }
     best = _best_epoch(config, rows)
     if best is not None:
-        monitor = _title_of(config.validation.monitor)
-        text_of["Best epoch"] = f"{best.number:.0f} ({monitor} {best.value:.3g})"
+        metric = config.validation.monitor
+        titles = {key: title for key, title, _ in VALIDATION}
+        value = f"{titles.get(metric, metric)} {best.value:.3g}"
+        text_of["Best epoch"] = f"{best.number:.0f} ({value})"
     return [{"term": term, "text": text} for term, text in text_of.items()]
-
-
-def _title_of(metric: str) -> str:
-    titles = {key: title for key, title, _ in VALIDATION}
-    return titles.get(metric, metric)
 
 
 def base_name(config: TrainConfig) -> str:
@@ -177,9 +178,8 @@ def base_name(config: TrainConfig) -> str:
     if folder is None:
         return "random weights"
     if folder.parent.name == "checkpoints":
-        return (
-            f"{short_name(folder.parent.parent.name)} · {folder.name.replace('epoch_', 'epoch ')}"
-        )
+        epoch = folder.name.replace("epoch_", "epoch ")
+        return f"{short_name(folder.parent.parent.name)} · {epoch}"
     try:
         return read_card(folder).name
     except CheckpointError:
@@ -191,10 +191,7 @@ def _loss_text(name: str, settings: FieldValues) -> str:
     text = name
     if "weight" in settings:
         text += f" {_short(settings['weight'])}"
-    own_settings = []
-    for key, value in settings.items():
-        if key != "weight":
-            own_settings.append(f"{key} {_short(value)}")
+    own_settings = [f"{key} {_short(value)}" for key, value in settings.items() if key != "weight"]
     if own_settings:
         text += f" ({', '.join(own_settings)})"
     return text
@@ -208,17 +205,18 @@ def _short(value: Any) -> str:
 
 def _summary(run: Run) -> View:
     status = run.status
-    if status.state == "finished":
+    state = status.state
+    if state == "finished":
         share = "100"
-    elif status.state == "preparing":
+    elif state == "preparing":
         share = percent_text(status.done, status.total)
     else:
         share = percent_text(status.step, run.num_steps)
     return {
         "id": run.run_id,
         "name": short_name(run.run_id),
-        "state": status.state,
-        "state_text": STATE_TEXTS.get(status.state, status.state),
+        "state": state,
+        "state_text": STATE_TEXTS.get(state, state),
         "share": share,
     }
 
@@ -237,7 +235,10 @@ def series(rows: Rows, key: str, along: str) -> Points:
         if key in row and along in row:
             value_at[row[along]] = row[key]
     points = sorted(value_at.items())
-    return points[:: -math.ceil(len(points) / MAX_POINTS) or -1][::-1]
+    step = max(1, math.ceil(len(points) / MAX_POINTS))
+    # From the first on, steps of this size reach the last.
+    first = (len(points) - 1) % step
+    return points[first::step]
 
 
 def comparable(runs: Sequence[Run], run: Run | None) -> Choices:
@@ -256,9 +257,7 @@ def run_names(runs: Sequence[Run]) -> list[str]:
     names = [short_name(run.run_id) for run in runs]
     unique_names = []
     for name, run in zip(names, runs, strict=True):
-        if names.count(name) > 1:
-            name = run.run_id
-        unique_names.append(name)
+        unique_names.append(name if names.count(name) == 1 else run.run_id)
     return unique_names
 
 

@@ -164,7 +164,8 @@ def _address(link: str, docs: Documentation, page: str) -> str | None:
     path, mark, anchor = link.partition("#")
     if not path or "://" in path:
         return link
-    target = normpath(f"{dirname(docs.repository_path(page))}/{path}")
+    folder = dirname(docs.repository_path(page))
+    target = normpath(f"{folder}/{path}")
     if target in docs.names:
         return f"{docs.names[target]}{mark}{anchor}"
     if docs.code:
@@ -177,5 +178,6 @@ def _navigation(docs: Documentation, current: str) -> str:
     links = []
     for name, title in docs.titles.items():
         mark = " aria-current=page" if name == current else ""
-        links.append(f'<a href="{name}"{mark}>{html.escape(title)}</a>')
+        text = html.escape(title)
+        links.append(f'<a href="{name}"{mark}>{text}</a>')
     return "".join(links)

@@ -40,9 +40,9 @@ def _log_details(error: Exception) -> None:
     It has its traceback once per place, so that nobody can fill the log with it.
     """
     place = ""
-    frames = traceback.extract_tb(error.__traceback__)
-    if frames:
-        place = f"{frames[-1].filename}:{frames[-1].lineno}"
+    # The last frame, if there is one.
+    for frame in traceback.extract_tb(error.__traceback__, limit=-1):
+        place = f"{frame.filename}:{frame.lineno}"
     key = (type(error).__name__, place)
     if key in _logged:
         logger.error("A request failed again: %s at %s", *key)

@@ -99,11 +99,9 @@ def offer_tools(endpoints: Mapping[str, str]) -> None:
     def create_server_of_tools(gradio: GradioMCPServer) -> Any:
         server = create_server(gradio)
         types = gradio.types
+        offered = (types.PingRequest, types.ListToolsRequest, types.CallToolRequest)
         handlers = server.request_handlers
-        server.request_handlers = {
-            kind: handlers[kind]
-            for kind in (types.PingRequest, types.ListToolsRequest, types.CallToolRequest)
-        }
+        server.request_handlers = {kind: handlers[kind] for kind in offered}
         return server
 
     GradioMCPServer.get_tool_to_endpoint = endpoints_by_tool  # type: ignore[method-assign,assignment]
@@ -150,15 +148,13 @@ def check_inputs(page: gr.Blocks) -> None:
     ) -> list[Any]:
         try:
             values = await preprocess(block_fn, inputs, *args, **options)
-        except Exception as error:
-            is_of_this_app = isinstance(error, gr.Error) and not error.print_exception
-            if is_of_this_app:
+        except gr.Error as error:
+            # One of this app's is in one sentence already.
+            if not error.print_exception:
                 raise
-            if isinstance(error, gr.Error):
-                reason = str(error.message)
-            else:
-                reason = reason_of(error)
-            raise _refused(reason[:MAX_QUOTED]) from error
+            raise _refused(str(error.message)[:MAX_QUOTED]) from error
+        except Exception as error:
+            raise _refused(reason_of(error)[:MAX_QUOTED]) from error
         blocks = block_fn.inputs
         return [_checked(block, value) for block, value in zip(blocks, values, strict=True)]
 
@@ -391,10 +387,9 @@ def keep_signatures(page: gr.Blocks) -> None:
     Gradio does so for each component that an event updates. `inspect.signature` returns what a
     function has in `__signature__`.
     """
-    classes = set()
+    classes: set[type] = set()
     for block in page.blocks.values():
-        for ancestor in type(block).__mro__:
-            classes.add(ancestor)
+        classes.update(type(block).__mro__)
     for component in classes:
         constructor = vars(component).get("__init__")
         while inspect.isfunction(constructor):

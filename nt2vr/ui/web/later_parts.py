@@ -57,35 +57,31 @@ class FirstView:
     """
 
     def __init__(self, config: Any, parts: Iterable[BlockContext]) -> None:
-        self._config = config
         self.components = _with_interactivity(config)
-        page = config["page"][""]
+        self._layout: Description = config["page"][""]["layout"]
         part_ids = {part._id for part in parts}
-        self._layouts: dict[int, Description] = {}
-        for node in _nodes(page["layout"]):
-            if node["id"] in part_ids:
-                self._layouts[node["id"]] = node
+        nodes = _nodes(self._layout)
+        self._layouts = {node["id"]: node for node in nodes if node["id"] in part_ids}
         self._part_of: dict[int, int] = {}
         for number, layout in self._layouts.items():
             # The part itself comes first.
-            for node in list(_nodes(layout))[1:]:
+            _, *content = _nodes(layout)
+            for node in content:
                 self._part_of[node["id"]] = number
         self._events = {event["id"]: event for event in config["dependencies"]}
-        self._part_of_event: dict[int, int] = {}
+        self._part_of_event: dict[int, int | None] = {}
         for number, event in self._events.items():
-            part = self._part_touched_by(event)
-            if part is not None:
-                self._part_of_event[number] = part
+            self._part_of_event[number] = self._part_touched_by(event)
 
     @property
     def page(self) -> Description:
         """The first view, as Gradio describes a page."""
         components = [block["id"] for block in self.components]
         return {
-            "layout": self._without_content(self._config["page"][""]["layout"]),
+            "layout": self._without_content(self._layout),
             "components": [number for number in components if number not in self._part_of],
             "dependencies": [
-                number for number in self._events if number not in self._part_of_event
+                number for number, part in self._part_of_event.items() if part is None
             ],
         }
 
@@ -96,30 +92,30 @@ class FirstView:
         among them, except the one that has sent this.
         """
         numbers = {number for number, owner in self._part_of_event.items() if owner == part._id}
-        triggers = _triggers(self._events[loaded_by])
+        events = self._events
+        triggers = _triggers(events[loaded_by])
         for number in numbers:
-            triggers.update(_triggers(self._events[number]))
-        for number, event in self._events.items():
-            is_alike = not triggers.isdisjoint(_triggers(event))
-            if number != loaded_by and (is_alike or event.get("trigger_after") in numbers):
+            triggers |= _triggers(events[number])
+        for number, event in events.items():
+            is_alike = bool(triggers & _triggers(event))
+            is_after = event.get("trigger_after") in numbers
+            if number != loaded_by and (is_alike or is_after):
                 numbers.add(number)
         return {
             "render_id": part._id,
             "layout": self._layouts[part._id],
             "components": self._components_of(part),
-            "dependencies": [event for number, event in self._events.items() if number in numbers],
+            "dependencies": [event for number, event in events.items() if number in numbers],
         }
 
     def _components_of(self, part: BlockContext) -> list[Description]:
         """Return a part and what is in it; an accordion comes open, since it was opened just now."""
         components = []
         for block in self.components:
-            if block["id"] == part._id:
-                props = block["props"]
-                if "open" in props:
-                    props = {**props, "open": True}
-                components.append({**block, "props": props})
-            elif self._part_of.get(block["id"]) == part._id:
+            number = block["id"]
+            if number == part._id and "open" in block["props"]:
+                block = {**block, "props": {**block["props"], "open": True}}
+            if part._id in (number, self._part_of.get(number)):
                 components.append(block)
         return components
 
@@ -131,15 +127,17 @@ class FirstView:
 
     def _part_touched_by(self, event: Description) -> int | None:
         """Return the part whose content an event, or one that it follows, has to do with."""
-        touched = {number for number, _ in event["targets"]}
+        targets = event["targets"]
+        touched = {number for number, _ in targets}
         touched.update(event["inputs"], event["outputs"], event["show_progress_on"] or ())
-        parts = {self._part_of[number] for number in touched if number in self._part_of}
-        before = event.get("trigger_after")
-        if before in self._part_of_event:
-            parts.add(self._part_of_event[before])
+        parts = {self._part_of.get(number) for number in touched}
+        before: Any = event.get("trigger_after")
+        parts.add(self._part_of_event.get(before))
+        parts.discard(None)
         if not parts:
             return None
-        if len(parts) > 1 or any(name == "load" for _, name in event["targets"]):
+        is_on_load = any(name == "load" for _, name in targets)
+        if is_on_load or len(parts) > 1:
             raise ValueError(f"Event {event['api_name']} needs content that may not be there.")
         return parts.pop()
 
@@ -156,10 +154,11 @@ def _with_interactivity(config: Description) -> list[Description]:
         outputs.update(event["outputs"])
     components = []
     for block in config["components"]:
+        number = block["id"]
         props = block["props"]
         if props.get("interactive") is None:
-            is_free = block["id"] not in outputs and not props.get("value")
-            props = {**props, "interactive": block["id"] in inputs or is_free}
+            is_free = number not in outputs and not props.get("value")
+            props = {**props, "interactive": number in inputs or is_free}
         components.append({**block, "props": props})
     return components
 

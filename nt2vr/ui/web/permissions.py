@@ -82,7 +82,8 @@ class Permissions:
     @property
     def cookie(self) -> str:
         """Name of the cookie that holds the token; each app on a host has its own."""
-        return f"nt2vr-owner-{hashlib.sha256(self.token.encode()).hexdigest()[:8]}"
+        digest = hashlib.sha256(self.token.encode()).hexdigest()
+        return f"nt2vr-owner-{digest[:8]}"
 
     def may(self, action: str, visitor: Visitor) -> bool:
         """Return whether a visitor may perform an action."""
@@ -182,7 +183,8 @@ class Permissions:
             return True
 
         # Gradio signs the session cookie.
-        login = connection.scope.get("session", {}).get("oauth_info", {})
+        session = connection.scope.get("session", {})
+        login = session.get("oauth_info", {})
         is_logged_in = login.get("expires_at", 0) > time.time()
         user = login.get("userinfo", {}).get("preferred_username")
         return bool(is_logged_in and user and user == self.space_owner)

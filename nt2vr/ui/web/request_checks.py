@@ -95,7 +95,8 @@ class RequestChecks:
 
         In an invisible one of another site, two clicks would delete a library.
         """
-        ancestors = ["'self'", *(f"{name}:*" for name in self.host_names if name != "*")]
+        ancestors = ["'self'"]
+        ancestors += [f"{name}:*" for name in self.host_names if name != "*"]
         if self.permissions.space_owner:
             ancestors += OF_SPACES
         return f"frame-ancestors {' '.join(ancestors)}"
@@ -153,8 +154,9 @@ class RequestChecks:
         is_upload = _is_upload(request)
         if size > limit + FORM_BYTES:
             subject = "A file" if is_upload else "A request"
+            limit_mb = f"{limit / MB:,.0f}"
             size_mb = f"{size / MB:,.1f}".removesuffix(".0")
-            sentence = f"{subject} may have {limit / MB:,.0f} MB here; this one has {size_mb}."
+            sentence = f"{subject} may have {limit_mb} MB here; this one has {size_mb}."
             return _refusal(request, sentence, 413)
         if is_upload and not _has_room(size):
             return _refusal(request, f"The disk has no room for a file of {size_text(size)}.", 507)
@@ -186,7 +188,8 @@ class RequestChecks:
             )
         parameters = request.query_params.multi_items()
         rest = [(key, value) for key, value in parameters if key != "token"]
-        answer = RedirectResponse(URL(f"?{urlencode(rest)}" if rest else "."), 303)
+        address = f"?{urlencode(rest)}" if rest else "."
+        answer = RedirectResponse(URL(address), 303)
         answer.set_cookie(
             self.permissions.cookie,
             token,
@@ -199,9 +202,7 @@ class RequestChecks:
 
 
 def _answer_to(error: Exception, request: Request) -> Response:
-    is_full = isinstance(error, OSError) and (is_disk_full(error) or error.errno in NO_ROOM)
-    if is_full:
-        assert isinstance(error, OSError)
+    if isinstance(error, OSError) and (is_disk_full(error) or error.errno in NO_ROOM):
         sentence = f"The server has no room for this now ({error.strerror}). Try again later."
         return _refusal(request, sentence, 507)
     return _refusal(request, "The request was refused: it cannot be read.", 400)
@@ -209,8 +210,8 @@ def _answer_to(error: Exception, request: Request) -> Response:
 
 def _has_room(num_bytes: int) -> bool:
     folder = Path(get_upload_folder())
-    is_large_enough = num_bytes + SPARE_BYTES <= free_bytes(folder)
-    return is_large_enough and has_free_files(folder, SPARE_FILES)
+    has_space = num_bytes + SPARE_BYTES <= free_bytes(folder)
+    return has_space and has_free_files(folder, SPARE_FILES)
 
 
 def _refusal(request: Request, sentence: str, status: int) -> Response:

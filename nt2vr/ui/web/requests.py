@@ -102,12 +102,8 @@ class Requests:
 
     def understand(self, query: str) -> JsonObject:
         """Split a sentence into what it wants and what it does not want, with a notice if it is hardly English."""
-        understood = self._galleries.built_in.understand(query)
-        return {
-            "wanted": understood.wanted,
-            "unwanted": understood.unwanted,
-            "notice": understood.notice,
-        }
+        parsed = self._galleries.built_in.understand(query)
+        return {"wanted": parsed.wanted, "unwanted": parsed.unwanted, "notice": parsed.notice}
 
     def galleries(self) -> list[JsonObject]:
         """List the galleries that can be searched, with id and number of clips: the built-in one, then libraries."""
@@ -123,7 +119,8 @@ class Requests:
 
     def health(self) -> tuple[bool, str]:
         """Return whether searches are answered immediately, and what the start-up is doing."""
-        return self._galleries.built_in.is_ready, self._galleries.built_in.status
+        built_in = self._galleries.built_in
+        return built_in.is_ready, built_in.status
 
     def evaluate(self, data: str, systems: list[str], request: gr.Request) -> JsonObject:
         """Evaluate systems and their controls on "world" or "gallery"; return the report's numbers."""

@@ -286,6 +286,8 @@ def test_a_moved_word_leaves_the_other_parts_as_they_are() -> None:
             "[no] boats and [no] hearing aid",
         ),
         (understand("boy no have hat, cat not eat", load_tagger()), "[no] hat and [not] eating"),
+        (understand("a dog\nno cat", load_tagger()), "[no] cat"),
+        (understand("it does\nnot rain", load_tagger()), "[not] rain"),
         (Query("a dog", ("a dog",)), ""),
         # Corrected: no scopes.
         (

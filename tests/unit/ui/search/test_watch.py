@@ -70,7 +70,7 @@ class Trained:
 @pytest.fixture(autouse=True)
 def views(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have the stand-in's runs taken for views of runs, and configs for what they are made of."""
-    monkeypatch.setattr(watch_module, "run_view", lambda run: run.training)
+    monkeypatch.setattr(watch_module, "run_view", lambda run, redact=str: run.training)
     monkeypatch.setattr(watch_module, "short_run", lambda models, name: (models.folder(name), name))
 
 
