@@ -113,7 +113,7 @@ def look(picture: str, shirt: str, skin: str, hair: str, trousers: str, skirt: b
     first, *rest = picture.split("-", 1)
     try:
         svg = drawing("-".join([first + skin, *rest]))
-    except StopIteration:
+    except FileNotFoundError:
         svg = drawing(picture)
         skin = ""
     bust = _bust_of_face(svg) if picture in FACES else _split(svg)
@@ -123,7 +123,7 @@ def look(picture: str, shirt: str, skin: str, hair: str, trousers: str, skirt: b
     worn = ""
     if _is_plain(bust.garment, colour):
         colour = shirt
-        head = recoloured(head, {BLOND: hair})
+        head = recoloured(head, BLOND, hair)
     else:
         middle = 36 - 36 * SQUEEZE
         placed = f"translate({middle} -0.5) scale({SQUEEZE} 1)"
@@ -157,7 +157,7 @@ def with_mood(head: str, skin: str, face: str) -> str:
         is_disc = box.width > 40 and box.height > 40
         return "" if is_disc else match[0]
 
-    features = recoloured(_ELEMENT.sub(feature, drawing(face)), {"#FCEA2B": skin})
+    features = recoloured(_ELEMENT.sub(feature, drawing(face)), "#FCEA2B", skin)
     place = "translate(36 34) scale(0.74) translate(-36 -37)"
     return (
         f'{head}<ellipse cx="36" cy="34.5" rx="11" ry="10.6" fill="{skin}"/>'

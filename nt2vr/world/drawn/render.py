@@ -39,13 +39,15 @@ NUM_STARS = 34
 STARS_ACROSS = (4, 220)
 STARS_DOWN = (4, 100)
 STAR_RADII = (1, 1.3, 1.8)
-_OUTLINES = {"#000000": SOFT_INK, "#000": SOFT_INK}
 
 
 @cache
 def _flat(code: str) -> str:
     """Return an OpenMoji picture with soft outlines."""
-    return f'<g fill="{SOFT_INK}">{recoloured(drawing(code), _OUTLINES)}</g>'
+    svg = drawing(code)
+    for black in ("#000000", "#000"):
+        svg = recoloured(svg, black, SOFT_INK)
+    return f'<g fill="{SOFT_INK}">{svg}</g>'
 
 
 def _piece(code: str, middle: float, foot: float, width: float) -> str:

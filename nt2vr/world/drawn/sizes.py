@@ -94,7 +94,7 @@ def picture(thing: Thing, colour: str = "") -> str:
         svg = dolls.with_body(svg, *body)
     if not colour or not thing.tint:
         return svg
-    return recoloured(svg, {thing.tint: COLOURS[colour]})
+    return recoloured(svg, thing.tint, COLOURS[colour])
 
 
 class Size(NamedTuple):
