@@ -5,6 +5,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from nt2vr.world.drawn import dolls
+from nt2vr.world.drawn.animal_bodies import body_of, with_body
 from nt2vr.world.drawn.busts import Look
 from nt2vr.world.drawn.canvas import drawing, ink, recoloured
 from nt2vr.world.drawn.dolls import Placement, head_size, seat
@@ -89,9 +90,9 @@ class Stand:
 def picture(thing: Thing, colour: str = "") -> str:
     """Return the drawing of a thing, in a colour if it can be tinted."""
     svg = drawing(thing.picture)
-    body = dolls.body_of(thing.name)
+    body = body_of(thing.name)
     if body:
-        svg = dolls.with_body(svg, *body)
+        svg = with_body(svg, *body)
     if not colour or not thing.tint:
         return svg
     return recoloured(svg, thing.tint, COLOURS[colour])
