@@ -141,6 +141,11 @@ def stepped(scale: float) -> float:
     return SCALE_STEP ** math.floor(math.log(scale, SCALE_STEP))
 
 
+def stepped_angle(angle: float) -> int:
+    """Return the nearest of the angles in use."""
+    return round(angle / ANGLE_STEP) * ANGLE_STEP
+
+
 @lru_cache(maxsize=4_500)  # 100 MB for clips of 112 pixels
 def _sprite(svg: str, step: int, canvas: int, angle: int, flip: bool, night: bool) -> Sprite:
     """Return a drawing at a step of scale, perhaps mirrored, then turned clockwise.
@@ -272,8 +277,8 @@ class Canvas:
         """
         scale = max(scale, LEAST_SCALE)
         step = round(math.log(scale, SCALE_STEP))
-        stepped_angle = round(angle / ANGLE_STEP) * ANGLE_STEP % 360
-        sprite = _sprite(svg, step, self.size, stepped_angle, flip, self.night)
+        turn = stepped_angle(angle) % 360
+        sprite = _sprite(svg, step, self.size, turn, flip, self.night)
         x, y = middle
         self._paste(sprite, round(x), round(y))
 

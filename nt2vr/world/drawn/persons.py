@@ -11,6 +11,7 @@ from nt2vr.world.drawn.dolls import (
     FAR,
     NEAR,
     PELVIS,
+    Doll,
     DollExtras,
     Face,
     Grip,
@@ -150,14 +151,14 @@ class PersonPainter:
             points = [self.place.at(self.pose.hands[NEAR]), leash]
             self.canvas.line(points, width=LEASH_WIDTH, colour=LEASH, scale=self.place.scale)
 
-        face = dolls.paint_doll(
+        doll = Doll(
             self.canvas,
             place=self.place,
             look=look,
             pose=self.pose,
             is_child=self.is_child,
-            extras=extras,
         )
+        face = doll.paint(extras)
         if self.posture == "juggle":
             self._paint_juggled_balls()
         worn = self.layers.get("worn")

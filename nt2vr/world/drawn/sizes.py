@@ -92,7 +92,7 @@ def picture(thing: Thing, colour: str = "") -> str:
     svg = drawing(thing.picture)
     body = body_of(thing.name)
     if body:
-        svg = with_body(svg, *body)
+        svg = with_body(svg, body)
     if not colour or not thing.tint:
         return svg
     return recoloured(svg, thing.tint, COLOURS[colour])
