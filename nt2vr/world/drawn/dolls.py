@@ -243,7 +243,6 @@ class Grip:
         angle: of the thing.
         hands: those that hold it.
         offsets: of the hands from the thing.
-        behind: whether the doll hides the thing.
         stands: whether the thing stands on the ground.
     """
 
@@ -252,7 +251,6 @@ class Grip:
     angle: float = 0
     hands: tuple[str, ...] = ("near",)
     offsets: tuple[Point, ...] = ((0, 0), (0, 0))
-    behind: bool = False
     stands: bool = False
 
 
@@ -373,7 +371,7 @@ class Doll:
     def _hem(self, side: Side) -> Point:
         """Return the corner of a skirt over a knee."""
         knee_x, knee_y = self._leg(side, self._hip(side)).joint
-        aside = HEM_ASIDE * DIRECTIONS[side]
+        aside: float = HEM_ASIDE * DIRECTIONS[side]
         if knee_y >= self.pose.pelvis[1] - RAISED_KNEE:
             aside *= RAISED_HEM
         return knee_x + aside, knee_y - HEM_DROP

@@ -20,6 +20,7 @@ from nt2vr.world.drawn.dolls import (
     grip_of,
     head_size,
     seat,
+    shifted,
 )
 from nt2vr.world.drawn.motions import STEPS, Spot, track_of
 from nt2vr.world.drawn.sizes import (
@@ -239,9 +240,7 @@ class PersonPainter:
 
     def _paint_shown(self, thing: Thing, beside: Point) -> None:
         """Paint what is always seen with an action, beside what is held."""
-        x, y = beside
-        dx, dy = SHOWN_AT
-        self._paint_thing(drawing(thing.picture), (x + dx, y + dy), SHOWN_SIZE)
+        self._paint_thing(drawing(thing.picture), shifted(beside, *SHOWN_AT), SHOWN_SIZE)
 
     def _paint_thing(self, svg: str, at: Point, longest: float, angle: float = 0) -> None:
         """Paint a thing that the person has, or one that is seen with it, looking the same way."""
@@ -267,11 +266,10 @@ class PersonPainter:
         return x * OUTWARD + pelvis_x, y + pelvis_y - PELVIS
 
     def _paint_juggled_balls(self) -> None:
-        x, y = FIRST_BALL
         for ball in range(NUM_BALLS):
             position = (2 * self.step + NUM_BALLS * ball) % BALL_POSITIONS
             rise = BALL_RISE * position * (BALL_POSITIONS - position)
-            at = (x + BALL_STEP * position, y + rise)
+            at = shifted(FIRST_BALL, BALL_STEP * position, rise)
             paint_centred(self.place, self.canvas, svg=drawing(BALL), at=at, longest=BALL_SIZE)
 
     def _paint_worn(self, action: Action) -> None:
@@ -282,9 +280,8 @@ class PersonPainter:
             box = ink(svg)
             longest *= max(1.0, box.height / box.width)
             height = HAT_EDGE + 0.5 * box.height / box.longest * longest
-        x, y = dolls.head_of(self.pose)
         size = head_size(self.is_child)
-        at = (x, y + height * size)
+        at = shifted(dolls.head_of(self.pose), 0, height * size)
         paint_centred(self.place, canvas=self.canvas, svg=svg, at=at, longest=longest * size)
 
 
@@ -340,14 +337,10 @@ def _moved_to_seat(pose: Pose, posture: str, ridden: Thing) -> Pose:
         base = pelvis_y - SINKS
     dx = ridden_seat.x * size.width
     dy = ridden_seat.y * size.height - base
-
-    def moved(point: Point) -> Point:
-        x, y = point
-        return x + dx, y + dy
-
+    to_seat = partial(shifted, dx=dx, dy=dy)
     return replace(
         pose,
-        pelvis=moved(pose.pelvis),
-        feet=(moved(pose.feet[FAR]), moved(pose.feet[NEAR])),
-        hands=(moved(pose.hands[FAR]), moved(pose.hands[NEAR])),
+        pelvis=to_seat(pose.pelvis),
+        feet=(to_seat(pose.feet[FAR]), to_seat(pose.feet[NEAR])),
+        hands=(to_seat(pose.hands[FAR]), to_seat(pose.hands[NEAR])),
     )
