@@ -63,6 +63,7 @@ class Pose:
     """Where hands and feet are at one step of a posture; far ones come first.
 
     Attributes:
+        posture: its name.
         pelvis: in units, as all points.
         lean: of the trunk, degrees forward.
         tilt: of the head.
@@ -75,6 +76,7 @@ class Pose:
         gear: skis, clubs, …: points, width, colour.
     """
 
+    posture: str
     pelvis: Point = (0, PELVIS)
     lean: float = 0
     tilt: float = 0
@@ -230,7 +232,7 @@ def poses(posture: str) -> tuple[Pose, ...]:
     """Return the steps of a posture; a clip repeats them."""
     still = dict(_pose_tables()["postures"][posture])
     steps = still.pop("steps", ({},))
-    return tuple(Pose(**still | step) for step in steps)
+    return tuple(Pose(posture, **still | step) for step in steps)
 
 
 @dataclass(frozen=True)

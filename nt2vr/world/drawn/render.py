@@ -15,7 +15,7 @@ from nt2vr.world.drawn.actors import paint, placed_at
 from nt2vr.world.drawn.canvas import UNITS, Canvas, Image, Point, draw_svg, drawing, ink, recoloured
 from nt2vr.world.drawn.layout import lay_out
 from nt2vr.world.drawn.motions import MOTIONS, STEPS
-from nt2vr.world.drawn.sizes import active, extent
+from nt2vr.world.drawn.sizes import extent, main_action
 from nt2vr.world.drawn.stands import SIZE, Placed
 from nt2vr.world.scenes import Action, Scene
 from nt2vr.world.things import read_toml
@@ -238,22 +238,19 @@ class Role(NamedTuple):
 
 def roles(everybody: Sequence[Placed], step: int) -> Iterator[Role]:
     """Yield everybody in the order of painting."""
-    actions: dict[int, Action | None] = {}
     actions_of_leaders: dict[int, Action] = {}
     for placed in everybody:
-        individual = placed.individual
-        action = active(individual.figure, step).get("main")
-        actions[individual.number] = action
+        action = main_action(placed.individual.figure, step)
         if action and action.target is not None and action.kind.motion in ALONG:
             actions_of_leaders[action.target] = action
 
     for placed in everybody:
-        number = placed.individual.number
-        action = actions[number]
+        individual = placed.individual
+        action = main_action(individual.figure, step)
         leash = None
         if action and action.kind.hand == "leash":
             leash = _collar(everybody, action, step)
-        yield Role(placed, actions_of_leaders.get(number), leash)
+        yield Role(placed, actions_of_leaders.get(individual.number), leash)
 
 
 def _collar(everybody: Sequence[Placed], action: Action, step: int) -> Point:

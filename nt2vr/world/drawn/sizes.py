@@ -129,6 +129,11 @@ def active(figure: Figure, step: int) -> dict[Layer, Action]:
     return by_layer
 
 
+def main_action(figure: Figure, step: int) -> Action | None:
+    """Return what a figure does at a step, if it does anything."""
+    return active(figure, step).get("main")
+
+
 class Prop(NamedTuple):
     """What is seen with an action besides its doer: a thing, or only the drawing of a sign."""
 
