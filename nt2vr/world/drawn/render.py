@@ -12,7 +12,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nt2vr.world.drawn.actors import paint, placed_at
-from nt2vr.world.drawn.canvas import UNITS, Canvas, Image, Point, draw_svg, drawing, ink, recoloured
+from nt2vr.world.drawn.canvas import (
+    UNITS,
+    Canvas,
+    Image,
+    Point,
+    draw_svg,
+    drawing,
+    ink,
+    recoloured,
+    rgb,
+)
 from nt2vr.world.drawn.layout import lay_out
 from nt2vr.world.drawn.motions import MOTIONS, STEPS
 from nt2vr.world.drawn.sizes import extent, main_action
@@ -65,15 +75,12 @@ def _filter(
     name: str, factors: tuple[float, float, float], haze: Sequence[float] = (0, 0, 0)
 ) -> str:
     """Return a filter that multiplies red, green and blue, and adds haze."""
-    rows = []
-    for row in range(3):
-        values: list[float] = [0, 0, 0, 0, haze[row]]
-        values[row] = factors[row]
-        rows.append(" ".join(map(str, values)))
+    red, green, blue = factors
+    red_haze, green_haze, blue_haze = haze
+    matrix = f"{red} 0 0 0 {red_haze} 0 {green} 0 0 {green_haze} 0 0 {blue} 0 {blue_haze} 0 0 0 1 0"
     return (
         f'<filter id="{name}" color-interpolation-filters="sRGB" x="0" y="0" width="1" height="1" '
-        'filterUnits="objectBoundingBox">'
-        f'<feColorMatrix values="{" ".join(rows)} 0 0 0 1 0"/></filter>'
+        f'filterUnits="objectBoundingBox"><feColorMatrix values="{matrix}"/></filter>'
     )
 
 
@@ -99,8 +106,7 @@ def _stars() -> str:
 def _haze(share: float, sky: Sequence[str]) -> str:
     """Return a filter that blends pieces of scenery with the lower sky."""
     _, lower_sky = sky
-    colours = bytes.fromhex(lower_sky.removeprefix("#"))
-    added = [share * colour / 255 for colour in colours]
+    added = [share * level / 255 for level in rgb(lower_sky, night=False)]
     remaining = 1 - share
     return _filter("haze", (remaining, remaining, remaining), added)
 
