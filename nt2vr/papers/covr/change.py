@@ -94,8 +94,7 @@ def _without(scene: Scene, removed_things: Collection[str]) -> Scene:
         for action in figure.actions:
             if action.target is not None:
                 target = scene.figures[action.target].thing
-                actions.append(replace(action, object=numbers.get(target, number)))
-            else:
-                actions.append(action)
+                action = replace(action, object=numbers.get(target, number))
+            actions.append(action)
         figures.append(replace(figure, actions=tuple(actions)))
     return replace(scene, figures=tuple(figures))

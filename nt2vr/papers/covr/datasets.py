@@ -325,6 +325,7 @@ def _image_id(number: Any) -> str:
 
 
 class _Triplet(NamedTuple):
+    number: int  # from 0 in its file
     reference: str
     target: str
     entry: Mapping[str, Any]
@@ -336,33 +337,34 @@ def _read_mined(files: Files, split: str) -> Iterator[CovrSample]:
         with expecting(file, "JSON lines with reference, target, text and both captions"):
             triplets = list(_triplets_in(file))
             held_out = set(held_out_of({triplet.target for triplet in triplets}))
-            numbered_triplets = []
-            for number, triplet in enumerate(triplets):
-                if _is_in(split, triplet, held_out):
-                    numbered_triplets.append((number, triplet))
-            if triplets and not numbered_triplets:
+            of_split = [triplet for triplet in triplets if _is_in(split, triplet, held_out)]
+            if triplets and not of_split:
                 raise DatasetError(
                     f"of {len(triplets)} triplets, none is left after a tenth of the targets is held out"
                 )
-            for number, triplet in numbered_triplets:
+            for triplet in of_split:
                 before, caption = map(text_of, triplet.entry["captions"])
                 yield CovrSample(
                     reference=triplet.reference,
                     text=text_of(triplet.entry["text"]),
                     targets=(triplet.target,),
                     kind="triplets",
-                    query_id=str(number),
+                    query_id=str(triplet.number),
                     caption=caption,
                     before=before,
                 )
 
 
 def _triplets_in(file: Path) -> Iterator[_Triplet]:
-    for line in file.read_text(encoding="utf-8").split("\n"):
-        if line.strip():
-            entry = parse_json(line)
-            reference = stem(text_of(entry["reference"]))
-            yield _Triplet(reference, stem(text_of(entry["target"])), entry)
+    lines = file.read_text(encoding="utf-8").split("\n")
+    for number, line in enumerate(filter(str.strip, lines)):
+        entry = parse_json(line)
+        yield _Triplet(
+            number,
+            reference=stem(text_of(entry["reference"])),
+            target=stem(text_of(entry["target"])),
+            entry=entry,
+        )
 
 
 def _is_in(split: str, triplet: _Triplet, held_out: Collection[str]) -> bool:

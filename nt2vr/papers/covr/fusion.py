@@ -6,6 +6,7 @@ It is trained in `training.py`.
 from collections.abc import Mapping
 from copy import deepcopy
 from hashlib import blake2b
+from itertools import pairwise, starmap
 from pathlib import Path
 from typing import ClassVar, Self
 
@@ -13,7 +14,7 @@ import numpy as np
 import torch
 from safetensors.torch import save_file
 from torch import Tensor, nn
-from torch.nn.functional import normalize
+from torch.nn.functional import normalize, pad
 
 from nt2vr.files import atomic_write
 from nt2vr.models.card import extension_file
@@ -89,8 +90,7 @@ class Cross(nn.Module):
         """
         x = torch.stack(attending, dim=1) + self.roles[:ATTENDING]
         context = torch.cat([tokens, frames], dim=1)
-        no_padding = torch.zeros_like(x[..., 0], dtype=torch.bool)
-        is_padding = torch.cat([no_padding, ~context.any(dim=-1)], dim=1)
+        is_padding = pad(~context.any(dim=-1), (ATTENDING, 0))
         lengths = torch.tensor([tokens.shape[1], frames.shape[1]])
         roles = self.roles[ATTENDING:].repeat_interleave(lengths, dim=0)
         for block in self.blocks:
@@ -122,10 +122,10 @@ class Fusion(nn.Module, Composer):
         self.unwanted = unwanted
         self.hidden = hidden
         self.blocks = blocks
+        widths = [5 * width, width]
         if hidden:
-            self.layers = nn.ModuleList([nn.Linear(5 * width, hidden), nn.Linear(hidden, width)])
-        else:
-            self.layers = nn.ModuleList([nn.Linear(5 * width, width)])
+            widths.insert(1, hidden)
+        self.layers = nn.ModuleList(starmap(nn.Linear, pairwise(widths)))
         for parameter in self.layers[-1].parameters():
             nn.init.zeros_(parameter)
         self.cross = Cross(width, blocks) if blocks else None

@@ -19,31 +19,26 @@ NEVER = -1e9
 def _info_nce(model: Fusion, data: FusionData, rows: Tensor, settings: FusionSettings) -> Tensor:
     """Compare with all clips of the triplets' families, their targets and some random clips."""
     candidates = _candidates(data, rows, settings.random_clips)  # (C,)
-    column_of_clip = torch.full((len(data.clips),), -1)
-    column_of_clip[candidates] = torch.arange(len(candidates))
-    targets = column_of_clip[data.targets[rows]]  # (Q,)
+    is_target = candidates == data.targets[rows][:, None]  # (Q, C)
+    targets = is_target.int().argmax(dim=1)  # (Q,)
 
     queries, wanted = _queries(model, data, rows)
     clips = data.clips[candidates]
     clips[targets] = _targets(data, rows, wanted, settings=settings)
-    masked = _right_columns(
-        data, rows, column_of_clip=column_of_clip, num_candidates=len(candidates)
-    )
-    masked[torch.arange(len(rows)), targets] = False
     return info_nce(
-        queries @ clips.T, targets=targets, masked=masked, temperature=settings.temperature
+        queries @ clips.T,
+        targets=targets,
+        masked=_are_right(candidates, data, rows) & ~is_target,
+        temperature=settings.temperature,
     )
 
 
-def _right_columns(
-    data: FusionData, rows: Tensor, column_of_clip: Tensor, num_candidates: int
-) -> Tensor:
-    """Return which candidates are right for each triplet, (Q, C)."""
-    # The last column is that of clips that are no candidates.
-    is_right = torch.zeros(len(rows), num_candidates + 1, dtype=torch.bool)
-    for number, row in enumerate(rows.tolist()):
-        is_right[number, column_of_clip[data.right[row]]] = True
-    return is_right[:, :-1]
+def _are_right(clips: Tensor, data: FusionData, rows: Tensor) -> Tensor:
+    """Return which clips are right for each triplet, (Q, C)."""
+    is_right = []
+    for row in rows.tolist():
+        is_right.append(torch.isin(clips, torch.tensor(data.right[row])))
+    return torch.stack(is_right)
 
 
 def _candidates(data: FusionData, rows: Tensor, num_random: int) -> Tensor:
@@ -67,19 +62,11 @@ def _hn_nce(model: Fusion, data: FusionData, rows: Tensor, settings: FusionSetti
     total = hn_nce(
         scores,
         hard=(sources[:, None] == sources).fill_diagonal_(False),
-        noisy=_noisy_negatives(data, rows),
+        # Targets of other triplets that are right for each triplet as well.
+        noisy=_are_right(data.targets[rows], data, rows).fill_diagonal_(False),
         temperature=settings.temperature,
     )
     return total / (2 * len(rows))
-
-
-def _noisy_negatives(data: FusionData, rows: Tensor) -> Tensor:
-    """Return which targets of other triplets are right for each triplet as well, (B, B)."""
-    targets = data.targets[rows]
-    is_right = []
-    for row in rows.tolist():
-        is_right.append(torch.isin(targets, torch.tensor(data.right[row])))
-    return torch.stack(is_right).fill_diagonal_(False)
 
 
 def _queries(model: Fusion, data: FusionData, rows: Tensor) -> tuple[Tensor, Tensor]:
@@ -121,7 +108,8 @@ def info_nce(scores: Tensor, targets: Tensor, masked: Tensor, temperature: float
         targets: (Q,), column of each query's target t.
         masked: (Q, C), candidates that are right too, and so no negatives; False for targets.
     """
-    return cross_entropy((scores / temperature).masked_fill(masked, -torch.inf), targets)
+    logits = scores / temperature
+    return cross_entropy(logits.masked_fill(masked, -torch.inf), targets)
 
 
 def hn_nce(
@@ -166,9 +154,11 @@ def _hn_nce_by_row(
     is_own = torch.eye(len(logits), dtype=torch.bool, device=logits.device)
     is_ignored = noisy | is_own
     negatives = (beta * logits).masked_fill(is_ignored, NEVER)
-    num_negatives = (~is_ignored).sum(dim=1, keepdim=True).clamp(min=1).to(logits)  # (B, 1)
-    log_weights = num_negatives.log() + negatives - negatives.logsumexp(dim=1, keepdim=True)
-    weighted = torch.where(is_own, logits, logits + log_weights).masked_fill(noisy, NEVER)
+    num_negatives = (~is_ignored).sum(dim=1, keepdim=True)  # (B, 1)
+    log_count = num_negatives.clamp(min=1).to(logits).log()
+    log_weights = log_count + negatives - negatives.logsumexp(dim=1, keepdim=True)
+    weighted = torch.where(is_own, logits, logits + log_weights)
+    weighted = weighted.masked_fill(noisy, NEVER)
 
     summands = weighted
     if alpha:
@@ -205,7 +195,8 @@ def hn_nce_as_code(
     for dim in (1, 0):
         log_weights = log_count + negatives - negatives.logsumexp(dim=dim)  # (B, B), per column
         weighted = logits + torch.where(is_own, math.log(alpha), log_weights)
-        losses.append((weighted.logsumexp(dim=dim) - logits.diagonal()).mean())
+        log_ratios = weighted.logsumexp(dim=dim) - logits.diagonal()
+        losses.append(log_ratios.mean())
     return torch.stack(losses).sum()
 
 
@@ -221,4 +212,5 @@ def weighted_targets(frames: Tensor, texts: Tensor, temperature: float = 0.1) ->
     """
     similarities = (frames @ texts[:, :, None]).squeeze(-1)  # (N, F)
     shares = (similarities / temperature).softmax(dim=-1)  # (N, F)
-    return normalize((shares[..., None] * frames).sum(dim=1), dim=-1)
+    weighted_frames = shares[..., None] * frames
+    return normalize(weighted_frames.sum(dim=1), dim=-1)

@@ -114,16 +114,17 @@ def average_precisions(scores: Vectors, right: Mask) -> dict[str, Array]:
     num_right = right.sum(axis=1)
     if not (num_right > 1).any():
         return {}
-    precisions = np.full((len(MAP_KS), len(scores)), np.nan)
+    precisions = {k: np.full(len(scores), np.nan) for k in MAP_KS}
     for row in np.flatnonzero(num_right):
         # Of tied clips, right ones come last.
         order = np.lexsort((right[row], -scores[row]))
         hits = right[row][order[: max(MAP_KS)]]
-        precision_at_hits = np.cumsum(hits) / np.arange(1, len(hits) + 1) * hits
-        for number, k in enumerate(MAP_KS):
+        positions = np.arange(1, len(hits) + 1)
+        precision_at_hits = np.cumsum(hits) / positions * hits
+        for k, of_queries in precisions.items():
             total = precision_at_hits[:k].sum()
-            precisions[number, row] = total / min(k, num_right[row])
-    return dict(zip(map(mean_average_precision, MAP_KS), precisions, strict=True))
+            of_queries[row] = total / min(k, num_right[row])
+    return {mean_average_precision(k): of_queries for k, of_queries in precisions.items()}
 
 
 def summarise(queries: Sequence[CovrQuery], outcome: Outcome) -> dict[str, dict[str, float]]:

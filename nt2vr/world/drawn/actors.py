@@ -5,16 +5,16 @@ from typing import NamedTuple
 
 from nt2vr.world.drawn.canvas import MIDDLE, Canvas, Point, drawing, ink
 from nt2vr.world.drawn.dolls import Face, Placement
-from nt2vr.world.drawn.motions import STEPS, Spot, headings, spots, track_of
-from nt2vr.world.drawn.persons import PersonPainter, flying, paint_centred
+from nt2vr.world.drawn.motions import STEPS, THROWN, Spot, headings, spots, track_of
+from nt2vr.world.drawn.persons import AtStep, PersonPainter, flying, paint_centred
 from nt2vr.world.drawn.sizes import (
     ADULT,
     LOOKING_RIGHT,
     SIZES,
     Individual,
     Stand,
-    active,
     extent,
+    main_action,
     picture,
     prop_of,
     size_of,
@@ -83,6 +83,9 @@ def _on_track(action: Action | None, step: int) -> _OnTrack:
     if action is None or not track_of(action.kind.motion):
         return _OnTrack()
     motion = action.kind.motion
+    # Who spins upright faces the other way at every second step instead of turning over.
+    if track_of(motion) == "wheel" and action.kind.posture == "stand":
+        return _OnTrack("pirouette", heading=-1 if step % 2 else 1)
     num_steps = round((action.end - action.start) * STEPS)
     steps_done = step - round(action.start * STEPS)
     return _OnTrack(
@@ -92,39 +95,23 @@ def _on_track(action: Action | None, step: int) -> _OnTrack:
     )
 
 
-class AtStep(NamedTuple):
-    """Where an individual is at a step, what it does, and where the thing is that it moves."""
-
-    place: Placement
-    action: Action | None
-    spot: Spot  # on its track
-
-
 def placed_at(individual: Individual, stand: Stand, step: int, led: Action | None = None) -> AtStep:
     """Return where an individual is at a step.
 
     It goes along with somebody who chases or leads it; `led` is the action of that one.
     """
-    action = active(individual.figure, step).get("main")
+    action = main_action(individual.figure, step)
     position = _on_track(action, step)
     if led and not position.track:
         position = _on_track(led, step)
-        if action is None:
-            action = Action("walk", start=led.start, end=led.end)
-    track, spot, _ = position
-    if not track or action is None:
-        return AtStep(stand.place, action, spot)
-    # What moves is a thing, and somebody who throws or rolls it stands still.
-    if action.thing and track in ("air", "ground"):
-        return AtStep(stand.place, action, spot)
+        action = action or Action("walk", start=led.start, end=led.end)
 
-    place = _moved(individual, stand, position)
-    place = replace(place, turn=spot.turn, pivot=_pivot(individual, track))
-    # Who spins upright faces the other way at every second step instead of turning over.
-    if track == "wheel" and action.kind.posture == "stand":
-        facing = -place.facing if step % 2 else place.facing
-        place = replace(place, turn=0, facing=facing)
-    return AtStep(place, action, spot)
+    place = stand.place
+    # What moves is a thing, and somebody who throws or rolls it stands still.
+    is_thrower = action is not None and action.thing and position.track in THROWN
+    if position.track and not is_thrower:
+        place = _moved(individual, stand, position)
+    return AtStep(step, place, action, position.spot)
 
 
 def _pivot(individual: Individual, track: str) -> float:
@@ -138,7 +125,7 @@ def _pivot(individual: Individual, track: str) -> float:
 
 
 def _moved(individual: Individual, stand: Stand, position: _OnTrack) -> Placement:
-    """Return the place of somebody on a track, and where it faces."""
+    """Return the place of somebody on a track, where it faces, and how it is turned."""
     place = stand.place
     x, y = _offset(individual, stand, position)
     return replace(
@@ -146,12 +133,14 @@ def _moved(individual: Individual, stand: Stand, position: _OnTrack) -> Placemen
         x=place.x + x * place.scale,
         y=place.y - y * place.scale,
         facing=_facing(individual, stand, position),
+        turn=position.spot.turn,
+        pivot=_pivot(individual, position.track),
     )
 
 
 def _facing(individual: Individual, stand: Stand, position: _OnTrack) -> int:
     """Return where somebody on a track faces: 1 right, -1 left."""
-    if position.track in ("lane", "drive"):
+    if position.track in ("lane", "drive", "pirouette"):
         return stand.place.facing * position.heading
     # A person looks the same coming and going, so that a single frame does not tell which it is.
     if position.track == "entry" and individual.look is None:
@@ -199,28 +188,24 @@ def paint(
     leash: Point | None = None,
 ) -> Face | None:
     """Paint an individual at a step, and return a person's face; `leash` is the end of a leash."""
-    place, action, spot = placed_at(individual, stand=stand, step=step, led=led)
+    at_step = placed_at(individual, stand=stand, step=step, led=led)
+    place = at_step.place
     margin = OUT_OF_SIGHT * place.scale
     if place.x + margin < 0 or place.x - margin > canvas.size:
         return None
 
-    if individual.figure.kind.role != "sky" and not _floats(action):
+    if individual.figure.kind.role != "sky" and not _floats(at_step.action):
         behind, front, _ = extent(individual.figure)
         width = 2 * min(behind, front) * place.scale
         canvas.shadow(place.x, stand.place.y, width)
 
     face = None
     if individual.look:
-        person = PersonPainter(
-            canvas, individual=individual, place=place, step=step, action=action, spot=spot
-        )
-        face = person.paint(individual.look, leash)
+        face = PersonPainter(canvas, individual, at_step).paint(individual.look, leash)
     else:
-        _paint_thing(
-            canvas, individual=individual, place=place, step=step, action=action, spot=spot
-        )
-    if action:
-        _paint_sign(canvas, individual=individual, place=place, step=step, kind=action.kind)
+        _paint_thing(canvas, individual, at_step)
+    if at_step.action:
+        _paint_sign(canvas, individual, at_step, at_step.action.kind)
     return face
 
 
@@ -230,17 +215,15 @@ def _floats(action: Action | None) -> bool:
     return action.kind.motion == "float" or action.verb == "fly past"
 
 
-def _paint_sign(
-    canvas: Canvas, individual: Individual, place: Placement, step: int, kind: ActionKind
-) -> None:
+def _paint_sign(canvas: Canvas, individual: Individual, at_step: AtStep, kind: ActionKind) -> None:
     """Paint the sign of an action, if it has one, over the head or behind."""
     if not kind.sign or kind.hand == "at face":
         return
     is_dash = kind.sign == DASH
     (x, y), size = _sign_place(individual, kind)
-    if step % 2 and not is_dash:
+    if at_step.step % 2 and not is_dash:
         y += BOB
-    place.paint(canvas, svg=drawing(kind.sign), point=(x, y), size=size, flip=is_dash)
+    at_step.place.paint(canvas, svg=drawing(kind.sign), point=(x, y), size=size, flip=is_dash)
 
 
 class _SignPlace(NamedTuple):
@@ -261,22 +244,16 @@ def _sign_place(individual: Individual, kind: ActionKind) -> _SignPlace:
     return _SignPlace((nearer + aside, height + above), SIGN_SIZE)
 
 
-def _paint_thing(
-    canvas: Canvas,
-    individual: Individual,
-    place: Placement,
-    step: int,
-    action: Action | None,
-    spot: Spot,
-) -> None:
+def _paint_thing(canvas: Canvas, individual: Individual, at_step: AtStep) -> None:
     """Paint an animal, a vehicle or a thing."""
     figure = individual.figure
     thing = figure.kind
     svg = picture(thing, figure.colour)
     box = ink(svg)
-    gait = _gait(svg, thing=thing, action=action, step=step, phase=individual.phase)
+    gait = _gait(svg, thing, at_step, phase=individual.phase)
     scale = size_of(thing, SIZES[figure.size]).scale
 
+    place = at_step.place
     flip = _is_flipped(thing, place)
     middle, _ = box.middle
     x = (MIDDLE - middle) * scale
@@ -285,8 +262,8 @@ def _paint_thing(
     x += gait.sideways
     y = gait.upwards + (box.bottom - MIDDLE) * scale
     place.paint(canvas, svg=gait.svg, point=(x, y), size=scale, angle=gait.angle, flip=flip)
-    if action and thing.role == "animal":
-        _paint_prop_of_animal(canvas, individual=individual, place=place, action=action, spot=spot)
+    if thing.role == "animal" and at_step.action:
+        _paint_prop_of_animal(canvas, individual, at_step, at_step.action)
 
 
 def _is_flipped(thing: Thing, place: Placement) -> bool:
@@ -298,7 +275,7 @@ def _is_flipped(thing: Thing, place: Placement) -> bool:
 
 
 def _paint_prop_of_animal(
-    canvas: Canvas, individual: Individual, place: Placement, action: Action, spot: Spot
+    canvas: Canvas, individual: Individual, at_step: AtStep, action: Action
 ) -> None:
     """Paint what an animal has in its mouth, or before it."""
     prop = prop_of(action)
@@ -307,15 +284,15 @@ def _paint_prop_of_animal(
     size = size_of(individual.figure.kind, SIZES[individual.figure.size])
     front = size.width / 2
     track = track_of(action.kind.motion)
-    if track in ("air", "ground"):
-        x, y = flying(spot, track, PROP_SIZE)
+    if track in THROWN:
+        x, y = flying(at_step.spot, track, PROP_SIZE)
         at = (front - ANIMAL_THROWS_FROM + x, y * ANIMAL_THROWS_LOW)
     elif action.kind.hand == "at mouth":
         at = (front + PROP_FROM_FRONT, MOUTH * size.height)
     else:
         at = (front + PROP_FROM_FRONT, PROP_SIZE / PROP_ON_GROUND)
     flip = prop.thing is None or prop.thing.name not in LOOKING_RIGHT
-    paint_centred(place, canvas=canvas, svg=prop.svg, at=at, longest=PROP_SIZE, angle=0, flip=flip)
+    paint_centred(at_step.place, canvas, svg=prop.svg, at=at, longest=PROP_SIZE, flip=flip)
 
 
 class _Gait(NamedTuple):
@@ -327,13 +304,13 @@ class _Gait(NamedTuple):
     sideways: float = 0.0
 
 
-def _gait(svg: str, thing: Thing, action: Action | None, step: int, phase: int) -> _Gait:
+def _gait(svg: str, thing: Thing, at_step: AtStep, phase: int) -> _Gait:
     """Return how an animal, a vehicle or a thing is drawn at a step of its action."""
-    if action is None:
+    if at_step.action is None:
         return _Gait(svg)
-    posture = action.kind.posture
-    motion = action.kind.motion
-    is_odd_step = step % 2 == 1
+    posture = at_step.action.kind.posture
+    motion = at_step.action.kind.motion
+    is_odd_step = at_step.step % 2 == 1
     sideways = 0.0
     if motion == "shake":
         sideways = -SHAKE if is_odd_step else SHAKE
@@ -348,7 +325,7 @@ def _gait(svg: str, thing: Thing, action: Action | None, step: int, phase: int) 
         svg = f'<g transform="translate(0 {down}) scale(1 {FLATTENED})">{svg}</g>'
     elif thing.role == "animal" and posture in ("walk", "run"):
         if posture == "run":
-            angle = RUNNING[(step + phase) % len(RUNNING)]
+            angle = RUNNING[(at_step.step + phase) % len(RUNNING)]
         if is_odd_step:
             upwards = STEP_RISE
     return _Gait(svg, angle, upwards, sideways)

@@ -2,6 +2,7 @@
 
 import re
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal, NamedTuple
@@ -9,7 +10,8 @@ from typing import Literal, NamedTuple
 from nt2vr.world.drawn.canvas import drawing, ink, recoloured
 
 # Colours of skin by the ending of a picture's code. Darker ones would hide the black outlines.
-SKINS = {"": "#FCEA2B", "-1F3FB": "#FADCBC", "-1F3FD": "#BF8F68"}
+YELLOW = "#FCEA2B"
+SKINS = {"": YELLOW, "-1F3FB": "#FADCBC", "-1F3FD": "#BF8F68"}
 BLOND = "#F1B31C"
 # Plain busts are drawn blond.
 HAIRS = (BLOND, "#A57939", "#6A462F", "#E27022")
@@ -69,12 +71,19 @@ def _part(element: str) -> BustPart:
 @cache
 def _split(svg: str) -> _Bust:
     """Split a bust into its head and its garment."""
-    parts = {match[0]: _part(match[0]) for match in _ELEMENT.finditer(svg)}
+    return _Bust(
+        head=_with_elements(svg, lambda element: _part(element) == "head"),
+        garment=_with_elements(svg, lambda element: _part(element) == "garment"),
+    )
 
-    def only(part: BustPart) -> str:
-        return _ELEMENT.sub(lambda match: match[0] if parts[match[0]] == part else "", svg)
 
-    return _Bust(only("head"), only("garment"))
+def _with_elements(svg: str, keeps: Callable[[str], bool]) -> str:
+    """Return a picture with only those of its elements that are to be kept."""
+
+    def replacement(match: re.Match[str]) -> str:
+        return match[0] if keeps(match[0]) else ""
+
+    return _ELEMENT.sub(replacement, svg)
 
 
 def _bust_of_face(svg: str) -> _Bust:
@@ -113,7 +122,7 @@ def look(picture: str, shirt: str, skin: str, hair: str, trousers: str, skirt: b
     first, *rest = picture.split("-", 1)
     try:
         svg = drawing("-".join([first + skin, *rest]))
-    except StopIteration:
+    except FileNotFoundError:
         svg = drawing(picture)
         skin = ""
     bust = _bust_of_face(svg) if picture in FACES else _split(svg)
@@ -123,7 +132,7 @@ def look(picture: str, shirt: str, skin: str, hair: str, trousers: str, skirt: b
     worn = ""
     if _is_plain(bust.garment, colour):
         colour = shirt
-        head = recoloured(head, {BLOND: hair})
+        head = recoloured(head, BLOND, hair)
     else:
         middle = 36 - 36 * SQUEEZE
         placed = f"translate({middle} -0.5) scale({SQUEEZE} 1)"
@@ -148,16 +157,16 @@ def _trunk(colour: str, worn: str) -> str:
     )
 
 
+def _is_on_face(element: str) -> bool:
+    """Return whether an element of a smiley is part of its face, not its disc."""
+    box = ink(element)
+    return min(box.width, box.height) <= 40
+
+
 @cache
 def with_mood(head: str, skin: str, face: str) -> str:
     """Return a head with the features of a smiley, a picture that is a yellow disc with a face."""
-
-    def feature(match: re.Match[str]) -> str:
-        box = ink(match[0])
-        is_disc = box.width > 40 and box.height > 40
-        return "" if is_disc else match[0]
-
-    features = recoloured(_ELEMENT.sub(feature, drawing(face)), {"#FCEA2B": skin})
+    features = recoloured(_with_elements(drawing(face), _is_on_face), YELLOW, skin)
     place = "translate(36 34) scale(0.74) translate(-36 -37)"
     return (
         f'{head}<ellipse cx="36" cy="34.5" rx="11" ry="10.6" fill="{skin}"/>'

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from operator import mul
 from typing import NamedTuple
 
 import numpy as np
@@ -31,6 +32,8 @@ ANGLE_STEP = 15
 ROOM_TO_TURN = (math.sqrt(2) - 1) / 2
 # Factors of red, green and blue by night, of what stands in the moonlight, and by day.
 TINTS: Mapping[bool, tuple[float, float, float]] = {True: (0.82, 0.8, 0.98), False: (1, 1, 1)}
+# What an SVG file has before its content, and after it.
+_AROUND_CONTENT = re.compile(r"\A.*?<svg[^>]*>|</svg>\s*\Z", re.DOTALL)
 Image = NDArray[np.uint8]
 Point = tuple[float, float]
 
@@ -85,25 +88,16 @@ class Sprite:
 def drawing(code: str) -> str:
     """Return the content of an OpenMoji SVG."""
     folder = get_openmoji_svg_data()
-    # Some files have the variation selector in their name.
-    files = (folder / f"{code}.svg", folder / f"{code}-FE0F.svg")
-    file = next(file for file in files if file.is_file())
-    text = file.read_text(encoding="utf-8")
-    _, _, from_tag = text.partition("<svg")
-    _, _, content = from_tag.partition(">")
-    content, _, _ = content.rpartition("</svg>")
-    return content
+    file = folder / f"{code}.svg"
+    if not file.is_file():
+        # Some files have the variation selector in their name.
+        file = folder / f"{code}-FE0F.svg"
+    return _AROUND_CONTENT.sub("", file.read_text(encoding="utf-8"))
 
 
-def recoloured(svg: str, colours: Mapping[str, str]) -> str:
-    """Replace colours, all at once, whatever their case."""
-    new_colours = {old.lower(): new for old, new in colours.items()}
-
-    def new_colour(match: re.Match[str]) -> str:
-        colour = match[0]
-        return new_colours.get(colour.lower(), colour)
-
-    return re.sub(r"#(?:[0-9A-Fa-f]{6}|[0-9A-Fa-f]{3})\b", new_colour, svg)
+def recoloured(svg: str, old: str, new: str) -> str:
+    """Replace a colour, whatever its case."""
+    return re.sub(rf"{old}\b", new, svg, flags=re.IGNORECASE)
 
 
 def draw_svg(svg: str, width: int, height: int) -> Image:
@@ -145,6 +139,11 @@ def ink(svg: str) -> Box:
 def stepped(scale: float) -> float:
     """Return the next lower of the scales in use."""
     return SCALE_STEP ** math.floor(math.log(scale, SCALE_STEP))
+
+
+def stepped_angle(angle: float) -> int:
+    """Return the nearest of the angles in use."""
+    return round(angle / ANGLE_STEP) * ANGLE_STEP
 
 
 @lru_cache(maxsize=4_500)  # 100 MB for clips of 112 pixels
@@ -228,22 +227,27 @@ SHADOW_LEAST_HEIGHT = 3  # pixels
 
 
 @lru_cache(maxsize=1_000)
-def rgb(colour: str, night: bool) -> tuple[float, float, float]:
+def rgb(colour: str, night: bool) -> tuple[float, ...]:
     """Return red, green and blue of a colour, by day or by night."""
-    red, green, blue = bytes.fromhex(colour.removeprefix("#"))
-    red_factor, green_factor, blue_factor = TINTS[night]
-    return red * red_factor, green * green_factor, blue * blue_factor
+    levels = bytes.fromhex(colour.removeprefix("#"))
+    return tuple(map(mul, levels, TINTS[night]))
 
 
 @lru_cache(maxsize=200)
-def _shadow(width: int) -> NDArray[np.uint8]:
-    """Return what a soft ellipse leaves of the light, 0 to 255: (h, w, 3)."""
+def _shadow(width: int) -> Sprite:
+    """Return a soft ellipse, which takes light away."""
     height = max(SHADOW_LEAST_HEIGHT, width // SHADOW_FLATNESS)
     y, x = np.mgrid[-1 : 1 : height * 1j, -1 : 1 : width * 1j]
     from_edge = SHADOW_RADIUS - np.hypot(x, y)
     darkness = np.clip(from_edge, 0, SHADOW_EDGE) * SHADOW_DARKNESS
     light = 255 * (1 - darkness)[..., None]
-    return np.repeat(light.astype(np.uint8), 3, axis=2)
+    transparency = np.repeat(light.astype(np.uint8), 3, axis=2)
+    return Sprite(
+        rgb=np.zeros_like(transparency),
+        transparency=transparency,
+        dx=-width // 2,
+        dy=-height // 2,
+    )
 
 
 Joints = list[NDArray[np.int32]]
@@ -253,13 +257,6 @@ def _fixed_point(points: Sequence[Point]) -> Joints:
     """Return points as OpenCV takes them."""
     scaled = np.array(points) * 2**FRACTION
     return [scaled.astype(np.int32)]
-
-
-class _Visible(NamedTuple):
-    """Rows or columns of a picture that are inside the frame."""
-
-    of_canvas: slice
-    of_picture: slice
 
 
 class Canvas:
@@ -280,8 +277,8 @@ class Canvas:
         """
         scale = max(scale, LEAST_SCALE)
         step = round(math.log(scale, SCALE_STEP))
-        stepped_angle = round(angle / ANGLE_STEP) * ANGLE_STEP % 360
-        sprite = _sprite(svg, step, self.size, stepped_angle, flip, self.night)
+        turn = stepped_angle(angle) % 360
+        sprite = _sprite(svg, step, self.size, turn, flip, self.night)
         x, y = middle
         self._paste(sprite, round(x), round(y))
 
@@ -289,37 +286,25 @@ class Canvas:
         """Paste a picture around a pixel, without what is outside the frame."""
         import cv2  # noqa: PLC0415  16 MB that only drawing needs
 
-        height, width = picture.rgb.shape[:2]
-        rows = self._visible(y + picture.dy, height)
-        columns = self._visible(x + picture.dx, width)
-        if not rows or not columns:
+        height, width, _ = picture.rgb.shape
+        top = y + picture.dy
+        left = x + picture.dx
+        covered_rows = slice(max(0, top), max(0, top + height))
+        covered_columns = slice(max(0, left), max(0, left + width))
+        patch = self.pixels[covered_rows, covered_columns]
+        if not patch.size:
             return
-        patch = self.pixels[rows.of_canvas, columns.of_canvas]
-        transparency = picture.transparency[rows.of_picture, columns.of_picture]
-        colours = picture.rgb[rows.of_picture, columns.of_picture]
-        under = cv2.multiply(patch, transparency, scale=1 / 255)
-        cv2.add(under, colours, dst=patch)
 
-    def _visible(self, start: int, size: int) -> _Visible | None:
-        """Return the rows, or columns, of a picture inside the frame; None if there are none."""
-        first = max(0, -start)
-        end = min(size, self.size - start)
-        if first >= end:
-            return None
-        return _Visible(slice(start + first, start + end), slice(first, end))
+        rows = slice(max(0, -top), self.size - top)
+        columns = slice(max(0, -left), self.size - left)
+        under = cv2.multiply(patch, picture.transparency[rows, columns], scale=1 / 255)
+        cv2.add(under, picture.rgb[rows, columns], dst=patch)
 
     def shadow(self, x: float, y: float, width: float) -> None:
         """Darken the ground below something `width` wide."""
         steps = round(width / SHADOW_WIDTH_STEP)
-        light = _shadow(max(SHADOW_LEAST_WIDTH, steps * SHADOW_WIDTH_STEP))
-        rows, columns = light.shape[:2]
-        dark = Sprite(
-            rgb=np.zeros_like(light),
-            transparency=light,
-            dx=-columns // 2,
-            dy=-rows // 2,
-        )
-        self._paste(dark, round(x), round(y))
+        ellipse = _shadow(max(SHADOW_LEAST_WIDTH, steps * SHADOW_WIDTH_STEP))
+        self._paste(ellipse, round(x), round(y))
 
     def line(self, points: Sequence[Point], width: float, colour: str, scale: float) -> None:
         """Paint a line with round ends, outlined unless thin; `width` is in units."""

@@ -1,13 +1,13 @@
 """Dolls: people with bodies, limbs and poses; their heads and garments are in `busts`."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
 from nt2vr.world.drawn.busts import CHIN, Look
-from nt2vr.world.drawn.canvas import ANGLE_STEP, MIDDLE, Canvas, Point, ink
+from nt2vr.world.drawn.canvas import MIDDLE, Canvas, Point, stepped_angle
 from nt2vr.world.things import read_toml
 
 # Lengths are in units. A leg has two bones of one length, and an arm has two of another.
@@ -40,11 +40,14 @@ SHOE_WIDTH = 4.5
 TOE: Point = (3.5, -0.5)
 SHOES = "#3A3A46"
 
-# Skirts: half the width of the waist and its height over the pelvis, how far the hem is from the
-# knees and below them, and how far below the pelvis a knee is not raised yet. A raised knee carries
-# less of the skirt, by a factor.
-WAIST = (9, 3)
-HEM = (5, 1)
+# Skirts: half the width of the waist and its height over the pelvis, and how far the hem is from
+# the knees and below them.
+HALF_WAIST = 9
+WAIST_RISE = 3
+HEM_ASIDE = 5
+HEM_DROP = 1
+# How far below the pelvis a knee is not raised yet. A raised knee carries less of the skirt, by a
+# factor.
 RAISED_KNEE = 4
 RAISED_HEM = 0.3
 
@@ -55,52 +58,12 @@ NEAR: Side = 1
 DIRECTIONS = (-1, 1)
 
 
-class _Body(NamedTuple):
-    """How an animal is drawn whose picture is a head, in units of the picture."""
-
-    body_width: int
-    leg_width: int
-    leg_xs: tuple[int, ...]
-    tail: str  # with a slot for its colour
-
-
-_BIPED = _Body(36, 3, (38, 48), '<path d="M58 44L68 34L66 46Z" fill="{colour}"/>')
-_QUADRUPED = _Body(40, 7, (30, 38, 50, 58), '<path d="M61 40Q69 38 67 28" fill="none"/>')
-# The longest side of a head on a body, and its middle.
-_HEAD_ON_BODY = 38
-_HEAD_MIDDLE = (23, 31)
-
-
-@cache
-def with_body(head: str, colour: str, legs: str, biped: bool) -> str:
-    """Return an animal, facing left, from a picture of its head."""
-    body = _BIPED if biped else _QUADRUPED
-    tail = body.tail.format(colour=colour)
-    drawn_legs = ""
-    for x in body.leg_xs:
-        drawn_legs += (
-            f'<rect x="{x}" y="50" width="{body.leg_width}" height="15" rx="2" fill="{legs}"/>'
-        )
-    trunk = f'<rect x="26" y="35" width="{body.body_width}" height="21" rx="10" fill="{colour}"/>'
-    return f'<g stroke="#000" stroke-width="2">{tail}{drawn_legs}{trunk}</g>{_head_on_body(head)}'
-
-
-def _head_on_body(head: str) -> str:
-    """Return a picture of a head, moved and reduced to sit on a body."""
-    box = ink(head)
-    size = _HEAD_ON_BODY / box.longest
-    middle_x, middle_y = box.middle
-    head_x, head_y = _HEAD_MIDDLE
-    dx = head_x - middle_x * size
-    dy = head_y - middle_y * size
-    return f'<g transform="translate({dx} {dy}) scale({size})">{head}</g>'
-
-
 @dataclass(frozen=True)
 class Pose:
     """Where hands and feet are at one step of a posture; far ones come first.
 
     Attributes:
+        posture: its name.
         pelvis: in units, as all points.
         lean: of the trunk, degrees forward.
         tilt: of the head.
@@ -113,6 +76,7 @@ class Pose:
         gear: skis, clubs, …: points, width, colour.
     """
 
+    posture: str
     pelvis: Point = (0, PELVIS)
     lean: float = 0
     tilt: float = 0
@@ -169,6 +133,17 @@ class Placement:
         )
 
 
+def shifted(point: Point, dx: float, dy: float) -> Point:
+    """Return the point so many units farther on and up."""
+    x, y = point
+    return x + dx, y + dy
+
+
+def above(point: Point, height: float, angle: float) -> Point:
+    """Return what is at a height above a point, turned forward about it."""
+    return turned(shifted(point, 0, height), angle, about=point)
+
+
 def turned(point: Point, angle: float, about: Point) -> Point:
     """Turn a point forward (clockwise when facing right) by degrees."""
     if not angle:
@@ -177,8 +152,7 @@ def turned(point: Point, angle: float, about: Point) -> Point:
     sine = math.sin(radians)
     cosine = math.cos(radians)
     middle_x, middle_y = about
-    x = point[0] - middle_x
-    y = point[1] - middle_y
+    x, y = shifted(point, -middle_x, -middle_y)
     return middle_x + x * cosine + y * sine, middle_y - x * sine + y * cosine
 
 
@@ -192,15 +166,14 @@ class Limb(NamedTuple):
 def bent(root: Point, target: Point, length: float, bend: int) -> Limb:
     """Return a limb of two equal bones that reaches for a target (inverse kinematics)."""
     root_x, root_y = root
-    x = target[0] - root_x
-    y = target[1] - root_y
+    x, y = shifted(target, -root_x, -root_y)
     distance = math.hypot(x, y) or 1e-6
     reach = min(distance, MOST_BONES * length)
 
     # The joint is beside the middle of the line from the root to the end.
     half = reach / 2
     bone = max(length, half)
-    aside = bend * math.sqrt(max(0.0, bone**2 - half**2))
+    aside = bend * math.sqrt(bone**2 - half**2)
 
     # A vector of length 1 to the end.
     x /= distance
@@ -210,30 +183,23 @@ def bent(root: Point, target: Point, length: float, bend: int) -> Limb:
     return Limb(joint, end)
 
 
+@cache
+def _pose_tables() -> Any:
+    return _with_tuples(read_toml("poses"))
+
+
 def _with_tuples(value: Any) -> Any:
-    """Turn the lists of a TOML value into tuples."""
+    """Turn the lists in a TOML value into tuples."""
     if isinstance(value, list):
-        return tuple(_with_tuples(element) for element in value)
+        return tuple(map(_with_tuples, value))
+    if isinstance(value, dict):
+        return {key: _with_tuples(element) for key, element in value.items()}
     return value
-
-
-def _fields(table: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: _with_tuples(value) for key, value in table.items()}
 
 
 def head_size(is_child: bool) -> float:
     """Return how much larger a head is drawn than busts have it: moods are seen at 112 pixels."""
     return 1.4 if is_child else 1.2
-
-
-@cache
-def body_of(animal: str) -> tuple[str, str, bool] | None:
-    """Return the colours of body and legs for an animal whose picture is a head.
-
-    The third value is whether it has two legs.
-    """
-    body = read_toml("poses")["bodies"].get(animal)
-    return tuple(body) if body else None
 
 
 @dataclass(frozen=True)
@@ -257,16 +223,16 @@ class Seat:
 
 @cache
 def seat(thing: str) -> Seat:
-    seats = read_toml("poses")["seats"]
+    seats = _pose_tables()["seats"]
     return Seat(**seats.get(thing, seats["other"]))
 
 
 @cache
 def poses(posture: str) -> tuple[Pose, ...]:
     """Return the steps of a posture; a clip repeats them."""
-    still = _fields(read_toml("poses")["postures"][posture])
+    still = dict(_pose_tables()["postures"][posture])
     steps = still.pop("steps", ({},))
-    return tuple(Pose(**{**still, **_fields(step)}) for step in steps)
+    return tuple(Pose(posture, **still | step) for step in steps)
 
 
 @dataclass(frozen=True)
@@ -279,7 +245,6 @@ class Grip:
         angle: of the thing.
         hands: those that hold it.
         offsets: of the hands from the thing.
-        behind: whether the doll hides the thing.
         stands: whether the thing stands on the ground.
     """
 
@@ -288,38 +253,34 @@ class Grip:
     angle: float = 0
     hands: tuple[str, ...] = ("near",)
     offsets: tuple[Point, ...] = ((0, 0), (0, 0))
-    behind: bool = False
     stands: bool = False
 
 
 @cache
 def grip_of(name: str, by: Literal["held", "hands", ""] = "") -> Grip | None:
     """Return a grip by its name, by the thing that has its own, or by a way to hold things."""
-    table = read_toml("poses")
+    table = _pose_tables()
     if by:
         name = table[by].get(name, "")
-    if name:
-        return Grip(**_fields(table["grips"][name]))
-    return None
+    return Grip(**table["grips"][name]) if name else None
 
 
 def reaching(pose: Pose, grip: Grip, step: int) -> Pose:
     """Return a pose whose hands reach for the thing that they hold."""
-    x, y = grip.at[step % len(grip.at)]
+    middle = grip.at[step % len(grip.at)]
     pelvis_x, pelvis_y = pose.pelvis
     rise = 0 if grip.stands else pelvis_y - PELVIS
     hands = list(pose.hands)
     for side, name in enumerate(("far", "near")):
         if name in grip.hands:
-            dx, dy = grip.offsets[side]
-            hands[side] = (x + dx + pelvis_x, y + dy + rise)
+            hand = shifted(middle, *grip.offsets[side])
+            hands[side] = shifted(hand, pelvis_x, rise)
     return replace(pose, hands=(hands[FAR], hands[NEAR]))
 
 
 def head_of(pose: Pose) -> Point:
     """Return the point where the chin rests."""
-    x, y = pose.pelvis
-    return turned((x, y + TRUNK - CHIN_DROP), pose.lean, about=pose.pelvis)
+    return above(pose.pelvis, TRUNK - CHIN_DROP, pose.lean)
 
 
 class Face(NamedTuple):
@@ -327,6 +288,10 @@ class Face(NamedTuple):
 
     middle: Point
     radius: float
+
+
+def _paint_nothing() -> None:
+    pass
 
 
 Painter = Callable[[], None]
@@ -341,88 +306,65 @@ class DollExtras(NamedTuple):
         in_front: paints what hides the near arm as well.
     """
 
-    behind_trunk: Painter | None = None
-    in_hand: Painter | None = None
-    in_front: Painter | None = None
+    behind_trunk: Painter = _paint_nothing
+    in_hand: Painter = _paint_nothing
+    in_front: Painter = _paint_nothing
 
 
-def paint_doll(
-    canvas: Canvas,
-    place: Placement,
-    look: Look,
-    pose: Pose,
-    is_child: bool,
-    extras: DollExtras,
-) -> Face:
-    """Paint a doll from the back to the front, and return its face."""
-    doll = _Doll(canvas, place=place, look=look, pose=pose, is_child=is_child)
-    doll.paint_gear()
-    doll.paint_arm(FAR)
-    doll.paint_leg(FAR)
-    if extras.behind_trunk:
-        extras.behind_trunk()
-    doll.paint_leg(NEAR)
-    if look.skirt:
-        doll.paint_skirt()
-    doll.paint_trunk()
-    face = doll.paint_head()
-    if extras.in_hand:
-        extras.in_hand()
-    doll.paint_arm(NEAR)
-    if extras.in_front:
-        extras.in_front()
-    return face
+@dataclass(frozen=True)
+class Doll:
+    """Somebody in a pose at a place."""
 
+    canvas: Canvas
+    place: Placement
+    look: Look
+    pose: Pose
+    is_child: bool
 
-class _Doll:
-    """The parts of a doll."""
-
-    def __init__(
-        self, canvas: Canvas, place: Placement, look: Look, pose: Pose, is_child: bool
-    ) -> None:
-        self.canvas = canvas
-        self.place = place
-        self.look = look
-        self.pose = pose
-        self.head_size = head_size(is_child)
-
-    def paint_gear(self) -> None:
+    def paint(self, extras: DollExtras) -> Face:
+        """Paint the doll from the back to the front, and return its face."""
         for points, width, colour in self.pose.gear:
             self._line(points, width, colour)
+        self._paint_arm(FAR)
+        self._paint_leg(FAR)
+        extras.behind_trunk()
+        self._paint_leg(NEAR)
+        if self.look.skirt:
+            self._paint_skirt()
+        self._paint_trunk()
+        face = self._paint_head()
+        extras.in_hand()
+        self._paint_arm(NEAR)
+        extras.in_front()
+        return face
 
-    def paint_leg(self, side: Side) -> None:
+    def _paint_leg(self, side: Side) -> None:
         hip = self._leaning(self._hip(side))
         leg = self._leg(side, hip)
         self._line((hip, *leg), LEG_WIDTH, self.look.trousers)
-        ankle_x, ankle_y = leg.end
-        toe_x, toe_y = TOE
-        toe = (ankle_x + toe_x, ankle_y + toe_y)
+        toe = shifted(leg.end, *TOE)
         self._line((leg.end, toe), SHOE_WIDTH, SHOES)
 
     def _hip(self, side: Side) -> Point:
         """Return the hip of somebody upright."""
-        x, y = self.pose.pelvis
-        return x + DIRECTIONS[side] * HIP, y - HIP_DROP
+        return shifted(self.pose.pelvis, DIRECTIONS[side] * HIP, -HIP_DROP)
 
     def _leg(self, side: Side, hip: Point) -> Limb:
-        foot_x, foot_y = self.pose.feet[side]
-        ankle = (foot_x, foot_y + ANKLE)
+        ankle = shifted(self.pose.feet[side], 0, ANKLE)
         return bent(hip, target=ankle, length=THIGH, bend=self.pose.knees[side])
 
-    def paint_arm(self, side: Side) -> None:
+    def _paint_arm(self, side: Side) -> None:
         pose = self.pose
-        x, y = pose.pelvis
-        shoulder = (x + DIRECTIONS[side] * SHOULDER, y + TRUNK - SHOULDER_DROP)
-        shoulder = self._leaning(shoulder)
+        aside = DIRECTIONS[side] * SHOULDER
+        shoulder = self._leaning(shifted(pose.pelvis, aside, TRUNK - SHOULDER_DROP))
         arm = bent(shoulder, target=pose.hands[side], length=ARM, bend=pose.elbows)
         self._line((shoulder, *arm), ARM_WIDTH, self.look.shirt)
         self._line((arm.end, arm.end), HAND_WIDTH, self.look.skin)
 
-    def paint_skirt(self) -> None:
-        x, y = self.pose.pelvis
-        half_width, height = WAIST
-        back = (x - half_width, y + height)
-        front = (x + half_width, y + height)
+    def _paint_skirt(self) -> None:
+        pelvis = self.pose.pelvis
+        back = shifted(pelvis, -HALF_WAIST, WAIST_RISE)
+        front = shifted(pelvis, HALF_WAIST, WAIST_RISE)
         pixels = []
         for corner in (back, front, self._hem(NEAR), self._hem(FAR)):
             pixels.append(self.place.at(self._leaning(corner)))
@@ -431,26 +373,25 @@ class _Doll:
     def _hem(self, side: Side) -> Point:
         """Return the corner of a skirt over a knee."""
         knee_x, knee_y = self._leg(side, self._hip(side)).joint
-        aside, below = HEM
-        is_raised = knee_y >= self.pose.pelvis[1] - RAISED_KNEE
-        share = RAISED_HEM if is_raised else 1
-        return knee_x + aside * DIRECTIONS[side] * share, knee_y - below
+        aside: float = HEM_ASIDE * DIRECTIONS[side]
+        if knee_y >= self.pose.pelvis[1] - RAISED_KNEE:
+            aside *= RAISED_HEM
+        return knee_x + aside, knee_y - HEM_DROP
 
-    def paint_trunk(self) -> None:
+    def _paint_trunk(self) -> None:
         pose = self.pose
-        x, y = pose.pelvis
-        angle = _stepped_angle(pose.lean)
-        middle = turned((x, y + MIDDLE), angle, pose.pelvis)
+        angle = stepped_angle(pose.lean)
+        middle = above(pose.pelvis, MIDDLE, angle)
         self.place.paint(self.canvas, self.look.trunk, middle, angle=angle)
 
-    def paint_head(self) -> Face:
-        size = self.head_size
+    def _paint_head(self) -> Face:
+        size = head_size(self.is_child)
         chin = head_of(self.pose)
-        tilt = _stepped_angle(self.pose.tilt)
-        middle = _above(chin, (CHIN - MIDDLE) * size, tilt)
+        tilt = stepped_angle(self.pose.tilt)
+        middle = above(chin, (CHIN - MIDDLE) * size, tilt)
         self.place.paint(self.canvas, svg=self.look.head, point=middle, size=size, angle=tilt)
 
-        middle_of_face = _above(chin, FACE_MIDDLE * size, tilt)
+        middle_of_face = above(chin, FACE_MIDDLE * size, tilt)
         radius = FACE_RADIUS * size * self.place.scale
         return Face(self.place.at(middle_of_face), radius)
 
@@ -458,16 +399,6 @@ class _Doll:
         """Turn a point of the trunk as it leans."""
         return turned(point, self.pose.lean, self.pose.pelvis)
 
-    def _line(self, points: tuple[Point, ...], width: float, colour: str) -> None:
+    def _line(self, points: Sequence[Point], width: float, colour: str) -> None:
         pixels = [self.place.at(point) for point in points]
         self.canvas.line(pixels, width=width, colour=colour, scale=self.place.scale)
-
-
-def _above(chin: Point, height: float, tilt: int) -> Point:
-    """Return the point of a tilted head at a height above the chin."""
-    x, y = chin
-    return turned((x, y + height), tilt, about=chin)
-
-
-def _stepped_angle(angle: float) -> int:
-    return round(angle / ANGLE_STEP) * ANGLE_STEP

@@ -5,6 +5,7 @@ than faces.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from random import Random
 from typing import NamedTuple
 
@@ -54,9 +55,8 @@ def lay_out(scene: Scene) -> list[Placed]:
     for attempt in range(TRIES):
         shrink = SHRINK ** (attempt // 2)
         rng = Random(scene.seed + attempt)
-        everybody_placed = _Arrangement(
-            scene, everybody=everybody, shrink=shrink, rng=rng
-        ).arrange()
+        arrangement = _Arrangement(scene, everybody=everybody, shrink=shrink, rng=rng)
+        everybody_placed = arrangement.arrange()
         hidden = most_hidden(everybody_placed)
         if hidden < least_hidden:
             best = everybody_placed
@@ -127,21 +127,19 @@ def _touches(action: Action) -> bool:
     return action.kind.motion == "approach" or action.kind.hand == "ahead"
 
 
+@dataclass
 class _Arrangement:
     """One attempt to place everybody."""
 
-    def __init__(
-        self, scene: Scene, everybody: Sequence[Individual], shrink: float, rng: Random
-    ) -> None:
-        self.scene = scene
-        self.everybody = everybody
-        self.shrink = shrink
-        self.rng = rng
-        self.placed: list[Placed] = []
-        # Until the back is placed, which settles how large the others are: pixels per unit, and
-        # pixels below the lowest face in the back, which those in front must not hide.
-        self.unit = 1.3
-        self.height_in_front = 0.36 * SIZE
+    scene: Scene
+    everybody: Sequence[Individual]
+    shrink: float
+    rng: Random
+    placed: list[Placed] = field(default_factory=list)
+    # Until the back is placed, which settles how large the others are: pixels per unit, and pixels
+    # below the lowest face in the back, which those in front must not hide.
+    unit: float = 1.3
+    height_in_front: float = 0.36 * SIZE
 
     def arrange(self) -> list[Placed]:
         """Return everybody in the order of painting."""

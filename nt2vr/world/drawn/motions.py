@@ -6,40 +6,15 @@ the same positions: a single frame cannot tell a ball thrown from one caught.
 
 import itertools
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from typing import Literal
 
 # Steps of a clip, which has as many frames, or a divisor of that.
 STEPS = 8
-
-
-def _onward(count: int) -> list[int]:
-    return list(range(count))
-
-
-def _back(count: int) -> list[int]:
-    return list(reversed(range(count)))
-
-
-def _to_and_fro(count: int) -> list[int]:
-    return [*range(0, count, 2), *reversed(range(1, count, 2))]
-
-
-def _twice(count: int) -> list[int]:
-    """Go to and fro two times, each time over half of the positions."""
-    first_time = [*range(0, count, 4), *reversed(range(2, count, 4))]
-    second_time = [*range(1, count, 4), *reversed(range(3, count, 4))]
-    return first_time + second_time
-
-
-# Each maps the number of steps to the position on the track at each step.
-_ORDERS: dict[str, Callable[[int], list[int]]] = {
-    "onward": _onward,
-    "back": _back,
-    "to and fro": _to_and_fro,
-    "twice": _twice,
-}
+# Tracks of what somebody throws, rolls or kicks.
+THROWN = ("air", "ground")
+Order = Literal["onward", "back", "to and fro", "twice"]
 
 
 @dataclass(frozen=True)
@@ -51,28 +26,43 @@ class Spot:
     turn: float = 0
 
 
+def _spot(track: str, share: float) -> Spot:
+    """Return the position at a share of a track, 0 to 1."""
+    centred = 2 * share - 1
+    match track:
+        # In reaches of the lane.
+        case "lane":
+            return Spot(centred)
+        # From rest, in shares of the way out.
+        case "drive":
+            return Spot(max(0.0, centred))
+        # In shares of the way out.
+        case "entry":
+            return Spot(1 - share)
+        # Ahead of somebody, as in the air.
+        case "ground":
+            return Spot(share)
+        case "air":
+            return Spot(0.15 * math.sin(math.pi * share), share)
+        case "hop" | "rise":
+            return Spot(0, share)
+        case "float":
+            return Spot(centred, 0.5 * math.sin(math.pi * share))
+        case "sway":
+            return Spot(0.3 * centred, turn=10 * centred)
+        case "wheel":
+            return Spot(turn=360 * share)
+        case _:
+            return _topple(share)
+
+
 def _topple(share: float) -> Spot:
     degrees = 90 * min(1.0, 1.3 * share)
     return Spot(-math.sin(math.radians(degrees)), turn=degrees)
 
 
-# Each maps a share of the track, 0 to 1, to the position there.
-_TRACKS: dict[str, Callable[[float], Spot]] = {
-    "lane": lambda share: Spot(2 * share - 1),  # x in reaches of the lane
-    "drive": lambda share: Spot(max(0.0, 2 * share - 1)),  # from rest, x in shares of the way out
-    "entry": lambda share: Spot(1 - share),  # x in shares of the way out
-    "ground": lambda share: Spot(share),  # ahead of somebody
-    "air": lambda share: Spot(0.15 * math.sin(math.pi * share), share),  # ahead of somebody
-    "hop": lambda share: Spot(0, share),
-    "topple": _topple,
-    "wheel": lambda share: Spot(turn=360 * share),
-    "sway": lambda share: Spot(0.3 * (2 * share - 1), turn=10 * (2 * share - 1)),
-    "float": lambda share: Spot(2 * share - 1, 0.5 * math.sin(math.pi * share)),
-    "rise": lambda share: Spot(0, share),
-}
-
 # Track and order of each motion.
-MOTIONS: dict[str, tuple[str, str]] = {
+MOTIONS: dict[str, tuple[str, Order]] = {
     "to and fro": ("lane", "to and fro"),
     "drive past": ("lane", "onward"),
     "turn": ("lane", "to and fro"),
@@ -107,15 +97,30 @@ def track_of(motion: str) -> str:
 def order_of(motion: str, count: int) -> list[int]:
     """Return the positions on its track that a motion reaches, by their number, in turn."""
     _, order = MOTIONS[motion]
-    return _ORDERS[order](count)
+    match order:
+        case "onward":
+            return list(range(count))
+        case "back":
+            return list(reversed(range(count)))
+        case "to and fro":
+            return _to_and_fro(count, stride=2)
+        case "twice":
+            # Each time over half of the positions.
+            return _to_and_fro(count, stride=4) + _to_and_fro(count, stride=4, start=1)
+
+
+def _to_and_fro(count: int, stride: int, start: int = 0) -> list[int]:
+    """Skip positions on the way there, and reach those halfway between on the way back."""
+    there = range(start, count, stride)
+    back = range(start + stride // 2, count, stride)
+    return [*there, *reversed(back)]
 
 
 @cache
 def spots(motion: str, count: int) -> tuple[Spot, ...]:
     """Return the positions of a motion that lasts `count` steps, in the order of time."""
-    position_at = _TRACKS[track_of(motion)]
-    shares = [(index + 0.5) / count for index in order_of(motion, count)]
-    return tuple(map(position_at, shares))
+    track = track_of(motion)
+    return tuple(_spot(track, (number + 0.5) / count) for number in order_of(motion, count))
 
 
 @cache

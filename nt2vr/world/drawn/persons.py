@@ -11,6 +11,7 @@ from nt2vr.world.drawn.dolls import (
     FAR,
     NEAR,
     PELVIS,
+    Doll,
     DollExtras,
     Face,
     Grip,
@@ -19,8 +20,9 @@ from nt2vr.world.drawn.dolls import (
     grip_of,
     head_size,
     seat,
+    shifted,
 )
-from nt2vr.world.drawn.motions import STEPS, Spot, track_of
+from nt2vr.world.drawn.motions import STEPS, THROWN, Spot, track_of
 from nt2vr.world.drawn.sizes import (
     ADULT,
     LOOKING_RIGHT,
@@ -43,7 +45,7 @@ OUTWARD = 1.2
 LONG = 50
 # A thing in hands is at least so large, as a share of its own size; one that is thrown is smaller.
 LEAST_HELD = 0.75
-THROWN = 0.8
+SMALLER = 0.8
 _HAND_GRIPS = ("in hand", "both hands", "above head")
 # How far ahead of its middle a person throws from and rolls from, and how far and high, in units.
 THROW_FROM = 26
@@ -108,36 +110,29 @@ def flying(spot: Spot, track: str, longest: float) -> Point:
     return ROLL_FROM + THROW_FAR * spot.x, longest / 2
 
 
-class _PosedAs(NamedTuple):
-    pose: Pose
-    posture: str
+class AtStep(NamedTuple):
+    """Where an individual is at a step, what it does, and where the thing is that it moves."""
+
+    step: int
+    place: Placement
+    action: Action | None
+    spot: Spot  # on the track of the action
 
 
 class PersonPainter:
     """Paints one person at one step."""
 
-    def __init__(
-        self,
-        canvas: Canvas,
-        individual: Individual,
-        place: Placement,
-        step: int,
-        action: Action | None,
-        spot: Spot,
-    ) -> None:
-        """Prepare to paint a person who does an action; `spot` is on the track of the action."""
+    def __init__(self, canvas: Canvas, individual: Individual, at_step: AtStep) -> None:
         self.canvas = canvas
-        self.thing = individual.figure.kind
-        self.step = step
-        self.beat = step + individual.phase
-        self.action = action
-        self.spot = spot
-        self.is_child = "child" in self.thing.kinds
-        self.layers = active(individual.figure, step)
-        self.prop = prop_of(action)
-        self.ridden = _ridden(action, self.prop)
-        self.pose, self.posture = _posed(action, ridden=self.ridden, beat=self.beat, spot=spot)
-        self.place = _placed_in_pose(replace(place, scale=place.scale * self.thing.size), self.pose)
+        self.step, place, self.action, self.spot = at_step
+        self.beat = self.step + individual.phase
+        thing = individual.figure.kind
+        self.is_child = "child" in thing.kinds
+        self.layers = active(individual.figure, self.step)
+        self.prop = prop_of(self.action)
+        self.ridden = _ridden(self.action, self.prop)
+        self.pose = _posed(self.action, ridden=self.ridden, beat=self.beat, spot=self.spot)
+        self.place = _placed_in_pose(replace(place, scale=place.scale * thing.size), self.pose)
 
     def paint(self, look: Look, leash: Point | None) -> Face:
         """Paint the person, and return its face; a leash ends at a point, too."""
@@ -146,19 +141,19 @@ class PersonPainter:
         if mood:
             head = with_mood(look.head, look.skin, mood.kind.sign)
             look = replace(look, head=head)
-        if leash and self.action and self.action.kind.hand == "leash":
+        if leash:
             points = [self.place.at(self.pose.hands[NEAR]), leash]
             self.canvas.line(points, width=LEASH_WIDTH, colour=LEASH, scale=self.place.scale)
 
-        face = dolls.paint_doll(
+        doll = Doll(
             self.canvas,
             place=self.place,
             look=look,
             pose=self.pose,
             is_child=self.is_child,
-            extras=extras,
         )
-        if self.posture == "juggle":
+        face = doll.paint(extras)
+        if self.pose.posture == "juggle":
             self._paint_juggled_balls()
         worn = self.layers.get("worn")
         if worn:
@@ -199,8 +194,8 @@ class PersonPainter:
         if kind.hand == "in front":
             if thing is None:
                 return grip_of("clap")
-            return grip_of("lap" if self.posture == "sit" else "both")
-        if kind.hand == "on ground" and self.posture == "stand":
+            return grip_of("lap" if self.pose.posture == "sit" else "both")
+        if kind.hand == "on ground" and self.pose.posture == "stand":
             return grip_of("both")
         if kind.hand == "none" and kind.shows:
             return grip_of("hand")
@@ -218,9 +213,9 @@ class PersonPainter:
         kind = action.kind
         longest = self._size_in_hands(grip)
         track = track_of(kind.motion)
-        if track in ("air", "ground"):
+        if track in THROWN:
             # It has left the hands.
-            longest *= THROWN
+            longest *= SMALLER
             at = flying(self.spot, track, longest)
             self._paint_thing(self.prop.svg, at, longest)
             return
@@ -238,9 +233,7 @@ class PersonPainter:
 
     def _paint_shown(self, thing: Thing, beside: Point) -> None:
         """Paint what is always seen with an action, beside what is held."""
-        x, y = beside
-        dx, dy = SHOWN_AT
-        self._paint_thing(drawing(thing.picture), (x + dx, y + dy), SHOWN_SIZE)
+        self._paint_thing(drawing(thing.picture), shifted(beside, *SHOWN_AT), SHOWN_SIZE)
 
     def _paint_thing(self, svg: str, at: Point, longest: float, angle: float = 0) -> None:
         """Paint a thing that the person has, or one that is seen with it, looking the same way."""
@@ -266,11 +259,10 @@ class PersonPainter:
         return x * OUTWARD + pelvis_x, y + pelvis_y - PELVIS
 
     def _paint_juggled_balls(self) -> None:
-        x, y = FIRST_BALL
         for ball in range(NUM_BALLS):
             position = (2 * self.step + NUM_BALLS * ball) % BALL_POSITIONS
             rise = BALL_RISE * position * (BALL_POSITIONS - position)
-            at = (x + BALL_STEP * position, y + rise)
+            at = shifted(FIRST_BALL, BALL_STEP * position, rise)
             paint_centred(self.place, self.canvas, svg=drawing(BALL), at=at, longest=BALL_SIZE)
 
     def _paint_worn(self, action: Action) -> None:
@@ -281,9 +273,8 @@ class PersonPainter:
             box = ink(svg)
             longest *= max(1.0, box.height / box.width)
             height = HAT_EDGE + 0.5 * box.height / box.longest * longest
-        x, y = dolls.head_of(self.pose)
         size = head_size(self.is_child)
-        at = (x, y + height * size)
+        at = shifted(dolls.head_of(self.pose), 0, height * size)
         paint_centred(self.place, canvas=self.canvas, svg=svg, at=at, longest=longest * size)
 
 
@@ -314,8 +305,8 @@ def _placed_in_pose(place: Placement, pose: Pose) -> Placement:
     return replace(place, x=x, y=y, pivot=0)
 
 
-def _posed(action: Action | None, ridden: Thing | None, beat: int, spot: Spot) -> _PosedAs:
-    """Return the pose of an action, and the name of its posture."""
+def _posed(action: Action | None, ridden: Thing | None, beat: int, spot: Spot) -> Pose:
+    """Return the pose of an action."""
     posture = action.kind.posture if action else "stand"
     if ridden:
         posture = seat(ridden.name).posture
@@ -326,27 +317,23 @@ def _posed(action: Action | None, ridden: Thing | None, beat: int, spot: Spot) -
     steps = dolls.poses(posture)
     pose = steps[beat % len(steps)]
     if ridden:
-        pose = _moved_to_seat(pose, posture, ridden)
-    return _PosedAs(pose, posture)
+        return _moved_to_seat(pose, ridden)
+    return pose
 
 
-def _moved_to_seat(pose: Pose, posture: str, ridden: Thing) -> Pose:
+def _moved_to_seat(pose: Pose, ridden: Thing) -> Pose:
     ridden_seat = seat(ridden.name)
     size = size_of(ridden, ridden_seat.size)
     base = 0.0
-    if posture not in ("balance", "scoot"):
-        _, pelvis_y = dolls.poses(posture)[0].pelvis
+    if pose.posture not in ("balance", "scoot"):
+        _, pelvis_y = dolls.poses(pose.posture)[0].pelvis
         base = pelvis_y - SINKS
     dx = ridden_seat.x * size.width
     dy = ridden_seat.y * size.height - base
-
-    def moved(point: Point) -> Point:
-        x, y = point
-        return x + dx, y + dy
-
+    to_seat = partial(shifted, dx=dx, dy=dy)
     return replace(
         pose,
-        pelvis=moved(pose.pelvis),
-        feet=(moved(pose.feet[FAR]), moved(pose.feet[NEAR])),
-        hands=(moved(pose.hands[FAR]), moved(pose.hands[NEAR])),
+        pelvis=to_seat(pose.pelvis),
+        feet=(to_seat(pose.feet[FAR]), to_seat(pose.feet[NEAR])),
+        hands=(to_seat(pose.hands[FAR]), to_seat(pose.hands[NEAR])),
     )

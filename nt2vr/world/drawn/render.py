@@ -12,10 +12,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nt2vr.world.drawn.actors import paint, placed_at
-from nt2vr.world.drawn.canvas import UNITS, Canvas, Image, Point, draw_svg, drawing, ink, recoloured
+from nt2vr.world.drawn.canvas import (
+    UNITS,
+    Canvas,
+    Image,
+    Point,
+    draw_svg,
+    drawing,
+    ink,
+    recoloured,
+    rgb,
+)
 from nt2vr.world.drawn.layout import lay_out
 from nt2vr.world.drawn.motions import MOTIONS, STEPS
-from nt2vr.world.drawn.sizes import active, extent
+from nt2vr.world.drawn.sizes import extent, main_action
 from nt2vr.world.drawn.stands import SIZE, Placed
 from nt2vr.world.scenes import Action, Scene
 from nt2vr.world.things import read_toml
@@ -39,13 +49,15 @@ NUM_STARS = 34
 STARS_ACROSS = (4, 220)
 STARS_DOWN = (4, 100)
 STAR_RADII = (1, 1.3, 1.8)
-_OUTLINES = {"#000000": SOFT_INK, "#000": SOFT_INK}
 
 
 @cache
 def _flat(code: str) -> str:
     """Return an OpenMoji picture with soft outlines."""
-    return f'<g fill="{SOFT_INK}">{recoloured(drawing(code), _OUTLINES)}</g>'
+    svg = drawing(code)
+    for black in ("#000000", "#000"):
+        svg = recoloured(svg, black, SOFT_INK)
+    return f'<g fill="{SOFT_INK}">{svg}</g>'
 
 
 def _piece(code: str, middle: float, foot: float, width: float) -> str:
@@ -63,15 +75,12 @@ def _filter(
     name: str, factors: tuple[float, float, float], haze: Sequence[float] = (0, 0, 0)
 ) -> str:
     """Return a filter that multiplies red, green and blue, and adds haze."""
-    rows = []
-    for row in range(3):
-        values: list[float] = [0, 0, 0, 0, haze[row]]
-        values[row] = factors[row]
-        rows.append(" ".join(map(str, values)))
+    red, green, blue = factors
+    red_haze, green_haze, blue_haze = haze
+    matrix = f"{red} 0 0 0 {red_haze} 0 {green} 0 0 {green_haze} 0 0 {blue} 0 {blue_haze} 0 0 0 1 0"
     return (
         f'<filter id="{name}" color-interpolation-filters="sRGB" x="0" y="0" width="1" height="1" '
-        'filterUnits="objectBoundingBox">'
-        f'<feColorMatrix values="{" ".join(rows)} 0 0 0 1 0"/></filter>'
+        f'filterUnits="objectBoundingBox"><feColorMatrix values="{matrix}"/></filter>'
     )
 
 
@@ -97,8 +106,7 @@ def _stars() -> str:
 def _haze(share: float, sky: Sequence[str]) -> str:
     """Return a filter that blends pieces of scenery with the lower sky."""
     _, lower_sky = sky
-    colours = bytes.fromhex(lower_sky.removeprefix("#"))
-    added = [share * colour / 255 for colour in colours]
+    added = [share * level / 255 for level in rgb(lower_sky, night=False)]
     remaining = 1 - share
     return _filter("haze", (remaining, remaining, remaining), added)
 
@@ -236,22 +244,19 @@ class Role(NamedTuple):
 
 def roles(everybody: Sequence[Placed], step: int) -> Iterator[Role]:
     """Yield everybody in the order of painting."""
-    actions: dict[int, Action | None] = {}
     actions_of_leaders: dict[int, Action] = {}
     for placed in everybody:
-        individual = placed.individual
-        action = active(individual.figure, step).get("main")
-        actions[individual.number] = action
+        action = main_action(placed.individual.figure, step)
         if action and action.target is not None and action.kind.motion in ALONG:
             actions_of_leaders[action.target] = action
 
     for placed in everybody:
-        number = placed.individual.number
-        action = actions[number]
+        individual = placed.individual
+        action = main_action(individual.figure, step)
         leash = None
         if action and action.kind.hand == "leash":
             leash = _collar(everybody, action, step)
-        yield Role(placed, actions_of_leaders.get(number), leash)
+        yield Role(placed, actions_of_leaders.get(individual.number), leash)
 
 
 def _collar(everybody: Sequence[Placed], action: Action, step: int) -> Point:

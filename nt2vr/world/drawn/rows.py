@@ -30,9 +30,9 @@ def rows_of(scene: Scene, numbers: Sequence[int], rng: Random) -> Rows:
     """Divide figures into rows; those in the back and in the front form one if there is room."""
     figures = scene.figures
     involved = _involved(figures, numbers)
+    is_alone = len(figures) == 1
     rows: Rows = {"back": [], "front": [], "road": [], "sky": []}
     for number in numbers:
-        is_alone = len(figures) == 1
         row = _row_of(figures[number], is_alone, is_involved=number in involved)
         rows[row].append(number)
 

@@ -5,6 +5,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from nt2vr.world.drawn import dolls
+from nt2vr.world.drawn.animal_bodies import body_of, with_body
 from nt2vr.world.drawn.busts import Look
 from nt2vr.world.drawn.canvas import drawing, ink, recoloured
 from nt2vr.world.drawn.dolls import Placement, head_size, seat
@@ -89,12 +90,12 @@ class Stand:
 def picture(thing: Thing, colour: str = "") -> str:
     """Return the drawing of a thing, in a colour if it can be tinted."""
     svg = drawing(thing.picture)
-    body = dolls.body_of(thing.name)
+    body = body_of(thing.name)
     if body:
-        svg = dolls.with_body(svg, *body)
+        svg = with_body(svg, body)
     if not colour or not thing.tint:
         return svg
-    return recoloured(svg, {thing.tint: COLOURS[colour]})
+    return recoloured(svg, thing.tint, COLOURS[colour])
 
 
 class Size(NamedTuple):
@@ -126,6 +127,11 @@ def active(figure: Figure, step: int) -> dict[Layer, Action]:
         if action.start <= time < action.end:
             by_layer[action.kind.layer] = action
     return by_layer
+
+
+def main_action(figure: Figure, step: int) -> Action | None:
+    """Return what a figure does at a step, if it does anything."""
+    return active(figure, step).get("main")
 
 
 class Prop(NamedTuple):

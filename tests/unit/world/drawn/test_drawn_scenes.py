@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from nt2vr.world.drawn import render as backdrops
 from nt2vr.world.drawn.actors import paint
+from nt2vr.world.drawn.animal_bodies import body_of
 from nt2vr.world.drawn.canvas import Canvas, drawing, ink
-from nt2vr.world.drawn.dolls import body_of, grip_of, poses
+from nt2vr.world.drawn.dolls import grip_of, poses
 from nt2vr.world.drawn.layout import lay_out, most_hidden
 from nt2vr.world.drawn.motions import MOTIONS, spots
 from nt2vr.world.drawn.render import render
