@@ -50,9 +50,9 @@ def _slips(word: str) -> Iterator[str]:
 
 
 def _misspellings(cues: Iterable[str]) -> dict[str, str]:
-    """Map the slips of some cues to the cues."""
+    """Map the slips of some cues to the cues; one of two cues belongs to the longer: "excluds"."""
     misspelt = {}
-    for cue in cues:
+    for cue in sorted(cues):
         for slip in _slips(cue):
             if slip not in cues:
                 misspelt[slip] = cue

@@ -263,6 +263,11 @@ def test_no_english_word_is_taken_for_a_misspelt_cue() -> None:
     ]
 
 
+def test_a_slip_of_two_cues_is_mended_to_the_same_one_in_every_process() -> None:
+    assert tokens.cue_of("excluds") == tokens.cue_of("excludse") == "excludes"
+    assert tokens.cue_of("exlude") == "exclude"
+
+
 @pytest.mark.parametrize(
     "text", ["no ox," + "ox," * 331, "-ox " * 249, "-a " * 333, "a dog, no " + "ox; " * 245]
 )
