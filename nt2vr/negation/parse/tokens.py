@@ -114,8 +114,9 @@ _SECOND_WORD_START = {
 }
 # The period of these, and of initials, ends no sentence.
 _ABBREVIATED = frozenset("mr mrs ms dr st jr sr prof mt".split())
+# Also the one letter that becomes two in lower case: the dotted capital I of Turkish.
 _SAME_LENGTH = str.maketrans(
-    {"\u2019": "'", "\u2018": "'", **dict.fromkeys('`"\u201c\u201d\x00', " ")}
+    {"\u2019": "'", "\u2018": "'", "\u0130": "i", **dict.fromkeys('`"\u201c\u201d\x00', " ")}
 )
 _WORD = re.compile(
     r"\.{2,}|--+|[;@#$%&?!()\[\]{}<>]|[,:](?!\d)|(?:(?!\.\.|--)[^\s;@#$%&?!()\[\]{}<>,:]|[,:](?=\d))+"

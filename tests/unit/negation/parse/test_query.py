@@ -118,6 +118,12 @@ def test_what_else_there_may_not_be_is_named(
     assert (read(text).wanted, read(text).others) == ((wanted,), others)
 
 
+def test_a_dotted_capital_i_moves_no_word() -> None:
+    query = read("a ferry in İSTANBUL, no dogs")
+    assert (query.wanted, query.unwanted) == (("a ferry in İSTANBUL",), ("dogs",))
+    assert read("a tram, not in İzmir. a cat").unwanted == ("in İzmir",)
+
+
 def test_marks_of_writing_direction_hide_no_negation() -> None:
     query = read("a beach, \u2067no dog\u2069")
     assert (query.wanted, query.unwanted) == (("a beach",), ("dog",))
