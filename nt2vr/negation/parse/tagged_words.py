@@ -80,11 +80,13 @@ class TaggedWords:
 
     def is_prefix(self, i: int) -> bool:
         """Return whether mark i is attached to the next word only, as in "beach -man"."""
-        mark, *following = self.tokens[i : i + 2]
-        if not following or mark.end != following[0].start:
+        if i + 1 == len(self.tokens):
             return False
+        mark = self.tokens[i]
+        follower = self.tokens[i + 1]
         follows_word = i > 0 and self.tokens[i - 1].end == mark.start
-        return not follows_word and following[0].text[0].isalnum()
+        is_attached = mark.end == follower.start and not follows_word
+        return is_attached and follower.text[0].isalnum()
 
     def is_auxiliary(self, i: int) -> bool:
         """Return whether word i is a modal, "be", or "do" and "have" before a verb or negation."""

@@ -136,9 +136,7 @@ class WantedFinder:
     def _without_empty_clause(self, start: int, end: int) -> int:
         """Return where words end without a clause about the picture: "a dog | , but the image"."""
         phrases = self.phrases
-        clause = end - 1
-        while clause > start and phrases.tag(clause) not in {"CONJ", "PUNCT"}:
-            clause -= 1
+        clause = phrases.clause_start(end) - 1
         if clause <= start:
             return end
 
