@@ -98,15 +98,13 @@ class Tagger:
         """Return the words and punctuation marks of `text`, in order."""
         spans = word_spans(text)
         sentence = self._tagged([as_tagged(text[start:end]) for start, end in spans])
-        for i in range(len(spans)):
-            self._set_tag(sentence, i, repaired_tag(sentence, i, self._log_probs))
-        missing = missing_verb(sentence, self._log_probs)
-        if missing is not None:
-            self._set_tag(sentence, missing.position, missing.tag)
+        self._repair(sentence)
 
         tokens = []
-        for i, (start, end) in enumerate(spans):
-            tokens.append(Token(text[start:end], sentence.tags[i], sentence.lemmas[i], start, end))
+        for (start, end), tag, find_lemma in zip(
+            spans, sentence.tags, sentence.lemmas, strict=True
+        ):
+            tokens.append(Token(text[start:end], tag, find_lemma, start, end))
         return tokens
 
     def _tagged(self, words: Sequence[str]) -> TaggedSentence:
@@ -117,6 +115,14 @@ class Tagger:
             sentence.tags.append(_tag_of(word, c5_tag))
             sentence.lemmas.append(partial(self._lemmas, word, c5_tag))
         return sentence
+
+    def _repair(self, sentence: TaggedSentence) -> None:
+        """Correct the tags, from left to right, and then that of a missing verb."""
+        for i in range(len(sentence.words)):
+            self._set_tag(sentence, i, repaired_tag(sentence, i, self._log_probs))
+        missing = missing_verb(sentence, self._log_probs)
+        if missing is not None:
+            self._set_tag(sentence, missing.position, missing.tag)
 
     def _set_tag(self, sentence: TaggedSentence, i: int, tag: str) -> None:
         if tag != sentence.tags[i]:

@@ -36,17 +36,17 @@ def _slips(word: str) -> Iterator[str]:
 
     for i in range(1, len(word)):
         before = word[:i]
-        after = word[i + 1 :]
+        rest = word[i:]
         # swapped, doubled
-        yield before[:-1] + word[i] + before[-1] + after
-        yield before + before[-1] + word[i] + after
+        yield before[:-1] + rest[0] + before[-1] + rest[1:]
+        yield before + before[-1] + rest
         if not is_sure:
             continue
         # missing, added, wrong
-        yield before + after
+        yield before + rest[1:]
         for letter in _LETTERS:
-            yield before + letter + word[i] + after
-            yield before + letter + after
+            yield before + letter + rest
+            yield before + letter + rest[1:]
 
 
 def _misspellings(cues: Iterable[str]) -> dict[str, str]:
@@ -181,16 +181,18 @@ def _spans_of_word(match: re.Match[str], ends_text: bool) -> list[WordSpan]:
     """Split what spaces and marks separate: "-|man", "is|n't"; a full stop ends the text."""
     word = match[0].lower()
     start, end = match.span()
-    full_stop: list[WordSpan] = []
+    marks: list[WordSpan] = []
     if ends_text and word.endswith(".") and word.strip("."):
+        marks.append((end - 1, end))
         word = word[:-1]
-        full_stop = [(end - 1, end)]
 
     follows_space = not match.string[start - 1 : start].strip()
     has_prefix = word[0] in "-'" and word[1:2].isalpha() and not _CLITIC.fullmatch(word)
     if follows_space and has_prefix:
-        return [(start, start + 1), *_split_clitics(word[1:], start + 1), *full_stop]
-    return [*_split_clitics(word, start), *full_stop]
+        marks.append((start, start + 1))
+        word = word[1:]
+        start += 1
+    return marks + _split_clitics(word, start)
 
 
 def _with_plain_marks(text: str) -> str:
