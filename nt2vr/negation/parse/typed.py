@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
-from nt2vr.negation.parse.tokens import contraction, cue_of
+from nt2vr.negation.parse.misspelt_cues import contraction, cue_of
 from nt2vr.negation.parse.wordlists import text_of
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nt2vr.errors import QueryError
-from nt2vr.negation.parse import query, tokens
+from nt2vr.negation.parse import misspelt_cues, query
 from nt2vr.negation.parse.cues import LESS, cues, forms
 from nt2vr.negation.parse.inflect import is_known
 from nt2vr.negation.parse.query import MAX_QUERY_CHARS, MAX_UNWANTED, Query, check_query, understand
@@ -258,11 +258,11 @@ def test_an_affirmed_query_reads_as_a_caption(text: str, affirmed: str) -> None:
 
 def test_no_english_word_is_taken_for_a_misspelt_cue() -> None:
     slips = {
-        *tokens._MISSPELT,
-        *(slip for slip in tokens._MISSPELT_CONTRACTIONS if slip.endswith("t")),
+        *misspelt_cues._MISSPELT,
+        *(slip for slip in misspelt_cues._MISSPELT_CONTRACTIONS if slip.endswith("t")),
     }
-    assert {slip for slip in slips if is_known(slip)} <= tokens._NOT_MISSPELT
-    assert [tokens.cue_of(word) for word in ("nether", "noting", "excerpt")] == [
+    assert {slip for slip in slips if is_known(slip)} <= misspelt_cues._NOT_MISSPELT
+    assert [misspelt_cues.cue_of(word) for word in ("nether", "noting", "excerpt")] == [
         "nether",
         "noting",
         "excerpt",
@@ -270,8 +270,8 @@ def test_no_english_word_is_taken_for_a_misspelt_cue() -> None:
 
 
 def test_a_slip_of_two_cues_is_mended_to_the_same_one_in_every_process() -> None:
-    assert tokens.cue_of("excluds") == tokens.cue_of("excludse") == "excludes"
-    assert tokens.cue_of("exlude") == "exclude"
+    assert misspelt_cues.cue_of("excluds") == misspelt_cues.cue_of("excludse") == "excludes"
+    assert misspelt_cues.cue_of("exlude") == "exclude"
 
 
 @pytest.mark.parametrize(
