@@ -71,11 +71,12 @@ class Typed:
         """Return where words of `text` were typed."""
         return Span(self.spans[span.start].start, self.spans[span.end - 1].end)
 
-    def rewritten(self, rewritings: Iterable[_Rewriting]) -> "Typed":
-        """Replace every match of each pattern, one pattern after the other."""
+    def rewritten(self, *lists: str) -> "Typed":
+        """Replace every match of each pattern in some lists of `rewriting.toml`, in their order."""
         typed = self
-        for rewriting in rewritings:
-            typed = typed._rewritten_once(rewriting)
+        for name in lists:
+            for rewriting in _rewritings(name):
+                typed = typed._rewritten_once(rewriting)
         return typed
 
     def _rewritten_once(self, rewriting: _Rewriting) -> "Typed":
@@ -105,10 +106,10 @@ class Typed:
 def read_typed(text: str, editing: bool = False) -> Typed:
     """Return the text to parse; requests and fillers stay where they are all there is."""
     as_typed = Typed(text, [Span(i, i + 1) for i in range(len(text))])
-    typed = as_typed.rewritten(_rewritings("operators") + _rewritings("spelling"))
-    content = typed.rewritten(_rewritings("fillers") + _rewritings("requests"))
+    typed = as_typed.rewritten("operators", "spelling")
+    content = typed.rewritten("fillers", "requests")
     if not editing:
-        content = content.rewritten(_rewritings("slogans"))
+        content = content.rewritten("slogans")
     if not content.text.strip(" .,;:!?"):
         return typed
     return content
