@@ -140,11 +140,10 @@ def split_query(text: str, phrases: Phrases, editing: bool = False, typed: bool 
 
     sentence = QueryText(text, phrases, typed)
     stretches = finder.wanted.stretches(negations)
-    wanted = sentence.wanted(stretches, negations[0])
     items = sentence.items(negations)
     return Query(
         text,
-        wanted=(wanted,) if wanted else (),
+        wanted=sentence.wanted(stretches, negations[0]),
         unwanted=sentence.unwanted(items, stretches),
         cues=sentence.cues(negations),
         scopes=tuple(sentence.span(item.phrase.start, item.phrase.core) for item in items),
