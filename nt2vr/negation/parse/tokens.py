@@ -27,7 +27,14 @@ _SAME_LENGTH = str.maketrans(
     {"\u2019": "'", "\u2018": "'", "\u0130": "i", **dict.fromkeys('`"\u201c\u201d\x00', " ")}
 )
 _WORD = re.compile(
-    r"\.{2,}|--+|[;@#$%&?!()\[\]{}<>]|[,:](?!\d)|(?:(?!\.\.|--)[^\s;@#$%&?!()\[\]{}<>,:]|[,:](?=\d))+"
+    r"""
+    \.{2,} | --+
+    | [;@#$%&?!()\[\]{}<>]
+    # But of "10,000" and "3:1", marks are a part.
+    | [,:](?!\d)
+    | (?: (?!\.\.|--) [^\s;@#$%&?!()\[\]{}<>,:] | [,:](?=\d) )+
+    """,
+    re.VERBOSE,
 )
 EMOJI = "[\u2600-\u27bf\U0001f300-\U0001faff]"
 NO_EMOJI = "\u274c\u26d4\u2716\u2717\u2718\U0001f6ab"
@@ -83,14 +90,15 @@ def word_spans(text: str) -> list[WordSpan]:
 
     # Quoted phrases are single words, so the rest is split without them.
     unquoted = _with_plain_marks(_QUOTED.sub(lambda match: " " * len(match[0]), text))
-    last = len(_with_plain_marks(text).rstrip("'()[]{}<> \t\n"))
+    # A full stop may be within quotation marks or brackets.
+    text_end = len(_with_plain_marks(text).rstrip("'()[]{}<> \t\n"))
     for match in _WORD.finditer(unquoted):
         # don t
         if match[0] in {"t", "T"} and _ends_in_not(unquoted, spans):
             start, end = spans.pop()
             spans += [(start, end - 1), (end - 1, match.end())]
         else:
-            spans += _spans_of_word(match, ends_text=match.end() == last)
+            spans += _spans_of_word(match, ends_text=match.end() == text_end)
     return sorted(spans)
 
 
