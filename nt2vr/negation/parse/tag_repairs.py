@@ -67,11 +67,7 @@ def _is_noun_after_all(context: WordInContext) -> bool:
     if context.ends_denied_list():
         return True
 
-    # no free | throws
-    cue = context.word_before
-    if context.tag_before == "ADJ":
-        cue = context.word_two_before or cue
-    is_denied = cue in listed("denying_things")
+    is_denied = _follows_denial(context)
     if is_denied and context.tag_before == "ADJ" and context.tag_after in ENDS:
         return True
 
@@ -90,6 +86,14 @@ def _is_noun_after_all(context: WordInContext) -> bool:
     # not wine
     is_base_form = context.tag in {"VB", "VBP"}
     return is_base_form and may_be_singular and not context.may_be(_BASE)
+
+
+def _follows_denial(context: WordInContext) -> bool:
+    """Return whether a word of denial comes before a word, or before its adjective."""
+    cue = context.word_before
+    if context.tag_before == "ADJ":
+        cue = context.word_two_before or cue
+    return cue in listed("denying_things")
 
 
 def _verb_after_all(context: WordInContext) -> str:
