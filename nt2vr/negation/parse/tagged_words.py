@@ -109,8 +109,7 @@ class TaggedWords:
     def longest(self, runs: Runs, i: int) -> int:
         """Return how many words the longest of `runs` at word i has; 0 if none is there."""
         first = self.word(i)
-        if first not in runs.openers:
-            return 0
+        # Few words begin a run of several.
         if (first, self.word(i + 1)) not in runs.pairs:
             return int(first in runs)
         run = self.words[i : i + runs.longest]
