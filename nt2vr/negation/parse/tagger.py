@@ -130,9 +130,7 @@ class Tagger:
             sentence.lemmas[i] = partial(self._lemma, sentence.words[i], tag)
 
     def _lemma(self, word: str, tag: str) -> str:
-        if word in HELPERS:
-            return HELPERS[word]
-        return self._lemmas(word, _C5_TAGS.get(tag, "EMPTY"))
+        return HELPERS.get(word) or self._lemmas(word, _C5_TAGS.get(tag, "EMPTY"))
 
     def _find_lemma(self, word: str, tag: str) -> str:
         if _is_long_compound(word):
