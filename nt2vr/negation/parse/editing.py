@@ -65,8 +65,7 @@ class EditFinder:
 
         if phrases.word(i) == "replaced" and phrases.word(i + 1) in {"by", "with"}:
             return self._unwanted(Cue("edit", i, i + 2), phrases.clause_start(i), i, i + 2)
-        is_last = phrases.is_clause_edge(i + 1)
-        if phrases.word(i) in _LAST and is_last:
+        if phrases.word(i) in _LAST and phrases.is_clause_edge(i + 1):
             return self._left_out(i, i + 1)
         return None
 
@@ -75,9 +74,7 @@ class EditFinder:
         if edit is not None:
             return edit
         length = self._reference(i) or self.phrases.longest(listed_runs("additions"), i)
-        if length:
-            return self._left_out(i, i + length)
-        return None
+        return self._left_out(i, i + length) if length else None
 
     def _reference(self, i: int) -> int:
         """Return the length in words of "like this, but"; 0 if there is none at word i."""
@@ -86,17 +83,16 @@ class EditFinder:
         noun = self.phrases.noun_phrase(i)
         if end == i or (noun is not None and noun.end > end):
             return 0
-        while end < self.num_words and self.phrases.is_listed(end, "joints"):
+        while self.phrases.is_listed(end, "joints"):
             end += 1
         return end - i
 
     def _replacement(self, i: int) -> Negation | None:
         """Read "replace X by Y", whose Y stays as the wanted part."""
-        joints = _REPLACEMENT_JOINTS.get(self.phrases.word(i), ())
         end = i + 1
-        while end < self.num_words and self.phrases.tag(end) != "PUNCT":
+        while not self.phrases.is_end(end):
             end += 1
-        for joint in joints:
+        for joint in _REPLACEMENT_JOINTS.get(self.phrases.word(i), ()):
             for j in range(i + 2, end - 1):
                 if self.phrases.word(j) == joint:
                     return self._unwanted(Cue("edit", i, i + 1), i + 1, j, j + 1)
@@ -112,7 +108,7 @@ class EditFinder:
             return Negation(Cue("order", i, after), i, after)
 
         end = after + 2
-        while end < self.num_words and phrases.tag(end) not in {"PUNCT", "CONJ"}:
+        while not phrases.is_clause_edge(end):
             end += 1
         return self._unwanted(Cue("edit", i, after), after, end, end)
 

@@ -14,7 +14,7 @@ from functools import cache
 from typing import NamedTuple
 
 from nt2vr.negation.parse.inflect import is_known
-from nt2vr.negation.parse.tokens import cue_of
+from nt2vr.negation.parse.misspelt_cues import cue_of
 from nt2vr.negation.parse.wordlists import lines_of, listed
 
 NOTICE = (

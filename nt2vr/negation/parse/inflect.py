@@ -51,16 +51,14 @@ def forms_of(word: str) -> tuple[str, ...]:
     lemmas: dict[str, tuple[str, ...]] = getAllLemmas(word)
     nouns = lemmas.get("NOUN", ())
     verbs = lemmas.get("VERB", ())
-    forms = dict.fromkeys(nouns)
     is_other_word = word in nouns or word in lemmas.get("ADJ", ())
-    if word in verbs or word.endswith("ing") or not is_other_word:
-        forms |= dict.fromkeys(verbs)
-        for verb in verbs:
-            for form in _VERB_FORMS:
-                forms[inflect(verb, form)] = None
+    if is_other_word and word not in verbs and not word.endswith("ing"):
+        verbs = ()
 
-    forms.pop(word, None)
-    return tuple(forms)
+    forms = [*nouns, *verbs]
+    for verb in verbs:
+        forms += [inflect(verb, form) for form in _VERB_FORMS]
+    return tuple(form for form in dict.fromkeys(forms) if form != word)
 
 
 def with_article(noun: str) -> str:

@@ -1,19 +1,24 @@
 """Verbs in captions that are tagged without one: "a man loads a clip", "people dance"."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from math import inf
 from typing import NamedTuple
 
 from nt2vr.negation.parse.tokens import VERB_TAGS
 from nt2vr.negation.parse.word_in_context import (
     PLURALS,
     UNKNOWN_NATS,
-    LogProbs,
+    FindLogProbs,
     TaggedSentence,
     WordInContext,
     value_at,
 )
 from nt2vr.negation.parse.wordlists import listed
 
+# Tags of words after a verb.
+_FOLLOWING_VERB = frozenset({"DET", "PRON", "ADP", "ADV", ""})
+_BEFORE_SUBJECT = VERB_TAGS | {"DET", "NUM", "ADJ"}
+# C5 tags
 _VERB_READINGS = frozenset({"VVB", "VVI", "VVZ"})
 
 
@@ -24,58 +29,48 @@ class MissingVerb(NamedTuple):
     tag: str
 
 
-class MissingVerbFinder:
-    """Finds the verb after somebody who may act."""
-
-    def __init__(self, log_probs: LogProbs) -> None:
-        self._log_probs = log_probs
-
-    def find(self, sentence: TaggedSentence) -> MissingVerb | None:
-        if _has_verb(sentence.tags):
-            return None
-        for context in _nouns_in(sentence):
-            actor = sentence.lemmas[context.i - 1]()
-            if actor not in listed("actors", "roles"):
-                continue
-            if context.tag_after not in {"DET", "PRON", "ADP", "ADV", ""}:
-                continue
-            is_plural = context.word_before != actor or context.word_before in PLURALS
-            form = self._form_after_actor(context, is_plural)
-            if form:
-                return MissingVerb(context.i, form)
+def missing_verb(sentence: TaggedSentence, find_log_probs: FindLogProbs) -> MissingVerb | None:
+    """Return the verb after somebody who may act, if no word is tagged as a verb."""
+    if _has_verb(sentence.tags):
         return None
+    for i in range(1, len(sentence.words)):
+        if sentence.tags[i] != "NOUN":
+            continue
+        actor = sentence.lemmas[i - 1]()
+        if actor not in listed("actors", "roles"):
+            continue
+        form = _form_after_actor(WordInContext(sentence, i, find_log_probs), actor)
+        if form:
+            return MissingVerb(i, form)
+    return None
 
-    def _form_after_actor(self, context: WordInContext, is_plural: bool) -> str:
-        """Return the verb form that a word after an actor has; "" if it is no verb."""
-        word = context.word
-        if word.endswith("s"):
-            is_subject = context.tag_two_before in VERB_TAGS | {"DET", "NUM", "ADJ"}
-            if is_plural or not (context.i == 1 or is_subject):
-                return ""
-            if self._may_be_verb(word[:-1], word[:-2], word):
-                return "VBZ"
-            return ""
 
-        agrees = (
-            is_plural or context.tag_after in {"DET", "PRON"} or "and" in context.words[: context.i]
-        )
-        if agrees and self._may_be_verb(word):
-            return "VBP"
+def _form_after_actor(context: WordInContext, actor: str) -> str:
+    """Return the verb form that a word after an actor has; "" if it is no verb."""
+    if context.tag_after not in _FOLLOWING_VERB:
+        return ""
+    is_plural = context.word_before != actor or context.word_before in PLURALS
+    word = context.word
+    if word.endswith("s"):
+        is_subject = context.i == 1 or context.tag_two_before in _BEFORE_SUBJECT
+        if is_subject and not is_plural and _may_be_verb(context, word[:-1], word[:-2], word):
+            return "VBZ"
         return ""
 
-    def _may_be_verb(self, *words: str) -> bool:
-        for word in words:
-            for tag, log_probability in self._log_probs(word).items():
-                if tag in _VERB_READINGS and log_probability > UNKNOWN_NATS:
-                    return True
-        return False
+    is_plural = is_plural or "and" in context.words[: context.i]
+    has_object = context.tag_after in {"DET", "PRON"}
+    if (is_plural or has_object) and _may_be_verb(context, word):
+        return "VBP"
+    return ""
 
 
-def _nouns_in(sentence: TaggedSentence) -> Iterator[WordInContext]:
-    """Yield the nouns of a sentence, except for its first word."""
-    for i in range(1, len(sentence.words)):
-        if sentence.tags[i] == "NOUN":
-            yield WordInContext(sentence, i)
+def _may_be_verb(context: WordInContext, *forms: str) -> bool:
+    """Return whether one of some forms of a word is in the lexicon as a verb."""
+    for form in forms:
+        log_probs = context.find_log_probs(form)
+        if any(log_probs.get(tag, -inf) > UNKNOWN_NATS for tag in _VERB_READINGS):
+            return True
+    return False
 
 
 def _has_verb(tags: Sequence[str]) -> bool:

@@ -21,7 +21,10 @@ class OtherKindFinder:
             return None
         noun = phrases.noun_phrase(other)
         end = noun.end if noun else other + 1
-        kind = " ".join(phrases.words[other + 1 : end]) or self._kind_of_all(cue)
+        kind = " ".join(phrases.words[other + 1 : end])
+        if not kind:
+            is_of_people = cue.kind == "nobody" and phrases.word(cue.start) != "nothing"
+            kind = "people" if is_of_people else "anything"
         return Negation(
             cue=cue,
             start=cue.start,
@@ -38,12 +41,9 @@ class OtherKindFinder:
                 return cue.end - 1
             return None
 
+        if cue.kind not in {"no", "without"}:
+            return None
         other = cue.end
         if phrases.word(other) in {"any", "the"}:
             other += 1
-        is_other = phrases.word(other) in {"other", "others"}
-        return other if cue.kind in {"no", "without"} and is_other else None
-
-    def _kind_of_all(self, cue: Cue) -> str:
-        is_nothing = self.phrases.word(cue.start) == "nothing"
-        return "people" if cue.kind == "nobody" and not is_nothing else "anything"
+        return other if phrases.word(other) in {"other", "others"} else None

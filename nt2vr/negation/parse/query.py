@@ -99,8 +99,9 @@ def understand(text: str, tagger: Tagger, editing: bool = False) -> Query:
 def _span_as_typed(text: str, typed: Typed, span: Span) -> Span:
     """Return where words of the parsed text were typed, without spaces around them."""
     start, end = typed.span(span)
-    typed_words = text[start:end]
-    return Span(end - len(typed_words.lstrip()), start + len(typed_words.rstrip()))
+    typed_words = text[start:end].strip()
+    first = text.index(typed_words, start)
+    return Span(first, first + len(typed_words))
 
 
 def check_query(query: Query) -> None:
@@ -139,11 +140,10 @@ def split_query(text: str, phrases: Phrases, editing: bool = False, typed: bool 
 
     sentence = QueryText(text, phrases, typed)
     stretches = finder.wanted.stretches(negations)
-    wanted = sentence.wanted(stretches, negations[0])
     items = sentence.items(negations)
     return Query(
         text,
-        wanted=(wanted,) if wanted else (),
+        wanted=sentence.wanted(stretches, negations[0]),
         unwanted=sentence.unwanted(items, stretches),
         cues=sentence.cues(negations),
         scopes=tuple(sentence.span(item.phrase.start, item.phrase.core) for item in items),

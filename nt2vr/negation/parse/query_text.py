@@ -48,8 +48,8 @@ class QueryText:
         spans = [self.span(negation.cue.start, negation.cue.end) for negation in negations]
         return tuple(dict.fromkeys(spans))
 
-    def wanted(self, stretches: Sequence[Stretch], first: Negation) -> str:
-        """Join stretches to one phrase by their links; "he" alone names nothing to be seen.
+    def wanted(self, stretches: Sequence[Stretch], first: Negation) -> tuple[str, ...]:
+        """Join stretches to one phrase by their links; return () if that names nothing, as "he".
 
         Args:
             stretches: the wanted words.
@@ -62,11 +62,11 @@ class QueryText:
                 text += stretch.link
             text += self.piece(stretch.start, stretch.end)
             tags.update(map(self.phrases.tag, range(stretch.start, stretch.end)))
-        if tags == {"PRON"}:
-            return ""
-        if self._is_typed and stretches and first.start < stretches[0].start:
-            return self._naming_one(text, first)
-        return text
+        if not stretches or tags == {"PRON"}:
+            return ()
+        if self._is_typed and first.start < stretches[0].start:
+            text = self._naming_one(text, first)
+        return (text,)
 
     def _naming_one(self, wanted: str, first: Negation) -> str:
         """Name "one" in the wanted part: "not a red car, a blue | one"."""

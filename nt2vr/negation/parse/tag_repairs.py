@@ -1,13 +1,12 @@
 """Corrections of tags where HanTa, trained on newspapers, misreads captions and queries."""
 
-from collections.abc import Mapping
 from math import inf
 
 from nt2vr.negation.parse.tokens import HELPERS, VERB_TAGS
 from nt2vr.negation.parse.word_in_context import (
     ENDS,
     UNKNOWN_NATS,
-    LogProbs,
+    FindLogProbs,
     TaggedSentence,
     WordInContext,
 )
@@ -17,27 +16,28 @@ from nt2vr.negation.parse.wordlists import listed
 _LIKELY_NATS = 1.0
 # These may be nouns even after a noun: "an office building".
 _THINGS_IN_ING = frozenset({"building", "painting"})
-_BASE = frozenset({"VVB", "VVI", "VDB", "VDI", "VHB", "VHI"})
 _DOUBTFUL = frozenset({"NOUN", "ADJ", "VB", "VBP", "VBD", "VBZ", "MD", "NUM"})
+# C5 tags
+_BASE = frozenset({"VVB", "VVI", "VDB", "VDI", "VHB", "VHI"})
 _THIRD_PERSON = frozenset({"VVZ", "VBZ", "VDZ", "VHZ"})
+_PARTICIPLE = frozenset({"VVG", "VDG"})
 
 
-def repaired_tag(sentence: TaggedSentence, i: int, log_probs: LogProbs) -> str:
+def repaired_tag(sentence: TaggedSentence, i: int, find_log_probs: FindLogProbs) -> str:
     """Return the tag of word i, corrected if necessary."""
-    context = WordInContext(sentence, i)
+    context = WordInContext(sentence, i, find_log_probs)
     tag = _tag_by_word(context)
     if tag:
         return tag
     if context.tag not in _DOUBTFUL:
         return context.tag
 
-    log_probs_of_tags = log_probs(context.word)
     match context.tag:
-        case "NUM" | "ADJ" if context.is_name(log_probs_of_tags):
+        case "NUM" | "ADJ" if context.is_name():
             return "NOUN"
         case "NOUN" | "ADJ" | "NUM":
-            return _verb_after_all(context, log_probs_of_tags) or context.tag
-    if _is_noun_after_all(context, log_probs_of_tags):
+            return _verb_after_all(context) or context.tag
+    if _is_noun_after_all(context):
         return "NOUN"
     return context.tag
 
@@ -62,21 +62,17 @@ def _tag_by_word(context: WordInContext) -> str:
     return ""
 
 
-def _is_noun_after_all(context: WordInContext, log_probs: Mapping[str, float]) -> bool:
+def _is_noun_after_all(context: WordInContext) -> bool:
     """Return whether a word tagged as a verb is a noun: "without a | can", "no free | throws"."""
     if context.ends_denied_list():
         return True
 
-    follows_adjective = context.tag_before == "ADJ"
-    word_before = context.word_before
-    if follows_adjective:
-        word_before = context.words[max(0, context.i - 2)]
-    is_denied = word_before in listed("denying_things")
-    if is_denied and follows_adjective and context.tag_after in ENDS:
+    is_denied = _follows_denial(context)
+    if is_denied and context.tag_before == "ADJ" and context.tag_after in ENDS:
         return True
 
-    may_be_singular = "NN1" in log_probs
-    may_be_plural = "NN2" in log_probs
+    may_be_singular = "NN1" in context.log_probs
+    may_be_plural = "NN2" in context.log_probs
     if may_be_singular or may_be_plural:
         has_article = context.word_before in {"a", "an", "any"}
         if is_denied or has_article or context.ends_denied_noun():
@@ -86,14 +82,21 @@ def _is_noun_after_all(context: WordInContext, log_probs: Mapping[str, float]) -
     if context.tag == "VBZ":
         if is_denied:
             return True
-        is_no_verb = log_probs.keys().isdisjoint(_THIRD_PERSON)
-        return may_be_plural and (context.is_object() or is_no_verb)
+        return may_be_plural and (context.is_object() or not context.may_be(_THIRD_PERSON))
     # not wine
     is_base_form = context.tag in {"VB", "VBP"}
-    return is_base_form and may_be_singular and log_probs.keys().isdisjoint(_BASE)
+    return is_base_form and may_be_singular and not context.may_be(_BASE)
 
 
-def _verb_after_all(context: WordInContext, log_probs: Mapping[str, float]) -> str:
+def _follows_denial(context: WordInContext) -> bool:
+    """Return whether a word of denial comes before a word, or before its adjective."""
+    cue = context.word_before
+    if context.tag_before == "ADJ":
+        cue = context.word_two_before or cue
+    return cue in listed("denying_things")
+
+
+def _verb_after_all(context: WordInContext) -> str:
     """Return the verb tag of a word tagged as a noun, if its neighbours and form say so."""
     is_denied = context.word_before in listed("denying_things")
     # without petting a cat
@@ -103,55 +106,55 @@ def _verb_after_all(context: WordInContext, log_probs: Mapping[str, float]) -> s
     if is_denied or context.tag_before in {"DET", "ADJ", "NUM"}:
         return ""
 
-    noun_log_prob = max(log_probs.get("NN1", -inf), log_probs.get("NN2", -inf))
     if context.word.endswith("ing"):
-        if _is_participle(context, log_probs, noun_log_prob):
-            return "VBG"
-        return ""
+        return "VBG" if _is_participle(context) else ""
+
     # nobody strums
     if context.word.endswith("s") and _follows_nobody(context):
         return "VBZ"
-    if _follows_denied_helper(context, log_probs):
+    if _follows_denied_helper(context):
         return "VB"
-
-    # a man dances
-    verb_log_prob = log_probs.get("VVZ", -inf)
-    if verb_log_prob > -inf and context.follows_subject() and not context.word_before.endswith("s"):
+    if _is_third_person(context):
         return "VBZ"
-    # but not sits
-    if (
-        verb_log_prob <= noun_log_prob - _LIKELY_NATS
-        or context.tag_before == "ADP"
-        or context.is_object()
-    ):
-        return ""
-    if context.ends_denied_noun() or context.ends_denied_list():
-        return ""
-    return "VBZ"
+    return ""
 
 
-def _is_participle(
-    context: WordInContext, log_probs: Mapping[str, float], noun_log_prob: float
-) -> bool:
+def _is_third_person(context: WordInContext) -> bool:
+    """Return whether a word that may be a plural is a verb: "a man | dances", "but not | sits"."""
+    verb_log_prob = context.log_probs.get("VVZ", -inf)
+    if verb_log_prob > -inf and context.follows_subject() and not context.word_before.endswith("s"):
+        return True
+    if verb_log_prob <= _noun_log_prob(context) - _LIKELY_NATS:
+        return False
+    if context.tag_before == "ADP" or context.is_object():
+        return False
+    return not context.ends_denied_noun() and not context.ends_denied_list()
+
+
+def _noun_log_prob(context: WordInContext) -> float:
+    log_probs = context.log_probs
+    return max(log_probs.get("NN1", -inf), log_probs.get("NN2", -inf))
+
+
+def _is_participle(context: WordInContext) -> bool:
     """Return whether a word in -ing is a verb: surfing, and building after a form of "be"."""
     if context.tag_before in {"PRON", "NEG"} or HELPERS.get(context.word_before) == "be":
         return True
-    may_be_verb = not log_probs.keys().isdisjoint({"VVG", "VDG"}) or noun_log_prob < UNKNOWN_NATS
-    return may_be_verb and context.word not in _THINGS_IN_ING
+    if context.word in _THINGS_IN_ING:
+        return False
+    return context.may_be(_PARTICIPLE) or _noun_log_prob(context) < UNKNOWN_NATS
 
 
 def _follows_nobody(context: WordInContext) -> bool:
     if context.word_before in {"nobody", "noone", "nothing"}:
         return True
-    return context.words[: context.i][-2:] == ["no", "one"]
+    return context.word_before == "one" and context.word_two_before == "no"
 
 
-def _follows_denied_helper(context: WordInContext, log_probs: Mapping[str, float]) -> bool:
+def _follows_denied_helper(context: WordInContext) -> bool:
     """Return whether a word is a verb by "doesn't | pitch", "never | hunt in"."""
-    may_be_base_form = not log_probs.keys().isdisjoint(_BASE)
-    if may_be_base_form and context.word_before == "never" and context.tag_after == "ADP":
+    if context.word_before == "never" and context.tag_after == "ADP" and context.may_be(_BASE):
         return True
     if context.tag_before != "NEG":
         return False
-    is_do = HELPERS.get(context.words[max(0, context.i - 2)]) == "do"
-    return is_do or context.tag_two_before == "MD"
+    return context.tag_two_before == "MD" or HELPERS.get(context.word_two_before) == "do"

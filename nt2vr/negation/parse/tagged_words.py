@@ -80,11 +80,13 @@ class TaggedWords:
 
     def is_prefix(self, i: int) -> bool:
         """Return whether mark i is attached to the next word only, as in "beach -man"."""
-        mark, *following = self.tokens[i : i + 2]
-        if not following or mark.end != following[0].start:
+        if i + 1 == len(self.tokens):
             return False
+        mark = self.tokens[i]
+        follower = self.tokens[i + 1]
         follows_word = i > 0 and self.tokens[i - 1].end == mark.start
-        return not follows_word and following[0].text[0].isalnum()
+        is_attached = mark.end == follower.start and not follows_word
+        return is_attached and follower.text[0].isalnum()
 
     def is_auxiliary(self, i: int) -> bool:
         """Return whether word i is a modal, "be", or "do" and "have" before a verb or negation."""
@@ -107,8 +109,7 @@ class TaggedWords:
     def longest(self, runs: Runs, i: int) -> int:
         """Return how many words the longest of `runs` at word i has; 0 if none is there."""
         first = self.word(i)
-        if first not in runs.openers:
-            return 0
+        # Few words begin a run of several.
         if (first, self.word(i + 1)) not in runs.pairs:
             return int(first in runs)
         run = self.words[i : i + runs.longest]

@@ -15,7 +15,7 @@ from typing import Any
 
 from HanTa.HanoverTagger import HanoverTagger
 
-from nt2vr.negation.parse.missing_verbs import MissingVerbFinder
+from nt2vr.negation.parse.missing_verbs import missing_verb
 from nt2vr.negation.parse.tag_repairs import repaired_tag
 from nt2vr.negation.parse.tokens import HELPERS, Token, as_tagged, word_spans
 from nt2vr.negation.parse.word_in_context import TaggedSentence
@@ -27,13 +27,22 @@ _MAX_ANALYSED_CHARS = 12
 # Remembered per kind of look-up.
 _NUM_WORDS = 10_000
 
-_C5_FORMS = {"Z": "VBZ", "B": "VBP", "D": "VBD", "I": "VB", "G": "VBG", "N": "VBN"}
 # By full tag, otherwise by its first two letters.
-_C5 = {f"V{verb}{form}": tag for verb in "BDHV" for form, tag in _C5_FORMS.items()} | renamed(
-    "DET=AT0,DPS,DT0 WH=DTQ,AVQ,PNQ,CJT NUM=CRD,ORD MD=VM0 TO=TO0 POS=POS NEG=XX0 PRON=EX0,PN "
+_TAGS = renamed(
+    "VB=VBI,VDI,VHI,VVI VBP=VBB,VDB,VHB,VVB VBZ=VBZ,VDZ,VHZ,VVZ VBD=VBD,VDD,VHD,VVD "
+    "VBG=VBG,VDG,VHG,VVG VBN=VBN,VDN,VHN,VVN MD=VM0 TO=TO0 POS=POS NEG=XX0 PRON=EX0,PN "
+    "DET=AT0,DPS,DT0 WH=DTQ,AVQ,PNQ,CJT NUM=CRD,ORD "
     "ADJ=AJ ADV=AV CONJ=CJ NOUN=NN,NP ADP=PR PUNCT=PU"
 )
-_PENN_TO_C5 = {tag: f"VV{form}" for form, tag in _C5_FORMS.items()} | {"NN": "NN1", "NNS": "NN2"}
+# Of main verbs, by Penn's tags.
+_C5_TAGS = {
+    "VB": "VVI",
+    "VBP": "VVB",
+    "VBZ": "VVZ",
+    "VBD": "VVD",
+    "VBG": "VVG",
+    "VBN": "VVN",
+}
 _COMPOUND_TAGS = frozenset({"NN1", "NN2", "VVG", "AJ0"})
 # Log-probability of a compound that is probably an adjective.
 _COMPOUND_NATS = -18.0
@@ -73,7 +82,7 @@ def _tag_of(word: str, c5_tag: str) -> str:
         return tag
     if " " in word:
         return "NOUN"
-    return _C5.get(c5_tag) or _C5.get(c5_tag[:2]) or "OTHER"
+    return _TAGS.get(c5_tag) or _TAGS.get(c5_tag[:2]) or "OTHER"
 
 
 class Tagger:
@@ -83,22 +92,19 @@ class Tagger:
         """Load the model, 0.1 s."""
         self._hanta: Any = QuickHanta()
         self._log_probs = lru_cache(_NUM_WORDS)(self._look_up)
-        self._missing_verbs = MissingVerbFinder(self._log_probs)
         self._lemmas = lru_cache(_NUM_WORDS)(self._find_lemma)
 
     def tag(self, text: str) -> list[Token]:
         """Return the words and punctuation marks of `text`, in order."""
         spans = word_spans(text)
         sentence = self._tagged([as_tagged(text[start:end]) for start, end in spans])
-        for i in range(len(spans)):
-            self._set_tag(sentence, i, repaired_tag(sentence, i, self._log_probs))
-        missing = self._missing_verbs.find(sentence)
-        if missing is not None:
-            self._set_tag(sentence, missing.position, missing.tag)
+        self._repair(sentence)
 
         tokens = []
-        for i, (start, end) in enumerate(spans):
-            tokens.append(Token(text[start:end], sentence.tags[i], sentence.lemmas[i], start, end))
+        for (start, end), tag, find_lemma in zip(
+            spans, sentence.tags, sentence.lemmas, strict=True
+        ):
+            tokens.append(Token(text[start:end], tag, find_lemma, start, end))
         return tokens
 
     def _tagged(self, words: Sequence[str]) -> TaggedSentence:
@@ -110,15 +116,21 @@ class Tagger:
             sentence.lemmas.append(partial(self._lemmas, word, c5_tag))
         return sentence
 
+    def _repair(self, sentence: TaggedSentence) -> None:
+        """Correct the tags, from left to right, and then that of a missing verb."""
+        for i in range(len(sentence.words)):
+            self._set_tag(sentence, i, repaired_tag(sentence, i, self._log_probs))
+        missing = missing_verb(sentence, self._log_probs)
+        if missing is not None:
+            self._set_tag(sentence, missing.position, missing.tag)
+
     def _set_tag(self, sentence: TaggedSentence, i: int, tag: str) -> None:
         if tag != sentence.tags[i]:
             sentence.tags[i] = tag
             sentence.lemmas[i] = partial(self._lemma, sentence.words[i], tag)
 
     def _lemma(self, word: str, tag: str) -> str:
-        if word in HELPERS:
-            return HELPERS[word]
-        return self._lemmas(word, _PENN_TO_C5.get(tag, "EMPTY"))
+        return HELPERS.get(word) or self._lemmas(word, _C5_TAGS.get(tag, "EMPTY"))
 
     def _find_lemma(self, word: str, tag: str) -> str:
         if _is_long_compound(word):

@@ -1,100 +1,12 @@
-"""Tokens: the words of a sentence, with their tags and positions in the text.
-
-Slips of typing in words of negation are mended.
-"""
+"""Tokens: the words of a sentence, with their tags and positions in the text."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
-from nt2vr.negation.parse.wordlists import listed, spellings
-
-_MENDED_CUES = listed("mended")
-_CONTRACTIONS = listed("contractions")
-# A test compares them with the dictionary.
-_NOT_MISSPELT = listed("not_misspelt")
-_USUAL_SPELLINGS = spellings("usual")
-_USUAL_CONTRACTIONS = spellings("contractions")
-# Shorter words have too many neighbours: only swapped or doubled letters count.
-_SURE_CHARS = 6
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"
-# Added to a word, "s" and "d" may make another one.
-_ENDING_NO_WORD = "abcefghijklmnopqrtuvwxyz"
-
-
-def _slips(word: str) -> Iterator[str]:
-    """Yield slips of typing a word: two letters swapped, or a letter doubled.
-
-    Of longer words, a letter may also be missing, wrong or added.
-    """
-    is_sure = len(word) >= _SURE_CHARS
-    yield word + word[-1]
-    if is_sure:
-        for letter in _ENDING_NO_WORD:
-            yield word + letter
-
-    for i in range(1, len(word)):
-        before = word[:i]
-        after = word[i + 1 :]
-        # swapped, doubled
-        yield before[:-1] + word[i] + before[-1] + after
-        yield before + before[-1] + word[i] + after
-        if not is_sure:
-            continue
-        # missing, added, wrong
-        yield before + after
-        for letter in _LETTERS:
-            yield before + letter + word[i] + after
-            yield before + letter + after
-
-
-def _misspellings(cues: Iterable[str]) -> dict[str, str]:
-    """Map the slips of some cues to the cues."""
-    misspelt = {}
-    for cue in cues:
-        for slip in _slips(cue):
-            if slip not in cues:
-                misspelt[slip] = cue
-    return misspelt
-
-
-_MISSPELT = _misspellings(_MENDED_CUES)
-_MISSPELT_CONTRACTIONS = _misspellings(_CONTRACTIONS)
-
-
-@lru_cache(10_000)
-def cue_of(word: str) -> str:
-    """Return the cue that a lower-case word is a misspelling of; otherwise the word."""
-    usual = _USUAL_SPELLINGS.get(word)
-    if usual:
-        return usual
-    if word in _NOT_MISSPELT:
-        return word
-    return _MISSPELT.get(word, word)
-
-
-@lru_cache(10_000)
-def contraction(word: str) -> str | None:
-    """Return the contraction that a word misspells: "doesn't" for "does'nt" or "dosent"."""
-    letters = "".join(filter(str.isalpha, word))
-    usual = _USUAL_CONTRACTIONS.get(letters)
-    if usual:
-        return usual
-
-    if letters in _CONTRACTIONS:
-        right = _with_apostrophe(letters)
-        return None if word in {letters, right} else right
-    if not letters.endswith("t") or letters in _NOT_MISSPELT:
-        return None
-    misspelt = _MISSPELT_CONTRACTIONS.get(letters)
-    return _with_apostrophe(misspelt) if misspelt else None
-
-
-def _with_apostrophe(letters: str) -> str:
-    """Write "dont" as "don't"."""
-    return f"{letters[:-1]}'t"
-
+from nt2vr.negation.parse.misspelt_cues import cue_of
+from nt2vr.negation.parse.wordlists import spellings, words
 
 VERB_TAGS = frozenset({"VB", "VBZ", "VBP", "VBD", "VBG", "VBN", "MD"})
 FINITE_TAGS = frozenset({"VBZ", "VBP", "VBD", "MD"})
@@ -103,22 +15,26 @@ HELPERS = spellings("helpers")
 _MAX_CLITICS = 3  # would|n't|'ve
 # HanTa takes cubic time in the length of a word; no English word here is longer.
 _MAX_WORD_CHARS = 30
-_CONTRACTED = frozenset(
-    "do does did is are was were has have had ca could wo would ai should must might need".split()
+# Words before "nt" and "s" where the apostrophe is left out: "dont", "thats".
+_BEFORE_NT = words(
+    "do does did is are was were has have had ca could wo would ai should must might need"
 )
-# Of "cannot", "dont", "thats".
-_SECOND_WORD_START = {
-    "cannot": 3,
-    **{f"{helper}nt": len(helper) for helper in _CONTRACTED},
-    **{word: len(word) - 1 for word in ("thats", "whos", "theres", "hes", "shes")},
-}
+_BEFORE_S = words("that who there he she")
 # The period of these, and of initials, ends no sentence.
-_ABBREVIATED = frozenset("mr mrs ms dr st jr sr prof mt".split())
+_ABBREVIATED = words("mr mrs ms dr st jr sr prof mt")
+# Also the one letter that becomes two in lower case: the dotted capital I of Turkish.
 _SAME_LENGTH = str.maketrans(
-    {"\u2019": "'", "\u2018": "'", **dict.fromkeys('`"\u201c\u201d\x00', " ")}
+    {"\u2019": "'", "\u2018": "'", "\u0130": "i", **dict.fromkeys('`"\u201c\u201d\x00', " ")}
 )
 _WORD = re.compile(
-    r"\.{2,}|--+|[;@#$%&?!()\[\]{}<>]|[,:](?!\d)|(?:(?!\.\.|--)[^\s;@#$%&?!()\[\]{}<>,:]|[,:](?=\d))+"
+    r"""
+    \.{2,} | --+
+    | [;@#$%&?!()\[\]{}<>]
+    # But of "10,000" and "3:1", marks are a part.
+    | [,:](?!\d)
+    | (?: (?!\.\.|--) [^\s;@#$%&?!()\[\]{}<>,:] | [,:](?=\d) )+
+    """,
+    re.VERBOSE,
 )
 EMOJI = "[\u2600-\u27bf\U0001f300-\U0001faff]"
 NO_EMOJI = "\u274c\u26d4\u2716\u2717\u2718\U0001f6ab"
@@ -170,32 +86,38 @@ def word_spans(text: str) -> list[WordSpan]:
     """Tokenize like the Penn Treebank, and split further: "dont", "-man", "car-free"."""
     spans: list[WordSpan] = []
     for match in _QUOTED.finditer(text):
-        spans.append((match.start(), match.start(1)))
-        spans.append(match.span(1))
+        spans += [(match.start(), match.start(1)), match.span(1)]
 
     # Quoted phrases are single words, so the rest is split without them.
     unquoted = _with_plain_marks(_QUOTED.sub(lambda match: " " * len(match[0]), text))
-    last = len(_with_plain_marks(text).rstrip("'()[]{}<> \t\n"))
+    # A full stop may be within quotation marks or brackets.
+    text_end = len(_with_plain_marks(text).rstrip("'()[]{}<> \t\n"))
     for match in _WORD.finditer(unquoted):
         # don t
         if match[0] in {"t", "T"} and _ends_in_not(unquoted, spans):
             start, end = spans.pop()
-            spans.append((start, end - 1))
-            spans.append((end - 1, match.end()))
+            spans += [(start, end - 1), (end - 1, match.end())]
         else:
-            spans += _spans_of_word(match, ends_text=match.end() == last)
+            spans += _spans_of_word(match, ends_text=match.end() == text_end)
     return sorted(spans)
 
 
 def _spans_of_word(match: re.Match[str], ends_text: bool) -> list[WordSpan]:
-    """Split what spaces and marks separate; a full stop ends the text."""
+    """Split what spaces and marks separate: "-|man", "is|n't"; a full stop ends the text."""
     word = match[0].lower()
     start, end = match.span()
+    marks: list[WordSpan] = []
+    if ends_text and word.endswith(".") and word.strip("."):
+        marks.append((end - 1, end))
+        word = word[:-1]
+
     follows_space = not match.string[start - 1 : start].strip()
-    has_full_stop = ends_text and word.rstrip(".") not in {word, ""}
-    if not has_full_stop:
-        return _split_word(word, start, follows_space)
-    return [*_split_word(word[:-1], start, follows_space), (end - 1, end)]
+    has_prefix = word[0] in "-'" and word[1:2].isalpha() and not _CLITIC.fullmatch(word)
+    if follows_space and has_prefix:
+        marks.append((start, start + 1))
+        word = word[1:]
+        start += 1
+    return marks + _split_clitics(word, start)
 
 
 def _with_plain_marks(text: str) -> str:
@@ -203,25 +125,16 @@ def _with_plain_marks(text: str) -> str:
     return text.translate(_SAME_LENGTH).replace("''", "  ")
 
 
-def _split_word(word: str, start: int, follows_space: bool) -> list[WordSpan]:
-    """Split a word that starts at a character into its parts: "is|n't", "-|man"."""
-    has_prefix = word[0] in "-'" and word[1:2].isalpha() and not _CLITIC.fullmatch(word)
-    if follows_space and has_prefix:
-        after_mark = start + 1
-        return [(start, after_mark), *_split_clitics(word[1:], after_mark)]
-    return _split_clitics(word, start)
-
-
 def _split_clitics(word: str, start: int) -> list[WordSpan]:
-    clitics: list[WordSpan] = []
+    """Split a word that starts at a character into its parts: "is|n't"."""
     end = start + len(word)
+    clitics: list[WordSpan] = []
     for _ in range(_MAX_CLITICS):
-        cut = start + _clitic_start(word)
-        if not start < cut < end:
+        cut = start + _clitic_start(word[: end - start])
+        if cut == start:
             break
         clitics.append((cut, end))
         end = cut
-        word = word[: end - start]
     return [(start, end), *reversed(clitics)]
 
 
@@ -231,20 +144,26 @@ def _ends_in_not(text: str, spans: list[WordSpan]) -> bool:
         return False
     start, end = spans[-1]
     word = text[start:end].lower()
-    return word.endswith("n") and word[:-1] in _CONTRACTED
+    return word.endswith("n") and word[:-1] in _BEFORE_NT
 
 
 def _clitic_start(word: str) -> int:
     """Return where the last part of a word begins; 0 if it has one part."""
     # isn't, it's, dogs'
-    if "'" in word:
-        clitic = _CLITIC.search(word)
-        if clitic:
-            return clitic.start()
+    clitic = _CLITIC.search(word)
+    if clitic:
+        return clitic.start()
     if word.endswith("-free"):
         return len(word) - len("-free")
-    if len(word) > 2 and word.endswith("."):
-        stem = word[:-1]
-        if stem.isalpha() and stem not in _ABBREVIATED:
-            return len(stem)
-    return _SECOND_WORD_START.get(word, 0)
+    if word == "cannot":
+        return len("can")
+
+    # a dog. the cat
+    stem = word[:-1]
+    if word.endswith(".") and len(stem) > 1 and stem.isalpha() and stem not in _ABBREVIATED:
+        return len(stem)
+    if word.endswith("s") and stem in _BEFORE_S:
+        return len(stem)
+    if word.endswith("nt") and word[:-2] in _BEFORE_NT:
+        return len(word) - len("nt")
+    return 0

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
-from nt2vr.negation.parse.tokens import contraction, cue_of
+from nt2vr.negation.parse.misspelt_cues import contraction, cue_of
 from nt2vr.negation.parse.wordlists import text_of
 
 
@@ -25,12 +25,11 @@ class Span(NamedTuple):
 
 
 class _Replacement(NamedTuple):
-    """Characters `start` to `end` that become a new text, which stands for `source`."""
+    """A new text for characters `start` to `end`."""
 
     start: int
     end: int
     text: str
-    source: Span
 
 
 class _Rewriting(NamedTuple):
@@ -38,36 +37,22 @@ class _Rewriting(NamedTuple):
 
     # Its repeats are bounded, since strangers type the text.
     pattern: re.Pattern[str]
-    # A function that returns None leaves the match as it is.
-    new: str | Callable[[re.Match[str]], str | None]
+    new: str | Callable[[re.Match[str]], str]
 
     def replacements(self, match: re.Match[str]) -> Iterator[_Replacement]:
-        """Yield what changes in a match."""
-        pieces = self._pieces(match)
-        kept_groups = [int(number) for number in pieces[1::2]]
-        start = match.start()
-        # The last text reaches to the end of the match, which is group 0.
-        for text, group in zip(pieces[::2], [*kept_groups, 0], strict=True):
-            end = match.start(group) if group else match.end()
-            if text != match.string[start:end]:
-                source = _source(match, start, end)
-                yield _Replacement(start=start, end=end, text=text, source=source)
-            start = match.end(group)
+        """Yield the new texts of a match, before, between and after the groups that stay."""
+        if not isinstance(self.new, str):
+            yield _Replacement(match.start(), match.end(), self.new(match))
+            return
 
-    def _pieces(self, match: re.Match[str]) -> list[str]:
-        """Return the new texts, and between them the numbers of the groups that are kept."""
-        if isinstance(self.new, str):
-            return re.split(r"\\(\d)", self.new)
-        text = self.new(match)
-        return [match[0] if text is None else text]
-
-
-def _source(match: re.Match[str], start: int, end: int) -> Span:
-    """Return what a new text stands for: the words it replaces, or the first one of the match."""
-    if match.string[start:end].strip():
-        return Span(start, end)
-    first_word = match[0].partition(" ")[0]
-    return Span(match.start(), match.start() + len(first_word))
+        # New texts, and between them the numbers of the groups.
+        pieces = re.split(r"\\(\d)", self.new)
+        edges = [match.start()]
+        for group in pieces[1::2]:
+            edges += match.span(int(group))
+        edges.append(match.end())
+        for start, end, text in zip(edges[::2], edges[1::2], pieces[::2], strict=True):
+            yield _Replacement(start, end, text)
 
 
 @dataclass(frozen=True)
@@ -86,11 +71,12 @@ class Typed:
         """Return where words of `text` were typed."""
         return Span(self.spans[span.start].start, self.spans[span.end - 1].end)
 
-    def rewritten(self, rewritings: Iterable[_Rewriting]) -> "Typed":
-        """Replace every match of each pattern, one pattern after the other."""
+    def rewritten(self, *lists: str) -> "Typed":
+        """Replace every match of each pattern in some lists of `rewriting.toml`, in their order."""
         typed = self
-        for rewriting in rewritings:
-            typed = typed._rewritten_once(rewriting)
+        for name in lists:
+            for rewriting in _rewritings(name):
+                typed = typed._rewritten_once(rewriting)
         return typed
 
     def _rewritten_once(self, rewriting: _Rewriting) -> "Typed":
@@ -98,30 +84,32 @@ class Typed:
         spans: list[Span] = []
         copied = 0  # characters
         for match in rewriting.pattern.finditer(self.text):
-            for replacement in rewriting.replacements(match):
-                text += self.text[copied : replacement.start] + replacement.text
-                spans += self.spans[copied : replacement.start]
-                spans += [self._source(replacement)] * len(replacement.text)
-                copied = replacement.end
-        if not copied and not text:
-            return self
+            for start, end, new in rewriting.replacements(match):
+                if new == self.text[start:end]:
+                    continue
+                source = self._source(match, start, end)
+                text += self.text[copied:start] + new
+                spans += [*self.spans[copied:start], *[source] * len(new)]
+                copied = end
         return Typed(text + self.text[copied:], [*spans, *self.spans[copied:]])
 
-    def _source(self, replacement: _Replacement) -> Span:
-        """Return where the words were typed for which a new text stands."""
-        start, end = replacement.source
+    def _source(self, match: re.Match[str], start: int, end: int) -> Span:
+        """Return where the words were typed that are replaced, or else the first of the match."""
+        if not self.text[start:end].strip():
+            start = match.start()
+            end = start + len(match[0].partition(" ")[0])
         # At the end of the text, nothing is replaced by something.
         start = min(start, len(self.text) - 1)
-        return self.span(Span(start, max(start + 1, min(end, len(self.text)))))
+        return self.span(Span(start, max(start + 1, end)))
 
 
 def read_typed(text: str, editing: bool = False) -> Typed:
     """Return the text to parse; requests and fillers stay where they are all there is."""
     as_typed = Typed(text, [Span(i, i + 1) for i in range(len(text))])
-    typed = as_typed.rewritten(_rewritings("operators") + _rewritings("spelling"))
-    content = typed.rewritten(_rewritings("fillers") + _rewritings("requests"))
+    typed = as_typed.rewritten("operators", "spelling")
+    content = typed.rewritten("fillers", "requests")
     if not editing:
-        content = content.rewritten(_rewritings("slogans"))
+        content = content.rewritten("slogans")
     if not content.text.strip(" .,;:!?"):
         return typed
     return content
@@ -150,30 +138,27 @@ def _filled(pieces: Iterable[str]) -> str:
     return re.sub(r"\{([A-Z_]+)\}", lambda match: _filled(parts[match[1]]), "".join(pieces))
 
 
-def _contraction(match: re.Match[str]) -> str | None:
-    return contraction(match[0].lower().replace("\u2019", "'"))
+def _contraction(match: re.Match[str]) -> str:
+    return contraction(match[0].lower().replace("\u2019", "'")) or match[0]
 
 
-def _cue(match: re.Match[str]) -> str | None:
+def _cue(match: re.Match[str]) -> str:
     word = match[0].lower()
     cue = cue_of(word)
-    if cue == word:
-        return None
-    return cue
+    return match[0] if cue == word else cue
 
 
-def _listed(match: re.Match[str]) -> str | None:
+def _listed(match: re.Match[str]) -> str:
     """Return the conjunction for a mark in a denied list: "no cars/trucks", "no dogs & cats"."""
     before = match.string[max(0, match.start() - 80) : match.start()]
+    conjunction = " or "
     if match[0] != "/":
+        conjunction = " and "
         before = before.replace(",", "")
-    if before.endswith((" and", " but", " as well")):
-        return None
-    if not _compiled("{CUE_BEFORE}").search(before):
-        return None
-    if match[0] == "/":
-        return " or "
-    return " and "
+    is_joined = before.endswith((" and", " but", " as well"))
+    if is_joined or not _compiled(["{CUE_BEFORE}"]).search(before):
+        return match[0]
+    return conjunction
 
 
 def _literal(match: re.Match[str]) -> str:
@@ -187,7 +172,7 @@ def _new_clause(match: re.Match[str]) -> str:
 
 
 # By their names in the table.
-_FUNCTIONS: dict[str, Callable[[re.Match[str]], str | None]] = {
+_FUNCTIONS: dict[str, Callable[[re.Match[str]], str]] = {
     "contraction()": _contraction,
     "cue()": _cue,
     "listed()": _listed,

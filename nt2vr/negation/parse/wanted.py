@@ -6,10 +6,12 @@ from typing import NamedTuple
 from nt2vr.negation.parse.negations import Negation
 from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.tagged_words import HELPING_WORDS
-from nt2vr.negation.parse.wordlists import words
+from nt2vr.negation.parse.wordlists import listed, words
 
 _SUBJECTS = words("i we you it there")
 _PERSONS = words("he she they")
+# Kinds of cues that may deny what describes the noun after it.
+_BEFORE_NOUN = frozenset({"less", "free", "minus", "not"})
 
 
 class Stretch(NamedTuple):
@@ -21,10 +23,10 @@ class Stretch(NamedTuple):
 
 
 class _Gap(NamedTuple):
-    """Words `first` to `last` (exclusive) between negations, and the link of the one before."""
+    """Words `start` to `end` (exclusive) between negations, and the link of the one before."""
 
-    first: int
-    last: int
+    start: int
+    end: int
     link: str
     is_after_edit: bool
 
@@ -57,69 +59,68 @@ class WantedFinder:
         return stretches
 
     def _gaps(self, negations: Sequence[Negation], end: int | None) -> Iterator[_Gap]:
-        first = 0
+        start = 0
         link = ""
         is_after_edit = False
         for negation in negations:
-            yield _Gap(first, negation.start, link, is_after_edit)
-            first = negation.end
+            yield _Gap(start, negation.start, link, is_after_edit)
+            start = negation.end
             link = negation.link
             is_after_edit = negation.cue.kind == "edit"
-        yield _Gap(first, self.num_words if end is None else end, link, is_after_edit)
+        yield _Gap(start, self.num_words if end is None else end, link, is_after_edit)
 
     def _stretch_in(
         self, gap: _Gap, stretches: Sequence[Stretch], negations: Sequence[Negation]
     ) -> Stretch | None:
         """Return the words of a gap without what dangles; None if they say nothing."""
-        follows_subject = False
+        start = gap.start
+        while start < gap.end and self._may_lead(start):
+            start += 1
         if stretches:
-            previous = stretches[-1]
-            follows_subject = not self.acts(range(previous.start, previous.end))
-        is_opening = not stretches and not gap.is_after_edit
+            start = self._after_pronoun(start, stretches[-1])
+        elif gap.start > 0 and not gap.is_after_edit:
+            start = self._after_preposition(start)
 
-        start = self._trimmed_start(gap.first, gap.last, is_opening, follows_subject)
-        end = self._trimmed_end(start, gap.last)
+        end = self._trimmed_end(start, gap.end)
         if start >= end:
             return None
         if self.phrases.says_nothing(start, end) and not self._is_article(end, negations):
             return None
-        return Stretch(start, end, gap.link or self._link(gap.first, start))
+        return Stretch(start, end, gap.link or self._link(gap.start, start))
 
     def _is_article(self, end: int, negations: Sequence[Negation]) -> bool:
         """Return whether a stretch ends in the article of a noun: "a | not crowded | beach"."""
+        if self.phrases.tag(end - 1) != "DET":
+            return False
         for negation in negations:
-            if negation.start != end or negation.cue.kind not in {"less", "free", "minus", "not"}:
-                continue
-            is_article = self.phrases.tag(end - 1) == "DET"
-            return is_article and self.phrases.tag(negation.end) in {"NOUN", "ADJ"}
+            if negation.start == end and negation.cue.kind in _BEFORE_NOUN:
+                return self.phrases.tag(negation.end) in {"NOUN", "ADJ"}
         return False
 
-    def _trimmed_start(self, first: int, last: int, is_opening: bool, follows_subject: bool) -> int:
-        """Drop words that dangle at the start of a stretch: "and he", "who is", commas."""
-        phrases = self.phrases
-        start = first
-        while start < last and self._may_lead(start):
-            start += 1
-
-        is_after_negation = is_opening and first > 0
-        # missing from | the room
-        if is_after_negation and phrases.word(start) == "from":
-            start += 1
-        if follows_subject and phrases.tag(start) == "PRON" and phrases.word(start) != "there":
-            start += 1
-
-        # nobody in the street: the street
-        place = None
-        if is_after_negation:
-            place = phrases.place_phrase(start)
-        if place:
-            is_way = phrases.word(start) in {"over", "around", "through"}
-            if is_way or phrases.is_setting(place):
-                start += 1
-        return start
-
     def _may_lead(self, i: int) -> bool:
+        """Return whether word i dangles at the start of a stretch: "and", "is", a comma."""
         return self.phrases.tag(i) in {"PUNCT", "CONJ"} or self.phrases.is_listed(i, "leading")
+
+    def _after_pronoun(self, i: int, previous: Stretch) -> int:
+        """Skip the pronoun of a subject that stands alone before: "a man, not sitting, he | sings"."""
+        is_pronoun = self.phrases.tag(i) == "PRON" and self.phrases.word(i) != "there"
+        if is_pronoun and not self.acts(range(previous.start, previous.end)):
+            return i + 1
+        return i
+
+    def _after_preposition(self, i: int) -> int:
+        """Skip the preposition of a place at the start: "missing from | the room"."""
+        phrases = self.phrases
+        if phrases.word(i) == "from":
+            i += 1
+        # nobody in | the street
+        place = phrases.place_phrase(i)
+        if not place:
+            return i
+        is_way = phrases.word(i) in {"over", "around", "through"}
+        if is_way or phrases.is_setting(place):
+            return i + 1
+        return i
 
     def _trimmed_end(self, start: int, last: int) -> int:
         """Drop words that dangle at the end of a stretch, if words follow it."""
@@ -135,15 +136,12 @@ class WantedFinder:
     def _without_empty_clause(self, start: int, end: int) -> int:
         """Return where words end without a clause about the picture: "a dog | , but the image"."""
         phrases = self.phrases
-        clause = end - 1
-        while clause > start and phrases.tag(clause) not in {"CONJ", "PUNCT"}:
-            clause -= 1
+        clause = phrases.clause_start(end) - 1
         if clause <= start:
             return end
 
-        is_about_picture = phrases.word(clause + 1) == "it" or any(
-            phrases.is_listed(i, "frames") for i in range(clause, end)
-        )
+        names_picture = not listed("frames").isdisjoint(phrases.words[clause:end])
+        is_about_picture = names_picture or phrases.word(clause + 1) == "it"
         if is_about_picture and phrases.says_nothing(clause, end):
             return clause
         return end

@@ -1,20 +1,20 @@
 """One word of a sentence, whose neighbours say more of it than a tagger knows."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from nt2vr.negation.parse.tokens import VERB_TAGS, Lemma
-from nt2vr.negation.parse.wordlists import listed
+from nt2vr.negation.parse.wordlists import listed, words
 
 # Below this HanTa guesses from the ending.
 UNKNOWN_NATS = -20.0
-_DENYING = frozenset(
-    "no not n't without w/o w/out sans lack lacks lacking "
-    "excludes omits nor neither missing".split()
+_DENYING = words(
+    "no not n't without w/o w/out sans lack lacks lacking excludes omits nor neither missing"
 )
 # Words that deny after others.
 _DENYING_BEFORE = {
-    "of": frozenset("free devoid void empty absence sign trace hint bereft bare".split()),
+    "of": words("free devoid void empty absence sign trace hint bereft bare"),
     **dict.fromkeys(("is", "are"), ("absent", "missing")),
 }
 _IN_SIGHT = {("in", "sight"), ("in", "view"), ("to", "be")}
@@ -26,9 +26,8 @@ ENDS = frozenset({"", "PUNCT", "CONJ", "WH"})
 _LISTED = frozenset({"NOUN", "ADJ", "NUM", "DET", "CONJ", "PUNCT"})
 _BEFORE_DENIED_THING = listed("denying_things") - {"no"} | {"any", "of"}
 
-
 # Returns the log-probabilities of a word's C5 tags.
-LogProbs = Callable[[str], Mapping[str, float]]
+FindLogProbs = Callable[[str], Mapping[str, float]]
 
 
 class TaggedSentence(NamedTuple):
@@ -49,7 +48,7 @@ def value_at(values: Sequence[str], i: int) -> str:
 class WordInContext:
     """One word of a sentence and its neighbours."""
 
-    def __init__(self, sentence: TaggedSentence, i: int) -> None:
+    def __init__(self, sentence: TaggedSentence, i: int, find_log_probs: FindLogProbs) -> None:
         self.words = sentence.words
         self.tags = sentence.tags
         self.i = i
@@ -58,11 +57,18 @@ class WordInContext:
         self.tag_after = value_at(self.tags, i + 1)
         self.word_before = value_at(self.words, i - 1)
         self.tag_before = value_at(self.tags, i - 1)
+        self.word_two_before = value_at(self.words, i - 2)
         self.tag_two_before = value_at(self.tags, i - 2)
+        self.find_log_probs = find_log_probs
 
-    @property
-    def word_two_before(self) -> str:
-        return value_at(self.words, self.i - 2)
+    @cached_property
+    def log_probs(self) -> Mapping[str, float]:
+        """The log-probabilities of the word's C5 tags."""
+        return self.find_log_probs(self.word)
+
+    def may_be(self, tags: frozenset[str]) -> bool:
+        """Return whether the word may have one of some C5 tags."""
+        return not tags.isdisjoint(self.log_probs)
 
     def follows_subject(self) -> bool:
         if self.tag_before == "WH":
@@ -78,15 +84,15 @@ class WordInContext:
         """Return whether a noun is likelier than a verb: "taking | turns"."""
         return self.tag_before in {"VB", "VBG"} and self.tag_after != "DET"
 
-    def is_name(self, log_probs: Mapping[str, float]) -> bool:
+    def is_name(self) -> bool:
         """Return whether a word, guessed from its ending, names a thing: "kiwi", "iPhone 5"."""
         if self.tag == "NUM":
-            return self.word.isalpha() and log_probs.get("CRD", 0) < UNKNOWN_NATS
+            return self.word.isalpha() and self.log_probs.get("CRD", 0) < UNKNOWN_NATS
         if self.tag_before in VERB_TAGS | {"NOUN", "ADV"}:
             return False
         if self.tag_after not in {"", "PUNCT", "NUM", "CONJ"}:
             return False
-        return max(log_probs.values(), default=0) < UNKNOWN_NATS
+        return max(self.log_probs.values(), default=0) < UNKNOWN_NATS
 
     def ends_denied_noun(self) -> bool:
         """Return whether the word ends a compound after a cue, where a verb would not fit."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nt2vr.errors import QueryError
-from nt2vr.negation.parse import query, tokens
+from nt2vr.negation.parse import misspelt_cues, query
 from nt2vr.negation.parse.cues import LESS, cues, forms
 from nt2vr.negation.parse.inflect import is_known
 from nt2vr.negation.parse.query import MAX_QUERY_CHARS, MAX_UNWANTED, Query, check_query, understand
@@ -116,6 +116,12 @@ def test_what_else_there_may_not_be_is_named(
     text: str, wanted: str, others: tuple[str, ...]
 ) -> None:
     assert (read(text).wanted, read(text).others) == ((wanted,), others)
+
+
+def test_a_dotted_capital_i_moves_no_word() -> None:
+    query = read("a ferry in İSTANBUL, no dogs")
+    assert (query.wanted, query.unwanted) == (("a ferry in İSTANBUL",), ("dogs",))
+    assert read("a tram, not in İzmir. a cat").unwanted == ("in İzmir",)
 
 
 def test_marks_of_writing_direction_hide_no_negation() -> None:
@@ -252,15 +258,20 @@ def test_an_affirmed_query_reads_as_a_caption(text: str, affirmed: str) -> None:
 
 def test_no_english_word_is_taken_for_a_misspelt_cue() -> None:
     slips = {
-        *tokens._MISSPELT,
-        *(slip for slip in tokens._MISSPELT_CONTRACTIONS if slip.endswith("t")),
+        *misspelt_cues._MISSPELT,
+        *(slip for slip in misspelt_cues._MISSPELT_CONTRACTIONS if slip.endswith("t")),
     }
-    assert {slip for slip in slips if is_known(slip)} <= tokens._NOT_MISSPELT
-    assert [tokens.cue_of(word) for word in ("nether", "noting", "excerpt")] == [
+    assert {slip for slip in slips if is_known(slip)} <= misspelt_cues._NOT_MISSPELT
+    assert [misspelt_cues.cue_of(word) for word in ("nether", "noting", "excerpt")] == [
         "nether",
         "noting",
         "excerpt",
     ]
+
+
+def test_a_slip_of_two_cues_is_mended_to_the_same_one_in_every_process() -> None:
+    assert misspelt_cues.cue_of("excluds") == misspelt_cues.cue_of("excludse") == "excludes"
+    assert misspelt_cues.cue_of("exlude") == "exclude"
 
 
 @pytest.mark.parametrize(
