@@ -33,18 +33,17 @@ LESS: Mapping[str, str] = spellings("less")
 @cache
 def forms() -> tuple[NegationForm, ...]:
     """Return the forms of negation, in the order of their table."""
-    header, *lines = lines_of("language/forms.tsv")
-    columns = header.split("\t")
     rows = []
-    for line in lines:
-        row = dict(zip(columns, line.split("\t"), strict=True))
+    # The first line names the columns.
+    for line in lines_of("language/forms.tsv")[1:]:
+        name, kind, example, wanted, unwanted, cues_of_form = line.split("\t")
         form = NegationForm(
-            name=row["name"],
-            kind=cast(CueKind, row["kind"]),
-            example=row["example"],
-            wanted=row["wanted"],
-            unwanted=_split_list(row["unwanted"]),
-            cues=_split_list(row["cues"]),
+            name=name,
+            kind=cast(CueKind, kind),
+            example=example,
+            wanted=wanted,
+            unwanted=_split_list(unwanted),
+            cues=_split_list(cues_of_form),
         )
         rows.append(form)
     return tuple(rows)
@@ -71,14 +70,9 @@ def cue_runs() -> Runs:
     return Runs(cues())
 
 
-@cache
-def denied_by_nobody() -> Mapping[str, str]:
-    """Map each cue of the kind "nobody" to what is unwanted: "people" or "anything"."""
-    denied = {}
-    for cue, kind in cues().items():
-        if kind == "nobody":
-            denied[cue] = "anything" if "thing" in cue else "people"
-    return denied
+def denied_by_nobody(cue: str) -> str:
+    """Return what the words of a cue of the kind "nobody" deny: "people" or "anything"."""
+    return "anything" if "thing" in cue else "people"
 
 
 @cache
