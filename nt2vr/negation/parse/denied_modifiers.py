@@ -51,11 +51,10 @@ class ModifierFinder:
         """Return the end of "in sight", or of the "on" of "no shirt on", at word i."""
         phrases = self.phrases
         end = phrases.after_tail(i)
-        if phrases.word(i) != "on":
-            return end
-        is_particle = phrases.tag(i + 1) == "VBG" or not phrases.place_phrase(i)
-        if is_particle:
-            return max(end, i + 1)
+        if phrases.word(i) == "on":
+            is_particle = phrases.tag(i + 1) == "VBG" or not phrases.place_phrase(i)
+            if is_particle:
+                return max(end, i + 1)
         return end
 
     def _may_act(self, noun: Phrase, kind: CueKind) -> bool:
@@ -64,9 +63,9 @@ class ModifierFinder:
         if kind == "nobody" or self._is_specific(noun, kind):
             return True
         has_article = phrases.tag(noun.start) == "DET" and phrases.word(noun.start) != "any"
-        if (has_article and kind != "without") or not phrases.is_actor(noun):
+        if has_article and kind != "without":
             return False
-        return self._is_actor_in_general(noun, kind)
+        return phrases.is_actor(noun) and self._is_actor_in_general(noun, kind)
 
     def _is_specific(self, noun: Phrase, kind: CueKind) -> bool:
         """Return whether modifiers must be of this noun: "the ones | made of glass"."""

@@ -21,7 +21,7 @@ class PlaceFinder:
 
     def assign(self, negation: Negation, negations: Sequence[Negation]) -> Negation:
         """Return a negation whose last item has its place, or leaves it to the wanted part."""
-        if not negation.items or negation.cue.kind == "edit":
+        if not negation.items:
             return negation
         last = negation.items[-1]
         if last.setting is None:
@@ -77,9 +77,9 @@ class PlaceFinder:
         if last.kind != "noun" or self.phrases.word(last.core + 1) != "the":
             return False
         cue = negation.cue
-        if cue.kind not in {"no", "nobody"} and self.phrases.word(cue.start) != "nor":
-            return False
-        return not wanted or min(wanted) >= negation.end
+        denies_existence = cue.kind in {"no", "nobody"} or self.phrases.word(cue.start) == "nor"
+        is_wanted_after = min(wanted, default=negation.end) >= negation.end
+        return denies_existence and is_wanted_after
 
     def _wants_more(self, last: Phrase, wanted: list[int]) -> bool:
         """Return whether a query wants more than a subject: an action, a place, or any noun."""
