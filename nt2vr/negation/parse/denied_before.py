@@ -173,7 +173,8 @@ class BackwardFinder:
             return None
         if phrases.lemma_is_listed(noun.head, "parts_of_wholes"):
             return None
-        if phrases.word(cue.start) == "missing" and phrases.noun_phrase(after) is not None:
+        # has a man missing | a tooth
+        if phrases.word(cue.start) == "missing" and phrases.noun_phrase(after):
             return None
         return Negation(
             cue=Cue("absent", cue.start, after),
@@ -195,11 +196,11 @@ class BackwardFinder:
         start = phrases.after_frame(self._clause_start(end, first))
         if start >= end:
             return None
+        if phrases.says_nothing(start, end):
+            return None
         subject = noun_of(start, end)
         is_pronoun = subject.is_word and phrases.tag(start) == "PRON"
-        if is_pronoun or phrases.says_nothing(start, end):
-            return None
-        return subject
+        return None if is_pronoun else subject
 
     def _before_helpers(self, i: int, first: int) -> int:
         phrases = self.phrases

@@ -113,7 +113,7 @@ class ScopeFinder:
         if cue.kind not in _FORWARD:
             return None
         nothing_else = self._other_kinds.find(cue)
-        if nothing_else is not None:
+        if nothing_else:
             return replace(nothing_else, start=self._absence_start(cue.start))
         phrase = self._denied_phrases.find(cue)
         if phrase is None:
@@ -205,9 +205,11 @@ class ScopeFinder:
         phrases = self.phrases
         tag = phrases.tag(i)
         if tag == "CONJ":
-            starts_clause = phrases.tag(i + 1) in _CLAUSE_STARTS
-            return starts_clause or phrases.word(i) in {"while", "but"}
-        if tag in {"", "PUNCT", "NEG"} or (is_relative and phrases.is_finite(i)):
+            joins_clauses = phrases.word(i) in {"while", "but"}
+            return joins_clauses or phrases.tag(i + 1) in _CLAUSE_STARTS
+        if tag in {"", "PUNCT", "NEG"}:
+            return True
+        if is_relative and phrases.is_finite(i):
             return True
         return cues().get(phrases.word(i), "except") not in {"except", "order"}
 
