@@ -155,12 +155,12 @@ class CueFinder:
         return True
 
     def _affirmation(self, i: int) -> int:
-        """Return how many words turn a denial before word i around: "never | stops barking"."""
+        """Return how many words affirm, from a cue of one word before i on: "never stops | barking"."""
         phrases = self.phrases
         # doesn't | hate broccoli
         if phrases.lemma_is_listed(i, "shunning") and phrases.tag(i) != "VBN":
-            lacks_object = phrases.tag(i + 1) in {"", "PUNCT", "ADP"}
-            if not lacks_object or phrases.lemma(i) == "miss":
+            has_object = phrases.tag(i + 1) not in {"", "PUNCT", "ADP"}
+            if has_object or phrases.lemma(i) == "miss":
                 return 2
 
         verb = i

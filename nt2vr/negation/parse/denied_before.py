@@ -40,7 +40,8 @@ class BackwardFinder:
 
     def _affirmed(self, cue: Cue) -> Negation:
         """Return two negations that affirm, such as "not without", which deny nothing."""
-        cue_words = self.phrases.words[max(0, cue.start - 1) : cue.end]
+        start = max(0, cue.start - 1)
+        cue_words = self.phrases.words[start : cue.end]
         link = " with "
         if {"with", "without", "of", "lacking"}.isdisjoint(cue_words):
             link = " "
@@ -107,9 +108,9 @@ class BackwardFinder:
         negation = self._absent_after(cue, first, is_linked)
         if negation is None:
             negation = self._missing_part(cue, cue.end, first)
-        if negation is None and self._says_absent(cue, first, is_linked):
-            negation = self._denied_subject(cue, first, self.phrases.after_tail(cue.end))
-        return negation
+        if negation or not self._says_absent(cue, first, is_linked):
+            return negation
+        return self._denied_subject(cue, first, self.phrases.after_tail(cue.end))
 
     def _says_absent(self, cue: Cue, first: int, is_linked: bool) -> bool:
         """Return whether a cue says that the thing before it is not there."""

@@ -48,6 +48,7 @@ class DeniedPhraseFinder:
         if cue.kind == "no":
             is_denied = phrases.lemma_is_listed(before, "held")
         else:
+            # eats | nothing; but not: has | nothing
             is_object = phrase.start == cue.start and phrases.lemma(before) not in {"be", "have"}
             has_exception = phrases.word(cue.end) in _EXCEPTING
             is_denied = is_object and not has_exception
@@ -199,7 +200,9 @@ class DeniedPhraseFinder:
     def _describes_noun(self, cue: Cue, quality: Phrase) -> bool:
         """Return whether a quality is one of a noun: "a not crowded beach"."""
         phrases = self.phrases
-        if phrases.tag(cue.start - 1) == "DET" or phrases.is_listed(quality.end, "frames"):
+        if phrases.tag(cue.start - 1) == "DET":
+            return True
+        if phrases.is_listed(quality.end, "frames"):
             return True
         return phrases.tag(quality.end) == "NOUN" and self._follows_description(cue)
 

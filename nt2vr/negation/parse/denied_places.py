@@ -35,8 +35,9 @@ class PlaceFinder:
             return True
         if self._is_place_of_wanted(negation, wanted):
             return False
-        is_order = negation.cue.kind == "order" and self._is_typed and not self._has_edits
-        return is_order or self._wants_more(last, wanted)
+        if self._is_typed and not self._has_edits and negation.cue.kind == "order":
+            return True
+        return self._wants_more(last, wanted)
 
     def _requires_place(self, negation: Negation, last: Phrase) -> bool:
         """Return whether what is denied says little without its place.
@@ -77,7 +78,8 @@ class PlaceFinder:
         if last.kind != "noun" or self.phrases.word(last.core + 1) != "the":
             return False
         cue = negation.cue
-        denies_existence = cue.kind in {"no", "nobody"} or self.phrases.word(cue.start) == "nor"
+        is_nor = self.phrases.word(cue.start) == "nor"
+        denies_existence = is_nor or cue.kind in {"no", "nobody"}
         is_wanted_after = min(wanted, default=negation.end) >= negation.end
         return denies_existence and is_wanted_after
 

@@ -145,7 +145,8 @@ class ExceptionFinder:
         if is_nobody and denial.cue.end == cue.start:
             return True
 
-        excepted = phrases.noun_phrase(cue.start + 1) or phrases.quality(cue.start + 1)
+        after_cue = cue.start + 1
+        excepted = phrases.noun_phrase(after_cue) or phrases.quality(after_cue)
         if excepted is None or phrases.tag(excepted.end) not in {"", "PUNCT", "ADP"}:
             return False
         if phrases.word(cue.start - 1) == ",":
