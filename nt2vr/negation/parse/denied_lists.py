@@ -121,7 +121,9 @@ class DeniedListFinder:
         tag = phrases.tag(item.start)
         if tag == "PRON" or phrases.word(item.end) in {"with", "without", "who"}:
             return True
-        return phrases.is_finite(item.end) and (tag == "DET" or phrases.is_actor(item))
+        if not phrases.is_finite(item.end):
+            return False
+        return tag == "DET" or phrases.is_actor(item)
 
     def split_runs(self, item: Phrase) -> list[Phrase]:
         """Split a list that lacks its commas: "no | taxis | buses"."""

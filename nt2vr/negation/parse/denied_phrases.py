@@ -137,7 +137,8 @@ class DeniedPhraseFinder:
             return None
         last = verb.end - 1
         asks = phrases.lemma(last) in WATCHING or phrases.word(last) in US
-        if asks or (verb.head == last and self._depicts(verb)):
+        depicts = verb.head == last and self._depicts(verb)
+        if asks or depicts:
             return phrases.verb_phrase(verb.end)
         return None
 

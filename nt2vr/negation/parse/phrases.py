@@ -108,10 +108,13 @@ class Phrases(PictureWords):
 
     def _modifies_noun(self, i: int, *, is_first: bool) -> bool:
         tag = self.tag(i)
-        # a turn based game
-        if tag == "POS" or (tag in {"ADJ", "VBN"} and self.tag(i + 1) == "NOUN"):
+        if tag == "POS":
             return True
-        return (is_first or self.tag(i - 1) == "POS") and self._noun_ahead(i)
+        # a turn based game
+        if tag in {"ADJ", "VBN"} and self.tag(i + 1) == "NOUN":
+            return True
+        may_begin = is_first or self.tag(i - 1) == "POS"
+        return may_begin and self._noun_ahead(i)
 
     def _noun_ahead(self, i: int) -> bool:
         """Return whether word i modifies a later noun: "big", "red or blue", "a dancing bear"."""
