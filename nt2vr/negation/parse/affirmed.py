@@ -9,8 +9,10 @@ from collections.abc import Iterable, Sequence
 from nt2vr.negation.parse.inflect import is_noun
 from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.tagger import load_tagger
-from nt2vr.negation.parse.wanted import WantedFinder
 from nt2vr.negation.parse.wordlists import listed
+
+# What joins parts of a kind to those before; actions are joined first.
+_JOINTS = {"noun": " and ", "quality": ", ", "place": " "}
 
 
 def affirmed_text(wanted: Sequence[str], unwanted: Iterable[str]) -> str:
@@ -23,14 +25,11 @@ def affirmed_text(wanted: Sequence[str], unwanted: Iterable[str]) -> str:
     actions = " and ".join(parts["verb"])
     # a man sings | and dances; but: a man | dancing
     before_actions = " and " if _acts(text) else " "
-    text = _joined(before_actions, text, actions)
-    text = _joined(" and ", text, *parts["noun"])
-    text = _joined(", ", text, *parts["quality"])
-    return _joined(" ", text, *parts["place"])
-
-
-def _joined(joint: str, *texts: str) -> str:
-    return joint.join(filter(None, texts))
+    text = before_actions.join(filter(None, (text, actions)))
+    for kind, joint in _JOINTS.items():
+        texts = (text, *parts[kind])
+        text = joint.join(filter(None, texts))
+    return text
 
 
 def _kind(part: str) -> str:
@@ -51,4 +50,5 @@ def _kind(part: str) -> str:
 
 def _acts(text: str) -> bool:
     phrases = Phrases(load_tagger().tag(text))
-    return WantedFinder(phrases).acts(range(len(phrases.tokens)))
+    positions = range(len(phrases.tokens))
+    return any(map(phrases.is_main_verb, positions))

@@ -33,18 +33,17 @@ LESS: Mapping[str, str] = spellings("less")
 @cache
 def forms() -> tuple[NegationForm, ...]:
     """Return the forms of negation, in the order of their table."""
-    header, *lines = lines_of("language/forms.tsv")
-    columns = header.split("\t")
     rows = []
-    for line in lines:
-        row = dict(zip(columns, line.split("\t"), strict=True))
+    # The first line names the columns.
+    for line in lines_of("language/forms.tsv")[1:]:
+        name, kind, example, wanted, unwanted, cues_of_form = line.split("\t")
         form = NegationForm(
-            name=row["name"],
-            kind=cast(CueKind, row["kind"]),
-            example=row["example"],
-            wanted=row["wanted"],
-            unwanted=_split_list(row["unwanted"]),
-            cues=_split_list(row["cues"]),
+            name=name,
+            kind=cast(CueKind, kind),
+            example=example,
+            wanted=wanted,
+            unwanted=_split_list(unwanted),
+            cues=_split_list(cues_of_form),
         )
         rows.append(form)
     return tuple(rows)
@@ -71,14 +70,9 @@ def cue_runs() -> Runs:
     return Runs(cues())
 
 
-@cache
-def denied_by_nobody() -> Mapping[str, str]:
-    """Map each cue of the kind "nobody" to what is unwanted: "people" or "anything"."""
-    denied = {}
-    for cue, kind in cues().items():
-        if kind == "nobody":
-            denied[cue] = "anything" if "thing" in cue else "people"
-    return denied
+def denied_by_nobody(cue: str) -> str:
+    """Return what the words of a cue of the kind "nobody" deny: "people" or "anything"."""
+    return "anything" if "thing" in cue else "people"
 
 
 @cache
@@ -161,12 +155,12 @@ class CueFinder:
         return True
 
     def _affirmation(self, i: int) -> int:
-        """Return how many words turn a denial before word i around: "never | stops barking"."""
+        """Return how many words affirm, from a cue of one word before i on: "never stops | barking"."""
         phrases = self.phrases
         # doesn't | hate broccoli
         if phrases.lemma_is_listed(i, "shunning") and phrases.tag(i) != "VBN":
-            lacks_object = phrases.tag(i + 1) in {"", "PUNCT", "ADP"}
-            if not lacks_object or phrases.lemma(i) == "miss":
+            has_object = phrases.tag(i + 1) not in {"", "PUNCT", "ADP"}
+            if has_object or phrases.lemma(i) == "miss":
                 return 2
 
         verb = i

@@ -30,10 +30,9 @@ class BackwardFinder:
 
     def _named_by_cue(self, cue: Cue) -> Negation:
         """Return the negation of "hatless"."""
-        item = noun_of(cue.start, cue.end)
         return Negation(
             cue=cue,
-            items=(item,),
+            items=(noun_of(cue.start, cue.end),),
             start=cue.start,
             end=cue.end,
             thing=LESS[self.phrases.word(cue.start)],
@@ -41,7 +40,8 @@ class BackwardFinder:
 
     def _affirmed(self, cue: Cue) -> Negation:
         """Return two negations that affirm, such as "not without", which deny nothing."""
-        cue_words = self.phrases.words[max(0, cue.start - 1) : cue.end]
+        start = max(0, cue.start - 1)
+        cue_words = self.phrases.words[start : cue.end]
         link = " with "
         if {"with", "without", "of", "lacking"}.isdisjoint(cue_words):
             link = " "
@@ -57,13 +57,14 @@ class BackwardFinder:
             return None
 
         item = noun_of(start, cue.start)
-        end = cue.start + 1
+        cue = cue._replace(end=cue.start + 1)
+        end = cue.end
         # In "in a car-free scene", the words around it say nothing more.
         if phrases.is_listed(end, "frames"):
             end += 1
             start = max(first, phrases.before(start, {"DET", "ADP"}))
         return Negation(
-            cue=cue._replace(end=cue.start + 1),
+            cue=cue,
             items=(item,),
             start=start,
             end=end,
@@ -75,24 +76,18 @@ class BackwardFinder:
 
     def _not_present(self, cue: Cue, first: int) -> Negation | None:
         """Return "a cat is not visible", "while a truck is not", "with his face not visible"."""
-        after_predicate = self.phrases.after_predicate(cue.end)
+        phrases = self.phrases
+        after_predicate = phrases.after_predicate(cue.end)
         end = after_predicate
         if end == cue.end:
-            end = self._after_particle(end)
+            # lights are not | on
+            if phrases.word(end) in {"on", "in"}:
+                end += 1
             if not self._denies_all_before(cue, end):
                 return None
 
-        if self._before_helpers(cue.start, first) == cue.start:
-            part = self._missing_part(cue, after_predicate, first)
-            if part:
-                return part
-        return self._denied_subject(cue, first, end)
-
-    def _after_particle(self, i: int) -> int:
-        """Return the end of the "on" of "lights are not | on" at word i."""
-        if self.phrases.word(i) in {"on", "in"}:
-            return i + 1
-        return i
+        part = self._missing_part(cue, after_predicate, first)
+        return part or self._denied_subject(cue, first, end)
 
     def _denies_all_before(self, cue: Cue, end: int) -> bool:
         """Return whether a clause ends with "not", perhaps with a particle: "while a truck is not"."""
@@ -111,11 +106,11 @@ class BackwardFinder:
 
         is_linked = self._before_helpers(cue.start, first) < cue.start
         negation = self._absent_after(cue, first, is_linked)
-        if negation is None and not is_linked:
+        if negation is None:
             negation = self._missing_part(cue, cue.end, first)
-        if negation is None and self._says_absent(cue, first, is_linked):
-            negation = self._denied_subject(cue, first, self.phrases.after_tail(cue.end))
-        return negation
+        if negation or not self._says_absent(cue, first, is_linked):
+            return negation
+        return self._denied_subject(cue, first, self.phrases.after_tail(cue.end))
 
     def _says_absent(self, cue: Cue, first: int, is_linked: bool) -> bool:
         """Return whether a cue says that the thing before it is not there."""
@@ -155,7 +150,8 @@ class BackwardFinder:
         if phrases.words[cue.start : cue.end + 1] == ["missing", "from"]:
             return True
         start = self._clause_start(cue.start, first)
-        if not phrases.is_clause_edge(start - 1) or not phrases.is_end(cue.end):
+        is_clause = phrases.is_clause_edge(start - 1) and phrases.is_end(cue.end)
+        if not is_clause:
             return False
         if start == 0 and not phrases.is_listed(cue.start, "afterthoughts"):
             return False
@@ -178,7 +174,8 @@ class BackwardFinder:
             return None
         if phrases.lemma_is_listed(noun.head, "parts_of_wholes"):
             return None
-        if phrases.word(cue.start) == "missing" and phrases.noun_phrase(after) is not None:
+        # has a man missing | a tooth
+        if phrases.word(cue.start) == "missing" and phrases.noun_phrase(after):
             return None
         return Negation(
             cue=Cue("absent", cue.start, after),
@@ -200,11 +197,11 @@ class BackwardFinder:
         start = phrases.after_frame(self._clause_start(end, first))
         if start >= end:
             return None
+        if phrases.says_nothing(start, end):
+            return None
         subject = noun_of(start, end)
         is_pronoun = subject.is_word and phrases.tag(start) == "PRON"
-        if is_pronoun or phrases.says_nothing(start, end):
-            return None
-        return subject
+        return None if is_pronoun else subject
 
     def _before_helpers(self, i: int, first: int) -> int:
         phrases = self.phrases
@@ -223,4 +220,5 @@ class BackwardFinder:
         if phrases.tag(i) == "PUNCT" or phrases.is_listed(i, "clause_words"):
             return True
         # A "verb" after an article, or at the end, is a noun.
-        return phrases.is_finite(i) and phrases.tag(i - 1) != "DET" and i + 1 != end
+        is_noun = phrases.tag(i - 1) == "DET" or i + 1 == end
+        return phrases.is_finite(i) and not is_noun

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from nt2vr.negation.parse.cues import cues
 from nt2vr.negation.parse.negations import CueKind
-from nt2vr.negation.parse.phrases import Phrase, Phrases
+from nt2vr.negation.parse.phrases import Phrase, Phrases, noun_of
 from nt2vr.negation.parse.wordlists import listed
 
 
@@ -78,15 +78,13 @@ class DeniedListFinder:
     def _item(self, first: Phrase, i: int) -> Phrase | None:
         """Return the phrase at word i that is of the same kind as the first item."""
         phrases = self.phrases
-        if first.kind == "verb":
-            item = phrases.verb_phrase(i)
-        elif first.kind == "noun":
-            item = phrases.noun_phrase(i)
-        elif first.kind == "place":
-            item = phrases.place_phrase(i)
-        else:
-            item = phrases.quality(i)
-
+        finders = {
+            "verb": phrases.verb_phrase,
+            "noun": phrases.noun_phrase,
+            "place": phrases.place_phrase,
+            "quality": phrases.quality,
+        }
+        item = finders[first.kind](i)
         if item is not None:
             return item
 
@@ -102,15 +100,17 @@ class DeniedListFinder:
 
     def _shares_cue(self, first: Phrase, item: Phrase, conjunction: str, kind: CueKind) -> bool:
         phrases = self.phrases
-        is_joined_by_and = conjunction == "and"
-        if item.kind == "verb":
-            if phrases.tag(first.head) != phrases.tag(item.head):
-                return False
-            return not is_joined_by_and or (first.is_word and item.is_word)
-
-        if self._starts_clause(item):
+        is_verb = item.kind == "verb"
+        if is_verb and phrases.tag(first.head) != phrases.tag(item.head):
             return False
-        if not is_joined_by_and or phrases.tag(item.start) != "DET":
+        if not is_verb and self._starts_clause(item):
+            return False
+        if conjunction != "and":
+            return True
+
+        if is_verb:
+            return first.is_word and item.is_word
+        if phrases.tag(item.start) != "DET":
             return True
         first_acts = first.kind == "noun" and phrases.is_actor(first)
         return kind != "no" and phrases.is_actor(item) == first_acts
@@ -121,7 +121,9 @@ class DeniedListFinder:
         tag = phrases.tag(item.start)
         if tag == "PRON" or phrases.word(item.end) in {"with", "without", "who"}:
             return True
-        return phrases.is_finite(item.end) and (tag == "DET" or phrases.is_actor(item))
+        if not phrases.is_finite(item.end):
+            return False
+        return tag == "DET" or phrases.is_actor(item)
 
     def split_runs(self, item: Phrase) -> list[Phrase]:
         """Split a list that lacks its commas: "no | taxis | buses"."""
@@ -130,7 +132,7 @@ class DeniedListFinder:
         if item.kind == "noun":
             for i in range(start + 1, item.core):
                 if self._is_plural(i - 1) and self._is_plural(i):
-                    parts.append(replace(item, start=start, end=i, head=i - 1, setting=None))
+                    parts.append(noun_of(start, i))
                     start = i
         parts.append(replace(item, start=start))
         return parts

@@ -51,52 +51,51 @@ class ModifierFinder:
         """Return the end of "in sight", or of the "on" of "no shirt on", at word i."""
         phrases = self.phrases
         end = phrases.after_tail(i)
-        if phrases.word(i) != "on":
-            return end
-        is_particle = phrases.tag(i + 1) == "VBG" or not phrases.place_phrase(i)
-        if is_particle:
-            return max(end, i + 1)
+        if phrases.word(i) == "on":
+            is_particle = phrases.tag(i + 1) == "VBG" or not phrases.place_phrase(i)
+            if is_particle:
+                return max(end, i + 1)
         return end
 
     def _may_act(self, noun: Phrase, kind: CueKind) -> bool:
         """Return whether a denied noun is somebody who may act: "people", but not "the people"."""
         phrases = self.phrases
-        if kind == "nobody" or self._is_specific(noun, kind):
-            return True
-        has_article = phrases.tag(noun.start) == "DET" and phrases.word(noun.start) != "any"
-        if (has_article and kind != "without") or not phrases.is_actor(noun):
-            return False
-        return self._is_actor_in_general(noun, kind)
-
-    def _is_specific(self, noun: Phrase, kind: CueKind) -> bool:
-        """Return whether modifiers must be of this noun: "the ones | made of glass"."""
-        phrases = self.phrases
         head = phrases.word(noun.head)
-        if head in {"one", "ones", "those"} or head.endswith("ing"):
-            return True
-
-        if kind == "no":
-            has_participle = phrases.tag(noun.end) in {"VBN", "VBD"}
-            return has_participle and phrases.is_clause_edge(noun.end + 1)
-        if kind != "without" or phrases.lemma_is_listed(noun.start - 2, "actors"):
-            return False
-        # without the alarm | ringing
-        if phrases.word(noun.start) == "the":
-            return True
-        return noun.is_word and not head.endswith("s")
-
-    def _is_actor_in_general(self, noun: Phrase, kind: CueKind) -> bool:
-        phrases = self.phrases
-        start = noun.start
-        if kind == "no":
+        # the ones | made of glass
+        if kind == "nobody" or head in {"one", "ones", "those"} or head.endswith("ing"):
             return True
         if kind == "without":
-            # a bike without a rider | leaning; but not: a man without a child | leaning
-            return not phrases.lemma_is_listed(start - 2, "actors")
+            return self._may_act_if_lacking(noun)
+        if kind == "no" and self._ends_in_participle(noun):
+            return True
 
-        # there are not | kids, don't show | kids
+        has_article = phrases.tag(noun.start) == "DET" and phrases.word(noun.start) != "any"
+        if has_article or not phrases.is_actor(noun):
+            return False
+        return kind == "no" or self._is_actor_in_general(noun.start)
+
+    def _may_act_if_lacking(self, noun: Phrase) -> bool:
+        """Return whether the modifiers of a noun after "without" may be its own."""
+        phrases = self.phrases
+        # a bike without a rider | leaning; but not: a man without a child | leaning
+        if phrases.lemma_is_listed(noun.start - 2, "actors"):
+            return False
+        # without the alarm | ringing
+        if phrases.word(noun.start) == "the" or phrases.is_actor(noun):
+            return True
+        return noun.is_word and not phrases.word(noun.head).endswith("s")
+
+    def _ends_in_participle(self, noun: Phrase) -> bool:
+        """Return whether only a participle follows in the clause: "no photos | taken"."""
+        has_participle = self.phrases.tag(noun.end) in {"VBN", "VBD"}
+        return has_participle and self.phrases.is_clause_edge(noun.end + 1)
+
+    def _is_actor_in_general(self, start: int) -> bool:
+        """Return whether the words before an actor deny it in general: "there are not", "except"."""
+        phrases = self.phrases
         if phrases.word(max(0, start - 3)) == "there":
             return True
+        # don't show | kids, don't show me | kids
         if phrases.is_listed(start - 1, "showing") or phrases.word(start - 1) in US:
             return True
         for length in (1, 2, 3):
@@ -107,11 +106,13 @@ class ModifierFinder:
 
     def _is_closed(self, i: int, kind: CueKind) -> bool:
         """Return whether no modifier may start at word i: "present", another "without"."""
+        word = self.phrases.word(i)
         # w/o people | w/o huts
-        is_next_cue = cues().get(self.phrases.word(i)) == "without"
-        if is_next_cue or self.phrases.after_tail(i) > i:
+        if cues().get(word) == "without":
             return True
-        return kind == "order" and self.phrases.word(i) == "from"
+        if kind == "order" and word == "from":
+            return True
+        return self.phrases.after_tail(i) > i
 
     def _sets_scene(self, place: Phrase, kind: CueKind) -> bool:
         """Return whether a place may be wanted anyway: "nobody sits on | the bench"."""

@@ -28,7 +28,7 @@ class PartFinder:
         if self.phrases.tag(end) in self._tags_of_both(negation, negations):
             return negation
 
-        starts = {one.start for one in negations}
+        starts = {other.start for other in negations}
         while end not in starts and not self._starts_part(end):
             end += 1
         return negation.ending(end)
@@ -66,11 +66,11 @@ class PartFinder:
         if negation.cue.kind == "no":
             return frozenset()
         is_joined = phrases.word(cue - 1) == "and" or phrases.word(cue) in {"rather", "instead"}
-        if negation.cue.kind != "not" or not is_joined:
-            return FINITE_TAGS
-        if self._wanted.acts(self._wanted.words(negations, negation.start)):
-            return FINITE_TAGS
-        return VERB_TAGS | {"ADP"}
+        if negation.cue.kind == "not" and is_joined:
+            wanted_before = self._wanted.words(negations, negation.start)
+            if not self._wanted.acts(wanted_before):
+                return VERB_TAGS | {"ADP"}
+        return FINITE_TAGS
 
     def _starts_part(self, i: int) -> bool:
         word = self.phrases.word(i)

@@ -5,14 +5,17 @@ from dataclasses import replace
 from nt2vr.negation.parse.negations import Cue
 from nt2vr.negation.parse.phrases import Phrase, Phrases, noun_of
 from nt2vr.negation.parse.tagged_words import CLAUSE_EDGES
-from nt2vr.negation.parse.tokens import VERB_TAGS
+from nt2vr.negation.parse.tokens import FINITE_TAGS, VERB_TAGS
 from nt2vr.negation.parse.wordlists import words
 
 # I don't want to see …
 WATCHING = words("see watch hear want need like")
 # Don't show me …
 US = words("me us")
+_EXCEPTING = words("but except save other besides")
 _MARK_TAGS = CLAUSE_EDGES | {"WH"}
+# Of what does not follow "without".
+_ODD_TAGS = FINITE_TAGS | {"ADJ", "VBN"}
 _CONTENT_TAGS = frozenset({"NOUN", "ADJ", "ADP", "NUM", "OTHER", *VERB_TAGS})
 
 
@@ -26,9 +29,10 @@ class DeniedPhraseFinder:
     def find(self, cue: Cue) -> Phrase | None:
         """Return the denied phrase; it is the cue itself for "nobody" without a verb."""
         # a not very crowded | beach
-        quality = self.phrases.quality(cue.end) if cue.kind == "not" else None
-        if quality and self._describes_noun(cue, quality):
-            return quality
+        if cue.kind == "not":
+            quality = self.phrases.quality(cue.end)
+            if quality and self._describes_noun(cue, quality):
+                return quality
 
         phrase = self._phrase_after(cue)
         if phrase is None or (cue.kind == "without" and self._is_odd(phrase)):
@@ -42,15 +46,16 @@ class DeniedPhraseFinder:
         if not phrases.is_main_verb(before):
             return None
         if cue.kind == "no":
-            return before if phrases.lemma_is_listed(before, "held") else None
-
-        is_object = cue.kind == "nobody" and phrase.start == cue.start
-        if not is_object or phrases.lemma(before) in {"be", "have"}:
-            return None
-        has_exception = phrases.word(cue.end) in {"but", "except", "save", "other", "besides"}
-        return None if has_exception else before
+            is_denied = phrases.lemma_is_listed(before, "held")
+        else:
+            # eats | nothing; but not: has | nothing
+            is_object = phrase.start == cue.start and phrases.lemma(before) not in {"be", "have"}
+            has_exception = phrases.word(cue.end) in _EXCEPTING
+            is_denied = is_object and not has_exception
+        return before if is_denied else None
 
     def _phrase_after(self, cue: Cue) -> Phrase | None:
+        phrases = self.phrases
         if cue.kind == "minus":
             return noun_of(cue.end, cue.end + 1)
         start = self._skip_helpers(cue)
@@ -60,15 +65,15 @@ class DeniedPhraseFinder:
         start = self._skip_sign(start)
         phrase = None
         if cue.kind in {"no", "order"}:
-            phrase = self.phrases.noun_phrase(start)
+            phrase = phrases.noun_phrase(start)
         elif cue.kind == "not":
             start = self._skip_shown(start)
         if phrase is None:
-            phrase = self.phrases.any_phrase(start)
+            phrase = phrases.any_phrase(start)
         if phrase is None:
             return None
 
-        if phrase.kind == "noun" and cue.kind in {"no", "without", "order"}:
+        if phrase.kind == "noun" and cue.kind != "not":
             phrase = self._without_predicate(phrase)
         return self._with_quality(phrase)
 
@@ -79,10 +84,12 @@ class DeniedPhraseFinder:
         return i
 
     def _phrase_of_nobody(self, cue: Cue, start: int) -> Phrase:
-        phrase = None
+        """Return what nobody does, or what none of some things is; otherwise the cue itself."""
         if self._nobody_acts(cue, start) or self._none_is(cue, start):
             phrase = self.phrases.any_phrase(self._skip_sign(start))
-        return phrase or replace(noun_of(cue.start, cue.end), head=cue.start)
+            if phrase:
+                return phrase
+        return Phrase(kind="noun", start=cue.start, end=cue.end, head=cue.start)
 
     def _nobody_acts(self, cue: Cue, start: int) -> bool:
         phrases = self.phrases
@@ -98,7 +105,7 @@ class DeniedPhraseFinder:
         """Cut off a last word that only says "in the picture": "no person | present"."""
         last = noun.end - 1
         if noun.start < last and self.phrases.after_predicate(last) > last:
-            return replace(noun, end=last, head=last - 1)
+            return noun_of(noun.start, last)
         return noun
 
     def _with_quality(self, phrase: Phrase) -> Phrase:
@@ -130,7 +137,8 @@ class DeniedPhraseFinder:
             return None
         last = verb.end - 1
         asks = phrases.lemma(last) in WATCHING or phrases.word(last) in US
-        if asks or (verb.head == last and self._depicts(verb)):
+        depicts = verb.head == last and self._depicts(verb)
+        if asks or depicts:
             return phrases.verb_phrase(verb.end)
         return None
 
@@ -193,7 +201,9 @@ class DeniedPhraseFinder:
     def _describes_noun(self, cue: Cue, quality: Phrase) -> bool:
         """Return whether a quality is one of a noun: "a not crowded beach"."""
         phrases = self.phrases
-        if phrases.tag(cue.start - 1) == "DET" or phrases.is_listed(quality.end, "frames"):
+        if phrases.tag(cue.start - 1) == "DET":
+            return True
+        if phrases.is_listed(quality.end, "frames"):
             return True
         return phrases.tag(quality.end) == "NOUN" and self._follows_description(cue)
 
@@ -210,16 +220,11 @@ class DeniedPhraseFinder:
 
     def _is_odd(self, phrase: Phrase) -> bool:
         """Return whether a phrase after "without" is likely misread: "w/out | uniform"."""
-        if phrase.kind == "noun":
-            return False
-        return self.phrases.is_finite(phrase.start) or self.phrases.tag(phrase.start) in {
-            "ADJ",
-            "VBN",
-        }
+        return phrase.kind != "noun" and self.phrases.tag(phrase.start) in _ODD_TAGS
 
     def _up_to_mark(self, cue: Cue) -> Phrase | None:
         """Return the words up to the next mark, where no phrase fits: "w/out uniform"."""
-        if not self._is_typed or cue.kind not in {"not", "no", "without", "order"}:
+        if not self._is_typed:
             return None
         phrases = self.phrases
         end = cue.end

@@ -21,7 +21,7 @@ class PlaceFinder:
 
     def assign(self, negation: Negation, negations: Sequence[Negation]) -> Negation:
         """Return a negation whose last item has its place, or leaves it to the wanted part."""
-        if not negation.items or negation.cue.kind == "edit":
+        if not negation.items:
             return negation
         last = negation.items[-1]
         if last.setting is None:
@@ -35,8 +35,9 @@ class PlaceFinder:
             return True
         if self._is_place_of_wanted(negation, wanted):
             return False
-        is_order = negation.cue.kind == "order" and self._is_typed and not self._has_edits
-        return is_order or self._wants_more(last, wanted)
+        if self._is_typed and not self._has_edits and negation.cue.kind == "order":
+            return True
+        return self._wants_more(last, wanted)
 
     def _requires_place(self, negation: Negation, last: Phrase) -> bool:
         """Return whether what is denied says little without its place.
@@ -77,9 +78,10 @@ class PlaceFinder:
         if last.kind != "noun" or self.phrases.word(last.core + 1) != "the":
             return False
         cue = negation.cue
-        if cue.kind not in {"no", "nobody"} and self.phrases.word(cue.start) != "nor":
-            return False
-        return not wanted or min(wanted) >= negation.end
+        is_nor = self.phrases.word(cue.start) == "nor"
+        denies_existence = is_nor or cue.kind in {"no", "nobody"}
+        is_wanted_after = min(wanted, default=negation.end) >= negation.end
+        return denies_existence and is_wanted_after
 
     def _wants_more(self, last: Phrase, wanted: list[int]) -> bool:
         """Return whether a query wants more than a subject: an action, a place, or any noun."""

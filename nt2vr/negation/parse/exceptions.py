@@ -1,6 +1,6 @@
 """Rule 6 of `scope`: exceptions, which are unwanted, or wanted if they are from a denial."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -36,10 +36,11 @@ class ExceptionFinder:
         # all animals | except
         if universal is not None and not phrases.is_listed(universal, "entities"):
             return "unwanted"
-        is_bare = not listed("bare").isdisjoint(phrases.words[clause : cue.start])
-        if denial is not None or is_bare:
-            return "wanted"
-        return "unwanted"
+        # an empty room | except
+        words_before = phrases.words[clause : cue.start]
+        if denial is None and listed("bare").isdisjoint(words_before):
+            return "unwanted"
+        return "wanted"
 
     def _excludes_from(self, cue: Cue, universal: int | None, denial: Negation | None) -> bool:
         """Return whether "but" makes an exception: from "every animal", not from "all sing"."""
@@ -66,15 +67,36 @@ class ExceptionFinder:
         return excepted is not None and self.phrases.word(excepted.end) == ","
 
     def take_back(self, cue: Cue, negations: list[Negation]) -> list[Negation]:
-        """Return the negations without the denial from which the exception is made."""
+        """Return the negations, in which the exception is wanted and its denial has no items."""
         denial = self._denial_before(cue, self._clause_start(cue), negations)
         if denial is None:
             return [*negations, self._exception_from_emptiness(cue)]
-        if denial.items[0].kind == "verb":
-            pair = self._exception_from_action(cue, denial)
+
+        first = denial.items[0]
+        start = cue.start
+        joint = self._link(denial)
+        if first.kind == "verb":
+            # doesn't | wear | anything except | a hat
+            end = first.start
+            denial_link = joint
+            start = min(start, first.object or start)
+            exception_link = " "
         else:
-            pair = self._exception_from_things(cue, denial)
-        return [*negations[:-1], *pair]
+            # no pets except | a dog
+            end = min(start, denial.items[-1].core)
+            denial_link = ""
+            exception_link = joint
+
+        taken_back = replace(
+            denial,
+            items=(),
+            verb=None,
+            other_kinds=self._denied_kinds(denial, cue),
+            end=max(end, denial.cue.end),
+            link=denial_link,
+        )
+        exception = Negation(cue=cue, start=start, end=cue.end, link=exception_link)
+        return [*negations[:-1], taken_back, exception]
 
     def _exception_from_emptiness(self, cue: Cue) -> Negation:
         """Read "an empty room except for a chair"."""
@@ -89,26 +111,6 @@ class ExceptionFinder:
             other_kinds=("anything",) if cue.start else (),
         )
 
-    def _exception_from_action(self, cue: Cue, denial: Negation) -> Iterator[Negation]:
-        """Read "doesn't | wear | anything except | a hat"."""
-        action = denial.items[0]
-        end = max(action.start, denial.cue.end)
-        start = cue.start
-        if action.object is not None:
-            start = min(start, action.object)
-        yield self._taken_back(denial, cue, end=end, link=self._link(denial))
-        yield Negation(cue=cue, start=start, end=cue.end, link=" ")
-
-    def _exception_from_things(self, cue: Cue, denial: Negation) -> Iterator[Negation]:
-        """Read "no pets except | a dog"."""
-        end = max(min(denial.items[-1].core, cue.start), denial.cue.end)
-        yield self._taken_back(denial, cue, end=end, link="")
-        yield Negation(cue=cue, start=cue.start, end=cue.end, link=self._link(denial))
-
-    def _taken_back(self, denial: Negation, cue: Cue, end: int, link: str) -> Negation:
-        other_kinds = self._denied_kinds(denial, cue)
-        return replace(denial, items=(), verb=None, other_kinds=other_kinds, end=end, link=link)
-
     def _link(self, denial: Negation) -> str:
         if denial.cue.kind == "without" or self.phrases.word(denial.cue.start - 1) == "with":
             return " with "
@@ -119,7 +121,8 @@ class ExceptionFinder:
         kinds = [denial.thing]
         for item in denial.items:
             start = max(item.start, denial.cue.end)
-            kinds.append(" ".join(self.phrases.words[start : min(item.core, cue.start)]))
+            end = min(item.core, cue.start)
+            kinds.append(" ".join(self.phrases.words[start:end]))
         return tuple(filter(None, kinds))
 
     def _denial_before(
@@ -142,7 +145,8 @@ class ExceptionFinder:
         if is_nobody and denial.cue.end == cue.start:
             return True
 
-        excepted = phrases.noun_phrase(cue.start + 1) or phrases.quality(cue.start + 1)
+        after_cue = cue.start + 1
+        excepted = phrases.noun_phrase(after_cue) or phrases.quality(after_cue)
         if excepted is None or phrases.tag(excepted.end) not in {"", "PUNCT", "ADP"}:
             return False
         if phrases.word(cue.start - 1) == ",":

@@ -63,5 +63,6 @@ class Negation:
 
     def ending(self, end: int, setting: int | None = None) -> "Negation":
         """Return the negation with another end of its last item, and another setting there."""
-        last = replace(self.items[-1], end=end, setting=setting)
-        return replace(self, items=(*self.items[:-1], last), end=max(end, self.end))
+        *items, last = self.items
+        items.append(replace(last, end=end, setting=setting))
+        return replace(self, items=tuple(items), end=max(end, self.end))

@@ -3,6 +3,7 @@
 A full parse is unnecessary: queries are short, and a negation only needs the phrase after it.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from nt2vr.negation.parse.inflect import is_known
@@ -107,21 +108,25 @@ class Phrases(PictureWords):
 
     def _modifies_noun(self, i: int, *, is_first: bool) -> bool:
         tag = self.tag(i)
-        # a turn based game
-        if tag == "POS" or (tag in {"ADJ", "VBN"} and self.tag(i + 1) == "NOUN"):
+        if tag == "POS":
             return True
-        return (is_first or self.tag(i - 1) == "POS") and self._noun_ahead(i)
+        # a turn based game
+        if tag in {"ADJ", "VBN"} and self.tag(i + 1) == "NOUN":
+            return True
+        may_begin = is_first or self.tag(i - 1) == "POS"
+        return may_begin and self._noun_ahead(i)
 
     def _noun_ahead(self, i: int) -> bool:
         """Return whether word i modifies a later noun: "big", "red or blue", "a dancing bear"."""
-        while self._describes(i) or self.joins_adjectives(i):
+        while self.describes(i, _DESCRIBING) or self.joins_adjectives(i):
             i += 1
             if self.tag(i) == "NOUN":
                 return True
         return False
 
-    def _describes(self, i: int) -> bool:
-        return self.tag(i) in _DESCRIBING and self.word(i) not in NEW_START
+    def describes(self, i: int, tags: Collection[str]) -> bool:
+        """Return whether word i has one of some tags and begins nothing new, as "then" does."""
+        return self.tag(i) in tags and self.word(i) not in NEW_START
 
     def joins_adjectives(self, i: int) -> bool:
         """Return whether word i joins two adjectives: "black | and white", but "red but | blue"."""
@@ -146,7 +151,7 @@ class Phrases(PictureWords):
     def quality(self, i: int) -> Phrase | None:
         """Return "red", "very happy", "far away"."""
         end = i
-        while self.tag(end) in {"ADJ", "ADV", "VBN"} and self.word(end) not in NEW_START:
+        while self.describes(end, {"ADJ", "ADV", "VBN"}):
             end += 1
         if end == i:
             return None
@@ -237,8 +242,7 @@ class _VerbPhraseReader:
         """Take an adverb, place, object, quality or particle; return whether one follows."""
         phrases = self._phrases
         end = self._end
-        is_adverb = phrases.tag(end) == "ADV" and phrases.word(end) not in NEW_START
-        if is_adverb:
+        if phrases.describes(end, {"ADV"}):
             self._end += 1
             return True
         place = phrases.place_phrase(end)
@@ -254,16 +258,21 @@ class _VerbPhraseReader:
 
     def _take_complement(self) -> bool:
         """Take an object or a quality; return whether one follows."""
-        noun = self._phrases.noun_phrase(self._end)
-        if noun:
-            self._take_object(noun)
-            return True
-        quality = self._phrases.quality(self._end) if self._may_describe else None
-        if quality is None:
+        phrases = self._phrases
+        complement = phrases.noun_phrase(self._end)
+        if complement:
+            if self._first_object is None:
+                self._first_object = complement.start
+            # watch a dog running
+            self._takes_verb = phrases.is_actor(complement)
+        elif self._may_describe:
+            complement = phrases.quality(self._end)
+
+        if complement is None:
             return False
         self._num_objects -= 1
         self._may_describe = False
-        self._end = quality.end
+        self._end = complement.end
         return True
 
     def _take_place(self, place: Phrase) -> None:
@@ -273,15 +282,6 @@ class _VerbPhraseReader:
         # No object follows a place.
         self._num_objects = 0
         self._end = place.end
-
-    def _take_object(self, noun: Phrase) -> None:
-        if self._first_object is None:
-            self._first_object = noun.start
-        self._num_objects -= 1
-        self._may_describe = False
-        # watch a dog running
-        self._takes_verb = self._phrases.is_actor(noun)
-        self._end = noun.end
 
     def _inner_verb_phrase(self) -> Phrase | None:
         """Return "to swim", "how to cook", or, after "go" or somebody who acts, "swimming"."""

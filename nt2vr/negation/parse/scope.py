@@ -113,7 +113,7 @@ class ScopeFinder:
         if cue.kind not in _FORWARD:
             return None
         nothing_else = self._other_kinds.find(cue)
-        if nothing_else is not None:
+        if nothing_else:
             return replace(nothing_else, start=self._absence_start(cue.start))
         phrase = self._denied_phrases.find(cue)
         if phrase is None:
@@ -127,26 +127,39 @@ class ScopeFinder:
 
     def _items(self, phrase: Phrase, cue: Cue, has_wanted_before: bool) -> list[Phrase]:
         """Return a denied phrase with its modifiers, or the list to which it belongs."""
+        if cue.kind == "minus":
+            return [phrase]
         first = phrase
-        has_modifiers = False
-        if phrase.kind == "noun" and cue.kind != "minus":
+        if phrase.kind == "noun":
             first = self._modifiers.extend(phrase, cue.kind, has_wanted_before)
-            noun = self.phrases.noun_phrase(first.start)
-            has_modifiers = noun is not None and first.end > noun.end
 
-        is_alone = cue.kind == "minus" or (cue.kind == "nobody" and first.kind != "verb")
         items = [first]
-        if not (is_alone or has_modifiers or self._follows_quality(cue)):
+        if self._may_start_list(first, cue):
             items = self._lists.items(first, cue.kind, has_wanted_before)
         if self._is_typed:
             return self._as_typed(items)
         return items
 
+    def _may_start_list(self, first: Phrase, cue: Cue) -> bool:
+        """Return whether the cue of a denied phrase may be shared by more phrases after it."""
+        phrases = self.phrases
+        if cue.kind == "nobody":
+            return first.kind == "verb"
+        if first.kind == "noun":
+            noun = phrases.noun_phrase(first.start)
+            has_modifiers = noun is not None and first.end > noun.end
+            if has_modifiers:
+                return False
+        # a red, not | blue and round car
+        follows_mark = phrases.tag(cue.start - 1) == "PUNCT"
+        follows_quality = follows_mark and phrases.tag(cue.start - 2) == "ADJ"
+        return cue.kind != "not" or not follows_quality
+
     def _negation_of(self, cue: Cue, items: list[Phrase]) -> Negation:
         first = items[0]
         thing = ""
         if first.start < cue.end:
-            thing = denied_by_nobody()[" ".join(self.phrases.words[cue.start : cue.end])]
+            thing = denied_by_nobody(" ".join(self.phrases.words[cue.start : cue.end]))
         verb = self._denied_phrases.verb_before(cue, first)
         return Negation(
             cue=cue,
@@ -178,9 +191,9 @@ class ScopeFinder:
         end = last.end
         while not self._ends_clause(end, is_relative):
             end += 1
-        if end == last.end or not (is_composed or self._wants_clause(end)):
-            return negation
-        return negation.ending(end, last.setting)
+        if is_composed or self._wants_clause(end):
+            return negation.ending(end, last.setting)
+        return negation
 
     def _wants_clause(self, i: int) -> bool:
         """Return whether a clause that is wanted begins at word i: "while", "and he"."""
@@ -192,17 +205,13 @@ class ScopeFinder:
         phrases = self.phrases
         tag = phrases.tag(i)
         if tag == "CONJ":
-            starts_clause = phrases.tag(i + 1) in _CLAUSE_STARTS
-            return starts_clause or phrases.word(i) in {"while", "but"}
-        if tag in {"", "PUNCT", "NEG"} or (is_relative and phrases.is_finite(i)):
+            joins_clauses = phrases.word(i) in {"while", "but"}
+            return joins_clauses or phrases.tag(i + 1) in _CLAUSE_STARTS
+        if tag in {"", "PUNCT", "NEG"}:
+            return True
+        if is_relative and phrases.is_finite(i):
             return True
         return cues().get(phrases.word(i), "except") not in {"except", "order"}
-
-    def _follows_quality(self, cue: Cue) -> bool:
-        """Return whether a cue continues a description: "a red, not | blue and round car"."""
-        if cue.kind != "not" or self.phrases.tag(cue.start - 1) != "PUNCT":
-            return False
-        return self.phrases.tag(cue.start - 2) == "ADJ"
 
     def _as_typed(self, items: list[Phrase]) -> list[Phrase]:
         """Return the items as people mean them who leave out commas and words."""
