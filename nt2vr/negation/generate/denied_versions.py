@@ -33,9 +33,9 @@ def denied_versions(text: str, phrases: Phrases) -> Iterator[Sentence]:
 
 
 def _says_little(query: Query) -> bool:
-    first_part = (*query.wanted, query.text)[0]
-    first_word, *_ = first_part.lower().split(" ")
-    return first_word in _SAYS_LITTLE or not _SAYS_LITTLE.isdisjoint(query.unwanted)
+    first_part, *_ = (*query.wanted, query.text)
+    first_word, _, _ = first_part.lower().partition(" ")
+    return not _SAYS_LITTLE.isdisjoint([first_word, *query.unwanted])
 
 
 def _may_be_wrong(phrases: Phrases, scope: Span) -> bool:
@@ -44,12 +44,16 @@ def _may_be_wrong(phrases: Phrases, scope: Span) -> bool:
     An example is "(does not toss a child) in camouflage into the air".
     """
     first, *rest = _words_in(phrases, scope)
+    for i in rest:
+        # A clause begins.
+        if phrases.is_finite(i) or phrases.word(i) in {"as", "while"}:
+            return True
+
     after = first + len(rest) + 1
     if phrases.word(after) == "of" or phrases.tag(after) in {"WH", "ADJ", "VBN"}:
         return True
     return (
-        any(_starts_clause(phrases, i) for i in rest)
-        or _may_act(phrases, first, after - 1)
+        _may_act(phrases, first, after - 1)
         or _place_is_ambiguous(phrases, first, after)
         or _list_is_ambiguous(phrases, first, after)
     )
@@ -57,10 +61,6 @@ def _may_be_wrong(phrases: Phrases, scope: Span) -> bool:
 
 def _words_in(phrases: Phrases, scope: Span) -> list[int]:
     return [i for i, token in enumerate(phrases.tokens) if scope.start <= token.start < scope.end]
-
-
-def _starts_clause(phrases: Phrases, i: int) -> bool:
-    return phrases.is_finite(i) or phrases.word(i) in {"as", "while"}
 
 
 def _place_is_ambiguous(phrases: Phrases, first: int, after: int) -> bool:
@@ -108,18 +108,20 @@ def _without_place_of_thing(query: Query, phrases: Phrases) -> str:
     place = phrases.place_phrase(after)
     if place is None or not place.object:
         return wanted
-    if phrases.word(place.object) in _BELONGING or phrases.lemma(place.object + 1) in _BELONGING:
-        text_of_place = query.text[scope_end : phrases.tokens[place.end - 1].end]
-        return wanted.replace(text_of_place, "")
-    return wanted
+    # in his hand; in the background
+    words = {phrases.word(place.object), phrases.lemma(place.object + 1)}
+    if _BELONGING.isdisjoint(words):
+        return wanted
+    place_end = phrases.tokens[place.end - 1].end
+    return wanted.replace(query.text[scope_end:place_end], "")
 
 
 def _participles(query: Query, phrases: Phrases) -> Iterator[str]:
     """Yield the unwanted parts, "ride a bike" as "riding a bike"."""
-    first_words = {token.start: token for token in phrases.tokens}
+    words_by_start = {token.start: token for token in phrases.tokens}
     for unwanted, scope in zip(query.unwanted, query.scopes, strict=True):
-        word = first_words[scope.start]
-        if word.tag in FINITE_TAGS | {"VB"} and unwanted.startswith(word.text):
-            yield inflect(word.lemma, "VBG") + unwanted.removeprefix(word.text)
+        verb = words_by_start[scope.start]
+        if verb.tag in FINITE_TAGS | {"VB"} and unwanted.startswith(verb.text):
+            yield inflect(verb.lemma, "VBG") + unwanted.removeprefix(verb.text)
         else:
             yield unwanted
