@@ -1,5 +1,6 @@
 """The versions of a caption with one thing or verb denied, whose parts are clear."""
 
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from nt2vr.negation.generate.denial import Sentence
@@ -43,24 +44,21 @@ def _may_be_wrong(phrases: Phrases, scope: Span) -> bool:
 
     An example is "(does not toss a child) in camouflage into the air".
     """
-    first, *rest = _words_in(phrases, scope)
-    for i in rest:
+    starts = [token.start for token in phrases.tokens]
+    first = bisect_left(starts, scope.start)
+    after = bisect_left(starts, scope.end)
+    for i in range(first + 1, after):
         # A clause begins.
         if phrases.is_finite(i) or phrases.word(i) in {"as", "while"}:
             return True
 
-    after = first + len(rest) + 1
     if phrases.word(after) == "of" or phrases.tag(after) in {"WH", "ADJ", "VBN"}:
         return True
     return (
-        _may_act(phrases, first, after - 1)
+        _may_act(phrases, first, after)
         or _place_is_ambiguous(phrases, first, after)
         or _list_is_ambiguous(phrases, first, after)
     )
-
-
-def _words_in(phrases: Phrases, scope: Span) -> list[int]:
-    return [i for i, token in enumerate(phrases.tokens) if scope.start <= token.start < scope.end]
 
 
 def _place_is_ambiguous(phrases: Phrases, first: int, after: int) -> bool:
@@ -78,9 +76,10 @@ def _place_is_ambiguous(phrases: Phrases, first: int, after: int) -> bool:
     return noun is not None and phrases.tag(noun.head) == "ADJ"
 
 
-def _may_act(phrases: Phrases, first: int, last: int) -> bool:
-    """Return whether a participle after a scope may be of its last word."""
-    if phrases.tag(last + 1) != "VBG":
+def _may_act(phrases: Phrases, first: int, after: int) -> bool:
+    """Return whether a participle at word `after` may be of the last word of a scope."""
+    last = after - 1
+    if phrases.tag(after) != "VBG":
         return False
     if phrases.tag(first) == "NOUN" or is_plural_noun(phrases, last):
         return True

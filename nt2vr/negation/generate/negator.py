@@ -252,7 +252,7 @@ def _is_infinitive(phrases: Phrases, first: int) -> bool:
 
 def _is_likely_participle(phrases: Phrases, i: int) -> bool:
     """Return whether a finite verb follows a past form in its clause: "a man dressed in red dances"."""
-    tags = [phrases.tag(i - 1), phrases.tag(i), phrases.tag(i + 1)]
+    tags = [phrases.tag(near) for near in range(i - 1, i + 2)]
     if tags != ["NOUN", "VBD", "ADP"]:
         return False
     for token in phrases.tokens[i + 1 :]:
