@@ -163,7 +163,7 @@ class Absences:
     def _with(self, thing: NamedThing) -> VideoIds:
         """Return the videos with a thing, in order."""
         videos: VideoIds = {}
-        for video_id, things in self._by_name.get(thing.head, {}).items():
+        for video_id, things in self._by_name[thing.head].items():
             if any(candidate.is_a(thing) for candidate in things):
                 videos[video_id] = None
         return videos

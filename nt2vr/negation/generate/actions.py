@@ -29,11 +29,13 @@ def actions(phrases: Phrases) -> list[CaptionAction]:
     has_not = any(token.tag == "NEG" for token in phrases.tokens)
     if has_not or not _DENYING.isdisjoint(phrases.words):
         return []
-    caption_actions: list[CaptionAction] = []
-    chunks = chunks_of(phrases)
+
+    # An empty chunk follows the last one.
     end = len(phrases.tokens)
+    chunks = [*chunks_of(phrases), Chunk("", end, end)]
+    caption_actions: list[CaptionAction] = []
     subject: Subject | None = None
-    for number, (chunk, following) in enumerate(pairwise([*chunks, Chunk("", end, end)])):
+    for number, (chunk, following) in enumerate(pairwise(chunks)):
         subject = _subject_after(
             phrases, subject, earlier=chunks[:number], chunk=chunk, following=following
         )
@@ -108,20 +110,21 @@ def _actor_at_end(phrases: Phrases, chunk: Chunk) -> Subject | None:
 
 
 def _before_participle(
-    phrases: Phrases, subject: Subject | None, before: Sequence[Chunk]
+    phrases: Phrases, subject: Subject | None, earlier: Sequence[Chunk]
 ) -> Subject | None:
     """Return the subject of a participle without a conjunction.
 
     Of "a man meets a woman | smiling", it is the woman.
     """
-    after_verb = next((chunk for chunk in before[-2:] if chunk.kind == "VP"), None)
-    if after_verb is None:
+    verb_phrase = next((chunk for chunk in earlier[-2:] if chunk.kind == "VP"), None)
+    if verb_phrase is None:
         return subject
-    if before[-1].kind == "VP":
-        actor = _actor_at_end(phrases, before[-1])
+    last = earlier[-1]
+    if last.kind == "VP":
+        actor = _actor_at_end(phrases, last)
         if actor:
             return actor
     # It may be a thing: people meet with words | floating around them
-    if "with" in phrases.words[after_verb.start : before[-1].end]:
+    if "with" in phrases.words[verb_phrase.start : last.end]:
         return None
     return subject
