@@ -1,7 +1,5 @@
 """Captions without their negations: "without a shirt" becomes "with a shirt"."""
 
-from itertools import product
-
 from nt2vr.negation.generate.subjects import is_plural_noun
 from nt2vr.negation.parse.cues import no_negation
 from nt2vr.negation.parse.inflect import inflect
@@ -49,10 +47,9 @@ def _is_cue(phrases: Phrases, i: int) -> bool:
 
 
 def _is_in_idiom(phrases: Phrases, i: int) -> bool:
-    starts = range(max(0, i - 3), i + 1)
-    ends = range(i + 1, i + 4)
-    runs = (phrases.words[start:end] for start, end in product(starts, ends))
-    return any(" ".join(run) in no_negation() for run in runs)
+    idioms = no_negation()
+    starts = range(i + 1 - idioms.longest, i + 1)
+    return any(phrases.longest(idioms, start) > i - start for start in starts)
 
 
 def _affirmation(phrases: Phrases, cue: int) -> Replacements:

@@ -57,7 +57,7 @@ WHY_NONE = {
     ),
 }
 # Cache version: raise it when the same captions give other queries.
-GENERATOR = 6
+GENERATOR = 7
 ReadContents = Callable[[], Mapping[str, VideoContent]]
 
 
