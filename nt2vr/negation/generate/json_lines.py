@@ -59,7 +59,9 @@ class NumberedLine(NamedTuple):
 def rows_of(path: Path) -> Iterator[NumberedLine]:
     """Yield the lines of a file that are not blank; those with a brace must be objects."""
     for number, line in lines_of_file(path):
-        fields = _required_object(path, number, line) if line.startswith("{") else {}
+        fields = {}
+        if line.startswith("{"):
+            fields = _required_object(path, number, line)
         yield NumberedLine(number, line, fields)
 
 
