@@ -12,14 +12,16 @@ from itertools import chain
 from typing import Literal
 
 from nt2vr.negation.generate.composer import ComposedQuery
-from nt2vr.negation.generate.content import ContentIndex, Key, VideoContent, VideoIds
-from nt2vr.negation.generate.subjects import PERSON, Subject
+from nt2vr.negation.generate.content import ContentIndex, Key, SubjectAction, VideoContent, VideoIds
+from nt2vr.negation.generate.subjects import PERSON
 from nt2vr.negation.generate.things import NamedThing
 from nt2vr.negation.generate.wordings import lacking, templates_for
 from nt2vr.negation.parse.inflect import inflect_phrase, is_or_are
 
 # Fewest videos that must show B, for "not B".
 MIN_VIDEOS = 3
+
+ThingsByVideo = dict[str, list[NamedThing]]
 
 
 @dataclass(frozen=True)
@@ -40,12 +42,9 @@ class Absences:
         self._index = ContentIndex(videos)
         # Distinct things by video.
         self._things = {video: _distinct_things(content) for video, content in videos.items()}
-        # Things by name and video.
-        self._by_name: dict[str, dict[str, list[NamedThing]]] = defaultdict(dict)
-        self._videos_of_kind: dict[str, set[str]] = defaultdict(set)
+        self._by_name: dict[str, ThingsByVideo] = defaultdict(dict)
         for video_id, things in self._things.items():
             for thing in things:
-                self._videos_of_kind[_kind(thing)].add(video_id)
                 for name in thing.names:
                     self._by_name[name].setdefault(video_id, []).append(thing)
 
@@ -59,37 +58,43 @@ class Absences:
         yield from self._no_actions(seed)
 
     def _without(self, seed: int) -> Iterator[AbsenceQuery]:
-        done: set[tuple[Subject, Key, str]] = set()
+        done: set[tuple[SubjectAction, str]] = set()
         for video_id, content in self._videos.items():
-            for subject, key in _distinct_actions(content):
+            for action in _distinct_actions(content):
+                subject, key = action
                 rng = random.Random(f"{seed} {video_id} {subject.text} {key}")
                 thing = self._draw_thing(video_id, key, rng)
-                if thing is None or (subject, key, _kind(thing)) in done:
+                if thing is None or (action, thing.kind) in done:
                     continue
-                done.add((subject, key, _kind(thing)))
-                query = self._without_thing(subject, key, thing, rng)
+                done.add((action, thing.kind))
+                query = self._without_thing(action, thing, rng)
                 if query:
                     yield query
 
     def _draw_thing(self, video_id: str, key: Key, rng: random.Random) -> NamedThing | None:
         """Draw a thing that a video's captions name, and that does not belong to an action."""
         words = self._index.words_of(key)
-        things = [thing for thing in self._things[video_id] if _kind(thing) not in words]
+        things = [thing for thing in self._things[video_id] if thing.kind not in words]
         return rng.choice(things) if things else None
 
     def _without_thing(
-        self, subject: Subject, key: Key, thing: NamedThing, rng: random.Random
+        self, action: SubjectAction, thing: NamedThing, rng: random.Random
     ) -> AbsenceQuery | None:
+        subject, key = action
         text = self._index.usage.text(subject, key)
-        with_action = self._index.usage.shown_by(subject, key)
         with_thing = self._with(thing)
+        if not text or len(with_thing) < 2:
+            return None
+
+        with_action = self._index.usage.shown_by(subject, key)
         maybe_with_thing = self._maybe_with(thing)
         relevant = tuple(video for video in with_action if video not in maybe_with_thing)
-        if not text or not relevant or len(with_thing) < 2:
+        if not relevant:
             return None
 
         verb = is_or_are(subject.is_plural)
-        wanted = f"{subject.text} {verb} {inflect_phrase(text, 'VBG')}"
+        doing = inflect_phrase(text, "VBG")
+        wanted = f"{subject.text} {verb} {doing}"
         return AbsenceQuery(
             caption=lacking("without", thing, rng, wanted),
             wanted=wanted,
@@ -103,11 +108,17 @@ class Absences:
     def _no_things(self, seed: int) -> Iterator[AbsenceQuery]:
         counts_of_kind: dict[str, Counter[NamedThing]] = defaultdict(Counter)
         for thing in chain.from_iterable(self._things.values()):
-            counts_of_kind[_kind(thing)][thing] += 1
+            counts_of_kind[thing.kind][thing] += 1
         for kind, counts in counts_of_kind.items():
-            thing = _most_frequent(counts)
-            text = lacking("no thing", thing, random.Random(f"{seed} no {kind}"))
-            yield from self._not(text, thing.text, self._with(thing), self._maybe_with(thing))
+            # The most frequent thing; of several, the first by alphabet.
+            thing = min(counts, key=lambda thing: (-counts[thing], thing.text))
+            rng = random.Random(f"{seed} no {kind}")
+            yield from self._not(
+                lacking("no thing", thing, rng),
+                unwanted=thing.text,
+                showing=self._with(thing),
+                maybe_showing=self._maybe_with(thing),
+            )
 
     def _no_actions(self, seed: int) -> Iterator[AbsenceQuery]:
         keys: dict[Key, None] = {}
@@ -122,11 +133,16 @@ class Absences:
 
     def _no_action(self, key: Key, text: str, seed: int) -> Iterator[AbsenceQuery]:
         doing = inflect_phrase(text, "VBG")
-        template = random.Random(f"{seed} not {key}").choice(templates_for("no action"))
-        sentence = template.format(B_ing=doing, B_s=inflect_phrase(text, "VBZ"))
+        rng = random.Random(f"{seed} not {key}")
+        template = rng.choice(templates_for("no action"))
         with_action = self._index.usage.shown_by(PERSON, key)
         maybe_with_action = self._index.maybe_shown_by(self._index.words_of(key))
-        yield from self._not(sentence, doing, with_action, maybe_with_action.union(with_action))
+        yield from self._not(
+            template.format(B_ing=doing, B_s=inflect_phrase(text, "VBZ")),
+            unwanted=doing,
+            showing=with_action,
+            maybe_showing=maybe_with_action.union(with_action),
+        )
 
     def _not(
         self, text: str, unwanted: str, showing: VideoIds, maybe_showing: frozenset[str]
@@ -147,14 +163,13 @@ class Absences:
     def _with(self, thing: NamedThing) -> VideoIds:
         """Return the videos with a thing, in order."""
         videos: VideoIds = {}
-        for video_id, things in self._by_name.get(thing.head, {}).items():
+        for video_id, things in self._by_name[thing.head].items():
             if any(candidate.is_a(thing) for candidate in things):
                 videos[video_id] = None
         return videos
 
     def _maybe_with(self, thing: NamedThing) -> frozenset[str]:
-        kind = _kind(thing)
-        return self._index.maybe_shown_by([kind]).union(self._videos_of_kind[kind])
+        return self._index.maybe_shown_by([thing.kind]).union(self._by_name[thing.kind])
 
 
 def _distinct_things(content: VideoContent) -> list[NamedThing]:
@@ -163,16 +178,6 @@ def _distinct_things(content: VideoContent) -> list[NamedThing]:
     return list(dict.fromkeys(things))
 
 
-def _distinct_actions(content: VideoContent) -> dict[tuple[Subject, Key], None]:
+def _distinct_actions(content: VideoContent) -> dict[SubjectAction, None]:
     """Return the actions of a video, in order."""
     return {(subject, phrase.key): None for subject, phrase in content.actions}
-
-
-def _most_frequent(counts: Counter[NamedThing]) -> NamedThing:
-    """Return the most frequent thing; of several, the first by alphabet."""
-    return min(counts, key=lambda thing: (-counts[thing], thing.text))
-
-
-def _kind(thing: NamedThing) -> str:
-    """Return the lemma that things of a kind share: "cat" for a cat and for a kitten."""
-    return min(thing.names)

@@ -5,13 +5,16 @@ man: play guitar.
 """
 
 from collections.abc import Sequence
-from itertools import zip_longest
+from itertools import pairwise
 from typing import NamedTuple
 
 from nt2vr.negation.generate.chunks import Chunk, chunks_of
 from nt2vr.negation.generate.subjects import PEOPLE, Subject, subject_named
 from nt2vr.negation.generate.verb_phrases import VerbPhrase, verb_phrases
 from nt2vr.negation.parse.phrases import Phrases
+
+# Words that deny, besides those that are tagged so.
+_DENYING = frozenset({"no", "without", "nobody"})
 
 
 class CaptionAction(NamedTuple):
@@ -23,24 +26,23 @@ class CaptionAction(NamedTuple):
 
 def actions(phrases: Phrases) -> list[CaptionAction]:
     """Return the actions in a tagged caption; none if the caption is negated."""
-    if any(_is_negation(phrases, i) for i in range(len(phrases.words))):
+    has_not = any(token.tag == "NEG" for token in phrases.tokens)
+    if has_not or not _DENYING.isdisjoint(phrases.words):
         return []
+
+    # An empty chunk follows the last one.
+    end = len(phrases.tokens)
+    chunks = [*chunks_of(phrases), Chunk("", end, end)]
     caption_actions: list[CaptionAction] = []
-    chunks = chunks_of(phrases)
     subject: Subject | None = None
-    for number, (chunk, following) in enumerate(zip_longest(chunks, chunks[1:])):
+    for number, (chunk, following) in enumerate(pairwise(chunks)):
         subject = _subject_after(
             phrases, subject, earlier=chunks[:number], chunk=chunk, following=following
         )
         if chunk.kind == "VP" and subject:
-            after = following.kind if following else ""
-            for phrase in verb_phrases(phrases, chunk, after):
+            for phrase in verb_phrases(phrases, chunk, following.kind):
                 caption_actions.append(CaptionAction(subject, phrase))
     return caption_actions
-
-
-def _is_negation(phrases: Phrases, i: int) -> bool:
-    return phrases.tag(i) == "NEG" or phrases.word(i) in {"no", "without", "nobody"}
 
 
 def _subject_after(
@@ -48,7 +50,7 @@ def _subject_after(
     subject: Subject | None,
     earlier: Sequence[Chunk],
     chunk: Chunk,
-    following: Chunk | None,
+    following: Chunk,
 ) -> Subject | None:
     """Return the subject of verbs after a chunk, given that before it."""
     before = earlier[-1].kind if earlier else ""
@@ -78,16 +80,14 @@ def _subject_of_noun(
     first: Subject | None,
     earlier: Sequence[Chunk],
     chunk: Chunk,
-    following: Chunk | None,
+    following: Chunk,
 ) -> Subject | None:
     """Parse a noun phrase as a subject, "a group of girls" as girls.
 
     If "and" joins it with the `first` subject, they are people.
     """
-    is_group = False
-    if following and phrases.lemma_is_listed(chunk.end - 1, "collectives"):
-        is_group = phrases.word(following.start) == "of"
-    if following and is_group:
+    is_collective = phrases.lemma_is_listed(chunk.end - 1, "collectives")
+    if is_collective and phrases.word(following.start) == "of":
         subject = subject_named(
             phrases, start=following.start + 1, end=following.end, is_plural=True
         )
@@ -110,20 +110,21 @@ def _actor_at_end(phrases: Phrases, chunk: Chunk) -> Subject | None:
 
 
 def _before_participle(
-    phrases: Phrases, subject: Subject | None, before: Sequence[Chunk]
+    phrases: Phrases, subject: Subject | None, earlier: Sequence[Chunk]
 ) -> Subject | None:
     """Return the subject of a participle without a conjunction.
 
     Of "a man meets a woman | smiling", it is the woman.
     """
-    after_verb = next((chunk for chunk in before[-2:] if chunk.kind == "VP"), None)
-    if after_verb is None:
+    verb_phrase = next((chunk for chunk in earlier[-2:] if chunk.kind == "VP"), None)
+    if verb_phrase is None:
         return subject
-    if before[-1].kind == "VP":
-        actor = _actor_at_end(phrases, before[-1])
+    last = earlier[-1]
+    if last.kind == "VP":
+        actor = _actor_at_end(phrases, last)
         if actor:
             return actor
     # It may be a thing: people meet with words | floating around them
-    if "with" in phrases.words[after_verb.start : before[-1].end]:
+    if "with" in phrases.words[verb_phrase.start : last.end]:
         return None
     return subject

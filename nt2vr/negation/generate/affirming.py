@@ -1,7 +1,5 @@
 """Captions without their negations: "without a shirt" becomes "with a shirt"."""
 
-from itertools import product
-
 from nt2vr.negation.generate.subjects import is_plural_noun
 from nt2vr.negation.parse.cues import no_negation
 from nt2vr.negation.parse.inflect import inflect
@@ -27,14 +25,13 @@ def affirm(caption: str, phrases: Phrases) -> str | None:
             replacements |= _affirmation(phrases, i)
     if not replacements:
         return None
-    for i, word in enumerate(phrases.words):
-        if word == "but":
-            replacements.setdefault(i, "and")
 
     text = ""
     end = 0
     for i, token in enumerate(phrases.tokens):
-        text += caption[end : token.start] + replacements.get(i, token.text)
+        # singing but not dancing: singing and dancing
+        word = "and" if phrases.word(i) == "but" else token.text
+        text += caption[end : token.start] + replacements.get(i, word)
         end = token.end
     text += caption[end:]
     return " ".join(text.split()).replace(" ,", ",")
@@ -50,46 +47,47 @@ def _is_cue(phrases: Phrases, i: int) -> bool:
 
 
 def _is_in_idiom(phrases: Phrases, i: int) -> bool:
-    starts = range(max(0, i - 3), i + 1)
-    ends = range(i + 1, i + 4)
-    runs = (phrases.words[start:end] for start, end in product(starts, ends))
-    return any(" ".join(run) in no_negation() for run in runs)
+    idioms = no_negation()
+    starts = range(i + 1 - idioms.longest, i + 1)
+    return any(phrases.longest(idioms, start) > i - start for start in starts)
 
 
 def _affirmation(phrases: Phrases, cue: int) -> Replacements:
     """Return the replacements that take one cue back."""
     word = phrases.word(cue)
-    match word, phrases.word(cue + 1):
+    after = cue + 1
+    match word, phrases.word(after):
         case (("without" | "w/o"), _):
-            if phrases.tag(cue + 1) == "VBG":
-                return {cue: "while", **_without_any(phrases, cue + 2)}
-            return {cue: "with", **_without_any(phrases, cue + 1)}
+            if phrases.tag(after) == "VBG":
+                return {cue: "while", **_without_any(phrases, after + 1)}
+            return {cue: "with", **_without_any(phrases, after)}
         case "no", "one":
-            return {cue: "someone", cue + 1: ""}
+            return {cue: "someone", after: ""}
         case "no", "longer":
-            return {cue: "still", cue + 1: ""}
+            return {cue: "still", after: ""}
         case "no", _:
             return {cue: _article(phrases, cue)}
     if word in _POSITIVE:
         return {cue: _POSITIVE[word]}
-    return {cue: "", **_without_do(phrases, cue), **_without_any(phrases, cue + 2)}
+    return {cue: "", **_without_do(phrases, cue), **_without_any(phrases, after + 1)}
 
 
 def _without_do(phrases: Phrases, cue: int) -> Replacements:
     """Remove the auxiliary: "does not play" becomes "plays"."""
-    helper = phrases.word(cue - 1)
-    if helper in _CLIPPED:
-        return {cue - 1: _CLIPPED[helper]}
+    helper = cue - 1
+    word = phrases.word(helper)
+    if word in _CLIPPED:
+        return {helper: _CLIPPED[word]}
     verb = phrases.after(cue + 1, {"ADV"})
     if not phrases.is_verb(verb):
         return {}
-    match helper:
+    match word:
         case "do":
-            return {cue - 1: "", verb: phrases.word(verb)}
+            return {helper: "", verb: phrases.word(verb)}
         case "does":
-            return {cue - 1: "", verb: inflect(phrases.lemma(verb), "VBZ")}
+            return {helper: "", verb: inflect(phrases.lemma(verb), "VBZ")}
         case "did":
-            return {cue - 1: "", verb: inflect(phrases.lemma(verb), "VBD")}
+            return {helper: "", verb: inflect(phrases.lemma(verb), "VBD")}
     return {}
 
 

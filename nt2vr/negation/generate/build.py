@@ -57,7 +57,7 @@ WHY_NONE = {
     ),
 }
 # Cache version: raise it when the same captions give other queries.
-GENERATOR = 6
+GENERATOR = 7
 ReadContents = Callable[[], Mapping[str, VideoContent]]
 
 
@@ -93,10 +93,7 @@ def build_query_sets(
         videos.queries, total=len(videos.queries), doing="negating captions", progress=progress
     )
     negated = tuple(negate(captions, seed))
-    if contents:
-        video_contents = contents()
-    else:
-        video_contents = read_contents(videos, progress)
+    video_contents = contents() if contents else read_contents(videos, progress)
     queries = QueryComposer(video_contents).compose(seed)
     composed = tuple(tracked(queries, total=0, doing="composing queries", progress=progress))
     return QuerySets(videos.queries, negated, composed)
@@ -182,14 +179,13 @@ def negate(captions: Iterable[Caption], seed: int) -> Iterator[Caption]:
 
 def read_contents(videos: CaptionedVideos, progress: Progress = silent) -> dict[str, VideoContent]:
     """Parse the captions of all videos, about 1 ms each."""
-    contents = {}
-    num_videos = len(videos.captions)
-    captions_by_video = videos.captions.items()
-    for video_id, texts in tracked(
-        captions_by_video, total=num_videos, doing="reading captions", progress=progress
-    ):
-        contents[video_id] = read_content(texts)
-    return contents
+    captions = tracked(
+        videos.captions.items(),
+        total=len(videos.captions),
+        doing="reading captions",
+        progress=progress,
+    )
+    return {video_id: read_content(texts) for video_id, texts in captions}
 
 
 def read_content(captions: Iterable[str]) -> VideoContent:
@@ -204,6 +200,7 @@ def read_content(captions: Iterable[str]) -> VideoContent:
         all_things += things(phrases)
         for token in phrases.tokens:
             lemmas.add(token.lemma)
+            # A verb may have been tagged with the lemma of a noun.
             if token.tag in VERB_TAGS:
                 lemmas.add(verb_of(token.text.lower()))
     return VideoContent(tuple(all_actions), frozenset(lemmas), tuple(all_things))

@@ -7,20 +7,16 @@ from typing import NamedTuple
 from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.tokens import Token
 
-
-class _TagAndLemma(NamedTuple):
-    tag: str
-    lemma: str
-
-
-# Tags and lemmas of words that a denial adds; any other is a verb in its base form.
-_ADDED = {
-    "not": _TagAndLemma("NEG", "not"),
-    "without": _TagAndLemma("ADP", "without"),
-    "do": _TagAndLemma("VBP", "do"),
-    "does": _TagAndLemma("VBZ", "do"),
-    "did": _TagAndLemma("VBD", "do"),
+# Tags of words that a denial adds; any other is a verb in its base form.
+_TAGS = {
+    "not": "NEG",
+    "without": "ADP",
+    "do": "VBP",
+    "does": "VBZ",
+    "did": "VBD",
 }
+# Lemmas of words that a denial adds; others are their own.
+_LEMMAS = {"does": "do", "did": "do"}
 
 
 class CaptionEdit(NamedTuple):
@@ -68,17 +64,15 @@ def _added_tokens(text: str, offset: int, replaced: dict[str, Token]) -> Iterato
     for word in text.split():
         start = text.index(word, end)
         end = start + len(word)
-        old = replaced.get(word.lower())
-        if old:
-            tag = old.tag
-            lemma = old.lemma
-        else:
-            tag, lemma = _ADDED.get(word, _TagAndLemma("VB", word))
-        yield Token(
+        new = Token(
             text=word,
-            tag=tag,
+            tag=_TAGS.get(word, "VB"),
             # The lemma is known, so it need not be looked up.
-            find_lemma=partial(str, lemma),
+            find_lemma=partial(str, _LEMMAS.get(word, word)),
             start=offset + start,
             end=offset + end,
         )
+        old = replaced.get(word.lower())
+        if old:
+            new = new._replace(tag=old.tag, find_lemma=old.find_lemma)
+        yield new

@@ -34,6 +34,7 @@ def _other_verb(phrases: Phrases, caption: str, sources: Sequence[Phrases]) -> I
         return
     verb = chunk.start
     form = _FORMS[phrases.tag(verb)]
+    # The places stay.
     end = min((*chunk.places, chunk.end))
     for source in sources:
         for _, phrase in actions(source):

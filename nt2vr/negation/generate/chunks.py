@@ -16,7 +16,6 @@ GRAMMAR = r"""
     VP: {<V.*><ADV>*<NP|PRON>?<ADV>*<ADP>?<PP>*<ADV>?}           # a verb-phrase chunk
 """
 
-
 # Pronouns that say as much as "a person", and are read as nouns.
 _NAMELESS = frozenset({"someone", "somebody"})
 
@@ -25,11 +24,11 @@ class Chunk(NamedTuple):
     """Words `start` to `end` (exclusive).
 
     Attributes:
-        kind: "NP", "PP" or "VP", or the tag of a single other word.
+        kind: "NP", "PP" or "VP"; for a word that is in no phrase, its tag.
         start: first word.
         end: exclusive.
         last_noun: start and end of the last noun phrase inside.
-        places: first words of its prepositional phrases, except "of" phrases.
+        places: of a verb phrase, where its prepositional phrases start, except "of" phrases.
     """
 
     kind: str
@@ -59,7 +58,7 @@ def chunks_of(phrases: Phrases) -> Sequence[Chunk]:
 
     chunks = []
     for node in _parser().parse(numbered_tags):
-        if type(node) is tuple:
+        if isinstance(node, tuple):
             i, tag = node
             chunks.append(Chunk(tag, i, i + 1))
         else:
@@ -67,19 +66,19 @@ def chunks_of(phrases: Phrases) -> Sequence[Chunk]:
     return chunks
 
 
-def _chunk(tree: "Tree", phrases: Phrases) -> Chunk:
-    start, end = _span(tree)
-    nouns = [_span(noun) for noun in tree.subtrees(lambda subtree: subtree.label() == "NP")]
+def _chunk(phrase: "Tree", phrases: Phrases) -> Chunk:
+    start, end = _span(phrase)
+    nouns = [_span(noun) for noun in phrase.subtrees(lambda part: part.label() == "NP")]
+    last_noun = nouns[-1] if nouns else None
     places = []
-    for child in tree:
-        if type(child) is tuple or child.label() != "PP":
+    for part in phrase:
+        if isinstance(part, tuple) or part.label() != "PP":
             continue
-        place, _ = _span(child)
+        place, _ = _span(part)
         if phrases.word(place) != "of":
             places.append(place)
-    last_noun = nouns[-1] if nouns else None
     return Chunk(
-        kind=tree.label(),
+        kind=phrase.label(),
         start=start,
         end=end,
         last_noun=last_noun,
@@ -87,8 +86,7 @@ def _chunk(tree: "Tree", phrases: Phrases) -> Chunk:
     )
 
 
-def _span(tree: Any) -> tuple[int, int]:
-    leaves = tree.leaves()
-    first, _ = leaves[0]
-    last, _ = leaves[-1]
-    return first, last + 1
+def _span(phrase: "Tree") -> tuple[int, int]:
+    """Return the first word of a phrase, and the word after it."""
+    numbers = [i for i, _ in phrase.leaves()]
+    return numbers[0], numbers[-1] + 1

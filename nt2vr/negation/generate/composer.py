@@ -9,6 +9,7 @@ import random
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain, product
 from typing import NamedTuple
 
 from nt2vr.negation.generate.content import ContentIndex, Key, VideoContent
@@ -20,9 +21,9 @@ from nt2vr.negation.parse.inflect import do_or_does, inflect_phrase, is_or_are
 class Template(NamedTuple):
     """A sentence pattern and its parts, with fields in braces.
 
-    Here: a subject {S}, its pronoun {P}, a wanted verb phrase A and an unwanted one B. {A} agrees
-    with the subject ("plays", "play"), {A_ing} is the participle, {B} the base form after
-    {does_not}.
+    Those of this module have a subject {S}, its pronoun {P}, a wanted verb phrase A and an unwanted
+    one B. {A} agrees with the subject ("plays", "play"), {A_ing} is the participle, {B} the base
+    form after {does_not}.
     """
 
     text: str
@@ -100,26 +101,22 @@ class QueryComposer:
 
         The seed selects the templates.
         """
-        done: set[_ActionPair] = set()
-        for content in self._videos.values():
-            for pair in _pairs(content):
-                if pair in done:
-                    continue
-                done.add(pair)
-                query = self._query(pair, seed)
-                if query:
-                    yield query
+        pairs_of_videos = map(_pairs, self._videos.values())
+        for pair in dict.fromkeys(chain.from_iterable(pairs_of_videos)):
+            query = self._query(pair, seed)
+            if query:
+                yield query
 
     def _query(self, pair: _ActionPair, seed: int) -> ComposedQuery | None:
+        """Return the query for a pair of actions; None if it needs a better wording or video."""
         subject, wanted, unwanted = pair
-        usage = self._index.usage
-        wanted_text = usage.text(subject, wanted)
-        unwanted_text = usage.text(subject, unwanted)
+        wanted_text = self._index.usage.text(subject, wanted)
+        unwanted_text = self._index.usage.text(subject, unwanted)
         if not wanted_text or not unwanted_text or not self._index.is_deniable(unwanted):
             return None
         rng = random.Random(f"{seed} {subject.text} {wanted} {unwanted}")
         sentence = fill_template(
-            subject, wanted=wanted_text, unwanted=unwanted_text, rng=rng, corrected=True
+            subject, wanted=wanted_text, unwanted=unwanted_text, rng=rng, is_corrected=True
         )
         return self._with_videos(sentence, pair)
 
@@ -147,26 +144,26 @@ def _pairs(content: VideoContent) -> Iterator[_ActionPair]:
 
     It may have another name there.
     """
-    keys: dict[Subject, dict[Key, None]] = defaultdict(dict)
+    actions: dict[Subject, dict[Key, None]] = defaultdict(dict)
     for subject, phrase in content.actions:
-        keys[subject][phrase.key] = None
-    for subject, wanted_keys in keys.items():
-        unwanted_keys: dict[Key, None] = {}
-        for name, keys_of_name in keys.items():
+        actions[subject][phrase.key] = None
+    for subject, wanted_actions in actions.items():
+        unwanted_actions: dict[Key, None] = {}
+        for name, actions_of_name in actions.items():
             if subject.may_be(name):
-                unwanted_keys |= keys_of_name
-        for wanted in wanted_keys:
-            for unwanted in unwanted_keys:
-                if unwanted != wanted:
-                    yield _ActionPair(subject, wanted, unwanted)
+                unwanted_actions |= actions_of_name
+        for wanted, unwanted in product(wanted_actions, unwanted_actions):
+            if unwanted != wanted:
+                yield _ActionPair(subject, wanted, unwanted)
 
 
 def fill_template(
-    subject: Subject, wanted: str, unwanted: str, rng: random.Random, corrected: bool = False
+    subject: Subject, wanted: str, unwanted: str, rng: random.Random, is_corrected: bool = False
 ) -> Sentence:
     """Fill a random template, or its corrected form."""
-    template = rng.choice(WITH_PRONOUN if subject.pronoun else WITHOUT_PRONOUN)
-    if corrected:
+    templates = WITH_PRONOUN if subject.pronoun else WITHOUT_PRONOUN
+    template = rng.choice(templates)
+    if is_corrected:
         template = CORRECTED.get(template, template)
     not_ = "n't" if rng.random() < 0.5 else " not"
     do = do_or_does(subject.is_plural)

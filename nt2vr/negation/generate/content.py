@@ -16,13 +16,19 @@ from nt2vr.negation.parse.wordlists import listed
 
 # Lemmas of an action.
 Key = tuple[str, ...]
+# An action of somebody.
+SubjectAction = tuple[Subject, Key]
 VideoIds = dict[str, None]  # in order
+# Who does something, by video.
+DoersByVideo = dict[str, set[Subject]]
 
 # A phrase without an article is accepted if this many videos have it: "cook rice", but not "take
 # interview".
 _MIN_BARE = 5
 # This many videos must mention each word of B: a word of a single video is a name or a typo.
 _MIN_VIDEOS = 2
+_POSSESSIVES = {"he": "his", "she": "her"}
+_ALL_POSSESSIVES = frozenset({"his", "her", "their", "my", "our", "your"})
 
 
 @dataclass(frozen=True)
@@ -57,9 +63,9 @@ class Usage:
     """
 
     def __init__(self) -> None:
-        self._actions: dict[tuple[Subject, Key], _ActionUsage] = defaultdict(_ActionUsage)
-        # The subjects by video, for each action of a generic subject.
-        self._doers: dict[tuple[Subject, Key], dict[str, set[Subject]]] = defaultdict(dict)
+        self._actions: dict[SubjectAction, _ActionUsage] = defaultdict(_ActionUsage)
+        # For each action of a generic subject.
+        self._doers: dict[SubjectAction, DoersByVideo] = defaultdict(dict)
         # Seen as complete phrases, not only as parts of longer ones.
         self._complete: set[Key] = set()
 
@@ -97,28 +103,20 @@ class Usage:
         if key not in self._complete:
             return ""
         usages = [self._actions[name, key] for name in (subject, subject.generic)]
-        counts = [usage.texts for usage in usages]
-        counts += [usage.bare_texts for usage in usages if len(usage.videos) >= _MIN_BARE]
+        all_counts = [usage.texts for usage in usages]
+        all_counts += [usage.bare_texts for usage in usages if len(usage.videos) >= _MIN_BARE]
         fewest = 2 if key[0] in listed("light_verbs") else 1
-        for texts in counts:
-            text = self._usual_text(subject, texts, fewest)
-            if text:
-                return text
+        for counts in all_counts:
+            fitting = {text: counts[text] for text in counts if agrees(subject, text)}
+            if sum(fitting.values()) >= fewest:
+                return min(fitting, key=lambda text: (-fitting[text], text))
         return ""
-
-    @staticmethod
-    def _usual_text(subject: Subject, texts: Counter[str], fewest: int) -> str:
-        """Return the most frequent text that agrees with a subject, if that is said often."""
-        fitting = {text: count for text, count in texts.items() if agrees(subject, text)}
-        if sum(fitting.values()) < fewest:
-            return ""
-        return min(fitting, key=lambda text: (-fitting[text], text))
 
 
 def agrees(subject: Subject, text: str) -> bool:
     """Return whether "his", "her" and "their" in a verb phrase agree with the subject."""
-    possessive = {"he": "his", "she": "her"}.get(subject.pronoun, "their")
-    other_possessives = {"his", "her", "their", "my", "our", "your"} - {possessive}
+    possessive = _POSSESSIVES.get(subject.pronoun, "their")
+    other_possessives = _ALL_POSSESSIVES - {possessive}
     return other_possessives.isdisjoint(text.split())
 
 
@@ -156,7 +154,7 @@ class ContentIndex:
 
     def maybe_shown_by(self, content: Collection[str]) -> frozenset[str]:
         """Return the videos whose captions have any of these words or a related one."""
-        return frozenset().union(*(self._maybe_shown_by(lemma) for lemma in content))
+        return frozenset().union(*map(self._maybe_shown_by, content))
 
     def _find_maybe_shown_by(self, lemma: str) -> frozenset[str]:
         videos: set[str] = set()

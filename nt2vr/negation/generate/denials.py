@@ -7,7 +7,7 @@ In the examples of comments, a bar stands before the word in question.
 
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -34,7 +34,7 @@ from nt2vr.negation.generate.wordings import (
     mistyped,
     templates_for,
 )
-from nt2vr.negation.parse.inflect import inflect_phrase
+from nt2vr.negation.parse.inflect import inflect_phrase, is_or_are
 
 # The share of "not B" sentences, typed or not, in which B is an action; in the others, B is a thing.
 ACTION_SHARE = 0.6
@@ -53,6 +53,9 @@ MAX_DRAWS = 12
 # Longer captions are not extended: models truncate texts to 77 tokens, small ones to fewer.
 MAX_WORDS = 25
 
+# Draws a sentence for a caption; None if the caption allows none.
+Draw = Callable[[SourceCaption, random.Random], Sentence | None]
+
 
 class CaptionDenials:
     """Draws negated sentences for captions of any domain; negated captions give none."""
@@ -64,24 +67,26 @@ class CaptionDenials:
 
         Those that are given as `parse_caption` returns them need not be parsed.
         """
-        parsed_captions = list(map(parse_caption, captions) if parsed is None else parsed)
+        if parsed is None:
+            parsed = map(parse_caption, captions)
+        parsed_captions = list(parsed)
         usage = Usage()
         for number, parsed_caption in enumerate(parsed_captions):
             for action in parsed_caption.actions:
                 usage.add(str(number), action)
 
+        # None for captions that give no sentence.
         self._captions: list[SourceCaption | None] = []
+        self._actions_of: dict[Subject, list[UsualAction]] = defaultdict(list)
         for caption, caption_actions in parsed_captions:
             if caption is not None:
                 caption = replace(caption, actions=tuple(usual_actions(caption_actions, usage)))
+                for usual_action in caption.actions:
+                    self._actions_of[usual_action.subject].append(usual_action)
             self._captions.append(caption)
         self._sources = [caption for caption in self._captions if caption is not None]
         self._with_things = [caption for caption in self._sources if caption.things]
         self._with_actions = [caption for caption in self._sources if caption.actions]
-        self._actions_of: dict[Subject, list[UsualAction]] = defaultdict(list)
-        for caption in self._with_actions:
-            for usual_action in caption.actions:
-                self._actions_of[usual_action.subject].append(usual_action)
 
     def __len__(self) -> int:
         return len(self._captions)
@@ -101,8 +106,7 @@ class CaptionDenials:
         caption = self._captions[caption_index]
         if caption is None:
             return None
-        draw_by_kind: dict[DenialKind, Callable[[SourceCaption, random.Random], Sentence | None]]
-        draw_by_kind = {
+        draw_by_kind: Mapping[DenialKind, Draw] = {
             "negated": _negated,
             "composed": self._composed,
             "without": self._without,
@@ -128,32 +132,35 @@ class CaptionDenials:
         sentence = fill_template(
             wanted.subject, wanted=wanted.text, unwanted=unwanted.text, rng=rng
         )
-        doing = inflect_phrase(unwanted.text, "VBG")
         if rng.random() >= JOINED_SHARE:
-            return Sentence(sentence.text, sentence.wanted, doing)
+            return sentence._replace(unwanted=unwanted.doing)
         clause = _clause(wanted, rng, may_be_finite=False)
         template = rng.choice(templates_for("joint of an action"))
-        return Sentence(template.format(A=clause, F=doing), clause, doing)
+        text = template.format(A=clause, F=unwanted.doing)
+        return Sentence(text, wanted=clause, unwanted=unwanted.doing)
 
     def _draw_unwanted_action(
         self, caption: SourceCaption, wanted: UsualAction, rng: random.Random
     ) -> UsualAction | None:
         """Draw an action that the caption does not tell of, for the subject of a wanted one."""
-        of_subject: list[UsualAction] = []
+        # All actions of a subject may be those of the caption, so the second half is of anybody.
+        num_of_subject = 0
         if rng.random() < SAME_SUBJECT_SHARE:
-            of_subject = self._actions_of[wanted.subject]
+            num_of_subject = MAX_DRAWS // 2
         for attempt in range(MAX_DRAWS):
-            # All actions of a subject may be those of the caption, so the second half is of anybody.
-            if of_subject and attempt < MAX_DRAWS // 2:
-                action = rng.choice(of_subject)
+            if attempt < num_of_subject:
+                action = rng.choice(self._actions_of[wanted.subject])
             else:
-                action = rng.choice(rng.choice(self._with_actions).actions)
+                action = self._draw_action(rng)
             # runs and does not run on the beach
             is_part = wanted.content <= action.content
             is_told = action.content <= caption.names
             if not is_part and not is_told and agrees(wanted.subject, action.text):
                 return action
         return None
+
+    def _draw_action(self, rng: random.Random) -> UsualAction:
+        return rng.choice(rng.choice(self._with_actions).actions)
 
     def _without(self, caption: SourceCaption, rng: random.Random) -> Sentence | None:
         """Draw "A without N", by the templates of query sets and by freer ones."""
@@ -177,51 +184,40 @@ class CaptionDenials:
 
     def _wanted(self, caption: SourceCaption, rng: random.Random) -> str:
         """Return the full caption or one of its actions; "" if it is too long and has none."""
-        wanted = caption.text if len(caption.words) <= MAX_WORDS else ""
-        if caption.actions and (not wanted or rng.random() >= FULL_CAPTION_SHARE):
+        is_long = len(caption.words) > MAX_WORDS
+        if caption.actions and (is_long or rng.random() >= FULL_CAPTION_SHARE):
             return _clause(rng.choice(caption.actions), rng)
-        return wanted
+        return "" if is_long else caption.text
 
     def _not(self, caption: SourceCaption, rng: random.Random) -> Sentence | None:
         """Draw "not B" for an action or a thing; "nobody" only for actions of people."""
-        action = self._draw_other_action(caption, rng)
-        if action:
-            doing = inflect_phrase(action.text, "VBG")
-            templates = templates_for("no action")
-            if action.subject.is_human:
-                template = rng.choice(templates)
-            else:
-                template = templates[0]
-            text = template.format(B_ing=doing, B_s=inflect_phrase(action.text, "VBZ"))
-            return Sentence(text, "", doing)
-
-        thing = self._draw_thing(caption, rng)
-        if thing is None:
-            return None
-        return Sentence(lacking("no thing", thing, rng), "", thing.text)
+        match self._draw_unwanted(caption, rng):
+            case UsualAction() as action:
+                return Sentence(_no_action(action, rng), "", action.doing)
+            case NamedThing() as thing:
+                return Sentence(lacking("no thing", thing, rng), "", thing.text)
+        return None
 
     def _typed_not(self, caption: SourceCaption, rng: random.Random) -> Sentence | None:
         """Word "not B" as people type it."""
-        action = self._draw_other_action(caption, rng)
-        if action:
-            doing = inflect_phrase(action.text, "VBG")
-            use = "of a person" if action.subject.is_human else "of an animal"
-            return Sentence(draw_refusal(doing, use, rng), "", doing)
-
-        thing = self._draw_thing(caption, rng)
-        if thing is None:
-            return None
-        return Sentence(draw_refusal(thing.text, "of a thing", rng), "", thing.text)
-
-    def _draw_other_action(self, caption: SourceCaption, rng: random.Random) -> UsualAction | None:
-        """Draw an action that the caption does not tell of; None where a thing is denied instead."""
-        if not self._with_actions or rng.random() >= ACTION_SHARE:
-            return None
-        for _ in range(MAX_DRAWS):
-            action = rng.choice(rng.choice(self._with_actions).actions)
-            if not action.content <= caption.names:
-                return action
+        match self._draw_unwanted(caption, rng):
+            case UsualAction() as action:
+                use = "of a person" if action.subject.is_human else "of an animal"
+                return Sentence(draw_refusal(action.doing, use, rng), "", action.doing)
+            case NamedThing() as thing:
+                return Sentence(draw_refusal(thing.text, "of a thing", rng), "", thing.text)
         return None
+
+    def _draw_unwanted(
+        self, caption: SourceCaption, rng: random.Random
+    ) -> UsualAction | NamedThing | None:
+        """Draw an action or a thing that the caption does not tell of."""
+        if self._with_actions and rng.random() < ACTION_SHARE:
+            for _ in range(MAX_DRAWS):
+                action = self._draw_action(rng)
+                if not action.content <= caption.names:
+                    return action
+        return self._draw_thing(caption, rng)
 
     def _fragment(self, caption: SourceCaption, rng: random.Random) -> Sentence | None:
         """Join a caption with a few words of another one."""
@@ -239,22 +235,19 @@ class CaptionDenials:
     def _typed(self, caption: SourceCaption, rng: random.Random) -> Sentence | None:
         """Word "A and not B" or "A without N" as people type it, or merely ask for A."""
         is_action = rng.random() < ACTION_SHARE
-        draw = self._without
-        if is_action:
-            draw = self._composed
+        draw = self._composed if is_action else self._without
         denial = draw(caption, rng)
         if denial is None:
             return None
-        wanted = denial.wanted
+        _, wanted, unwanted = denial
         if rng.random() < REQUEST_SHARE:
             return Sentence(draw_request(wanted, rng), wanted, "")
 
         second = draw(caption, rng)
         further = ""
-        if second and second.unwanted != denial.unwanted:
+        if second and second.unwanted != unwanted:
             further = second.unwanted
-        text, is_list = draw_exclusion(wanted, denial.unwanted, further, is_action, rng)
-        unwanted = denial.unwanted
+        text, is_list = draw_exclusion(wanted, unwanted, further, is_action, rng)
         if is_list:
             unwanted = f"{unwanted} and {further}"
         return Sentence(text, wanted, unwanted)
@@ -283,13 +276,22 @@ def _idiom(caption: SourceCaption, rng: random.Random, wordings: Wordings) -> Se
     return draw_idiom(caption.text, clauses, caption.things, rng, wordings)
 
 
+def _no_action(action: UsualAction, rng: random.Random) -> str:
+    templates = templates_for("no action")
+    if action.subject.is_human:
+        template = rng.choice(templates)
+    else:
+        template = templates[0]
+    return template.format(B_ing=action.doing, B_s=inflect_phrase(action.text, "VBZ"))
+
+
 def _clause(action: UsualAction, rng: random.Random, may_be_finite: bool = True) -> str:
     """Phrase an action as "is singing", "singing" or, perhaps, "sings"."""
-    doing = inflect_phrase(action.text, "VBG")
-    if action.subject.is_plural:
-        forms = [f"are {doing}", doing, action.text]
-    else:
-        forms = [f"is {doing}", doing, inflect_phrase(action.text, "VBZ")]
-    if not may_be_finite:
-        forms.pop()
-    return f"{action.subject.text} {rng.choice(forms)}"
+    subject = action.subject
+    forms = [f"{is_or_are(subject.is_plural)} {action.doing}", action.doing]
+    if may_be_finite:
+        finite = action.text
+        if not subject.is_plural:
+            finite = inflect_phrase(finite, "VBZ")
+        forms.append(finite)
+    return f"{subject.text} {rng.choice(forms)}"

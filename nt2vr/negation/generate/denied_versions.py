@@ -1,5 +1,6 @@
 """The versions of a caption with one thing or verb denied, whose parts are clear."""
 
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from nt2vr.negation.generate.denial import Sentence
@@ -33,9 +34,9 @@ def denied_versions(text: str, phrases: Phrases) -> Iterator[Sentence]:
 
 
 def _says_little(query: Query) -> bool:
-    first_part = (*query.wanted, query.text)[0]
-    first_word, *_ = first_part.lower().split(" ")
-    return first_word in _SAYS_LITTLE or not _SAYS_LITTLE.isdisjoint(query.unwanted)
+    first_part, *_ = (*query.wanted, query.text)
+    first_word, _, _ = first_part.lower().partition(" ")
+    return not _SAYS_LITTLE.isdisjoint([first_word, *query.unwanted])
 
 
 def _may_be_wrong(phrases: Phrases, scope: Span) -> bool:
@@ -43,24 +44,21 @@ def _may_be_wrong(phrases: Phrases, scope: Span) -> bool:
 
     An example is "(does not toss a child) in camouflage into the air".
     """
-    first, *rest = _words_in(phrases, scope)
-    after = first + len(rest) + 1
+    starts = [token.start for token in phrases.tokens]
+    first = bisect_left(starts, scope.start)
+    after = bisect_left(starts, scope.end)
+    for i in range(first + 1, after):
+        # A clause begins.
+        if phrases.is_finite(i) or phrases.word(i) in {"as", "while"}:
+            return True
+
     if phrases.word(after) == "of" or phrases.tag(after) in {"WH", "ADJ", "VBN"}:
         return True
     return (
-        any(_starts_clause(phrases, i) for i in rest)
-        or _may_act(phrases, first, after - 1)
+        _may_act(phrases, first, after)
         or _place_is_ambiguous(phrases, first, after)
         or _list_is_ambiguous(phrases, first, after)
     )
-
-
-def _words_in(phrases: Phrases, scope: Span) -> list[int]:
-    return [i for i, token in enumerate(phrases.tokens) if scope.start <= token.start < scope.end]
-
-
-def _starts_clause(phrases: Phrases, i: int) -> bool:
-    return phrases.is_finite(i) or phrases.word(i) in {"as", "while"}
 
 
 def _place_is_ambiguous(phrases: Phrases, first: int, after: int) -> bool:
@@ -78,9 +76,10 @@ def _place_is_ambiguous(phrases: Phrases, first: int, after: int) -> bool:
     return noun is not None and phrases.tag(noun.head) == "ADJ"
 
 
-def _may_act(phrases: Phrases, first: int, last: int) -> bool:
-    """Return whether a participle after a scope may be of its last word."""
-    if phrases.tag(last + 1) != "VBG":
+def _may_act(phrases: Phrases, first: int, after: int) -> bool:
+    """Return whether a participle at word `after` may be of the last word of a scope."""
+    last = after - 1
+    if phrases.tag(after) != "VBG":
         return False
     if phrases.tag(first) == "NOUN" or is_plural_noun(phrases, last):
         return True
@@ -108,18 +107,20 @@ def _without_place_of_thing(query: Query, phrases: Phrases) -> str:
     place = phrases.place_phrase(after)
     if place is None or not place.object:
         return wanted
-    if phrases.word(place.object) in _BELONGING or phrases.lemma(place.object + 1) in _BELONGING:
-        text_of_place = query.text[scope_end : phrases.tokens[place.end - 1].end]
-        return wanted.replace(text_of_place, "")
-    return wanted
+    # in his hand; in the background
+    words = {phrases.word(place.object), phrases.lemma(place.object + 1)}
+    if _BELONGING.isdisjoint(words):
+        return wanted
+    place_end = phrases.tokens[place.end - 1].end
+    return wanted.replace(query.text[scope_end:place_end], "")
 
 
 def _participles(query: Query, phrases: Phrases) -> Iterator[str]:
     """Yield the unwanted parts, "ride a bike" as "riding a bike"."""
-    first_words = {token.start: token for token in phrases.tokens}
+    words_by_start = {token.start: token for token in phrases.tokens}
     for unwanted, scope in zip(query.unwanted, query.scopes, strict=True):
-        word = first_words[scope.start]
-        if word.tag in FINITE_TAGS | {"VB"} and unwanted.startswith(word.text):
-            yield inflect(word.lemma, "VBG") + unwanted.removeprefix(word.text)
+        verb = words_by_start[scope.start]
+        if verb.tag in FINITE_TAGS | {"VB"} and unwanted.startswith(verb.text):
+            yield inflect(verb.lemma, "VBG") + unwanted.removeprefix(verb.text)
         else:
             yield unwanted

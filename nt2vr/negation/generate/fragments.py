@@ -35,9 +35,10 @@ def draw_fragment(
     source: SourceCaption, caption: SourceCaption, rng: random.Random
 ) -> Fragment | None:
     """Draw a few words of a caption; None if they say nothing new to another one."""
-    first = rng.randrange(len(source.words))
-    size = rng.randint(1, MAX_WORDS)
-    span = _trimmed(source, first, min(first + size, len(source.words)))
+    num_words = len(source.words)
+    first = rng.randrange(num_words)
+    end = first + rng.randint(1, MAX_WORDS)
+    span = _trimmed(source, first, min(end, num_words))
     tags = source.tags[span]
     if not _says_something_new(tags, source.lemmas[span], caption.names):
         return None
@@ -47,14 +48,19 @@ def draw_fragment(
 
 def _trimmed(caption: SourceCaption, start: int, end: int) -> slice:
     """Drop dangling words at both ends of a fragment: "riding a", "is riding a big" of a horse."""
-    while start < end and (caption.tags[start] in _NOT_FIRST or caption.lemmas[start] == "be"):
+    while start < end and _dangles_at_start(caption, start):
         start += 1
-    while start < end and _dangles(caption, end - 1):
+    while start < end and _dangles_at_end(caption, end - 1):
         end -= 1
     return slice(start, end)
 
 
-def _dangles(caption: SourceCaption, i: int) -> bool:
+def _dangles_at_start(caption: SourceCaption, i: int) -> bool:
+    """Return whether word i cannot begin a fragment."""
+    return caption.tags[i] in _NOT_FIRST or caption.lemmas[i] == "be"
+
+
+def _dangles_at_end(caption: SourceCaption, i: int) -> bool:
     """Return whether word i cannot end a fragment."""
     tag, *following = caption.tags[i : i + 2]
     if tag in _NOT_LAST or caption.lemmas[i] == "be":

@@ -13,10 +13,9 @@ from nt2vr.negation.generate.denial import Sentence
 from nt2vr.negation.generate.subjects import Subject
 from nt2vr.negation.generate.things import NamedThing
 from nt2vr.negation.generate.wordings import wordings_in
-from nt2vr.negation.parse.inflect import inflect_phrase
+from nt2vr.negation.parse.inflect import do_or_does, inflect_phrase, is_or_are
 
 _FIELD = re.compile(r"\{(\w+)\}")
-
 
 # Uses of `assets/wordings/idioms.json`.
 Wordings = Literal["trained", "unseen"]
@@ -37,16 +36,16 @@ def draw_idiom(
     agree with the subject, {N} and {M} are things.
     """
     fields = _fields(caption, actions, things, rng)
-    fitting: dict[str, list[list[str]]] = {}
-    for family, candidates in wordings_in("idioms.json")[wordings].items():
-        complete = [wording for wording in candidates if _needed_fields(wording) <= fields.keys()]
-        if complete:
-            fitting[family] = complete
-    if not fitting:
+    fitting_families = []
+    for family in wordings_in("idioms.json")[wordings].values():
+        fitting = [wording for wording in family if fields.keys() >= _needed_fields(wording)]
+        if fitting:
+            fitting_families.append(fitting)
+    if not fitting_families:
         return None
-    family = rng.choice(list(fitting))
-    text, meaning = rng.choice(fitting[family])
-    return Sentence(text.format(**fields), meaning.format(**fields), "")
+
+    text, meaning = rng.choice(rng.choice(fitting_families))
+    return Sentence(text.format(**fields), wanted=meaning.format(**fields), unwanted="")
 
 
 def _needed_fields(wording: Sequence[str]) -> set[str]:
@@ -67,13 +66,21 @@ def _fields(
         other_actions = [text for doer, text in actions if doer == subject and text != action]
         if other_actions:
             fields["B2_ing"] = inflect_phrase(rng.choice(other_actions), "VBG")
+    # No wording has more than two things.
     names = list(dict.fromkeys(thing.text for thing in things))
     rng.shuffle(names)
-    return fields | dict(zip(("N", "M"), names, strict=False))
+    return fields | dict(zip("NM", names, strict=False))
 
 
 def _fields_of_action(subject: Subject, action: str) -> dict[str, str]:
-    fields = {"S": subject.text, "B_ing": inflect_phrase(action, "VBG")}
+    fields = {
+        "S": subject.text,
+        "B_ing": inflect_phrase(action, "VBG"),
+        "is_": is_or_are(subject.is_plural),
+        "does": do_or_does(subject.is_plural),
+        "s": "s",
+    }
+    # she stops, they stop
     if subject.is_plural:
-        return fields | {"is_": "are", "s": "", "does": "do"}
-    return fields | {"is_": "is", "s": "s", "does": "does"}
+        fields["s"] = ""
+    return fields

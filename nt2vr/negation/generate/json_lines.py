@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ Fields = Mapping[str, Any]
 def objects_of(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the objects of a file of JSON lines, with the numbers of the lines."""
     for number, line in lines_of_file(path):
-        yield number, _object(path, number, line)
+        yield number, _required_object(path, number, line)
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
@@ -56,14 +57,15 @@ class NumberedLine(NamedTuple):
 
 
 def rows_of(path: Path) -> Iterator[NumberedLine]:
+    """Yield the lines of a file that are not blank; those with a brace must be objects."""
     for number, line in lines_of_file(path):
         fields = {}
         if line.startswith("{"):
-            fields = _object(path, number, line)
+            fields = _required_object(path, number, line)
         yield NumberedLine(number, line, fields)
 
 
-def _object(path: Path, number: int, line: str) -> dict[str, Any]:
+def _required_object(path: Path, number: int, line: str) -> dict[str, Any]:
     fields = object_of(line)
     if fields is None:
         raise ConfigError(
@@ -81,13 +83,9 @@ def object_of(line: str) -> dict[str, Any] | None:
     if len(line) > _MAX_CHARS:
         return None
     for parse in (parse_json, ast.literal_eval):
-        try:
+        with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             fields = parse(line)
-        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-            continue
-        if isinstance(fields, dict):
-            return fields
-        return None
+            return fields if isinstance(fields, dict) else None
     return None
 
 

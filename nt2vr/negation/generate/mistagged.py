@@ -30,8 +30,12 @@ def edit_of_mistagged(phrases: Phrases, i: int) -> CaptionEdit | None:
         is_verb = word == verb and _follows_many(phrases, i)
     if not is_verb:
         return None
-    texts = (f"{helper} not {verb}", f"{helper}n't {verb}")
-    return CaptionEdit(token.start, token.end, texts, verb in listed("uninformative"))
+    return CaptionEdit(
+        start=token.start,
+        end=token.end,
+        texts=(f"{helper} not {verb}", f"{helper}n't {verb}"),
+        says_little=verb in listed("uninformative"),
+    )
 
 
 def _follows_colour(phrases: Phrases, i: int) -> bool:
@@ -41,30 +45,32 @@ def _follows_colour(phrases: Phrases, i: int) -> bool:
 
 def _follows_one(phrases: Phrases, i: int) -> bool:
     """Return whether word i, like "scores", follows a singular subject, and words follow it."""
-    after = phrases.tag(i + 1)
-    is_agent = phrases.word(i - 1).endswith(_AGENTS)
-    if phrases.tag(i - 1) == "ADJ" and (is_agent or _follows_colour(phrases, i)):
-        return after in {"DET", "ADP", "ADV"}
-    if phrases.tag(i - 1) != "NOUN" or is_plural_noun(phrases, i - 1):
+    subject = i - 1
+    tag_after = phrases.tag(i + 1)
+    is_agent = phrases.word(subject).endswith(_AGENTS)
+    if phrases.tag(subject) == "ADJ" and (is_agent or _follows_colour(phrases, i)):
+        return tag_after in {"DET", "ADP", "ADV"}
+    if phrases.tag(subject) != "NOUN" or is_plural_noun(phrases, subject):
         return False
-    if after == "DET":
+    if tag_after == "DET":
         return True
-    if not is_agent and not phrases.is_listed(i - 1, "actors", "roles"):
+    if not is_agent and not phrases.is_listed(subject, "actors", "roles"):
         return False
-    return after in {"ADP", "ADV"} and phrases.word(i + 1) != "of"
+    return tag_after in {"ADP", "ADV"} and phrases.word(i + 1) != "of"
 
 
 def _follows_many(phrases: Phrases, i: int) -> bool:
     """Return whether word i, like "kick", follows a plural subject, and an object follows it."""
-    if phrases.tag(i - 1) != "NOUN" or phrases.is_listed(i, "events"):
+    subject = i - 1
+    after = i + 1
+    if phrases.tag(subject) != "NOUN" or phrases.is_listed(i, "events"):
         return False
-    after = phrases.word(i + 1)
-    if after in {"each", "together"}:
+    if phrases.word(after) in {"each", "together"}:
         return True
-    if not is_plural_noun(phrases, i - 1):
+    if not is_plural_noun(phrases, subject):
         return False
-    if after == "along" or phrases.tag(i + 1) == "DET":
+    if phrases.word(after) == "along" or phrases.tag(after) == "DET":
         return True
-    if not phrases.lemma_is_listed(i - 1, "actors"):
+    if not phrases.lemma_is_listed(subject, "actors"):
         return False
-    return phrases.tag(i + 1) == "NOUN" and is_plural_noun(phrases, i + 1)
+    return phrases.tag(after) == "NOUN" and is_plural_noun(phrases, after)

@@ -15,6 +15,7 @@ Comments with no capital are examples of what their line is about.
 
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple
 
 from nt2vr.negation.generate.affirming import affirm
@@ -28,7 +29,8 @@ from nt2vr.negation.parse.tokens import FINITE_TAGS
 from nt2vr.negation.parse.wordlists import listed, listed_runs
 
 _CONTRACTED = {"can": "can't", "will": "won't", "shall": "shan't", "am": "", "may": "", "might": ""}
-_BEFORE_NOUNS = frozenset({"DET", "ADJ", "NUM", "POS", "ADP"})
+# Tags before nouns that look like verbs, and before verbs that are denied already.
+_NOT_BEFORE_VERBS = frozenset({"DET", "ADJ", "NUM", "POS", "ADP", "NEG"})
 # About 100 MB.
 _CACHED_CAPTIONS = 100_000
 
@@ -64,24 +66,14 @@ def denials(caption: str, phrases: Phrases) -> Iterator[DeniedThing]:
 
 def _denials(phrases: Phrases) -> list[CaptionEdit]:
     """Return the denials of a caption; those that say little only if there are no others."""
-    possible: list[CaptionEdit] = []
-    for i in range(len(phrases.tokens)):
-        denial = _denial(phrases, i)
-        if denial:
-            possible.append(denial)
+    positions = range(len(phrases.tokens))
+    possible = list(filter(None, (_denial(phrases, i) for i in positions)))
     if not possible:
-        return _denials_of_mistagged(phrases)
+        # The tagger may take the verb for a noun.
+        mistagged = filter(None, (edit_of_mistagged(phrases, i) for i in positions))
+        return list(islice(mistagged, 1))
     telling = [denial for denial in possible if not denial.says_little]
     return telling or possible
-
-
-def _denials_of_mistagged(phrases: Phrases) -> list[CaptionEdit]:
-    """Return the denial of the first verb that the tagger takes for a noun, if there is one."""
-    for i in range(len(phrases.tokens)):
-        denial = edit_of_mistagged(phrases, i)
-        if denial:
-            return [denial]
-    return []
 
 
 def _denial(phrases: Phrases, i: int) -> CaptionEdit | None:
@@ -100,41 +92,44 @@ def _denied_auxiliary(phrases: Phrases, i: int) -> CaptionEdit | None:
     """Put "not" after an auxiliary or contract it: is not, isn't."""
     if phrases.word(i) == "being" and _is_passive_of_thing(phrases, i):
         return not_before(phrases, i)
-    if not phrases.is_finite(i) or phrases.tag(i - 1) == "MD" or phrases.tag(i + 1) == "NEG":
+    before = i - 1
+    after = i + 1
+    if not phrases.is_finite(i) or phrases.tag(before) == "MD" or phrases.tag(after) == "NEG":
         return None
 
     token = phrases.tokens[i]
-    texts = [f"{token.text} not"]
-    contracted = _contraction(phrases, i)
-    if contracted:
-        texts.append(contracted)
-    is_about_video = phrases.lemma_is_listed(i - 1, "video_words")
-    says_little = is_about_video or phrases.lemma_is_listed(i + 1, "uninformative", "video_words")
-    return CaptionEdit(token.start, token.end, tuple(texts), says_little)
+    texts = [f"{token.text} not", _contraction(phrases, i)]
+    is_about_video = phrases.lemma_is_listed(before, "video_words")
+    says_little = is_about_video or phrases.lemma_is_listed(after, "uninformative", "video_words")
+    return CaptionEdit(
+        start=token.start,
+        end=token.end,
+        texts=tuple(filter(None, texts)),
+        says_little=says_little,
+    )
 
 
 def _is_passive_of_thing(phrases: Phrases, being: int) -> bool:
     """Return whether "being" is that of "a car being driven", and not of a human being."""
-    if phrases.word(being - 1) == "human":
+    before = being - 1
+    if phrases.word(before) == "human":
         return False
-    return phrases.tag(being - 1) == "NOUN" and phrases.tag(being + 1) == "VBN"
+    return phrases.tag(before) == "NOUN" and phrases.tag(being + 1) == "VBN"
 
 
 def _contraction(phrases: Phrases, i: int) -> str:
     """Return an auxiliary with "n't"; "" if it cannot be contracted."""
-    word = phrases.word(i)
-    if word in _CONTRACTED:
-        return _CONTRACTED[word]
-    if word in listed("clitics"):
+    if phrases.is_listed(i, "clitics"):
         return ""
-    return f"{phrases.tokens[i].text}n't"
+    return _CONTRACTED.get(phrases.word(i), f"{phrases.tokens[i].text}n't")
 
 
 def _denied_verb(phrases: Phrases, i: int) -> CaptionEdit | None:
     """Put "not" before a participle; replace a finite verb by "do not" and its base form."""
-    if phrases.tag(i - 1) in _BEFORE_NOUNS | {"NEG"} or phrases.tag(i - 2) == "NEG":
+    if phrases.tag(i - 1) in _NOT_BEFORE_VERBS or phrases.is_listed(i, "taken_for_verbs"):
         return None
-    if phrases.is_listed(i, "taken_for_verbs"):
+    # not really running
+    if phrases.tag(i - 2) == "NEG":
         return None
     # An adverb before the verb stays with it: does not quickly run
     first = i
@@ -201,45 +196,46 @@ def _is_finite(phrases: Phrases, first: int, i: int) -> bool:
 
     It is not in "checking twitter", "is fell" or "he test drove".
     """
+    before = i - 1
     tag = phrases.tag(i)
-    if first > 0:
-        if tag in {"VB", "VBP"} and phrases.tag(i - 1) == "VBG":
-            return False
-        first_parts = listed_runs("compound_verbs").openers - listed("things_first")
-        if phrases.lemma(i - 1) == "be" or phrases.word(first - 1) in first_parts:
-            return False
-    if tag == "VB":
-        return not _is_infinitive(phrases, first)
-    return True
+    if tag in {"VB", "VBP"} and phrases.tag(before) == "VBG":
+        return False
+    if phrases.lemma(before) == "be":
+        return False
+    first_parts = listed_runs("compound_verbs").openers - listed("things_first")
+    if phrases.word(first - 1) in first_parts:
+        return False
+    return tag != "VB" or not _is_infinitive(phrases, first)
 
 
 def _is_participle_clause(phrases: Phrases, first: int, i: int) -> bool:
     """Return whether a participle is the predicate of its subject: "a man running"."""
+    before = first - 1
     # The auxiliary is denied.
-    if phrases.is_auxiliary(first - 1) or phrases.word(first - 1) == "being":
+    if phrases.is_auxiliary(before) or phrases.word(before) == "being":
         return False
 
     tag = phrases.tag(i)
-    after = phrases.tag(i + 1)
-    match phrases.tag(first - 1):
+    tag_after = phrases.tag(i + 1)
+    match phrases.tag(before):
         case "":
-            return tag == "VBG" and after != "NOUN"
+            return tag == "VBG" and tag_after != "NOUN"
         case "CONJ" | "PUNCT" | "PRON" | "WH":
             return True
         case "ADV":
             # fast moving time
-            return first > 1 or after != "NOUN"
+            return before > 0 or tag_after != "NOUN"
         case "NOUN" if tag == "VBN":
-            return after in {"ADP", "ADV", ""}
+            return tag_after in {"ADP", "ADV", ""}
         case "NOUN":
             # about horse racing
             if phrases.tag(first - 2) == "ADP" and phrases.is_listed(first - 2, "of_sports"):
-                return phrases.lemma(first - 1) != phrases.word(first - 1)
+                return phrases.lemma(before) != phrases.word(before)
             return True
     # starts running; showing helping hands
-    if not phrases.is_verb(first - 1) or after == "NOUN":
+    if not phrases.is_verb(before) or tag_after == "NOUN":
         return False
-    return not phrases.lemma_is_listed(first - 1, "takes_gerund")
+    return not phrases.lemma_is_listed(before, "takes_gerund")
 
 
 def _is_infinitive(phrases: Phrases, first: int) -> bool:
@@ -256,24 +252,28 @@ def _is_infinitive(phrases: Phrases, first: int) -> bool:
 
 def _is_likely_participle(phrases: Phrases, i: int) -> bool:
     """Return whether a finite verb follows a past form in its clause: "a man dressed in red dances"."""
-    tags = [phrases.tag(i - 1), phrases.tag(i), phrases.tag(i + 1)]
+    tags = [phrases.tag(near) for near in range(i - 1, i + 2)]
     if tags != ["NOUN", "VBD", "ADP"]:
         return False
     for token in phrases.tokens[i + 1 :]:
+        # The clause ends.
+        if token.tag in {"CONJ", "WH", "PUNCT"}:
+            return False
         if token.tag in FINITE_TAGS:
             return True
-        if token.tag in {"CONJ", "WH", "PUNCT"}:
-            break
     return False
 
 
 def _can_be_without(phrases: Phrases, i: int) -> bool:
     """Return whether "with" at word i tells of something that may be missing."""
-    noun = phrases.noun_phrase(i + 1)
+    before = i - 1
+    after = i + 1
+    noun = phrases.noun_phrase(after)
     if noun is None or phrases.lemma_is_listed(noun.head, "sounds"):
         return False
-    if phrases.word(i + 1) == "each" or phrases.is_listed(i - 1, "together"):
+    # together | with; with | each other
+    if phrases.is_listed(before, "together") or phrases.word(after) == "each":
         return False
-    if phrases.is_verb(i - 1) or phrases.tag(i - 1) == "ADJ":
-        return not phrases.lemma_is_listed(i - 1, "needs_with")
-    return True
+    # filled with water
+    is_predicate = phrases.is_verb(before) or phrases.tag(before) == "ADJ"
+    return not is_predicate or not phrases.lemma_is_listed(before, "needs_with")

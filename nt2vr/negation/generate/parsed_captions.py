@@ -12,7 +12,7 @@ from nt2vr.negation.generate.denial import Sentence
 from nt2vr.negation.generate.denied_versions import denied_versions
 from nt2vr.negation.generate.subjects import Subject, also_called
 from nt2vr.negation.generate.things import NamedThing, things
-from nt2vr.negation.parse.inflect import verb_of
+from nt2vr.negation.parse.inflect import inflect_phrase, verb_of
 from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.tagger import load_tagger
 
@@ -23,6 +23,11 @@ class UsualAction(NamedTuple):
     subject: Subject
     text: str
     content: frozenset[str]
+
+    @property
+    def doing(self) -> str:
+        """The wording with a participle: "playing the guitar"."""
+        return inflect_phrase(self.text, "VBG")
 
 
 @dataclass(frozen=True, slots=True)

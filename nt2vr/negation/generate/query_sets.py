@@ -15,6 +15,7 @@ is msrvtt10ktest, msrvtt1kAtest or vatex_test1k5, for example.
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -52,6 +53,8 @@ _RELEASED = {
     COMPOSED: ("composed.txt",),
 }
 _REQUIRED = frozenset({"cap_id", "caption", "video_ids"})
+# A line that begins with an id, such as "video0#enc#0".
+_CAP_ID = re.compile(r"\S+#")
 
 
 class Caption(NamedTuple):
@@ -114,7 +117,7 @@ class QuerySets:
         original = _find(folder, ORIGINAL)
         negated = _find(folder, NEGATED)
         composed = _find(folder, COMPOSED)
-        if original is None and negated is None and composed is None:
+        if not (original or negated or composed):
             names = f"{ORIGINAL}, {NEGATED} or {COMPOSED}"
             raise ConfigError(f"{folder} has no query sets ({names}). Choose another folder.")
         return cls(
@@ -164,15 +167,15 @@ def read_captioned_videos(path: Path) -> CaptionedVideos:
     captions: dict[str, tuple[str, ...]] = {}
     queries: list[Caption] = []
     for row in rows_of(path):
-        if row.fields and not {"cap_id", "truth"} & row.fields.keys():
+        if row.fields and row.fields.keys().isdisjoint({"cap_id", "truth"}):
             video = _video(path, row)
-            captions[video.video_id] = (*captions.get(video.video_id, ()), *video.captions)
-            queries += video.queries
-            continue
-        caption = _caption(path, row)
-        if caption.text:
-            captions[caption.video_id] = (*captions.get(caption.video_id, ()), caption.text)
-            queries.append(caption)
+        else:
+            caption = _caption(path, row)
+            if not caption.text:
+                continue
+            video = _VideoLine(caption.video_id, (caption.text,), [caption])
+        captions[video.video_id] = (*captions.get(video.video_id, ()), *video.captions)
+        queries += video.queries
     if not captions:
         raise ConfigError(
             f"{path} holds no captions. Use one caption per line: VIDEO#enc#0 a man sings."
@@ -185,11 +188,12 @@ def read_any_captions(path: Path) -> Mapping[str, Sequence[str]]:
 
     In plain text, each line is a video's.
     """
-    lines = list(lines_of_file(path))
-    first = lines[0][1] if lines else "{"
-    if first.startswith("{") or "#" in first.split()[0][1:]:
+    lines = dict(lines_of_file(path))
+    # A file without a line is refused with the reason.
+    first_line = next(iter(lines.values()), "{")
+    if first_line.startswith("{") or _CAP_ID.match(first_line):
         return read_captioned_videos(path).captions
-    return {f"{path.stem} {number}": (line,) for number, line in lines}
+    return {f"{path.stem} {number}": (line,) for number, line in lines.items()}
 
 
 def read_captions(path: Path) -> list[Caption]:
@@ -217,14 +221,13 @@ def read_negated(path: Path) -> list[Caption]:
 
 def _negations_of(fields: Fields) -> Iterator[Caption]:
     """Yield the negations of a training caption, numbered without empty ones."""
-    number = 0
+    texts = []
     for negation in fields.get("false", ()):
-        text = None
-        if isinstance(negation, dict):
-            text = negation.get("falsesent")
+        text = negation.get("falsesent") if isinstance(negation, dict) else None
         if isinstance(text, str) and text.strip():
-            yield Caption(f"{fields.get('id')}#{number}", text.strip())
-            number += 1
+            texts.append(text.strip())
+    for number, text in enumerate(texts):
+        yield Caption(f"{fields.get('id')}#{number}", text)
 
 
 def read_composed(path: Path) -> dict[str, ComposedQuery]:
@@ -263,7 +266,7 @@ def _fault_of_composed(fields: Fields) -> str:
 
 
 def _texts(values: Iterable[Any]) -> tuple[str, ...]:
-    return tuple(str(value) for value in values)
+    return tuple(map(str, values))
 
 
 def _caption(path: Path, row: NumberedLine) -> Caption:
@@ -276,7 +279,8 @@ def _caption(path: Path, row: NumberedLine) -> Caption:
         text = fields.get("caption", fields.get("truth"))
     else:
         # The caption may be empty.
-        cap_id, text = [*row.line.split(maxsplit=1), ""][:2]
+        cap_id, *words = row.line.split(maxsplit=1)
+        text = "".join(words)
     if not isinstance(text, str) or not _is_cap_id(cap_id):
         raise ConfigError(
             f"Line {row.number} of {path} is {row.line[:60]!r}. "
@@ -286,11 +290,10 @@ def _caption(path: Path, row: NumberedLine) -> Caption:
     unwanted = fields.get("negcap")
     if not isinstance(unwanted, str) or not unwanted.strip():
         return Caption(cap_id, text.strip())
-    wanted = _joined_pieces(fields.get("poscap"))
     return Caption(
         cap_id=cap_id,
         text=text.strip(),
-        wanted=wanted,
+        wanted=_joined_pieces(fields.get("poscap")),
         unwanted=unwanted.strip(),
     )
 

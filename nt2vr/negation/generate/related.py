@@ -22,15 +22,13 @@ _MIN_CHARS = 4
 @lru_cache(10_000)  # Flickr8k's 40,460 captions need 3,605
 def related(lemma: str) -> frozenset[str]:
     """Return `lemma` and the words that a caption may use instead."""
-    words_related = {lemma}
-    for group in groups_in("related.txt"):
-        if lemma in group:
-            words_related |= group
-    return frozenset(words_related)
+    groups = [group for group in groups_in("related.txt") if lemma in group]
+    return frozenset([lemma]).union(*groups)
 
 
 def derived_from(lemma: str, vocabulary: Collection[str]) -> set[str]:
-    """Return the words of `vocabulary` that start with `lemma`: "wrestle" finds "wrestler"."""
+    """Return the words of `vocabulary` that start like `lemma`: "wrestle" finds "wrestler"."""
     stem = lemma.removesuffix("e")
-    is_long = len(stem) >= _MIN_CHARS
-    return {word for word in vocabulary if word == lemma or (is_long and word.startswith(stem))}
+    if len(stem) < _MIN_CHARS:
+        return {lemma}.intersection(vocabulary)
+    return {word for word in vocabulary if word.startswith(stem)}

@@ -31,6 +31,11 @@ class NamedThing(NamedTuple):
     names: frozenset[str]
     modifiers: frozenset[str]
 
+    @property
+    def kind(self) -> str:
+        """The lemma that things of a kind share: "cat" for a cat and for a kitten."""
+        return min(self.names)
+
     def is_a(self, other: "NamedThing") -> bool:
         """Return whether this thing is surely of the other kind: "a red car" is "a car"."""
         return other.head in self.names and other.modifiers <= self.modifiers
@@ -61,31 +66,29 @@ def things(phrases: Phrases) -> Iterator[NamedThing]:
 def _thing(phrases: Phrases, noun: Phrase) -> NamedThing | None:
     """Return the thing that a noun phrase names; None if it is vague or odd."""
     first = phrases.after(noun.start, {"DET", "NUM"})
-    if _is_vague(phrases, noun) or _is_odd(phrases, noun, first):
+    is_vague = phrases.any_form_is_listed(noun.head, "vague_nouns")
+    if is_vague or _is_odd(phrases, noun, first):
         return None
-    head = phrases.word(noun.head)
     lemma = phrases.lemma(noun.head)
     bare = " ".join(phrases.words[first : noun.end]).replace(" '", "'")
     is_plural = is_plural_noun(phrases, noun.head)
 
-    if first == noun.start + 1 and phrases.word(noun.start) in _ARTICLES:
-        text = f"{phrases.word(noun.start)} {bare}"
-    elif is_plural or _needs_no_article(head, lemma):
+    determiner = phrases.word(noun.start)
+    if first == noun.start + 1 and determiner in _ARTICLES:
+        text = f"{determiner} {bare}"
+    elif is_plural or _needs_no_article(phrases.word(noun.head), lemma):
         text = bare
     else:
         return None
+    modifiers = {phrases.word(i) for i in range(first, noun.end) if i != noun.head}
     return NamedThing(
         text=text,
         bare=bare,
         is_plural=is_plural,
         head=lemma,
         names=also_called(lemma),
-        modifiers=frozenset(phrases.word(i) for i in range(first, noun.end) if i != noun.head),
+        modifiers=frozenset(modifiers),
     )
-
-
-def _is_vague(phrases: Phrases, noun: Phrase) -> bool:
-    return phrases.any_form_is_listed(noun.head, "vague_nouns")
 
 
 def _is_odd(phrases: Phrases, noun: Phrase, first: int) -> bool:

@@ -15,8 +15,6 @@ from nt2vr.negation.parse.wordlists import listed
 
 # Nouns whose second word looks like a verb.
 _COMPOUND_NOUNS = frozenset({"food coloring", "food colouring", "zip lining", "beat boxing"})
-
-
 # Longer phrases read badly in a template.
 _MOST_WORDS = 8
 
@@ -47,18 +45,26 @@ def verb_phrases(phrases: Phrases, chunk: Chunk, after: str) -> Iterator[VerbPhr
     """
     if not is_complete(phrases, chunk, after):
         return
+    verb = chunk.start
+    last = chunk.end - 1
     ends = list(chunk.places)
-    if phrases.tag(chunk.end - 1) == "ADV":
-        ends.append(chunk.end - 1)
+    if phrases.tag(last) == "ADV":
+        ends.append(last)
     ends.append(chunk.end)
     for end in dict.fromkeys(ends):
-        positions = range(chunk.start, end)
-        phrase = _verb_phrase(phrases, positions, is_shortened=end < chunk.end)
+        if end - verb > _MOST_WORDS:
+            continue
+        rest = range(verb + 1, end)
+        phrase = _verb_phrase(phrases, verb=verb, rest=rest, is_shortened=end < chunk.end)
         if phrase:
             yield phrase
-        phrase = _verb_phrase_without_adjectives(phrases, positions)
+
+        without_adjectives = [i for i in rest if not _describes_noun(phrases, i)]
+        if len(without_adjectives) == len(rest):
+            continue
+        phrase = _verb_phrase(phrases, verb=verb, rest=without_adjectives, is_shortened=True)
         if phrase:
-            yield phrase
+            yield replace(phrase, text=_with_right_articles(phrase.text))
 
 
 def needs_object(verb: str) -> bool:
@@ -76,42 +82,23 @@ def is_complete(phrases: Phrases, chunk: Chunk, after: str) -> bool:
     if after not in may_follow:
         return False
 
+    before = start - 1
     is_passive = phrases.tag(start) in {"VBN", "MD"} or phrases.is_auxiliary(start)
-    depends = phrases.tag(start - 1) in {"TO", "MD", "ADP"}
-    if is_passive or depends or phrases.word(start - 1) in {"being", "beat"}:
+    depends = phrases.tag(before) in {"TO", "MD", "ADP"}
+    if is_passive or depends or phrases.word(before) in {"being", "beat"}:
         return False
     if _ends_compound_noun(phrases, start) or _ends_compound_noun(phrases, end):
         return False
 
+    last = end - 1
+    if phrases.tag(last) != "ADP":
+        return True
     # talking about | cooking
-    ends_in_particle = phrases.is_listed(end - 1, "particles") and after != "VP"
-    return ends_in_particle or phrases.tag(end - 1) != "ADP"
+    return phrases.is_listed(last, "particles") and after != "VP"
 
 
 def _ends_compound_noun(phrases: Phrases, i: int) -> bool:
-    return " ".join(phrases.words[max(0, i - 1) : i + 1]) in _COMPOUND_NOUNS
-
-
-def _verb_phrase(phrases: Phrases, positions: range, is_shortened: bool) -> VerbPhrase | None:
-    """Return words that begin with a verb as a phrase; None if they are vague."""
-    if len(positions) > _MOST_WORDS:
-        return None
-    verb, *rest = positions
-    return _verb_phrase_of(phrases, start=verb, rest=rest, is_shortened=is_shortened)
-
-
-def _verb_phrase_without_adjectives(phrases: Phrases, positions: range) -> VerbPhrase | None:
-    """Return a phrase without its adjectives; None if it has none."""
-    if len(positions) > _MOST_WORDS:
-        return None
-    verb, *rest = positions
-    without_adjectives = [i for i in rest if not _describes_noun(phrases, i)]
-    if len(without_adjectives) == len(rest):
-        return None
-    phrase = _verb_phrase_of(phrases, start=verb, rest=without_adjectives, is_shortened=True)
-    if phrase is None:
-        return None
-    return replace(phrase, text=_with_right_articles(phrase.text))
+    return f"{phrases.word(i - 1)} {phrases.word(i)}" in _COMPOUND_NOUNS
 
 
 def _describes_noun(phrases: Phrases, i: int) -> bool:
@@ -120,24 +107,19 @@ def _describes_noun(phrases: Phrases, i: int) -> bool:
 
 def _with_right_articles(text: str) -> str:
     """Write "a" or "an" as the next word requires."""
-
-    def article(match: re.Match[str]) -> str:
-        if match[1]:
-            return "an "
-        return "a "
-
-    return re.sub(r"\ban? (?=\w)(?=([aeiou])?)", article, text)
+    text = re.sub(r"\ban? (?=\w)", "a ", text)
+    return re.sub(r"\ba (?=[aeiou])", "an ", text)
 
 
-def _verb_phrase_of(
-    phrases: Phrases, start: int, rest: Sequence[int], is_shortened: bool
+def _verb_phrase(
+    phrases: Phrases, verb: int, rest: Sequence[int], is_shortened: bool
 ) -> VerbPhrase | None:
-    """Return a verb and some of the words after it as a phrase."""
-    verb = verb_of(phrases.word(start))
-    if _is_vague(phrases, verb, rest):
+    """Return a verb and some of the words after it as a phrase; None if they are vague."""
+    lemma = verb_of(phrases.word(verb))
+    if _is_vague(phrases, lemma, rest):
         return None
 
-    words = [verb]
+    words = [lemma]
     compared = []
     content_words = set()
     for i in rest:
@@ -152,15 +134,15 @@ def _verb_phrase_of(
         if tag in {"NOUN", "ADJ", "NUM"}:
             content_words.add(phrases.lemma(i))
     content_words -= listed("no_content")
-    if verb not in listed("light_verbs"):
-        content_words.add(verb)
+    if lemma not in listed("light_verbs"):
+        content_words.add(lemma)
     if not content_words:
         return None
     return VerbPhrase(
         text="".join(words),
-        key=(verb, *compared),
+        key=(lemma, *compared),
         content=frozenset(content_words),
-        is_bare=any(is_bare_noun(phrases, start, i) for i in rest),
+        is_bare=any(is_bare_noun(phrases, verb, i) for i in rest),
         is_shortened=is_shortened,
     )
 

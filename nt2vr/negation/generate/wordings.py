@@ -12,6 +12,7 @@ from nt2vr.negation.parse.wordlists import text_of
 # The shares of sentences with a misspelt cue, and without capitals.
 _MISSPELT_SHARE = 0.15
 _LOWER_CASE_SHARE = 0.3
+# Words that are left out of what people type in a hurry, with the space after them.
 _SAYS_LITTLE = re.compile(r"\b(?:an?|the|is|are|his|her|its|their|some|and) (?=.)")
 
 
@@ -38,20 +39,16 @@ def draw_exclusion(
         The sentence, and whether it is a list.
     """
     typed = wordings_in("typed.json")
-    families = typed["either"] | typed["action" if is_action else "thing"]
+    use = "action" if is_action else "thing"
+    families = typed["either"] | typed[use]
     names = list(families)
     if not further:
         names.remove("list")
     family = rng.choice(names)
-    fields = _fields_of_wanted(wanted) | {
-        "U": unwanted,
-        "u": bare(unwanted),
-        "q": _term(unwanted),
-        "V": further,
-        "v": bare(further),
-        "r": _term(further),
-    }
-    text = rng.choice(families[family]).format(**fields)
+
+    template = rng.choice(families[family])
+    fields = _fields_of_wanted(wanted) | _fields_of_unwanted(unwanted)
+    text = template.format(**fields, V=further, v=bare(further), r=_term(further))
     return mistyped(text, rng), family == "list"
 
 
@@ -66,26 +63,37 @@ def draw_refusal(unwanted: str, use: str, rng: random.Random) -> str:
 
     The use is a key of "refused" in `typed.json`.
     """
-    templates = wordings_in("typed.json")["refused"][use]
-    fields = {"U": unwanted, "u": bare(unwanted), "q": _term(unwanted)}
-    return mistyped(rng.choice(templates).format(**fields), rng)
+    template = rng.choice(wordings_in("typed.json")["refused"][use])
+    return mistyped(template.format(**_fields_of_unwanted(unwanted)), rng)
 
 
 def _fields_of_wanted(phrase: str) -> dict[str, str]:
     """Return a wanted phrase as it is, without "is", and in its telling words."""
-    without_is = re.sub(r" (?:is|are) (?=\w+ing\b)", " ", phrase)
-    return {"A": phrase, "C": without_is, "k": _SAYS_LITTLE.sub("", phrase)}
+    return {
+        "A": phrase,
+        "C": re.sub(r" (?:is|are) (?=\w+ing\b)", " ", phrase),
+        "k": _SAYS_LITTLE.sub("", phrase),
+    }
+
+
+def _fields_of_unwanted(phrase: str) -> dict[str, str]:
+    """Return an unwanted phrase as it is, without its article, and as a search operator takes it."""
+    return {
+        "U": phrase,
+        "u": bare(phrase),
+        "q": _term(phrase),
+    }
 
 
 def mistyped(text: str, rng: random.Random) -> str:
     """Misspell the cues of some sentences, and leave some without capitals."""
     if rng.random() < _MISSPELT_SHARE:
         slips = wordings_in("typed.json")["slips"]
-        cue = rf"\b(?:{'|'.join(slips)})\b"
-        text = re.sub(cue, lambda match: rng.choice(slips[match[0]]), text)
-    loses_capitals = rng.random() < _LOWER_CASE_SHARE
+        cues = "|".join(slips)
+        text = re.sub(rf"\b(?:{cues})\b", lambda cue: rng.choice(slips[cue[0]]), text)
+    should_lower = rng.random() < _LOWER_CASE_SHARE
     # Nobody types "NOT" by mistake.
-    if loses_capitals and not re.search(r"\bNOT\b", text):
+    if should_lower and not re.search(r"\bNOT\b", text):
         return text.lower()
     return text
 

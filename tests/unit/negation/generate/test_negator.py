@@ -26,6 +26,10 @@ from nt2vr.negation.generate.negator import negations
             "avril sings no matter what",
             "avril does not sing no matter what",
         ),
+        (
+            "avril sings no pain no gain",
+            "avril does not sing no pain no gain",
+        ),
     ],
 )
 def test_the_papers_examples_are_among_the_candidates(caption: str, negated: str) -> None:
