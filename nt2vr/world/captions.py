@@ -9,7 +9,7 @@ from nt2vr.negation.parse.inflect import is_or_are
 from nt2vr.world.claims import Act, ActOrder, ActPosition, Claim, SubjectClaim
 from nt2vr.world.scenes import Action, Figure, Scene, main_actions
 from nt2vr.world.small_words import DAY, NIGHT, PARTS
-from nt2vr.world.things import Layer, places
+from nt2vr.world.things import Layer, Names, places
 from nt2vr.world.wording import (
     FORMS,
     SEQUENCES,
@@ -50,8 +50,7 @@ THERE_SHARE = 0.3
 # Of captions with a place or time, which come first.
 FIRST_SHARE = 0.15
 BEHIND = "with {} in the background"
-# The form of a second verb, if not that of the first: "is eating and then | singing".
-SECOND = {"is {ing}": "{ing}"}
+
 JOINTS = (" and ", ", and ", ", ")
 AT_ONCE = (" while ", " as ")
 IN_TURN = (", then ", ", and then ", " before ")
@@ -152,6 +151,8 @@ class _Writer:
         self.pieces: list[str] = []
         self.subjects: list[SubjectClaim] = []
         self.orders: list[ActOrder] = []
+        self.places: Names = frozenset()
+        self.night: bool | None = None
         self.clauses: list[_SaidAction] = []
         self.verbs: list[SaidVerb] = []
         self.with_things: list[SaidThing] = []
@@ -213,7 +214,7 @@ class _Writer:
         if clause.mood:
             words, act = draw_action(clause.mood, self.scene.figures, self.rng)
             self.claim_act(act)
-            feeling = conjugate(words, SECOND.get(form, form), phrase.plural)
+            feeling = conjugate(words, _without_helper(form), phrase.plural)
             self.pieces += ["and", feeling]
 
     def _mentioned(self, figure: Figure, layer: Layer) -> Action | None:
@@ -267,13 +268,12 @@ class _Writer:
 
     def _write_predicate(self, clause: _Clause, form: str, is_plural: bool) -> None:
         """Write what a figure does: one thing, or two in turn."""
-        was_named = any(target in self.written for target in self._targets(clause.figure))
+        figures = self.scene.figures
+        was_named = self._has_named_target_of(clause.figure)
         acts = []
         verbs = []
         for action in clause.main:
-            words, act = draw_action(
-                action, figures=self.scene.figures, rng=self.rng, was_named=was_named
-            )
+            words, act = draw_action(action, figures, self.rng, was_named=was_named)
             acts.append(self.claim_act(act))
             verbs.append(Verb(words, form, is_plural))
         if not verbs:
@@ -286,13 +286,12 @@ class _Writer:
             self._write_verb(verbs[0], first_action, acts[0])
         self.clauses.append(_SaidAction(first_action, acts[0]))
 
-    def _targets(self, figure: Figure) -> list[Figure]:
-        """Return the other figures to which a figure does something."""
-        targets = []
+    def _has_named_target_of(self, figure: Figure) -> bool:
+        """Return whether another figure was named to which this one does something."""
         for action in figure.actions:
-            if action.target is not None:
-                targets.append(self.scene.figures[action.target])
-        return targets
+            if action.target is not None and self.scene.figures[action.target] in self.written:
+                return True
+        return False
 
     def _write_verb(self, verb: Verb, action: Action, act: ActPosition) -> None:
         """Write a verb, perhaps with the half of the clip in which the action is done."""
@@ -315,7 +314,7 @@ class _Writer:
             case "after":
                 self.pieces += [second.text, "after", first.doing]
             case joint:
-                second = replace(second, form=SECOND.get(second.form, second.form))
+                second = replace(second, form=_without_helper(second.form))
                 start = len(self.pieces)
                 self.verbs.append(SaidVerb(start, first, first_act))
                 self.verbs.append(SaidVerb(start + 2, second, second_act))
@@ -327,16 +326,18 @@ class _Writer:
             text = "two people"
             subjects = [SubjectClaim(persons(), least=2, most=2)]
         else:
-            phrase = draw_phrase(first, self.rng, DETAIL)
-            second_phrase = draw_phrase(second, self.rng, DETAIL)
-            text = f"{phrase.text} and {second_phrase.text}"
-            subjects = [phrase.subject, second_phrase.subject]
+            phrases = [draw_phrase(figure, self.rng, DETAIL) for figure in (first, second)]
+            text = " and ".join(phrase.text for phrase in phrases)
+            subjects = [phrase.subject for phrase in phrases]
 
-        action = main_actions(first)[0]
+        (action,) = main_actions(first)
         words, act = draw_action(action, self.scene.figures, self.rng)
-        self.clauses.append(_SaidAction(action, act=(len(self.subjects), 0)))
-        self.subjects += [replace(subject, acts=(act,)) for subject in subjects]
-        self.pieces += [text, conjugate(words, self.rng.choice(FORMS), plural=True)]
+        first_act = (len(self.subjects), 0)
+        self.clauses.append(_SaidAction(action, first_act))
+        for subject in subjects:
+            self.subjects.append(replace(subject, acts=(act,)))
+        form = self.rng.choice(FORMS)
+        self.pieces += [text, conjugate(words, form, plural=True)]
 
     def _join_clauses(self, gap: int, num_clauses_before: int) -> None:
         """Fill the gap between two clauses, perhaps with a word of time, and claim the order.
@@ -349,20 +350,19 @@ class _Writer:
             return
 
         last, new = self.clauses[-2:]
-        before = ActOrder(last.act, new.act, "before")
-        at_once = ActOrder(last.act, new.act, "while")
-        choices: tuple[str, ...] = JOINTS
-        if before.holds(last.action, new.action):
-            choices = (*JOINTS, *IN_TURN, *IN_TURN)
-        elif at_once.holds(last.action, new.action):
-            choices = (*JOINTS, *AT_ONCE)
+        order = ActOrder(last.act, new.act, "before")
+        joints = list(JOINTS)
+        if order.holds(last.action, new.action):
+            joints += IN_TURN * 2
+        else:
+            order = order._replace(kind="while")
+            if order.holds(last.action, new.action):
+                joints += AT_ONCE
 
-        joint = self.rng.choice(choices)
+        joint = self.rng.choice(joints)
         self.pieces[gap] = joint
-        if joint in AT_ONCE:
-            self.orders.append(at_once)
-        elif joint in IN_TURN:
-            self.orders.append(before)
+        if joint not in JOINTS:
+            self.orders.append(order)
 
     def write_thing(self, figure: Figure) -> None:
         """Write that there is something that does nothing."""
@@ -376,30 +376,30 @@ class _Writer:
         text = template.format(phrase.text, is_=is_or_are(phrase.plural))
         self.pieces.append(text)
 
-    def _draw_setting(self) -> tuple[list[str], Claim]:
+    def _draw_setting(self) -> list[str]:
         """Draw words for place and time of day, perhaps none, and claim them."""
         place = places()[self.scene.place]
         words: list[str] = []
-        claim = Claim()
         if self.says(PLACE_SHARE):
             words.append(self.rng.choice(place.phrases))
-            claim = Claim.at(place.name)
+            self.places = frozenset((place.name,))
         if place.indoors or not self.says(TIME_SHARE):
-            return words, claim
+            return words
 
         is_night = self.scene.night
         if is_night or self.rng.random() < DETAIL:
             times = NIGHT if is_night else DAY
             words.append(self.rng.choice(times))
-            claim = replace(claim, night=is_night)
-        return words, claim
+            self.night = is_night
+        return words
 
     def finish(self) -> SceneCaption:
         """Add place and time of day, and say what can be denied."""
-        setting, claim = self._draw_setting()
-        claim = replace(
-            claim,
+        setting = self._draw_setting()
+        claim = Claim(
             subjects=tuple(self.subjects),
+            places=self.places,
+            night=self.night,
             orders=tuple(self.orders),
         )
         pieces = self.pieces + setting
@@ -420,12 +420,16 @@ class _Writer:
         )
 
 
+def _without_helper(form: str) -> str:
+    """Return the form of a second verb: "is eating and then | singing"."""
+    return form.removeprefix("is ")
+
+
 def _do_the_same(first: Figure, second: Figure) -> bool:
     """Return whether two are single persons that do the same one thing, to no other figure."""
-    if first.kind.role != "person" or second.kind.role != "person":
-        return False
-    if first.count > 1 or second.count > 1:
-        return False
+    for figure in (first, second):
+        if figure.kind.role != "person" or figure.count > 1:
+            return False
     done = main_actions(first)
     if len(done) != 1 or done[0].target is not None:
         return False
