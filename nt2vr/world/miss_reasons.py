@@ -58,24 +58,26 @@ class _Comparison:
 
     def _of_subject(self, subject: SubjectClaim) -> Iterator[str]:
         """Yield what is missing of somebody or something: itself, its looks, its acts, its number."""
-        figures = SubjectClaim(subject.names).fitting(visible_in(self.scene), self.scene.figures)
-        if subject.names and not figures:
+        all_figures = self.scene.figures
+        named = SubjectClaim(subject.names).fitting(visible_in(self.scene), all_figures)
+        if subject.names and not named:
             yield f"no {self.words.noun(subject)}"
             yield from self._acts_of_nobody(subject)
             return
 
-        with_looks = replace(subject, acts=()).fitting(figures, self.scene.figures)
+        with_looks = replace(subject, acts=()).fitting(named, all_figures)
         if not with_looks:
-            yield self._other_looks(subject, figures)
+            yield self._other_looks(subject, named)
             return
         doer = self.words.noun_word(subject.names)
         if doer is not None and doer.meaning.act is not None:
             yield f"no {doer.typed}"
             return
+
         for act in subject.acts:
             if not self._is_done(act, with_looks):
                 yield self._other_act(subject, act, with_looks)
-        fitting = subject.fitting(with_looks, self.scene.figures)
+        fitting = subject.fitting(with_looks, all_figures)
         yield from self._other_number(subject, fitting)
 
     def _is_done(self, act: Act, figures: Sequence[Figure]) -> bool:
@@ -83,41 +85,46 @@ class _Comparison:
 
     def _acts_of_nobody(self, subject: SubjectClaim) -> Iterator[str]:
         """Yield what nobody does, and with what."""
-        names = names_in(self.scene)
-        verbs = self.scene.verbs
         for act in subject.acts:
             doing = self.words.verb(act)
-            if doing and act.verbs.isdisjoint(verbs):
+            if doing and act.verbs.isdisjoint(self.scene.verbs):
                 yield f"no one {doing}"
-            if act.objects and act.objects.isdisjoint(names):
+            if self._lacks_object(act):
                 yield f"no {self.words.object(act)}"
 
+    def _lacks_object(self, act: Act) -> bool:
+        """Return whether what an act is done with is not seen."""
+        return bool(act.objects) and act.objects.isdisjoint(names_in(self.scene))
+
     def _other_looks(self, subject: SubjectClaim, figures: Sequence[Figure]) -> str:
+        noun = self.words.noun(subject)
         word = self.words.noun_word(subject.names)
-        is_plural = word is not None and word.meaning.plural
-        sizes = {figure.size for figure in figures}
+        verb = is_or_are(word is not None and word.meaning.plural)
         quality = subject.colour
-        if subject.size and subject.size not in sizes:
+        if subject.size and subject.size not in {figure.size for figure in figures}:
             quality = subject.size
         elif subject.names and subject.names <= persons():
             quality = f"in {subject.colour}"
-        return f"{self.words.noun(subject)} {is_or_are(is_plural)} not {quality}"
+        return f"{noun} {verb} not {quality}"
 
     def _other_act(self, subject: SubjectClaim, act: Act, figures: Sequence[Figure]) -> str:
         """Say why nobody does, holds or wears what is wanted."""
         thing = self.words.object(act)
-        if act.objects and act.objects.isdisjoint(names_in(self.scene)):
+        if self._lacks_object(act):
             return f"no {thing}"
-        colourless = replace(act, colour="", looks=frozenset())
+        colourless = replace(act, colour="")
         if act.colour and self._is_done(colourless, figures):
             return f"{thing} is not {act.colour}"
 
         doing = self.words.verb(act)
-        has_only = not doing or act.verbs <= {"wear", "hold"}
-        if act.objects and has_only:
-            return f"{self.words.noun(subject)} without {thing}"
+        is_possession = not doing or act.verbs <= {"wear", "hold"}
+        if act.objects and is_possession:
+            noun = self.words.noun(subject)
+            return f"{noun} without {thing}"
         quality = doing or self.words.mood(act)
-        return f"not {quality}" if quality else SOMETHING
+        if not quality:
+            return SOMETHING
+        return f"not {quality}"
 
     def _other_number(self, subject: SubjectClaim, fitting: Sequence[Figure]) -> Iterator[str]:
         """Yield how many there are, if these are too few or too many."""
@@ -126,11 +133,10 @@ class _Comparison:
         most = subject.most if subject.total else MANY
         if not fitting or subject.least <= count <= most:
             return
-        limit = number_word(subject.most)
-        if count < subject.least:
-            limit = number_word(subject.least)
-            if subject.total and subject.most in (MANY, TOGETHER):
-                limit = f"at least {limit}"
+        is_too_few = count < subject.least
+        limit = number_word(subject.least if is_too_few else subject.most)
+        if is_too_few and subject.total and subject.most >= TOGETHER:
+            limit = f"at least {limit}"
         noun = self.words.counted_noun(subject, count)
         yield f"{number_word(count)} {noun}, not {limit}"
 

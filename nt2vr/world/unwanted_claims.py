@@ -10,7 +10,6 @@ from nt2vr.world.abilities import may_do
 from nt2vr.world.claims import Act, Claim, SubjectClaim
 from nt2vr.world.meant import read_as_meant
 from nt2vr.world.part_claims import PartClaim
-from nt2vr.world.part_words import PartWords
 from nt2vr.world.reader import NOTHING
 from nt2vr.world.small_words import TOGETHER
 from nt2vr.world.things import ACTING, Names, those
@@ -45,16 +44,17 @@ def read_unwanted(query: Query, number: int, wanted: Sequence[Claim | None]) -> 
     if part.startswith("other "):
         return claims_of_other(part, query, wanted)[0]
 
-    claim = read_as_meant(part) or _quality_of(query.wanted, part)
+    claim = read_as_meant(part) or _quality_of_wanted(query, part)
     if claim is None or claim == NOTHING:
         return PartClaim(None)
-    wants_subject = any(claim is not None and claim.subjects for claim in wanted)
+    wants_subject = any(wanted_claim.subjects for wanted_claim in filter(None, wanted))
     if wants_subject and _is_ambiguous(query, number, claim):
         return PartClaim(replace(claim, vague=True))
     is_of_subjects = claim == Claim(claim.subjects, vague=claim.vague)
     if not is_of_subjects or len(claim.subjects) != 1:
         return PartClaim(claim)
-    return _of_subject(claim, part=part, cue=_cue_before(query, number), wanted=wanted)
+    cue = _cue_before(query, number)
+    return _of_subject(claim, part=part, cue=cue, wanted=wanted)
 
 
 def _of_subject(
@@ -94,13 +94,16 @@ def _act_denied(subject: SubjectClaim, cue: _CueText, part: str) -> Act | None:
             return None
         return subject.acts[0]
 
-    clothes = frozenset(those(("worn",)))
-    plain = SubjectClaim(subject.names, colour=subject.colour, looks=subject.looks)
-    is_of_clothes = subject == plain and subject.names <= clothes
-    is_worn = _WORN.search(cue.query_start) or part.startswith("hav")
-    if not is_of_clothes or not is_worn:
+    names = subject.names
+    colour = subject.colour
+    looks = subject.looks
+    if not names.issubset(those(("worn",))):
         return None
-    return Act(objects=subject.names, colour=subject.colour, looks=subject.looks)
+    is_plain = subject == SubjectClaim(names, colour=colour, looks=looks)
+    is_worn = _WORN.search(cue.query_start) or part.startswith("hav")
+    if is_plain and is_worn:
+        return Act(objects=names, colour=colour, looks=looks)
+    return None
 
 
 def _denied_of_wanted(
@@ -132,12 +135,12 @@ def _denied_of_wanted(
 def _actors_wanted(wanted: Sequence[Claim | None]) -> list[SubjectClaim] | None:
     """Return those who are wanted and may act; None if a wanted part is not known."""
     acting: list[SubjectClaim] = []
-    actors = frozenset(those(tuple(ACTING)))
+    actors = those(tuple(ACTING))
     for claim in wanted:
         if claim is None or claim.vague or claim == NOTHING:
             return None
         for subject in claim.subjects:
-            if not subject.names or subject.names & actors:
+            if not subject.names or not subject.names.isdisjoint(actors):
                 acting.append(subject)
     return acting
 
@@ -197,20 +200,21 @@ def _names_wanted(wanted: Sequence[Claim | None], names: Names) -> Iterator[Name
             yield from filter(None, map(names.intersection, wanted_names))
 
 
-def _quality_of(wanted: tuple[str, ...], quality: str) -> Claim | None:
+def _quality_of_wanted(query: Query, quality: str) -> Claim | None:
     """Read "red" as "red car"; None if it fits none, or several, of the wanted things."""
     # a clown that isn't | funny
     if all(word.meaning.kind == "filler" for word in words_in(quality)):
         return None
 
-    nouns: list[str] = []
-    for part in wanted:
-        nouns += [word.typed for word in PartWords(part).of_kind("noun")]
-    claims = []
-    for noun in dict.fromkeys(nouns):
-        for text in (f"{quality} {noun}", f"{noun} {quality}"):
+    claims: dict[str, Claim] = {}
+    for word in _wanted_words(query):
+        if word.meaning.kind != "noun":
+            continue
+        noun = word.typed
+        for text in (f"{noun} {quality}", f"{quality} {noun}"):
             claim = read_as_meant(text)
             if claim and not claim.vague:
-                claims.append(claim)
-                break
-    return claims[0] if len(claims) == 1 else None
+                claims[noun] = claim
+    if len(claims) == 1:
+        return claims.popitem()[1]
+    return None
