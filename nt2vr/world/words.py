@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
+from itertools import zip_longest
 from typing import NamedTuple
 
 from nt2vr.negation.parse.inflect import inflect, inflect_phrase, verb_of
@@ -74,9 +75,10 @@ def _read_words(phrase: str) -> Iterator[PhraseWord]:
         if last == "orange" and _is_colour(tokens, end):
             meaning = adjective(colour="orange")
         if before.kind == "noun" and last in _nouns_or_verbs():
+            meaning = UNKNOWN
             # a chef cooks; not: boys fish
-            is_third_person = last.endswith("s") and not before.plural
-            meaning = verbs().get(text, UNKNOWN) if is_third_person else UNKNOWN
+            if last.endswith("s") and not before.plural:
+                meaning = verbs().get(text, UNKNOWN)
         yield PhraseWord(meaning, text, gaps[start])
         before = meaning
         start = end
@@ -115,14 +117,12 @@ def _is_colour(tokens: Words, after: int) -> bool:
 
 def has_lacking(words: Sequence[PhraseWord]) -> bool:
     """Return whether words name what the world lacks, and do not describe what follows."""
-    for number, word in enumerate(words):
+    for word, following in zip_longest(words, words[1:]):
         if word.meaning.kind != "lacking":
             continue
-        if number + 1 == len(words):
+        if following is None or not following.is_glued:
             return True
-        following = words[number + 1]
-        is_head = following.meaning.kind in ("noun", "vague", "lacking")
-        if not (following.is_glued and is_head):
+        if following.meaning.kind not in ("noun", "vague", "lacking"):
             return True
     return False
 
@@ -142,12 +142,12 @@ def known_words(words: Sequence[PhraseWord]) -> KnownWords:
     errands" need not run.
     """
     kinds = {word.meaning.kind for word in words}
-    if not kinds.isdisjoint(("vague", "lacking")) and not kinds.isdisjoint(("or", "time")):
+    if kinds & {"vague", "lacking"} and kinds & {"or", "time"}:
         return KnownWords([], is_vague=True)
 
     meaningful: list[PhraseWord] = []
     is_vague = False
-    for number, word in enumerate(words):
+    for word, following in zip_longest(words, words[1:]):
         if word.meaning.kind not in ("vague", "lacking"):
             if word.is_glued and meaningful:
                 compound = _compound(meaningful.pop(), word)
@@ -159,7 +159,7 @@ def known_words(words: Sequence[PhraseWord]) -> KnownWords:
 
         is_vague = True
         is_unknown = word.meaning == UNKNOWN
-        if is_unknown and number + 1 < len(words) and _describes(word.text[0], words[number + 1]):
+        if is_unknown and following and _describes(word.text[0], following):
             continue
         _drop_described(meaningful, word)
         if is_unknown:
