@@ -80,16 +80,13 @@ def _countable(nouns: Sequence[Noun]) -> tuple[Noun, ...]:
 
 def draw_noun(thing: Thing, rng: Random, countable: bool = False) -> Noun:
     """Draw a word for a thing."""
-    nouns = _nouns_for(thing, countable)
+    usual, unusual, general = _nouns_for(thing, countable)
     draw = rng.random()
-    has_others = bool(nouns.unusual or nouns.general)
-    if draw < USUAL_SHARE or not has_others:
-        first = (nouns.usual or nouns.unusual or nouns.general)[0]
-        return first
-    is_unusual = draw < USUAL_SHARE + OTHER_SHARE or not nouns.general
-    if nouns.unusual and is_unusual:
-        return rng.choice(nouns.unusual)
-    return rng.choice(nouns.general)
+    if draw < USUAL_SHARE or not (unusual or general):
+        return (usual or unusual or general)[0]
+    if draw < USUAL_SHARE + OTHER_SHARE:
+        return rng.choice(unusual or general)
+    return rng.choice(general or unusual)
 
 
 def draw_phrase(figure: Figure, rng: Random, detail: float = 0.0, mood: str = "") -> NounPhrase:
