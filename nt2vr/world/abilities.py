@@ -62,10 +62,8 @@ def verbs_with(names: Names, verbs: Names) -> Names:
 
 def verbs_of_place(preposition: str, subject_names: Names, names: Names) -> Names:
     """Return what subjects may do that are, say, "on" some things."""
-    verbs = taking(_PLACED.get(preposition, ()), names)
-    if subject_names:
-        return frozenset(verb for verb in verbs if subject_names & actions()[verb].subjects)
-    return verbs
+    verbs = _PLACED.get(preposition, ())
+    return frozenset(verb for verb in verbs if may_do_to(verb, subject_names, names))
 
 
 def may_do_to(verb: str, subject_names: Names, names: Names) -> bool:
