@@ -26,13 +26,14 @@ class _Violation:
 
     def reason(self, unwanted: PartClaim) -> str:
         claim = next(reading for reading in unwanted.readings if reading.holds(self.scene))
-        if claim.places and not claim.subjects:
-            return f"is {places()[self.scene.place].phrases[0]}"
-        if claim.night is not None and not claim.subjects:
-            return "is at night" if claim.night else "is by day"
         if len(claim.subjects) == 1:
             return self._of_subject(unwanted, claim.subjects[0])
-        return f"shows {self.words.with_article}"
+        if claim.subjects:
+            return f"shows {self.words.with_article}"
+        if claim.places:
+            place = places()[self.scene.place]
+            return f"is {place.phrases[0]}"
+        return "is at night" if claim.night else "is by day"
 
     def _of_subject(self, unwanted: PartClaim, subject: SubjectClaim) -> str:
         if unwanted.subjects or not subject.names:
@@ -62,7 +63,7 @@ class _Violation:
         for figure in visible_in(self.scene):
             if subject.fits(figure, self.scene.figures):
                 texts.setdefault(figure.thing, self._figure(figure, looks))
-        return listed(*texts.values()) if texts else self.words.part
+        return listed(*texts.values()) or self.words.part
 
     def _figure(self, figure: Figure, looks: str) -> str:
         noun = self._general_noun(figure) or figure.kind.noun
