@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -82,15 +83,15 @@ class Suggestions:
     def __init__(self, scenes: Sequence[Scene]) -> None:
         self._scenes = scenes
         self._table = SceneTable(scenes)
-        self._names = list(things())
-        # Whether a scene has a thing as a figure: (T, N).
-        self._is_in = np.zeros((len(self._names), len(scenes)), bool)
+        # What each scene has, in the order of all things.
+        self._things_in: list[list[str]] = []
         # Figures by what they are, and by what they do.
         self._figures_of = defaultdict[str, list[_FigurePosition]](list)
+        names = list(things())
         for row, scene in enumerate(scenes):
+            present = [figure.thing for figure in scene.figures]
+            self._things_in.append(sorted(present, key=names.index))
             for number, figure in enumerate(scene.figures):
-                thing_row = self._names.index(figure.thing)
-                self._is_in[thing_row, row] = True
                 position = _FigurePosition(row, number)
                 for name in {figure.thing, *main_verbs(figure)}:
                     self._figures_of[name].append(position)
@@ -182,19 +183,18 @@ class Suggestions:
 
     def _companions(self, scenes: SceneMask, besides: str = "") -> list[str]:
         """Name the things that are most often in some scenes; without scenes, in all of them."""
-        is_in = self._is_in[:, scenes] if scenes.any() else self._is_in
-        counts = is_in.sum(axis=1)  # (T,)
-        # Of things that are in as many scenes, the one that comes first.
-        most_often_first = np.lexsort((is_in.argmax(axis=1), -counts))
+        rows = np.flatnonzero(scenes).tolist() or range(len(scenes))
+        # Of things that are in as many scenes, the one that is in the first scene comes first.
+        counts = Counter[str]()
+        for row in rows:
+            counts.update(self._things_in[row])
+
         nouns = named(tokens_of(besides), "noun")
         companions: list[str] = []
-        for row in most_often_first.tolist():
-            name = self._names[row]
-            if len(companions) == MOST_COMPANIONS or not counts[row]:
-                break
+        for name, _ in counts.most_common():
             if name not in nouns:
                 companions.append(things()[name].noun.with_article())
-        return companions
+        return companions[:MOST_COMPANIONS]
 
     # What is wanted
 
@@ -244,11 +244,9 @@ class Suggestions:
             for text in texts_about(figure):
                 counts[similarity, text] += 1
 
-        def merit(description: tuple[int, str]) -> tuple[int, int]:
-            similarity, _ = description
-            return similarity, counts[description]
-
-        best_first = sorted(counts, key=merit, reverse=True)
+        # Of descriptions that are as similar, the most frequent comes first.
+        frequent_first = [description for description, _ in counts.most_common()]
+        best_first = sorted(frequent_first, key=itemgetter(0), reverse=True)
         return list(dict.fromkeys(text for _, text in best_first))
 
     def _candidates(self, wanted: _WantedNames) -> list[_FigurePosition]:
