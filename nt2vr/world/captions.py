@@ -19,6 +19,7 @@ from nt2vr.world.wording import (
     draw_action,
     draw_object,
     draw_phrase,
+    join_in_turn,
     name_doer,
     persons,
 )
@@ -147,7 +148,7 @@ class _Writer:
     def __init__(self, scene: Scene, rng: Random) -> None:
         self.scene = scene
         self.rng = rng
-        self.is_full = rng.random() < FULL_SHARE
+        self.is_full = self.happens(FULL_SHARE)
         self.pieces: list[str] = []
         self.subjects: list[SubjectClaim] = []
         self.orders: list[ActOrder] = []
@@ -160,7 +161,12 @@ class _Writer:
         self.written: list[Figure] = []
 
     def says(self, share: float = DETAIL) -> bool:
-        return self.is_full or self.rng.random() < share
+        """Draw whether something is mentioned that captions of the complete scene always mention."""
+        return self.is_full or self.happens(share)
+
+    def happens(self, share: float) -> bool:
+        """Draw whether this is one of a share of cases."""
+        return self.rng.random() < share
 
     @property
     def detail(self) -> float:
@@ -186,7 +192,7 @@ class _Writer:
             self.pieces.append("")
 
         twins = [actor for actor in further if _do_the_same(figure, actor)]
-        if twins and self.rng.random() < TOGETHER_SHARE:
+        if twins and self.happens(TOGETHER_SHARE):
             twin = twins[0]
             further.remove(twin)
             self._write_together(figure, twin)
@@ -228,13 +234,13 @@ class _Writer:
         """Name a figure, perhaps by its mood and by what it does."""
         mood = clause.mood
         adjective = ""
-        if mood and self.rng.random() < ADJECTIVE_SHARE:
+        if mood and self.happens(ADJECTIVE_SHARE):
             adjective, _ = self.rng.choice(mood.kind.doers)
             clause.mood = None
         phrase = draw_phrase(clause.figure, self.rng, self.detail, mood=adjective)
 
         doers = clause.doers
-        if doers and self.rng.random() < DOER_SHARE:
+        if doers and self.happens(DOER_SHARE):
             word, needed = self.rng.choice(doers)
             phrase = name_doer(
                 clause.figure,
@@ -256,12 +262,13 @@ class _Writer:
         action = clause.worn
         if action is None:
             has_thing = len(clause.main) == 1 and clause.main[0].thing
-            if not has_thing or self.rng.random() >= WITH_SHARE:
+            if not has_thing or not self.happens(WITH_SHARE):
                 return
             action = clause.main.pop()
 
         words, act = draw_object(action, self.rng)
-        thing = SaidThing(len(self.pieces), words, self.claim_act(act))
+        position = self.claim_act(act)
+        thing = SaidThing(len(self.pieces), words, position)
         self.with_things.append(thing)
         template = self.rng.choice(WORN) if clause.worn else "with {}"
         self.pieces.append(template.format(words))
@@ -280,11 +287,12 @@ class _Writer:
             return
 
         first_action = clause.main[0]
+        said_action = _SaidAction(first_action, acts[0])
+        self.clauses.append(said_action)
         if len(verbs) == 2:
-            self._write_sequence(verbs[0], verbs[1], acts)
+            self._write_sequence(verbs, acts)
         else:
             self._write_verb(verbs[0], first_action, acts[0])
-        self.clauses.append(_SaidAction(first_action, acts[0]))
 
     def _has_named_target_of(self, figure: Figure) -> bool:
         """Return whether another figure was named to which this one does something."""
@@ -296,33 +304,38 @@ class _Writer:
     def _write_verb(self, verb: Verb, action: Action, act: ActPosition) -> None:
         """Write a verb, perhaps with the half of the clip in which the action is done."""
         part = action.part
-        if part and self.rng.random() < PART_SHARE:
+        if part and self.happens(PART_SHARE):
             subject, number = act
             self.subjects[subject] = self.subjects[subject].with_part(number, part)
             self.pieces += [verb.text, self.rng.choice(PARTS[part])]
         else:
-            self.verbs.append(SaidVerb(len(self.pieces), verb, act))
-            self.pieces.append(verb.text)
+            self._write_deniable(verb, act)
 
-    def _write_sequence(self, first: Verb, second: Verb, acts: Sequence[ActPosition]) -> None:
+    def _write_deniable(self, verb: Verb, act: ActPosition) -> None:
+        """Write a verb that can be denied."""
+        said_verb = SaidVerb(len(self.pieces), verb, act)
+        self.verbs.append(said_verb)
+        self.pieces.append(verb.text)
+
+    def _write_sequence(self, verbs: Sequence[Verb], acts: Sequence[ActPosition]) -> None:
         """Write two verbs, one after the other."""
+        first, second = verbs
         first_act, second_act = acts
-        self.orders.append(ActOrder(first_act, second_act))
-        match self.rng.choice(SEQUENCES):
-            case "before":
-                self.pieces += [first.text, "before", second.doing]
-            case "after":
-                self.pieces += [second.text, "after", first.doing]
-            case joint:
-                second = replace(second, form=_without_helper(second.form))
-                start = len(self.pieces)
-                self.verbs.append(SaidVerb(start, first, first_act))
-                self.verbs.append(SaidVerb(start + 2, second, second_act))
-                self.pieces += [first.text, joint, second.text]
+        order = ActOrder(first_act, second_act)
+        self.orders.append(order)
+        joint = self.rng.choice(SEQUENCES)
+        if joint in ("before", "after"):
+            self.pieces += join_in_turn(first, second, joint)
+            return
+
+        self._write_deniable(first, first_act)
+        self.pieces.append(joint)
+        second = replace(second, form=_without_helper(second.form))
+        self._write_deniable(second, second_act)
 
     def _write_together(self, first: Figure, second: Figure) -> None:
         """Write that two do the same: "a man and a woman are dancing", "two people are dancing"."""
-        if self.rng.random() < TWO_PEOPLE_SHARE:
+        if self.happens(TWO_PEOPLE_SHARE):
             text = "two people"
             subjects = [SubjectClaim(persons(), least=2, most=2)]
         else:
@@ -333,7 +346,8 @@ class _Writer:
         (action,) = main_actions(first)
         words, act = draw_action(action, self.scene.figures, self.rng)
         first_act = (len(self.subjects), 0)
-        self.clauses.append(_SaidAction(action, first_act))
+        said_action = _SaidAction(action, first_act)
+        self.clauses.append(said_action)
         for subject in subjects:
             self.subjects.append(replace(subject, acts=(act,)))
         form = self.rng.choice(FORMS)
@@ -387,7 +401,7 @@ class _Writer:
             return words
 
         is_night = self.scene.night
-        if is_night or self.rng.random() < DETAIL:
+        if is_night or self.happens(DETAIL):
             times = NIGHT if is_night else DAY
             words.append(self.rng.choice(times))
             self.night = is_night
@@ -403,10 +417,10 @@ class _Writer:
             orders=tuple(self.orders),
         )
         pieces = self.pieces + setting
-        if not self.clauses and self.rng.random() < THERE_SHARE:
+        if not self.clauses and self.happens(THERE_SHARE):
             verb = is_or_are(self.subjects[0].least > 1)
             pieces[0] = f"there {verb} {pieces[0]}"
-        if setting and self.rng.random() < FIRST_SHARE:
+        if setting and self.happens(FIRST_SHARE):
             first, *later = self.pieces
             first = f"{' '.join(setting)}, {first}"
             pieces = [first, *later, ""]

@@ -213,15 +213,19 @@ def conjugate(phrase: str, form: str, plural: bool = False) -> str:
 
 def in_turn(subject: str, first: str, second: str, joint: str) -> str:
     """Say that somebody does one thing, then another, joined by one of SEQUENCES."""
-    first_verb = Verb(first, "{s}")
-    second_verb = Verb(second, "{s}")
-    if joint == "before":
-        return f"{subject} {first_verb.text} before {second_verb.doing}"
-    if joint == "after":
-        return f"{subject} {second_verb.text} after {first_verb.doing}"
+    predicate = join_in_turn(Verb(first, "{s}"), Verb(second, "{s}"), joint)
+    text = " ".join((subject, *predicate))
     # a woman sings, then dances
-    space = "" if joint.startswith(",") else " "
-    return f"{subject} {first_verb.text}{space}{joint} {second_verb.text}"
+    return text.replace(" ,", ",")
+
+
+def join_in_turn(first: Verb, second: Verb, joint: str) -> list[str]:
+    """Return the words for one verb and then another, joined by one of SEQUENCES."""
+    if joint == "before":
+        return [first.text, joint, second.doing]
+    if joint == "after":
+        return [second.text, joint, first.doing]
+    return [first.text, joint, second.text]
 
 
 def draw_object(action: Action, rng: Random) -> tuple[str, Act]:
@@ -275,10 +279,11 @@ def persons() -> frozenset[str]:
 
 def name_doer(figure: Figure, verb: str, word: str, needed: str, adjective: str) -> NounPhrase:
     """Name a person by what it does and the object it needs: "a drummer", by the drum."""
-    subject = SubjectClaim(persons(), (Act.of(verb, needed),))
-    plural = f"{word}s"
-    if figure.count == 1:
-        text = Noun(word, plural).with_article(adjective)
-        return NounPhrase(text, subject)
-    text = f"{NUMBERS[figure.count]} {adjective} {plural}"
-    return _several(text, replace(subject, least=figure.count, most=figure.count))
+    act = Act.of(verb, needed)
+    subject = SubjectClaim(persons(), (act,))
+    noun = Noun(word, plural=f"{word}s")
+    count = figure.count
+    if count == 1:
+        return NounPhrase(noun.with_article(adjective), subject)
+    text = f"{NUMBERS[count]} {adjective} {noun.plural}"
+    return _several(text, replace(subject, least=count, most=count))
