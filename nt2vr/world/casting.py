@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from itertools import accumulate
 from random import Random
 from typing import NamedTuple
@@ -191,15 +191,14 @@ def with_object(
 def draw_actor(number: int, cast: Sequence[str], place: str, rng: Random) -> Figure:
     """Draw what a figure of a cast does, feels and wears."""
     name = cast[number]
-    colour = draw_colour(name, rng)
-    figure = _with_main_actions(
-        Figure(name, colour), number=number, cast=cast, place=place, rng=rng
-    )
+    figure = Figure(name, draw_colour(name, rng))
+    draw_action = partial(sample_action, number=number, cast=cast, place=place, rng=rng)
+    figure = _with_main_actions(figure, draw_action, place=place, rng=rng)
     if not figure.actions:
         return figure
 
     if _choices(place, name, "mood").kinds and rng.random() < MOOD_SHARE:
-        mood = sample_action("mood", number=number, cast=cast, place=place, rng=rng)
+        mood = draw_action("mood")
         if mood:
             figure = figure.also(mood)
     wear = actions()[WEAR]
@@ -210,10 +209,10 @@ def draw_actor(number: int, cast: Sequence[str], place: str, rng: Random) -> Fig
 
 
 def _with_main_actions(
-    figure: Figure, number: int, cast: Sequence[str], place: str, rng: Random
+    figure: Figure, draw_action: partial[Action | None], place: str, rng: Random
 ) -> Figure:
     """Draw what a figure does and when; it may do nothing."""
-    first = sample_action("main", number=number, cast=cast, place=place, rng=rng)
+    first = draw_action("main")
     if first is None:
         return figure
 
@@ -229,9 +228,7 @@ def _with_main_actions(
             start = rng.randrange(4) / 4
             first = replace(first, start=start, end=start + 0.25)
         case "then":
-            second = sample_action(
-                "main", number=number, cast=cast, place=place, rng=rng, but=first.verb
-            )
+            second = draw_action("main", but=first.verb)
             if second:
                 first = replace(first, end=0.5)
                 return replace(figure, actions=(first, replace(second, start=0.5)))
@@ -247,16 +244,18 @@ def sample_scene(rng: Random, place: Place | None = None) -> Scene:
     cast = _draw_cast(place.name, rng)
     figures = []
     for number in range(len(cast)):
-        figures.append(draw_actor(number, cast, place=place.name, rng=rng))
+        figure = draw_actor(number, cast, place=place.name, rng=rng)
+        figures.append(figure)
     if len(cast) > 1 and rng.random() < TOGETHER_SHARE:
         figures[1] = _like(figures[0], figures[1], place)
+
     for name in _draw_props(place.name, is_night=is_night, cast=cast, rng=rng):
-        figures.append(Figure(name, draw_colour(name, rng)))
-    figures = list(_varied(figures, rng))
+        prop = Figure(name, draw_colour(name, rng))
+        figures.append(prop)
     return Scene(
         place=place.name,
         night=is_night,
-        figures=tuple(figures),
+        figures=tuple(_varied(figures, rng)),
         seed=rng.getrandbits(32),
     )
 
@@ -274,14 +273,12 @@ def _draw_cast(place: str, rng: Random) -> list[str]:
 
 def _draw_actor_name(cast: Cast, rng: Random) -> str:
     draw = rng.random()
-    has_others = bool(cast.animals or cast.movers)
-    if draw < PERSON_SHARE or not has_others:
+    if draw < PERSON_SHARE or not (cast.animals or cast.movers):
         is_plain = "man" in cast.persons and rng.random() < PLAIN_SHARE
         return rng.choice(PLAIN if is_plain else cast.persons)
-    is_animal = draw < PERSON_SHARE + ANIMAL_SHARE or not cast.movers
-    if cast.animals and is_animal:
-        return _choose(cast.animals, rng)
-    return _choose(cast.movers, rng)
+    if draw < PERSON_SHARE + ANIMAL_SHARE:
+        return _choose(cast.animals or cast.movers, rng)
+    return _choose(cast.movers or cast.animals, rng)
 
 
 def _draw_props(place: str, is_night: bool, cast: Sequence[str], rng: Random) -> list[str]:
@@ -294,8 +291,8 @@ def _draw_props(place: str, is_night: bool, cast: Sequence[str], rng: Random) ->
         drawn[0] = rng.choice(anywhere())
 
     props = [name for name in dict.fromkeys(drawn) if name not in cast]
-    num_in_sky = sum(things()[name].role == "sky" for name in props)
-    if num_in_sky > 1:
+    roles = [things()[name].role for name in props]
+    if roles.count("sky") > 1:
         props.pop()
     return props
 
