@@ -75,6 +75,14 @@ def tokens_of(text: str) -> Words:
     return tuple(token for token in _WORD.findall(text.lower()) if token not in _DROPPED)
 
 
+def runs_of(words: Words, most: int) -> Iterator[Words]:
+    """Yield all words that follow one another, up to so many."""
+    for start in range(len(words)):
+        last = min(start + most, len(words))
+        for end in range(start + 1, last + 1):
+            yield words[start:end]
+
+
 def gaps_in(text: str) -> list[str]:
     """Return what stands before each token: words that are no tokens, commas, spaces.
 

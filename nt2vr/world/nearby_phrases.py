@@ -6,7 +6,7 @@ from functools import cache
 
 from nt2vr.negation.parse.inflect import inflect_phrase
 from nt2vr.world.lexicon import lexicon, longest
-from nt2vr.world.meaning import MeaningKind, Words, tokens_of
+from nt2vr.world.meaning import MeaningKind, Words, runs_of, tokens_of
 from nt2vr.world.part_words import PartWords
 from nt2vr.world.scenes import Figure, main_actions
 from nt2vr.world.things import Names, all_nouns, places, things
@@ -99,12 +99,10 @@ def main_verbs(figure: Figure) -> set[str]:
 def named(words: Words, kind: MeaningKind) -> Names:
     """Return the names that a text has for one kind of meaning."""
     names: set[str] = set()
-    for start in range(len(words)):
-        last = min(start + longest(), len(words))
-        for end in range(start + 1, last + 1):
-            meaning = lexicon().get(words[start:end])
-            if meaning and meaning.kind == kind:
-                names |= meaning.names
+    for run in runs_of(words, longest()):
+        meaning = lexicon().get(run)
+        if meaning and meaning.kind == kind:
+            names |= meaning.names
     return frozenset(names)
 
 
