@@ -1,7 +1,7 @@
 """What things can be and do, by their names: the actions that suit subjects, objects and places."""
 
 from nt2vr.world.claims import Act, SubjectClaim
-from nt2vr.world.things import ACTING, Names, actions, things
+from nt2vr.world.things import ACTING, Names, actions, roles_of, things
 from nt2vr.world.wording import persons
 
 _GAMES = frozenset({"throw", "catch", "bounce", "kick", "play ball", "game"})
@@ -81,11 +81,11 @@ def is_stopping(subject: SubjectClaim) -> bool:
 
 
 def are_actors(names: Names) -> bool:
-    return any(things()[name].role in ACTING for name in names)
+    return not ACTING.isdisjoint(roles_of(names))
 
 
 def has_clothes(names: Names) -> bool:
-    return any(things()[name].role == "worn" for name in names)
+    return "worn" in roles_of(names)
 
 
 def is_mood(verbs: Names) -> bool:

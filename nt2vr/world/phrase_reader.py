@@ -26,7 +26,7 @@ from nt2vr.world.claims import MANY, Act, Claim, SubjectClaim
 from nt2vr.world.lexicon import lexicon
 from nt2vr.world.meaning import Meaning, MeaningKind
 from nt2vr.world.small_words import PARTS, TOGETHER
-from nt2vr.world.things import Names, actions, things
+from nt2vr.world.things import Names, actions, roles_of
 from nt2vr.world.wording import meanings, persons
 from nt2vr.world.words import PhraseWord
 
@@ -96,8 +96,7 @@ class PhraseReader:
 
     def finish(self) -> Claim | None:
         """Return what was read; None if words are left over."""
-        if self._adjectives.colour:
-            self._use_colour_for_clothes()
+        self._use_colour_for_clothes()
         self._end_predicate()
         if self._is_alternative or self._adjectives != ANYBODY:
             return None
@@ -300,7 +299,7 @@ class PhraseReader:
         """Return whether some things are where the last subject is."""
         if self._preposition not in _UNCERTAIN_PLACES:
             return False
-        roles = {things()[name].role for name in names}
+        roles = roles_of(names)
         # on the phone
         is_on_thing_in_hand = self._preposition == "on" and roles == {"hand"}
         return roles != {"sky"} and not is_on_thing_in_hand
@@ -362,15 +361,16 @@ class PhraseReader:
 
     def _act_at_place(self, meaning: Meaning, adjectives: SubjectClaim) -> Act | None:
         """Return what the last subject does on or in a thing; None if it is not drawn so."""
-        is_plain = replace(adjectives, colour="", looks=frozenset()) == ANYBODY
-        if not is_plain or meaning.least != 1:
+        only_coloured = SubjectClaim(colour=adjectives.colour, looks=adjectives.looks)
+        if adjectives != only_coloured or meaning.least != 1:
             return None
         if self._preposition == "under" and meaning.names != meanings()["umbrella"]:
             return None
         verbs = verbs_of_place(self._preposition, self._draft.subject.names, meaning.names)
         if not verbs:
             return None
-        objects = meaning.names & frozenset().union(*(actions()[verb].objects for verb in verbs))
+        possible = frozenset().union(*(actions()[verb].objects for verb in verbs))
+        objects = meaning.names & possible
         return Act(verbs, objects, adjectives.colour, looks=adjectives.looks)
 
     def _read_object(self, meaning: Meaning, adjectives: SubjectClaim) -> bool:

@@ -29,6 +29,7 @@ from nt2vr.world.things import (
     Place,
     actions,
     places,
+    roles_of,
     things,
 )
 
@@ -294,6 +295,6 @@ def _kinds_of(act: Act) -> list[ActionKind]:
     """Return the kinds of actions that an act may be; a man "with a hat" wears it."""
     verbs = act.verbs
     if not verbs:
-        roles = {things()[name].role for name in act.objects}
-        verbs = frozenset((WEAR if roles <= {"worn"} else "hold",))
+        is_of_clothes = roles_of(act.objects) <= {"worn"}
+        verbs = frozenset((WEAR if is_of_clothes else "hold",))
     return [actions()[verb] for verb in sorted(verbs)]
