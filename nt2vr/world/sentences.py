@@ -121,9 +121,9 @@ class SceneDenials:
     def _not(self, row: int, rng: Random) -> SceneDenial:
         nothing = SceneCaption("", Claim())
         if rng.random() < ACTION_SHARE:
-            actions = self._absent_actions(row, Claim(), rng)
+            actions = self._absent_actions(row, nothing.claim, rng)
             return deny("not", slot="no action", wanted=nothing, denied=actions, rng=rng)
-        nouns = self._absent_things(row, Claim(), rng)
+        nouns = self._absent_things(row, nothing.claim, rng)
         return deny("not", slot="no thing", wanted=nothing, denied=nouns, rng=rng)
 
     def _typed(self, row: int, rng: Random) -> SceneDenial:
@@ -178,8 +178,10 @@ class SceneDenials:
         main = main_actions(figure)
         if not main or draw < CAPTION_SHARE + BARE_SHARE:
             return SceneCaption(phrase.text, phrase.claim)
-        words, act = draw_action(rng.choice(main), scene.figures, rng)
-        verb = conjugate(words, rng.choice(FORMS), phrase.plural)
+        action = rng.choice(main)
+        words, act = draw_action(action, scene.figures, rng)
+        form = rng.choice(FORMS)
+        verb = conjugate(words, form, phrase.plural)
         return SceneCaption(f"{phrase.text} {verb}", phrase.claim_of(act))
 
     def _composed(self, row: int, rng: Random) -> SceneDenial:
@@ -190,10 +192,11 @@ class SceneDenials:
         figure = rng.choice(actors)
         action = rng.choice(main_actions(figure))
         words, act = draw_action(action, scene.figures, rng)
+        wanted = Done(words, act)
         phrase = draw_phrase(figure, rng, DETAIL)
         claim = phrase.claim_of(act)
         (unwanted,) = self._absent_actions(row, claim, rng, role=figure.kind.role)
-        return compose(phrase, wanted=Done(words, act), unwanted=unwanted, rng=rng)
+        return compose(phrase, wanted=wanted, unwanted=unwanted, rng=rng)
 
     def _except(self, row: int, rng: Random) -> SceneDenial:
         """Draw "any K but N" for a kind that the scene shows and a member that it does not."""
@@ -215,7 +218,8 @@ class SceneDenials:
     def _place(self, row: int, rng: Random) -> SceneDenial:
         """Draw "A but not there", or, outdoors, "A but not at night"."""
         scene = self._scenes[row]
-        phrase = draw_phrase(rng.choice(scene.actors), rng)
+        actor = rng.choice(scene.actors)
+        phrase = draw_phrase(actor, rng)
         wanted = SceneCaption(phrase.text, phrase.claim)
         is_outdoors = not places()[scene.place].indoors
         if is_outdoors and rng.random() < TIME_SHARE:
@@ -223,7 +227,8 @@ class SceneDenials:
 
         place = self._other_place(row, wanted.claim, rng)
         phrases = places()[place].phrases
-        return deny_setting("place", wanted, phrases, denied=Claim.at(place), rng=rng)
+        denied = Claim.at(place)
+        return deny_setting("place", wanted, phrases, denied=denied, rng=rng)
 
     def _other_place(self, row: int, claim: Claim, rng: Random) -> str:
         """Draw another place, if possible one where a claim holds in some scene."""

@@ -180,10 +180,12 @@ def claims_of_other(kind: str, query: Query, wanted: Sequence[Claim | None]) -> 
     other_names = subject.names - present
     if not other_names:
         return [PartClaim(None)]
-    subjects = [SubjectClaim(other_names)]
+    unwanted_subjects = [SubjectClaim(other_names)]
     if present and not _wants_several(query, subject.names):
-        subjects.append(SubjectClaim(present, least=len(wanted_names) + 1, total=True))
-    return [PartClaim(replace(claim, subjects=(unwanted,))) for unwanted in subjects]
+        one_more = len(wanted_names) + 1
+        too_many = SubjectClaim(present, least=one_more, total=True)
+        unwanted_subjects.append(too_many)
+    return [PartClaim(replace(claim, subjects=(unwanted,))) for unwanted in unwanted_subjects]
 
 
 def _wants_several(query: Query, names: Names) -> bool:
