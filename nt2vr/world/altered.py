@@ -73,13 +73,12 @@ def _reversed(figure: Figure) -> Figure:
 
 
 def _subjects(scene: Scene) -> Iterator[Scene]:
-    place = places()[scene.place]
     present = names_in(scene)
     for figure in scene.actors:
         for name, thing in things().items():
             if name in present or not _alike(name, figure.thing):
                 continue
-            if all(action.kind.may(thing, place) for action in figure.actions):
+            if all(action.kind.may(thing, scene.location) for action in figure.actions):
                 yield _with_thing(scene, figure, name)
 
 
@@ -89,10 +88,9 @@ def _with_thing(scene: Scene, figure: Figure, thing: str) -> Scene:
 
 
 def _places(scene: Scene) -> Iterator[Scene]:
-    place = places()[scene.place]
-    for new_place in places().values():
-        if new_place.indoors == place.indoors and new_place != place:
-            yield replace(scene, place=new_place.name)
+    for place in places().values():
+        if place.indoors == scene.location.indoors and place != scene.location:
+            yield replace(scene, place=place.name)
 
 
 def _props_replaced(scene: Scene) -> Iterator[Scene]:
@@ -118,8 +116,9 @@ def _verbs_swapped(scene: Scene) -> Iterator[Scene]:
         if action.verb == second_action.verb:
             continue
         if action.start == second_action.start and action.end == second_action.end:
-            swapped = scene.swapped(first, first.redone(action, second_action))
-            yield swapped.swapped(second, second.redone(second_action, action))
+            new_first = first.redone(action, second_action)
+            new_second = second.redone(second_action, action)
+            yield scene.swapped(first, new_first).swapped(second, new_second)
 
 
 _CHANGES: Mapping[str, Callable[[Scene], Iterator[Scene]]] = {
@@ -137,7 +136,7 @@ def _further_props(scene: Scene) -> list[str]:
     """Return things that may be at the place and are not seen."""
     present = names_in(scene)
     possible = []
-    for name in places()[scene.place].may_have:
+    for name in scene.location.may_have:
         if name not in present and things()[name].role not in ACTING:
             possible.append(name)
     return possible

@@ -9,7 +9,7 @@ from nt2vr.negation.parse.inflect import is_or_are
 from nt2vr.world.claims import Act, ActOrder, ActPosition, Claim, SubjectClaim
 from nt2vr.world.scenes import Action, Figure, Scene, main_actions
 from nt2vr.world.small_words import DAY, NIGHT, PARTS
-from nt2vr.world.things import Layer, Names, places
+from nt2vr.world.things import Layer, Names
 from nt2vr.world.wording import (
     FORMS,
     SEQUENCES,
@@ -345,9 +345,7 @@ class _Writer:
 
         (action,) = main_actions(first)
         words, act = draw_action(action, self.scene.figures, self.rng)
-        first_act = (len(self.subjects), 0)
-        said_action = _SaidAction(action, first_act)
-        self.clauses.append(said_action)
+        self.clauses.append(_SaidAction(action, act=(len(self.subjects), 0)))
         for subject in subjects:
             self.subjects.append(replace(subject, acts=(act,)))
         form = self.rng.choice(FORMS)
@@ -392,7 +390,7 @@ class _Writer:
 
     def _draw_setting(self) -> list[str]:
         """Draw words for place and time of day, perhaps none, and claim them."""
-        place = places()[self.scene.place]
+        place = self.scene.location
         words: list[str] = []
         if self.says(PLACE_SHARE):
             words.append(self.rng.choice(place.phrases))

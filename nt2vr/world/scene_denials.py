@@ -13,7 +13,7 @@ from nt2vr.world.captions import SceneCaption
 from nt2vr.world.claims import Act, Claim
 from nt2vr.world.scenes import Scene
 from nt2vr.world.small_words import DAY, NIGHT
-from nt2vr.world.things import Noun, places, read_table
+from nt2vr.world.things import Noun, read_table
 from nt2vr.world.wording import FORMS, NounPhrase, conjugate, meanings
 
 SceneDenialKind = Literal[
@@ -164,7 +164,7 @@ def except_member(kind: Noun, member: Noun, rng: Random) -> SceneDenial:
 
 def deny_time(scene: Scene, wanted: SceneCaption, rng: Random) -> SceneDenial:
     """Deny the time of day of a figure, of the place or of nothing."""
-    place = places()[scene.place]
+    place = scene.location
     _, _, bare_place = place.phrases[0].partition(" ")
     at_place = SceneCaption(bare_place, Claim.at(place.name))
     wanted = rng.choice((wanted, at_place, SceneCaption("", Claim())))

@@ -221,7 +221,7 @@ class SceneDenials:
         actor = rng.choice(scene.actors)
         phrase = draw_phrase(actor, rng)
         wanted = SceneCaption(phrase.text, phrase.claim)
-        is_outdoors = not places()[scene.place].indoors
+        is_outdoors = not scene.location.indoors
         if is_outdoors and rng.random() < TIME_SHARE:
             return deny_time(scene, wanted, rng)
 

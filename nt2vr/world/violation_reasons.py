@@ -7,7 +7,7 @@ from nt2vr.world.claims import SubjectClaim, visible_in
 from nt2vr.world.part_claims import PartClaim
 from nt2vr.world.part_words import PartWords, number_word
 from nt2vr.world.scenes import Figure, Scene
-from nt2vr.world.things import Noun, places, things
+from nt2vr.world.things import Noun, things
 
 PEOPLE = frozenset({"man", "woman", "boy", "girl"})
 
@@ -31,7 +31,7 @@ class _Violation:
         if claim.subjects:
             return f"shows {self.words.with_article}"
         if claim.places:
-            place = places()[self.scene.place]
+            place = self.scene.location
             return f"is {place.phrases[0]}"
         return "is at night" if claim.night else "is by day"
 
@@ -54,15 +54,16 @@ class _Violation:
         if subject.names:
             return f"shows {self._figures(subject)}"
         mood = next(filter(None, map(self.words.mood, acts)), "")
-        return f"is {mood}" if mood else f"shows {self.words.part}"
+        if mood:
+            return f"is {mood}"
+        return f"shows {self.words.part}"
 
     def _figures(self, subject: SubjectClaim) -> str:
         """Name what fits, as it is: "a dog", "two dogs", "a red car"."""
         looks = f"{subject.size} {subject.colour}".strip()
         texts: dict[str, str] = {}
-        for figure in visible_in(self.scene):
-            if subject.fits(figure, self.scene.figures):
-                texts.setdefault(figure.thing, self._figure(figure, looks))
+        for figure in subject.fitting(visible_in(self.scene), self.scene.figures):
+            texts.setdefault(figure.thing, self._figure(figure, looks))
         return listed(*texts.values()) or self.words.part
 
     def _figure(self, figure: Figure, looks: str) -> str:
