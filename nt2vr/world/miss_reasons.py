@@ -59,15 +59,15 @@ class _Comparison:
     def _of_subject(self, subject: SubjectClaim) -> Iterator[str]:
         """Yield what is missing of somebody or something: itself, its looks, its acts, its number."""
         all_figures = self.scene.figures
-        named = SubjectClaim(subject.names).fitting(visible_in(self.scene), all_figures)
-        if subject.names and not named:
+        candidates = SubjectClaim(subject.names).fitting(visible_in(self.scene), all_figures)
+        if subject.names and not candidates:
             yield f"no {self.words.noun(subject)}"
             yield from self._acts_of_nobody(subject)
             return
 
-        with_looks = replace(subject, acts=()).fitting(named, all_figures)
+        with_looks = replace(subject, acts=()).fitting(candidates, all_figures)
         if not with_looks:
-            yield self._other_looks(subject, named)
+            yield self._other_looks(subject, candidates)
             return
         doer = self.words.noun_word(subject.names)
         if doer is not None and doer.meaning.act is not None:

@@ -9,7 +9,7 @@ from nt2vr.world.lexicon import lexicon, longest
 from nt2vr.world.meaning import MeaningKind, Words, runs_of, tokens_of
 from nt2vr.world.part_words import PartWords
 from nt2vr.world.scenes import Figure, main_actions
-from nt2vr.world.things import Names, all_nouns, places, things
+from nt2vr.world.things import Names, Noun, all_nouns, places, things
 from nt2vr.world.words import PhraseWord
 
 # A word for so many things says little: "an animal".
@@ -42,10 +42,11 @@ def of_same_kind(wanted: str) -> Iterator[str]:
         if not names or len(names) >= TOO_MANY_THINGS:
             continue
         kinds = frozenset.intersection(*(things()[name].kinds for name in names))
-        groups = [_members(kind) - names for kind in sorted(kinds)]
-        smallest = min(filter(None, groups), key=len, default=())
+        further_members = [_members(kind) - names for kind in sorted(kinds)]
+        smallest = min(filter(None, further_members), key=len, default=())
         for name in sorted(smallest):
-            yield things()[name].noun.with_article()
+            noun = things()[name].noun
+            yield noun.with_article()
 
 
 @cache
@@ -74,8 +75,10 @@ def actions_with(word: PhraseWord) -> Iterator[str]:
     if word.meaning.kind != "vague":
         return
     for words, meaning in lexicon().items():
-        is_doing = meaning.kind == "verb" and words[0].endswith("ing")
-        if is_doing and not meaning.takes_object and set(word.text) <= set(words[1:]):
+        if meaning.kind != "verb" or meaning.takes_object:
+            continue
+        doing, *rest = words
+        if doing.endswith("ing") and set(word.text) <= set(rest):
             yield " ".join(words)
 
 
@@ -89,7 +92,7 @@ def with_article(text: str) -> str:
     for noun in all_nouns():
         if noun.word == text:
             return noun.with_article()
-    return f"{'an' if text[0] in 'aeiou' else 'a'} {text}"
+    return Noun(text, plural="").with_article()
 
 
 def main_verbs(figure: Figure) -> set[str]:
@@ -118,5 +121,6 @@ def texts_about(figure: Figure) -> list[str]:
         if action.thing:
             thing = things()[action.thing].noun.with_article()
         phrase = action.kind.phrases[0].format(o=thing)
-        texts.append(f"{name} {inflect_phrase(phrase, 'VBG')}")
+        doing = inflect_phrase(phrase, "VBG")
+        texts.append(f"{name} {doing}")
     return texts or [name]

@@ -141,7 +141,7 @@ class Suggestions:
 
     def _masks(self, query: Query) -> _Masks | None:
         claims = read_query(query)
-        parts = (*claims.wanted, *claims.unwanted)
+        parts = claims.wanted + claims.unwanted
         if not parts or any(part.claim is None or part.claim.vague for part in parts):
             return None
 
@@ -225,33 +225,33 @@ class Suggestions:
         subjects = named(words, "noun")
         if len(subjects) >= TOO_MANY_THINGS:
             subjects = frozenset()
-        wanted_names = _WantedNames(subjects, named(words, "verb"), named(words, "place"))
+        verbs = named(words, "verb")
+        wanted_places = named(words, "place")
 
         claims = [read_asked(text.removeprefix("with ")) for text in unwanted]
         excluded = self._table.holding_any(filter(None, claims))
+        wanted_names = _WantedNames(subjects, verbs, wanted_places)
         return self._descriptions(~excluded, wanted_names)
 
     def _descriptions(self, allowed: SceneMask, wanted: _WantedNames) -> list[str]:
         """Describe allowed scenes with such a subject or action, the most similar first."""
         # By the similarity of the figure, and the text.
         counts = Counter[tuple[int, str]]()
-        for row, number in self._candidates(wanted):
-            if not allowed[row]:
-                continue
-            scene = self._scenes[row]
-            figure = scene.figures[number]
-            similarity = wanted.similarity(figure, scene.place)
-            for text in texts_about(figure):
-                counts[similarity, text] += 1
+        for figure, place in self._candidates(allowed, wanted):
+            similarity = wanted.similarity(figure, place)
+            counts.update((similarity, text) for text in texts_about(figure))
 
         # Of descriptions that are as similar, the most frequent comes first.
         frequent_first = [description for description, _ in counts.most_common()]
         best_first = sorted(frequent_first, key=itemgetter(0), reverse=True)
         return list(dict.fromkeys(text for _, text in best_first))
 
-    def _candidates(self, wanted: _WantedNames) -> list[_FigurePosition]:
-        """Return the figures that are, or do, what is wanted."""
-        candidates: set[_FigurePosition] = set()
-        for name in (*wanted.subjects, *wanted.verbs):
-            candidates.update(self._figures_of.get(name, ()))
-        return sorted(candidates)
+    def _candidates(self, allowed: SceneMask, wanted: _WantedNames) -> Iterator[tuple[Figure, str]]:
+        """Yield the figures of allowed scenes that are, or do, what is wanted, and their places."""
+        positions: set[_FigurePosition] = set()
+        for name in wanted.subjects | wanted.verbs:
+            positions.update(self._figures_of.get(name, ()))
+        for row, number in sorted(positions):
+            if allowed[row]:
+                scene = self._scenes[row]
+                yield scene.figures[number], scene.place
