@@ -217,19 +217,14 @@ class PhraseReader:
         if subject != SubjectClaim(subject.names, colour=subject.colour):
             return False
         verbs = taking(meaning.names, subject.names)
-        has_target = {actions()[verb].targets for verb in verbs}
-        if len(has_target) != 1:
+        act = _with_object(Act(verbs), subject.names, adjectives=subject)
+        if not verbs or act is None:
             return False
 
-        act = Act(verbs, colour=subject.colour)
-        if True in has_target:
-            act = replace(act, targets=subject.names)
-        else:
-            act = replace(act, objects=subject.names)
         self._draft.replace_subject(SubjectClaim(acts=(act,)))
         self._draft.relate_act()
         self._is_passive = True
-        return not (act.targets and act.colour)
+        return True
 
     # Nouns and pronouns
 
