@@ -121,20 +121,13 @@ class SubjectClaim:
                 yield frozenset((i,))
             return
 
-        if self.total:
-            groups: Iterable[Sequence[int]] = [fitting]
-        else:
-            groups = _groups(fitting)
-        for group in groups:
-            count = sum(visible[i].count for i in group)
-            if self.least <= count <= self.most:
-                yield frozenset(group)
-
-
-def _groups(numbers: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """Yield groups of up to three."""
-    for size in (1, 2, 3):
-        yield from combinations(numbers, size)
+        # A total is of all who fit, another number of up to three figures.
+        group_sizes = (len(fitting),) if self.total else (1, 2, 3)
+        for size in group_sizes:
+            for group in combinations(fitting, size):
+                count = sum(visible[i].count for i in group)
+                if self.least <= count <= self.most:
+                    yield frozenset(group)
 
 
 def _has_colour(thing: int | str | None, colour: str, wanted: "Act | SubjectClaim") -> bool:

@@ -334,9 +334,7 @@ def actions() -> dict[str, ActionKind]:
 
 
 def _listed(text: str) -> Names:
-    if text:
-        return frozenset(those(tuple(text.split(","))))
-    return frozenset()
+    return frozenset(those(tuple(text.split(","))))
 
 
 @cache
