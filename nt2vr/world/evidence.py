@@ -63,10 +63,12 @@ def _boxes_between(table: NDArray[np.int8], start: float, end: float) -> Boxes:
     """Return the boxes of a table from a fraction of the clip to another one."""
     first = round(start * len(table))
     last = round(end * len(table))
-    boxes = []
+    boxes: Boxes = []
     for step, row in enumerate(table):
-        is_visible = first <= step < last and row[0] >= 0
-        boxes.append(row.tolist() if is_visible else [])
+        if first <= step < last and row[0] >= 0:
+            boxes.append(row.tolist())
+        else:
+            boxes.append([])
     return boxes
 
 

@@ -76,16 +76,17 @@ def draw_claim(rng: Random) -> Claim:
     if rng.random() >= THING_SHARE:
         action = rng.choice(tuple(actions().values()))
         claim = Claim.of_act(Act.of(action.verb))
-        if action.targets:
-            target = showing(rng.choice(sorted(action.objects)))
-            return Claim((*target.subjects, *claim.subjects))
-        return claim
+        if not action.targets:
+            return claim
+        target_name = rng.choice(sorted(action.objects))
+        target = showing(target_name)
+        return Claim(target.subjects + claim.subjects)
 
     name = rng.choice(tuple(things()))
     uses = _uses_of(name)
     if uses and rng.random() < USED_SHARE:
-        act = Act.of(rng.choice(uses), name)
-        return Claim.of_act(act)
+        verb = rng.choice(uses)
+        return Claim.of_act(Act.of(verb, name))
     return showing(name)
 
 

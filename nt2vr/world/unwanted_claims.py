@@ -82,9 +82,8 @@ def _cue_before(query: Query, number: int) -> _CueText:
         return _CueText("", "")
     part_start = query.scopes[number].start
     before = [cue for cue in query.cues if cue.end <= part_start]
-    cue = max(before, default=query.cues[0])
-    query_start = query.text[: cue.end]
-    return _CueText(query_start[cue.start :], query_start)
+    start, end = max(before, default=query.cues[0])
+    return _CueText(query.text[start:end], query_start=query.text[:end])
 
 
 def _act_denied(subject: SubjectClaim, cue: _CueText, part: str) -> Act | None:
