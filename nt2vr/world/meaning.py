@@ -88,13 +88,14 @@ def gaps_in(text: str) -> list[str]:
 
     The first token stands alone, as after a comma.
     """
-    lower_text = text.lower()
+    text = text.lower()
     gaps: list[str] = []
     end = 0
-    for match in _WORD.finditer(lower_text):
+    for match in _WORD.finditer(text):
         if match[0] in _DROPPED:
             continue
-        gaps.append(text[end : match.start()].lower() if gaps else ",")
+        gap = text[end : match.start()]
+        gaps.append(gap if gaps else ",")
         end = match.end()
     return gaps
 

@@ -7,6 +7,7 @@ import pytest
 from nt2vr.negation.parse.query import Query
 from nt2vr.world.captions import describe
 from nt2vr.world.casting import sample_scene
+from nt2vr.world.meaning import gaps_in
 from nt2vr.world.reader import read_asked, read_claim
 from nt2vr.world.scenes import Action, Figure, Scene
 from nt2vr.world.verdicts import judge
@@ -113,6 +114,11 @@ def test_a_phrase_is_judged(phrase: str, holds: bool) -> None:
 )
 def test_unknown_and_ambiguous_words_have_no_claim(phrase: str) -> None:
     assert read_claim(phrase) is None
+
+
+def test_commas_are_seen_after_a_letter_whose_lower_case_is_longer() -> None:
+    assert len("İ".lower()) == 2
+    assert gaps_in("İ a dog, a cat") == [",", "\u0307 a ", ", a "]
 
 
 def test_of_captions_that_can_be_read_99_percent_are_true() -> None:
