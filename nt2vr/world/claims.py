@@ -279,7 +279,8 @@ class _NameIndex:
     def showing_any(self, names: Iterable[str]) -> SceneMask:
         """Mask of the scenes that show one of the names: (N,)."""
         masks = [self._masks[name] for name in names]
-        return np.any(masks, axis=0)
+        is_any_shown: SceneMask = np.any(masks, axis=0)
+        return is_any_shown
 
 
 class SceneTable:

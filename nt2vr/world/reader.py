@@ -73,7 +73,10 @@ def read_asked(phrase: str) -> Claim | None:
     subjects = []
     for subject in claim.subjects:
         has_number = subject.most != MANY or subject.total
-        subjects.append(subject if has_number else replace(subject, least=1))
+        if has_number:
+            subjects.append(subject)
+        else:
+            subjects.append(replace(subject, least=1))
     return replace(claim, subjects=tuple(subjects))
 
 

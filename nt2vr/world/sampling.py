@@ -240,11 +240,9 @@ def _names_able(acts: Sequence[Act]) -> Names:
 def _in_turns(figure: Figure, done: Sequence[Action]) -> Figure:
     """Let a figure do some actions one after the other, in place of its own of these layers."""
     verbs = {action.verb for action in done}
-    figure = replace(
-        figure,
-        enters=0.25 if ENTER in verbs else 0.0,
-        leaves=0.75 if LEAVE in verbs else 1.0,
-    )
+    enters = 0.25 if ENTER in verbs else 0.0
+    leaves = 0.75 if LEAVE in verbs else 1.0
+    figure = replace(figure, enters=enters, leaves=leaves)
     new_actions = [action for action in done if action.verb not in (ENTER, LEAVE)]
     if not new_actions:
         return replace(figure, actions=())
@@ -294,8 +292,8 @@ def _draw_action(
 
 def _kinds_of(act: Act) -> list[ActionKind]:
     """Return the kinds of actions that an act may be; a man "with a hat" wears it."""
-    verbs = act.verbs
-    if not verbs:
-        is_of_clothes = roles_of(act.objects) <= {"worn"}
-        verbs = frozenset((WEAR if is_of_clothes else "hold",))
-    return [actions()[verb] for verb in sorted(verbs)]
+    if act.verbs:
+        return [actions()[verb] for verb in sorted(act.verbs)]
+    if roles_of(act.objects) <= {"worn"}:
+        return [actions()[WEAR]]
+    return [actions()["hold"]]

@@ -239,7 +239,8 @@ class Suggestions:
         counts = Counter[tuple[int, str]]()
         for figure, place in self._candidates(allowed, wanted):
             similarity = wanted.similarity(figure, place)
-            counts.update((similarity, text) for text in texts_about(figure))
+            for text in texts_about(figure):
+                counts[similarity, text] += 1
 
         # Of descriptions that are as similar, the most frequent comes first.
         frequent_first = [description for description, _ in counts.most_common()]
