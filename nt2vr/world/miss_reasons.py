@@ -147,7 +147,7 @@ class _Comparison:
                 return f"no {word.typed}"
 
         phrases: list[str] = []
-        for place in claim.places:
+        for place in sorted(claim.places):
             phrases += places()[place].phrases
         texts = {word.text for word in typed}
         matching = [phrase for phrase in phrases if tokens_of(phrase) in texts]
