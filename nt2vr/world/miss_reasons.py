@@ -51,7 +51,8 @@ class _Comparison:
         if claim.places and self.scene.place not in claim.places:
             reasons.append(self._other_place(claim))
         if claim.night not in (None, self.scene.night):
-            reasons.append("not at night" if claim.night else "at night")
+            time = "not at night" if claim.night else "at night"
+            reasons.append(time)
         if not reasons and claim.orders:
             reasons.append("not in that order")
         return reasons
@@ -133,17 +134,18 @@ class _Comparison:
         most = subject.most if subject.total else MANY
         if not fitting or subject.least <= count <= most:
             return
-        is_too_few = count < subject.least
-        limit = number_word(subject.least if is_too_few else subject.most)
-        if is_too_few and subject.total and subject.most >= TOGETHER:
-            limit = f"at least {limit}"
+        limit = number_word(subject.most)
+        if count < subject.least:
+            limit = number_word(subject.least)
+            if subject.total and subject.most >= TOGETHER:
+                limit = f"at least {limit}"
         noun = self.words.counted_noun(subject, count)
         yield f"{number_word(count)} {noun}, not {limit}"
 
     def _other_place(self, claim: Claim) -> str:
         typed = self.words.of_kind("place")
         for word in typed:
-            if word.meaning.names >= claim.places and word.text[0] not in PREPOSITIONS:
+            if word.names >= claim.places and word.first not in PREPOSITIONS:
                 return f"no {word.typed}"
 
         phrases: list[str] = []

@@ -38,7 +38,7 @@ def shorter(wanted: str) -> Iterator[str]:
 def of_same_kind(wanted: str) -> Iterator[str]:
     """Yield things of the smallest kind that those of a phrase belong to."""
     for word in PartWords(wanted).of_kind("noun"):
-        names = word.meaning.names
+        names = word.names
         if not names or len(names) >= TOO_MANY_THINGS:
             continue
         kinds = frozenset.intersection(*(things()[name].kinds for name in names))
@@ -61,18 +61,18 @@ def _stands_alone(word: PhraseWord) -> bool:
 def _place_phrase(word: PhraseWord) -> str:
     """Write a place with its preposition, in the typed way if the world calls it so."""
     phrases: list[str] = []
-    for name in sorted(word.meaning.names):
+    for name in sorted(word.names):
         phrases += places()[name].phrases
     typed = [text for text in phrases if tokens_of(text) == word.text]
     # "outside" means many places.
-    if word.text[0] in _ANYWHERE:
+    if word.first in _ANYWHERE:
         typed.append(word.typed)
     return (typed or phrases)[0]
 
 
 def actions_with(word: PhraseWord) -> Iterator[str]:
     """Yield actions whose phrase has a word that alone means nothing: "moving to music"."""
-    if word.meaning.kind != "vague":
+    if word.kind != "vague":
         return
     for words, meaning in lexicon().items():
         if meaning.kind != "verb" or meaning.takes_object:

@@ -63,7 +63,7 @@ class PhraseReader:
 
     def read(self, word: PhraseWord) -> bool:
         """Read the next word; return whether it makes sense there."""
-        kind = word.meaning.kind
+        kind = word.kind
         # with a hat on and | a dog
         if _NEXT_PART.search(word.gap):
             self._preposition = ""
@@ -73,7 +73,7 @@ class PhraseReader:
 
         if kind in _AFTER_NOUN and self._adjectives.colour and not self._read_shirt(word.meaning):
             return False
-        if kind in _AFTER_PREDICATE or word.text[0] in _JOINTS:
+        if kind in _AFTER_PREDICATE or word.first in _JOINTS:
             self._end_predicate()
         if kind in _AFTER_OBJECT and self._object == "may":
             self._object = ""
@@ -84,15 +84,15 @@ class PhraseReader:
 
     def _remember(self, word: PhraseWord) -> None:
         """Note the word for the next one."""
-        kind = word.meaning.kind
+        kind = word.kind
         if kind == "adjective":
             self._is_moody = False
             return
         if kind in ("verb", "place", "night", "filler"):
-            self._is_moody = kind == "verb" and is_mood(word.meaning.names)
-            self._last_word = word.text[0]
+            self._is_moody = kind == "verb" and is_mood(word.names)
+            self._last_word = word.first
         may_be_preposition = kind == "filler" and len(word.text) == 1
-        self._preposition = word.text[0] if may_be_preposition else ""
+        self._preposition = word.first if may_be_preposition else ""
 
     def finish(self) -> Claim | None:
         """Return what was read; None if words are left over."""

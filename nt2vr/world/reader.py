@@ -45,12 +45,12 @@ def read_phrase(phrase: str) -> Claim | None:
     names: set[str] = set()
     for word in meaningful.words:
         # a rocket 🚀
-        is_repeated = word.text[0] in emojis() and word.meaning.names <= names
+        is_repeated = word.first in emojis() and word.names <= names
         if is_repeated:
             continue
         if not reader.read(word):
             return None
-        names |= word.meaning.names
+        names |= word.names
     return reader.finish()
 
 

@@ -32,12 +32,16 @@ _NOBODY = re.compile(r"\b(?:nobody|no one|noone|anyone|anybody)\b", re.IGNORECAS
 _OF_EVERYBODY = re.compile(r"\b(?:no|nobody|none|noone|anyone|anybody)\b", re.IGNORECASE)
 
 
+# Of the wanted parts; None for one that cannot be told.
+WantedClaims = Sequence[Claim | None]
+
+
 class _CueText(NamedTuple):
     text: str
     query_start: str  # the query to the end of the cue
 
 
-def read_unwanted(query: Query, number: int, wanted: Sequence[Claim | None]) -> PartClaim:
+def read_unwanted(query: Query, number: int, wanted: WantedClaims) -> PartClaim:
     """Parse one of the unwanted parts, given the claims of the wanted ones."""
     part = query.unwanted[number]
     # a dog, no people or other animals
@@ -57,9 +61,7 @@ def read_unwanted(query: Query, number: int, wanted: Sequence[Claim | None]) -> 
     return _of_subject(claim, part=part, cue=cue, wanted=wanted)
 
 
-def _of_subject(
-    claim: Claim, part: str, cue: _CueText, wanted: Sequence[Claim | None]
-) -> PartClaim:
+def _of_subject(claim: Claim, part: str, cue: _CueText, wanted: WantedClaims) -> PartClaim:
     """Read a part about one subject as the cue before it denies it: of everybody, or of one."""
     (subject,) = claim.subjects
     if _is_action(subject) and _NOBODY.search(cue.text):
@@ -105,9 +107,7 @@ def _act_denied(subject: SubjectClaim, cue: _CueText, part: str) -> Act | None:
     return None
 
 
-def _denied_of_wanted(
-    claim: Claim, act: Act, cue: _CueText, wanted: Sequence[Claim | None]
-) -> PartClaim:
+def _denied_of_wanted(claim: Claim, act: Act, cue: _CueText, wanted: WantedClaims) -> PartClaim:
     """Read a denied act as one of those who are wanted, if these are known."""
     acting = _actors_wanted(wanted)
     # Whose action it is cannot be told.
@@ -131,7 +131,7 @@ def _denied_of_wanted(
     )
 
 
-def _actors_wanted(wanted: Sequence[Claim | None]) -> list[SubjectClaim] | None:
+def _actors_wanted(wanted: WantedClaims) -> list[SubjectClaim] | None:
     """Return those who are wanted and may act; None if a wanted part is not known."""
     acting: list[SubjectClaim] = []
     actors = those(tuple(ACTING))
@@ -150,7 +150,7 @@ def _is_ambiguous(query: Query, number: int, claim: Claim) -> bool:
         return True
     if not any(_is_group_of_people(subject) for subject in claim.subjects):
         return False
-    return any(word.meaning.names & persons() for word in _wanted_words(query))
+    return any(word.names & persons() for word in _wanted_words(query))
 
 
 def _is_group_of_people(subject: SubjectClaim) -> bool:
@@ -164,7 +164,7 @@ def _wanted_words(query: Query) -> Iterator[PhraseWord]:
         yield from words_in(part)
 
 
-def claims_of_other(kind: str, query: Query, wanted: Sequence[Claim | None]) -> list[PartClaim]:
+def claims_of_other(kind: str, query: Query, wanted: WantedClaims) -> list[PartClaim]:
     """Claim what is of a kind but is not wanted, and a second one of what is wanted once.
 
     Both are unwanted in "a man and nobody else". The list is never empty.
@@ -189,10 +189,10 @@ def claims_of_other(kind: str, query: Query, wanted: Sequence[Claim | None]) -> 
 
 def _wants_several(query: Query, names: Names) -> bool:
     """Return whether a wanted noun for some things is in the plural."""
-    return any(word.meaning.plural and word.meaning.names & names for word in _wanted_words(query))
+    return any(word.meaning.plural and word.names & names for word in _wanted_words(query))
 
 
-def _names_wanted(wanted: Sequence[Claim | None], names: Names) -> Iterator[Names]:
+def _names_wanted(wanted: WantedClaims, names: Names) -> Iterator[Names]:
     """Yield those of some names by which each wanted subject or object of these is called."""
     for claim in filter(None, wanted):
         for subject in claim.subjects:
@@ -204,14 +204,15 @@ def _names_wanted(wanted: Sequence[Claim | None], names: Names) -> Iterator[Name
 def _quality_of_wanted(query: Query, quality: str) -> Claim | None:
     """Read "red" as "red car"; None if it fits none, or several, of the wanted things."""
     # a clown that isn't | funny
-    if all(word.meaning.kind == "filler" for word in words_in(quality)):
+    if all(word.kind == "filler" for word in words_in(quality)):
         return None
 
     claims: dict[str, Claim] = {}
     for word in _wanted_words(query):
-        if word.meaning.kind != "noun":
+        if word.kind != "noun":
             continue
         noun = word.typed
+        # If both orders are understood, the second one counts.
         for text in (f"{noun} {quality}", f"{quality} {noun}"):
             claim = read_as_meant(text)
             if claim and not claim.vague:

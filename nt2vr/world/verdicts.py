@@ -201,7 +201,6 @@ def unknown_words(query: Query) -> list[UnknownWord]:
 
 
 def _is_unknown(word: PhraseWord) -> bool:
-    first = word.text[0]
-    if word.meaning != UNKNOWN or not first.isalpha():
+    if word.meaning != UNKNOWN or not word.first.isalpha():
         return False
-    return first not in listed("function_words", "stop_words")
+    return word.first not in listed("function_words", "stop_words")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from nt2vr.negation.parse.inflect import inflect, inflect_phrase, verb_of
 from nt2vr.negation.parse.wordlists import listed
 from nt2vr.world.lexicon import lexicon, longest, verbs
-from nt2vr.world.meaning import Meaning, Words, adjective, gaps_in, tokens_of
+from nt2vr.world.meaning import Meaning, MeaningKind, Words, adjective, gaps_in, tokens_of
 from nt2vr.world.things import Names, actions, all_nouns
 from nt2vr.world.word_tables import emojis
 from nt2vr.world.wording import meanings, persons
@@ -33,6 +33,19 @@ class PhraseWord(NamedTuple):
     gap: str = ","  # between it and the word before
 
     @property
+    def kind(self) -> MeaningKind:
+        return self.meaning.kind
+
+    @property
+    def names(self) -> Names:
+        return self.meaning.names
+
+    @property
+    def first(self) -> str:
+        """The first of the words."""
+        return self.text[0]
+
+    @property
     def typed(self) -> str:
         """The words, separated by spaces."""
         return " ".join(self.text)
@@ -44,7 +57,7 @@ class PhraseWord(NamedTuple):
         if verb.endswith("ing"):
             return self.typed
         base = verb_of(verb)
-        names = self.meaning.names & actions().keys()
+        names = self.names & actions().keys()
         if names and not base:
             phrase = actions()[min(names)].phrases[0]
             return inflect_phrase(phrase.format(o="").strip(), "VBG")
@@ -53,7 +66,7 @@ class PhraseWord(NamedTuple):
     @property
     def is_glued(self) -> bool:
         """Whether it follows another word without an article or a comma between."""
-        return not self.gap.strip(" -") and self.text[0] not in emojis()
+        return not self.gap.strip(" -") and self.first not in emojis()
 
 
 @lru_cache(MAX_PHRASES)
@@ -118,11 +131,11 @@ def _is_colour(tokens: Words, after: int) -> bool:
 def has_lacking(words: Sequence[PhraseWord]) -> bool:
     """Return whether words name what the world lacks, and do not describe what follows."""
     for word, following in zip_longest(words, words[1:]):
-        if word.meaning.kind != "lacking":
+        if word.kind != "lacking":
             continue
         if following is None or not following.is_glued:
             return True
-        if following.meaning.kind not in ("noun", "vague", "lacking"):
+        if following.kind not in ("noun", "vague", "lacking"):
             return True
     return False
 
@@ -141,14 +154,14 @@ def known_words(words: Sequence[PhraseWord]) -> KnownWords:
     read after others, nor what they may belong to: a "horse trailer" is no horse, and who "runs
     errands" need not run.
     """
-    kinds = {word.meaning.kind for word in words}
+    kinds = {word.kind for word in words}
     if kinds & {"vague", "lacking"} and kinds & {"or", "time"}:
         return KnownWords([], is_vague=True)
 
     meaningful: list[PhraseWord] = []
     is_vague = False
     for word, following in zip_longest(words, words[1:]):
-        if word.meaning.kind not in ("vague", "lacking"):
+        if word.kind not in ("vague", "lacking"):
             if word.is_glued and meaningful:
                 compound = _compound(meaningful.pop(), word)
                 meaningful += compound.words
@@ -159,7 +172,7 @@ def known_words(words: Sequence[PhraseWord]) -> KnownWords:
 
         is_vague = True
         is_unknown = word.meaning == UNKNOWN
-        if is_unknown and following and _describes(word.text[0], following):
+        if is_unknown and following and _describes(word.first, following):
             continue
         _drop_described(meaningful, word)
         if is_unknown:
@@ -171,18 +184,18 @@ def _drop_described(words: list[PhraseWord], word: PhraseWord) -> None:
     """Drop the last words that may belong to a word which is left out."""
     if words and word.is_glued:
         before = words[-1]
-        if before.meaning.kind == "noun" and _may_be_head(word.text[0], before):
+        if before.kind == "noun" and _may_be_head(word.first, before):
             words.pop()
-    while words and words[-1].meaning.kind in ("verb", "adjective", "filler"):
+    while words and words[-1].kind in ("verb", "adjective", "filler"):
         words.pop()
 
 
 def _describes(word: str, following: PhraseWord) -> bool:
     """Return whether an unknown word may be an adjective of the next one."""
-    if not following.is_glued or following.meaning.kind not in ("noun", "adjective", "place"):
+    if not following.is_glued or following.kind not in ("noun", "adjective", "place"):
         return False
-    is_form = word.endswith(("ing", "s")) and not word.endswith(("ous", "less"))
-    return not is_form and word not in listed("function_words", "stop_words")
+    is_inflected = word.endswith(("ing", "s")) and not word.endswith(("ous", "less"))
+    return not is_inflected and word not in listed("function_words", "stop_words")
 
 
 def _may_be_head(word: str, before: PhraseWord) -> bool:
@@ -190,7 +203,7 @@ def _may_be_head(word: str, before: PhraseWord) -> bool:
     # a dog | fetching
     if word.endswith("ing"):
         has_article = before.gap.split()[-1:] in (["a"], ["the"])
-        if has_article or before.meaning.names <= persons():
+        if has_article or before.names <= persons():
             return False
     return word not in listed("function_words", "stop_words")
 
@@ -201,7 +214,7 @@ def _compound(first: PhraseWord, second: PhraseWord) -> KnownWords:
     "A woman dancer" is both, and so is "an elephant herd"; "a baseball bat" is no more than a bat,
     if it is one.
     """
-    match first.meaning.kind, second.meaning.kind:
+    match first.kind, second.kind:
         case "noun", "noun":
             return _compound_of_nouns(first, second)
         # a dog park
@@ -212,7 +225,7 @@ def _compound(first: PhraseWord, second: PhraseWord) -> KnownWords:
             return _with_second(first, second)
         # a city street
         case "place", "place" if _is_bare_place(first) and _is_bare_place(second):
-            names = first.meaning.names | second.meaning.names
+            names = first.names | second.names
             street = second.meaning._replace(names=names)
             return KnownWords([PhraseWord(street, second.text, first.gap)], is_vague=True)
         # a movie star
@@ -223,7 +236,7 @@ def _compound(first: PhraseWord, second: PhraseWord) -> KnownWords:
 
 def _is_bare_place(word: PhraseWord) -> bool:
     """Return whether a word for a place is its name alone: not "in the park" or "outdoors"."""
-    return word.text[0] not in _NO_NAMES
+    return word.first not in _NO_NAMES
 
 
 def _compound_of_nouns(first: PhraseWord, second: PhraseWord) -> KnownWords:
