@@ -137,7 +137,7 @@ class _Clause:
     @property
     def doers(self) -> list[tuple[str, str]]:
         """Words for a person who does one thing, each with the object it needs."""
-        if self.figure.kind.role == "person" and len(self.main) == 1:
+        if self.figure.is_person and len(self.main) == 1:
             return self.main[0].doers
         return []
 
@@ -385,8 +385,8 @@ class _Writer:
             thing = SaidBackground(len(self.pieces), phrase, subject=len(self.subjects))
             self.behind.append(thing)
         self.subjects.append(phrase.subject)
-        text = template.format(phrase.text, is_=is_or_are(phrase.plural))
-        self.pieces.append(text)
+        verb = is_or_are(phrase.plural)
+        self.pieces.append(template.format(phrase.text, is_=verb))
 
     def _draw_setting(self) -> list[str]:
         """Draw words for place and time of day, perhaps none, and claim them."""
@@ -440,7 +440,7 @@ def _without_helper(form: str) -> str:
 def _do_the_same(first: Figure, second: Figure) -> bool:
     """Return whether two are single persons that do the same one thing, to no other figure."""
     for figure in (first, second):
-        if figure.kind.role != "person" or figure.count > 1:
+        if not figure.is_person or figure.count > 1:
             return False
     done = main_actions(first)
     if len(done) != 1 or done[0].target is not None:

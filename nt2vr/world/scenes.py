@@ -103,6 +103,10 @@ class Figure:
         return things()[self.thing]
 
     @property
+    def is_person(self) -> bool:
+        return self.kind.role == "person"
+
+    @property
     def is_actor(self) -> bool:
         """Whether it is a person, an animal, a vehicle, or a thing that moves."""
         return self.kind.role in ACTING or bool(self.actions)

@@ -325,12 +325,11 @@ def _draw_topics(scene: Scene, actor: Figure, rng: Random) -> tuple[_Topic, ...]
 
 
 def _as_subject(phrase: NounPhrase, actor: Figure) -> Subject:
-    is_person = actor.kind.role == "person"
     return Subject(
         text=phrase.text,
         pronoun="",
         is_plural=phrase.plural,
-        is_human=is_person,
+        is_human=actor.is_person,
     )
 
 
@@ -354,7 +353,7 @@ def _claim_of_action(phrase: NounPhrase, act: Act) -> Claim:
 def _named(scene: Scene, rng: Random) -> Iterator[Noun]:
     """Draw a word for each thing of a scene that is no person."""
     for figure in visible_in(scene):
-        if figure.kind.role != "person":
+        if not figure.is_person:
             yield draw_noun(figure.kind, rng)
 
 
