@@ -142,7 +142,8 @@ def draw_colour(name: str, rng: Random) -> str:
     thing = things()[name]
     if not thing.tint:
         return ""
-    return rng.choice(FUR if "mammal" in thing.kinds else COLOURS)
+    colours = FUR if "mammal" in thing.kinds else COLOURS
+    return rng.choice(colours)
 
 
 def sample_action(
@@ -204,7 +205,8 @@ def draw_actor(number: int, cast: Sequence[str], place: str, rng: Random) -> Fig
     wear = actions()[WEAR]
     if name in wear.subjects and rng.random() < WEAR_SHARE:
         worn = rng.choice(sorted(wear.objects))
-        figure = figure.also(Action(WEAR, worn, colour=draw_colour(worn, rng)))
+        colour = draw_colour(worn, rng)
+        figure = figure.also(Action(WEAR, worn, colour=colour))
     return figure
 
 
@@ -275,7 +277,8 @@ def _draw_actor_name(cast: Cast, rng: Random) -> str:
     draw = rng.random()
     if draw < PERSON_SHARE or not (cast.animals or cast.movers):
         is_plain = "man" in cast.persons and rng.random() < PLAIN_SHARE
-        return rng.choice(PLAIN if is_plain else cast.persons)
+        names = PLAIN if is_plain else cast.persons
+        return rng.choice(names)
     if draw < PERSON_SHARE + ANIMAL_SHARE:
         return _choose(cast.animals or cast.movers, rng)
     return _choose(cast.movers or cast.animals, rng)
@@ -285,8 +288,9 @@ def _draw_props(place: str, is_night: bool, cast: Sequence[str], rng: Random) ->
     """Draw the names of further things."""
     possible = props_at(place, is_night)
     (num_props,) = rng.choices((0, 1, 2), NUM_PROPS_WEIGHTS)
-    num_props = min(num_props, MOST_FIGURES - len(cast), len(possible))
-    drawn = [_choose(possible, rng) for _ in range(num_props)]
+    num_free = MOST_FIGURES - len(cast)
+    num_drawn = min(num_props, num_free, len(possible))
+    drawn = [_choose(possible, rng) for _ in range(num_drawn)]
     if drawn and rng.random() < ANYWHERE_SHARE:
         drawn[0] = rng.choice(anywhere())
 
