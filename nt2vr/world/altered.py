@@ -73,12 +73,13 @@ def _reversed(figure: Figure) -> Figure:
 
 
 def _subjects(scene: Scene) -> Iterator[Scene]:
+    place = scene.location
     present = names_in(scene)
     for figure in scene.actors:
         for name, thing in things().items():
             if name in present or not _alike(name, figure.thing):
                 continue
-            if all(action.kind.may(thing, scene.location) for action in figure.actions):
+            if all(action.kind.may(thing, place) for action in figure.actions):
                 yield _with_thing(scene, figure, name)
 
 
@@ -173,6 +174,7 @@ def _only_actions(scene: Scene) -> Iterator[tuple[Figure, Action]]:
     """Yield the figures that do one thing only, and not to another figure, with what they do."""
     for figure in scene.figures:
         main = main_actions(figure)
+        # Entering and leaving are not among its actions.
         if len(main) == 1 and main[0].target is None and main[0] in figure.actions:
             yield figure, main[0]
 

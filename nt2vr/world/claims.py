@@ -17,6 +17,8 @@ from nt2vr.world.things import Names, actions, places, things
 
 # "dogs" are two to MANY dogs.
 MANY = 99
+# Numbers of the visible figures that are taken for a subject.
+FigureChoice = frozenset[int]
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ class SubjectClaim:
 
     def choices(
         self, visible: Sequence[Figure], figures: Sequence[Figure]
-    ) -> Iterator[frozenset[int]]:
+    ) -> Iterator[FigureChoice]:
         """Yield the sets of visible figures, by number, that match the description and its number."""
         fitting = [i for i, figure in enumerate(visible) if self.fits(figure, figures)]
         if self.least == 1 and not self.total:
@@ -192,7 +194,7 @@ class Claim:
             return False
 
         visible = visible_in(scene)
-        choices: list[list[frozenset[int]]] = []
+        choices: list[list[FigureChoice]] = []
         for subject in self.subjects:
             subject_choices = list(subject.choices(visible, scene.figures))
             if not subject_choices:
@@ -204,7 +206,7 @@ class Claim:
         subject, number = position
         return self.subjects[subject].acts[number]
 
-    def _has_orders(self, chosen: Sequence[frozenset[int]], figures: Sequence[Figure]) -> bool:
+    def _has_orders(self, chosen: Sequence[FigureChoice], figures: Sequence[Figure]) -> bool:
         """Return whether the chosen figures act in all the claimed orders."""
         for order in self.orders:
             first_actions = self._actions_of(order.first, chosen, figures)
@@ -215,7 +217,7 @@ class Claim:
         return True
 
     def _actions_of(
-        self, position: ActPosition, chosen: Sequence[frozenset[int]], figures: Sequence[Figure]
+        self, position: ActPosition, chosen: Sequence[FigureChoice], figures: Sequence[Figure]
     ) -> list[Action]:
         """Return the actions of the chosen figures that match an act."""
         subject, _ = position
@@ -227,7 +229,7 @@ class Claim:
         return fitting
 
 
-def _distinct(choices: Sequence[list[frozenset[int]]]) -> Iterator[tuple[frozenset[int], ...]]:
+def _distinct(choices: Sequence[list[FigureChoice]]) -> Iterator[tuple[FigureChoice, ...]]:
     """Yield one choice per subject, such that no figure is chosen twice."""
     if not choices:
         yield ()

@@ -89,7 +89,7 @@ class Suggestions:
         self._figures_of = defaultdict[str, list[_FigurePosition]](list)
         names = list(things())
         for row, scene in enumerate(scenes):
-            present = [figure.thing for figure in scene.figures]
+            present = {figure.thing for figure in scene.figures}
             self._things_in.append(sorted(present, key=names.index))
             for number, figure in enumerate(scene.figures):
                 position = _FigurePosition(row, number)

@@ -41,8 +41,9 @@ class Noun:
         words = f"{adjectives} {self.word}".lstrip()
         if self.number != "one" or words == "Earth":
             return words
-        vowel = words.startswith(VOWEL_SOUNDS) and not words.startswith(SAID_WITH_YOU)
-        return f"{'an' if vowel else 'a'} {words}"
+        has_vowel = words.startswith(VOWEL_SOUNDS) and not words.startswith(SAID_WITH_YOU)
+        article = "an" if has_vowel else "a"
+        return f"{article} {words}"
 
 
 @dataclass(frozen=True)

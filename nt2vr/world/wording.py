@@ -116,14 +116,10 @@ def draw_phrase(figure: Figure, rng: Random, detail: float = 0.0, mood: str = ""
         return _group_phrase(
             figure, noun=noun, subject=subject, adjectives=adjectives, shirt=shirt, rng=rng
         )
-    is_plural = noun.number == "many"
     text = noun.with_article(" ".join(adjectives)) + shirt
-    return NounPhrase(
-        text=text,
-        subject=subject,
-        plural=is_plural,
-        pronoun="they" if is_plural else thing.pronoun,
-    )
+    if noun.number == "many":
+        return _several(text, subject)
+    return NounPhrase(text, subject, pronoun=thing.pronoun)
 
 
 def _draw_shirt(colour: str, rng: Random) -> str:
@@ -147,6 +143,7 @@ def _group_phrase(
     else:
         adjectives = [NUMBERS[figure.count], *adjectives]
         subject = replace(subject, least=figure.count, most=figure.count)
+    # Several do not wear "a red shirt".
     if " a" in shirt:
         shirt = f" in {figure.colour} shirts"
     text = " ".join((*adjectives, noun.plural)) + shirt
