@@ -202,7 +202,7 @@ def _may_be_head(word: str, before: PhraseWord) -> bool:
     """Return whether a noun may describe an unknown word: "horse | racing"."""
     # a dog | fetching
     if word.endswith("ing"):
-        has_article = before.gap.split()[-1:] in (["a"], ["the"])
+        has_article = before.gap.split()[-1:] in (["a"], ["an"], ["the"])
         if has_article or before.names <= persons():
             return False
     return word not in listed("function_words", "stop_words")

@@ -148,6 +148,12 @@ def test_clips_are_judged() -> None:
     assert judge(Query("", ("birds of prey",), ()), owls) == "right"
 
 
+@pytest.mark.parametrize("subject", ["a cat", "an elephant", "the owl"])
+def test_who_does_something_unknown_must_be_there(subject: str) -> None:
+    scene = Scene("forest", False, (MAN,))
+    assert judge(Query("", (f"a man and {subject} fetching",), ()), scene) == "miss"
+
+
 @pytest.mark.parametrize("unwanted", ["people", "dogs", "animals", "a dog"])
 def test_no_dogs_excludes_a_single_one(unwanted: str) -> None:
     figure = Figure("man", "red") if unwanted == "people" else Figure("dog", "brown")
