@@ -99,7 +99,7 @@ def main_verbs(figure: Figure) -> set[str]:
     return {action.verb for action in main_actions(figure)}
 
 
-def named(words: Words, kind: MeaningKind) -> Names:
+def names_of_kind(words: Words, kind: MeaningKind) -> Names:
     """Return the names that a text has for one kind of meaning."""
     names: set[str] = set()
     for run in runs_of(words, longest()):

@@ -16,7 +16,7 @@ from nt2vr.world.nearby_phrases import (
     TOO_MANY_THINGS,
     actions_with,
     main_verbs,
-    named,
+    names_of_kind,
     of_same_kind,
     shorter,
     texts_about,
@@ -189,7 +189,7 @@ class Suggestions:
         for row in rows:
             counts.update(self._things_in[row])
 
-        nouns = named(tokens_of(besides), "noun")
+        nouns = names_of_kind(tokens_of(besides), "noun")
         companions: list[str] = []
         for name, _ in counts.most_common():
             if name not in nouns:
@@ -222,11 +222,11 @@ class Suggestions:
     def _similar_texts(self, wanted: str, unwanted: Sequence[str]) -> list[str]:
         """Describe scenes with the same subject or action, and nothing unwanted."""
         words = tokens_of(wanted)
-        subjects = named(words, "noun")
+        subjects = names_of_kind(words, "noun")
         if len(subjects) >= TOO_MANY_THINGS:
             subjects = frozenset()
-        verbs = named(words, "verb")
-        wanted_places = named(words, "place")
+        verbs = names_of_kind(words, "verb")
+        wanted_places = names_of_kind(words, "place")
 
         claims = [read_asked(text.removeprefix("with ")) for text in unwanted]
         excluded = self._table.holding_any(filter(None, claims))
