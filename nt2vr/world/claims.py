@@ -105,7 +105,7 @@ class SubjectClaim:
             return False
         if not _has_colour(figure.thing, figure.colour, self):
             return False
-        if self.size and figure.size != self.size:
+        if self.size not in ("", figure.size):
             return False
         return all(act.is_done_by(figure, figures) for act in self.acts)
 
@@ -190,7 +190,7 @@ class Claim:
         """Return whether a scene shows all that is claimed; it may show more."""
         if self.places and scene.place not in self.places:
             return False
-        if self.night is not None and scene.night != self.night:
+        if self.night not in (None, scene.night):
             return False
 
         visible = visible_in(scene)

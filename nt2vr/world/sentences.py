@@ -284,7 +284,7 @@ class SceneDenials:
         if len(rows) < 2:
             return
         for _ in range(NEAR_TRIES):
-            drawn_row = int(rows[rng.randrange(len(rows))])
+            drawn_row = int(rng.choice(rows))
             if drawn_row != row:
                 yield self._scenes[drawn_row]
 

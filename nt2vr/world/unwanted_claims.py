@@ -146,8 +146,10 @@ def _actors_wanted(wanted: WantedClaims) -> list[SubjectClaim] | None:
 
 def _is_ambiguous(query: Query, number: int, claim: Claim) -> bool:
     """Return whether "no guests" are some of those who are wanted, or nobody is "on it"."""
-    if number < len(query.scopes) and _ON_IT.match(query.text, query.scopes[number].end):
-        return True
+    if number < len(query.scopes):
+        part_end = query.scopes[number].end
+        if _ON_IT.match(query.text, part_end):
+            return True
     if not any(_is_group_of_people(subject) for subject in claim.subjects):
         return False
     return any(word.names & persons() for word in _wanted_words(query))

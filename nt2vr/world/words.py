@@ -61,7 +61,8 @@ class PhraseWord(NamedTuple):
         if names and not base:
             phrase = actions()[min(names)].phrases[0]
             return inflect_phrase(phrase.format(o="").strip(), "VBG")
-        return " ".join([inflect(base or verb, "VBG"), *rest])
+        doing = inflect(base or verb, "VBG")
+        return " ".join((doing, *rest))
 
     @property
     def is_glued(self) -> bool:
