@@ -18,6 +18,8 @@ DAY = ("during the day", "in daylight")
 PARTS = {"start": ("at the beginning", "at the start"), "end": ("at the end", "at the end")}
 # "A crowd" is many, and unlike "dogs" never one.
 TOGETHER = MANY - 1
+# Words with one meaning.
+WordGroup = tuple[Iterable[str], Meaning]
 _COUNTED = {1: "one", **NUMBERS, 4: "four", 5: "five"}
 
 
@@ -27,7 +29,7 @@ def small_words() -> Iterator[Entry]:
             yield word, meaning
 
 
-def _small_word_groups() -> Iterator[tuple[Iterable[str], Meaning]]:
+def _small_word_groups() -> Iterator[WordGroup]:
     yield from _listed()
     for size, words in SIZES.items():
         yield words, adjective(size=size)
@@ -47,18 +49,19 @@ def _small_word_groups() -> Iterator[tuple[Iterable[str], Meaning]]:
     yield ("she",), Meaning("pronoun", female)
 
 
-def _listed() -> Iterator[tuple[list[str], Meaning]]:
+def _listed() -> Iterator[WordGroup]:
     """Yield the words of the table, of which numbers without a limit are for groups."""
     for row in read_table("small_words"):
         words = row["words"].split("|")
         if row["kind"] == "number":
+            least = int(row["least"])
             most = int(row["most"] or TOGETHER)
-            yield words, adjective(least=int(row["least"]), most=most)
+            yield words, adjective(least=least, most=most)
         else:
             yield words, Meaning(cast(MeaningKind, row["kind"]), value=row["value"])
 
 
-def _totals() -> Iterator[tuple[list[str], Meaning]]:
+def _totals() -> Iterator[WordGroup]:
     """Yield numbers of all there are; "one dog" says no more than "a dog"."""
     yield ["one", "1"], adjective(least=1, most=MANY, total=False)
     for number, name in _COUNTED.items():
