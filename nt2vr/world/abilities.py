@@ -1,7 +1,7 @@
 """What things can be and do, by their names: the actions that suit subjects, objects and places."""
 
 from nt2vr.world.claims import Act, SubjectClaim
-from nt2vr.world.things import ACTING, Names, actions, things
+from nt2vr.world.things import ACTING, Names, actions, roles_of, things
 from nt2vr.world.wording import persons
 
 _GAMES = frozenset({"throw", "catch", "bounce", "kick", "play ball", "game"})
@@ -62,10 +62,8 @@ def verbs_with(names: Names, verbs: Names) -> Names:
 
 def verbs_of_place(preposition: str, subject_names: Names, names: Names) -> Names:
     """Return what subjects may do that are, say, "on" some things."""
-    verbs = taking(_PLACED.get(preposition, ()), names)
-    if subject_names:
-        return frozenset(verb for verb in verbs if subject_names & actions()[verb].subjects)
-    return verbs
+    verbs = _PLACED.get(preposition, ())
+    return frozenset(verb for verb in verbs if may_do_to(verb, subject_names, names))
 
 
 def may_do_to(verb: str, subject_names: Names, names: Names) -> bool:
@@ -83,11 +81,11 @@ def is_stopping(subject: SubjectClaim) -> bool:
 
 
 def are_actors(names: Names) -> bool:
-    return any(things()[name].role in ACTING for name in names)
+    return not ACTING.isdisjoint(roles_of(names))
 
 
 def has_clothes(names: Names) -> bool:
-    return any(things()[name].role == "worn" for name in names)
+    return "worn" in roles_of(names)
 
 
 def is_mood(verbs: Names) -> bool:

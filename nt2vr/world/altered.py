@@ -30,9 +30,8 @@ def altered(scene: Scene, change: str, rng: Random) -> Iterator[Scene]:
 
 def _verbs(scene: Scene) -> Iterator[Scene]:
     done = scene.verbs
-    for figure in scene.figures:
-        action = _only_action(figure)
-        if action is None or action.object:
+    for figure, action in _only_actions(scene):
+        if action.object:
             continue
         for kind in actions_at(scene.place, figure.thing):
             if kind.layer == "main" and not kind.objects and kind.verb not in done:
@@ -47,8 +46,9 @@ def _with_verb(scene: Scene, figure: Figure, action: Action, verb: str) -> Scene
 
 def _motions(scene: Scene) -> Iterator[Scene]:
     done = scene.verbs
+    only_actions = dict(_only_actions(scene))
     for figure in scene.figures:
-        action = _only_action(figure)
+        action = only_actions.get(figure)
         if action is not None:
             for verb in other_motions(action, figure.thing, scene.place):
                 if verb not in done:
@@ -73,7 +73,7 @@ def _reversed(figure: Figure) -> Figure:
 
 
 def _subjects(scene: Scene) -> Iterator[Scene]:
-    place = places()[scene.place]
+    place = scene.location
     present = names_in(scene)
     for figure in scene.actors:
         for name, thing in things().items():
@@ -89,10 +89,9 @@ def _with_thing(scene: Scene, figure: Figure, thing: str) -> Scene:
 
 
 def _places(scene: Scene) -> Iterator[Scene]:
-    place = places()[scene.place]
-    for new_place in places().values():
-        if new_place.indoors == place.indoors and new_place != place:
-            yield replace(scene, place=new_place.name)
+    for place in places().values():
+        if place.indoors == scene.location.indoors and place != scene.location:
+            yield replace(scene, place=place.name)
 
 
 def _props_replaced(scene: Scene) -> Iterator[Scene]:
@@ -112,17 +111,15 @@ def _props_added(scene: Scene) -> Iterator[Scene]:
 
 
 def _verbs_swapped(scene: Scene) -> Iterator[Scene]:
-    for first, second in combinations(scene.figures, 2):
+    for (first, action), (second, second_action) in combinations(_only_actions(scene), 2):
         if first.count != second.count or not _alike(first.thing, second.thing):
             continue
-        action = _only_action(first)
-        second_action = _only_action(second)
-        if action is None or second_action is None or action.verb == second_action.verb:
+        if action.verb == second_action.verb:
             continue
         if action.start == second_action.start and action.end == second_action.end:
-            swapped = scene.swapped(first, first.redone(action, second_action))
-            swapped = swapped.swapped(second, second.redone(second_action, action))
-            yield swapped
+            new_first = first.redone(action, second_action)
+            new_second = second.redone(second_action, action)
+            yield scene.swapped(first, new_first).swapped(second, new_second)
 
 
 _CHANGES: Mapping[str, Callable[[Scene], Iterator[Scene]]] = {
@@ -140,7 +137,7 @@ def _further_props(scene: Scene) -> list[str]:
     """Return things that may be at the place and are not seen."""
     present = names_in(scene)
     possible = []
-    for name in places()[scene.place].may_have:
+    for name in scene.location.may_have:
         if name not in present and things()[name].role not in ACTING:
             possible.append(name)
     return possible
@@ -173,14 +170,13 @@ def _looks_alike_in_frames(first: ActionKind, second: ActionKind) -> bool:
     return first.sign == second.sign and first.shows == second.shows
 
 
-def _only_action(figure: Figure) -> Action | None:
-    """Return what a figure does if it is one thing, and not to another figure."""
-    main = main_actions(figure)
-    if len(main) != 1 or main[0].target is not None:
-        return None
-    if main[0] in figure.actions:
-        return main[0]
-    return None
+def _only_actions(scene: Scene) -> Iterator[tuple[Figure, Action]]:
+    """Yield the figures that do one thing only, and not to another figure, with what they do."""
+    for figure in scene.figures:
+        main = main_actions(figure)
+        # Entering and leaving are not among its actions.
+        if len(main) == 1 and main[0].target is None and main[0] in figure.actions:
+            yield figure, main[0]
 
 
 def _alike(first_name: str, second_name: str) -> bool:

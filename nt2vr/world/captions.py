@@ -9,7 +9,7 @@ from nt2vr.negation.parse.inflect import is_or_are
 from nt2vr.world.claims import Act, ActOrder, ActPosition, Claim, SubjectClaim
 from nt2vr.world.scenes import Action, Figure, Scene, main_actions
 from nt2vr.world.small_words import DAY, NIGHT, PARTS
-from nt2vr.world.things import Layer, places
+from nt2vr.world.things import Layer, Names
 from nt2vr.world.wording import (
     FORMS,
     SEQUENCES,
@@ -19,6 +19,7 @@ from nt2vr.world.wording import (
     draw_action,
     draw_object,
     draw_phrase,
+    join_in_turn,
     name_doer,
     persons,
 )
@@ -50,8 +51,7 @@ THERE_SHARE = 0.3
 # Of captions with a place or time, which come first.
 FIRST_SHARE = 0.15
 BEHIND = "with {} in the background"
-# The form of a second verb, if not that of the first: "is eating and then | singing".
-SECOND = {"is {ing}": "{ing}"}
+
 JOINTS = (" and ", ", and ", ", ")
 AT_ONCE = (" while ", " as ")
 IN_TURN = (", then ", ", and then ", " before ")
@@ -137,7 +137,7 @@ class _Clause:
     @property
     def doers(self) -> list[tuple[str, str]]:
         """Words for a person who does one thing, each with the object it needs."""
-        if self.figure.kind.role == "person" and len(self.main) == 1:
+        if self.figure.is_person and len(self.main) == 1:
             return self.main[0].doers
         return []
 
@@ -148,10 +148,12 @@ class _Writer:
     def __init__(self, scene: Scene, rng: Random) -> None:
         self.scene = scene
         self.rng = rng
-        self.is_full = rng.random() < FULL_SHARE
+        self.is_full = self.happens(FULL_SHARE)
         self.pieces: list[str] = []
         self.subjects: list[SubjectClaim] = []
         self.orders: list[ActOrder] = []
+        self.places: Names = frozenset()
+        self.night: bool | None = None
         self.clauses: list[_SaidAction] = []
         self.verbs: list[SaidVerb] = []
         self.with_things: list[SaidThing] = []
@@ -159,7 +161,12 @@ class _Writer:
         self.written: list[Figure] = []
 
     def says(self, share: float = DETAIL) -> bool:
-        return self.is_full or self.rng.random() < share
+        """Draw whether something is mentioned that captions of the complete scene always mention."""
+        return self.is_full or self.happens(share)
+
+    def happens(self, share: float) -> bool:
+        """Draw whether this is one of a share of cases."""
+        return self.rng.random() < share
 
     @property
     def detail(self) -> float:
@@ -185,7 +192,7 @@ class _Writer:
             self.pieces.append("")
 
         twins = [actor for actor in further if _do_the_same(figure, actor)]
-        if twins and self.rng.random() < TOGETHER_SHARE:
+        if twins and self.happens(TOGETHER_SHARE):
             twin = twins[0]
             further.remove(twin)
             self._write_together(figure, twin)
@@ -213,7 +220,7 @@ class _Writer:
         if clause.mood:
             words, act = draw_action(clause.mood, self.scene.figures, self.rng)
             self.claim_act(act)
-            feeling = conjugate(words, SECOND.get(form, form), phrase.plural)
+            feeling = conjugate(words, _without_helper(form), phrase.plural)
             self.pieces += ["and", feeling]
 
     def _mentioned(self, figure: Figure, layer: Layer) -> Action | None:
@@ -227,13 +234,13 @@ class _Writer:
         """Name a figure, perhaps by its mood and by what it does."""
         mood = clause.mood
         adjective = ""
-        if mood and self.rng.random() < ADJECTIVE_SHARE:
+        if mood and self.happens(ADJECTIVE_SHARE):
             adjective, _ = self.rng.choice(mood.kind.doers)
             clause.mood = None
         phrase = draw_phrase(clause.figure, self.rng, self.detail, mood=adjective)
 
         doers = clause.doers
-        if doers and self.rng.random() < DOER_SHARE:
+        if doers and self.happens(DOER_SHARE):
             word, needed = self.rng.choice(doers)
             phrase = name_doer(
                 clause.figure,
@@ -255,88 +262,94 @@ class _Writer:
         action = clause.worn
         if action is None:
             has_thing = len(clause.main) == 1 and clause.main[0].thing
-            if not has_thing or self.rng.random() >= WITH_SHARE:
+            if not has_thing or not self.happens(WITH_SHARE):
                 return
             action = clause.main.pop()
 
         words, act = draw_object(action, self.rng)
-        thing = SaidThing(len(self.pieces), words, self.claim_act(act))
+        position = self.claim_act(act)
+        thing = SaidThing(len(self.pieces), words, position)
         self.with_things.append(thing)
         template = self.rng.choice(WORN) if clause.worn else "with {}"
         self.pieces.append(template.format(words))
 
     def _write_predicate(self, clause: _Clause, form: str, is_plural: bool) -> None:
         """Write what a figure does: one thing, or two in turn."""
-        was_named = any(target in self.written for target in self._targets(clause.figure))
+        figures = self.scene.figures
+        was_named = self._has_named_target_of(clause.figure)
         acts = []
         verbs = []
         for action in clause.main:
-            words, act = draw_action(
-                action, figures=self.scene.figures, rng=self.rng, was_named=was_named
-            )
+            words, act = draw_action(action, figures, self.rng, was_named=was_named)
             acts.append(self.claim_act(act))
             verbs.append(Verb(words, form, is_plural))
         if not verbs:
             return
 
         first_action = clause.main[0]
+        said_action = _SaidAction(first_action, acts[0])
+        self.clauses.append(said_action)
         if len(verbs) == 2:
-            self._write_sequence(verbs[0], verbs[1], acts)
+            self._write_sequence(verbs, acts)
         else:
             self._write_verb(verbs[0], first_action, acts[0])
-        self.clauses.append(_SaidAction(first_action, acts[0]))
 
-    def _targets(self, figure: Figure) -> list[Figure]:
-        """Return the other figures to which a figure does something."""
-        targets = []
+    def _has_named_target_of(self, figure: Figure) -> bool:
+        """Return whether another figure was named to which this one does something."""
         for action in figure.actions:
-            if action.target is not None:
-                targets.append(self.scene.figures[action.target])
-        return targets
+            if action.target is not None and self.scene.figures[action.target] in self.written:
+                return True
+        return False
 
     def _write_verb(self, verb: Verb, action: Action, act: ActPosition) -> None:
         """Write a verb, perhaps with the half of the clip in which the action is done."""
         part = action.part
-        if part and self.rng.random() < PART_SHARE:
+        if part and self.happens(PART_SHARE):
             subject, number = act
             self.subjects[subject] = self.subjects[subject].with_part(number, part)
             self.pieces += [verb.text, self.rng.choice(PARTS[part])]
         else:
-            self.verbs.append(SaidVerb(len(self.pieces), verb, act))
-            self.pieces.append(verb.text)
+            self._write_deniable(verb, act)
 
-    def _write_sequence(self, first: Verb, second: Verb, acts: Sequence[ActPosition]) -> None:
+    def _write_deniable(self, verb: Verb, act: ActPosition) -> None:
+        """Write a verb that can be denied."""
+        said_verb = SaidVerb(len(self.pieces), verb, act)
+        self.verbs.append(said_verb)
+        self.pieces.append(verb.text)
+
+    def _write_sequence(self, verbs: Sequence[Verb], acts: Sequence[ActPosition]) -> None:
         """Write two verbs, one after the other."""
+        first, second = verbs
         first_act, second_act = acts
-        self.orders.append(ActOrder(first_act, second_act))
-        match self.rng.choice(SEQUENCES):
-            case "before":
-                self.pieces += [first.text, "before", second.doing]
-            case "after":
-                self.pieces += [second.text, "after", first.doing]
-            case joint:
-                second = replace(second, form=SECOND.get(second.form, second.form))
-                start = len(self.pieces)
-                self.verbs.append(SaidVerb(start, first, first_act))
-                self.verbs.append(SaidVerb(start + 2, second, second_act))
-                self.pieces += [first.text, joint, second.text]
+        order = ActOrder(first_act, second_act)
+        self.orders.append(order)
+        joint = self.rng.choice(SEQUENCES)
+        if joint in ("before", "after"):
+            self.pieces += join_in_turn(first, second, joint)
+            return
+
+        self._write_deniable(first, first_act)
+        self.pieces.append(joint)
+        second = replace(second, form=_without_helper(second.form))
+        self._write_deniable(second, second_act)
 
     def _write_together(self, first: Figure, second: Figure) -> None:
         """Write that two do the same: "a man and a woman are dancing", "two people are dancing"."""
-        if self.rng.random() < TWO_PEOPLE_SHARE:
+        if self.happens(TWO_PEOPLE_SHARE):
             text = "two people"
             subjects = [SubjectClaim(persons(), least=2, most=2)]
         else:
-            phrase = draw_phrase(first, self.rng, DETAIL)
-            second_phrase = draw_phrase(second, self.rng, DETAIL)
-            text = f"{phrase.text} and {second_phrase.text}"
-            subjects = [phrase.subject, second_phrase.subject]
+            phrases = [draw_phrase(figure, self.rng, DETAIL) for figure in (first, second)]
+            text = " and ".join(phrase.text for phrase in phrases)
+            subjects = [phrase.subject for phrase in phrases]
 
-        action = main_actions(first)[0]
+        (action,) = main_actions(first)
         words, act = draw_action(action, self.scene.figures, self.rng)
         self.clauses.append(_SaidAction(action, act=(len(self.subjects), 0)))
-        self.subjects += [replace(subject, acts=(act,)) for subject in subjects]
-        self.pieces += [text, conjugate(words, self.rng.choice(FORMS), plural=True)]
+        for subject in subjects:
+            self.subjects.append(replace(subject, acts=(act,)))
+        form = self.rng.choice(FORMS)
+        self.pieces += [text, conjugate(words, form, plural=True)]
 
     def _join_clauses(self, gap: int, num_clauses_before: int) -> None:
         """Fill the gap between two clauses, perhaps with a word of time, and claim the order.
@@ -349,20 +362,19 @@ class _Writer:
             return
 
         last, new = self.clauses[-2:]
-        before = ActOrder(last.act, new.act, "before")
-        at_once = ActOrder(last.act, new.act, "while")
-        choices: tuple[str, ...] = JOINTS
-        if before.holds(last.action, new.action):
-            choices = (*JOINTS, *IN_TURN, *IN_TURN)
-        elif at_once.holds(last.action, new.action):
-            choices = (*JOINTS, *AT_ONCE)
+        order = ActOrder(last.act, new.act, "before")
+        joints = list(JOINTS)
+        if order.holds(last.action, new.action):
+            joints += IN_TURN * 2
+        else:
+            order = order._replace(kind="while")
+            if order.holds(last.action, new.action):
+                joints += AT_ONCE
 
-        joint = self.rng.choice(choices)
+        joint = self.rng.choice(joints)
         self.pieces[gap] = joint
-        if joint in AT_ONCE:
-            self.orders.append(at_once)
-        elif joint in IN_TURN:
-            self.orders.append(before)
+        if joint not in JOINTS:
+            self.orders.append(order)
 
     def write_thing(self, figure: Figure) -> None:
         """Write that there is something that does nothing."""
@@ -373,40 +385,40 @@ class _Writer:
             thing = SaidBackground(len(self.pieces), phrase, subject=len(self.subjects))
             self.behind.append(thing)
         self.subjects.append(phrase.subject)
-        text = template.format(phrase.text, is_=is_or_are(phrase.plural))
-        self.pieces.append(text)
+        verb = is_or_are(phrase.plural)
+        self.pieces.append(template.format(phrase.text, is_=verb))
 
-    def _draw_setting(self) -> tuple[list[str], Claim]:
+    def _draw_setting(self) -> list[str]:
         """Draw words for place and time of day, perhaps none, and claim them."""
-        place = places()[self.scene.place]
+        place = self.scene.location
         words: list[str] = []
-        claim = Claim()
         if self.says(PLACE_SHARE):
             words.append(self.rng.choice(place.phrases))
-            claim = Claim.at(place.name)
+            self.places = frozenset((place.name,))
         if place.indoors or not self.says(TIME_SHARE):
-            return words, claim
+            return words
 
         is_night = self.scene.night
-        if is_night or self.rng.random() < DETAIL:
+        if is_night or self.happens(DETAIL):
             times = NIGHT if is_night else DAY
             words.append(self.rng.choice(times))
-            claim = replace(claim, night=is_night)
-        return words, claim
+            self.night = is_night
+        return words
 
     def finish(self) -> SceneCaption:
         """Add place and time of day, and say what can be denied."""
-        setting, claim = self._draw_setting()
-        claim = replace(
-            claim,
+        setting = self._draw_setting()
+        claim = Claim(
             subjects=tuple(self.subjects),
+            places=self.places,
+            night=self.night,
             orders=tuple(self.orders),
         )
         pieces = self.pieces + setting
-        if not self.clauses and self.rng.random() < THERE_SHARE:
+        if not self.clauses and self.happens(THERE_SHARE):
             verb = is_or_are(self.subjects[0].least > 1)
             pieces[0] = f"there {verb} {pieces[0]}"
-        if setting and self.rng.random() < FIRST_SHARE:
+        if setting and self.happens(FIRST_SHARE):
             first, *later = self.pieces
             first = f"{' '.join(setting)}, {first}"
             pieces = [first, *later, ""]
@@ -420,12 +432,16 @@ class _Writer:
         )
 
 
+def _without_helper(form: str) -> str:
+    """Return the form of a second verb: "is eating and then | singing"."""
+    return form.removeprefix("is ")
+
+
 def _do_the_same(first: Figure, second: Figure) -> bool:
     """Return whether two are single persons that do the same one thing, to no other figure."""
-    if first.kind.role != "person" or second.kind.role != "person":
-        return False
-    if first.count > 1 or second.count > 1:
-        return False
+    for figure in (first, second):
+        if not figure.is_person or figure.count > 1:
+            return False
     done = main_actions(first)
     if len(done) != 1 or done[0].target is not None:
         return False

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from itertools import accumulate
 from random import Random
 from typing import NamedTuple
@@ -142,7 +142,8 @@ def draw_colour(name: str, rng: Random) -> str:
     thing = things()[name]
     if not thing.tint:
         return ""
-    return rng.choice(FUR if "mammal" in thing.kinds else COLOURS)
+    colours = FUR if "mammal" in thing.kinds else COLOURS
+    return rng.choice(colours)
 
 
 def sample_action(
@@ -191,29 +192,29 @@ def with_object(
 def draw_actor(number: int, cast: Sequence[str], place: str, rng: Random) -> Figure:
     """Draw what a figure of a cast does, feels and wears."""
     name = cast[number]
-    colour = draw_colour(name, rng)
-    figure = _with_main_actions(
-        Figure(name, colour), number=number, cast=cast, place=place, rng=rng
-    )
+    figure = Figure(name, draw_colour(name, rng))
+    draw_action = partial(sample_action, number=number, cast=cast, place=place, rng=rng)
+    figure = _with_main_actions(figure, draw_action, place=place, rng=rng)
     if not figure.actions:
         return figure
 
     if _choices(place, name, "mood").kinds and rng.random() < MOOD_SHARE:
-        mood = sample_action("mood", number=number, cast=cast, place=place, rng=rng)
+        mood = draw_action("mood")
         if mood:
             figure = figure.also(mood)
     wear = actions()[WEAR]
     if name in wear.subjects and rng.random() < WEAR_SHARE:
         worn = rng.choice(sorted(wear.objects))
-        figure = figure.also(Action(WEAR, worn, colour=draw_colour(worn, rng)))
+        colour = draw_colour(worn, rng)
+        figure = figure.also(Action(WEAR, worn, colour=colour))
     return figure
 
 
 def _with_main_actions(
-    figure: Figure, number: int, cast: Sequence[str], place: str, rng: Random
+    figure: Figure, draw_action: partial[Action | None], place: str, rng: Random
 ) -> Figure:
     """Draw what a figure does and when; it may do nothing."""
-    first = sample_action("main", number=number, cast=cast, place=place, rng=rng)
+    first = draw_action("main")
     if first is None:
         return figure
 
@@ -229,9 +230,7 @@ def _with_main_actions(
             start = rng.randrange(4) / 4
             first = replace(first, start=start, end=start + 0.25)
         case "then":
-            second = sample_action(
-                "main", number=number, cast=cast, place=place, rng=rng, but=first.verb
-            )
+            second = draw_action("main", but=first.verb)
             if second:
                 first = replace(first, end=0.5)
                 return replace(figure, actions=(first, replace(second, start=0.5)))
@@ -247,16 +246,18 @@ def sample_scene(rng: Random, place: Place | None = None) -> Scene:
     cast = _draw_cast(place.name, rng)
     figures = []
     for number in range(len(cast)):
-        figures.append(draw_actor(number, cast, place=place.name, rng=rng))
+        figure = draw_actor(number, cast, place=place.name, rng=rng)
+        figures.append(figure)
     if len(cast) > 1 and rng.random() < TOGETHER_SHARE:
         figures[1] = _like(figures[0], figures[1], place)
+
     for name in _draw_props(place.name, is_night=is_night, cast=cast, rng=rng):
-        figures.append(Figure(name, draw_colour(name, rng)))
-    figures = list(_varied(figures, rng))
+        prop = Figure(name, draw_colour(name, rng))
+        figures.append(prop)
     return Scene(
         place=place.name,
         night=is_night,
-        figures=tuple(figures),
+        figures=tuple(_varied(figures, rng)),
         seed=rng.getrandbits(32),
     )
 
@@ -274,28 +275,28 @@ def _draw_cast(place: str, rng: Random) -> list[str]:
 
 def _draw_actor_name(cast: Cast, rng: Random) -> str:
     draw = rng.random()
-    has_others = bool(cast.animals or cast.movers)
-    if draw < PERSON_SHARE or not has_others:
+    if draw < PERSON_SHARE or not (cast.animals or cast.movers):
         is_plain = "man" in cast.persons and rng.random() < PLAIN_SHARE
-        return rng.choice(PLAIN if is_plain else cast.persons)
-    is_animal = draw < PERSON_SHARE + ANIMAL_SHARE or not cast.movers
-    if cast.animals and is_animal:
-        return _choose(cast.animals, rng)
-    return _choose(cast.movers, rng)
+        names = PLAIN if is_plain else cast.persons
+        return rng.choice(names)
+    if draw < PERSON_SHARE + ANIMAL_SHARE:
+        return _choose(cast.animals or cast.movers, rng)
+    return _choose(cast.movers or cast.animals, rng)
 
 
 def _draw_props(place: str, is_night: bool, cast: Sequence[str], rng: Random) -> list[str]:
     """Draw the names of further things."""
     possible = props_at(place, is_night)
     (num_props,) = rng.choices((0, 1, 2), NUM_PROPS_WEIGHTS)
-    num_props = min(num_props, MOST_FIGURES - len(cast), len(possible))
-    drawn = [_choose(possible, rng) for _ in range(num_props)]
+    num_free = MOST_FIGURES - len(cast)
+    num_drawn = min(num_props, num_free, len(possible))
+    drawn = [_choose(possible, rng) for _ in range(num_drawn)]
     if drawn and rng.random() < ANYWHERE_SHARE:
         drawn[0] = rng.choice(anywhere())
 
     props = [name for name in dict.fromkeys(drawn) if name not in cast]
-    num_in_sky = sum(things()[name].role == "sky" for name in props)
-    if num_in_sky > 1:
+    roles = [things()[name].role for name in props]
+    if roles.count("sky") > 1:
         props.pop()
     return props
 

@@ -62,13 +62,13 @@ class ClaimDraft:
     def relate_act(self) -> None:
         """Note the last act, and its relation in time to the one before."""
         new_act = (len(self.subjects) - 1, len(self.subject.acts) - 1)
-        if self.last_act is not None:
+        if self.last_act is not None and self.joint:
+            order = ActOrder(self.last_act, new_act)
             if self.joint == "after":
-                self.orders.append(ActOrder(new_act, self.last_act, "before"))
+                order = ActOrder(new_act, self.last_act)
             elif self.joint == "while":
-                self.orders.append(ActOrder(self.last_act, new_act, "while"))
-            elif self.joint:
-                self.orders.append(ActOrder(self.last_act, new_act, "before"))
+                order = order._replace(kind="while")
+            self.orders.append(order)
         self.last_act = new_act
         self.joint = ""
 

@@ -6,7 +6,7 @@ Things count wherever they are seen: as figures, held, or behind.
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from itertools import combinations, product
+from itertools import combinations, product, starmap
 from typing import Literal, NamedTuple, Self
 
 import numpy as np
@@ -17,6 +17,8 @@ from nt2vr.world.things import Names, actions, places, things
 
 # "dogs" are two to MANY dogs.
 MANY = 99
+# Numbers of the visible figures that are taken for a subject.
+FigureChoice = frozenset[int]
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class Act:
             return False
         if not _has_colour(action.object, action.colour, self):
             return False
-        return not self.part or self.part == action.part
+        return self.part in ("", action.part)
 
     def is_done_by(self, figure: Figure, figures: Sequence[Figure]) -> bool:
         return any(self.fits(action, figures) for action in figure.doings)
@@ -103,7 +105,7 @@ class SubjectClaim:
             return False
         if not _has_colour(figure.thing, figure.colour, self):
             return False
-        if self.size and figure.size != self.size:
+        if self.size not in ("", figure.size):
             return False
         return all(act.is_done_by(figure, figures) for act in self.acts)
 
@@ -113,7 +115,7 @@ class SubjectClaim:
 
     def choices(
         self, visible: Sequence[Figure], figures: Sequence[Figure]
-    ) -> Iterator[frozenset[int]]:
+    ) -> Iterator[FigureChoice]:
         """Yield the sets of visible figures, by number, that match the description and its number."""
         fitting = [i for i, figure in enumerate(visible) if self.fits(figure, figures)]
         if self.least == 1 and not self.total:
@@ -121,20 +123,13 @@ class SubjectClaim:
                 yield frozenset((i,))
             return
 
-        if self.total:
-            groups: Iterable[Sequence[int]] = [fitting]
-        else:
-            groups = _groups(fitting)
-        for group in groups:
-            count = sum(visible[i].count for i in group)
-            if self.least <= count <= self.most:
-                yield frozenset(group)
-
-
-def _groups(numbers: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """Yield groups of up to three."""
-    for size in (1, 2, 3):
-        yield from combinations(numbers, size)
+        # A total is of all who fit, another number of up to three figures.
+        group_sizes = (len(fitting),) if self.total else (1, 2, 3)
+        for size in group_sizes:
+            for group in combinations(fitting, size):
+                count = sum(visible[i].count for i in group)
+                if self.least <= count <= self.most:
+                    yield frozenset(group)
 
 
 def _has_colour(thing: int | str | None, colour: str, wanted: "Act | SubjectClaim") -> bool:
@@ -195,55 +190,46 @@ class Claim:
         """Return whether a scene shows all that is claimed; it may show more."""
         if self.places and scene.place not in self.places:
             return False
-        if self.night is not None and scene.night != self.night:
+        if self.night not in (None, scene.night):
             return False
 
         visible = visible_in(scene)
-        choices: list[list[frozenset[int]]] = []
+        choices: list[list[FigureChoice]] = []
         for subject in self.subjects:
             subject_choices = list(subject.choices(visible, scene.figures))
             if not subject_choices:
                 return False
             choices.append(subject_choices)
-        return any(self._has_orders(chosen, visible, scene) for chosen in _distinct(choices))
+        return any(self._has_orders(chosen, scene.figures) for chosen in _distinct(choices))
 
     def act_at(self, position: ActPosition) -> Act:
         subject, number = position
         return self.subjects[subject].acts[number]
 
-    def _has_orders(
-        self, chosen: Sequence[frozenset[int]], visible: Sequence[Figure], scene: Scene
-    ) -> bool:
+    def _has_orders(self, chosen: Sequence[FigureChoice], figures: Sequence[Figure]) -> bool:
         """Return whether the chosen figures act in all the claimed orders."""
         for order in self.orders:
-            first_actions = self._actions_of(
-                order.first, chosen=chosen, visible=visible, scene=scene
-            )
-            second_actions = self._actions_of(
-                order.second, chosen=chosen, visible=visible, scene=scene
-            )
+            first_actions = self._actions_of(order.first, chosen, figures)
+            second_actions = self._actions_of(order.second, chosen, figures)
             pairs = product(first_actions, second_actions)
-            if not any(order.holds(first, second) for first, second in pairs):
+            if not any(starmap(order.holds, pairs)):
                 return False
         return True
 
     def _actions_of(
-        self,
-        position: ActPosition,
-        chosen: Sequence[frozenset[int]],
-        visible: Sequence[Figure],
-        scene: Scene,
+        self, position: ActPosition, chosen: Sequence[FigureChoice], figures: Sequence[Figure]
     ) -> list[Action]:
         """Return the actions of the chosen figures that match an act."""
         subject, _ = position
         act = self.act_at(position)
         fitting: list[Action] = []
+        # Of all that is visible only figures act, and they come first.
         for i in chosen[subject]:
-            fitting += [action for action in visible[i].doings if act.fits(action, scene.figures)]
+            fitting += [action for action in figures[i].doings if act.fits(action, figures)]
         return fitting
 
 
-def _distinct(choices: Sequence[list[frozenset[int]]]) -> Iterator[tuple[frozenset[int], ...]]:
+def _distinct(choices: Sequence[list[FigureChoice]]) -> Iterator[tuple[FigureChoice, ...]]:
     """Yield one choice per subject, such that no figure is chosen twice."""
     if not choices:
         yield ()
@@ -287,16 +273,16 @@ class _NameIndex:
 
     def __init__(self, names: Iterable[str], scenes: Sequence[Collection[str]]) -> None:
         """Index the names that each scene shows."""
-        self._rows = {name: row for row, name in enumerate(names)}
-        self._table = np.zeros((len(self._rows), len(scenes)), bool)
-        for column, scene_names in enumerate(scenes):
+        self._masks = {name: np.zeros(len(scenes), bool) for name in names}
+        for row, scene_names in enumerate(scenes):
             for name in scene_names:
-                self._table[self._rows[name], column] = True
+                self._masks[name][row] = True
 
     def showing_any(self, names: Iterable[str]) -> SceneMask:
         """Mask of the scenes that show one of the names: (N,)."""
-        rows = [self._rows[name] for name in names]
-        return np.asarray(self._table[rows].any(axis=0), bool)
+        masks = [self._masks[name] for name in names]
+        is_any_shown: SceneMask = np.any(masks, axis=0)
+        return is_any_shown
 
 
 class SceneTable:
@@ -350,14 +336,7 @@ def _is_plain(claim: Claim) -> bool:
     if claim.night is not None or len(claim.subjects) > 1:
         return False
     for subject in claim.subjects:
-        is_name = subject == SubjectClaim(subject.names)
-        if not is_name and not _is_verb(subject):
+        verbs_only = tuple(Act(act.verbs) for act in subject.acts[:1])
+        if subject not in (SubjectClaim(subject.names), SubjectClaim(acts=verbs_only)):
             return False
     return True
-
-
-def _is_verb(subject: SubjectClaim) -> bool:
-    """Return whether a subject is only described by the verb of one act."""
-    if not subject.acts:
-        return False
-    return subject == SubjectClaim(acts=(Act(subject.acts[0].verbs),))

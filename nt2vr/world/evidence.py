@@ -23,6 +23,8 @@ logger = logging.getLogger(__name__)
 SHIPPED = ASSETS / "gallery" / "boxes.npz"
 # For each step of the clip left, top, width and height in percent; empty while out of sight.
 Boxes = list[list[int]]
+# The same of one individual, with -1 while out of sight: (steps, 4).
+BoxTable = NDArray[np.int8]
 
 
 class _Sighting(NamedTuple):
@@ -48,7 +50,7 @@ def evidence(query: Query, video: Video) -> list[Boxes]:
     return boxes
 
 
-def _tables_of(video_id: str, sighting: _Sighting) -> list[NDArray[np.int8]]:
+def _tables_of(video_id: str, sighting: _Sighting) -> list[BoxTable]:
     """Return the boxes of the individuals of a sighting, a table for each."""
     tables = _read_tables(SHIPPED)
     # A crown may be in a picture.
@@ -59,14 +61,16 @@ def _tables_of(video_id: str, sighting: _Sighting) -> list[NDArray[np.int8]]:
     return []
 
 
-def _boxes_between(table: NDArray[np.int8], start: float, end: float) -> Boxes:
+def _boxes_between(table: BoxTable, start: float, end: float) -> Boxes:
     """Return the boxes of a table from a fraction of the clip to another one."""
     first = round(start * len(table))
     last = round(end * len(table))
-    boxes = []
+    boxes: Boxes = []
     for step, row in enumerate(table):
-        is_visible = first <= step < last and row[0] >= 0
-        boxes.append(row.tolist() if is_visible else [])
+        if first <= step < last and row[0] >= 0:
+            boxes.append(row.tolist())
+        else:
+            boxes.append([])
     return boxes
 
 
@@ -111,12 +115,12 @@ def _sightings_of(subject: SubjectClaim, scene: Scene, number: int) -> Iterator[
 
 
 @cache
-def _read_tables(path: Path) -> dict[str, list[NDArray[np.int8]]]:
+def _read_tables(path: Path) -> dict[str, list[BoxTable]]:
     """Read the boxes of each clip's figures and things; none if there is no file.
 
     Each individual has a table.
     """
-    tables: dict[str, list[NDArray[np.int8]]] = {}
+    tables: dict[str, list[BoxTable]] = {}
     try:
         with np.load(path, allow_pickle=False) as arrays:
             for key, table in zip(arrays["keys"].tolist(), arrays["boxes"], strict=True):

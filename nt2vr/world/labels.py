@@ -48,14 +48,16 @@ def _action_texts(action: ActionKind) -> Iterator[tuple[str, str]]:
 
     Examples are "eating", "eating a pizza" and "eater", each with a longer text.
     """
-    doing = [inflect_phrase(phrase, "VBG") for phrase in action.phrases]
-    texts = [phrase.replace(" {o}", "") for phrase in doing]
+    phrases = [inflect_phrase(phrase, "VBG") for phrase in action.phrases]
+    texts = [phrase.replace(" {o}", "") for phrase in phrases]
     if not action.targets:
+        usual_phrase = phrases[0]
         for name in sorted(action.objects):
             thing = things()[name].noun.with_article()
-            texts.append(doing[0].format(o=thing))
+            texts.append(usual_phrase.format(o=thing))
     for text in texts:
         yield text, f"somebody {text}"
     if action.layer == "main":
         for doer, _ in action.doers:
-            yield doer, Noun(doer, f"{doer}s").with_article()
+            noun = Noun(doer, plural="")
+            yield doer, noun.with_article()

@@ -144,11 +144,11 @@ def verbs() -> dict[Words, Meaning]:
 @cache
 def lexicon() -> dict[Words, Meaning]:
     """Map words to what they mean; of the same words, later entries replace earlier ones."""
-    entries = _by_tokens(small_words()) | verbs() | _by_tokens(_places()) | _by_tokens(_nouns())
+    entries = _by_tokens(small_words()) | verbs()
+    entries |= _by_tokens(chain(_places(), _nouns()))
     for word, meaning in chain(_doers(), _fallbacks()):
         entries.setdefault(tokens_of(word), meaning)
-    entries |= _by_tokens(near_words())
-    entries |= _by_tokens(listed_words("typed_words"))
+    entries |= _by_tokens(chain(near_words(), listed_words("typed_words")))
     entries.pop((), None)
     return entries
 

@@ -75,18 +75,27 @@ def tokens_of(text: str) -> Words:
     return tuple(token for token in _WORD.findall(text.lower()) if token not in _DROPPED)
 
 
+def runs_of(words: Words, most: int) -> Iterator[Words]:
+    """Yield all words that follow one another, up to so many."""
+    for start in range(len(words)):
+        last = min(start + most, len(words))
+        for end in range(start + 1, last + 1):
+            yield words[start:end]
+
+
 def gaps_in(text: str) -> list[str]:
     """Return what stands before each token: words that are no tokens, commas, spaces.
 
     The first token stands alone, as after a comma.
     """
-    lower_text = text.lower()
+    text = text.lower()
     gaps: list[str] = []
     end = 0
-    for match in _WORD.finditer(lower_text):
+    for match in _WORD.finditer(text):
         if match[0] in _DROPPED:
             continue
-        gaps.append(text[end : match.start()].lower() if gaps else ",")
+        gap = text[end : match.start()]
+        gaps.append(gap if gaps else ",")
         end = match.end()
     return gaps
 

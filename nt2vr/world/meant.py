@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from nt2vr.world.abilities import may_do
 from nt2vr.world.claims import Act, Claim, SubjectClaim
-from nt2vr.world.meaning import tokens_of
+from nt2vr.world.meaning import runs_of, tokens_of
 from nt2vr.world.reader import read_asked
 from nt2vr.world.things import Names, actions
 from nt2vr.world.word_tables import unsure_words
@@ -18,14 +18,14 @@ _PEOPLE_BY_NAMES = {frozenset((name,)): name for name in ("man", "woman", "boy",
 # Actions that the word for one covers, too: who reads on a chair is sitting, and a car that drives
 # past drives.
 _ALSO_MEANT = {
-    "sit": "read write use fish sit_on game ride sled drive row bathe yoga",
-    "walk": "carry push pull follow walk_pet",
+    "sit": "read,write,use,fish,sit on,game,ride,sled,drive,row,bathe,yoga",
+    "walk": "carry,push,pull,follow,walk pet",
     "lie": "sleep",
     "run": "chase",
-    "eat": "feed_self",
-    "talk": "talk_to phone",
-    "fly": "fly_past take_off",
-    "drive": "drive_past",
+    "eat": "feed self",
+    "talk": "talk to,phone",
+    "fly": "fly past,take off",
+    "drive": "drive past",
 }
 # Motions of subjects who stay in place, and so stand while they do something else.
 _IN_PLACE = frozenset(
@@ -52,18 +52,14 @@ def read_as_meant(part: str) -> Claim | None:
 
 def _has_unsure_words(part: str) -> bool:
     """Return whether a part has words by which people usually mean something else."""
-    tokens = tokens_of(part)
-    for start in range(len(tokens)):
-        for length in range(1, 5):
-            if tokens[start : start + length] in unsure_words():
-                return True
-    return False
+    return not unsure_words().isdisjoint(runs_of(tokens_of(part), most=4))
 
 
 def _as_meant(subject: SubjectClaim, is_still: bool) -> SubjectClaim:
     acts = tuple(_act_as_meant(act, is_still) for act in subject.acts)
     name = _PEOPLE_BY_NAMES.get(subject.names, "")
-    return replace(subject, names=meanings().get(name, subject.names), acts=acts)
+    names = meanings().get(name, subject.names)
+    return replace(subject, names=names, acts=acts)
 
 
 def _act_as_meant(act: Act, is_still: bool) -> Act:
@@ -74,7 +70,7 @@ def _act_as_meant(act: Act, is_still: bool) -> Act:
 
     verbs = set(act.verbs)
     for verb in act.verbs:
-        verbs.update(name.replace("_", " ") for name in _ALSO_MEANT.get(verb, "").split())
+        verbs.update(_ALSO_MEANT.get(verb, verb).split(","))
     if "stand" in act.verbs and not is_still:
         verbs |= _standing_verbs()
     return replace(act, verbs=frozenset(verbs))

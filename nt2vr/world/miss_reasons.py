@@ -51,31 +51,34 @@ class _Comparison:
         if claim.places and self.scene.place not in claim.places:
             reasons.append(self._other_place(claim))
         if claim.night not in (None, self.scene.night):
-            reasons.append("not at night" if claim.night else "at night")
+            time = "not at night" if claim.night else "at night"
+            reasons.append(time)
         if not reasons and claim.orders:
             reasons.append("not in that order")
         return reasons
 
     def _of_subject(self, subject: SubjectClaim) -> Iterator[str]:
         """Yield what is missing of somebody or something: itself, its looks, its acts, its number."""
-        figures = SubjectClaim(subject.names).fitting(visible_in(self.scene), self.scene.figures)
-        if subject.names and not figures:
+        all_figures = self.scene.figures
+        candidates = SubjectClaim(subject.names).fitting(visible_in(self.scene), all_figures)
+        if subject.names and not candidates:
             yield f"no {self.words.noun(subject)}"
             yield from self._acts_of_nobody(subject)
             return
 
-        with_looks = replace(subject, acts=()).fitting(figures, self.scene.figures)
+        with_looks = replace(subject, acts=()).fitting(candidates, all_figures)
         if not with_looks:
-            yield self._other_looks(subject, figures)
+            yield self._other_looks(subject, candidates)
             return
         doer = self.words.noun_word(subject.names)
         if doer is not None and doer.meaning.act is not None:
             yield f"no {doer.typed}"
             return
+
         for act in subject.acts:
             if not self._is_done(act, with_looks):
                 yield self._other_act(subject, act, with_looks)
-        fitting = subject.fitting(with_looks, self.scene.figures)
+        fitting = subject.fitting(with_looks, all_figures)
         yield from self._other_number(subject, fitting)
 
     def _is_done(self, act: Act, figures: Sequence[Figure]) -> bool:
@@ -83,41 +86,46 @@ class _Comparison:
 
     def _acts_of_nobody(self, subject: SubjectClaim) -> Iterator[str]:
         """Yield what nobody does, and with what."""
-        names = names_in(self.scene)
-        verbs = self.scene.verbs
         for act in subject.acts:
             doing = self.words.verb(act)
-            if doing and act.verbs.isdisjoint(verbs):
+            if doing and act.verbs.isdisjoint(self.scene.verbs):
                 yield f"no one {doing}"
-            if act.objects and act.objects.isdisjoint(names):
+            if self._lacks_object(act):
                 yield f"no {self.words.object(act)}"
 
+    def _lacks_object(self, act: Act) -> bool:
+        """Return whether what an act is done with is not seen."""
+        return bool(act.objects) and act.objects.isdisjoint(names_in(self.scene))
+
     def _other_looks(self, subject: SubjectClaim, figures: Sequence[Figure]) -> str:
+        noun = self.words.noun(subject)
         word = self.words.noun_word(subject.names)
-        is_plural = word is not None and word.meaning.plural
-        sizes = {figure.size for figure in figures}
+        verb = is_or_are(word is not None and word.meaning.plural)
         quality = subject.colour
-        if subject.size and subject.size not in sizes:
+        if subject.size and subject.size not in {figure.size for figure in figures}:
             quality = subject.size
         elif subject.names and subject.names <= persons():
             quality = f"in {subject.colour}"
-        return f"{self.words.noun(subject)} {is_or_are(is_plural)} not {quality}"
+        return f"{noun} {verb} not {quality}"
 
     def _other_act(self, subject: SubjectClaim, act: Act, figures: Sequence[Figure]) -> str:
         """Say why nobody does, holds or wears what is wanted."""
         thing = self.words.object(act)
-        if act.objects and act.objects.isdisjoint(names_in(self.scene)):
+        if self._lacks_object(act):
             return f"no {thing}"
-        colourless = replace(act, colour="", looks=frozenset())
+        colourless = replace(act, colour="")
         if act.colour and self._is_done(colourless, figures):
             return f"{thing} is not {act.colour}"
 
         doing = self.words.verb(act)
-        has_only = not doing or act.verbs <= {"wear", "hold"}
-        if act.objects and has_only:
-            return f"{self.words.noun(subject)} without {thing}"
+        is_possession = not doing or act.verbs <= {"wear", "hold"}
+        if act.objects and is_possession:
+            noun = self.words.noun(subject)
+            return f"{noun} without {thing}"
         quality = doing or self.words.mood(act)
-        return f"not {quality}" if quality else SOMETHING
+        if not quality:
+            return SOMETHING
+        return f"not {quality}"
 
     def _other_number(self, subject: SubjectClaim, fitting: Sequence[Figure]) -> Iterator[str]:
         """Yield how many there are, if these are too few or too many."""
@@ -129,7 +137,7 @@ class _Comparison:
         limit = number_word(subject.most)
         if count < subject.least:
             limit = number_word(subject.least)
-            if subject.total and subject.most in (MANY, TOGETHER):
+            if subject.total and subject.most >= TOGETHER:
                 limit = f"at least {limit}"
         noun = self.words.counted_noun(subject, count)
         yield f"{number_word(count)} {noun}, not {limit}"
@@ -137,11 +145,11 @@ class _Comparison:
     def _other_place(self, claim: Claim) -> str:
         typed = self.words.of_kind("place")
         for word in typed:
-            if word.meaning.names >= claim.places and word.text[0] not in PREPOSITIONS:
+            if word.names >= claim.places and word.first not in PREPOSITIONS:
                 return f"no {word.typed}"
 
         phrases: list[str] = []
-        for place in claim.places:
+        for place in sorted(claim.places):
             phrases += places()[place].phrases
         texts = {word.text for word in typed}
         matching = [phrase for phrase in phrases if tokens_of(phrase) in texts]

@@ -6,10 +6,10 @@ from functools import cache
 
 from nt2vr.negation.parse.inflect import inflect_phrase
 from nt2vr.world.lexicon import lexicon, longest
-from nt2vr.world.meaning import MeaningKind, Words, tokens_of
+from nt2vr.world.meaning import MeaningKind, Words, runs_of, tokens_of
 from nt2vr.world.part_words import PartWords
 from nt2vr.world.scenes import Figure, main_actions
-from nt2vr.world.things import Names, all_nouns, places, things
+from nt2vr.world.things import Names, Noun, all_nouns, places, things
 from nt2vr.world.words import PhraseWord
 
 # A word for so many things says little: "an animal".
@@ -38,14 +38,15 @@ def shorter(wanted: str) -> Iterator[str]:
 def of_same_kind(wanted: str) -> Iterator[str]:
     """Yield things of the smallest kind that those of a phrase belong to."""
     for word in PartWords(wanted).of_kind("noun"):
-        names = word.meaning.names
+        names = word.names
         if not names or len(names) >= TOO_MANY_THINGS:
             continue
         kinds = frozenset.intersection(*(things()[name].kinds for name in names))
-        groups = [_members(kind) - names for kind in sorted(kinds)]
-        smallest = min(filter(None, groups), key=len, default=())
+        further_members = [_members(kind) - names for kind in sorted(kinds)]
+        smallest = min(filter(None, further_members), key=len, default=())
         for name in sorted(smallest):
-            yield things()[name].noun.with_article()
+            noun = things()[name].noun
+            yield noun.with_article()
 
 
 @cache
@@ -60,22 +61,24 @@ def _stands_alone(word: PhraseWord) -> bool:
 def _place_phrase(word: PhraseWord) -> str:
     """Write a place with its preposition, in the typed way if the world calls it so."""
     phrases: list[str] = []
-    for name in sorted(word.meaning.names):
+    for name in sorted(word.names):
         phrases += places()[name].phrases
     typed = [text for text in phrases if tokens_of(text) == word.text]
     # "outside" means many places.
-    if word.text[0] in _ANYWHERE:
+    if word.first in _ANYWHERE:
         typed.append(word.typed)
     return (typed or phrases)[0]
 
 
 def actions_with(word: PhraseWord) -> Iterator[str]:
     """Yield actions whose phrase has a word that alone means nothing: "moving to music"."""
-    if word.meaning.kind != "vague":
+    if word.kind != "vague":
         return
     for words, meaning in lexicon().items():
-        is_doing = meaning.kind == "verb" and words[0].endswith("ing")
-        if is_doing and not meaning.takes_object and set(word.text) <= set(words[1:]):
+        if meaning.kind != "verb" or meaning.takes_object:
+            continue
+        doing, *rest = words
+        if doing.endswith("ing") and set(word.text) <= set(rest):
             yield " ".join(words)
 
 
@@ -89,22 +92,20 @@ def with_article(text: str) -> str:
     for noun in all_nouns():
         if noun.word == text:
             return noun.with_article()
-    return f"{'an' if text[0] in 'aeiou' else 'a'} {text}"
+    return Noun(text, plural="").with_article()
 
 
 def main_verbs(figure: Figure) -> set[str]:
     return {action.verb for action in main_actions(figure)}
 
 
-def named(words: Words, kind: MeaningKind) -> Names:
+def names_of_kind(words: Words, kind: MeaningKind) -> Names:
     """Return the names that a text has for one kind of meaning."""
     names: set[str] = set()
-    for start in range(len(words)):
-        last = min(start + longest(), len(words))
-        for end in range(start + 1, last + 1):
-            meaning = lexicon().get(words[start:end])
-            if meaning and meaning.kind == kind:
-                names |= meaning.names
+    for run in runs_of(words, longest()):
+        meaning = lexicon().get(run)
+        if meaning and meaning.kind == kind:
+            names |= meaning.names
     return frozenset(names)
 
 
@@ -120,5 +121,6 @@ def texts_about(figure: Figure) -> list[str]:
         if action.thing:
             thing = things()[action.thing].noun.with_article()
         phrase = action.kind.phrases[0].format(o=thing)
-        texts.append(f"{name} {inflect_phrase(phrase, 'VBG')}")
+        doing = inflect_phrase(phrase, "VBG")
+        texts.append(f"{name} {doing}")
     return texts or [name]

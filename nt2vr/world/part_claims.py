@@ -30,7 +30,7 @@ class PartClaim(NamedTuple):
     @property
     def readings(self) -> tuple[Claim, ...]:
         """The claims of which one is enough; none if it cannot be told."""
-        return tuple(claim for claim in (self.claim, self.other_reading) if claim is not None)
+        return tuple(filter(None, (self.claim, self.other_reading)))
 
     def shown_in(self, scene: Scene) -> bool | None:
         """Return whether a scene shows it; None if that cannot be told."""
@@ -61,7 +61,7 @@ def _does(subject: SubjectClaim, act: Act, figures: Sequence[Figure]) -> bool | 
     fitting = subject.fitting(figures, figures)
     if not fitting and not subject.names >= meanings()["person"]:
         fitting = replace(subject, acts=()).fitting(figures, figures)
-    done = [act.is_done_by(figure, figures) for figure in fitting]
-    if any(done):
-        return True if all(done) else None
-    return False
+    done = {act.is_done_by(figure, figures) for figure in fitting}
+    if done == {True, False}:
+        return None
+    return True in done

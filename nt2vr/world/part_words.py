@@ -25,7 +25,7 @@ class PartWords:
     part: str
 
     def of_kind(self, kind: MeaningKind) -> list[PhraseWord]:
-        return [word for word in words_in(self.part) if word.meaning.kind == kind]
+        return [word for word in words_in(self.part) if word.kind == kind]
 
     @property
     def starts_with_doing(self) -> bool:
@@ -37,7 +37,7 @@ class PartWords:
         """The part, with an article if it needs one: "a guitarist", "a dog running"."""
         words = words_in(self.part)
         nouns = self.of_kind("noun")
-        if not nouns or words[0].meaning.kind not in ("noun", "adjective"):
+        if not nouns or words[0].kind not in ("noun", "adjective"):
             return self.part
         has_own_article = not self.part.startswith(words[0].typed)
         noun = nouns[0]
@@ -65,10 +65,10 @@ class PartWords:
         """Return the noun for some things, or else for some of them only."""
         nouns = self.of_kind("noun")
         for word in nouns:
-            if word.meaning.names == names:
+            if word.names == names:
                 return word
         for word in nouns:
-            if names and word.meaning.names <= names:
+            if names and word.names <= names:
                 return word
         return None
 
@@ -96,7 +96,7 @@ class PartWords:
     def missing_nouns(self, names: set[str]) -> Iterator[str]:
         """Yield the nouns for none of some things."""
         for word in self.of_kind("noun"):
-            if word.meaning.names.isdisjoint(names):
+            if word.names.isdisjoint(names):
                 yield word.typed
 
 

@@ -26,7 +26,7 @@ from nt2vr.world.claims import MANY, Act, Claim, SubjectClaim
 from nt2vr.world.lexicon import lexicon
 from nt2vr.world.meaning import Meaning, MeaningKind
 from nt2vr.world.small_words import PARTS, TOGETHER
-from nt2vr.world.things import Names, actions, things
+from nt2vr.world.things import Names, actions, roles_of
 from nt2vr.world.wording import meanings, persons
 from nt2vr.world.words import PhraseWord
 
@@ -63,7 +63,7 @@ class PhraseReader:
 
     def read(self, word: PhraseWord) -> bool:
         """Read the next word; return whether it makes sense there."""
-        kind = word.meaning.kind
+        kind = word.kind
         # with a hat on and | a dog
         if _NEXT_PART.search(word.gap):
             self._preposition = ""
@@ -73,7 +73,7 @@ class PhraseReader:
 
         if kind in _AFTER_NOUN and self._adjectives.colour and not self._read_shirt(word.meaning):
             return False
-        if kind in _AFTER_PREDICATE or word.text[0] in _JOINTS:
+        if kind in _AFTER_PREDICATE or word.first in _JOINTS:
             self._end_predicate()
         if kind in _AFTER_OBJECT and self._object == "may":
             self._object = ""
@@ -84,20 +84,19 @@ class PhraseReader:
 
     def _remember(self, word: PhraseWord) -> None:
         """Note the word for the next one."""
-        kind = word.meaning.kind
+        kind = word.kind
         if kind == "adjective":
             self._is_moody = False
             return
         if kind in ("verb", "place", "night", "filler"):
-            self._is_moody = kind == "verb" and is_mood(word.meaning.names)
-            self._last_word = word.text[0]
+            self._is_moody = kind == "verb" and is_mood(word.names)
+            self._last_word = word.first
         may_be_preposition = kind == "filler" and len(word.text) == 1
-        self._preposition = word.text[0] if may_be_preposition else ""
+        self._preposition = word.first if may_be_preposition else ""
 
     def finish(self) -> Claim | None:
         """Return what was read; None if words are left over."""
-        if self._adjectives.colour:
-            self._use_colour_for_clothes()
+        self._use_colour_for_clothes()
         self._end_predicate()
         if self._is_alternative or self._adjectives != ANYBODY:
             return None
@@ -218,19 +217,14 @@ class PhraseReader:
         if subject != SubjectClaim(subject.names, colour=subject.colour):
             return False
         verbs = taking(meaning.names, subject.names)
-        has_target = {actions()[verb].targets for verb in verbs}
-        if len(has_target) != 1:
+        act = _with_object(Act(verbs), subject.names, adjectives=subject)
+        if not verbs or act is None:
             return False
 
-        act = Act(verbs, colour=subject.colour)
-        if True in has_target:
-            act = replace(act, targets=subject.names)
-        else:
-            act = replace(act, objects=subject.names)
         self._draft.replace_subject(SubjectClaim(acts=(act,)))
         self._draft.relate_act()
         self._is_passive = True
-        return not (act.targets and act.colour)
+        return True
 
     # Nouns and pronouns
 
@@ -300,7 +294,7 @@ class PhraseReader:
         """Return whether some things are where the last subject is."""
         if self._preposition not in _UNCERTAIN_PLACES:
             return False
-        roles = {things()[name].role for name in names}
+        roles = roles_of(names)
         # on the phone
         is_on_thing_in_hand = self._preposition == "on" and roles == {"hand"}
         return roles != {"sky"} and not is_on_thing_in_hand
@@ -362,15 +356,16 @@ class PhraseReader:
 
     def _act_at_place(self, meaning: Meaning, adjectives: SubjectClaim) -> Act | None:
         """Return what the last subject does on or in a thing; None if it is not drawn so."""
-        is_plain = replace(adjectives, colour="", looks=frozenset()) == ANYBODY
-        if not is_plain or meaning.least != 1:
+        only_coloured = SubjectClaim(colour=adjectives.colour, looks=adjectives.looks)
+        if adjectives != only_coloured or meaning.least != 1:
             return None
         if self._preposition == "under" and meaning.names != meanings()["umbrella"]:
             return None
         verbs = verbs_of_place(self._preposition, self._draft.subject.names, meaning.names)
         if not verbs:
             return None
-        objects = meaning.names & frozenset().union(*(actions()[verb].objects for verb in verbs))
+        possible = frozenset().union(*(actions()[verb].objects for verb in verbs))
+        objects = meaning.names & possible
         return Act(verbs, objects, adjectives.colour, looks=adjectives.looks)
 
     def _read_object(self, meaning: Meaning, adjectives: SubjectClaim) -> bool:

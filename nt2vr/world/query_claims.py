@@ -63,7 +63,7 @@ def _with_other_reading(text: str, part: PartClaim) -> PartClaim:
             remaining = tuple(subject for subject in claim.subjects if subject != thing)
             elsewhere = replace(claim, subjects=remaining, places=both.places)
             return part._replace(other_reading=elsewhere)
-        if claim.places and claim.places == word.meaning.names:
+        if claim.places and claim.places == word.names:
             with_thing = replace(claim, subjects=(*claim.subjects, thing), places=frozenset())
             return part._replace(other_reading=with_thing)
     return part

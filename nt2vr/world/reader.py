@@ -45,12 +45,12 @@ def read_phrase(phrase: str) -> Claim | None:
     names: set[str] = set()
     for word in meaningful.words:
         # a rocket 🚀
-        is_repeated = word.text[0] in emojis() and word.meaning.names <= names
+        is_repeated = word.first in emojis() and word.names <= names
         if is_repeated:
             continue
         if not reader.read(word):
             return None
-        names |= word.meaning.names
+        names |= word.names
     return reader.finish()
 
 
@@ -73,7 +73,10 @@ def read_asked(phrase: str) -> Claim | None:
     subjects = []
     for subject in claim.subjects:
         has_number = subject.most != MANY or subject.total
-        subjects.append(subject if has_number else replace(subject, least=1))
+        if has_number:
+            subjects.append(subject)
+        else:
+            subjects.append(replace(subject, least=1))
     return replace(claim, subjects=tuple(subjects))
 
 

@@ -29,6 +29,7 @@ from nt2vr.world.things import (
     Place,
     actions,
     places,
+    roles_of,
     things,
 )
 
@@ -75,16 +76,17 @@ def draw_claim(rng: Random) -> Claim:
     if rng.random() >= THING_SHARE:
         action = rng.choice(tuple(actions().values()))
         claim = Claim.of_act(Act.of(action.verb))
-        if action.targets:
-            target = showing(rng.choice(sorted(action.objects)))
-            return Claim((*target.subjects, *claim.subjects))
-        return claim
+        if not action.targets:
+            return claim
+        target_name = rng.choice(sorted(action.objects))
+        target = showing(target_name)
+        return Claim(target.subjects + claim.subjects)
 
     name = rng.choice(tuple(things()))
     uses = _uses_of(name)
     if uses and rng.random() < USED_SHARE:
-        act = Act.of(rng.choice(uses), name)
-        return Claim.of_act(act)
+        verb = rng.choice(uses)
+        return Claim.of_act(Act.of(verb, name))
     return showing(name)
 
 
@@ -107,7 +109,8 @@ def staged(claims: Sequence[Claim], rng: Random) -> Scene | None:
     number = 0
     for claim in claims:
         for position, subject in enumerate(claim.subjects):
-            figures[number:] = figures[number:] or [Figure("")]
+            if number == len(figures):
+                figures.append(Figure(""))
             acts = _acts_in_turn(claim, position)
             figure = _draw_figure(
                 subject, acts=acts, number=number, figures=figures, place=place, rng=rng
@@ -191,8 +194,8 @@ def _acts_in_turn(claim: Claim, number: int) -> list[Act]:
         if subject == number:
             later.add(position)
     acts = claim.subjects[number].acts
-    first_acts = [act for position, act in enumerate(acts) if position not in later]
-    return first_acts + [acts[position] for position in sorted(later)]
+    in_turn = sorted(range(len(acts)), key=lambda position: position in later)
+    return [acts[position] for position in in_turn]
 
 
 def _draw_figure(
@@ -211,20 +214,17 @@ def _draw_figure(
     colour = subject.colour or draw_colour(name, rng)
     figure = replace(figure, colour=colour, size=subject.size, count=subject.least)
 
-    done: list[Action] = []
-    is_possible = True
-    for act in acts:
-        action = _draw_action(act, name=name, number=number, figures=figures, place=place, rng=rng)
-        # The other actions are drawn all the same: what is drawn later must not depend on it.
-        if action is None:
-            is_possible = False
-        else:
-            done.append(action)
-    if not is_possible:
+    # All actions are drawn, even after an impossible one: what is drawn later must not depend on it.
+    drawn = [
+        _draw_action(act, name=name, number=number, figures=figures, place=place, rng=rng)
+        for act in acts
+    ]
+    done = list(filter(None, drawn))
+    if len(done) < len(acts):
         return None
-    if done:
-        return _in_turns(figure, done)
-    return figure
+    if not done:
+        return figure
+    return _in_turns(figure, done)
 
 
 def _names_able(acts: Sequence[Act]) -> Names:
@@ -238,20 +238,18 @@ def _names_able(acts: Sequence[Act]) -> Names:
 def _in_turns(figure: Figure, done: Sequence[Action]) -> Figure:
     """Let a figure do some actions one after the other, in place of its own of these layers."""
     verbs = {action.verb for action in done}
-    figure = replace(
-        figure,
-        enters=0.25 if ENTER in verbs else 0.0,
-        leaves=0.75 if LEAVE in verbs else 1.0,
-    )
+    enters = 0.25 if ENTER in verbs else 0.0
+    leaves = 0.75 if LEAVE in verbs else 1.0
+    own_actions = figure.actions
+    figure = replace(figure, enters=enters, leaves=leaves, actions=())
     new_actions = [action for action in done if action.verb not in (ENTER, LEAVE)]
     if not new_actions:
-        return replace(figure, actions=())
+        return figure
 
     # Main actions come first.
     new_actions.sort(key=lambda action: action.kind.layer != "main")
     layers = [action.kind.layer for action in new_actions]
-    remaining = [action for action in figure.actions if action.kind.layer not in layers]
-    figure = replace(figure, actions=())
+    remaining = [action for action in own_actions if action.kind.layer not in layers]
     for action in (*new_actions, *remaining):
         figure = figure.also(action)
 
@@ -292,8 +290,8 @@ def _draw_action(
 
 def _kinds_of(act: Act) -> list[ActionKind]:
     """Return the kinds of actions that an act may be; a man "with a hat" wears it."""
-    verbs = act.verbs
-    if not verbs:
-        roles = {things()[name].role for name in act.objects}
-        verbs = frozenset((WEAR if roles <= {"worn"} else "hold",))
-    return [actions()[verb] for verb in sorted(verbs)]
+    if act.verbs:
+        return [actions()[verb] for verb in sorted(act.verbs)]
+    if roles_of(act.objects) <= {"worn"}:
+        return [actions()[WEAR]]
+    return [actions()["hold"]]

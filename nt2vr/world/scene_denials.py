@@ -13,7 +13,7 @@ from nt2vr.world.captions import SceneCaption
 from nt2vr.world.claims import Act, Claim
 from nt2vr.world.scenes import Scene
 from nt2vr.world.small_words import DAY, NIGHT
-from nt2vr.world.things import Noun, places, read_table
+from nt2vr.world.things import Noun, read_table
 from nt2vr.world.wording import FORMS, NounPhrase, conjugate, meanings
 
 SceneDenialKind = Literal[
@@ -101,13 +101,15 @@ def deny(
 def _fields_of_thing(noun: Noun, names: tuple[str, str, str, str]) -> dict[str, str]:
     full, bare, plural, quoted = names
     word = noun.word.removeprefix("the ")
+    # For a search engine.
+    searched = f'"{word}"' if " " in word else word
+    counted = word if noun.number == "one" else f"bit of {word}"
     return {
         full: noun.with_article(),
         bare: word,
         plural: noun.plural,
-        # For a search engine.
-        quoted: f'"{word}"' if " " in word else word,
-        "c": word if noun.number == "one" else f"bit of {word}",
+        quoted: searched,
+        "c": counted,
     }
 
 
@@ -164,13 +166,14 @@ def except_member(kind: Noun, member: Noun, rng: Random) -> SceneDenial:
 
 def deny_time(scene: Scene, wanted: SceneCaption, rng: Random) -> SceneDenial:
     """Deny the time of day of a figure, of the place or of nothing."""
-    place = places()[scene.place]
-    _, _, bare_place = place.phrases[0].partition(" ")
-    at_place = SceneCaption(bare_place, Claim.at(place.name))
-    wanted = rng.choice((wanted, at_place, SceneCaption("", Claim())))
+    usual_phrase = scene.location.phrases[0]
+    _, _, bare_place = usual_phrase.partition(" ")
+    at_place = SceneCaption(bare_place, Claim.at(scene.place))
+    nothing = SceneCaption("", Claim())
+    wanted = rng.choice((wanted, at_place, nothing))
     denied = Claim(night=not scene.night)
     slot = "time" if wanted.text else "no time"
-    phrases = NIGHT if denied.night else DAY
+    phrases = DAY if scene.night else NIGHT
     return deny_setting(slot, wanted=wanted, phrases=phrases, denied=denied, rng=rng)
 
 

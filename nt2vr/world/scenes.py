@@ -14,6 +14,7 @@ from nt2vr.world.things import (
     LEAVE,
     WEAR,
     ActionKind,
+    Place,
     Thing,
     actions,
     places,
@@ -102,6 +103,10 @@ class Figure:
         return things()[self.thing]
 
     @property
+    def is_person(self) -> bool:
+        return self.kind.role == "person"
+
+    @property
     def is_actor(self) -> bool:
         """Whether it is a person, an animal, a vehicle, or a thing that moves."""
         return self.kind.role in ACTING or bool(self.actions)
@@ -186,6 +191,10 @@ class Scene:
         return json.dumps([self.place, self.night, sorted(map(json.dumps, figures))])
 
     @property
+    def location(self) -> Place:
+        return places()[self.place]
+
+    @property
     def actors(self) -> list[Figure]:
         return [figure for figure in self.figures if figure.is_actor]
 
@@ -239,7 +248,7 @@ def is_valid(scene: Scene) -> bool:
     """Return whether a clip can show a scene: its figures, each with actions it may do there."""
     if not _is_cast(scene):
         return False
-    if scene.night and places()[scene.place].indoors:
+    if scene.night and scene.location.indoors:
         return False
     unseen = BY_DAY if scene.night else BY_NIGHT
     if any(figure.thing in unseen for figure in scene.figures):
@@ -274,7 +283,7 @@ def _is_possible(action: Action, figure: Figure, scene: Scene) -> bool:
     is_there = figure.enters <= action.start < action.end <= figure.leaves
     if not is_in_quarters or not is_there:
         return False
-    if not action.kind.may(figure.kind, places()[scene.place]):
+    if not action.kind.may(figure.kind, scene.location):
         return False
     return _suits(action, figure, scene.figures)
 

@@ -121,9 +121,9 @@ class SceneDenials:
     def _not(self, row: int, rng: Random) -> SceneDenial:
         nothing = SceneCaption("", Claim())
         if rng.random() < ACTION_SHARE:
-            actions = self._absent_actions(row, Claim(), rng)
+            actions = self._absent_actions(row, nothing.claim, rng)
             return deny("not", slot="no action", wanted=nothing, denied=actions, rng=rng)
-        nouns = self._absent_things(row, Claim(), rng)
+        nouns = self._absent_things(row, nothing.claim, rng)
         return deny("not", slot="no thing", wanted=nothing, denied=nouns, rng=rng)
 
     def _typed(self, row: int, rng: Random) -> SceneDenial:
@@ -178,8 +178,10 @@ class SceneDenials:
         main = main_actions(figure)
         if not main or draw < CAPTION_SHARE + BARE_SHARE:
             return SceneCaption(phrase.text, phrase.claim)
-        words, act = draw_action(rng.choice(main), scene.figures, rng)
-        verb = conjugate(words, rng.choice(FORMS), phrase.plural)
+        action = rng.choice(main)
+        words, act = draw_action(action, scene.figures, rng)
+        form = rng.choice(FORMS)
+        verb = conjugate(words, form, phrase.plural)
         return SceneCaption(f"{phrase.text} {verb}", phrase.claim_of(act))
 
     def _composed(self, row: int, rng: Random) -> SceneDenial:
@@ -190,10 +192,11 @@ class SceneDenials:
         figure = rng.choice(actors)
         action = rng.choice(main_actions(figure))
         words, act = draw_action(action, scene.figures, rng)
+        wanted = Done(words, act)
         phrase = draw_phrase(figure, rng, DETAIL)
         claim = phrase.claim_of(act)
         (unwanted,) = self._absent_actions(row, claim, rng, role=figure.kind.role)
-        return compose(phrase, wanted=Done(words, act), unwanted=unwanted, rng=rng)
+        return compose(phrase, wanted=wanted, unwanted=unwanted, rng=rng)
 
     def _except(self, row: int, rng: Random) -> SceneDenial:
         """Draw "any K but N" for a kind that the scene shows and a member that it does not."""
@@ -215,15 +218,17 @@ class SceneDenials:
     def _place(self, row: int, rng: Random) -> SceneDenial:
         """Draw "A but not there", or, outdoors, "A but not at night"."""
         scene = self._scenes[row]
-        phrase = draw_phrase(rng.choice(scene.actors), rng)
+        actor = rng.choice(scene.actors)
+        phrase = draw_phrase(actor, rng)
         wanted = SceneCaption(phrase.text, phrase.claim)
-        is_outdoors = not places()[scene.place].indoors
+        is_outdoors = not scene.location.indoors
         if is_outdoors and rng.random() < TIME_SHARE:
             return deny_time(scene, wanted, rng)
 
         place = self._other_place(row, wanted.claim, rng)
         phrases = places()[place].phrases
-        return deny_setting("place", wanted, phrases, denied=Claim.at(place), rng=rng)
+        denied = Claim.at(place)
+        return deny_setting("place", wanted, phrases, denied=denied, rng=rng)
 
     def _other_place(self, row: int, claim: Claim, rng: Random) -> str:
         """Draw another place, if possible one where a claim holds in some scene."""
@@ -279,7 +284,7 @@ class SceneDenials:
         if len(rows) < 2:
             return
         for _ in range(NEAR_TRIES):
-            drawn_row = int(rows[rng.randrange(len(rows))])
+            drawn_row = int(rng.choice(rows))
             if drawn_row != row:
                 yield self._scenes[drawn_row]
 
@@ -320,12 +325,11 @@ def _draw_topics(scene: Scene, actor: Figure, rng: Random) -> tuple[_Topic, ...]
 
 
 def _as_subject(phrase: NounPhrase, actor: Figure) -> Subject:
-    is_person = actor.kind.role == "person"
     return Subject(
         text=phrase.text,
         pronoun="",
         is_plural=phrase.plural,
-        is_human=is_person,
+        is_human=actor.is_person,
     )
 
 
@@ -349,7 +353,7 @@ def _claim_of_action(phrase: NounPhrase, act: Act) -> Claim:
 def _named(scene: Scene, rng: Random) -> Iterator[Noun]:
     """Draw a word for each thing of a scene that is no person."""
     for figure in visible_in(scene):
-        if figure.kind.role != "person":
+        if not figure.is_person:
             yield draw_noun(figure.kind, rng)
 
 

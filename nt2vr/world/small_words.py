@@ -18,6 +18,8 @@ DAY = ("during the day", "in daylight")
 PARTS = {"start": ("at the beginning", "at the start"), "end": ("at the end", "at the end")}
 # "A crowd" is many, and unlike "dogs" never one.
 TOGETHER = MANY - 1
+# Words with one meaning.
+WordGroup = tuple[Iterable[str], Meaning]
 _COUNTED = {1: "one", **NUMBERS, 4: "four", 5: "five"}
 
 
@@ -27,7 +29,7 @@ def small_words() -> Iterator[Entry]:
             yield word, meaning
 
 
-def _small_word_groups() -> Iterator[tuple[Iterable[str], Meaning]]:
+def _small_word_groups() -> Iterator[WordGroup]:
     yield from _listed()
     for size, words in SIZES.items():
         yield words, adjective(size=size)
@@ -41,48 +43,41 @@ def _small_word_groups() -> Iterator[tuple[Iterable[str], Meaning]]:
     yield DAY, Meaning("night", value="day")
     for part, part_words in PARTS.items():
         yield part_words, Meaning("time", value=part)
-    yield ("he",), Meaning("pronoun", meanings()["man"] | meanings()["boy"])
-    yield ("she",), Meaning("pronoun", meanings()["woman"] | meanings()["girl"])
+    male = meanings()["man"] | meanings()["boy"]
+    female = meanings()["woman"] | meanings()["girl"]
+    yield ("he",), Meaning("pronoun", male)
+    yield ("she",), Meaning("pronoun", female)
 
 
-def _listed() -> Iterator[tuple[list[str], Meaning]]:
+def _listed() -> Iterator[WordGroup]:
     """Yield the words of the table, of which numbers without a limit are for groups."""
     for row in read_table("small_words"):
         words = row["words"].split("|")
         if row["kind"] == "number":
+            least = int(row["least"])
             most = int(row["most"] or TOGETHER)
-            yield words, adjective(least=int(row["least"]), most=most)
+            yield words, adjective(least=least, most=most)
         else:
             yield words, Meaning(cast(MeaningKind, row["kind"]), value=row["value"])
 
 
-def _totals() -> Iterator[tuple[list[str], Meaning]]:
+def _totals() -> Iterator[WordGroup]:
     """Yield numbers of all there are; "one dog" says no more than "a dog"."""
     yield ["one", "1"], adjective(least=1, most=MANY, total=False)
     for number, name in _COUNTED.items():
-        numerals = (name, str(number))
-        yield from _total(
-            numerals,
-            wordings=("at least", "no fewer than", "no less than"),
-            least=number,
-            most=MANY,
-        )
-        yield from _total(numerals, wordings=("more than",), least=number + 1, most=MANY)
-        yield from _total(
-            numerals, wordings=("at most", "no more than", "up to"), least=1, most=number
-        )
-        yield from _total(numerals, wordings=("fewer than", "less than"), least=1, most=number - 1)
-        yield from _total(numerals, wordings=("exactly", "only", "just"), least=number, most=number)
-
-
-def _total(
-    numerals: tuple[str, str], wordings: tuple[str, ...], least: int, most: int
-) -> Iterator[tuple[list[str], Meaning]]:
-    """Yield some wordings of a total, unless there can be none: "fewer than one"."""
-    if not most:
-        return
-    texts = []
-    for wording in wordings:
-        for numeral in numerals:
-            texts.append(f"{wording} {numeral}")
-    yield texts, adjective(least=least, most=most, total=(least, most) != (1, MANY))
+        limits = {
+            ("at least", "no fewer than", "no less than"): (number, MANY),
+            ("more than",): (number + 1, MANY),
+            ("at most", "no more than", "up to"): (1, number),
+            ("fewer than", "less than"): (1, number - 1),
+            ("exactly", "only", "just"): (number, number),
+        }
+        for wordings, (least, most) in limits.items():
+            # There are no "fewer than one".
+            if not most:
+                continue
+            texts = []
+            for wording in wordings:
+                texts += [f"{wording} {name}", f"{wording} {number}"]
+            is_limited = (least, most) != (1, MANY)
+            yield texts, adjective(least=least, most=most, total=is_limited)

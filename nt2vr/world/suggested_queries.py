@@ -46,13 +46,16 @@ def _denied(part: str) -> str:
     verb = verb_of(word)
     if not verb:
         return _no(part)
-    if word.endswith("ing") and word != verb:
-        return f"not {first} {rest}".strip()
-    second, _, _ = rest.partition(" ")
-    if is_noun(word) and second not in listed("function_words"):
-        return _no(part)
-    return f"not {inflect(verb, 'VBG')} {rest}".strip()
+    doing = first
+    is_doing = word.endswith("ing") and word != verb
+    if not is_doing:
+        second, _, _ = rest.partition(" ")
+        if is_noun(word) and second not in listed("function_words"):
+            return _no(part)
+        doing = inflect(verb, "VBG")
+    return f"not {doing} {rest}".strip()
 
 
 def _no(part: str) -> str:
-    return f"no {_ARTICLE.sub('', part)}"
+    bare_part = _ARTICLE.sub("", part)
+    return f"no {bare_part}"

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from nt2vr.world.nearby_phrases import (
     TOO_MANY_THINGS,
     actions_with,
     main_verbs,
-    named,
+    names_of_kind,
     of_same_kind,
     shorter,
     texts_about,
@@ -82,15 +83,15 @@ class Suggestions:
     def __init__(self, scenes: Sequence[Scene]) -> None:
         self._scenes = scenes
         self._table = SceneTable(scenes)
-        self._names = list(things())
-        # Whether a scene has a thing as a figure: (T, N).
-        self._is_in = np.zeros((len(self._names), len(scenes)), bool)
+        # What each scene has, in the order of all things.
+        self._things_in: list[list[str]] = []
         # Figures by what they are, and by what they do.
         self._figures_of = defaultdict[str, list[_FigurePosition]](list)
+        names = list(things())
         for row, scene in enumerate(scenes):
+            present = {figure.thing for figure in scene.figures}
+            self._things_in.append(sorted(present, key=names.index))
             for number, figure in enumerate(scene.figures):
-                thing_row = self._names.index(figure.thing)
-                self._is_in[thing_row, row] = True
                 position = _FigurePosition(row, number)
                 for name in {figure.thing, *main_verbs(figure)}:
                     self._figures_of[name].append(position)
@@ -140,7 +141,7 @@ class Suggestions:
 
     def _masks(self, query: Query) -> _Masks | None:
         claims = read_query(query)
-        parts = (*claims.wanted, *claims.unwanted)
+        parts = claims.wanted + claims.unwanted
         if not parts or any(part.claim is None or part.claim.vague for part in parts):
             return None
 
@@ -182,19 +183,18 @@ class Suggestions:
 
     def _companions(self, scenes: SceneMask, besides: str = "") -> list[str]:
         """Name the things that are most often in some scenes; without scenes, in all of them."""
-        is_in = self._is_in[:, scenes] if scenes.any() else self._is_in
-        counts = is_in.sum(axis=1)  # (T,)
-        # Of things that are in as many scenes, the one that comes first.
-        most_often_first = np.lexsort((is_in.argmax(axis=1), -counts))
-        nouns = named(tokens_of(besides), "noun")
+        rows = np.flatnonzero(scenes).tolist() or range(len(scenes))
+        # Of things that are in as many scenes, the one that is in the first scene comes first.
+        counts = Counter[str]()
+        for row in rows:
+            counts.update(self._things_in[row])
+
+        nouns = names_of_kind(tokens_of(besides), "noun")
         companions: list[str] = []
-        for row in most_often_first.tolist():
-            name = self._names[row]
-            if len(companions) == MOST_COMPANIONS or not counts[row]:
-                break
+        for name, _ in counts.most_common():
             if name not in nouns:
                 companions.append(things()[name].noun.with_article())
-        return companions
+        return companions[:MOST_COMPANIONS]
 
     # What is wanted
 
@@ -222,38 +222,37 @@ class Suggestions:
     def _similar_texts(self, wanted: str, unwanted: Sequence[str]) -> list[str]:
         """Describe scenes with the same subject or action, and nothing unwanted."""
         words = tokens_of(wanted)
-        subjects = named(words, "noun")
+        subjects = names_of_kind(words, "noun")
         if len(subjects) >= TOO_MANY_THINGS:
             subjects = frozenset()
-        wanted_names = _WantedNames(subjects, named(words, "verb"), named(words, "place"))
+        verbs = names_of_kind(words, "verb")
+        wanted_places = names_of_kind(words, "place")
 
         claims = [read_asked(text.removeprefix("with ")) for text in unwanted]
         excluded = self._table.holding_any(filter(None, claims))
+        wanted_names = _WantedNames(subjects, verbs, wanted_places)
         return self._descriptions(~excluded, wanted_names)
 
     def _descriptions(self, allowed: SceneMask, wanted: _WantedNames) -> list[str]:
         """Describe allowed scenes with such a subject or action, the most similar first."""
         # By the similarity of the figure, and the text.
         counts = Counter[tuple[int, str]]()
-        for row, number in self._candidates(wanted):
-            if not allowed[row]:
-                continue
-            scene = self._scenes[row]
-            figure = scene.figures[number]
-            similarity = wanted.similarity(figure, scene.place)
+        for figure, place in self._candidates(allowed, wanted):
+            similarity = wanted.similarity(figure, place)
             for text in texts_about(figure):
                 counts[similarity, text] += 1
 
-        def merit(description: tuple[int, str]) -> tuple[int, int]:
-            similarity, _ = description
-            return similarity, counts[description]
-
-        best_first = sorted(counts, key=merit, reverse=True)
+        # Of descriptions that are as similar, the most frequent comes first.
+        frequent_first = [description for description, _ in counts.most_common()]
+        best_first = sorted(frequent_first, key=itemgetter(0), reverse=True)
         return list(dict.fromkeys(text for _, text in best_first))
 
-    def _candidates(self, wanted: _WantedNames) -> list[_FigurePosition]:
-        """Return the figures that are, or do, what is wanted."""
-        candidates: set[_FigurePosition] = set()
-        for name in (*wanted.subjects, *wanted.verbs):
-            candidates.update(self._figures_of.get(name, ()))
-        return sorted(candidates)
+    def _candidates(self, allowed: SceneMask, wanted: _WantedNames) -> Iterator[tuple[Figure, str]]:
+        """Yield the figures of allowed scenes that are, or do, what is wanted, and their places."""
+        positions: set[_FigurePosition] = set()
+        for name in wanted.subjects | wanted.verbs:
+            positions.update(self._figures_of.get(name, ()))
+        for row, number in sorted(positions):
+            if allowed[row]:
+                scene = self._scenes[row]
+                yield scene.figures[number], scene.place

@@ -6,7 +6,7 @@ article, and "=scissors" if it is a plural.
 
 import csv
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, Literal, cast
@@ -41,8 +41,9 @@ class Noun:
         words = f"{adjectives} {self.word}".lstrip()
         if self.number != "one" or words == "Earth":
             return words
-        vowel = words.startswith(VOWEL_SOUNDS) and not words.startswith(SAID_WITH_YOU)
-        return f"{'an' if vowel else 'a'} {words}"
+        has_vowel = words.startswith(VOWEL_SOUNDS) and not words.startswith(SAID_WITH_YOU)
+        article = "an" if has_vowel else "a"
+        return f"{article} {words}"
 
 
 @dataclass(frozen=True)
@@ -119,9 +120,7 @@ _NUMBERS: Mapping[str, Number] = {"~": "mass", "=": "many"}
 def _nouns(names: str, plural: str) -> tuple[Noun, ...]:
     """Read "coffee|cup of coffee"; `plural` is that of the first name, where it is irregular."""
     nouns: list[Noun] = []
-    for marked_name in names.split("|"):
-        if not marked_name:
-            continue
+    for marked_name in filter(None, names.split("|")):
         name = marked_name.lstrip("~=")
         number = _NUMBERS.get(marked_name[0], "one")
         own_plural = plural_of(name) if number == "one" else name
@@ -149,6 +148,11 @@ def things() -> dict[str, Thing]:
             wears=row["wears"],
         )
     return things_by_name
+
+
+def roles_of(names: Iterable[str]) -> set[Role]:
+    """Return the roles of some things."""
+    return {things()[name].role for name in names}
 
 
 @cache
@@ -331,9 +335,7 @@ def actions() -> dict[str, ActionKind]:
 
 
 def _listed(text: str) -> Names:
-    if text:
-        return frozenset(those(tuple(text.split(","))))
-    return frozenset()
+    return frozenset(those(tuple(text.split(","))))
 
 
 @cache

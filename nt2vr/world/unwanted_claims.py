@@ -10,7 +10,6 @@ from nt2vr.world.abilities import may_do
 from nt2vr.world.claims import Act, Claim, SubjectClaim
 from nt2vr.world.meant import read_as_meant
 from nt2vr.world.part_claims import PartClaim
-from nt2vr.world.part_words import PartWords
 from nt2vr.world.reader import NOTHING
 from nt2vr.world.small_words import TOGETHER
 from nt2vr.world.things import ACTING, Names, those
@@ -33,33 +32,36 @@ _NOBODY = re.compile(r"\b(?:nobody|no one|noone|anyone|anybody)\b", re.IGNORECAS
 _OF_EVERYBODY = re.compile(r"\b(?:no|nobody|none|noone|anyone|anybody)\b", re.IGNORECASE)
 
 
+# Of the wanted parts; None for one that cannot be told.
+WantedClaims = Sequence[Claim | None]
+
+
 class _CueText(NamedTuple):
     text: str
     query_start: str  # the query to the end of the cue
 
 
-def read_unwanted(query: Query, number: int, wanted: Sequence[Claim | None]) -> PartClaim:
+def read_unwanted(query: Query, number: int, wanted: WantedClaims) -> PartClaim:
     """Parse one of the unwanted parts, given the claims of the wanted ones."""
     part = query.unwanted[number]
     # a dog, no people or other animals
     if part.startswith("other "):
         return claims_of_other(part, query, wanted)[0]
 
-    claim = read_as_meant(part) or _quality_of(query.wanted, part)
+    claim = read_as_meant(part) or _quality_of_wanted(query, part)
     if claim is None or claim == NOTHING:
         return PartClaim(None)
-    wants_subject = any(claim is not None and claim.subjects for claim in wanted)
+    wants_subject = any(wanted_claim.subjects for wanted_claim in filter(None, wanted))
     if wants_subject and _is_ambiguous(query, number, claim):
         return PartClaim(replace(claim, vague=True))
     is_of_subjects = claim == Claim(claim.subjects, vague=claim.vague)
     if not is_of_subjects or len(claim.subjects) != 1:
         return PartClaim(claim)
-    return _of_subject(claim, part=part, cue=_cue_before(query, number), wanted=wanted)
+    cue = _cue_before(query, number)
+    return _of_subject(claim, part=part, cue=cue, wanted=wanted)
 
 
-def _of_subject(
-    claim: Claim, part: str, cue: _CueText, wanted: Sequence[Claim | None]
-) -> PartClaim:
+def _of_subject(claim: Claim, part: str, cue: _CueText, wanted: WantedClaims) -> PartClaim:
     """Read a part about one subject as the cue before it denies it: of everybody, or of one."""
     (subject,) = claim.subjects
     if _is_action(subject) and _NOBODY.search(cue.text):
@@ -82,9 +84,8 @@ def _cue_before(query: Query, number: int) -> _CueText:
         return _CueText("", "")
     part_start = query.scopes[number].start
     before = [cue for cue in query.cues if cue.end <= part_start]
-    cue = max(before, default=query.cues[0])
-    query_start = query.text[: cue.end]
-    return _CueText(query_start[cue.start :], query_start)
+    start, end = max(before, default=query.cues[0])
+    return _CueText(query.text[start:end], query_start=query.text[:end])
 
 
 def _act_denied(subject: SubjectClaim, cue: _CueText, part: str) -> Act | None:
@@ -94,18 +95,19 @@ def _act_denied(subject: SubjectClaim, cue: _CueText, part: str) -> Act | None:
             return None
         return subject.acts[0]
 
-    clothes = frozenset(those(("worn",)))
-    plain = SubjectClaim(subject.names, colour=subject.colour, looks=subject.looks)
-    is_of_clothes = subject == plain and subject.names <= clothes
-    is_worn = _WORN.search(cue.query_start) or part.startswith("hav")
-    if not is_of_clothes or not is_worn:
+    names = subject.names
+    colour = subject.colour
+    looks = subject.looks
+    if not names.issubset(those(("worn",))):
         return None
-    return Act(objects=subject.names, colour=subject.colour, looks=subject.looks)
+    is_plain = subject == SubjectClaim(names, colour=colour, looks=looks)
+    is_worn = _WORN.search(cue.query_start) or part.startswith("hav")
+    if is_plain and is_worn:
+        return Act(objects=names, colour=colour, looks=looks)
+    return None
 
 
-def _denied_of_wanted(
-    claim: Claim, act: Act, cue: _CueText, wanted: Sequence[Claim | None]
-) -> PartClaim:
+def _denied_of_wanted(claim: Claim, act: Act, cue: _CueText, wanted: WantedClaims) -> PartClaim:
     """Read a denied act as one of those who are wanted, if these are known."""
     acting = _actors_wanted(wanted)
     # Whose action it is cannot be told.
@@ -129,26 +131,28 @@ def _denied_of_wanted(
     )
 
 
-def _actors_wanted(wanted: Sequence[Claim | None]) -> list[SubjectClaim] | None:
+def _actors_wanted(wanted: WantedClaims) -> list[SubjectClaim] | None:
     """Return those who are wanted and may act; None if a wanted part is not known."""
     acting: list[SubjectClaim] = []
-    actors = frozenset(those(tuple(ACTING)))
+    actors = those(tuple(ACTING))
     for claim in wanted:
         if claim is None or claim.vague or claim == NOTHING:
             return None
         for subject in claim.subjects:
-            if not subject.names or subject.names & actors:
+            if not subject.names or not subject.names.isdisjoint(actors):
                 acting.append(subject)
     return acting
 
 
 def _is_ambiguous(query: Query, number: int, claim: Claim) -> bool:
     """Return whether "no guests" are some of those who are wanted, or nobody is "on it"."""
-    if number < len(query.scopes) and _ON_IT.match(query.text, query.scopes[number].end):
-        return True
+    if number < len(query.scopes):
+        part_end = query.scopes[number].end
+        if _ON_IT.match(query.text, part_end):
+            return True
     if not any(_is_group_of_people(subject) for subject in claim.subjects):
         return False
-    return any(word.meaning.names & persons() for word in _wanted_words(query))
+    return any(word.names & persons() for word in _wanted_words(query))
 
 
 def _is_group_of_people(subject: SubjectClaim) -> bool:
@@ -162,7 +166,7 @@ def _wanted_words(query: Query) -> Iterator[PhraseWord]:
         yield from words_in(part)
 
 
-def claims_of_other(kind: str, query: Query, wanted: Sequence[Claim | None]) -> list[PartClaim]:
+def claims_of_other(kind: str, query: Query, wanted: WantedClaims) -> list[PartClaim]:
     """Claim what is of a kind but is not wanted, and a second one of what is wanted once.
 
     Both are unwanted in "a man and nobody else". The list is never empty.
@@ -177,18 +181,20 @@ def claims_of_other(kind: str, query: Query, wanted: Sequence[Claim | None]) -> 
     other_names = subject.names - present
     if not other_names:
         return [PartClaim(None)]
-    subjects = [SubjectClaim(other_names)]
+    unwanted_subjects = [SubjectClaim(other_names)]
     if present and not _wants_several(query, subject.names):
-        subjects.append(SubjectClaim(present, least=len(wanted_names) + 1, total=True))
-    return [PartClaim(replace(claim, subjects=(unwanted,))) for unwanted in subjects]
+        one_more = len(wanted_names) + 1
+        too_many = SubjectClaim(present, least=one_more, total=True)
+        unwanted_subjects.append(too_many)
+    return [PartClaim(replace(claim, subjects=(unwanted,))) for unwanted in unwanted_subjects]
 
 
 def _wants_several(query: Query, names: Names) -> bool:
     """Return whether a wanted noun for some things is in the plural."""
-    return any(word.meaning.plural and word.meaning.names & names for word in _wanted_words(query))
+    return any(word.meaning.plural and word.names & names for word in _wanted_words(query))
 
 
-def _names_wanted(wanted: Sequence[Claim | None], names: Names) -> Iterator[Names]:
+def _names_wanted(wanted: WantedClaims, names: Names) -> Iterator[Names]:
     """Yield those of some names by which each wanted subject or object of these is called."""
     for claim in filter(None, wanted):
         for subject in claim.subjects:
@@ -197,20 +203,22 @@ def _names_wanted(wanted: Sequence[Claim | None], names: Names) -> Iterator[Name
             yield from filter(None, map(names.intersection, wanted_names))
 
 
-def _quality_of(wanted: tuple[str, ...], quality: str) -> Claim | None:
+def _quality_of_wanted(query: Query, quality: str) -> Claim | None:
     """Read "red" as "red car"; None if it fits none, or several, of the wanted things."""
     # a clown that isn't | funny
-    if all(word.meaning.kind == "filler" for word in words_in(quality)):
+    if all(word.kind == "filler" for word in words_in(quality)):
         return None
 
-    nouns: list[str] = []
-    for part in wanted:
-        nouns += [word.typed for word in PartWords(part).of_kind("noun")]
-    claims = []
-    for noun in dict.fromkeys(nouns):
-        for text in (f"{quality} {noun}", f"{noun} {quality}"):
+    claims: dict[str, Claim] = {}
+    for word in _wanted_words(query):
+        if word.kind != "noun":
+            continue
+        noun = word.typed
+        # If both orders are understood, the second one counts.
+        for text in (f"{noun} {quality}", f"{quality} {noun}"):
             claim = read_as_meant(text)
             if claim and not claim.vague:
-                claims.append(claim)
-                break
-    return claims[0] if len(claims) == 1 else None
+                claims[noun] = claim
+    if len(claims) == 1:
+        return claims.popitem()[1]
+    return None

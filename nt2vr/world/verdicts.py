@@ -12,7 +12,7 @@ from nt2vr.world.claims import Act, Claim, SubjectClaim
 from nt2vr.world.meant import read_as_meant
 from nt2vr.world.query_claims import read_query
 from nt2vr.world.scenes import Action, Figure, Scene, main_actions
-from nt2vr.world.things import ACTING, Names, plural_of, things
+from nt2vr.world.things import ACTING, Names, plural_of, roles_of
 from nt2vr.world.words import UNKNOWN, PhraseWord, words_in
 
 # Scenes that are kept: those of the built-in gallery, which searches judge again and again.
@@ -145,7 +145,7 @@ def _take_changed(
     if not removed:
         return None
 
-    roles = {things()[name].role for name in subject.names}
+    roles = roles_of(subject.names)
     is_thing = bool(roles) and roles.isdisjoint(ACTING) and not subject.acts
     # "A chair" replaces nobody.
     if is_thing:
@@ -201,7 +201,6 @@ def unknown_words(query: Query) -> list[UnknownWord]:
 
 
 def _is_unknown(word: PhraseWord) -> bool:
-    first = word.text[0]
-    if word.meaning != UNKNOWN or not first.isalpha():
+    if word.meaning != UNKNOWN or not word.first.isalpha():
         return False
-    return first not in listed("function_words", "stop_words")
+    return word.first not in listed("function_words", "stop_words")

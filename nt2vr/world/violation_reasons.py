@@ -7,7 +7,7 @@ from nt2vr.world.claims import SubjectClaim, visible_in
 from nt2vr.world.part_claims import PartClaim
 from nt2vr.world.part_words import PartWords, number_word
 from nt2vr.world.scenes import Figure, Scene
-from nt2vr.world.things import Noun, places, things
+from nt2vr.world.things import Noun, things
 
 PEOPLE = frozenset({"man", "woman", "boy", "girl"})
 
@@ -26,13 +26,14 @@ class _Violation:
 
     def reason(self, unwanted: PartClaim) -> str:
         claim = next(reading for reading in unwanted.readings if reading.holds(self.scene))
-        if claim.places and not claim.subjects:
-            return f"is {places()[self.scene.place].phrases[0]}"
-        if claim.night is not None and not claim.subjects:
-            return "is at night" if claim.night else "is by day"
         if len(claim.subjects) == 1:
             return self._of_subject(unwanted, claim.subjects[0])
-        return f"shows {self.words.with_article}"
+        if claim.subjects:
+            return f"shows {self.words.with_article}"
+        if claim.places:
+            place = self.scene.location
+            return f"is {place.phrases[0]}"
+        return "is at night" if claim.night else "is by day"
 
     def _of_subject(self, unwanted: PartClaim, subject: SubjectClaim) -> str:
         if unwanted.subjects or not subject.names:
@@ -53,16 +54,17 @@ class _Violation:
         if subject.names:
             return f"shows {self._figures(subject)}"
         mood = next(filter(None, map(self.words.mood, acts)), "")
-        return f"is {mood}" if mood else f"shows {self.words.part}"
+        if mood:
+            return f"is {mood}"
+        return f"shows {self.words.part}"
 
     def _figures(self, subject: SubjectClaim) -> str:
         """Name what fits, as it is: "a dog", "two dogs", "a red car"."""
         looks = f"{subject.size} {subject.colour}".strip()
         texts: dict[str, str] = {}
-        for figure in visible_in(self.scene):
-            if subject.fits(figure, self.scene.figures):
-                texts.setdefault(figure.thing, self._figure(figure, looks))
-        return listed(*texts.values()) if texts else self.words.part
+        for figure in subject.fitting(visible_in(self.scene), self.scene.figures):
+            texts.setdefault(figure.thing, self._figure(figure, looks))
+        return listed(*texts.values()) or self.words.part
 
     def _figure(self, figure: Figure, looks: str) -> str:
         noun = self._general_noun(figure) or figure.kind.noun

@@ -33,12 +33,11 @@ def emojis() -> dict[str, str]:
         for noun in reversed(thing.nouns):
             for name in (f"{noun.word} face", noun.word):
                 with suppress(KeyError):
-                    character = unicodedata.lookup(name)
-                    words[character] = noun.word
+                    words[unicodedata.lookup(name)] = noun.word
         # Pictures of several code points are no numbers.
         with suppress(ValueError):
-            character = chr(int(thing.picture, 16))
-            words[character] = thing.noun.word
+            code_point = int(thing.picture, 16)
+            words[chr(code_point)] = thing.noun.word
     return {emoji: word for emoji, word in words.items() if re.fullmatch(EMOJI, emoji)}
 
 
@@ -83,8 +82,8 @@ def unsure_words() -> frozenset[Words]:
     unsure: set[Words] = set()
     for row in read_table("typed_words"):
         if row["kind"] == "none":
-            unsure.add(tokens_of(row["word"]))
-            unsure.add(tokens_of(plural_of(row["word"])))
+            word = row["word"]
+            unsure |= {tokens_of(word), tokens_of(plural_of(word))}
     return frozenset(unsure)
 
 
@@ -121,10 +120,11 @@ def synonyms() -> dict[str, str]:
         if " " in word:
             continue
         name, _, _ = row["name"].partition(",")
-        if row["kind"] == "thing":
+        if row["kind"] == "place" and name in places():
+            usual_phrase = places()[name].phrases[0]
+            words[word] = usual_phrase.split()[-1]
+        elif row["kind"] == "thing":
             nouns = things()[name].nouns if name in things() else kinds().get(name)
             if nouns:
                 words[word] = nouns[0].word
-        elif row["kind"] == "place" and name in places():
-            words[word] = places()[name].phrases[0].split()[-1]
     return words

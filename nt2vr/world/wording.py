@@ -80,16 +80,13 @@ def _countable(nouns: Sequence[Noun]) -> tuple[Noun, ...]:
 
 def draw_noun(thing: Thing, rng: Random, countable: bool = False) -> Noun:
     """Draw a word for a thing."""
-    nouns = _nouns_for(thing, countable)
+    usual, unusual, general = _nouns_for(thing, countable)
     draw = rng.random()
-    has_others = bool(nouns.unusual or nouns.general)
-    if draw < USUAL_SHARE or not has_others:
-        first = (nouns.usual or nouns.unusual or nouns.general)[0]
-        return first
-    is_unusual = draw < USUAL_SHARE + OTHER_SHARE or not nouns.general
-    if nouns.unusual and is_unusual:
-        return rng.choice(nouns.unusual)
-    return rng.choice(nouns.general)
+    if draw < USUAL_SHARE or not (unusual or general):
+        return (usual or unusual or general)[0]
+    if draw < USUAL_SHARE + OTHER_SHARE:
+        return rng.choice(unusual or general)
+    return rng.choice(general or unusual)
 
 
 def draw_phrase(figure: Figure, rng: Random, detail: float = 0.0, mood: str = "") -> NounPhrase:
@@ -119,14 +116,10 @@ def draw_phrase(figure: Figure, rng: Random, detail: float = 0.0, mood: str = ""
         return _group_phrase(
             figure, noun=noun, subject=subject, adjectives=adjectives, shirt=shirt, rng=rng
         )
-    is_plural = noun.number == "many"
     text = noun.with_article(" ".join(adjectives)) + shirt
-    return NounPhrase(
-        text=text,
-        subject=subject,
-        plural=is_plural,
-        pronoun="they" if is_plural else thing.pronoun,
-    )
+    if noun.number == "many":
+        return _several(text, subject)
+    return NounPhrase(text, subject, pronoun=thing.pronoun)
 
 
 def _draw_shirt(colour: str, rng: Random) -> str:
@@ -150,6 +143,7 @@ def _group_phrase(
     else:
         adjectives = [NUMBERS[figure.count], *adjectives]
         subject = replace(subject, least=figure.count, most=figure.count)
+    # Several do not wear "a red shirt".
     if " a" in shirt:
         shirt = f" in {figure.colour} shirts"
     text = " ".join((*adjectives, noun.plural)) + shirt
@@ -216,15 +210,19 @@ def conjugate(phrase: str, form: str, plural: bool = False) -> str:
 
 def in_turn(subject: str, first: str, second: str, joint: str) -> str:
     """Say that somebody does one thing, then another, joined by one of SEQUENCES."""
-    first_verb = Verb(first, "{s}")
-    second_verb = Verb(second, "{s}")
-    if joint == "before":
-        return f"{subject} {first_verb.text} before {second_verb.doing}"
-    if joint == "after":
-        return f"{subject} {second_verb.text} after {first_verb.doing}"
+    predicate = join_in_turn(Verb(first, "{s}"), Verb(second, "{s}"), joint)
+    text = " ".join((subject, *predicate))
     # a woman sings, then dances
-    space = "" if joint.startswith(",") else " "
-    return f"{subject} {first_verb.text}{space}{joint} {second_verb.text}"
+    return text.replace(" ,", ",")
+
+
+def join_in_turn(first: Verb, second: Verb, joint: str) -> list[str]:
+    """Return the words for one verb and then another, joined by one of SEQUENCES."""
+    if joint == "before":
+        return [first.text, joint, second.doing]
+    if joint == "after":
+        return [second.text, joint, first.doing]
+    return [first.text, joint, second.text]
 
 
 def draw_object(action: Action, rng: Random) -> tuple[str, Act]:
@@ -278,10 +276,11 @@ def persons() -> frozenset[str]:
 
 def name_doer(figure: Figure, verb: str, word: str, needed: str, adjective: str) -> NounPhrase:
     """Name a person by what it does and the object it needs: "a drummer", by the drum."""
-    subject = SubjectClaim(persons(), (Act.of(verb, needed),))
-    plural = f"{word}s"
-    if figure.count == 1:
-        text = Noun(word, plural).with_article(adjective)
-        return NounPhrase(text, subject)
-    text = f"{NUMBERS[figure.count]} {adjective} {plural}"
-    return _several(text, replace(subject, least=figure.count, most=figure.count))
+    act = Act.of(verb, needed)
+    subject = SubjectClaim(persons(), (act,))
+    noun = Noun(word, plural=f"{word}s")
+    count = figure.count
+    if count == 1:
+        return NounPhrase(noun.with_article(adjective), subject)
+    text = f"{NUMBERS[count]} {adjective} {noun.plural}"
+    return _several(text, replace(subject, least=count, most=count))

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
+from itertools import zip_longest
 from typing import NamedTuple
 
 from nt2vr.negation.parse.inflect import inflect, inflect_phrase, verb_of
 from nt2vr.negation.parse.wordlists import listed
 from nt2vr.world.lexicon import lexicon, longest, verbs
-from nt2vr.world.meaning import Meaning, Words, adjective, gaps_in, tokens_of
+from nt2vr.world.meaning import Meaning, MeaningKind, Words, adjective, gaps_in, tokens_of
 from nt2vr.world.things import Names, actions, all_nouns
 from nt2vr.world.word_tables import emojis
 from nt2vr.world.wording import meanings, persons
@@ -32,6 +33,19 @@ class PhraseWord(NamedTuple):
     gap: str = ","  # between it and the word before
 
     @property
+    def kind(self) -> MeaningKind:
+        return self.meaning.kind
+
+    @property
+    def names(self) -> Names:
+        return self.meaning.names
+
+    @property
+    def first(self) -> str:
+        """The first of the words."""
+        return self.text[0]
+
+    @property
     def typed(self) -> str:
         """The words, separated by spaces."""
         return " ".join(self.text)
@@ -43,16 +57,17 @@ class PhraseWord(NamedTuple):
         if verb.endswith("ing"):
             return self.typed
         base = verb_of(verb)
-        names = self.meaning.names & actions().keys()
+        names = self.names & actions().keys()
         if names and not base:
             phrase = actions()[min(names)].phrases[0]
             return inflect_phrase(phrase.format(o="").strip(), "VBG")
-        return " ".join([inflect(base or verb, "VBG"), *rest])
+        doing = inflect(base or verb, "VBG")
+        return " ".join((doing, *rest))
 
     @property
     def is_glued(self) -> bool:
         """Whether it follows another word without an article or a comma between."""
-        return not self.gap.strip(" -") and self.text[0] not in emojis()
+        return not self.gap.strip(" -") and self.first not in emojis()
 
 
 @lru_cache(MAX_PHRASES)
@@ -74,9 +89,10 @@ def _read_words(phrase: str) -> Iterator[PhraseWord]:
         if last == "orange" and _is_colour(tokens, end):
             meaning = adjective(colour="orange")
         if before.kind == "noun" and last in _nouns_or_verbs():
+            meaning = UNKNOWN
             # a chef cooks; not: boys fish
-            is_third_person = last.endswith("s") and not before.plural
-            meaning = verbs().get(text, UNKNOWN) if is_third_person else UNKNOWN
+            if last.endswith("s") and not before.plural:
+                meaning = verbs().get(text, UNKNOWN)
         yield PhraseWord(meaning, text, gaps[start])
         before = meaning
         start = end
@@ -115,14 +131,12 @@ def _is_colour(tokens: Words, after: int) -> bool:
 
 def has_lacking(words: Sequence[PhraseWord]) -> bool:
     """Return whether words name what the world lacks, and do not describe what follows."""
-    for number, word in enumerate(words):
-        if word.meaning.kind != "lacking":
+    for word, following in zip_longest(words, words[1:]):
+        if word.kind != "lacking":
             continue
-        if number + 1 == len(words):
+        if following is None or not following.is_glued:
             return True
-        following = words[number + 1]
-        is_head = following.meaning.kind in ("noun", "vague", "lacking")
-        if not (following.is_glued and is_head):
+        if following.kind not in ("noun", "vague", "lacking"):
             return True
     return False
 
@@ -141,14 +155,14 @@ def known_words(words: Sequence[PhraseWord]) -> KnownWords:
     read after others, nor what they may belong to: a "horse trailer" is no horse, and who "runs
     errands" need not run.
     """
-    kinds = {word.meaning.kind for word in words}
-    if not kinds.isdisjoint(("vague", "lacking")) and not kinds.isdisjoint(("or", "time")):
+    kinds = {word.kind for word in words}
+    if kinds & {"vague", "lacking"} and kinds & {"or", "time"}:
         return KnownWords([], is_vague=True)
 
     meaningful: list[PhraseWord] = []
     is_vague = False
-    for number, word in enumerate(words):
-        if word.meaning.kind not in ("vague", "lacking"):
+    for word, following in zip_longest(words, words[1:]):
+        if word.kind not in ("vague", "lacking"):
             if word.is_glued and meaningful:
                 compound = _compound(meaningful.pop(), word)
                 meaningful += compound.words
@@ -159,7 +173,7 @@ def known_words(words: Sequence[PhraseWord]) -> KnownWords:
 
         is_vague = True
         is_unknown = word.meaning == UNKNOWN
-        if is_unknown and number + 1 < len(words) and _describes(word.text[0], words[number + 1]):
+        if is_unknown and following and _describes(word.first, following):
             continue
         _drop_described(meaningful, word)
         if is_unknown:
@@ -171,26 +185,26 @@ def _drop_described(words: list[PhraseWord], word: PhraseWord) -> None:
     """Drop the last words that may belong to a word which is left out."""
     if words and word.is_glued:
         before = words[-1]
-        if before.meaning.kind == "noun" and _may_be_head(word.text[0], before):
+        if before.kind == "noun" and _may_be_head(word.first, before):
             words.pop()
-    while words and words[-1].meaning.kind in ("verb", "adjective", "filler"):
+    while words and words[-1].kind in ("verb", "adjective", "filler"):
         words.pop()
 
 
 def _describes(word: str, following: PhraseWord) -> bool:
     """Return whether an unknown word may be an adjective of the next one."""
-    if not following.is_glued or following.meaning.kind not in ("noun", "adjective", "place"):
+    if not following.is_glued or following.kind not in ("noun", "adjective", "place"):
         return False
-    is_form = word.endswith(("ing", "s")) and not word.endswith(("ous", "less"))
-    return not is_form and word not in listed("function_words", "stop_words")
+    is_inflected = word.endswith(("ing", "s")) and not word.endswith(("ous", "less"))
+    return not is_inflected and word not in listed("function_words", "stop_words")
 
 
 def _may_be_head(word: str, before: PhraseWord) -> bool:
     """Return whether a noun may describe an unknown word: "horse | racing"."""
     # a dog | fetching
     if word.endswith("ing"):
-        has_article = before.gap.split()[-1:] in (["a"], ["the"])
-        if has_article or before.meaning.names <= persons():
+        has_article = before.gap.split()[-1:] in (["a"], ["an"], ["the"])
+        if has_article or before.names <= persons():
             return False
     return word not in listed("function_words", "stop_words")
 
@@ -201,7 +215,7 @@ def _compound(first: PhraseWord, second: PhraseWord) -> KnownWords:
     "A woman dancer" is both, and so is "an elephant herd"; "a baseball bat" is no more than a bat,
     if it is one.
     """
-    match first.meaning.kind, second.meaning.kind:
+    match first.kind, second.kind:
         case "noun", "noun":
             return _compound_of_nouns(first, second)
         # a dog park
@@ -212,7 +226,7 @@ def _compound(first: PhraseWord, second: PhraseWord) -> KnownWords:
             return _with_second(first, second)
         # a city street
         case "place", "place" if _is_bare_place(first) and _is_bare_place(second):
-            names = first.meaning.names | second.meaning.names
+            names = first.names | second.names
             street = second.meaning._replace(names=names)
             return KnownWords([PhraseWord(street, second.text, first.gap)], is_vague=True)
         # a movie star
@@ -223,7 +237,7 @@ def _compound(first: PhraseWord, second: PhraseWord) -> KnownWords:
 
 def _is_bare_place(word: PhraseWord) -> bool:
     """Return whether a word for a place is its name alone: not "in the park" or "outdoors"."""
-    return word.text[0] not in _NO_NAMES
+    return word.first not in _NO_NAMES
 
 
 def _compound_of_nouns(first: PhraseWord, second: PhraseWord) -> KnownWords:

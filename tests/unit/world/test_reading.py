@@ -7,6 +7,7 @@ import pytest
 from nt2vr.negation.parse.query import Query
 from nt2vr.world.captions import describe
 from nt2vr.world.casting import sample_scene
+from nt2vr.world.meaning import gaps_in
 from nt2vr.world.reader import read_asked, read_claim
 from nt2vr.world.scenes import Action, Figure, Scene
 from nt2vr.world.verdicts import judge
@@ -115,6 +116,11 @@ def test_unknown_and_ambiguous_words_have_no_claim(phrase: str) -> None:
     assert read_claim(phrase) is None
 
 
+def test_commas_are_seen_after_a_letter_whose_lower_case_is_longer() -> None:
+    assert len("İ".lower()) == 2
+    assert gaps_in("İ a dog, a cat") == [",", "\u0307 a ", ", a "]
+
+
 def test_of_captions_that_can_be_read_99_percent_are_true() -> None:
     rng = random.Random(3)
     read = list[bool]()
@@ -140,6 +146,12 @@ def test_clips_are_judged() -> None:
     owls = Scene("forest", False, (Figure("owl", "brown", count=2),))
     # The plural is that of the first noun.
     assert judge(Query("", ("birds of prey",), ()), owls) == "right"
+
+
+@pytest.mark.parametrize("subject", ["a cat", "an elephant", "the owl"])
+def test_who_does_something_unknown_must_be_there(subject: str) -> None:
+    scene = Scene("forest", False, (MAN,))
+    assert judge(Query("", (f"a man and {subject} fetching",), ()), scene) == "miss"
 
 
 @pytest.mark.parametrize("unwanted", ["people", "dogs", "animals", "a dog"])
