@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from typing import Any, TypeVar
 
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.extension import Extension, loaded
+from nt2vr.extension import Extension, References, loaded
 
 T = TypeVar("T")
 _WORD = re.compile(r"[a-z][a-z0-9_-]+")
@@ -32,7 +32,7 @@ class Registry(MutableMapping[str, T]):
         kind: str,
         built_in: Mapping[str, T],
         accept: Callable[[str, Any], T] = lambda _, value: value,
-        references: Callable[[Extension], Mapping[str, str]] | None = None,
+        references: Callable[[Extension], References] | None = None,
     ) -> None:
         """Create a registry; `accept` checks and returns what a program registers.
 

@@ -11,13 +11,16 @@ from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.files import check_writable, expanded
+from nt2vr.files import AnyPath, check_writable, expanded
 
 PACKAGE = Path(__file__).parent
 # In a wheel, assets are in the package; in a checkout, beside it.
 IS_WHEEL = (PACKAGE / "assets").is_dir()
 ASSETS = (PACKAGE if IS_WHEEL else PACKAGE.parent) / "assets"
 DOCS = ASSETS.parent / "docs"
+# Of an environment, by name.
+Variables = Mapping[str, str]
+
 # Set before the libraries that read it are imported: no telemetry; and idle torch threads sleep,
 # since while they spin, with one other busy process, encoding a text took 392 ms instead of 7.
 ENVIRONMENT = {
@@ -108,14 +111,14 @@ class Settings:
     @classmethod
     def read(
         cls,
-        data_dir: str | Path | None = None,
+        data_dir: AnyPath | None = None,
         device: str | None = None,
         host: str | None = None,
         port: int | None = None,
         host_names: Sequence[str] = (),
         roots: Sequence[Path] = (),
         index: str | None = None,
-        environment: Mapping[str, str] = os.environ,
+        environment: Variables = os.environ,
     ) -> "Settings":
         """Complete the given values from the environment; docs/deployment.md lists its variables."""
 
@@ -125,7 +128,7 @@ class Settings:
         on_space = environment.get("SYSTEM") == "spaces" or "SPACE_ID" in environment
         default_host = "0.0.0.0" if on_space else "127.0.0.1"
         named_host = host or variable("GRADIO_SERVER_NAME") or default_host
-        named_roots: list[str | Path] = [
+        named_roots: list[AnyPath] = [
             *roots,
             *_split_list(variable("NT2VR_ALLOW_ROOT"), os.pathsep),
         ]
@@ -168,7 +171,7 @@ class Settings:
         return ()
 
 
-def _rules(environment: Mapping[str, str]) -> dict[str, str]:
+def _rules(environment: Variables) -> dict[str, str]:
     """Return who may do what, where the environment says so."""
     rules = {}
     for action in ACTIONS:
@@ -181,7 +184,7 @@ def _rules(environment: Mapping[str, str]) -> dict[str, str]:
     return rules
 
 
-def _max_upload_gb(environment: Mapping[str, str]) -> float:
+def _max_upload_gb(environment: Variables) -> float:
     number = environment.get("NT2VR_MAX_UPLOAD_GB")
     if not number:
         return MAX_UPLOAD_GB
@@ -193,7 +196,7 @@ def _max_upload_gb(environment: Mapping[str, str]) -> float:
         ) from None
 
 
-def _data_folder(path: str | Path) -> Path:
+def _data_folder(path: AnyPath) -> Path:
     """Return the data folder, which need not exist; a ConfigError refuses one that cannot be made."""
     if path == DATA_DIR and not has_home():
         raise ConfigError(
@@ -240,7 +243,7 @@ def _root_path(text: str) -> str:
     return path
 
 
-def _public_address(environment: Mapping[str, str]) -> str:
+def _public_address(environment: Variables) -> str:
     """Return the address in GRADIO_ROOT_PATH, if that is a whole one, otherwise the Space's; "" without both."""
     address = environment.get("GRADIO_ROOT_PATH") or ""
     if address.lower().startswith(("http://", "https://")):
@@ -300,7 +303,7 @@ def _project() -> tuple[str, dict[str, str]]:
     return project["version"], project.get("urls", {})
 
 
-def _port(environment: Mapping[str, str]) -> int | None:
+def _port(environment: Variables) -> int | None:
     port = environment.get("GRADIO_SERVER_PORT")
     if not port:
         return None
@@ -325,7 +328,7 @@ def is_loopback(host: str) -> bool:
     return (mapped or address).is_loopback
 
 
-def resolve_path(path: str | Path) -> Path:
+def resolve_path(path: AnyPath) -> Path:
     """Expand "~", and find shipped files under "assets/…" from any working directory."""
     path = expanded(path)
     shipped = ASSETS.parent / path
@@ -334,7 +337,7 @@ def resolve_path(path: str | Path) -> Path:
     return path
 
 
-def prepare_environment(variables: Mapping[str, str] = ENVIRONMENT) -> None:
+def prepare_environment(variables: Variables = ENVIRONMENT) -> None:
     """Set environment variables of libraries, except those that the user has set."""
     for name, value in variables.items():
         os.environ.setdefault(name, value)
@@ -374,7 +377,7 @@ def leave_address_to_app() -> None:
         del os.environ["GRADIO_SERVER_NAME"]
 
 
-def on_zero_gpu(environment: Mapping[str, str] = os.environ) -> bool:
+def on_zero_gpu(environment: Variables = os.environ) -> bool:
     return environment.get("SPACES_ZERO_GPU", "").lower() in ("1", "true")
 
 
@@ -419,7 +422,7 @@ def training_environment(device: str) -> dict[str, str]:
     return changed
 
 
-def training_devices(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
+def training_devices(environment: Variables = os.environ) -> tuple[str, ...]:
     """Name the devices of a training with this environment: "cpu", or n "cuda:N" under torchrun."""
     import ctypes  # noqa: PLC0415  needed by trainings only
 
