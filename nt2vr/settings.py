@@ -4,14 +4,17 @@ import ipaddress
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.files import AnyPath, check_writable, expanded
+
+T = TypeVar("T")
 
 PACKAGE = Path(__file__).parent
 # In a wheel, assets are in the package; in a checkout, beside it.
@@ -128,6 +131,7 @@ class Settings:
         on_space = environment.get("SYSTEM") == "spaces" or "SPACE_ID" in environment
         default_host = "0.0.0.0" if on_space else "127.0.0.1"
         named_host = host or variable("GRADIO_SERVER_NAME") or default_host
+        space_hosts = _split_list(variable("SPACE_HOST"))
         named_roots: list[AnyPath] = [
             *roots,
             *_split_list(variable("NT2VR_ALLOW_ROOT"), os.pathsep),
@@ -137,7 +141,7 @@ class Settings:
             device=device or variable("NT2VR_DEVICE") or "auto",
             # An address of IPv6 may be in brackets.
             host=named_host.strip("[]"),
-            port=_port(environment) if port is None else port,
+            port=_number(environment, "GRADIO_SERVER_PORT", int, None) if port is None else port,
             index=index or variable("NT2VR_INDEX"),
             index_token=variable("NT2VR_INDEX_TOKEN"),
             models=_split_list(variable("NT2VR_MODELS")),
@@ -148,11 +152,11 @@ class Settings:
             host_names=(
                 *host_names,
                 *_split_list(variable("NT2VR_ALLOW_HOST")),
-                *_split_list(variable("SPACE_HOST")),
+                *space_hosts,
             ),
             root_path=_root_path(variable("GRADIO_ROOT_PATH")),
-            public_address=_public_address(environment),
-            max_upload_gb=_max_upload_gb(environment),
+            public_address=_public_address(variable("GRADIO_ROOT_PATH"), space_hosts),
+            max_upload_gb=_number(environment, "NT2VR_MAX_UPLOAD_GB", float, MAX_UPLOAD_GB),
             roots=tuple(expanded(root).resolve() for root in named_roots),
         )
 
@@ -184,16 +188,14 @@ def _rules(environment: Variables) -> dict[str, str]:
     return rules
 
 
-def _max_upload_gb(environment: Variables) -> float:
-    number = environment.get("NT2VR_MAX_UPLOAD_GB")
-    if not number:
-        return MAX_UPLOAD_GB
+def _number(environment: Variables, name: str, kind: Callable[[str], T], default: T) -> T:
+    text = environment.get(name)
+    if not text:
+        return default
     try:
-        return float(number)
+        return kind(text)
     except ValueError:
-        raise ConfigError(
-            f"NT2VR_MAX_UPLOAD_GB is {quoted(number)}, which is not a number."
-        ) from None
+        raise ConfigError(f"{name} is {quoted(text)}, which is not a number.") from None
 
 
 def _data_folder(path: AnyPath) -> Path:
@@ -219,17 +221,14 @@ def _data_folder(path: AnyPath) -> Path:
 def _root_path(text: str) -> str:
     """Return the path of a GRADIO_ROOT_PATH, which may be a whole address, without a last slash."""
     path = text
-    try:
-        if text.lower().startswith(("http://", "https://")):
+    # A port may be none, or a bracket be half a pair.
+    with suppress(ValueError):
+        if _is_address(text):
             address = urlsplit(text)
             has_place = bool(address.hostname) and (address.port is None or address.port > 0)
-            # A query or a fragment stays in the path, and is refused with it.
-            path = text
             if has_place:
+                # A query or a fragment stays in the path, and is refused with it.
                 path = urlunsplit(address._replace(scheme="", netloc=""))
-    # A port that is none, or half a bracket.
-    except ValueError:
-        path = text
 
     path = path.removesuffix("/")
     if not ROOT_PATH.fullmatch(path) or not {".", ".."}.isdisjoint(path.split("/")):
@@ -243,12 +242,14 @@ def _root_path(text: str) -> str:
     return path
 
 
-def _public_address(environment: Variables) -> str:
+def _is_address(text: str) -> bool:
+    return text.lower().startswith(("http://", "https://"))
+
+
+def _public_address(root_path: str, space_hosts: Sequence[str]) -> str:
     """Return the address in GRADIO_ROOT_PATH, if that is a whole one, otherwise the Space's; "" without both."""
-    address = environment.get("GRADIO_ROOT_PATH") or ""
-    if address.lower().startswith(("http://", "https://")):
-        return f"{address.removesuffix('/')}/"
-    space_hosts = _split_list(environment.get("SPACE_HOST") or "")
+    if _is_address(root_path):
+        return f"{root_path.removesuffix('/')}/"
     if space_hosts:
         return f"https://{space_hosts[0]}/"
     return ""
@@ -301,16 +302,6 @@ def _project() -> tuple[str, dict[str, str]]:
     pyproject = (PACKAGE.parent / "pyproject.toml").read_text(encoding="utf-8")
     project = tomllib.loads(pyproject)["project"]
     return project["version"], project.get("urls", {})
-
-
-def _port(environment: Variables) -> int | None:
-    port = environment.get("GRADIO_SERVER_PORT")
-    if not port:
-        return None
-    try:
-        return int(port)
-    except ValueError:
-        raise ConfigError(f"GRADIO_SERVER_PORT is {quoted(port)}, which is not a number.") from None
 
 
 def _split_list(text: str, separator: str = ",") -> tuple[str, ...]:

@@ -54,7 +54,11 @@ def grid_levels(values: Iterable[float]) -> list[float]:
 def _distance_of_levels(low: float, high: float) -> float:
     """Return the round number that divides a range into about NUM_LEVELS parts."""
     # Rounding must not make it the next larger step.
-    least = (high - low) / NUM_LEVELS * (1 - 1e-9)
+    return _rounded_up((high - low) / NUM_LEVELS * (1 - 1e-9))
+
+
+def _rounded_up(least: float) -> float:
+    """Return the smallest round number that is not less: 1, 2 or 5 times a power of ten."""
     power = 10.0 ** math.floor(math.log10(least))
     return next(power * factor for factor in STEPS if power * factor >= least)
 
@@ -77,19 +81,10 @@ def epoch_labels(scale: Scale) -> list[View]:
 
 def epoch_marks(last_epoch: int) -> list[tuple[int, str]]:
     """Return each epoch with its label, or, of very many, some; labels that would touch are empty."""
-    between = _epochs_between_labels(last_epoch)
+    between = int(_rounded_up(max(1, last_epoch / MAX_EPOCH_LABELS)))
     marked = 1 if last_epoch <= MAX_MARKS else between
     marks = []
     for epoch in range(0, last_epoch + 1, marked):
         label = "" if epoch % between else str(epoch)
         marks.append((epoch, label))
     return marks
-
-
-def _epochs_between_labels(last_epoch: int) -> int:
-    power = 1
-    while True:
-        for step in (power, 2 * power, 5 * power):
-            if last_epoch <= MAX_EPOCH_LABELS * step:
-                return step
-        power *= 10
