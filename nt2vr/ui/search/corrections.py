@@ -91,19 +91,30 @@ def _moves(query: Query) -> View:
     wanted = texts["wanted"]
     words = wanted.split()
     parts = query.unwanted
-    moves: View = {"wanted": [], "unwanted": []}
+
     num_moves = len(words) + len(parts)
     chars_per_move = len(wanted) + len(texts["unwanted"])
     if num_moves * chars_per_move > MAX_MOVES_CHARS:
-        return moves
+        return {"wanted": [], "unwanted": []}
+    return {"wanted": _moves_of_words(words, parts), "unwanted": _moves_of_parts(wanted, parts)}
 
+
+def _moves_of_words(words: list[str], parts: tuple[str, ...]) -> list[View]:
+    """Let each wanted word become an unwanted part."""
+    moves = []
     for number, word in enumerate(words):
         rest = words[:number] + words[number + 1 :]
-        moves["wanted"].append(_move(word, " ".join(rest), (*parts, word)))
+        moves.append(_move(word, " ".join(rest), (*parts, word)))
+    return moves
+
+
+def _moves_of_parts(wanted: str, parts: tuple[str, ...]) -> list[View]:
+    """Let each unwanted part be wanted, too."""
+    moves = []
     for number, part in enumerate(parts):
-        other_parts = parts[:number] + parts[number + 1 :]
+        rest = parts[:number] + parts[number + 1 :]
         joined = " and ".join(filter(None, (wanted, part)))
-        moves["unwanted"].append(_move(part, joined, other_parts))
+        moves.append(_move(part, joined, rest))
     return moves
 
 

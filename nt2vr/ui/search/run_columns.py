@@ -68,19 +68,25 @@ def story(rankings: RankingsByEpoch, epoch: int, answer: Answer, newest: int) ->
         return {}
 
     violations = [ranking.counts["violation"] for ranking in so_far]
-    # Epochs in a row with the same count are told once.
-    first, *later = [count for count, _ in groupby(violations)]
-    total = len(so_far[0].hits)
-    unwanted = " or ".join(query.unwanted)
     latest = so_far[-1]
     is_good = grade(latest.counts["right"], len(latest.hits)) == "good"
     has_improved = violations[-1] < violations[0]
     return {
+        **_violations_view(violations, len(so_far[0].hits), answer),
+        "kind": "good" if is_good and has_improved else "",
+        "misses": _lost(latest, query, goes_on=epoch < newest),
+    }
+
+
+def _violations_view(violations: Sequence[int], total: int, answer: Answer) -> View:
+    """Tell how many of the first clips show the unwanted part, from epoch to epoch."""
+    # Epochs in a row with the same count are told once.
+    first, *later = [count for count, _ in groupby(violations)]
+    unwanted = " or ".join(answer.query.unwanted)
+    return {
         "first": f"{first} of {total} show “{unwanted}”{source_text(answer)}",
         "gap": len(later) > LATEST,
         "later": later[-LATEST:],
-        "kind": "good" if is_good and has_improved else "",
-        "misses": _lost(latest, query, goes_on=epoch < newest),
     }
 
 

@@ -155,21 +155,21 @@ def _best_epoch(config: TrainConfig, rows: Rows) -> BestEpoch | None:
 def facts(config: TrainConfig, rows: Rows) -> list[View]:
     """Return what a run is trained on and with, and its best epoch so far, as terms and texts without any path."""
     dataset = config.dataset
-    settings = config.objective.losses
-    losses = [_loss_text(name, settings.get(name, {})) for name in loss_names(config)]
     text_of = {
         "Data": NAME if dataset.is_world else Path(dataset.data).name,
         "Base": base_name(config),
-        "Losses": ", ".join(losses),
+        "Losses": _losses_text(config),
         "Seed": str(config.run.seed),
     }
     best = _best_epoch(config, rows)
     if best is not None:
-        metric = config.validation.monitor
-        titles = {key: title for key, title, _ in VALIDATION}
-        value = f"{titles.get(metric, metric)} {best.value:.3g}"
-        text_of["Best epoch"] = f"{best.number:.0f} ({value})"
+        text_of["Best epoch"] = _best_epoch_text(best, config.validation.monitor)
     return [{"term": term, "text": text} for term, text in text_of.items()]
+
+
+def _best_epoch_text(best: BestEpoch, metric: str) -> str:
+    titles = {key: title for key, title, _ in VALIDATION}
+    return f"{best.number:.0f} ({titles.get(metric, metric)} {best.value:.3g})"
 
 
 def base_name(config: TrainConfig) -> str:
@@ -184,6 +184,11 @@ def base_name(config: TrainConfig) -> str:
         return read_card(folder).name
     except CheckpointError:
         return folder.name
+
+
+def _losses_text(config: TrainConfig) -> str:
+    losses = config.objective.losses
+    return ", ".join(_loss_text(name, losses.get(name, {})) for name in loss_names(config))
 
 
 def _loss_text(name: str, settings: FieldValues) -> str:
