@@ -72,6 +72,9 @@ Form = Literal["numpy", "torch"]
 AHEAD = 16
 Systems = str | System | Encoder | Sequence[str | System | Encoder]
 Image = NDArray[np.uint8]
+
+# A query, or what is wrong with it.
+QueryOrError = str | QueryOrVector | Nt2vrError
 # Pixels: 3 to 6 KB each.
 THUMBNAIL_SIDE = 128
 MAX_THUMBNAILS = 500
@@ -145,9 +148,8 @@ def _refuse_text(name: str, words: Collection[str]) -> None:
 
 def _named_systems(systems: Any, models: Catalog) -> list[str]:
     """Return the names of systems; models that are objects are added to the catalog."""
-    is_one = isinstance(systems, str | System) or not isinstance(systems, Iterable)
-    if is_one:
-        return [_name_of(systems, models)]
+    if isinstance(systems, str | System) or not isinstance(systems, Iterable):
+        systems = [systems]
     return [_name_of(system, models) for system in systems]
 
 
@@ -191,12 +193,12 @@ def _checked_query(query: Any) -> str | Query | Vector:
     return vector
 
 
-def _checked_queries(queries: Any) -> list[str | QueryOrVector | Nt2vrError]:
+def _checked_queries(queries: Any) -> list[QueryOrError]:
     """Return several queries, with the error of each that is of another type in its place."""
     is_list = isinstance(queries, Sequence) or hasattr(queries, "__array__")
     if not is_list or isinstance(queries, str | bytes):
         raise ConfigError(f"Pass a list of queries, not {quoted(queries)}.")
-    checked: list[str | QueryOrVector | Nt2vrError] = []
+    checked: list[QueryOrError] = []
     for query in queries:
         try:
             checked.append(_checked_query(query))
@@ -284,29 +286,31 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
             literal=literal,
         )
         if not _is_one(query):
-            answers = self._answer_all(_checked_queries(query), systems, options)
-            return [self._with_thumbnails(answer) for answer in answers]
+            return self._answer_all(_checked_queries(query), systems, options)
 
         [answer] = self._answer_all([_checked_query(query)], systems, options)
         if isinstance(answer, Nt2vrError):
             raise answer
-        return self._with_thumbnails(answer)
+        return answer
 
     def _answer_all(
         self,
-        queries: Sequence[str | QueryOrVector | Nt2vrError],
+        queries: Sequence[QueryOrError],
         systems: Systems | None,
         options: _SearchOptions,
-    ) -> Sequence[Answer | Nt2vrError]:
+    ) -> list[Answer | Nt2vrError]:
+        answers: Sequence[Answer | Nt2vrError]
         if systems is None:
-            return [self._answer_by_default(query, options) for query in queries]
-        plan = self._searcher.plan(self._names(systems), *options)
-        return self._searcher.map_queries(
-            queries, plan, lambda query: self._searcher.answer(query, plan)
-        )
+            answers = [self._answer_by_default(query, options) for query in queries]
+        else:
+            plan = self._searcher.plan(self._names(systems), *options)
+            answers = self._searcher.map_queries(
+                queries, plan, lambda query: self._searcher.answer(query, plan)
+            )
+        return [self._with_thumbnails(answer) for answer in answers]
 
     def _answer_by_default(
-        self, query: str | QueryOrVector | Nt2vrError, options: _SearchOptions
+        self, query: QueryOrError, options: _SearchOptions
     ) -> Answer | Nt2vrError:
         """Answer with the system that suits the query."""
         if isinstance(query, Nt2vrError):
