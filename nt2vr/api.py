@@ -93,8 +93,7 @@ class Model(WrappedEncoder):
     def encode_text(self, texts: str | Sequence[str], convert_to: Form = "numpy") -> Any:
         """Embed texts: (N, D); one text: (D,)."""
         if isinstance(texts, str):
-            embedding = self.encoder.encode_text([texts])[0]
-            return _converted(embedding, convert_to)
+            return self.encode_text([texts], convert_to)[0]
         return _converted(self.encoder.encode_text(list(texts)), convert_to)
 
     def encode_frames(self, frames: NDArray[np.uint8], convert_to: Form = "numpy") -> Any:
@@ -117,10 +116,7 @@ class Model(WrappedEncoder):
         A MediaError names a file that cannot be read.
         """
         if isinstance(files, AnyPath):
-            return _converted(self._encode_files([files])[0], convert_to)
-        return _converted(self._encode_files(files), convert_to)
-
-    def _encode_files(self, files: Sequence[AnyPath]) -> NDArray[np.float32]:
+            return self.encode_videos([files], convert_to)[0]
         embeddings = [np.empty((0, self.embed_dim), np.float32)]
         with Decoder() as decoder:
             decoding = (
@@ -129,7 +125,7 @@ class Model(WrappedEncoder):
             for decoded in ahead(decoding, AHEAD):
                 stored = self.encode_video(decoded.result()[None])
                 embeddings.append(self.pool(stored))
-        return np.concatenate(embeddings)
+        return _converted(np.concatenate(embeddings), convert_to)
 
 
 def _converted(array: NDArray[np.float32], form: Form) -> Any:

@@ -119,7 +119,8 @@ def train(
     if str(run):
         folder = _folder(run, runs)
     else:
-        folder = _free_folder(runs, train_config.encoder.name)
+        folders = folders_for(runs, train_config.encoder.name)
+        folder = next(path for path in folders if not path.exists())
     return _train(plan_new(RunFolder(folder), train_config), folder)
 
 
@@ -160,10 +161,6 @@ def _folder(run: AnyPath, runs: Path) -> Path:
     path = expanded(run)
     is_name = len(path.parts) == 1 and not path.is_absolute()
     return runs / path if is_name else path
-
-
-def _free_folder(runs: Path, name: str) -> Path:
-    return next(path for path in folders_for(runs, name) if not path.exists())
 
 
 def _plan_rest_of(folder: Path, changes: Changes) -> Plan:
