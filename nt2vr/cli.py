@@ -774,9 +774,7 @@ def _models_to_download(catalog: "Catalog", from_all: bool) -> list[Described]:
     """Describe the recommended models that are not here, or all of open_clip's."""
     from nt2vr.models.download import RECOMMENDED, available
 
-    recommended: dict[str, Described] = {}
-    for model in RECOMMENDED:
-        recommended[model.name] = {**vars(model), "speed": model.speed}
+    recommended = {model.name: {**vars(model), "speed": model.speed} for model in RECOMMENDED}
     names_here = {name.replace(" ", "") for name in catalog.names()}
     names = available() if from_all else recommended
     return [recommended.get(name, {"name": name}) for name in names if name not in names_here]

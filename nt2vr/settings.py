@@ -168,9 +168,7 @@ class Settings:
         """
         if self.roots:
             return self.roots
-        if not is_loopback(self.host):
-            return ()
-        if has_home():
+        if is_loopback(self.host) and has_home():
             return (Path.home().resolve(),)
         return ()
 

@@ -165,10 +165,8 @@ class RunColumn:
         # Movements are counted against the first column, which is not an epoch.
         compared = (answer.rankings[0], *rankings.values())
         columns = view_of(replace(answer, rankings=compared))["columns"][1:]
-        frames = {}
-        for epoch, column in zip(rankings, columns, strict=True):
-            frames[epoch] = self._frame(epoch, column, answer)
-        return frames
+        by_epoch = zip(rankings, columns, strict=True)
+        return {epoch: self._frame(epoch, column, answer) for epoch, column in by_epoch}
 
     def _frame(self, epoch: int, column: View, answer: Answer) -> View:
         """Return what changes in the column when it shows an epoch."""

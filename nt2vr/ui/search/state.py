@@ -143,8 +143,7 @@ class SearchState:
         values: dict[str, str] = {}
         for strategy, strength in self.strengths.items():
             values[STRENGTH_PARAMETERS[strategy]] = str(strength)
-        for name in ("gallery", *TEXT_PARAMETERS):
-            values[name] = getattr(self, name)
+        values |= {name: getattr(self, name) for name in ("gallery", *TEXT_PARAMETERS)}
         values |= _write_references(self.references, self.gallery)
         used = {name: value for name, value in values.items() if value}
         return {"q": self.q, "systems": "|".join(self.systems), "k": str(self.k), **used}

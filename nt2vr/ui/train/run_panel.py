@@ -125,10 +125,11 @@ class RunPanel:
 
     def _may_evaluate(self, run: Run, visitor: Visitor) -> bool:
         config = run.config
-        if config is not None and not config.encoder.trains_towers:
-            return False
-        if config is not None and config.dataset.is_world:
-            return True
+        if config is not None:
+            if not config.encoder.trains_towers:
+                return False
+            if config.dataset.is_world:
+                return True
         return self.permissions.may("paths", visitor)
 
 

@@ -158,8 +158,8 @@ class TrainTab:
         """Refresh the list and the open run, with the curves of others, if anything has changed."""
         runs = self._manager.runs()
         run = _run_of(runs, chosen)
-        others = [other for other in runs if other.run_id in beside and other != run]
-        compared = others[:MAX_BESIDE]
+        runs_beside = [candidate for candidate in runs if candidate.run_id in beside]
+        compared = [candidate for candidate in runs_beside if candidate != run][:MAX_BESIDE]
         if self._stamp(runs, run, compared, visitor=request) == seen:
             return gr.skip()
         return self._watch(runs, run, compared, visitor=request)

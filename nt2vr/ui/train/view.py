@@ -235,10 +235,7 @@ def lower_rate_label(run: Run) -> str:
 
 def series(rows: Rows, key: str, along: str) -> Points:
     """Return a metric's values in order, at most MAX_POINTS and the last; of one measured again, the last counts."""
-    value_at = {}
-    for row in rows:
-        if key in row and along in row:
-            value_at[row[along]] = row[key]
+    value_at = {row[along]: row[key] for row in rows if key in row and along in row}
     points = sorted(value_at.items())
     step = max(1, math.ceil(len(points) / MAX_POINTS))
     # From the first on, steps of this size reach the last.
