@@ -257,16 +257,8 @@ class EvaluateTab:
             return self._show(ReportLink(job.result), job, request)
         return self._follow(report_id, job, request)
 
-    def on_start(
-        self,
-        data: str,
-        split: str,
-        systems: list[str],
-        per_kind: int,
-        model: str,
-        request: gr.Request,
-    ) -> Updates:
-        chosen, names = self._form.chosen(data, split, systems, per_kind, model)
+    def on_start(self, request: gr.Request, *filled: Any) -> Updates:
+        chosen, names = self._form.chosen(*filled)
         self._requests.start_evaluation(request, chosen, names)
         job = self._evaluations.job
         return self._show(ReportLink(_result_of(job)), job, request)

@@ -45,16 +45,11 @@ def grid_levels(values: Iterable[float]) -> list[float]:
         low -= abs(low) / 10 or 0.5
         high += abs(high) / 10 or 0.5
 
-    step = _distance_of_levels(low, high)
+    # Rounding must not make it the next larger step.
+    step = _rounded_up((high - low) / NUM_LEVELS * (1 - 1e-9))
     first = math.floor(low / step + 1e-9)
     last = math.ceil(high / step - 1e-9)
     return [number * step for number in range(first, last + 1)]
-
-
-def _distance_of_levels(low: float, high: float) -> float:
-    """Return the round number that divides a range into about NUM_LEVELS parts."""
-    # Rounding must not make it the next larger step.
-    return _rounded_up((high - low) / NUM_LEVELS * (1 - 1e-9))
 
 
 def _rounded_up(least: float) -> float:
