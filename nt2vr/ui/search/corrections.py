@@ -8,7 +8,7 @@ from nt2vr.negation.parse.query import Query, Span
 from nt2vr.search.answers import Answer
 from nt2vr.search.strategies import STRENGTHS
 from nt2vr.ui.search.state import SearchState, write_parts
-from nt2vr.ui.view import View
+from nt2vr.ui.view import View, Views
 
 WORD = re.compile(r"\w+")
 ARTICLES = frozenset({"a", "an", "the"})
@@ -54,7 +54,7 @@ def with_corrections(
     return state, query, parsed
 
 
-def sliders_view(answer: Answer, state: SearchState) -> list[View]:
+def sliders_view(answer: Answer, state: SearchState) -> Views:
     """Show a slider per strategy; it is visible if a system on display takes its strength from it."""
     used = {}
     # Of several systems, the first counts.
@@ -62,7 +62,7 @@ def sliders_view(answer: Answer, state: SearchState) -> list[View]:
         if ranking.system.strength is None:
             used[ranking.system.strategy] = ranking.strength
 
-    sliders: list[View] = []
+    sliders: Views = []
     for strategy, strength in STRENGTHS.items():
         unused = state.strengths.get(strategy, strength.default)
         sliders.append(
@@ -99,7 +99,7 @@ def _moves(query: Query) -> View:
     return {"wanted": _moves_of_words(words, parts), "unwanted": _moves_of_parts(wanted, parts)}
 
 
-def _moves_of_words(words: list[str], parts: tuple[str, ...]) -> list[View]:
+def _moves_of_words(words: list[str], parts: tuple[str, ...]) -> Views:
     """Let each wanted word become an unwanted part."""
     moves = []
     for number, word in enumerate(words):
@@ -108,7 +108,7 @@ def _moves_of_words(words: list[str], parts: tuple[str, ...]) -> list[View]:
     return moves
 
 
-def _moves_of_parts(wanted: str, parts: tuple[str, ...]) -> list[View]:
+def _moves_of_parts(wanted: str, parts: tuple[str, ...]) -> Views:
     """Let each unwanted part be wanted, too."""
     moves = []
     for number, part in enumerate(parts):

@@ -23,7 +23,7 @@ from nt2vr.search.strategies import System
 from nt2vr.ui.search.columns import strategy_text
 from nt2vr.ui.search.formats import short_name
 from nt2vr.ui.search.tally import grade, hits_of, source_text
-from nt2vr.ui.view import View
+from nt2vr.ui.view import View, Views
 
 # Counts of a column's story, besides the first one.
 LATEST = 4
@@ -223,7 +223,7 @@ class RunColumns:
     searcher: Searcher
     plan: SearchPlan | None
 
-    def with_epochs(self, columns: Sequence[View]) -> list[View]:
+    def with_epochs(self, columns: Sequence[View]) -> Views:
         """Return the columns of `columns_view`, those of runs with their epochs."""
         runs = {name for name, entry in self.entries.items() if entry.kind == "run"}
         self.cache.keep_only(runs)

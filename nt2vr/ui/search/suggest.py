@@ -13,7 +13,7 @@ from nt2vr.search.embed_query import with_words
 from nt2vr.ui.search.headline import VideoOf
 from nt2vr.ui.search.references import NONE_RIGHT
 from nt2vr.ui.search.tally import hits_of, is_complete
-from nt2vr.ui.view import View
+from nt2vr.ui.view import View, Views
 from nt2vr.world.query_claims import read_query
 from nt2vr.world.scenes import Scene
 from nt2vr.world.spelling import similar_words
@@ -93,7 +93,7 @@ def _spellings(unknown: list[UnknownWord]) -> Spellings:
     return spellings
 
 
-def _spellings_view(text: str, spellings: Spellings) -> list[View]:
+def _spellings_view(text: str, spellings: Spellings) -> Views:
     """Offer the words of one misspelt word, or the sentence with all words corrected."""
     if len(spellings) == 1:
         ((word, similar),) = spellings.items()

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from nt2vr.ui.search.formats import MINUS
-from nt2vr.ui.view import View
+from nt2vr.ui.view import Views
 
 # In units of the drawing, whose origin is at the top left.
 LEFT = 44.0
@@ -58,7 +58,7 @@ def _rounded_up(least: float) -> float:
     return next(power * factor for factor in STEPS if power * factor >= least)
 
 
-def level_labels(levels: Sequence[float], scale: Scale) -> list[View]:
+def level_labels(levels: Sequence[float], scale: Scale) -> Views:
     """Label the levels with as many decimals as tell them apart."""
     distance = levels[1] - levels[0]
     digits = max(0, -math.floor(math.log10(distance) + 1e-9))
@@ -69,7 +69,7 @@ def level_labels(levels: Sequence[float], scale: Scale) -> list[View]:
     return labels
 
 
-def epoch_labels(scale: Scale) -> list[View]:
+def epoch_labels(scale: Scale) -> Views:
     marks = epoch_marks(scale.last_epoch)
     return [{"x": scale.x(epoch), "label": label} for epoch, label in marks]
 

@@ -23,7 +23,7 @@ from nt2vr.models.card import read_card
 from nt2vr.progress import duration_text, percent_text
 from nt2vr.ui.search.formats import short_name
 from nt2vr.ui.train.fields import FieldValues
-from nt2vr.ui.view import Choices, Redact, View
+from nt2vr.ui.view import Choices, Redact, View, Views
 from nt2vr.world import NAME
 from trainer.config import TrainConfig
 from trainer.runs.manager import Run
@@ -152,7 +152,7 @@ def _best_epoch(config: TrainConfig, rows: Rows) -> BestEpoch | None:
     return max(measured, key=lambda epoch: epoch.value, default=None)
 
 
-def facts(config: TrainConfig, rows: Rows) -> list[View]:
+def facts(config: TrainConfig, rows: Rows) -> Views:
     """Return what a run is trained on and with, and its best epoch so far, as terms and texts without any path."""
     dataset = config.dataset
     text_of = {
