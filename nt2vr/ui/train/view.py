@@ -30,6 +30,7 @@ from trainer.runs.manager import Run
 from trainer.trainings import loss_names
 
 Points = list[tuple[float, float]]
+Runs = Sequence[Run]
 Rows = Sequence[Mapping[str, float]]
 # Per line; more would not be visible.
 MAX_POINTS = 300
@@ -60,7 +61,7 @@ CONTROLS = (BASE_PREFIX, "drop", "parts")
 STATE_TEXTS = {"running": "training", "stopping": "stopping after the current step"}
 
 
-def runs_view(runs: Sequence[Run], chosen: Run | None) -> View:
+def runs_view(runs: Runs, chosen: Run | None) -> View:
     return {"runs": [{**_summary(run), "chosen": run == chosen} for run in runs]}
 
 
@@ -243,7 +244,7 @@ def series(rows: Rows, key: str, along: str) -> Points:
     return points[first::step]
 
 
-def comparable(runs: Sequence[Run], run: Run | None) -> Choices:
+def comparable(runs: Runs, run: Run | None) -> Choices:
     """List the runs that a run's curves can be compared with, as labels and ids."""
     if run is None:
         return []
@@ -254,7 +255,7 @@ def comparable(runs: Sequence[Run], run: Run | None) -> Choices:
     return choices
 
 
-def run_names(runs: Sequence[Run]) -> list[str]:
+def run_names(runs: Runs) -> list[str]:
     """Name runs as Search and Evaluate list their models; those of one name by their ids."""
     names = [short_name(run.run_id) for run in runs]
     unique_names = []
