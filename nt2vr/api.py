@@ -5,7 +5,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -29,7 +28,7 @@ from nt2vr.evaluation.tables import (
     tables_of,
     write_tables,
 )
-from nt2vr.files import expanded
+from nt2vr.files import AnyPath, expanded
 from nt2vr.media.clip_frames import still
 from nt2vr.media.decode import Decoder, ahead
 from nt2vr.media.gallery import Video
@@ -73,6 +72,9 @@ Form = Literal["numpy", "torch"]
 AHEAD = 16
 Systems = str | System | Encoder | Sequence[str | System | Encoder]
 Image = NDArray[np.uint8]
+
+# A query, or what is wrong with it.
+QueryOrError = str | QueryOrVector | Nt2vrError
 # Pixels: 3 to 6 KB each.
 THUMBNAIL_SIDE = 128
 MAX_THUMBNAILS = 500
@@ -91,8 +93,7 @@ class Model(WrappedEncoder):
     def encode_text(self, texts: str | Sequence[str], convert_to: Form = "numpy") -> Any:
         """Embed texts: (N, D); one text: (D,)."""
         if isinstance(texts, str):
-            embedding = self.encoder.encode_text([texts])[0]
-            return _converted(embedding, convert_to)
+            return self.encode_text([texts], convert_to)[0]
         return _converted(self.encoder.encode_text(list(texts)), convert_to)
 
     def encode_frames(self, frames: NDArray[np.uint8], convert_to: Form = "numpy") -> Any:
@@ -109,18 +110,13 @@ class Model(WrappedEncoder):
         clips = np.asarray(frames)[:, None]
         return _converted(self.encode_video(clips)[:, 0], convert_to)
 
-    def encode_videos(
-        self, files: str | Path | Sequence[str | Path], convert_to: Form = "numpy"
-    ) -> Any:
+    def encode_videos(self, files: AnyPath | Sequence[AnyPath], convert_to: Form = "numpy") -> Any:
         """Embed video or picture files, decoded in child processes: (N, D); one file: (D,).
 
         A MediaError names a file that cannot be read.
         """
-        if isinstance(files, str | Path):
-            return _converted(self._encode_files([files])[0], convert_to)
-        return _converted(self._encode_files(files), convert_to)
-
-    def _encode_files(self, files: Sequence[str | Path]) -> NDArray[np.float32]:
+        if isinstance(files, AnyPath):
+            return self.encode_videos([files], convert_to)[0]
         embeddings = [np.empty((0, self.embed_dim), np.float32)]
         with Decoder() as decoder:
             decoding = (
@@ -129,7 +125,7 @@ class Model(WrappedEncoder):
             for decoded in ahead(decoding, AHEAD):
                 stored = self.encode_video(decoded.result()[None])
                 embeddings.append(self.pool(stored))
-        return np.concatenate(embeddings)
+        return _converted(np.concatenate(embeddings), convert_to)
 
 
 def _converted(array: NDArray[np.float32], form: Form) -> Any:
@@ -148,9 +144,8 @@ def _refuse_text(name: str, words: Collection[str]) -> None:
 
 def _named_systems(systems: Any, models: Catalog) -> list[str]:
     """Return the names of systems; models that are objects are added to the catalog."""
-    is_one = isinstance(systems, str | System) or not isinstance(systems, Iterable)
-    if is_one:
-        return [_name_of(systems, models)]
+    if isinstance(systems, str | System) or not isinstance(systems, Iterable):
+        systems = [systems]
     return [_name_of(system, models) for system in systems]
 
 
@@ -194,12 +189,12 @@ def _checked_query(query: Any) -> str | Query | Vector:
     return vector
 
 
-def _checked_queries(queries: Any) -> list[str | QueryOrVector | Nt2vrError]:
+def _checked_queries(queries: Any) -> list[QueryOrError]:
     """Return several queries, with the error of each that is of another type in its place."""
     is_list = isinstance(queries, Sequence) or hasattr(queries, "__array__")
     if not is_list or isinstance(queries, str | bytes):
         raise ConfigError(f"Pass a list of queries, not {quoted(queries)}.")
-    checked: list[str | QueryOrVector | Nt2vrError] = []
+    checked: list[QueryOrError] = []
     for query in queries:
         try:
             checked.append(_checked_query(query))
@@ -245,7 +240,7 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
         query: Any,
         systems: Systems | None = None,
         k: int | None = 8,
-        image: str | Path | Image | None = None,
+        image: AnyPath | Image | None = None,
         alpha: float = DEFAULT_ALPHA,
         literal: Collection[str] = (),
         references: Sequence[Reference] = (),
@@ -287,29 +282,31 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
             literal=literal,
         )
         if not _is_one(query):
-            answers = self._answer_all(_checked_queries(query), systems, options)
-            return [self._with_thumbnails(answer) for answer in answers]
+            return self._answer_all(_checked_queries(query), systems, options)
 
         [answer] = self._answer_all([_checked_query(query)], systems, options)
         if isinstance(answer, Nt2vrError):
             raise answer
-        return self._with_thumbnails(answer)
+        return answer
 
     def _answer_all(
         self,
-        queries: Sequence[str | QueryOrVector | Nt2vrError],
+        queries: Sequence[QueryOrError],
         systems: Systems | None,
         options: _SearchOptions,
-    ) -> Sequence[Answer | Nt2vrError]:
+    ) -> list[Answer | Nt2vrError]:
+        answers: Sequence[Answer | Nt2vrError]
         if systems is None:
-            return [self._answer_by_default(query, options) for query in queries]
-        plan = self._searcher.plan(self._names(systems), *options)
-        return self._searcher.map_queries(
-            queries, plan, lambda query: self._searcher.answer(query, plan)
-        )
+            answers = [self._answer_by_default(query, options) for query in queries]
+        else:
+            plan = self._searcher.plan(self._names(systems), *options)
+            answers = self._searcher.map_queries(
+                queries, plan, lambda query: self._searcher.answer(query, plan)
+            )
+        return [self._with_thumbnails(answer) for answer in answers]
 
     def _answer_by_default(
-        self, query: str | QueryOrVector | Nt2vrError, options: _SearchOptions
+        self, query: QueryOrError, options: _SearchOptions
     ) -> Answer | Nt2vrError:
         """Answer with the system that suits the query."""
         if isinstance(query, Nt2vrError):
@@ -360,7 +357,7 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
 
     def match(
         self,
-        shown: str | Path | Image,
+        shown: AnyPath | Image,
         lines: Sequence[str],
         systems: Systems,
         alpha: float = DEFAULT_ALPHA,
@@ -401,8 +398,8 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
         except MediaError:
             return None
 
-    def _picture(self, image: str | Path | Image) -> Image:
-        if isinstance(image, str | Path):
+    def _picture(self, image: AnyPath | Image) -> Image:
+        if isinstance(image, AnyPath):
             return self._services.decoder.picture(expanded(image))
         if not isinstance(image, np.ndarray):
             raise ConfigError(f"A picture must be a file or an array, not {quoted(image)}.")
@@ -581,7 +578,7 @@ class Evaluation:
                 rows.append((system, measure, value, low, high))
         return data_frame(rows, ("system", "measure", "value", "low", "high"))
 
-    def save(self, folder: str | Path) -> None:
+    def save(self, folder: AnyPath) -> None:
         """Write the report folder, with the tables as Markdown, CSV and LaTeX."""
         self.report.save(expanded(folder))
         write_tables(self.report, expanded(folder))
@@ -642,9 +639,9 @@ def register_loss(name: str, loss: type) -> None:
 
 
 def add_model(
-    source: str | Path | Encoder,
+    source: AnyPath | Encoder,
     name: str = "",
-    data_dir: str | Path | None = None,
+    data_dir: AnyPath | None = None,
     progress: Progress = silent,
     **options: Any,
 ) -> str:
@@ -668,7 +665,7 @@ def add_model(
             taken.
     """
     models = _services(_settings(data_dir, None)).models
-    if not isinstance(source, str | Path):
+    if not isinstance(source, AnyPath):
         if name or options:
             raise ConfigError(
                 "A model that is an object has a name and settings of its own. Pass it alone."
@@ -690,7 +687,7 @@ def add_model(
 
 
 def load_model(
-    name_or_folder: str | Path, data_dir: str | Path | None = None, device: str | None = None
+    name_or_folder: AnyPath, data_dir: AnyPath | None = None, device: str | None = None
 ) -> Model:
     """Load a model.
 
@@ -708,7 +705,7 @@ def load_model(
 
 
 def open_searcher(
-    data_dir: str | Path | None = None,
+    data_dir: AnyPath | None = None,
     device: str | None = None,
     library: str = "",
     index: str = "",
@@ -725,9 +722,9 @@ def open_searcher(
 
 
 def evaluate(
-    data: str | Path | Data,
+    data: AnyPath | Data,
     systems: Systems,
-    data_dir: str | Path | None = None,
+    data_dir: AnyPath | None = None,
     device: str | None = None,
     progress: Progress = silent,
     should_stop: ShouldStop = lambda: False,
@@ -758,7 +755,7 @@ def evaluate(
         return Evaluation(report)
 
 
-def load_report(folder: str | Path) -> Evaluation:
+def load_report(folder: AnyPath) -> Evaluation:
     """Read a report folder, as `Evaluation.save`, `nt2vr evaluate --out` and the page write it.
 
     Raises:
@@ -775,6 +772,6 @@ def _services(settings: Settings) -> Services:
     return services
 
 
-def _settings(data_dir: str | Path | None, device: str | None, index: str = "") -> Settings:
+def _settings(data_dir: AnyPath | None, device: str | None, index: str = "") -> Settings:
     prepare_environment()
     return Settings.read(data_dir, device, index=index)

@@ -47,6 +47,9 @@ if TYPE_CHECKING:
     from nt2vr.search.answers import Answer, Ranking
     from nt2vr.services import Services
 
+# What `models list` says of a model.
+Described = dict[str, Any]
+
 OWN_FLAGS = ("-h", "--help", "-V", "--version", "--install-completion")
 # A query that begins with a minus: "-dog".
 DENIED_QUERY = re.compile(r"-[^\W\d_]{2}.*|-\w\s.*", re.DOTALL)
@@ -742,7 +745,7 @@ def list_models(*words: str, as_json: Json = False, machine: Machine = THIS) -> 
         _say("  none")
 
 
-def _with_words(described: Iterable[dict[str, Any]], words: Sequence[str]) -> list[dict[str, Any]]:
+def _with_words(described: Iterable[Described], words: Sequence[str]) -> list[Described]:
     """Return the models whose names have all of the words, in any letter case."""
     matching = []
     for model in described:
@@ -752,7 +755,7 @@ def _with_words(described: Iterable[dict[str, Any]], words: Sequence[str]) -> li
     return matching
 
 
-def _models_here(catalog: "Catalog") -> Iterable[dict[str, Any]]:
+def _models_here(catalog: "Catalog") -> Iterable[Described]:
     for name, entry in catalog.entries().items():
         # Of a run, only the newest epoch is listed.
         if not entry.folders or entry.kind == "epoch":
@@ -767,13 +770,11 @@ def _models_here(catalog: "Catalog") -> Iterable[dict[str, Any]]:
         yield {"name": name, "kind": kind, "size_mb": num_bytes >> 20, "folder": str(folder)}
 
 
-def _models_to_download(catalog: "Catalog", from_all: bool) -> list[dict[str, Any]]:
+def _models_to_download(catalog: "Catalog", from_all: bool) -> list[Described]:
     """Describe the recommended models that are not here, or all of open_clip's."""
     from nt2vr.models.download import RECOMMENDED, available
 
-    recommended: dict[str, dict[str, Any]] = {}
-    for model in RECOMMENDED:
-        recommended[model.name] = {**vars(model), "speed": model.speed}
+    recommended = {model.name: {**vars(model), "speed": model.speed} for model in RECOMMENDED}
     names_here = {name.replace(" ", "") for name in catalog.names()}
     names = available() if from_all else recommended
     return [recommended.get(name, {"name": name}) for name in names if name not in names_here]

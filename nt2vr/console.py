@@ -12,6 +12,10 @@ from nt2vr.errors import reason_of
 
 CLOSED = "it is closed"
 
+# Numbers of the files.
+STDOUT = 1
+STDERR = 2
+
 
 class _LossyStream(io.RawIOBase):
     """A standard stream that, where it cannot be written, drops the text and notes why.
@@ -20,16 +24,13 @@ class _LossyStream(io.RawIOBase):
 
     Args:
         raw: the stream; None if it is closed.
-        number: of its file, 1 or 2.
-        raises_broken_pipe: whether a command ends as soon as nobody reads its output, as in
-            `nt2vr … | head`.
+        number: of its file, STDOUT or STDERR.
     """
 
-    def __init__(self, raw: Any, number: int, raises_broken_pipe: bool) -> None:
+    def __init__(self, raw: Any, number: int) -> None:
         self.failure = ""
         self._raw = raw
         self._number = number
-        self._raises_broken_pipe = raises_broken_pipe
 
     def writable(self) -> bool:
         return True
@@ -47,7 +48,8 @@ class _LossyStream(io.RawIOBase):
         try:
             return int(self._raw.write(data))
         except OSError as error:
-            if self._raises_broken_pipe and isinstance(error, BrokenPipeError):
+            # A command ends as soon as nobody reads its output, as in `nt2vr … | head`.
+            if self._number == STDOUT and isinstance(error, BrokenPipeError):
                 raise
             self.failure = error.strerror or reason_of(error)
             return len(data)
@@ -62,13 +64,11 @@ def prepare_streams() -> None:
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
     if sys.stdout is sys.__stdout__:
-        sys.stdout = _lossy_stream(sys.stdout, number=1, errors="replace", raises_broken_pipe=True)
+        sys.stdout = _lossy_stream(sys.stdout, STDOUT, errors="replace")
     elif isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
     if sys.stderr is sys.__stderr__:
-        sys.stderr = _lossy_stream(
-            sys.stderr, number=2, errors="backslashreplace", raises_broken_pipe=False
-        )
+        sys.stderr = _lossy_stream(sys.stderr, STDERR, errors="backslashreplace")
 
 
 def output_failure() -> str:
@@ -86,9 +86,7 @@ def drop_output() -> None:
     os.dup2(nowhere, sys.stdout.fileno())
 
 
-def _lossy_stream(
-    stream: Any, number: int, errors: str, raises_broken_pipe: bool
-) -> io.TextIOWrapper:
+def _lossy_stream(stream: Any, number: int, errors: str) -> io.TextIOWrapper:
     raw = None
     encoding = "utf-8"
     is_line_buffered = True
@@ -97,7 +95,7 @@ def _lossy_stream(
         raw = getattr(stream.buffer, "raw", stream.buffer)
         encoding = stream.encoding
         is_line_buffered = stream.line_buffering or stream.write_through
-    buffered = io.BufferedWriter(_LossyStream(raw, number, raises_broken_pipe))
+    buffered = io.BufferedWriter(_LossyStream(raw, number))
     return io.TextIOWrapper(buffered, encoding, errors=errors, line_buffering=is_line_buffered)
 
 

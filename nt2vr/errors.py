@@ -116,13 +116,11 @@ def quoted(value: object) -> str:
     It is printable, and has at most MAX_QUOTED characters.
     """
     text = value if isinstance(value, str) else repr(value)
-    if len(text) <= MAX_QUOTED:
-        short = text
-    else:
-        short = text[: MAX_QUOTED - 1] + "…"
+    if len(text) > MAX_QUOTED:
+        text = text[: MAX_QUOTED - 1] + "…"
     if isinstance(value, str):
-        return repr(short)
-    return short
+        return repr(text)
+    return text
 
 
 def causes(error: BaseException | None) -> list[BaseException]:

@@ -24,6 +24,9 @@ from nt2vr.errors import reason_of
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
+
+# To code, by name.
+References = Mapping[str, str]
 ENTRY_POINTS = "nt2vr.extensions"
 PAPERS = "nt2vr.papers"
 
@@ -130,21 +133,21 @@ class Extension:
     """
 
     name: str
-    losses: Mapping[str, str] = field(default_factory=dict)
-    strategies: Mapping[str, str] = field(default_factory=dict)
-    settings: Mapping[str, str] = field(default_factory=dict)
-    text_sides: Mapping[str, str] = field(default_factory=dict)
-    composers: Mapping[str, str] = field(default_factory=dict)
-    video_inputs: Mapping[str, str] = field(default_factory=dict)
+    losses: References = field(default_factory=dict)
+    strategies: References = field(default_factory=dict)
+    settings: References = field(default_factory=dict)
+    text_sides: References = field(default_factory=dict)
+    composers: References = field(default_factory=dict)
+    video_inputs: References = field(default_factory=dict)
     poolings: Mapping[str, Pooling] = field(default_factory=dict)
     trainings: Mapping[str, TrainingReference] = field(default_factory=dict)
     presets: Path | None = None
-    tables: Mapping[str, str] = field(default_factory=dict)
-    questions: Mapping[str, str] = field(default_factory=dict)
-    question_files: Mapping[str, str] = field(default_factory=dict)
+    tables: References = field(default_factory=dict)
+    questions: References = field(default_factory=dict)
+    question_files: References = field(default_factory=dict)
     class_groups: Mapping[str, Path] = field(default_factory=dict)
-    benchmarks: Mapping[str, str] = field(default_factory=dict)
-    api: Mapping[str, str] = field(default_factory=dict)
+    benchmarks: References = field(default_factory=dict)
+    api: References = field(default_factory=dict)
     commands: tuple[Command, ...] = ()
 
 
@@ -201,19 +204,19 @@ def combined(field_of: Callable[[Extension], Mapping[str, T]]) -> dict[str, T]:
 
 
 @cache
-def text_sides() -> Mapping[str, str]:
+def text_sides() -> References:
     """Return the references of all text sides by name."""
     return combined(lambda extension: extension.text_sides)
 
 
 @cache
-def composers() -> Mapping[str, str]:
+def composers() -> References:
     """Return the references of all composers by name."""
     return combined(lambda extension: extension.composers)
 
 
 @cache
-def video_inputs() -> Mapping[str, str]:
+def video_inputs() -> References:
     """Return the references of all inputs of videos by name."""
     return combined(lambda extension: extension.video_inputs)
 
@@ -230,7 +233,7 @@ def trainings() -> Mapping[str, TrainingReference]:
     return combined(lambda extension: extension.trainings)
 
 
-def loaded(field_of: Callable[[Extension], Mapping[str, str]]) -> dict[str, Any]:
+def loaded(field_of: Callable[[Extension], References]) -> dict[str, Any]:
     """Import what all extensions reference in a field, by name."""
     return {name: load(reference) for name, reference in combined(field_of).items()}
 

@@ -28,6 +28,9 @@ DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # In messages of safetensors and torch.
 DISK_FULL_WORDS = ("No space left", "os error 28", "PytorchStreamWriter", "iostream error")
 
+# A path as users of Python name it.
+AnyPath = str | Path
+
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
@@ -195,7 +198,7 @@ def _existing(folder: Path) -> Path:
     return next(path for path in candidates if path.exists())
 
 
-def expanded(path: str | Path) -> Path:
+def expanded(path: AnyPath) -> Path:
     """Write out a home folder, ~ or ~name, at the start of a path."""
     try:
         return Path(path).expanduser()

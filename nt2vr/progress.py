@@ -196,12 +196,14 @@ class Runner(Generic[T]):
     def cancel(self, number: int) -> None:
         """Stop a running job soon, or take a waiting one from the queue; finished steps stay."""
         with self._lock:
-            state = self._jobs[number].state if number in self._jobs else ""
-            if state == "running":
-                self._jobs[number] = replace(self._jobs[number], state="stopping")
+            job = self._jobs.get(number)
+            if job is None:
+                return
+            if job.state == "running":
+                self._jobs[number] = replace(job, state="stopping")
                 self._stop.set()
-            elif state == "waiting":
-                self._finish(replace(self._jobs[number], state="stopped"))
+            elif job.state == "waiting":
+                self._finish(replace(job, state="stopped"))
 
     def _work(self) -> None:
         while True:

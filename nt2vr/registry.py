@@ -1,11 +1,12 @@
 """Lookup by name: built-in implementations, those of extensions, and those that a program registers in its process."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections import UserDict
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.extension import Extension, loaded
+from nt2vr.extension import Extension, References, loaded
 
 T = TypeVar("T")
 _WORD = re.compile(r"[a-z][a-z0-9_-]+")
@@ -21,7 +22,7 @@ def pick(kind: str, name: str, choices: Mapping[str, T]) -> T:
         ) from None
 
 
-class Registry(MutableMapping[str, T]):
+class Registry(UserDict[str, T]):
     """Implementations of one kind by name: the core's, then those of extensions, then those registered.
 
     Those of extensions are imported at the first look-up, since their modules import ours.
@@ -32,7 +33,7 @@ class Registry(MutableMapping[str, T]):
         kind: str,
         built_in: Mapping[str, T],
         accept: Callable[[str, Any], T] = lambda _, value: value,
-        references: Callable[[Extension], Mapping[str, str]] | None = None,
+        references: Callable[[Extension], References] | None = None,
     ) -> None:
         """Create a registry; `accept` checks and returns what a program registers.
 
@@ -46,7 +47,8 @@ class Registry(MutableMapping[str, T]):
         self._values: dict[str, T] = dict(built_in)
         self._permanent = frozenset(built_in)
 
-    def _all(self) -> dict[str, T]:
+    @property
+    def data(self) -> dict[str, T]:  # type: ignore[override]
         references = self._references
         if references is not None:
             self._references = None
@@ -54,24 +56,9 @@ class Registry(MutableMapping[str, T]):
             self._permanent = frozenset(self._values)
         return self._values
 
-    def __getitem__(self, name: str) -> T:
-        return self._all()[name]
-
-    def __setitem__(self, name: str, value: T) -> None:
-        self._all()[name] = value
-
-    def __delitem__(self, name: str) -> None:
-        del self._all()[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._all())
-
-    def __len__(self) -> int:
-        return len(self._all())
-
     def register(self, name: str, value: object) -> None:
         """Add an implementation, or replace one that was added before; a built-in name is refused."""
-        values = self._all()
+        values = self.data
         if name in self._permanent:
             raise ConfigError(
                 f"There is a built-in {self._kind} {quoted(name)}. Choose another name."

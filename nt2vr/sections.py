@@ -105,12 +105,8 @@ def check_names(names: Collection[str], existing: Collection[str], of: str = "")
 def refusal(error: ValidationError, of: str = "", prefix: str = "") -> ConfigError:
     """Say which value is wrong and what it must be, of the first problem; `prefix` comes before its key."""
     problem = error.errors()[0]
-    parts = []
-    for part in problem["loc"]:
-        if part != "[key]":
-            parts.append(str(part))
-    if prefix:
-        parts.insert(0, prefix)
+    parts = [prefix] if prefix else []
+    parts += [str(part) for part in problem["loc"] if part != "[key]"]
     key = ".".join(parts)
     must = MUST.get(problem["type"], problem["msg"].removeprefix("Input should "))
     must = must.format(**problem.get("ctx", {}))

@@ -4,20 +4,26 @@ import ipaddress
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.files import check_writable, expanded
+from nt2vr.files import AnyPath, check_writable, expanded
+
+T = TypeVar("T")
 
 PACKAGE = Path(__file__).parent
 # In a wheel, assets are in the package; in a checkout, beside it.
 IS_WHEEL = (PACKAGE / "assets").is_dir()
 ASSETS = (PACKAGE if IS_WHEEL else PACKAGE.parent) / "assets"
 DOCS = ASSETS.parent / "docs"
+# Of an environment, by name.
+Variables = Mapping[str, str]
+
 # Set before the libraries that read it are imported: no telemetry; and idle torch threads sleep,
 # since while they spin, with one other busy process, encoding a text took 392 ms instead of 7.
 ENVIRONMENT = {
@@ -108,14 +114,14 @@ class Settings:
     @classmethod
     def read(
         cls,
-        data_dir: str | Path | None = None,
+        data_dir: AnyPath | None = None,
         device: str | None = None,
         host: str | None = None,
         port: int | None = None,
         host_names: Sequence[str] = (),
         roots: Sequence[Path] = (),
         index: str | None = None,
-        environment: Mapping[str, str] = os.environ,
+        environment: Variables = os.environ,
     ) -> "Settings":
         """Complete the given values from the environment; docs/deployment.md lists its variables."""
 
@@ -125,7 +131,8 @@ class Settings:
         on_space = environment.get("SYSTEM") == "spaces" or "SPACE_ID" in environment
         default_host = "0.0.0.0" if on_space else "127.0.0.1"
         named_host = host or variable("GRADIO_SERVER_NAME") or default_host
-        named_roots: list[str | Path] = [
+        space_hosts = _split_list(variable("SPACE_HOST"))
+        named_roots: list[AnyPath] = [
             *roots,
             *_split_list(variable("NT2VR_ALLOW_ROOT"), os.pathsep),
         ]
@@ -134,7 +141,7 @@ class Settings:
             device=device or variable("NT2VR_DEVICE") or "auto",
             # An address of IPv6 may be in brackets.
             host=named_host.strip("[]"),
-            port=_port(environment) if port is None else port,
+            port=_number(environment, "GRADIO_SERVER_PORT", int, None) if port is None else port,
             index=index or variable("NT2VR_INDEX"),
             index_token=variable("NT2VR_INDEX_TOKEN"),
             models=_split_list(variable("NT2VR_MODELS")),
@@ -145,11 +152,11 @@ class Settings:
             host_names=(
                 *host_names,
                 *_split_list(variable("NT2VR_ALLOW_HOST")),
-                *_split_list(variable("SPACE_HOST")),
+                *space_hosts,
             ),
             root_path=_root_path(variable("GRADIO_ROOT_PATH")),
-            public_address=_public_address(environment),
-            max_upload_gb=_max_upload_gb(environment),
+            public_address=_public_address(variable("GRADIO_ROOT_PATH"), space_hosts),
+            max_upload_gb=_number(environment, "NT2VR_MAX_UPLOAD_GB", float, MAX_UPLOAD_GB),
             roots=tuple(expanded(root).resolve() for root in named_roots),
         )
 
@@ -161,14 +168,12 @@ class Settings:
         """
         if self.roots:
             return self.roots
-        if not is_loopback(self.host):
-            return ()
-        if has_home():
+        if is_loopback(self.host) and has_home():
             return (Path.home().resolve(),)
         return ()
 
 
-def _rules(environment: Mapping[str, str]) -> dict[str, str]:
+def _rules(environment: Variables) -> dict[str, str]:
     """Return who may do what, where the environment says so."""
     rules = {}
     for action in ACTIONS:
@@ -181,19 +186,17 @@ def _rules(environment: Mapping[str, str]) -> dict[str, str]:
     return rules
 
 
-def _max_upload_gb(environment: Mapping[str, str]) -> float:
-    number = environment.get("NT2VR_MAX_UPLOAD_GB")
-    if not number:
-        return MAX_UPLOAD_GB
+def _number(environment: Variables, name: str, kind: Callable[[str], T], default: T) -> T:
+    text = environment.get(name)
+    if not text:
+        return default
     try:
-        return float(number)
+        return kind(text)
     except ValueError:
-        raise ConfigError(
-            f"NT2VR_MAX_UPLOAD_GB is {quoted(number)}, which is not a number."
-        ) from None
+        raise ConfigError(f"{name} is {quoted(text)}, which is not a number.") from None
 
 
-def _data_folder(path: str | Path) -> Path:
+def _data_folder(path: AnyPath) -> Path:
     """Return the data folder, which need not exist; a ConfigError refuses one that cannot be made."""
     if path == DATA_DIR and not has_home():
         raise ConfigError(
@@ -216,17 +219,14 @@ def _data_folder(path: str | Path) -> Path:
 def _root_path(text: str) -> str:
     """Return the path of a GRADIO_ROOT_PATH, which may be a whole address, without a last slash."""
     path = text
-    try:
-        if text.lower().startswith(("http://", "https://")):
+    # A port may be none, or a bracket be half a pair.
+    with suppress(ValueError):
+        if _is_address(text):
             address = urlsplit(text)
             has_place = bool(address.hostname) and (address.port is None or address.port > 0)
-            # A query or a fragment stays in the path, and is refused with it.
-            path = text
             if has_place:
+                # A query or a fragment stays in the path, and is refused with it.
                 path = urlunsplit(address._replace(scheme="", netloc=""))
-    # A port that is none, or half a bracket.
-    except ValueError:
-        path = text
 
     path = path.removesuffix("/")
     if not ROOT_PATH.fullmatch(path) or not {".", ".."}.isdisjoint(path.split("/")):
@@ -240,12 +240,14 @@ def _root_path(text: str) -> str:
     return path
 
 
-def _public_address(environment: Mapping[str, str]) -> str:
+def _is_address(text: str) -> bool:
+    return text.lower().startswith(("http://", "https://"))
+
+
+def _public_address(root_path: str, space_hosts: Sequence[str]) -> str:
     """Return the address in GRADIO_ROOT_PATH, if that is a whole one, otherwise the Space's; "" without both."""
-    address = environment.get("GRADIO_ROOT_PATH") or ""
-    if address.lower().startswith(("http://", "https://")):
-        return f"{address.removesuffix('/')}/"
-    space_hosts = _split_list(environment.get("SPACE_HOST") or "")
+    if _is_address(root_path):
+        return f"{root_path.removesuffix('/')}/"
     if space_hosts:
         return f"https://{space_hosts[0]}/"
     return ""
@@ -300,16 +302,6 @@ def _project() -> tuple[str, dict[str, str]]:
     return project["version"], project.get("urls", {})
 
 
-def _port(environment: Mapping[str, str]) -> int | None:
-    port = environment.get("GRADIO_SERVER_PORT")
-    if not port:
-        return None
-    try:
-        return int(port)
-    except ValueError:
-        raise ConfigError(f"GRADIO_SERVER_PORT is {quoted(port)}, which is not a number.") from None
-
-
 def _split_list(text: str, separator: str = ",") -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(separator) if part.strip())
 
@@ -325,7 +317,7 @@ def is_loopback(host: str) -> bool:
     return (mapped or address).is_loopback
 
 
-def resolve_path(path: str | Path) -> Path:
+def resolve_path(path: AnyPath) -> Path:
     """Expand "~", and find shipped files under "assets/…" from any working directory."""
     path = expanded(path)
     shipped = ASSETS.parent / path
@@ -334,7 +326,7 @@ def resolve_path(path: str | Path) -> Path:
     return path
 
 
-def prepare_environment(variables: Mapping[str, str] = ENVIRONMENT) -> None:
+def prepare_environment(variables: Variables = ENVIRONMENT) -> None:
     """Set environment variables of libraries, except those that the user has set."""
     for name, value in variables.items():
         os.environ.setdefault(name, value)
@@ -374,7 +366,7 @@ def leave_address_to_app() -> None:
         del os.environ["GRADIO_SERVER_NAME"]
 
 
-def on_zero_gpu(environment: Mapping[str, str] = os.environ) -> bool:
+def on_zero_gpu(environment: Variables = os.environ) -> bool:
     return environment.get("SPACES_ZERO_GPU", "").lower() in ("1", "true")
 
 
@@ -419,7 +411,7 @@ def training_environment(device: str) -> dict[str, str]:
     return changed
 
 
-def training_devices(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
+def training_devices(environment: Variables = os.environ) -> tuple[str, ...]:
     """Name the devices of a training with this environment: "cpu", or n "cuda:N" under torchrun."""
     import ctypes  # noqa: PLC0415  needed by trainings only
 

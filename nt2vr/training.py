@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from nt2vr.errors import ConfigError, RunError
-from nt2vr.files import expanded
+from nt2vr.files import AnyPath, expanded
 from nt2vr.notebook import curve, data_frame, joined, table
 from nt2vr.settings import Settings, prepare_environment
 from trainer.config import TrainConfig, changed, load_config, preset_or_file
@@ -18,7 +18,9 @@ from trainer.teaching import new_teaching
 
 # Columns of metrics.jsonl that say when a measurement was taken.
 WHEN = ("epoch", "step")
-NO_CHANGES: Mapping[str, Any] = MappingProxyType({})
+# Values of a config, by key.
+Changes = Mapping[str, Any]
+NO_CHANGES: Changes = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,10 +83,10 @@ class Training:
 
 
 def train(
-    config: str | Path | Mapping[str, Any] | TrainConfig | None = None,
-    run: str | Path = "",
-    changes: Mapping[str, Any] = NO_CHANGES,
-    data_dir: str | Path | None = None,
+    config: AnyPath | Mapping[str, Any] | TrainConfig | None = None,
+    run: AnyPath = "",
+    changes: Changes = NO_CHANGES,
+    data_dir: AnyPath | None = None,
     device: str = "auto",
 ) -> Training:
     """Train a new run, or resume one, in this process, as `nt2vr train` does.
@@ -117,15 +119,16 @@ def train(
     if str(run):
         folder = _folder(run, runs)
     else:
-        folder = _free_folder(runs, train_config.encoder.name)
+        folders = folders_for(runs, train_config.encoder.name)
+        folder = next(path for path in folders if not path.exists())
     return _train(plan_new(RunFolder(folder), train_config), folder)
 
 
 def teach(
     model: str,
-    captions: str | Path | None = None,
-    changes: Mapping[str, Any] = NO_CHANGES,
-    data_dir: str | Path | None = None,
+    captions: AnyPath | None = None,
+    changes: Changes = NO_CHANGES,
+    data_dir: AnyPath | None = None,
     device: str = "auto",
 ) -> Training:
     """Teach a model negation by sentences alone, in this process; "MODEL taught" joins the models.
@@ -145,28 +148,22 @@ def teach(
     return _train(plan_new(RunFolder(folder), _config_of(config, changes)), folder)
 
 
-def _config_of(
-    config: str | Path | Mapping[str, Any] | TrainConfig, changes: Mapping[str, Any]
-) -> TrainConfig:
-    if isinstance(config, str | Path):
+def _config_of(config: AnyPath | Mapping[str, Any] | TrainConfig, changes: Changes) -> TrainConfig:
+    if isinstance(config, AnyPath):
         return load_config(preset_or_file(expanded(config)), changes)
     if isinstance(config, TrainConfig):
         return config.with_changes(changes)
     return TrainConfig(**changed(config, changes))
 
 
-def _folder(run: str | Path, runs: Path) -> Path:
+def _folder(run: AnyPath, runs: Path) -> Path:
     """Return the folder of a run, which is a name in the data folder or a path."""
     path = expanded(run)
     is_name = len(path.parts) == 1 and not path.is_absolute()
     return runs / path if is_name else path
 
 
-def _free_folder(runs: Path, name: str) -> Path:
-    return next(path for path in folders_for(runs, name) if not path.exists())
-
-
-def _plan_rest_of(folder: Path, changes: Mapping[str, Any]) -> Plan:
+def _plan_rest_of(folder: Path, changes: Changes) -> Plan:
     """Plan the rest of a run.
 
     If its loss became non-finite, a lower learning rate is proposed, which is used.

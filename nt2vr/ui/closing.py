@@ -16,7 +16,7 @@ from nt2vr.settings import is_loopback
 from nt2vr.ui.evaluate.figures import best_system, written
 from nt2vr.ui.evaluate.findings import findings_of
 from nt2vr.ui.theme import QUIET, template
-from nt2vr.ui.view import View
+from nt2vr.ui.view import View, Views
 from nt2vr.ui.web.inputs import event_text
 
 MAX_ADDRESS_CHARS = 300
@@ -68,7 +68,7 @@ def figures_view(report: Report) -> View:
     }
 
 
-def _cells(report: Report, systems: Sequence[Line], measure: str) -> list[View]:
+def _cells(report: Report, systems: Sequence[Line], measure: str) -> Views:
     """Return each system's figure of a measure, and whether it is clearly the best."""
     _, column = named_columns(report)[measure]
     best = best_system(report, systems, column)

@@ -5,6 +5,8 @@ from typing import Any
 
 # What a template is filled with, by name, see `theme.template`.
 View = dict[str, Any]
+# Those of a list in a template.
+Views = list[View]
 # Of a component or an event.
 Options = dict[str, Any]
 # Of a menu: the label and the value of each choice.

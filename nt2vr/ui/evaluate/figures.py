@@ -7,8 +7,7 @@ from nt2vr.evaluation.columns import Column
 from nt2vr.evaluation.intervals import Interval
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.tables import Line, interval_of
-
-MINUS = "\N{MINUS SIGN}"
+from nt2vr.ui.search.formats import MINUS
 
 
 def written(column: Column, value: float | None) -> str:

@@ -20,7 +20,7 @@ from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.roles import REFERENCE
 from nt2vr.evaluation.tables import Line, interval_of, lines_of
 from nt2vr.ui.search.formats import short_name
-from nt2vr.ui.view import View
+from nt2vr.ui.view import View, Views
 
 MAX_FINDINGS = 3
 # Characters of a query that is quoted.
@@ -158,7 +158,7 @@ def findings_of(report: Report) -> list[Finding]:
     return list(by_title.values())[:MAX_FINDINGS]
 
 
-def sentence_of(report: Report, finding: Finding) -> list[View]:
+def sentence_of(report: Report, finding: Finding) -> Views:
     """Return a finding as a sentence about the two systems, in parts, of which some are emphasised."""
     first, second = report.telling_pair
     measure = finding.measure
@@ -212,7 +212,7 @@ def _is_within_noise(report: Report, key: str) -> bool:
     return any(difference.measure == key and difference.is_noise for difference in differences)
 
 
-def chart_of(report: Report) -> list[View]:
+def chart_of(report: Report) -> Views:
     """Return a part of the chart for each finding, with the systems that have it in the tables, in their order."""
     systems = [line for line in lines_of(report) if line.role != REFERENCE]
     return [_panel(report, finding, systems) for finding in findings_of(report)]

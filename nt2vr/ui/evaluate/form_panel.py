@@ -15,10 +15,9 @@ from nt2vr.evaluation.benchmark_kinds import (
 from nt2vr.evaluation.built_in import NUM_CLIPS
 from nt2vr.evaluation.sources import BUILT_IN, CLASSES, GALLERY, LIBRARY, Data
 from nt2vr.library.libraries import Libraries
-from nt2vr.progress import Job
 from nt2vr.search.searcher import Searcher
 from nt2vr.ui.evaluate.evaluation_request import EvaluationRequest
-from nt2vr.ui.evaluate.report_view import RUNNING_TEXT
+from nt2vr.ui.evaluate.report_view import RUNNING_TEXT, LastJob
 from nt2vr.ui.job_view import is_under_way, job_view
 from nt2vr.ui.search.formats import system_choices
 from nt2vr.ui.theme import lead, menu, script, template
@@ -154,7 +153,7 @@ class EvaluationForm:
             self.note: gr.Markdown(refusal, visible=bool(refusal)),
         }
 
-    def follow(self, job: Job[str] | None, visitor: Visitor, redact: Redact) -> Updates:
+    def follow(self, job: LastJob, visitor: Visitor, redact: Redact) -> Updates:
         """Show the evaluation under way, and the buttons as it allows."""
         can_cancel = (
             job is not None

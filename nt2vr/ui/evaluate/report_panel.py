@@ -8,7 +8,6 @@ import gradio as gr
 from nt2vr.evaluation.archive import Archive
 from nt2vr.ui.evaluate.report_view import report_view
 from nt2vr.ui.theme import Confirmation, script, template
-from nt2vr.ui.view import View
 from nt2vr.ui.web.errors import problem_place
 from nt2vr.ui.web.inputs import Updates
 
@@ -54,16 +53,14 @@ class ReportPanel:
         return saved
 
     def show(self, report_id: str) -> Updates:
-        return {self.report: self._view(report_id)}
+        report = self.archive.load(report_id)
+        names = {entry.report_id: entry.name for entry in self.archive.entries()}
+        files = self.archive.files(report_id)
+        view = report_view(report, report_id, files, name=names.get(report_id, ""))
+        return {self.report: view}
 
     def show_problem(self, report_id: str, problem: str) -> Updates:
         return {self.report: {"unreadable": report_id, "problem": problem}}
 
     def show_nothing(self) -> Updates:
         return {self.report: {}}
-
-    def _view(self, report_id: str) -> View:
-        names = {entry.report_id: entry.name for entry in self.archive.entries()}
-        report = self.archive.load(report_id)
-        files = self.archive.files(report_id)
-        return report_view(report, report_id, files, name=names.get(report_id, ""))

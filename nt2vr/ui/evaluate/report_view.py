@@ -29,6 +29,9 @@ from nt2vr.ui.job_view import is_under_way, job_view
 from nt2vr.ui.search.formats import short_name
 from nt2vr.ui.view import Choices, Redact, View
 
+# The evaluation under way, or the last one.
+LastJob = Job[str] | None
+
 RUNNING_TEXT = "evaluating"
 ALL_MEASURES = "all measures"
 
@@ -36,7 +39,7 @@ ALL_MEASURES = "all measures"
 def reports_view(
     entries: Sequence[Entry],
     chosen: str,
-    job: Job[str] | None = None,
+    job: LastJob = None,
     redact: Redact = str,
 ) -> View:
     """List the reports with the open one marked, below the evaluation under way; `redact` is that of `job_view`."""

@@ -8,7 +8,6 @@ import gradio as gr
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.archive import Remark
-from nt2vr.progress import Job
 from nt2vr.services import Services
 from nt2vr.ui.evaluate.evaluation_request import EvaluationRequest
 from nt2vr.ui.evaluate.form_panel import EvaluationForm
@@ -19,7 +18,7 @@ from nt2vr.ui.evaluate.queries_panel import QueriesPanel
 from nt2vr.ui.evaluate.query_listing import QueryListing
 from nt2vr.ui.evaluate.report_link import FILTERS, PAGE, ReportLink
 from nt2vr.ui.evaluate.report_panel import ReportPanel
-from nt2vr.ui.evaluate.report_view import reports_view
+from nt2vr.ui.evaluate.report_view import LastJob, reports_view
 from nt2vr.ui.job_view import is_under_way
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.theme import QUIET, script, template
@@ -243,7 +242,7 @@ class EvaluateTab:
             link = ReportLink.read(chosen)
         return self._show(link, job, request)
 
-    def on_poll(self, chosen: str | None, seen: Job[str] | None, request: gr.Request) -> Any:
+    def on_poll(self, chosen: str | None, seen: LastJob, request: gr.Request) -> Any:
         """Update the progress; open the report that was waited for.
 
         The answer of an earlier tick can arrive after that of “Cancel”, and then shows a job that
@@ -258,16 +257,8 @@ class EvaluateTab:
             return self._show(ReportLink(job.result), job, request)
         return self._follow(report_id, job, request)
 
-    def on_start(
-        self,
-        data: str,
-        split: str,
-        systems: list[str],
-        per_kind: int,
-        model: str,
-        request: gr.Request,
-    ) -> Updates:
-        chosen, names = self._form.chosen(data, split, systems, per_kind, model)
+    def on_start(self, request: gr.Request, *filled: Any) -> Updates:
+        chosen, names = self._form.chosen(*filled)
         self._requests.start_evaluation(request, chosen, names)
         job = self._evaluations.job
         return self._show(ReportLink(_result_of(job)), job, request)
@@ -292,7 +283,7 @@ class EvaluateTab:
         self._archive.delete(_report_of(chosen))
         return self._show(ReportLink(), self._evaluations.job, request)
 
-    def _show(self, link: ReportLink | None, job: Job[str] | None, visitor: Visitor) -> Updates:
+    def _show(self, link: ReportLink | None, job: LastJob, visitor: Visitor) -> Updates:
         """Open a report, or the form if there is none of this id; None opens the newest unless a job is under way.
 
         Args:
@@ -327,7 +318,7 @@ class EvaluateTab:
                 **self._queries.show_unreadable(address),
             }
 
-    def _existing(self, link: ReportLink | None, job: Job[str] | None) -> ReportLink:
+    def _existing(self, link: ReportLink | None, job: LastJob) -> ReportLink:
         """Return a link to a report that there is, or to the form; None stands for the newest report."""
         entries = self._archive.entries()
         if link is None:
@@ -342,7 +333,7 @@ class EvaluateTab:
             )
         return ReportLink()
 
-    def _follow(self, report_id: str, job: Job[str] | None, visitor: Visitor) -> Updates:
+    def _follow(self, report_id: str, job: LastJob, visitor: Visitor) -> Updates:
         """Show the list, the evaluation under way, and the buttons as it allows."""
         return {
             **self._list(report_id, job, visitor),
@@ -351,7 +342,7 @@ class EvaluateTab:
             self._timer: gr.Timer(active=is_under_way(job)),
         }
 
-    def _list(self, report_id: str, job: Job[str] | None, visitor: Visitor) -> Updates:
+    def _list(self, report_id: str, job: LastJob, visitor: Visitor) -> Updates:
         """List the reports, of which one is open, below the evaluation under way."""
         redact = self._permissions.redactor(visitor)
         return {self._reports: reports_view(self._archive.entries(), report_id, job, redact)}
@@ -401,7 +392,7 @@ def _list_address(listing: QueryListing) -> str:
     return replace(listing.link, query=None).address
 
 
-def _result_of(job: Job[str] | None) -> str:
+def _result_of(job: LastJob) -> str:
     """Return the report of an evaluation; "" until it has ended."""
     return (job.result or "") if job else ""
 

@@ -67,13 +67,13 @@ class IndexPanel:
 
     def _follow(self, key: str) -> Updates:
         job = self.indexing.under_way(key)
-        return {self.panel: index_view(None, None, job), self.timer: gr.Timer(active=True)}
+        return {self.panel: index_view(job=job), self.timer: gr.Timer(active=True)}
 
     def on_indexing(self, key: str, systems: list[str], request: gr.Request) -> Updates:
         """Follow an update until it has ended, and then search once more."""
         job = self.indexing.under_way(key)
         if job is not None:
-            return {self.panel: index_view(None, None, job)}
+            return {self.panel: index_view(job=job)}
 
         updates: Updates = {self.timer: gr.Timer(active=False)}
         ended = self.indexing.by_library.get(key)
@@ -84,9 +84,7 @@ class IndexPanel:
         # The results on the page stay, and so does the reason.
         if ended.state == "failed":
             redact = self.permissions.redactor(request)
-            updates[self.panel] = index_view(
-                None, problem=None, job=ended, redact=redact, drawings=drawings
-            )
+            updates[self.panel] = index_view(job=ended, redact=redact, drawings=drawings)
             return updates
 
         better_systems = self._better_systems(ended)
@@ -109,9 +107,9 @@ class IndexPanel:
 
 
 def index_view(
-    answer: Answer | None,
-    problem: NotIndexedError | None,
-    job: IndexJob | None,
+    answer: Answer | None = None,
+    problem: NotIndexedError | None = None,
+    job: IndexJob | None = None,
     refusal: str = "",
     redact: Redact = str,
     drawings: View | None = None,

@@ -7,7 +7,7 @@ from nt2vr.media.picture import PICTURE_SUFFIXES
 from nt2vr.media.preview import MAX_SECONDS
 from nt2vr.search.answers import Answer, ClipScore
 from nt2vr.ui.search.formats import clock, decimal, score_text, signed, times_text
-from nt2vr.ui.view import View
+from nt2vr.ui.view import View, Views
 
 # Largest difference of two scores that is due to rounding.
 ALIKE = 2e-4
@@ -102,9 +102,7 @@ def _backwards_text(forwards: float | None, backwards: float | None) -> str:
     return UNCHANGED
 
 
-def frame_pictures(
-    video: Video, positions: Sequence[float], num_frames: int, urls: View
-) -> list[View]:
+def frame_pictures(video: Video, positions: Sequence[float], num_frames: int, urls: View) -> Views:
     """Show frames as stills of the clip's own video, or as pictures where its preview may end before them.
 
     A picture has none.

@@ -52,9 +52,8 @@ def columns_view(
         return {"columns": []}
     view = _AnswerColumns(answer, video_of, urls, marked, flipped)
     twins = find_twins(_rankings_with_negation(answer, flipped))
-    columns = []
-    for ranking, twin in zip(answer.rankings, twins, strict=True):
-        columns.append(view.column(ranking, twin))
+    rankings = zip(answer.rankings, twins, strict=True)
+    columns = [view.column(ranking, twin) for ranking, twin in rankings]
     return {
         "legend": marked.legend,
         "verdict_notice": BY_CAPTIONS if answer.judged_by and answer.has_verdicts else "",

@@ -8,7 +8,7 @@ from nt2vr.negation.parse.query import Query, Span
 from nt2vr.search.answers import Answer
 from nt2vr.search.strategies import STRENGTHS
 from nt2vr.ui.search.state import SearchState, write_parts
-from nt2vr.ui.view import View
+from nt2vr.ui.view import View, Views
 
 WORD = re.compile(r"\w+")
 ARTICLES = frozenset({"a", "an", "the"})
@@ -54,7 +54,7 @@ def with_corrections(
     return state, query, parsed
 
 
-def sliders_view(answer: Answer, state: SearchState) -> list[View]:
+def sliders_view(answer: Answer, state: SearchState) -> Views:
     """Show a slider per strategy; it is visible if a system on display takes its strength from it."""
     used = {}
     # Of several systems, the first counts.
@@ -62,7 +62,7 @@ def sliders_view(answer: Answer, state: SearchState) -> list[View]:
         if ranking.system.strength is None:
             used[ranking.system.strategy] = ranking.strength
 
-    sliders: list[View] = []
+    sliders: Views = []
     for strategy, strength in STRENGTHS.items():
         unused = state.strengths.get(strategy, strength.default)
         sliders.append(
@@ -91,19 +91,30 @@ def _moves(query: Query) -> View:
     wanted = texts["wanted"]
     words = wanted.split()
     parts = query.unwanted
-    moves: View = {"wanted": [], "unwanted": []}
+
     num_moves = len(words) + len(parts)
     chars_per_move = len(wanted) + len(texts["unwanted"])
     if num_moves * chars_per_move > MAX_MOVES_CHARS:
-        return moves
+        return {"wanted": [], "unwanted": []}
+    return {"wanted": _moves_of_words(words, parts), "unwanted": _moves_of_parts(wanted, parts)}
 
+
+def _moves_of_words(words: list[str], parts: tuple[str, ...]) -> Views:
+    """Let each wanted word become an unwanted part."""
+    moves = []
     for number, word in enumerate(words):
         rest = words[:number] + words[number + 1 :]
-        moves["wanted"].append(_move(word, " ".join(rest), (*parts, word)))
+        moves.append(_move(word, " ".join(rest), (*parts, word)))
+    return moves
+
+
+def _moves_of_parts(wanted: str, parts: tuple[str, ...]) -> Views:
+    """Let each unwanted part be wanted, too."""
+    moves = []
     for number, part in enumerate(parts):
-        other_parts = parts[:number] + parts[number + 1 :]
+        rest = parts[:number] + parts[number + 1 :]
         joined = " and ".join(filter(None, (wanted, part)))
-        moves["unwanted"].append(_move(part, joined, other_parts))
+        moves.append(_move(part, joined, rest))
     return moves
 
 

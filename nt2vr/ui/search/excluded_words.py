@@ -11,7 +11,7 @@ from nt2vr.negation.parse.cues import cues
 from nt2vr.negation.parse.inflect import inflect_phrase, is_only_verb
 from nt2vr.negation.parse.query import Query, Span
 from nt2vr.negation.parse.tokens import normalised
-from nt2vr.ui.view import View
+from nt2vr.ui.view import View, Views
 
 # The start of a word, before a cue within it: "ca" of "can't".
 LETTERS = re.compile(r"[^\W\d_]*\Z")
@@ -43,7 +43,7 @@ class _Spoken(NamedTuple):
     things: list[str]
 
 
-def excluded_view(query: Query, parsed: Query, is_flipped: bool) -> list[View]:
+def excluded_view(query: Query, parsed: Query, is_flipped: bool) -> Views:
     """Repeat what a query excludes, piece by piece: each cue, which flips the negation, and what it denies.
 
     Args:
@@ -56,7 +56,7 @@ def excluded_view(query: Query, parsed: Query, is_flipped: bool) -> list[View]:
     if len(query.scopes) != len(query.unwanted):
         return _corrected_view(query, parsed, is_flipped)
 
-    pieces: list[View] = []
+    pieces: Views = []
     scoped_cues = _scoped_cues(query)
     for number, scoped_cue in enumerate(scoped_cues, 1):
         cue, things = _spoken(query.text, scoped_cue)
@@ -70,9 +70,9 @@ def flip_view(is_flipped: bool) -> View:
     return {"pressed": "true" if is_flipped else "false", "title": FLIPS[is_flipped]}
 
 
-def _corrected_view(query: Query, parsed: Query, is_flipped: bool) -> list[View]:
+def _corrected_view(query: Query, parsed: Query, is_flipped: bool) -> Views:
     """List the parts that a person corrected, which stand nowhere in the sentence."""
-    pieces: list[View] = []
+    pieces: Views = []
     for cue in parsed.cues[:1]:
         pieces.append({"cue": _cue_text(query.text, cue), **flip_view(is_flipped)})
     pieces.append({"text": listed(*query.unwanted, joint="or")})

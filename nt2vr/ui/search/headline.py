@@ -8,7 +8,7 @@ from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.ui.search.tally import grade, share_text, source_text
-from nt2vr.ui.view import View
+from nt2vr.ui.view import View, Views
 from nt2vr.world.part_words import NUMBERS
 from nt2vr.world.query_claims import read_query
 from nt2vr.world.reasons import lacking
@@ -17,7 +17,7 @@ from nt2vr.world.reasons import lacking
 VideoOf = Callable[[str], Video]
 
 
-def headline(columns: Sequence[View]) -> list[View]:
+def headline(columns: Sequence[View]) -> Views:
     """Say what the first and the last column made of a query, each with a `kind`; runs do not count."""
     columns_of_models = [column for column in columns if "run" not in column]
     sentences = []

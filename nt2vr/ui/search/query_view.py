@@ -9,7 +9,7 @@ from nt2vr.search.answers import Answer
 from nt2vr.ui.search.corrections import part_texts, with_spans
 from nt2vr.ui.search.excluded_words import FLIPS, excluded_view, flip_view
 from nt2vr.ui.search.state import SearchState
-from nt2vr.ui.view import View
+from nt2vr.ui.view import View, Views
 
 
 def understood_view(
@@ -64,7 +64,7 @@ def _correction_notice(answer: Answer) -> str:
     return f"{listed(*names)} {verb} for the whole sentence: the correction changes only {whose} verdicts."
 
 
-def _pieces(query: Query, is_flipped: bool) -> list[View]:
+def _pieces(query: Query, is_flipped: bool) -> Views:
     """Split the sentence at the boundaries of its cues, each of which flips the negation, and scopes."""
     kinds = ["plain"] * len(query.text)
     # Cues come last, as they may lie within scopes.

@@ -23,7 +23,7 @@ from nt2vr.search.strategies import System
 from nt2vr.ui.search.columns import strategy_text
 from nt2vr.ui.search.formats import short_name
 from nt2vr.ui.search.tally import grade, hits_of, source_text
-from nt2vr.ui.view import View
+from nt2vr.ui.view import View, Views
 
 # Counts of a column's story, besides the first one.
 LATEST = 4
@@ -68,19 +68,25 @@ def story(rankings: RankingsByEpoch, epoch: int, answer: Answer, newest: int) ->
         return {}
 
     violations = [ranking.counts["violation"] for ranking in so_far]
-    # Epochs in a row with the same count are told once.
-    first, *later = [count for count, _ in groupby(violations)]
-    total = len(so_far[0].hits)
-    unwanted = " or ".join(query.unwanted)
     latest = so_far[-1]
     is_good = grade(latest.counts["right"], len(latest.hits)) == "good"
     has_improved = violations[-1] < violations[0]
     return {
+        **_violations_view(violations, len(so_far[0].hits), answer),
+        "kind": "good" if is_good and has_improved else "",
+        "misses": _lost(latest, query, goes_on=epoch < newest),
+    }
+
+
+def _violations_view(violations: Sequence[int], total: int, answer: Answer) -> View:
+    """Tell how many of the first clips show the unwanted part, from epoch to epoch."""
+    # Epochs in a row with the same count are told once.
+    first, *later = [count for count, _ in groupby(violations)]
+    unwanted = " or ".join(answer.query.unwanted)
+    return {
         "first": f"{first} of {total} show “{unwanted}”{source_text(answer)}",
         "gap": len(later) > LATEST,
         "later": later[-LATEST:],
-        "kind": "good" if is_good and has_improved else "",
-        "misses": _lost(latest, query, goes_on=epoch < newest),
     }
 
 
@@ -159,10 +165,8 @@ class RunColumn:
         # Movements are counted against the first column, which is not an epoch.
         compared = (answer.rankings[0], *rankings.values())
         columns = view_of(replace(answer, rankings=compared))["columns"][1:]
-        frames = {}
-        for epoch, column in zip(rankings, columns, strict=True):
-            frames[epoch] = self._frame(epoch, column, answer)
-        return frames
+        by_epoch = zip(rankings, columns, strict=True)
+        return {epoch: self._frame(epoch, column, answer) for epoch, column in by_epoch}
 
     def _frame(self, epoch: int, column: View, answer: Answer) -> View:
         """Return what changes in the column when it shows an epoch."""
@@ -219,7 +223,7 @@ class RunColumns:
     searcher: Searcher
     plan: SearchPlan | None
 
-    def with_epochs(self, columns: Sequence[View]) -> list[View]:
+    def with_epochs(self, columns: Sequence[View]) -> Views:
         """Return the columns of `columns_view`, those of runs with their epochs."""
         runs = {name for name, entry in self.entries.items() if entry.kind == "run"}
         self.cache.keep_only(runs)

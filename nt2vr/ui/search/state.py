@@ -52,6 +52,10 @@ class Chosen:
     wanted: StrictBool = True
 
 
+# The references of a search, which the page shows as chips.
+Chips = tuple[Chosen, ...]
+
+
 @dataclass(frozen=True)
 class Request:
     """A search as the browser requests it, see assets/ui/search.js.
@@ -75,7 +79,7 @@ class Request:
             request = _REQUEST.validate_json(text or "{}")
         except ValidationError:
             raise ConfigError("The request was refused: it is not of the page's form.") from None
-        check_chosen(request.references or ())
+        check_chosen(tuple(request.references or ()))
         return request
 
 
@@ -106,7 +110,7 @@ class SearchState:
     gallery: str = ""
     systems: Sequence[str] = DEFAULT_SYSTEMS
     k: int = DEFAULT_K
-    references: tuple[Chosen, ...] = ()
+    references: Chips = ()
     strengths: Mapping[str, float] = field(default_factory=dict)
     judged: str = ""
     literal: str = ""
@@ -139,8 +143,7 @@ class SearchState:
         values: dict[str, str] = {}
         for strategy, strength in self.strengths.items():
             values[STRENGTH_PARAMETERS[strategy]] = str(strength)
-        for name in ("gallery", *TEXT_PARAMETERS):
-            values[name] = getattr(self, name)
+        values |= {name: getattr(self, name) for name in ("gallery", *TEXT_PARAMETERS)}
         values |= _write_references(self.references, self.gallery)
         used = {name: value for name, value in values.items() if value}
         return {"q": self.q, "systems": "|".join(self.systems), "k": str(self.k), **used}
@@ -188,7 +191,7 @@ def _read_strengths(link: Link) -> dict[str, float]:
     return strengths
 
 
-def _read_references(link: Link, gallery: str) -> tuple[Chosen, ...]:
+def _read_references(link: Link, gallery: str) -> Chips:
     """Read clips from "a|b" and their weights from "0.5|0.3", the unwanted ones last, at most MAX_REFERENCES."""
     clips = [(clip, True) for clip in _read_list(link, "like") if clip]
     clips += [(clip, False) for clip in _read_list(link, "unlike") if clip]
@@ -207,7 +210,7 @@ def _read_list(link: Link, name: str) -> list[str]:
     return link.get(name, "").split("|", MAX_REFERENCES)[:MAX_REFERENCES]
 
 
-def _write_references(references: Sequence[Chosen], gallery: str) -> dict[str, str]:
+def _write_references(references: Chips, gallery: str) -> dict[str, str]:
     """Write the clips of a gallery among references as `_read_references` reads them."""
     clips = []
     for reference in references:
@@ -236,7 +239,7 @@ def write_parts(wanted: str, unwanted: str) -> str:
     return f"{wanted.replace('|', ' ').strip()}|{unwanted.strip()}"
 
 
-def read_chosen(value: Any) -> tuple[Chosen, ...]:
+def read_chosen(value: Any) -> Chips:
     """Read the references that the browser shows; a ConfigError if they are of another form, or too many."""
     sent = value.get("references", []) if isinstance(value, Mapping) else None
     try:
@@ -249,16 +252,14 @@ def read_chosen(value: Any) -> tuple[Chosen, ...]:
     return chosen
 
 
-def check_chosen(chosen: Sequence[Chosen]) -> None:
+def check_chosen(chosen: Chips) -> None:
     """Refuse too many references, and one that is both a clip and an upload, or neither."""
     check_number(len(chosen))
     if any(bool(reference.clip) == bool(reference.path) for reference in chosen):
         raise ConfigError("The request was refused: a reference is either a clip or an upload.")
 
 
-def with_clip(
-    chosen: Sequence[Chosen], clip: str, gallery: str, wanted: bool
-) -> tuple[Chosen, ...]:
+def with_clip(chosen: Chips, clip: str, gallery: str, wanted: bool) -> Chips:
     """Add a clip; one that is a reference already becomes wanted or unwanted."""
     references = []
     is_new = True

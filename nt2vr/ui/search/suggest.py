@@ -13,7 +13,7 @@ from nt2vr.search.embed_query import with_words
 from nt2vr.ui.search.headline import VideoOf
 from nt2vr.ui.search.references import NONE_RIGHT
 from nt2vr.ui.search.tally import hits_of, is_complete
-from nt2vr.ui.view import View
+from nt2vr.ui.view import View, Views
 from nt2vr.world.query_claims import read_query
 from nt2vr.world.scenes import Scene
 from nt2vr.world.spelling import similar_words
@@ -26,6 +26,9 @@ MOST_UNKNOWN = 4
 FEW_NOTICES = {None: "", 0: "No clip fits.", 1: "Only one clip fits."}
 
 Understand = Callable[[str], Query]
+
+# Known words by the misspelt one that may stand for them.
+Spellings = dict[str, list[str]]
 
 
 def way_out_view(
@@ -60,7 +63,7 @@ def way_out_view(
 def _suggestions_view(
     answer: Answer,
     videos: tuple[Video, ...],
-    spellings: dict[str, list[str]],
+    spellings: Spellings,
     understand: Understand,
 ) -> View:
     """Say that few clips fit, and offer similar queries; empty if more fit."""
@@ -80,7 +83,7 @@ def _suggestions_view(
     return {"few_notice": few_notice, "suggestions": near}
 
 
-def _spellings(unknown: list[UnknownWord]) -> dict[str, list[str]]:
+def _spellings(unknown: list[UnknownWord]) -> Spellings:
     """Return the known words that misspelt ones may stand for."""
     spellings = {}
     for word, near in unknown:
@@ -90,7 +93,7 @@ def _spellings(unknown: list[UnknownWord]) -> dict[str, list[str]]:
     return spellings
 
 
-def _spellings_view(text: str, spellings: dict[str, list[str]]) -> list[View]:
+def _spellings_view(text: str, spellings: Spellings) -> Views:
     """Offer the words of one misspelt word, or the sentence with all words corrected."""
     if len(spellings) == 1:
         ((word, similar),) = spellings.items()
@@ -103,7 +106,7 @@ def _spellings_view(text: str, spellings: dict[str, list[str]]) -> list[View]:
     return [{"text": corrected, "query": corrected}]
 
 
-def _with_all(text: str, spellings: dict[str, list[str]]) -> str:
+def _with_all(text: str, spellings: Spellings) -> str:
     for word, similar in spellings.items():
         text = with_word(text, word, similar[0])
     return text

@@ -6,7 +6,7 @@ assets/ui/search.js), and the answer to it fills in the inputs that nobody has c
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
@@ -36,7 +36,7 @@ from nt2vr.ui.search.state import (
     DEFAULT_QUERY,
     PRIVATE,
     QUIET,
-    Chosen,
+    Chips,
     Request,
     SearchState,
     read_chosen,
@@ -356,7 +356,7 @@ class SearchTab:
             warn(error)
             return ""
 
-    def _references_of(self, link: Link, references: Sequence[Chosen]) -> tuple[Chosen, ...]:
+    def _references_of(self, link: Link, references: Chips) -> Chips:
         """Return those of a link's references that exist, with the uploaded one of a report's query."""
         existing = self._references.existing(references)
         if len(existing) < len(references):

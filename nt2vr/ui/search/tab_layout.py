@@ -12,7 +12,7 @@ from nt2vr.ui.search.formats import system_choices
 from nt2vr.ui.search.more_models import MoreModels
 from nt2vr.ui.search.state import K_CHOICES, MAX_COLUMNS, SearchState
 from nt2vr.ui.theme import TEMPLATES, fold, menu, template
-from nt2vr.ui.view import Choices, View
+from nt2vr.ui.view import Choices, Views
 from nt2vr.ui.web.later_parts import LaterParts
 from nt2vr.world.offers import offered_words
 
@@ -43,10 +43,10 @@ def menu_style() -> str:
     return style
 
 
-def built_in_stories() -> list[View]:
+def built_in_stories() -> Views:
     """Read the shipped stories for talks: `query`, `systems`, `k`, and a `note` for the speaker."""
     text = (TEMPLATES / "stories.json").read_text(encoding="utf-8")
-    stories: list[View] = json.loads(text)
+    stories: Views = json.loads(text)
     return stories
 
 

@@ -10,7 +10,7 @@ from nt2vr.search.answers import Answer
 from nt2vr.search.why import Part, Why, Word
 from nt2vr.ui.search.clip_view import frame_pictures
 from nt2vr.ui.search.formats import MINUS, decimal, score_text, short_name, signed
-from nt2vr.ui.view import View
+from nt2vr.ui.view import View, Views
 
 # Systems explained at a time.
 SIDE_BY_SIDE = 2
@@ -71,7 +71,7 @@ def why_view(
     }
 
 
-def _choices(answer: Answer, columns: Sequence[int]) -> list[View]:
+def _choices(answer: Answer, columns: Sequence[int]) -> Views:
     """List all systems, and which of them are explained, if not all can be."""
     if len(answer.rankings) <= SIDE_BY_SIDE:
         return []

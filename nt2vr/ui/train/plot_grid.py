@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from nt2vr.ui.search.formats import MINUS
-from nt2vr.ui.view import View
+from nt2vr.ui.view import Views
 
 # In units of the drawing, whose origin is at the top left.
 LEFT = 44.0
@@ -45,21 +45,20 @@ def grid_levels(values: Iterable[float]) -> list[float]:
         low -= abs(low) / 10 or 0.5
         high += abs(high) / 10 or 0.5
 
-    step = _distance_of_levels(low, high)
+    # Rounding must not make it the next larger step.
+    step = _rounded_up((high - low) / NUM_LEVELS * (1 - 1e-9))
     first = math.floor(low / step + 1e-9)
     last = math.ceil(high / step - 1e-9)
     return [number * step for number in range(first, last + 1)]
 
 
-def _distance_of_levels(low: float, high: float) -> float:
-    """Return the round number that divides a range into about NUM_LEVELS parts."""
-    # Rounding must not make it the next larger step.
-    least = (high - low) / NUM_LEVELS * (1 - 1e-9)
+def _rounded_up(least: float) -> float:
+    """Return the smallest round number that is not less: 1, 2 or 5 times a power of ten."""
     power = 10.0 ** math.floor(math.log10(least))
     return next(power * factor for factor in STEPS if power * factor >= least)
 
 
-def level_labels(levels: Sequence[float], scale: Scale) -> list[View]:
+def level_labels(levels: Sequence[float], scale: Scale) -> Views:
     """Label the levels with as many decimals as tell them apart."""
     distance = levels[1] - levels[0]
     digits = max(0, -math.floor(math.log10(distance) + 1e-9))
@@ -70,26 +69,17 @@ def level_labels(levels: Sequence[float], scale: Scale) -> list[View]:
     return labels
 
 
-def epoch_labels(scale: Scale) -> list[View]:
+def epoch_labels(scale: Scale) -> Views:
     marks = epoch_marks(scale.last_epoch)
     return [{"x": scale.x(epoch), "label": label} for epoch, label in marks]
 
 
 def epoch_marks(last_epoch: int) -> list[tuple[int, str]]:
     """Return each epoch with its label, or, of very many, some; labels that would touch are empty."""
-    between = _epochs_between_labels(last_epoch)
+    between = int(_rounded_up(max(1, last_epoch / MAX_EPOCH_LABELS)))
     marked = 1 if last_epoch <= MAX_MARKS else between
     marks = []
     for epoch in range(0, last_epoch + 1, marked):
         label = "" if epoch % between else str(epoch)
         marks.append((epoch, label))
     return marks
-
-
-def _epochs_between_labels(last_epoch: int) -> int:
-    power = 1
-    while True:
-        for step in (power, 2 * power, 5 * power):
-            if last_epoch <= MAX_EPOCH_LABELS * step:
-                return step
-        power *= 10

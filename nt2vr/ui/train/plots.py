@@ -8,7 +8,7 @@ from itertools import chain
 from nt2vr.ui.search.formats import MINUS
 from nt2vr.ui.train.plot_grid import Scale, epoch_labels, grid_levels, level_labels
 from nt2vr.ui.train.view import CONTROLS, VALIDATION, Points, Rows, run_names, series
-from nt2vr.ui.view import View
+from nt2vr.ui.view import View, Views
 from trainer.runs.manager import Run
 from trainer.trainings import loss_names
 
@@ -83,7 +83,7 @@ def plots_view(run: RunMetrics, compared: Sequence[RunMetrics] = ()) -> View:
     return {"legend": _legend(plots), "plots": views}
 
 
-def _legend(plots: Sequence[Plot]) -> list[View]:
+def _legend(plots: Sequence[Plot]) -> Views:
     """List the lines of all plots once, in the order of their colours."""
     line_of_colour = {}
     for plot in plots:

@@ -1,13 +1,12 @@
 """The runs at the left of the Train tab, with the start that waits, and the trash."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import gradio as gr
 
 from nt2vr.media.limits import bytes_in
 from nt2vr.ui.theme import template
-from nt2vr.ui.train.view import runs_view, trash_text
+from nt2vr.ui.train.view import Runs, runs_view, trash_text
 from nt2vr.ui.view import View
 from nt2vr.ui.web.inputs import Components, Updates
 from trainer.runs.manager import Run, RunManager
@@ -30,7 +29,7 @@ class RunList:
         """The components that `show_trash` updates."""
         return [self._trash, self._trash_size]
 
-    def show_runs(self, runs: Sequence[Run], chosen: Run | None, waiting: View) -> Updates:
+    def show_runs(self, runs: Runs, chosen: Run | None, waiting: View) -> Updates:
         """List the runs, of which one may be open, and the start that waits."""
         return {self.runs: {**runs_view(runs, chosen), "waiting": waiting}}
 

@@ -1,6 +1,5 @@
 """The open run: its progress, plots and log, and what can be done about it."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import gradio as gr
@@ -9,7 +8,7 @@ from nt2vr.models.catalog import Catalog
 from nt2vr.settings import Settings
 from nt2vr.ui.theme import Confirmation, menu, template
 from nt2vr.ui.train.plots import RunMetrics, plots_view
-from nt2vr.ui.train.view import comparable, lower_rate_label, run_view
+from nt2vr.ui.train.view import Runs, comparable, lower_rate_label, run_view
 from nt2vr.ui.view import View
 from nt2vr.ui.web.errors import problem_place
 from nt2vr.ui.web.inputs import Components, Updates
@@ -68,7 +67,7 @@ class RunPanel:
         buttons = [self.stop, self.resume, self.resume_lower, self.delete]
         return [self.run, self._plots, self._log, *buttons]
 
-    def open(self, runs: Sequence[Run], run: Run | None) -> Updates:
+    def open(self, runs: Runs, run: Run | None) -> Updates:
         """Show the panel if a run is open, and offer the other runs for its plots."""
         choices = comparable(runs, run)
         beside = gr.Dropdown(choices=choices, value=[], multiselect=True, visible=bool(choices))
@@ -77,7 +76,7 @@ class RunPanel:
     def show_nothing(self) -> Updates:
         return {self.run: {}, self._plots: {}, self._log: {}}
 
-    def show(self, run: Run, compared: Sequence[Run], visitor: Visitor) -> Updates:
+    def show(self, run: Run, compared: Runs, visitor: Visitor) -> Updates:
         """Show what changes during a run; the curves of `compared` are laid over its own."""
         manager = self.manager
         metrics, *beside = [
@@ -125,10 +124,11 @@ class RunPanel:
 
     def _may_evaluate(self, run: Run, visitor: Visitor) -> bool:
         config = run.config
-        if config is not None and not config.encoder.trains_towers:
-            return False
-        if config is not None and config.dataset.is_world:
-            return True
+        if config is not None:
+            if not config.encoder.trains_towers:
+                return False
+            if config.dataset.is_world:
+                return True
         return self.permissions.may("paths", visitor)
 
 

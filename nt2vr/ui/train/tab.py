@@ -18,6 +18,7 @@ from nt2vr.ui.theme import PRIVATE, QUIET
 from nt2vr.ui.train.form_panel import RunForm, fields_in_words
 from nt2vr.ui.train.run_list import RunList
 from nt2vr.ui.train.run_panel import MAX_BESIDE, RunPanel
+from nt2vr.ui.train.view import Runs
 from nt2vr.ui.view import View
 from nt2vr.ui.web.errors import with_errors_shown_at
 from nt2vr.ui.web.inputs import Components, Updates, event_text
@@ -283,9 +284,7 @@ class TrainTab:
             **self._watch(runs, run, compared=[], visitor=request),
         }
 
-    def _watch(
-        self, runs: Sequence[Run], run: Run | None, compared: Sequence[Run], visitor: Visitor
-    ) -> Updates:
+    def _watch(self, runs: Runs, run: Run | None, compared: Runs, visitor: Visitor) -> Updates:
         """Return updates for everything that changes during a run."""
         panel = self._run.show(run, compared, visitor) if run else self._run.show_nothing()
         return {
@@ -294,9 +293,7 @@ class TrainTab:
             **panel,
         }
 
-    def _stamp(
-        self, runs: Sequence[Run], run: Run | None, compared: Sequence[Run], visitor: Visitor
-    ) -> str:
+    def _stamp(self, runs: Runs, run: Run | None, compared: Runs, visitor: Visitor) -> str:
         """Hash the displayed state; the page needs no update while the hash stays the same."""
         manager = self._manager
         state: list[Any] = [self._later.view(visitor)]
@@ -310,5 +307,5 @@ class TrainTab:
         return hash_text(repr(state), 8)
 
 
-def _run_of(runs: Sequence[Run], run_id: str | None) -> Run | None:
+def _run_of(runs: Runs, run_id: str | None) -> Run | None:
     return next((run for run in runs if run.run_id == run_id), None)

@@ -23,13 +23,14 @@ from nt2vr.models.card import read_card
 from nt2vr.progress import duration_text, percent_text
 from nt2vr.ui.search.formats import short_name
 from nt2vr.ui.train.fields import FieldValues
-from nt2vr.ui.view import Choices, Redact, View
+from nt2vr.ui.view import Choices, Redact, View, Views
 from nt2vr.world import NAME
 from trainer.config import TrainConfig
 from trainer.runs.manager import Run
 from trainer.trainings import loss_names
 
 Points = list[tuple[float, float]]
+Runs = Sequence[Run]
 Rows = Sequence[Mapping[str, float]]
 # Per line; more would not be visible.
 MAX_POINTS = 300
@@ -60,7 +61,7 @@ CONTROLS = (BASE_PREFIX, "drop", "parts")
 STATE_TEXTS = {"running": "training", "stopping": "stopping after the current step"}
 
 
-def runs_view(runs: Sequence[Run], chosen: Run | None) -> View:
+def runs_view(runs: Runs, chosen: Run | None) -> View:
     return {"runs": [{**_summary(run), "chosen": run == chosen} for run in runs]}
 
 
@@ -152,24 +153,24 @@ def _best_epoch(config: TrainConfig, rows: Rows) -> BestEpoch | None:
     return max(measured, key=lambda epoch: epoch.value, default=None)
 
 
-def facts(config: TrainConfig, rows: Rows) -> list[View]:
+def facts(config: TrainConfig, rows: Rows) -> Views:
     """Return what a run is trained on and with, and its best epoch so far, as terms and texts without any path."""
     dataset = config.dataset
-    settings = config.objective.losses
-    losses = [_loss_text(name, settings.get(name, {})) for name in loss_names(config)]
     text_of = {
         "Data": NAME if dataset.is_world else Path(dataset.data).name,
         "Base": base_name(config),
-        "Losses": ", ".join(losses),
+        "Losses": _losses_text(config),
         "Seed": str(config.run.seed),
     }
     best = _best_epoch(config, rows)
     if best is not None:
-        metric = config.validation.monitor
-        titles = {key: title for key, title, _ in VALIDATION}
-        value = f"{titles.get(metric, metric)} {best.value:.3g}"
-        text_of["Best epoch"] = f"{best.number:.0f} ({value})"
+        text_of["Best epoch"] = _best_epoch_text(best, config.validation.monitor)
     return [{"term": term, "text": text} for term, text in text_of.items()]
+
+
+def _best_epoch_text(best: BestEpoch, metric: str) -> str:
+    titles = {key: title for key, title, _ in VALIDATION}
+    return f"{best.number:.0f} ({titles.get(metric, metric)} {best.value:.3g})"
 
 
 def base_name(config: TrainConfig) -> str:
@@ -184,6 +185,11 @@ def base_name(config: TrainConfig) -> str:
         return read_card(folder).name
     except CheckpointError:
         return folder.name
+
+
+def _losses_text(config: TrainConfig) -> str:
+    losses = config.objective.losses
+    return ", ".join(_loss_text(name, losses.get(name, {})) for name in loss_names(config))
 
 
 def _loss_text(name: str, settings: FieldValues) -> str:
@@ -230,10 +236,7 @@ def lower_rate_label(run: Run) -> str:
 
 def series(rows: Rows, key: str, along: str) -> Points:
     """Return a metric's values in order, at most MAX_POINTS and the last; of one measured again, the last counts."""
-    value_at = {}
-    for row in rows:
-        if key in row and along in row:
-            value_at[row[along]] = row[key]
+    value_at = {row[along]: row[key] for row in rows if key in row and along in row}
     points = sorted(value_at.items())
     step = max(1, math.ceil(len(points) / MAX_POINTS))
     # From the first on, steps of this size reach the last.
@@ -241,7 +244,7 @@ def series(rows: Rows, key: str, along: str) -> Points:
     return points[first::step]
 
 
-def comparable(runs: Sequence[Run], run: Run | None) -> Choices:
+def comparable(runs: Runs, run: Run | None) -> Choices:
     """List the runs that a run's curves can be compared with, as labels and ids."""
     if run is None:
         return []
@@ -252,7 +255,7 @@ def comparable(runs: Sequence[Run], run: Run | None) -> Choices:
     return choices
 
 
-def run_names(runs: Sequence[Run]) -> list[str]:
+def run_names(runs: Runs) -> list[str]:
     """Name runs as Search and Evaluate list their models; those of one name by their ids."""
     names = [short_name(run.run_id) for run in runs]
     unique_names = []

@@ -323,9 +323,7 @@ def _is_content(block: Block, value: Any) -> bool:
 
 
 def _is_by_block(predictions: Any) -> bool:
-    if not isinstance(predictions, dict):
-        return False
-    return all(isinstance(key, Block) for key in predictions)
+    return isinstance(predictions, dict) and all(isinstance(key, Block) for key in predictions)
 
 
 def wake_queue(page: gr.Blocks) -> None:

@@ -46,11 +46,7 @@ FORM = "multipart/form-data"
 # Fields that a form may repeat.
 LISTS = ("systems", "literal", "lines")
 SCHEMAS = "#/components/schemas/"
-REFUSALS: dict[int | str, JsonObject] = {
-    400: {"model": Refusal},
-    500: {"model": Refusal},
-    503: {"model": Refusal},
-}
+REFUSALS: dict[int | str, JsonObject] = {status: {"model": Refusal} for status in (400, 500, 503)}
 
 
 class HeadAsGet:
@@ -153,13 +149,14 @@ class _PostRoutes:
         route.__doc__ = f"{inspect.getdoc(work)} A multipart form is accepted, too."
         schema = {"$ref": f"{SCHEMAS}{kind.__name__}"}
         body = {"required": True, "content": {JSON: {"schema": schema}}}
-        add_route = self._api.post(
+        self._api.add_api_route(
             f"/{name}",
+            route,
+            methods=["POST"],
             openapi_extra={"requestBody": body},
             response_model=answer_kind,
             responses=REFUSALS,
         )
-        add_route(route)
 
     def _limiter(self, request: SystemsRequest) -> CapacityLimiter:
         references = []

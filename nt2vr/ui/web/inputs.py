@@ -10,6 +10,7 @@ import gradio as gr
 from gradio.utils import get_upload_folder
 
 from nt2vr.errors import ConfigError, reason_of
+from nt2vr.files import AnyPath
 from nt2vr.media.limits import DAY_S, LIMITS, evict
 from nt2vr.settings import prepare_environment
 from nt2vr.ui.view import Link
@@ -78,7 +79,7 @@ def sweep_uploads(folder: Path) -> None:
         time.sleep(HOUR_S)
 
 
-def is_upload(path: str | Path) -> bool:
+def is_upload(path: AnyPath) -> bool:
     """Return whether a path, once resolved, is a regular file in the upload folder."""
     folder = Path(get_upload_folder()).resolve()
     try:
@@ -88,5 +89,5 @@ def is_upload(path: str | Path) -> bool:
         return False
 
 
-def is_too_large(path: str | Path) -> bool:
+def is_too_large(path: AnyPath) -> bool:
     return Path(path).stat().st_size > MAX_PICTURE_MB * MB
