@@ -26,10 +26,11 @@ WriteVideo = Callable[..., Path]
 SMALL = Framing(32)
 
 
-def levels(frames: NDArray[np.uint8] | str) -> list[int]:
-    """Return the grey level of each frame, to the nearest ten (coding changes it by one or two)."""
+def window_levels(path: Path, start: float, end: float, count: int) -> list[int]:
+    """Return the grey levels of a window's frames, to the nearest ten (coding changes them by one or two)."""
+    (frames,) = sample_windows(path, [(start, end)], count, None)
     assert not isinstance(frames, str), frames
-    return [round(float(frame.mean()) / 10) * 10 for frame in frames]
+    return [round(frame.mean(), -1) for frame in frames]
 
 
 @pytest.mark.parametrize("framing", [SMALL, Framing(32, positions=ENDS)], ids=["centres", "ends"])
@@ -85,14 +86,14 @@ def test_an_index_that_leads_too_far_is_not_followed(
         return frames_from(file, 18.0 if moment else 0.0)
 
     monkeypatch.setattr(VideoFile, "frames", frames_from_too_far)
-    assert levels(sample_windows(path, [(12.0, 14.0)], 2, None)[0]) == [120, 130]
+    assert window_levels(path, 12.0, 14.0, count=2) == [120, 130]
 
 
 def test_a_variable_frame_rate_is_sampled_by_time(tmp_path: Path) -> None:
     seconds = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 4.0, 8.0]
     path = write_grey_video(tmp_path / "a.mp4", [0, 20, 40, 60, 80, 100, 160, 220], seconds)
     assert 8.0 < probe(path).seconds < 12.5
-    assert levels(sample_windows(path, [(0.0, 10.0)], 5, None)[0]) == [100, 100, 160, 160, 220]
+    assert window_levels(path, 0.0, 10.0, count=5) == [100, 100, 160, 160, 220]
 
 
 def test_an_avi_of_reordered_frames_is_sampled_by_time(
@@ -103,9 +104,8 @@ def test_an_avi_of_reordered_frames_is_sampled_by_time(
     path = write_reordered(tmp_path / "a.avi", expected)
     for start in (0, 5, 25):
         # Such a file dates each frame one too late.
-        (frames,) = sample_windows(path, [(start + 0.1, start + 2.1)], 20, None)
-        first = 10 * start
-        assert levels(frames) == expected[first : first + 20]
+        levels = window_levels(path, start + 0.1, start + 2.1, count=20)
+        assert levels == expected[10 * start : 10 * start + 20]
 
 
 def test_a_turned_video_is_shown_upright(tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_a_turned_video_is_shown_upright(tmp_path: Path) -> None:
 def test_a_video_of_one_frame_is_a_picture(tmp_path: Path) -> None:
     path = write_grey_video(tmp_path / "a.mp4", [90])
     assert (probe(path).kind, probe(path).seconds) == ("picture", 0.0)
-    assert levels(sample_windows(path, [(0.0, 1.0)], 2, None)[0]) == [90, 90]
+    assert window_levels(path, 0.0, 1.0, count=2) == [90, 90]
 
 
 @pytest.mark.parametrize("suffix", ["gif", "webp", "png", "avif"])
@@ -133,7 +133,7 @@ def test_an_animation_shows_each_frame_for_its_time(tmp_path: Path, suffix: str)
     content = probe(path)
     assert (content.kind, content.num_frames) == ("video", 4)
     assert content.seconds == pytest.approx(1.0, abs=0.06)
-    assert levels(sample_windows(path, [(0.0, 1.0)], 5, None)[0]) == [0, 60, 120, 120, 180]
+    assert window_levels(path, 0.0, 1.0, count=5) == [0, 60, 120, 120, 180]
 
 
 def test_a_length_is_known_without_reading_all_of_a_file(
@@ -155,7 +155,7 @@ def test_a_header_that_lies_about_its_frames_is_not_believed(
     with_number(path, b"vids", 4 + 24, 2400)
     assert probe(path).num_frames == 24
     assert probe(path).seconds == pytest.approx(2.0, abs=0.1)
-    assert levels(sample_windows(path, [(0.0, 2.0)], 4, None)[0]) == [30, 90, 150, 210]
+    assert window_levels(path, 0.0, 2.0, count=4) == [30, 90, 150, 210]
 
 
 def test_a_window_that_takes_too_long_fails_alone() -> None:
@@ -182,6 +182,6 @@ def test_damage_is_bridged_by_the_frame_before_it(tmp_path: Path) -> None:
     middle = content.index(b"mdat") + 850
     content[middle : middle + 50] = bytes(50)
     path.write_bytes(content)
-    first, *_, last = levels(sample_windows(path, [(0.0, 20.0)], 5, None)[0])
+    first, _, _, _, last = window_levels(path, 0.0, 20.0, count=5)
     assert (first, last) == (20, 180)
     assert probe(path).num_frames == 20
