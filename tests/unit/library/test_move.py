@@ -398,8 +398,10 @@ def test_a_killed_move_leaves_the_old_or_the_new_folder(
         patched.setattr(owner, name, killed)
         with pytest.raises(KeyboardInterrupt):
             place.move(new)
-    assert place.path in (place.folder, new) and len(place.files) == 4
-    assert place.update().num_clips == 4 and place.encoder.num_clips == 0
+    assert place.path in (place.folder, new)
+    assert len(place.files) == 4
+    assert place.update().num_clips == 4
+    assert place.encoder.num_clips == 0
     if place.path == place.folder:
         assert place.move(new).renamed == {"a.png": "e.png"}
     assert set(place.files) == {"b.png", "e.png", "sub/c.png", "sub/d.png"}

@@ -39,10 +39,12 @@ def test_a_preview_is_small_silent_and_of_its_clips_length(
     assert not previews.has(video)
     path = previews.preview(video)
     seconds, size, _ = shown(path)
-    assert seconds == pytest.approx(5.0, abs=0.1) and size == (398, 224)
+    assert seconds == pytest.approx(5.0, abs=0.1)
+    assert size == (398, 224)
     assert path.stat().st_size < 60_000
     with Image.open(previews.poster(video)) as poster:
-        assert poster.format == "JPEG" and poster.size == (398, 224)
+        assert poster.format == "JPEG"
+        assert poster.size == (398, 224)
     assert previews.has(video)
 
 
@@ -53,7 +55,8 @@ def test_a_window_shows_at_most_ten_of_its_seconds(tmp_path: Path, decoder: Deco
         previews.preview(Video("w", video, start=20.0, end=35.0, long_video="a", content="a"))
     )
     assert seconds == pytest.approx(10.0, abs=0.1)
-    assert means[0] == pytest.approx(100, abs=6) and means[-1] == pytest.approx(145, abs=6)
+    assert means[0] == pytest.approx(100, abs=6)
+    assert means[-1] == pytest.approx(145, abs=6)
     seconds, _, _ = shown(previews.preview(Video("a", video, content="a")))
     assert seconds == pytest.approx(10.0, abs=0.1)
 
@@ -66,7 +69,8 @@ def test_a_picture_of_any_shape_has_a_poster_and_preview(
     previews = Previews(tmp_path / "previews", decoder)
     video = Video("a", tmp_path / "a.png", content="a")
     with Image.open(previews.poster(video)) as poster:
-        assert min(poster.size) <= 224 and max(poster.size) <= 640
+        assert min(poster.size) <= 224
+        assert max(poster.size) <= 640
         assert np.asarray(poster).mean() == pytest.approx(90, abs=2)
     assert len(shown(previews.preview(video))[2]) == 1
 
@@ -79,7 +83,8 @@ def test_what_cannot_be_decoded_stops_no_other(
     good = Video("good", write_video("a.avi", [9] * 5), content="y")
     previews = Previews(tmp_path / "previews", decoder)
     previews.make([bad, good])
-    assert previews.has(good) and not previews.has(bad)
+    assert previews.has(good)
+    assert not previews.has(bad)
     with pytest.raises(MediaError, match=r"^bad\.mp4 "):
         previews.poster(bad)
 

@@ -113,7 +113,8 @@ def test_files_are_found_read_and_embedded_once(room: Room) -> None:
     database = room.libraries.folder / info.id / "files.db"
     before = database.stat().st_mtime_ns
     assert room.update() == Updated(Changes(), 3, 3, 0)
-    assert room.decoder.jobs == [] and room.encoder.num_clips == 0
+    assert room.decoder.jobs == []
+    assert room.encoder.num_clips == 0
     assert not room.libraries.check("videos")
     # The page reopens a library whose list has changed.
     assert database.stat().st_mtime_ns == before
@@ -131,7 +132,8 @@ def test_a_file_replaced_by_a_link_is_skipped(room: Room, write_video: WriteVide
             make(first)
     failed: dict[str, str] = {}
     assert list(decode_files([first], 2, Framing(8), room.decoder, failed)) == []
-    assert failed.keys() == {"a.avi"} and "leads out" in failed["a.avi"]
+    assert failed.keys() == {"a.avi"}
+    assert "leads out" in failed["a.avi"]
 
 
 def test_only_what_is_new_or_changed_is_read_again(room: Room, write_video: WriteVideo) -> None:
@@ -155,7 +157,8 @@ def test_a_renamed_file_is_not_embedded_again(room: Room) -> None:
     # Its content is what counts.
     os.utime(room.videos / "sub" / "new.avi", (1, 1))
     assert room.update(previews=True).changes == Changes(renamed={"a.avi": "sub/new.avi"})
-    assert room.decoder.jobs == ["probe new.avi"] and room.encoder.num_clips == 0
+    assert room.decoder.jobs == ["probe new.avi"]
+    assert room.encoder.num_clips == 0
     assert room.ids == ["b.avi", "sub/c.avi", "sub/new.avi"]
 
 
@@ -172,7 +175,9 @@ def test_a_copy_is_left_out_until_the_original_is_gone(room: Room) -> None:
     assert room.libraries.find("videos").num_skipped == 0
     (room.videos / "a.avi").unlink()
     room.update()
-    assert "z.avi" in room.ids and room.skipped == {} and room.encoder.num_clips == 0
+    assert "z.avi" in room.ids
+    assert room.skipped == {}
+    assert room.encoder.num_clips == 0
 
 
 def test_a_bad_file_is_skipped_until_a_retry_is_requested(
@@ -185,7 +190,8 @@ def test_a_bad_file_is_skipped_until_a_retry_is_requested(
     assert room.update().num_skipped == 3
     assert list(room.skipped) == ["empty.mp4", "pipe.mp4", "text.mp4"]
     assert "text.mp4 is not a readable video" in room.skipped["text.mp4"]
-    assert "pipe" in room.skipped["pipe.mp4"] and "0 bytes" in room.skipped["empty.mp4"]
+    assert "pipe" in room.skipped["pipe.mp4"]
+    assert "0 bytes" in room.skipped["empty.mp4"]
     room.update()
     assert room.decoder.jobs == []
     room.libraries.retry("videos")
@@ -194,7 +200,8 @@ def test_a_bad_file_is_skipped_until_a_retry_is_requested(
     good = write_video("other.avi", [90] * 12).read_bytes()
     (room.videos / "text.mp4").write_bytes(good)
     assert room.update().changes == Changes(changed=("text.mp4",))
-    assert "text.mp4" in room.ids and list(room.skipped) == ["empty.mp4", "pipe.mp4"]
+    assert "text.mp4" in room.ids
+    assert list(room.skipped) == ["empty.mp4", "pipe.mp4"]
 
 
 def test_links_out_are_skipped_and_links_within_are_copies(room: Room, tmp_path: Path) -> None:
@@ -211,7 +218,8 @@ def test_links_out_are_skipped_and_links_within_are_copies(room: Room, tmp_path:
         "link.avi",
         "folder",
     }
-    assert "broken link" in room.skipped["gone.avi"] and "copy of a.avi" in room.skipped["y.avi"]
+    assert "broken link" in room.skipped["gone.avi"]
+    assert "copy of a.avi" in room.skipped["y.avi"]
     assert "loop" not in room.skipped
 
 
@@ -226,10 +234,12 @@ def test_an_unmounted_drive_keeps_everything(room: Room, tmp_path: Path) -> None
             room.update()
         with pytest.raises(GalleryError, match=str(room.videos)):
             room.libraries.check("videos")
-        assert not room.libraries.find("videos").available and len(room.ids) == 3
+        assert not room.libraries.find("videos").available
+        assert len(room.ids) == 3
     room.videos.rmdir()
     (tmp_path / "away").rename(room.videos)
-    assert room.update(previews=True) == Updated(Changes(), 3, 3, 0) and room.decoder.jobs == []
+    assert room.update(previews=True) == Updated(Changes(), 3, 3, 0)
+    assert room.decoder.jobs == []
 
 
 def test_a_closed_folder_is_not_taken_for_empty(
@@ -245,7 +255,8 @@ def test_a_closed_folder_is_not_taken_for_empty(
 
     monkeypatch.setattr(os, "scandir", refused)
     assert room.update().changes.removed == ()
-    assert "sub/c.avi" in room.ids and "Permission denied" in room.skipped["sub"]
+    assert "sub/c.avi" in room.ids
+    assert "Permission denied" in room.skipped["sub"]
     monkeypatch.undo()
     room.update()
     assert room.skipped == {}
@@ -302,7 +313,8 @@ def test_a_window_that_cannot_be_decoded_is_skipped_alone(
     assert bare.skipped == {"long.mp4@2-4": "long.mp4 is damaged there."}
     monkeypatch.undo()
     bare.libraries.retry("videos")
-    assert bare.update(previews=True).num_clips == 8 and bare.skipped == {}
+    assert bare.update(previews=True).num_clips == 8
+    assert bare.skipped == {}
 
 
 def test_moved_manifests_and_datasets_keep_ids_captions_and_copies(bare: Room) -> None:
@@ -316,17 +328,16 @@ def test_moved_manifests_and_datasets_keep_ids_captions_and_copies(bare: Room) -
     info = bare.libraries.add("videos", "manifest", manifest)
     assert info.source.window_s == 0
     bare.update()
-    assert bare.ids == ["a", "b"] and list(bare.skipped) == ["gone"]
+    assert bare.ids == ["a", "b"]
+    assert list(bare.skipped) == ["gone"]
     # The contents are equal.
     assert bare.encoder.num_clips == 1
     assert bare.libraries.find("videos").has_captions
     lines[0]["captions"] = ["another"]
     manifest.write_text("\n".join(map(json.dumps, lines[:2])))
     bare.update()
-    assert (
-        bare.libraries.gallery("videos").videos[0].captions == ("another",)
-        and bare.decoder.jobs == []
-    )
+    assert bare.libraries.gallery("videos").videos[0].captions == ("another",)
+    assert bare.decoder.jobs == []
     data = bare.libraries.add("data", "dataset", bare.videos)
     update_library(bare.libraries, data.id, None, bare.decoder, bare.cache, previews=False)
     videos = bare.libraries.gallery("data").videos
@@ -340,7 +351,8 @@ def test_posters_and_previews_come_and_go_with_their_files(room: Room) -> None:
     room.update(previews=True)
     previews = room.libraries.previews("videos", room.decoder)
     videos = room.libraries.gallery("videos").videos
-    assert all(previews.has(video) for video in videos)
+    for video in videos:
+        assert previews.has(video)
     assert sum("_preview" in job for job in room.decoder.jobs) == 3
     (room.videos / "a.avi").unlink()
     room.update(previews=True)
@@ -358,7 +370,8 @@ def test_a_stopped_update_keeps_what_it_did(room: Room) -> None:
     with pytest.raises(InterruptedError):
         room.update(stoppable(silent, soon))
     files = room.libraries.inventory(room.libraries.find("videos").source).files()
-    assert {file.state for file in files.values()} <= {"ready", "new"} and room.skipped == {}
+    assert {file.state for file in files.values()} <= {"ready", "new"}
+    assert room.skipped == {}
     assert room.update().num_embedded == 3
 
 
@@ -369,7 +382,8 @@ def test_a_damaged_list_of_files_is_made_again(room: Room) -> None:
     database.write_bytes(b"x" * 8192)
     with pytest.raises(GalleryError):
         room.libraries.gallery("videos")
-    assert room.update().num_embedded == 3 and room.encoder.num_clips == 0
+    assert room.update().num_embedded == 3
+    assert room.encoder.num_clips == 0
 
 
 def test_a_read_only_data_folder_stays_searchable(room: Room, tmp_path: Path) -> None:
@@ -395,10 +409,12 @@ def test_a_full_disk_costs_no_finished_work(bare: Room, tmp_path: Path) -> None:
         write_grey_video(bare.videos / "d.mp4", [200] * 10)
         with pytest.raises(Nt2vrError, match=r"disk is full"):
             bare.update(previews=True)
-        assert len(bare.ids) >= 3 and "d.mp4" not in bare.skipped
+        assert len(bare.ids) >= 3
+        assert "d.mp4" not in bare.skipped
         filler.unlink()
         bare.update(previews=True)
-        assert len(bare.ids) == 4 and bare.encoder.num_clips <= 1
+        assert len(bare.ids) == 4
+        assert bare.encoder.num_clips <= 1
 
 
 CHILD = """
@@ -430,4 +446,5 @@ def test_a_killed_update_goes_on_where_it_was(room: Room, tmp_path: Path) -> Non
         assert any("making previews" in line for line in child.stdout)
         child.send_signal(signal.SIGKILL)
     assert room.update() == Updated(Changes(), 3, 3, 0)
-    assert room.decoder.jobs == [] and room.encoder.num_clips == 0
+    assert room.decoder.jobs == []
+    assert room.encoder.num_clips == 0

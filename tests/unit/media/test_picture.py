@@ -233,7 +233,8 @@ def test_a_picture_is_told_by_its_content_whatever_its_name(
     Image.new("RGB", (64, 48), "red").save(tmp_path / name, format=content)
     assert probe(tmp_path / name).kind == "picture"
     (picture,) = sample_frames(tmp_path / name, 1)
-    assert picture.shape == (48, 64, 3) and np.abs(picture.astype(int) - RED).max() < 8
+    assert picture.shape == (48, 64, 3)
+    assert np.abs(picture.astype(int) - RED).max() < 8
 
 
 def test_photos_with_a_video_or_depth_map_are_read(tmp_path: Path) -> None:

@@ -26,14 +26,18 @@ def test_a_picture_is_one_frame_whatever_its_name(decoder: Decoder, tmp_path: Pa
     shutil.copy(tmp_path / "photo.png", tmp_path / "photo.jfif")
     for name in ("photo.png", "photo.jfif"):
         (frame,) = decoder.reference(tmp_path / name)
-        assert frame.shape == (9, 12, 3) and frame.mean() == 7
+        assert frame.shape == (9, 12, 3)
+        assert frame.mean() == 7
 
 
 def test_an_animation_is_a_short_video(decoder: Decoder, tmp_path: Path) -> None:
     first, *following = (Image.new("L", (32, 32), level) for level in (0, 120, 240))
     first.save(tmp_path / "moves.gif", save_all=True, append_images=following, duration=200)
     levels = [float(frame.mean()) for frame in decoder.reference(tmp_path / "moves.gif")]
-    assert len(levels) == 8 and levels == sorted(levels) and levels[0] < 10 and levels[-1] > 230
+    assert len(levels) == 8
+    assert levels == sorted(levels)
+    assert levels[0] < 10
+    assert levels[-1] > 230
 
 
 @pytest.mark.parametrize(
@@ -50,7 +54,8 @@ def test_other_files_are_refused_by_name(
     (tmp_path / name).write_bytes(content)
     with pytest.raises(MediaError, match=f"^{name} ") as caught:
         decoder.reference(tmp_path / name)
-    assert "\n" not in str(caught.value) and "passwd" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert "passwd" not in str(caught.value)
 
 
 def test_a_long_video_is_refused_with_its_length(

@@ -6,7 +6,6 @@ from pathlib import Path
 import av
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from PIL import Image
 
 from nt2vr.media import video
@@ -112,7 +111,8 @@ def test_a_turned_video_is_shown_upright(tmp_path: Path) -> None:
     path = turned(FOOTAGE / "b.mp4", tmp_path / "turned.mp4")
     (plain,) = sample_windows(FOOTAGE / "b.mp4", [(0.0, 5.0)], 2, None)
     (upright,) = sample_windows(path, [(0.0, 5.0)], 2, None)
-    assert not isinstance(plain, str) and not isinstance(upright, str)
+    assert not isinstance(plain, str)
+    assert not isinstance(upright, str)
     assert upright.shape[1:3] == plain.shape[2:0:-1]
     np.testing.assert_array_equal(upright, sample_frames(path, 2))
     np.testing.assert_array_equal(upright, np.rot90(plain, -1, axes=(1, 2)))
@@ -162,7 +162,8 @@ def test_a_window_that_takes_too_long_fails_alone() -> None:
     path = FOOTAGE / "b.mp4"
     windows = [(0.0, 1.0), (1.0, 2.0), (2.0, 3.0)]
     first, slow, last = sample_windows(path, windows, 2, SMALL, [20.0, -1.0, 20.0])
-    assert isinstance(slow, str) and "b.mp4 takes too long to decode" in slow
+    assert isinstance(slow, str)
+    assert "b.mp4 takes too long to decode" in slow
     in_time = sample_windows(path, [windows[0], windows[2]], 2, SMALL)
     np.testing.assert_array_equal([first, last], in_time)
 

@@ -67,9 +67,9 @@ def test_a_difference_equals_the_whole_model(models: Path, tmp_path: Path, visua
         assert getattr(card, attribute) == getattr(whole_card, attribute)
     one = read_model(run)[0].state_dict()
     whole_weights = read_model(tmp_path / "whole")[0].state_dict()
-    assert one.keys() == whole_weights.keys() and all(
-        one[name].equal(whole_weights[name]) for name in whole_weights
-    )
+    assert one.keys() == whole_weights.keys()
+    for name in whole_weights:
+        assert one[name].equal(whole_weights[name])
     assert_equal(
         read_checkpoint(run, verify=True), read_checkpoint(tmp_path / "whole", verify=True)
     )
@@ -101,7 +101,8 @@ def test_what_starts_from_a_difference_stands_on_the_whole_base(
 ) -> None:
     write_tuned(models / "first", models / "base", 1, "First")
     card = write_tuned(models / "second", models / "first", 2, "Second")
-    assert card.difference is not None and card.difference.model == "Base"
+    assert card.difference is not None
+    assert card.difference.model == "Base"
     shutil.rmtree(models / "first")
     assert read_checkpoint(models / "second", verify=True).name == "Second"
 
@@ -114,7 +115,8 @@ def test_a_checkpoint_without_its_base_is_stored_whole(
     new = tiny_model(5, resnet=True)
     write_checkpoint(models / "new", new, RESNET, {}, Card("New", frames=2), base=models / "base")
     for folder in (elsewhere / "tuned", models / "new"):
-        assert (folder / WEIGHTS).is_file() and not read_card(folder).difference
+        assert (folder / WEIGHTS).is_file()
+        assert not read_card(folder).difference
 
 
 def test_a_missing_or_changed_base_is_named(models: Path) -> None:
@@ -154,12 +156,11 @@ def test_an_exported_model_is_whole_and_open_clip_loads_it(models: Path, tmp_pat
     export_checkpoint(models / "tuned", tmp_path / "out")
     write_tuned(tmp_path / "whole", None)
     exported, whole_weights = (load_file(tmp_path / name / WEIGHTS) for name in ("out", "whole"))
-    assert exported.keys() == whole_weights.keys() and all(
-        exported[name].equal(whole_weights[name]) for name in whole_weights
-    )
-    assert (
-        not read_card(tmp_path / "out").difference and not (tmp_path / "out" / DIFFERENCE).exists()
-    )
+    assert exported.keys() == whole_weights.keys()
+    for name in whole_weights:
+        assert exported[name].equal(whole_weights[name])
+    assert not read_card(tmp_path / "out").difference
+    assert not (tmp_path / "out" / DIFFERENCE).exists()
     model, *_ = open_clip.create_model_and_transforms(f"local-dir:{tmp_path / 'out'}")
     encoded = model.eval().encode_text(
         open_clip.get_tokenizer(f"local-dir:{tmp_path / 'out'}")(TEXTS), normalize=True

@@ -99,7 +99,8 @@ def test_a_time_of_day_is_denied() -> None:
     assert {"not at night", "not during the day", "the playground but not at night"} <= texts
     assert len([sentence for _, sentence, _ in timed if sentence.wanted_claim.subjects]) > 10
     for row, sentence, night in timed:
-        assert night == (not scenes()[row].night) and not places()[scenes()[row].place].indoors
+        assert night == (not scenes()[row].night)
+        assert not places()[scenes()[row].place].indoors
         assert sentences.showing_unwanted(sentence).tolist() == [
             scene.night == night for scene in scenes()
         ]

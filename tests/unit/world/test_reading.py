@@ -184,7 +184,8 @@ def test_a_verb_is_read_by_what_follows(phrase: str, holds: bool) -> None:
     ball = Figure("soccer ball", actions=(Action("ball rolls"),))
     bird = Figure("dove", actions=(Action("fly"),))
     claim = read_claim(phrase)
-    assert claim and claim.holds(Scene("park", False, (boy, ball, bird))) == holds
+    assert claim
+    assert claim.holds(Scene("park", False, (boy, ball, bird))) == holds
 
 
 @pytest.mark.parametrize(
@@ -262,7 +263,8 @@ CROWD = Scene(
 )
 def test_numbers_adjectives_looks_and_typed_words_are_read(phrase: str, holds: bool) -> None:
     claim = read_asked(phrase)
-    assert claim is not None and claim.holds(CROWD) is holds
+    assert claim is not None
+    assert claim.holds(CROWD) is holds
 
 
 @pytest.mark.parametrize(

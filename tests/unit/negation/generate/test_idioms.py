@@ -21,7 +21,9 @@ def drawn(caption: str, unseen: bool = False) -> dict[str, str]:
     for seed in range(300):
         rng = random.Random(seed)
         idiom = denials.draw(0, "idiom", rng, "unseen" if unseen else "trained")
-        assert idiom is not None and idiom.kind == "idiom" and idiom.unwanted == ""
+        assert idiom is not None
+        assert idiom.kind == "idiom"
+        assert idiom.unwanted == ""
         idioms[idiom.text] = idiom.wanted
     return idioms
 
@@ -59,7 +61,8 @@ def test_no_wording_is_both_trained_on_and_measured() -> None:
         {text for pairs in wordings.values() for text, _ in pairs}
         for wordings in (trained, measured)
     )
-    assert not seen & unseen and trained.keys() == measured.keys()
+    assert not seen & unseen
+    assert trained.keys() == measured.keys()
     assert (
         not {name for caption in CAPTIONS for name in drawn(caption)}
         & drawn(CAPTIONS[0], unseen=True).keys()

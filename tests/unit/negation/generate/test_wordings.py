@@ -73,7 +73,8 @@ def test_the_parser_reads_typed_refusals_back() -> None:
     plain = [
         denial for row in range(200) if (denial := denials.draw(row, "not", random.Random(row)))
     ]
-    assert len(typed) > 150 and not any(denial.wanted for denial in typed)
+    assert len(typed) > 150
+    assert not any(denial.wanted for denial in typed)
     things = [denial for denial in typed if not re.search(r"ing\b", denial.unwanted)]
     assert read_back(things) >= 0.95
     # The parser keeps the place of an action as wanted: "not walking | in the desert"

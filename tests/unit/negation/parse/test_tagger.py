@@ -57,10 +57,10 @@ def test_lemmas_of_verbs_and_nouns() -> None:
 )
 def test_tokens_match_their_positions_and_the_tagset(text: str) -> None:
     tokens = load_tagger().tag(text)
-    assert all(
-        token.text == text[token.start : token.end] and token.text and token.tag in TAGSET
-        for token in tokens
-    )
+    for token in tokens:
+        assert token.text == text[token.start : token.end]
+        assert token.text
+        assert token.tag in TAGSET
     assert [token.start for token in tokens] == sorted(token.start for token in tokens)
 
 

@@ -185,7 +185,9 @@ def test_a_recorded_run_plays_as_the_query_is_read() -> None:
     ]
     assert column["run"]["frames"][1]["story"]["later"] == [1]
     run = column["run"]
-    assert run["is_replay"] and run["recorded_on"] == "2026-11-25" and "5 min" in run["note"]
+    assert run["is_replay"]
+    assert run["recorded_on"] == "2026-11-25"
+    assert "5 min" in run["note"]
     assert (
         recording.rankings(Query("a cat"), lambda *_: None, lambda name: Video(name, Path(name)))
         == {}
@@ -213,7 +215,5 @@ def test_what_captions_alone_know_is_counted_and_said() -> None:
     assert story(silent, 0, answer, 0) == {}
     learner = RunColumn("run", "CLIP, learning", [0], silent, {}, {0: ranking(System("run"), 1)})
     silent_story = learner.view({}, 0, Answer(NEGATED, (silent[0],)), view_of)["story"]
-    assert (
-        silent_story["first"] == "1 of 1 show “cat” by the parts"
-        and "As the parts say" in silent_story["explanation"]
-    )
+    assert silent_story["first"] == "1 of 1 show “cat” by the parts"
+    assert "As the parts say" in silent_story["explanation"]

@@ -229,9 +229,8 @@ def test_a_judged_query_s_clips_are_marked_in_every_column() -> None:
     ]
     assert view["legend"] == "relevant"
     plain = columns_view(answer, lambda name: Video(name, Path(name)), no_urls)
-    assert not plain["legend"] and not any(
-        hit["is_relevant"] for column in plain["columns"] for hit in column["hits"]
-    )
+    assert not plain["legend"]
+    assert not any(hit["is_relevant"] for column in plain["columns"] for hit in column["hits"])
 
 
 def test_a_moved_word_leaves_the_other_parts_as_they_are() -> None:

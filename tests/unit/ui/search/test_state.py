@@ -34,7 +34,8 @@ def test_a_browser_s_request_is_checked() -> None:
     request = Request.of(
         json.dumps({"number": 3, "link": FULL.link, "opened": True, "references": [chip]})
     )
-    assert SearchState.of_link(request.link) == FULL and (request.number, request.opened) == (
+    assert SearchState.of_link(request.link) == FULL
+    assert (request.number, request.opened) == (
         3,
         True,
     )
@@ -52,7 +53,8 @@ def test_a_browser_s_request_is_checked() -> None:
 def test_what_no_page_sends_is_refused_in_a_sentence(sent: Any) -> None:
     with pytest.raises(ConfigError) as caught:
         Request.of(json.dumps(sent))
-    assert len(str(caught.value)) < 200 and "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 200
+    assert "\n" not in str(caught.value)
 
 
 def test_an_empty_link_gives_the_defaults() -> None:

@@ -51,9 +51,8 @@ def test_where_models_lie_is_told_only_to_who_may_train(tmp_path: Path, rule: st
             tab.build(mark, tabs, requested)
     base, times, *_ = tab.on_opened({"chosen": "CLIP-neg"}, {"losses": [{}]}, None)  # type: ignore[arg-type]  # None is a stranger
     for page_text in (json.dumps(page.get_config_file(), default=str), str(base.choices)):
-        assert (str(tmp_path) in page_text) is (
-            rule == "everyone"
-        ) and "assets/models/clip" in page_text
+        assert (str(tmp_path) in page_text) is (rule == "everyone")
+        assert "assets/models/clip" in page_text
     assert [(card["chosen"], card["time"][:6]) for card in times["presets"]] == [
         (False, "about "),
         (False, "about "),
@@ -185,7 +184,8 @@ def test_a_run_in_the_way_is_stopped_or_waited_for(
     (first,) = held.started
 
     offer = tab.on_start(MINE, *form)
-    assert offer[choice.row].visible and offer[choice.stop].visible
+    assert offer[choice.row].visible
+    assert offer[choice.stop].visible
     assert "is training, and one run trains at a time" in offer[choice.question]
     assert not tab.on_start(gr.Request(session_hash="theirs"), *form)[choice.stop].visible
 
@@ -198,7 +198,8 @@ def test_a_run_in_the_way_is_stopped_or_waited_for(
     waiting = manager.waiting
     assert waiting is not None
     wait_for(lambda: not waiting.is_waiting)
-    assert held.started == [first, waiting.run_id] and manager.get(first).status.state == "stopped"
+    assert held.started == [first, waiting.run_id]
+    assert manager.get(first).status.state == "stopped"
     held.end()
 
 

@@ -238,7 +238,9 @@ def test_the_owners_link_sets_a_cookie() -> None:
     assert (answer.status_code, answer.headers["location"]) == (303, "?q=a+dog&k=4")
     cookie = answer.headers["set-cookie"]
     assert cookie.startswith(f"{GATE.cookie}={TOKEN};")
-    assert "HttpOnly" in cookie and "SameSite=lax" in cookie and "Secure" not in cookie
+    assert "HttpOnly" in cookie
+    assert "SameSite=lax" in cookie
+    assert "Secure" not in cookie
     assert ask(path=f"/?token={TOKEN}", headers=PAGE).headers["location"] == "."
     secure = ask(path=f"/?token={TOKEN}", headers={**PAGE, "x-forwarded-proto": "https"})
     assert "Secure" in secure.headers["set-cookie"]

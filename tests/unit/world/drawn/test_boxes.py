@@ -27,7 +27,8 @@ def test_dogs_are_boxed_and_nothing_else() -> None:
         for left, top, width, height in (
             box for frame_boxes in evidence_boxes for box in frame_boxes if box
         ):
-            assert 0 <= left < left + width <= 101 and 0 <= top < top + height <= 101
+            assert 0 <= left < left + width <= 101
+            assert 0 <= top < top + height <= 101
 
 
 @pytest.mark.parametrize(
@@ -47,7 +48,8 @@ def test_a_box_holds_what_is_drawn(figure: Figure) -> None:
             & (columns >= left - 2)
             & (columns <= left + width + 2)
         )
-        assert inside.mean() > 0.9 and width * height < 4 * len(rows)
+        assert inside.mean() > 0.9
+        assert width * height < 4 * len(rows)
 
 
 def test_the_shipped_boxes_are_those_of_today_s_drawings() -> None:
