@@ -116,7 +116,7 @@ def test_unknown_and_ambiguous_words_have_no_claim(phrase: str) -> None:
     assert read_claim(phrase) is None
 
 
-def test_commas_are_seen_after_a_letter_whose_lower_case_is_longer() -> None:
+def test_commas_are_seen_after_letters_that_grow_in_lower_case() -> None:
     assert len("İ".lower()) == 2
     assert gaps_in("İ a dog, a cat") == [",", "\u0307 a ", ", a "]
 

@@ -274,7 +274,7 @@ def test_no_english_word_is_taken_for_a_misspelt_cue() -> None:
     ]
 
 
-def test_a_slip_of_two_cues_is_mended_to_the_same_one_in_every_process() -> None:
+def test_every_process_mends_a_slip_of_two_cues_alike() -> None:
     assert misspelt_cues.cue_of("excluds") == misspelt_cues.cue_of("excludse") == "excludes"
     assert misspelt_cues.cue_of("exlude") == "exclude"
 
