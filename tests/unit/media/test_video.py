@@ -15,6 +15,7 @@ from nt2vr.media.video_file import VideoFile
 from nt2vr.models.framing import ENDS, Framing, frame_positions
 from tests.support.video_files import (
     FOOTAGE,
+    grey_levels,
     turned,
     with_number,
     write_grey_video,
@@ -25,11 +26,10 @@ WriteVideo = Callable[..., Path]
 SMALL = Framing(32)
 
 
-def window_levels(path: Path, start: float, end: float, count: int) -> list[int]:
-    """Return the grey levels of a window's frames, to the nearest ten (coding changes them by one or two)."""
+def window_levels(path: Path, start: float, end: float, count: int) -> list[float]:
+    """Return the grey levels of so many frames of a window."""
     (frames,) = sample_windows(path, [(start, end)], count, None)
-    assert not isinstance(frames, str), frames
-    return [round(frame.mean(), -1) for frame in frames]
+    return grey_levels(frames)
 
 
 @pytest.mark.parametrize("framing", [SMALL, Framing(32, positions=ENDS)], ids=["centres", "ends"])
