@@ -150,12 +150,12 @@ def test_only_what_is_new_or_changed_is_read_again(room: Room, write_video: Writ
     expected = Changes(new=("d.avi",), changed=("a.avi",), removed=("b.avi",))
     assert room.libraries.check("videos") == expected
     assert room.update() == Updated(expected, 3, 3, 0)
-    assert sorted(room.decoder.jobs) == [
+    assert set(room.decoder.jobs) == {
         "probe a.avi",
         "probe d.avi",
         "sample_windows a.avi",
         "sample_windows d.avi",
-    ]
+    }
     assert room.ids == ["a.avi", "d.avi", "sub/c.avi"]
 
 
@@ -221,11 +221,11 @@ def test_links_out_are_skipped_and_links_within_are_copies(room: Room, tmp_path:
     room.update()
     assert room.ids == ["a.avi", "b.avi", "sub/c.avi"]
     skipped = room.skipped
-    assert skipped.keys() == {"folder", "gone.avi", "link.avi", "y.avi"}
-    assert "leads out" in skipped["link.avi"]
-    assert "leads out" in skipped["folder"]
+    leading_out = {name for name, reason in skipped.items() if "leads out" in reason}
+    assert leading_out == {"link.avi", "folder"}
     assert "broken link" in skipped["gone.avi"]
     assert "copy of a.avi" in skipped["y.avi"]
+    assert "loop" not in skipped
 
 
 def test_an_unmounted_drive_keeps_everything(room: Room, tmp_path: Path) -> None:

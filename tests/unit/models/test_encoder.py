@@ -119,7 +119,7 @@ def test_repeated_texts_get_equal_embeddings_and_the_cache_is_bounded(
 
 
 def test_concurrent_threads_get_their_own_embeddings(encoder: OpenClipEncoder) -> None:
-    texts = [f"clip {number}" for number in range(120)]
+    texts = [f"clip {number} at once" for number in range(120)]
     batches = [texts[start : start + 30] for start in range(0, 120, 30)]
     with ThreadPoolExecutor(4) as pool_of_threads:
         at_once = list(pool_of_threads.map(encoder.encode_text, batches))
