@@ -62,8 +62,8 @@ def test_a_window_shows_at_most_ten_of_its_seconds(tmp_path: Path, decoder: Deco
     assert frames[0].mean() == pytest.approx(100, abs=6)
     assert frames[-1].mean() == pytest.approx(145, abs=6)
 
-    whole = read_preview(previews.preview(Video("a", path, content="a")))
-    assert seconds_of(whole) == pytest.approx(10.0, abs=0.1)
+    whole_video = read_preview(previews.preview(Video("a", path, content="a")))
+    assert seconds_of(whole_video) == pytest.approx(10.0, abs=0.1)
 
 
 @pytest.mark.parametrize("size", [(1, 1), (3, 2000), (5000, 7), (225, 223), (4000, 3000)])

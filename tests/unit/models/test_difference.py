@@ -63,16 +63,16 @@ def assert_same_weights(first: Mapping[str, Tensor], second: Mapping[str, Tensor
 def test_a_difference_equals_the_whole_model(models: Path, tmp_path: Path, visual: bool) -> None:
     # It finds its base in models.
     run = tmp_path / "runs" / "night" / "checkpoints" / "epoch_001"
-    whole = tmp_path / "whole"
+    whole_folder = tmp_path / "whole"
     card = write_tuned(run, models / "base", visual=visual)
-    whole_card = write_tuned(whole, None, visual=visual)
+    whole_card = write_tuned(whole_folder, None, visual=visual)
     assert not (run / WEIGHTS).exists()
     num_bytes = sum(file.stat().st_size for file in run.iterdir())
     assert num_bytes < 0.05 * (models / "base" / WEIGHTS).stat().st_size
     for attribute in ("fingerprints", "visual_key", "text_key"):
         assert getattr(card, attribute) == getattr(whole_card, attribute)
-    assert_same_weights(read_model(run)[0].state_dict(), read_model(whole)[0].state_dict())
-    assert_equal(read_checkpoint(run, verify=True), read_checkpoint(whole, verify=True))
+    assert_same_weights(read_model(run)[0].state_dict(), read_model(whole_folder)[0].state_dict())
+    assert_equal(read_checkpoint(run, verify=True), read_checkpoint(whole_folder, verify=True))
 
 
 def test_models_on_one_base_share_its_tensors_in_memory(models: Path) -> None:
@@ -156,10 +156,10 @@ def test_a_base_in_use_is_removed_only_by_force(models: Path, tmp_path: Path) ->
 def test_an_exported_model_is_whole_and_open_clip_loads_it(models: Path, tmp_path: Path) -> None:
     write_tuned(models / "tuned", models / "base")
     out = tmp_path / "out"
-    whole = tmp_path / "whole"
+    whole_folder = tmp_path / "whole"
     export_checkpoint(models / "tuned", out)
-    write_tuned(whole, None)
-    assert_same_weights(load_file(out / WEIGHTS), load_file(whole / WEIGHTS))
+    write_tuned(whole_folder, None)
+    assert_same_weights(load_file(out / WEIGHTS), load_file(whole_folder / WEIGHTS))
     assert not read_card(out).difference
     assert not (out / DIFFERENCE).exists()
 

@@ -111,10 +111,10 @@ def tick(
     watched: WatchedRun,
     joins: str = "",
     systems: Sequence[str] = (),
-    found: Answer | None = None,
+    answer_so_far: Answer | None = None,
     text: str = TEXT,
 ) -> WatchUpdates:
-    updates = page.watch.on_tick(text, list(systems), found, watched, joins, "", NOBODY)
+    updates = page.watch.on_tick(text, list(systems), answer_so_far, watched, joins, "", NOBODY)
     return named(page.watch, updates)
 
 
@@ -156,14 +156,14 @@ def test_a_run_named_like_a_model_joins() -> None:
 def test_a_newer_epoch_is_searched_once_and_not_while_typing() -> None:
     page = Page(served=2)
     page.has_checkpoint()
-    ticked = tick(page, WatchedRun("run"), found=answer(1), text="a dog, no ca")
+    ticked = tick(page, WatchedRun("run"), answer_so_far=answer(1), text="a dog, no ca")
     assert ticked.ask == gr.skip()
-    ticked = tick(page, ticked.watched, found=answer(1))
+    ticked = tick(page, ticked.watched, answer_so_far=answer(1))
     assert isinstance(ticked.ask, str)
-    ticked = tick(page, ticked.watched, found=answer(1))
+    ticked = tick(page, ticked.watched, answer_so_far=answer(1))
     # That search failed, or is under way.
     assert ticked.ask == gr.skip()
-    assert tick(page, ticked.watched, found=answer(2)).ask == gr.skip()
+    assert tick(page, ticked.watched, answer_so_far=answer(2)).ask == gr.skip()
 
 
 def test_the_page_stops_asking_and_tells_only_of_failures() -> None:

@@ -63,7 +63,7 @@ def test_where_models_lie_is_told_only_to_who_may_train(tmp_path: Path, rule: st
 
 
 @pytest.mark.parametrize(
-    "named",
+    "files_named",
     [
         {"data": "/etc"},
         {"base": "/etc"},
@@ -71,13 +71,15 @@ def test_where_models_lie_is_told_only_to_who_may_train(tmp_path: Path, rule: st
         {"words": '{"vectors": "/etc"}'},
     ],
 )
-def test_who_may_not_name_files_finds_no_file_field(tmp_path: Path, named: dict[str, str]) -> None:
+def test_who_may_not_name_files_finds_no_file_field(
+    tmp_path: Path, files_named: dict[str, str]
+) -> None:
     permissions = Permissions("a-token-of-the-owner", {"train": "everyone", "paths": "owner"})
     manager = RunManager(tmp_path / "runs", "cpu")
     tab = TrainTab(manager, Settings.read(tmp_path), permissions)
     preset = presets()["W2VV++"]
     as_text = {key: json.dumps(value) for key, value in preset.items() if isinstance(value, dict)}
-    values = [(preset | as_text | named)[field.key] for field in tab.form.fields]
+    values = [(preset | as_text | files_named)[field.key] for field in tab.form.fields]
     with pytest.raises(AccessError):
         tab.on_start(None, *values, losses_view(preset["losses"]))  # type: ignore[arg-type]  # None is a stranger
     assert manager.runs() == []

@@ -55,9 +55,9 @@ def test_repeated_measurements_count_once_and_long_lines_are_thinned() -> None:
 
 
 def test_a_run_is_compared_with_all_readable_runs() -> None:
-    run, other = (Run(run_id, RunStatus("finished", 1), CONFIG) for run_id in (FIRST, LATER))
+    run, later_run = (Run(run_id, RunStatus("finished", 1), CONFIG) for run_id in (FIRST, LATER))
     broken = Run("broken", RunStatus("finished", 1), None)
-    assert comparable([run, other, broken], run) == [("a (30 Nov 08:12)", LATER)]
+    assert comparable([run, later_run, broken], run) == [("a (30 Nov 08:12)", LATER)]
     assert not comparable([run], None)
 
 
