@@ -44,7 +44,8 @@ def judged(system: System, verdicts: Sequence[Verdict | None], epoch: int | None
 
 
 def ranking(system: System, violations: int, right: int = 0, epoch: int | None = None) -> Ranking:
-    verdicts: list[Verdict | None] = [*["violation"] * violations, *["right"] * right]
+    verdicts: list[Verdict | None] = ["violation"] * violations
+    verdicts += ["right"] * right
     return judged(system, verdicts, epoch)
 
 

@@ -55,7 +55,8 @@ class DrawnFigure:
         """The larger side, in frames."""
         if not self.mask.any():
             return 0.0
-        return max(np.ptp(indices) for indices in self.mask.nonzero()) / PX
+        height, width = (int(np.ptp(indices)) for indices in self.mask.nonzero())
+        return max(height, width) / PX
 
 
 def draw_alone(placed: Placed, step: int) -> DrawnFigure:
@@ -72,11 +73,11 @@ def draw_alone(placed: Placed, step: int) -> DrawnFigure:
 
 def visible_shares(figures: Sequence[DrawnFigure]) -> list[float]:
     """Return how much of each region the figures in front, which are later, leave visible: the front one first."""
-    shares = []
+    shares: list[float] = []
     in_front = np.zeros((PX, PX), bool)
     for figure in reversed(figures):
         hidden = figure.region & in_front
-        shares.append(1 - hidden.sum() / max(1, figure.region.sum()))
+        shares.append(1 - float(hidden.sum()) / max(1, int(figure.region.sum())))
         in_front |= figure.mask
     return shares
 
