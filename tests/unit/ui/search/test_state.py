@@ -59,12 +59,10 @@ def test_what_no_page_sends_is_refused_in_a_sentence(sent: Any) -> None:
 
 def test_an_empty_link_gives_the_defaults() -> None:
     state, dropped = read().with_existing(NAMES, DEFAULT_SYSTEMS)
-    assert (state.q, state.k, state.systems, dropped) == (
-        SearchState().q,
-        8,
-        ["CLIP", "CLIP-bnl", "CLIP-neg"],
-        "",
-    )
+    assert state.q == SearchState().q
+    assert state.k == 8
+    assert state.systems == ["CLIP", "CLIP-bnl", "CLIP-neg"]
+    assert dropped == ""
     link_state = SearchState.of_link({"gallery": "1"}, "beach sunset").with_existing(
         NAMES, ("CLIP drop", "gone")
     )[0]
