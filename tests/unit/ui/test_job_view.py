@@ -21,11 +21,11 @@ def test_progress_has_rate_remaining_time_and_current_file() -> None:
 
 
 def test_an_unknown_end_prepares_and_a_finished_job_hides() -> None:
-    assert (
-        job_view(replace(RUNNING, total=0, done=0, per_second=0, remaining_s=None), "")["state"]
-        == "preparing"
-    )
-    assert job_view(None, "") == job_view(replace(RUNNING, state="finished", result="r"), "") == {}
+    beginning = replace(RUNNING, total=0, done=0, per_second=0, remaining_s=None)
+    finished = replace(RUNNING, state="finished", result="r")
+    assert job_view(beginning, "")["state"] == "preparing"
+    assert job_view(finished, "") == {}
+    assert job_view(None, "") == {}
 
 
 def test_a_failed_job_says_why() -> None:

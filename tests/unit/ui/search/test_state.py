@@ -63,23 +63,20 @@ def test_an_empty_link_gives_the_defaults() -> None:
     assert state.k == 8
     assert state.systems == ["CLIP", "CLIP-bnl", "CLIP-neg"]
     assert dropped == ""
-    link_state = SearchState.of_link({"gallery": "1"}, "beach sunset").with_existing(
-        NAMES, ("CLIP drop", "gone")
-    )[0]
-    assert (link_state.q, link_state.gallery, link_state.systems) == (
-        "beach sunset",
-        "1",
-        ["CLIP drop"],
-    )
+
+
+def test_a_link_without_systems_gives_the_defaults_that_exist() -> None:
+    linked = SearchState.of_link({"gallery": "1"}, "beach sunset")
+    state, _ = linked.with_existing(NAMES, ("CLIP drop", "gone"))
+    assert (state.q, state.gallery) == ("beach sunset", "1")
+    assert state.systems == ["CLIP drop"]
 
 
 def test_impossible_values_are_dropped_or_limited() -> None:
     state = read(systems="GPT|CLIP", k="1000", alpha="-1", like="a|b|c", weight="much|inf|nan")
-    assert (state.with_existing(NAMES, ())[0].systems, state.k, state.strengths) == (
-        ["CLIP"],
-        24,
-        {"boolean": 0},
-    )
+    assert state.with_existing(NAMES, ())[0].systems == ["CLIP"]
+    assert state.k == 24
+    assert state.strengths == {"boolean": 0}
     assert [reference.weight for reference in state.references] == [0.5, 1, 0.5]
 
 
