@@ -59,13 +59,13 @@ def unchanged(files: dict[str, bytes]) -> dict[str, bytes]:
         folder, _, file = name.rpartition("/")
         if file == "difference.safetensors":
             folders.add(folder)
-    others = {}
+    unchanged_files = {}
     for name, content in files.items():
         folder, _, file = name.rpartition("/")
         is_rewritten = folder in folders and file in REWRITTEN
         if not is_rewritten and not name.startswith(".git"):
-            others[name] = content
-    return others
+            unchanged_files[name] = content
+    return unchanged_files
 
 
 def changed_keys(before: dict[str, Any], after: dict[str, Any]) -> set[str]:

@@ -42,12 +42,12 @@ class KeptChildren:
     def start(self, decoder: Any) -> ProcessPool:
         """Return a decoder's pool, or let it take over a kept one, or start one."""
         if self.is_on and decoder._pool is None:
-            for kept in self._kept:
-                fits = (kept.num_workers, kept.cwd) == (decoder.num_workers, os.getcwd())
-                if fits and kept.pool.active:
-                    self._kept.remove(kept)
-                    decoder._pool = kept.pool
-                    decoder._folder = kept.folder
+            for children in self._kept:
+                fits = (children.num_workers, children.cwd) == (decoder.num_workers, os.getcwd())
+                if fits and children.pool.active:
+                    self._kept.remove(children)
+                    decoder._pool = children.pool
+                    decoder._folder = children.folder
                     break
         return self._start(decoder)
 
@@ -64,8 +64,8 @@ class KeptChildren:
 
     def close(self) -> None:
         """End all children."""
-        for kept in self._kept:
-            kept.pool.stop()  # type: ignore[no-untyped-call]
-            kept.pool.join()
-            kept.folder.cleanup()
+        for children in self._kept:
+            children.pool.stop()  # type: ignore[no-untyped-call]
+            children.pool.join()
+            children.folder.cleanup()
         self._kept.clear()

@@ -116,7 +116,7 @@ class Family:
         architecture: one of them, in open_clip.
         tag: its weights.
         build: returns the stand-in for its tokenizer.
-        told: the part of TOKENIZER_CONFIG that matters; None leaves the file out.
+        tokenizer_settings: the part of TOKENIZER_CONFIG that matters; None leaves the file out.
         pad: id of the padding.
         start: ids before a text.
         end: ids after it.
@@ -125,7 +125,7 @@ class Family:
     architecture: str
     tag: str
     build: Callable[[], Tokenizer]
-    told: dict[str, Any] | None
+    tokenizer_settings: dict[str, Any] | None
     pad: int
     start: tuple[int, ...]
     end: tuple[int, ...]
@@ -184,8 +184,8 @@ def write_tokenizer(folder: Path, family: Family) -> None:
     """Write the stand-in as its family's repositories have it."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / TOKENIZER).write_text(_built(family.build))
-    if family.told is not None:
-        (folder / TOKENIZER_CONFIG).write_text(json.dumps(family.told))
+    if family.tokenizer_settings is not None:
+        (folder / TOKENIZER_CONFIG).write_text(json.dumps(family.tokenizer_settings))
 
 
 def family_model(family: Family, seed: int = 0) -> Any:

@@ -83,6 +83,12 @@ def write_grey_video(
     return write_pictures(path, pictures, seconds, rate, codec, options)
 
 
+def grey_levels(frames: NDArray[np.uint8] | str) -> list[float]:
+    """Return the grey level of each frame, to the nearest ten (coding changes it by one or two)."""
+    assert not isinstance(frames, str), frames
+    return [round(float(frame.mean()), -1) for frame in frames]
+
+
 def turned(path: Path, to: Path, matrix: bytes = QUARTER) -> Path:
     """Copy an MP4 with a quarter turn, or another matrix, in its header."""
     content = path.read_bytes()

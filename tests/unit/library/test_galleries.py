@@ -101,7 +101,7 @@ def index(galleries: Galleries, decoder: Decoder, cache: Cache) -> Index:
     return lambda gallery: embed_gallery(gallery, galleries.live.encoder("first"), decoder, cache)
 
 
-def found(galleries: Galleries, name: str, *models: str) -> list[str]:
+def found_clips(galleries: Galleries, name: str, *models: str) -> list[str]:
     answer = galleries.searcher(name).search(QUERY, models or ("first",), 9)
     return sorted(hit.video_id for hit in answer.rankings[0].hits)
 
@@ -127,11 +127,11 @@ def test_a_search_never_indexes_but_names_the_cost(
         with pytest.raises(
             NotIndexedError, match=r"Holiday.*first.* 3 clips, about \d+ s"
         ) as refused:
-            found(galleries, "1", *models)
+            found_clips(galleries, "1", *models)
         # Models that see alike need one index.
         assert refused.value.models == missing
     index(holiday)
-    assert found(galleries, "1") == ["dark", "grey", "light"]
+    assert found_clips(galleries, "1") == ["dark", "grey", "light"]
 
 
 def test_clips_not_indexed_are_counted_until_they_are(
@@ -144,7 +144,7 @@ def test_clips_not_indexed_are_counted_until_they_are(
     assert ranking.missing == 0
     index(holiday)
     galleries.forget("1")
-    assert found(galleries, "1") == ["dark", "grey", "light"]
+    assert found_clips(galleries, "1") == ["dark", "grey", "light"]
 
 
 def test_all_galleries_share_one_encoder(
@@ -152,8 +152,8 @@ def test_all_galleries_share_one_encoder(
 ) -> None:
     """A large model must not be in memory once per gallery."""
     index(holiday)
-    found(galleries, "1")
-    found(galleries, "")
+    found_clips(galleries, "1")
+    found_clips(galleries, "")
     in_library, built_in = (
         galleries.searcher(name).live.get("first").encoder for name in ("1", "")
     )
@@ -164,9 +164,9 @@ def test_a_library_that_has_changed_is_opened_again(
     galleries: Galleries, libraries: FakeLibraries, holiday: Gallery, index: Index
 ) -> None:
     index(holiday)
-    assert found(galleries, "1") == ["dark", "grey", "light"]
+    assert found_clips(galleries, "1") == ["dark", "grey", "light"]
     libraries.put(Info("1", "Holiday", version=1), *holiday.videos[1:])
-    assert found(galleries, "1") == ["grey", "light"]
+    assert found_clips(galleries, "1") == ["grey", "light"]
 
 
 def test_verdicts_in_libraries_are_by_captions_and_labelled_so(

@@ -57,7 +57,8 @@ def test_removing_deletes_the_index_but_not_the_videos(
     embeddings = tmp_path / "data" / "embeddings" / info.source.key / "tower"
     embeddings.mkdir(parents=True)
     libraries.remove("Videos")
-    assert libraries.infos() == [] and not embeddings.exists()
+    assert libraries.infos() == []
+    assert not embeddings.exists()
     assert not list((tmp_path / "data" / "libraries").iterdir())
     assert (tmp_path / "videos" / "a.mp4").read_bytes() == b"video"
 
@@ -175,8 +176,11 @@ def test_uploads_get_safe_and_unique_names(libraries: Libraries, tmp_path: Path)
     video = tmp_path / "videos" / "a.mp4"
     libraries.upload(info.id, [(name, video) for name in [*NAMES, "a.mp4"]])
     names = os.listdir(info.source.path)
-    assert len(names) == len(NAMES) + 1 and {"passwd", "c.mp4", "a.mp4", "a (2).mp4"} <= set(names)
-    assert all(len(name.encode()) <= 210 and not name.startswith(".") for name in names)
+    assert len(names) == len(NAMES) + 1
+    assert {"passwd", "c.mp4", "a.mp4", "a (2).mp4"} <= set(names)
+    for name in names:
+        assert len(name.encode()) <= 210
+        assert not name.startswith(".")
     assert not (tmp_path / "etc").exists()
     libraries.remove(info.id)
     assert video.exists()

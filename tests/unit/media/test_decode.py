@@ -16,8 +16,9 @@ from nt2vr.errors import MediaError
 from nt2vr.media.decode import CLOSED, Decoder
 from nt2vr.media.video import sample_frames
 from nt2vr.models.framing import Framing, frame_positions
+from tests.support.child_processes import children_of, wait_until_ended
 from tests.support.paths import ROOT
-from tests.unit.media.test_video import levels
+from tests.support.video_files import grey_levels
 
 WriteVideo = Callable[..., Path]
 
@@ -43,7 +44,7 @@ def test_frames_are_those_at_the_centres_of_the_segments(
     write_video: WriteVideo, name: str
 ) -> None:
     path = write_video(name, [10 * i for i in range(24)])
-    assert levels(sample_frames(path, 8)) == [10, 40, 70, 100, 130, 160, 190, 220]
+    assert grey_levels(sample_frames(path, 8)) == [10, 40, 70, 100, 130, 160, 190, 220]
 
 
 def test_colours_are_red_green_blue_and_frames_are_fit(tmp_path: Path) -> None:
@@ -72,7 +73,7 @@ def test_bad_files_are_one_sentence_each_and_stop_nothing(
         with pytest.raises(MediaError, match=f"^{name} ") as caught:
             waiting[name].result()
         assert "\n" not in str(caught.value)
-    assert levels(last.result()) == [100] * 4
+    assert grey_levels(last.result()) == [100] * 4
 
 
 def test_ctrl_c_is_left_to_the_parent(decoder: Decoder) -> None:
@@ -90,7 +91,7 @@ def test_a_crash_or_a_hang_affects_that_file_alone(write_video: WriteVideo) -> N
             crash.result()
         with pytest.raises(MediaError, match=r"^hang\.mp4 "):
             hang.result()
-        assert levels(after.result()) == [100] * 2
+        assert grey_levels(after.result()) == [100] * 2
 
 
 def test_an_idle_child_that_is_killed_is_replaced(
@@ -101,7 +102,7 @@ def test_an_idle_child_that_is_killed_is_replaced(
     os.kill(pid, signal.SIGKILL)
     while decoder._pool is not None and decoder._pool.active:
         time.sleep(0.01)
-    assert levels(decoder.frames(path, 2, Framing(16)).result()) == [100] * 2
+    assert grey_levels(decoder.frames(path, 2, Framing(16)).result()) == [100] * 2
 
 
 def test_closing_cancels_pending_files(decoder: Decoder) -> None:
@@ -136,8 +137,10 @@ def test_no_child_outlives_the_app_however_it_ends(tmp_path: Path, way: str) -> 
     script = tmp_path / "parent.py"
     script.write_text(PARENT)
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    ends_by_itself = way == "ends by itself"
+    seconds = "0" if ends_by_itself else "60"
     with subprocess.Popen(
-        [sys.executable, script, "0" if way == "ends by itself" else "60"],
+        [sys.executable, script, seconds],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         env=environment,
@@ -147,31 +150,12 @@ def test_no_child_outlives_the_app_however_it_ends(tmp_path: Path, way: str) -> 
         assert int(parent.stdout.readline()) > 0
         assert parent.stdout.readline() == "hanging\n"
         children = children_of(parent.pid)
-        assert len(children) >= 2 or way == "ends by itself"
-        if way != "ends by itself":
+        if not ends_by_itself:
+            assert len(children) >= 2
             parent.kill()
         # A busy machine is slow, not wrong.
         parent.wait(timeout=60)
-    deadline = time.monotonic() + 60
-    while (running := [pid for pid in children if alive(pid)]) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert running == []
-
-
-def children_of(pid: int) -> list[int]:
-    return [
-        int(child)
-        for task in Path(f"/proc/{pid}/task").iterdir()
-        for child in (task / "children").read_text().split()
-    ]
-
-
-def alive(pid: int) -> bool:
-    stat = Path(f"/proc/{pid}/stat")
-    try:
-        return stat.read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
+    assert wait_until_ended(children, timeout_s=60) == []
 
 
 def test_a_pipe_occupies_no_child(tmp_path: Path) -> None:

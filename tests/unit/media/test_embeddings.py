@@ -14,10 +14,11 @@ from nt2vr.media.rows import Rows
 from tests.support.disks import mounted
 
 SHAPE = (4, 8)
+ROW_BYTES = 4 * 8 * 4
 
 
 def rows(*numbers: int) -> NDArray[np.float32]:
-    """Return (N, 4, 8) frames that tell their number."""
+    """Return a row of equal values per number: (N, 4, 8). They are one higher, as unwritten bytes are zeros."""
     return np.stack([np.full(SHAPE, number + 1, np.float32) for number in numbers])
 
 
@@ -36,23 +37,29 @@ def write(folder: Path, *numbers: int) -> Rows[np.float32]:
 
 
 def content(folder: Path, *numbers: int) -> list[float | None]:
-    """Return what the file has of clips, checking that all values of a row agree."""
+    """Return the numbers of the rows that the file has for these clips, and None for a clip that it lacks."""
     file = opened(folder)
     frames = file.rows()
-    stored_rows = file.find(keys(*numbers)).tolist()
-    assert all(len(np.unique(frames[row])) == 1 for row in stored_rows if row >= 0)
-    return [frames[row, 0, 0] - 1 if row >= 0 else None for row in stored_rows]
+    numbers_read: list[float | None] = []
+    for row in file.find(keys(*numbers)):
+        if row < 0:
+            numbers_read.append(None)
+            continue
+        (value,) = np.unique(frames[row])
+        numbers_read.append(value - 1)
+    return numbers_read
 
 
-def only(folder: Path, name: str) -> Path:
-    (path,) = folder.glob(name if name == "keys" else f"{name}-*")
+def rows_file(folder: Path) -> Path:
+    (path,) = folder.glob("rows-*")
     return path
 
 
 def test_rows_are_found_by_key_and_stored_once(tmp_path: Path) -> None:
     file = write(tmp_path, 3, 1)
     file.append(keys(1, 2, 2), rows(1, 2, 2))
-    assert len(file) == 3 and content(tmp_path, 1, 2, 3, 4) == [1, 2, 3, None]
+    assert len(file) == 3
+    assert content(tmp_path, 1, 2, 3, 4) == [1, 2, 3, None]
 
 
 def test_a_reader_keeps_its_rows_while_others_append_and_compact(tmp_path: Path) -> None:
@@ -92,28 +99,33 @@ def test_rows_are_there_at_every_moment_of_a_compaction(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["rows", "keys"])
-@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.95])
+@pytest.mark.parametrize("remaining_share", [0.0, 0.1, 0.5, 0.95])
 def test_a_file_cut_off_is_never_wrong_and_written_again(
-    tmp_path: Path, name: str, share: float
+    tmp_path: Path, name: str, remaining_share: float
 ) -> None:
     write(tmp_path, *range(20))
-    os.truncate(only(tmp_path, name), int(only(tmp_path, name).stat().st_size * share))
-    stored = content(tmp_path, *range(20))
-    assert all(value in (row, None) for row, value in enumerate(stored))
+    file = rows_file(tmp_path) if name == "rows" else tmp_path / "keys"
+    os.truncate(file, int(file.stat().st_size * remaining_share))
+    for number, stored in enumerate(content(tmp_path, *range(20))):
+        assert stored in (number, None)
     write(tmp_path, *range(20))
     assert content(tmp_path, *range(20)) == list(range(20))
 
 
 def test_a_full_disk_is_an_error_and_leaves_the_rows(tmp_path: Path) -> None:
-    (tmp_path / "disk").mkdir()
-    with mounted(tmp_path / "disk", "size=100k"):
-        file = opened(tmp_path / "disk")
-        number = 0
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    with mounted(disk, "size=100k"):
+        file = opened(disk)
+        count = 0
         with pytest.raises(OSError, match="No space left"):
-            for number in range(0, 10_000, 100):
-                file.append(keys(*range(number, number + 100)), rows(*range(number, number + 100)))
-        assert content(tmp_path / "disk", *range(number)) == list(range(number)) and number >= 300
-        assert only(tmp_path / "disk", "rows").stat().st_size == number * 128
+            for count in range(0, 10_000, 100):
+                hundred = range(count, count + 100)
+                file.append(keys(*hundred), rows(*hundred))
+        # Each hundred takes 12.8 kB, besides its keys.
+        assert count >= 300
+        assert content(disk, *range(count)) == list(range(count))
+        assert rows_file(disk).stat().st_size == count * ROW_BYTES
 
 
 def test_a_read_only_folder_can_only_be_read(

@@ -128,7 +128,8 @@ def test_stores_unopened_for_a_month_make_room_one_by_one(tmp_path: Path, limit:
         name: len(list((tmp_path / name).glob("rows-*")))
         for name in ("oldest", "old", "recent", "new")
     }
-    assert sizes == {"oldest": 0, "old": 1, "recent": 1, "new": 1} and len(mapped) == 0
+    assert sizes == {"oldest": 0, "old": 1, "recent": 1, "new": 1}
+    assert len(mapped) == 0
 
 
 @pytest.mark.parametrize("options", ["size=40k", "size=1m,ro"], ids=["full", "read-only"])
@@ -146,9 +147,11 @@ def test_a_full_or_read_only_disk_stops_only_required_frames(
     with mounted(disk, options):
         fill(disk / "a", *range(99))
         numbers = stored(disk / "a")
-        assert numbers == list(range(len(numbers))) and len(numbers) < 99
+        assert numbers == list(range(len(numbers)))
+        assert len(numbers) < 99
         with pytest.raises(OSError, match=r"No space left|Read-only"):
             fill(disk / "a", *range(99), required=True)
         assert stored(disk / "a")[: len(numbers)] == numbers
     (warning,) = (record.message for record in caplog.records if record.levelno >= logging.WARNING)
-    assert "Frames cannot be stored" in warning and "\n" not in warning
+    assert "Frames cannot be stored" in warning
+    assert "\n" not in warning

@@ -36,9 +36,11 @@ def outcome(decoder: Decoder, tmp_path: Path) -> Callable[[Path], str]:
                 raise MediaError(frames)
             assert frames.shape == (2, 16, 16, 3)
             decoder.preview(path, 0.0, end, tmp_path / "p.jpg", tmp_path / "p.webm").result()
-            assert (tmp_path / "p.jpg").stat().st_size and (tmp_path / "p.webm").stat().st_size
+            assert (tmp_path / "p.jpg").stat().st_size
+            assert (tmp_path / "p.webm").stat().st_size
         except MediaError as error:
-            assert "\n" not in str(error) and str(error).startswith((path.name, "The frames of"))
+            assert "\n" not in str(error)
+            assert str(error).startswith((path.name, "The frames of"))
             return str(error)
         return "frames"
 

@@ -52,8 +52,8 @@ def test_only_damaged_cache_files_are_deleted(tmp_path: Path) -> None:
     path.write_text("[1]")
     assert read_cached(path, lambda path: json.loads(path.read_bytes())) == [1]
     path.write_text("[1")
-    assert (
-        read_cached(path, lambda path: json.loads(path.read_bytes())) is None and not path.exists()
-    )
+    assert read_cached(path, lambda path: json.loads(path.read_bytes())) is None
+    assert not path.exists()
     path.mkdir()
-    assert read_cached(path, lambda path: json.loads(path.read_bytes())) is None and path.exists()
+    assert read_cached(path, lambda path: json.loads(path.read_bytes())) is None
+    assert path.exists()

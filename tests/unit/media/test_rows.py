@@ -61,14 +61,16 @@ def test_a_killed_writer_loses_nothing_that_was_appended(tmp_path: Path) -> None
     last = 0
     for attempt in range(4):
         with start_writer(tmp_path, last, last + 100_000) as writer:
-            assert writer.stdout is not None and writer.stdout.readline() == "ready\n"
+            assert writer.stdout is not None
+            assert writer.stdout.readline() == "ready\n"
             deadline_s = time.monotonic() + 30
             while len(opened(tmp_path)) < last + 4 and time.monotonic() < deadline_s:
                 time.sleep(0.002)
             time.sleep(0.013 * attempt)
             writer.send_signal(signal.SIGKILL)
         count = len(opened(tmp_path))
-        assert count >= last and is_right(tmp_path, count)
+        assert count >= last
+        assert is_right(tmp_path, count)
         last = count
     assert last > 10
 
@@ -80,7 +82,8 @@ def test_two_writers_store_each_row_once(tmp_path: Path) -> None:
         assert (writer.communicate(timeout=60)[1], writer.returncode) == ("", 0)
     file = opened(tmp_path)
     rows = file.find(f"clip {number}" for number in range(122))
-    assert len(file) == 122 and sorted(rows.tolist()) == list(range(122))
+    assert len(file) == 122
+    assert sorted(rows.tolist()) == list(range(122))
     assert (file.rows()[rows].reshape(122, -1) == np.arange(1, 123)[:, None]).all()
 
 

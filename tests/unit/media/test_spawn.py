@@ -4,13 +4,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from tests.support.child_processes import children_of, wait_until_ended
 from tests.support.paths import ROOT
 
 SCRIPT = """
@@ -98,22 +98,8 @@ def test_children_of_a_killed_process_end_but_not_trainings(
         children = children_of(parent.pid)
         assert children
         parent.kill()
-    deadline = time.monotonic() + (5 if outlives else 30)
-    while (running := [pid for pid in children if is_running(pid)]) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    running = wait_until_ended(children, timeout_s=5 if outlives else 30)
     for pid in running:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
     assert bool(running) == outlives
-
-
-def children_of(pid: int) -> list[int]:
-    tasks = Path(f"/proc/{pid}/task").iterdir()
-    return [int(child) for task in tasks for child in (task / "children").read_text().split()]
-
-
-def is_running(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False

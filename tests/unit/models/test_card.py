@@ -103,7 +103,9 @@ def test_a_card_of_0_2_0_is_read_into_sections(tmp_path: Path) -> None:
     assert card.metrics == {"validation/original/MIR": 0.5}
     assert card.exclusion == {"lambda": 0.5, "anchor": ["a video", "a picture"]}
     assert card.composers.entries == {"fusion": {"hidden": 512, "fingerprint": "f1"}}
-    assert card.clip is None and card.difference is None and card.text.side is None
+    assert card.clip is None
+    assert card.difference is None
+    assert card.text.side is None
     assert card.input_framing == Framing(224, positions="ends")
 
 

@@ -76,14 +76,10 @@ def test_fingerprints_tell_towers_apart_and_not_precisions(
         first.visual.fingerprint,
         first.text.fingerprint,
     )
-    assert (
-        text.visual.fingerprint == first.visual.fingerprint
-        and text.text.fingerprint != first.text.fingerprint
-    )
-    assert (
-        visual.visual.fingerprint != first.visual.fingerprint
-        and visual.text.fingerprint == first.text.fingerprint
-    )
+    assert text.visual.fingerprint == first.visual.fingerprint
+    assert text.text.fingerprint != first.text.fingerprint
+    assert visual.visual.fingerprint != first.visual.fingerprint
+    assert visual.text.fingerprint == first.text.fingerprint
 
 
 CHANGES: list[tuple[dict[str, Any], dict[str, Any]]] = [

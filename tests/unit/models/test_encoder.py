@@ -42,10 +42,9 @@ def test_embeddings_are_those_of_open_clip_itself(folder: Path, encoder: OpenCli
     tokenizer = open_clip.get_tokenizer(f"local-dir:{folder}")
     model.eval()
     pictures = np.random.default_rng(0).integers(0, 256, (70, 90, 120, 3), np.uint8)
+    pixels = [preprocess(Image.fromarray(picture)) for picture in pictures]
     with torch.inference_mode():
-        images = model.encode_image(
-            torch.stack([preprocess(Image.fromarray(p)) for p in pictures]), normalize=True
-        )
+        images = model.encode_image(torch.stack(pixels), normalize=True)
         texts = model.encode_text(tokenizer(TEXTS), normalize=True)
     frames = np.stack([fit(picture, encoder.framing) for picture in pictures])
     np.testing.assert_allclose(encoder.encode_frames(frames), images.numpy(), atol=1e-6)
@@ -59,9 +58,8 @@ def test_a_frames_embedding_does_not_depend_on_its_batch() -> None:
         Card("tiny"),
     )
     frames = np.random.default_rng(0).integers(0, 256, (5, 64, 64, 3), np.uint8)
-    np.testing.assert_allclose(
-        encoder.encode_frames(frames[:1]), encoder.encode_frames(frames)[:1], atol=1e-6
-    )
+    alone = encoder.encode_frames(frames[:1])
+    np.testing.assert_allclose(alone, encoder.encode_frames(frames)[:1], atol=1e-6)
 
 
 def test_a_video_is_the_mean_of_its_frames(encoder: OpenClipEncoder) -> None:
@@ -70,58 +68,63 @@ def test_a_video_is_the_mean_of_its_frames(encoder: OpenClipEncoder) -> None:
     np.testing.assert_allclose(encoder.pool(frames), [[0.5**0.5, 0.5**0.5], [1, 0]], atol=1e-6)
 
 
-def test_raw_pooling_weights_frames_by_the_length_of_their_embeddings(
-    folder: Path, tmp_path: Path
-) -> None:
-    """As nT2VR's code does: the mean of what the tower returns, normalised once."""
+@pytest.fixture
+def raw_encoder(folder: Path, tmp_path: Path) -> OpenClipEncoder:
+    """The same model, which pools as nT2VR's code does: the mean of what the tower returns, normalised once."""
     shutil.copytree(folder, tmp_path / "raw")
     write_card(tmp_path / "raw", read_card(folder).replace(pooling="raw_mean"))
-    raw = read_checkpoint(tmp_path / "raw")
-    usual = read_checkpoint(folder)
+    return read_checkpoint(tmp_path / "raw")
+
+
+def test_raw_pooling_weights_frames_by_the_length_of_their_embeddings(
+    folder: Path, encoder: OpenClipEncoder, raw_encoder: OpenClipEncoder
+) -> None:
     model, _, _ = open_clip.create_model_and_transforms(f"local-dir:{folder}")
     frames = np.random.default_rng(0).integers(0, 256, (4, 64, 64, 3), np.uint8)
     frames[0] = 0
+    settings = encoder._preprocess
+    pixels = normalise_frames(torch.from_numpy(frames), settings["mean"], settings["std"])
     with torch.inference_mode():
-        pixels = normalise_frames(
-            torch.from_numpy(frames), *(usual._preprocess[key] for key in ("mean", "std"))
-        )
-        expected = normalize(model.eval().encode_image(pixels).mean(dim=0), dim=-1).numpy()
-    np.testing.assert_allclose(raw.pool(raw.encode_frames(frames)), expected, atol=1e-6)
-    lengths = [np.linalg.norm(model.encode_frames(frames), axis=1) for model in (usual, raw)]
-    np.testing.assert_allclose(lengths[0], 1, atol=1e-6)
-    assert np.abs(lengths[1] - 1).min() > 0.01
-    np.testing.assert_allclose(
-        raw.pool(np.array([[3, 0], [0, 4]], np.float32)), [0.6, 0.8], atol=1e-6
-    )
+        video = model.eval().encode_image(pixels).mean(dim=0)
+    pooled = raw_encoder.pool(raw_encoder.encode_frames(frames))
+    np.testing.assert_allclose(pooled, normalize(video, dim=-1).numpy(), atol=1e-6)
+    # (3, 0) + (0, 4) points there.
+    by_hand = raw_encoder.pool(np.array([[3, 0], [0, 4]], np.float32))
+    np.testing.assert_allclose(by_hand, [0.6, 0.8], atol=1e-6)
+
+
+def test_only_frames_of_raw_pooling_have_other_lengths_than_one(
+    encoder: OpenClipEncoder, raw_encoder: OpenClipEncoder
+) -> None:
+    frames = np.random.default_rng(0).integers(0, 256, (4, 64, 64, 3), np.uint8)
+    lengths = np.linalg.norm(encoder.encode_frames(frames), axis=1)
+    raw_lengths = np.linalg.norm(raw_encoder.encode_frames(frames), axis=1)
+    np.testing.assert_allclose(lengths, 1, atol=1e-6)
+    assert np.abs(raw_lengths - 1).min() > 0.01
+    picture = raw_encoder.pool(raw_encoder.encode_frames(frames[:1]))
+    np.testing.assert_allclose(np.linalg.norm(picture), 1, atol=1e-6)
     # Neither shares the other's cached embeddings.
-    assert raw.card.visual_key != usual.card.visual_key
-    assert raw.card.visual_key != usual.card.visual_key
-    # A picture.
-    np.testing.assert_allclose(
-        np.linalg.norm(raw.pool(raw.encode_frames(frames[:1]))), 1, atol=1e-6
-    )
+    assert raw_encoder.card.visual_key != encoder.card.visual_key
 
 
 def test_repeated_texts_get_equal_embeddings_and_the_cache_is_bounded(
     encoder: OpenClipEncoder,
 ) -> None:
     first = encoder.encode_text(TEXTS)
-    np.testing.assert_array_equal(
-        encoder.encode_text([*TEXTS[::-1], TEXTS[1]]), first[[3, 2, 1, 0, 1]]
-    )
+    again = encoder.encode_text([*TEXTS[::-1], TEXTS[1]])
+    np.testing.assert_array_equal(again, first[[3, 2, 1, 0, 1]])
     encoder.encode_text([f"clip {number}" for number in range(CACHED_TEXTS + 10)])
     assert len(encoder.cached_texts) == CACHED_TEXTS
     np.testing.assert_allclose(encoder.encode_text(TEXTS), first, atol=1e-6)
 
 
 def test_concurrent_threads_get_their_own_embeddings(encoder: OpenClipEncoder) -> None:
-    texts = [[f"clip {number} of {thread}" for number in range(30)] for thread in range(4)]
+    texts = [f"clip {number} at once" for number in range(120)]
+    batches = [texts[start : start + 30] for start in range(0, 120, 30)]
     with ThreadPoolExecutor(4) as pool_of_threads:
-        at_once = list(pool_of_threads.map(encoder.encode_text, texts))
-    for batch, embeddings in zip(texts, at_once, strict=True):
-        np.testing.assert_allclose(
-            embeddings, [encoder.encode_text([text])[0] for text in batch], atol=1e-6
-        )
+        at_once = list(pool_of_threads.map(encoder.encode_text, batches))
+    alone = [encoder.encode_text([text])[0] for text in texts]
+    np.testing.assert_allclose(np.concatenate(at_once), alone, atol=1e-6)
 
 
 def test_each_word_with_an_untrained_token_is_listed_once(folder: Path) -> None:
@@ -134,7 +137,8 @@ def test_each_word_with_an_untrained_token_is_listed_once(folder: Path) -> None:
 
 
 def _scores(encoder: OpenClipEncoder) -> NDArray[np.float32]:
-    frames = np.random.default_rng(0).integers(0, 256, (8, *2 * (encoder.image_size,), 3), np.uint8)
+    size = encoder.image_size
+    frames = np.random.default_rng(0).integers(0, 256, (8, size, size, 3), np.uint8)
     scores: NDArray[np.float32] = encoder.encode_frames(frames) @ encoder.encode_text(TEXTS).T
     return scores
 
@@ -155,9 +159,7 @@ def test_bfloat16_changes_a_cosine_by_less_than_the_tolerance(tmp_path: Path, na
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
 @pytest.mark.parametrize("model", ["clip", "clip-neg"])
-def test_cuda_embeddings_are_close_and_have_their_own_key(
-    model: str,
-) -> None:
+def test_cuda_embeddings_are_close_and_have_their_own_key(model: str) -> None:
     folder = ROOT / "assets" / "models" / model
     on_cpu = read_checkpoint(folder, "cpu")
     on_gpu = read_checkpoint(folder, "auto")

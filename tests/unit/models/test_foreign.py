@@ -202,7 +202,8 @@ def test_a_clip_in_any_form_embeds_like_its_weights(tmp_path: Path, form: str) -
     torch.save(FORMS[form](model.state_dict()), tmp_path / "mine.ckpt")
     imported = import_checkpoint(tmp_path / "mine.ckpt", models, frames=3)
     assert imported.remark.startswith("A guess from the tensors' shapes: a CLIP of its own shape")
-    assert "with GELU." in imported.remark and "--activation QuickGELU" in imported.remark
+    assert "with GELU." in imported.remark
+    assert "--activation QuickGELU" in imported.remark
     card = models.card("mine")
     encoder = models.load("mine")
     assert (card.base, card.framing.frames, card.framing.image_size) == (
@@ -244,7 +245,8 @@ def test_a_clip_is_read_from_every_kind_of_file(models: Catalog, tmp_path: Path,
         )
     import_checkpoint(tmp_path / file, models, "Mine, epoch 3!", model="ResNet")
     (folder,) = models.find("Mine, epoch 3!").folders
-    assert folder.parent == models.home and folder.name == "Mine-epoch-3"
+    assert folder.parent == models.home
+    assert folder.name == "Mine-epoch-3"
     assert_is_of_seed(models.read(folder), 7, 2e-3 if file == "half.bin" else 1e-6, resnet=True)
     in_file = {
         tensor.dtype
@@ -579,9 +581,8 @@ def test_a_papers_checkpoint_is_read_as_its_authors_use_it(
         pooling,
         positions,
     )
-    assert (
-        "Recognised as a file of" in remark and f"{frames} frames, {pooling}, {positions}" in remark
-    )
+    assert "Recognised as a file of" in remark
+    assert f"{frames} frames, {pooling}, {positions}" in remark
     torch.save(weights_of(7), tmp_path / "plain.pt")
     options: dict[str, Any] = {"frames": frames, "pooling": pooling, "positions": positions}
     import_checkpoint(tmp_path / "plain.pt", models, "plain", model="CLIP", **options)
@@ -616,10 +617,8 @@ def test_clip4clips_seqtransf_is_read_with_its_head(
     remark = import_checkpoint(
         tmp_path / "pytorch_model.bin", models, "theirs", model="CLIP"
     ).remark
-    assert (
-        "CLIP4Clip with seqTransf: 12 frames, seqTransf, ends." in remark
-        and "Ignored" not in remark
-    )
+    assert "CLIP4Clip with seqTransf: 12 frames, seqTransf, ends." in remark
+    assert "Ignored" not in remark
     encoder = models.read(models.folder("theirs"))
     frames = encoder.encode_video(FRAMES[None])[0]
     with torch.no_grad():
@@ -628,10 +627,8 @@ def test_clip4clips_seqtransf_is_read_with_its_head(
     remark = import_checkpoint(
         tmp_path / "pytorch_model.bin", models, "mean", model="CLIP", pooling="mean"
     ).remark
-    assert (
-        "Ignored, as not part of a CLIP: resblocks.0" in remark
-        and models.card("mean").pooling.name == "mean"
-    )
+    assert "Ignored, as not part of a CLIP: resblocks.0" in remark
+    assert models.card("mean").pooling.name == "mean"
 
 
 def _save(change: Callable[[Weights], object]) -> Callable[[Path], None]:

@@ -54,7 +54,8 @@ def test_equal_towers_share_frames_and_not_pooled_embeddings(
     assert first.visual_key != second.visual_key
     names = StoredNames.of(first.visual_key)
     other_names = StoredNames.of(second.visual_key)
-    assert names.of_frames == other_names.of_frames and names.pooling != other_names.pooling
+    assert names.of_frames == other_names.of_frames
+    assert names.pooling != other_names.pooling
     # It is the name of a file.
     assert names.pooling.isidentifier()
 
@@ -108,4 +109,5 @@ def test_a_hostile_head_is_one_sentence(
     change(tmp_path / "one" / HEAD)
     with pytest.raises(CheckpointError, match=sentence) as caught:
         read_checkpoint(tmp_path / "one")
-    assert "\n" not in str(caught.value) and HEAD in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert HEAD in str(caught.value)

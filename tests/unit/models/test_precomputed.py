@@ -157,7 +157,8 @@ def test_an_unusable_file_is_one_sentence(tmp_path: Path, bad: str) -> None:
     save(tmp_path / "bad.npz", change(GOOD))
     with pytest.raises(CheckpointError, match=message) as caught:
         read_embeddings(tmp_path / "bad.npz")
-    assert "\n" not in str(caught.value) and str(tmp_path) not in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert str(tmp_path) not in str(caught.value)
 
 
 def test_an_import_that_unpacks_to_gigabytes_is_refused(tmp_path: Path) -> None:

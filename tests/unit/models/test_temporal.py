@@ -59,16 +59,12 @@ def test_it_starts_from_the_text_tower_s_blocks() -> None:
     pooling.copy_text_tower(positions, list(blocks))
     assert torch.equal(pooling.positions[: len(positions)], positions)
     for copied, block in zip(pooling.resblocks, blocks, strict=False):
-        assert all(
-            torch.equal(copied.state_dict()[name], value)
-            for name, value in block.state_dict().items()
-        )
+        for name, value in block.state_dict().items():
+            assert torch.equal(copied.state_dict()[name], value)
     last: Any = pooling.resblocks[-1]
-    assert (
-        not last.attn.out_proj.weight.any()
-        and not last.mlp.c_proj.weight.any()
-        and last.mlp.c_fc.weight.any()
-    )
+    assert not last.attn.out_proj.weight.any()
+    assert not last.mlp.c_proj.weight.any()
+    assert last.mlp.c_fc.weight.any()
     other_pooling = SequenceTransformer(2 * positions.shape[1], 4)
     before = other_pooling.positions.clone()
     other_pooling.copy_text_tower(positions, list(blocks))

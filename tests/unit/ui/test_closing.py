@@ -55,7 +55,7 @@ def test_an_address_that_others_cannot_open_has_no_code(address: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("named", "opened", "shown"),
+    ("public_address", "opened", "expected"),
     [
         ("", ADDRESS, ADDRESS),
         (
@@ -67,9 +67,11 @@ def test_an_address_that_others_cannot_open_has_no_code(address: str) -> None:
         ("", "http://127.0.0.1:7860/", None),
     ],
 )
-def test_the_address_is_the_one_opened_or_set(named: str, opened: str, shown: str | None) -> None:
-    view = ClosingSlide(named).on_show({"score": "4 of 5"}, event_with(address=opened))
-    assert (view.get("address"), view["score"]) == (shown, "4 of 5")
+def test_the_address_is_the_one_opened_or_set(
+    public_address: str, opened: str, expected: str | None
+) -> None:
+    view = ClosingSlide(public_address).on_show({"score": "4 of 5"}, event_with(address=opened))
+    assert (view.get("address"), view["score"]) == (expected, "4 of 5")
 
 
 def event_with(**values: Any) -> gr.EventData:
@@ -79,17 +81,14 @@ def event_with(**values: Any) -> gr.EventData:
 def test_the_figures_are_those_of_the_shipped_report() -> None:
     report = ready_report()
     view = figures_view(report)
-    figures = {row["system"]: [cell["text"] for cell in row["cells"]] for row in view["rows"]}
-    chart = {
-        (bar["system"], panel["title"]): bar["text"]
-        for panel in report_view(report, "ready", [])["chart"]
-        for bar in panel["rows"]
-    }
-    titles = [measure["title"] for measure in view["measures"]]
-    assert [system for system in figures] == ["CLIP", "CLIP drop", "CLIP-bnl", "CLIP-neg"]
-    for system, texts in figures.items():
-        assert texts == [chart.get((system, title), "–") for title in titles]
-    best = {row["system"]: [cell["best"] for cell in row["cells"]] for row in view["rows"]}
-    # In the last column, no figure is clearly best.
-    assert best["CLIP-neg"] == [True, True, False]
-    assert not any(any(flags) for system, flags in best.items() if system != "CLIP-neg")
+    chart = {}
+    for panel in report_view(report, "ready", [])["chart"]:
+        for bar in panel["rows"]:
+            chart[bar["system"], panel["title"]] = bar["text"]
+    assert [row["system"] for row in view["rows"]] == ["CLIP", "CLIP drop", "CLIP-bnl", "CLIP-neg"]
+    for row in view["rows"]:
+        # In the last column, no figure is clearly best.
+        has_best = [True, True, False] if row["system"] == "CLIP-neg" else [False] * 3
+        assert [cell["best"] for cell in row["cells"]] == has_best
+        for measure, cell in zip(view["measures"], row["cells"], strict=True):
+            assert cell["text"] == chart.get((row["system"], measure["title"]), "–")

@@ -12,29 +12,20 @@ RUNNING = Job[str](
 
 def test_progress_has_rate_remaining_time_and_current_file() -> None:
     view = job_view(RUNNING, "indexing")
-    assert (
-        view["doing"],
-        view["rate"],
-        view["current"],
-        view["share"],
-        view["state_text"],
-        view["models"],
-    ) == (
-        "reading clips: 30 of 120",
-        "2.5 per second · about 36 s left",
-        "a.mp4",
-        "25.0",
-        "indexing",
-        "CLIP, CLIP-neg",
-    )
+    assert view["doing"] == "reading clips: 30 of 120"
+    assert view["rate"] == "2.5 per second · about 36 s left"
+    assert view["current"] == "a.mp4"
+    assert view["share"] == "25.0"
+    assert view["state_text"] == "indexing"
+    assert view["models"] == "CLIP, CLIP-neg"
 
 
 def test_an_unknown_end_prepares_and_a_finished_job_hides() -> None:
-    assert (
-        job_view(replace(RUNNING, total=0, done=0, per_second=0, remaining_s=None), "")["state"]
-        == "preparing"
-    )
-    assert job_view(None, "") == job_view(replace(RUNNING, state="finished", result="r"), "") == {}
+    beginning = replace(RUNNING, total=0, done=0, per_second=0, remaining_s=None)
+    finished = replace(RUNNING, state="finished", result="r")
+    assert job_view(beginning, "")["state"] == "preparing"
+    assert job_view(finished, "") == {}
+    assert job_view(None, "") == {}
 
 
 def test_a_failed_job_says_why() -> None:

@@ -12,11 +12,11 @@ from nt2vr.world.scenes import Action, Figure, Scene
 from nt2vr.world.verdicts import judge_edit, judge_video
 
 
-def doing(thing: str, verb: str, what: str | None = None, *more: Action) -> Figure:
+def doing(thing: str, verb: str, target: str | None = None, *more: Action) -> Figure:
     colour = (
         "red" if thing in ("boy", "woman", "man") else "brown" if thing in ("dog", "cat") else ""
     )
-    return Figure(thing, colour, actions=(Action(verb, what), *more))
+    return Figure(thing, colour, actions=(Action(verb, target), *more))
 
 
 DANCER = doing("boy", "dance")

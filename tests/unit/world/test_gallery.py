@@ -118,6 +118,7 @@ def test_rebuilding_is_reproducible_and_removes_old_files(
     assert {path.name for path in (folder / "clips").glob("*.webm")} == {
         path.name for path in first
     }
-    assert all(re.fullmatch(r"[0-9a-f]{10}\.webm", path.name) for path in first)
+    for path in first:
+        assert re.fullmatch(r"[0-9a-f]{10}\.webm", path.name)
     built = load_gallery(folder / "gallery.jsonl")
     assert [Scene.from_dict(video.scene or {}) for video in built.videos] == scenes

@@ -1,6 +1,7 @@
 """Negated sentences: expected wordings, and parts that the query parser finds again."""
 
 import random
+from collections.abc import Sequence
 from functools import cache
 
 import pytest
@@ -47,26 +48,26 @@ def test_composed_sentences_follow_the_twelve_templates() -> None:
     # The paper's two sets share two.
     assert len(set(WITH_PRONOUN + WITHOUT_PRONOUN)) == 10
     dog = Figure("dog", "brown", actions=(Action("run"),))
-    words = {
-        word
-        for _ in range(300)
-        for word in compose(draw_phrase(dog, rng), SINGING, DANCING, rng).text.split()
-    }
-    assert not words & {"he", "she"}
+    for _ in range(300):
+        sentence = compose(draw_phrase(dog, rng), SINGING, DANCING, rng)
+        assert {"he", "she"}.isdisjoint(sentence.text.split())
 
 
 def test_a_denial_applies_to_everybody() -> None:
     man = SubjectClaim(frozenset({"man"}), (SINGING.act,))
     scenes = [Scene("stage", False, figures) for figures in ((MAN,), (MAN, WOMAN), (WOMAN,))]
     rng = random.Random(0)
-    while (sentence := compose(draw_phrase(MAN, rng), SINGING, DANCING, rng)).wanted_claim != Claim(
-        (man,)
-    ):
-        pass
+    sentence = compose(draw_phrase(MAN, rng), SINGING, DANCING, rng)
+    while sentence.wanted_claim != Claim((man,)):
+        sentence = compose(draw_phrase(MAN, rng), SINGING, DANCING, rng)
     assert [fits(sentence, scene) for scene in scenes] == [True, False, False]
     table = SceneDenials(scenes)
     assert table.fitting(sentence).tolist() == [True, False, False]
     assert table.showing_both(sentence).tolist() == [False, True, False]
+
+
+def last_words(parts: Sequence[str]) -> list[str]:
+    return [part.split()[-1] for part in parts]
 
 
 @pytest.mark.parametrize(("kind", "share"), [("composed", 0.95), ("without", 0.95), ("not", 0.95)])
@@ -75,14 +76,13 @@ def test_query_understanding_finds_the_unwanted_part_of_generated_sentences(
 ) -> None:
     sentences = SceneDenials(scenes())
     tagger = load_tagger()
-    drawn = [sentences.draw(row, kind, random.Random(row)) for row in range(150)]
-    unwanted_parts = [understand(sentence.text, tagger).unwanted for sentence in drawn]
-    same = [
-        tuple(map(read_asked, parts)) == sentence.unwanted_claims
-        or [part.split()[-1] for part in parts] == [sentence.unwanted.split()[-1]]
-        for parts, sentence in zip(unwanted_parts, drawn, strict=True)
-    ]
-    assert sum(same) >= share * len(same)
+    num_understood = 0
+    for row in range(150):
+        sentence = sentences.draw(row, kind, random.Random(row))
+        unwanted = understand(sentence.text, tagger).unwanted
+        has_claims = tuple(map(read_asked, unwanted)) == sentence.unwanted_claims
+        num_understood += has_claims or last_words(unwanted) == last_words([sentence.unwanted])
+    assert num_understood >= share * 150
 
 
 def test_a_time_of_day_is_denied() -> None:
@@ -99,7 +99,8 @@ def test_a_time_of_day_is_denied() -> None:
     assert {"not at night", "not during the day", "the playground but not at night"} <= texts
     assert len([sentence for _, sentence, _ in timed if sentence.wanted_claim.subjects]) > 10
     for row, sentence, night in timed:
-        assert night == (not scenes()[row].night) and not places()[scenes()[row].place].indoors
+        assert night == (not scenes()[row].night)
+        assert not places()[scenes()[row].place].indoors
         assert sentences.showing_unwanted(sentence).tolist() == [
             scene.night == night for scene in scenes()
         ]

@@ -22,11 +22,10 @@ def test_sixty_stories_are_distinct_and_read_as_meant() -> None:
     assert len(set(stories())) == 60
     for (wanted, unwanted), text in zip(stories(), story_queries(), strict=True):
         query = understand(text)
-        wanted_claim, denied = (
-            [read_claim(part) for part in parts] for parts in (query.wanted, query.unwanted)
-        )
-        assert (wanted_claim, denied) == ([read_claim(wanted)], [read_claim(unwanted)]), text
-        assert None not in wanted_claim + denied
+        for read_parts, part in ((query.wanted, wanted), (query.unwanted, unwanted)):
+            claim = read_claim(part)
+            assert claim is not None
+            assert [*map(read_claim, read_parts)] == [claim], text
 
 
 @pytest.mark.parametrize(
@@ -88,13 +87,12 @@ def test_clip_ranks_many_violations_high_and_boolean_fewer(gallery_data: Path) -
     queries = [f"{wanted} and not {unwanted}" for wanted, unwanted in stories()]
     with nt2vr.open_searcher(gallery_data) as searcher:
         answers = searcher.search(queries, ["CLIP", "CLIP boolean"])
-    first_clips = [
-        [ranking.counts["violation"] for ranking in answer.rankings]
-        for answer in answers
-        if isinstance(answer, Answer)
-    ]
-    assert len(first_clips) == len(stories())
-    clip, boolean = map(sum, zip(*first_clips, strict=True))
+    clip = boolean = 0
+    for answer in answers:
+        assert isinstance(answer, Answer)
+        clip_ranking, boolean_ranking = answer.rankings
+        clip += clip_ranking.counts["violation"]
+        boolean += boolean_ranking.counts["violation"]
     # Of 8 each: the effect that the page is there to show.
     assert clip >= len(stories())
     assert boolean <= clip / 2

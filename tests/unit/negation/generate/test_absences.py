@@ -29,17 +29,19 @@ def test_any_word_for_the_thing_makes_a_video_irrelevant() -> None:
         assert not set(query.video_ids) & dogs and set(query.violating_ids) == dogs, query
     without = next(query for query in queries if query.kind == "without")
     assert without.wanted == "a man is playing the guitar"
-    assert set(without.video_ids) == {"alone", "band"} and set(without.hard_ids) == {"dog", "puppy"}
-    assert without.caption.startswith(f"{without.wanted} ") and without.caption.endswith(
-        ("dog", "puppy")
-    )
+    assert set(without.video_ids) == {"alone", "band"}
+    assert set(without.hard_ids) == {"dog", "puppy"}
+    assert without.caption.startswith(f"{without.wanted} ")
+    assert without.caption.endswith(("dog", "puppy"))
 
 
 def test_every_query_has_relevant_and_hard_videos() -> None:
     queries = written()
     assert len({query.caption for query in queries}) == len(queries)
     for query in queries:
-        assert query.video_ids and query.violating_ids and query.hard_ids
+        assert query.video_ids
+        assert query.violating_ids
+        assert query.hard_ids
         assert not set(query.video_ids) & {*query.hard_ids, *query.violating_ids}
         assert (query.kind == "not") == (query.wanted == "")
 

@@ -34,7 +34,8 @@ def test_one_thing_changes_and_the_rest_stays(
     caption: str, change: str, expected: set[str]
 ) -> None:
     changed_captions = {changed(caption, change, OTHERS, seed) for seed in "abcdef"}
-    assert changed_captions and changed_captions <= expected
+    assert changed_captions
+    assert changed_captions <= expected
 
 
 def test_a_change_adds_nothing_that_the_caption_names() -> None:

@@ -36,7 +36,8 @@ def test_relevant_videos_mention_no_word_of_the_unwanted() -> None:
     # Not the stool, nor what tells of sitting, nor another subject.
     assert query.video_ids == ("guitar",)
     assert query.hard_ids == query.violating_ids == ("both",)
-    assert query.wanted.startswith("a man ") and query.wanted.endswith(" the guitar")
+    assert query.wanted.startswith("a man ")
+    assert query.wanted.endswith(" the guitar")
     assert query.unwanted in {"sit on a stool", "sitting on a stool"}
 
 

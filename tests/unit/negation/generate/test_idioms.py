@@ -1,6 +1,8 @@
 """Sentences that deny nothing: their paraphrases, agreement, and that trained and measured wordings differ."""
 
 import random
+from collections.abc import Mapping, Sequence
+from itertools import chain
 
 import pytest
 
@@ -21,28 +23,27 @@ def drawn(caption: str, unseen: bool = False) -> dict[str, str]:
     for seed in range(300):
         rng = random.Random(seed)
         idiom = denials.draw(0, "idiom", rng, "unseen" if unseen else "trained")
-        assert idiom is not None and idiom.kind == "idiom" and idiom.unwanted == ""
+        assert idiom is not None
+        assert idiom.kind == "idiom"
+        assert idiom.unwanted == ""
         idioms[idiom.text] = idiom.wanted
     return idioms
 
 
 def test_idioms_agree_with_their_subject_and_say_what_happens() -> None:
-    one = drawn(CAPTIONS[0])
-    two = drawn(CAPTIONS[1])
-    assert one["a man can't stop playing the guitar"] == "a man keeps playing the guitar"
-    assert two["girls never stop riding bikes on a beach"] == "girls keep riding bikes on a beach"
-    assert one["a man is not only playing the guitar but also singing a song with a dog"] == (
+    man = drawn(CAPTIONS[0])
+    girls = drawn(CAPTIONS[1])
+    assert man["a man can't stop playing the guitar"] == "a man keeps playing the guitar"
+    assert girls["girls never stop riding bikes on a beach"] == "girls keep riding bikes on a beach"
+    assert man["a man is not only playing the guitar but also singing a song with a dog"] == (
         "a man is playing the guitar and singing a song with a dog"
     )
-    assert (
-        two["girls do not stop riding bikes on a beach for a single moment"]
-        == "girls keep riding bikes on a beach"
+    assert girls["girls do not stop riding bikes on a beach for a single moment"] == (
+        "girls keep riding bikes on a beach"
     )
-    assert one["nothing but a dog"] == "only a dog"
-    assert (
-        drawn(CAPTIONS[0], unseen=True)["a man can't help playing the guitar"]
-        == "a man keeps playing the guitar"
-    )
+    assert man["nothing but a dog"] == "only a dog"
+    unseen = drawn(CAPTIONS[0], unseen=True)
+    assert unseen["a man can't help playing the guitar"] == "a man keeps playing the guitar"
 
 
 @pytest.mark.parametrize("wordings", ["trained", "unseen"])
@@ -54,13 +55,16 @@ def test_every_idiom_has_a_cue_and_no_paraphrase_has(wordings: Wordings) -> None
 
 
 def test_no_wording_is_both_trained_on_and_measured() -> None:
-    trained, measured = (wordings_in("idioms.json")[use] for use in ("trained", "unseen"))
-    seen, unseen = (
-        {text for pairs in wordings.values() for text, _ in pairs}
-        for wordings in (trained, measured)
-    )
-    assert not seen & unseen and trained.keys() == measured.keys()
-    assert (
-        not {name for caption in CAPTIONS for name in drawn(caption)}
-        & drawn(CAPTIONS[0], unseen=True).keys()
-    )
+    wordings = wordings_in("idioms.json")
+    trained = wordings["trained"]
+    measured = wordings["unseen"]
+    assert trained.keys() == measured.keys()
+    assert texts_of(trained).isdisjoint(texts_of(measured))
+    unseen = drawn(CAPTIONS[0], unseen=True)
+    for caption in CAPTIONS:
+        assert drawn(caption).keys().isdisjoint(unseen)
+
+
+def texts_of(wordings: Mapping[str, Sequence[Sequence[str]]]) -> set[str]:
+    """Return the sentences of all idioms, without their paraphrases."""
+    return {text for text, _ in chain.from_iterable(wordings.values())}

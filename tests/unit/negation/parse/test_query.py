@@ -39,7 +39,8 @@ def test_every_query_of_a_family_is_split_as_expected(family: str) -> None:
 def test_sentences_of_frames_are_split_right() -> None:
     judged = [judge(row, (query := read(row.text)).wanted, query.unwanted) for row in framed()]
     right, turned = (sum(outcomes) / len(judged) for outcomes in zip(*judged, strict=True))
-    assert right >= 0.985 and turned <= 0.01
+    assert right >= 0.985
+    assert turned <= 0.01
 
 
 def test_the_example_of_each_form_is_understood() -> None:
@@ -155,7 +156,8 @@ def test_a_place_stays_wanted_unless_something_else_is() -> None:
 )
 def test_backslashes_of_a_named_thing_are_letters_like_others(text: str) -> None:
     (unwanted,) = read(text).unwanted
-    assert unwanted.startswith(("people playing", "playing")) and "it" not in unwanted.split()
+    assert unwanted.startswith(("people playing", "playing"))
+    assert "it" not in unwanted.split()
 
 
 @pytest.mark.parametrize(
@@ -165,7 +167,8 @@ def test_text_without_english_negation_is_wanted_as_typed(
     text: str,
 ) -> None:
     assert read(text) == Query(text, (text,))
-    assert not any(read(blank).unwanted for blank in ("", " \n\t ", "\u200b"))
+    for blank in ("", " \n\t ", "\u200b"):
+        assert not read(blank).unwanted
 
 
 UNITS = (
@@ -180,12 +183,14 @@ def test_the_longest_queries_of_one_form_are_understood(unit: str) -> None:
     text = (unit * MAX_QUERY_CHARS)[:MAX_QUERY_CHARS]
     query = read(text)
     assert query.text == text
-    assert all(0 <= start < end <= len(text) for start, end in (*query.cues, *query.scopes))
+    for start, end in (*query.cues, *query.scopes):
+        assert 0 <= start < end <= len(text)
 
 
 def test_the_longest_list_of_words_is_searched_for() -> None:
     query = read("no cat" + ", dog" * 196 + " or cow")
-    assert len(query.text) > MAX_QUERY_CHARS - 10 and len(query.unwanted) == 198
+    assert len(query.text) > MAX_QUERY_CHARS - 10
+    assert len(query.unwanted) == 198
     check_query(query)
 
 
@@ -269,7 +274,7 @@ def test_no_english_word_is_taken_for_a_misspelt_cue() -> None:
     ]
 
 
-def test_a_slip_of_two_cues_is_mended_to_the_same_one_in_every_process() -> None:
+def test_every_process_mends_a_slip_of_two_cues_alike() -> None:
     assert misspelt_cues.cue_of("excluds") == misspelt_cues.cue_of("excludse") == "excludes"
     assert misspelt_cues.cue_of("exlude") == "exclude"
 

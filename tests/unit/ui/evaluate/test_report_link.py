@@ -34,7 +34,9 @@ def test_wrong_numbers_and_orders_keep_their_defaults(text: str) -> None:
 def test_long_values_are_cut_and_old_filters_ignored() -> None:
     assert ReportLink.read("?report=r&cue=not&part=deed&concept=drum") == ReportLink("r", cue="not")
     link = ReportLink.read("report=r&find=" + "a" * 100_000 + "&kind=not")
-    assert link is not None and len(link.find) == MAX_CHARS and link.kind is None
+    assert link is not None
+    assert len(link.find) == MAX_CHARS
+    assert link.kind is None
 
 
 def test_a_report_opens_with_base_and_best_system() -> None:

@@ -91,7 +91,8 @@ def test_updates_run_one_at_a_time_in_order(indexing: Indexing, updates: Updates
     assert first.result(LIMIT_S).result == Updated(Changes(), 3, 3, 0)
     ended = second.result(LIMIT_S)
     assert (ended.subject, ended.state, ended.is_under_way) == ("two", "finished", False)
-    assert indexing.by_library[ended.key] == ended and len(indexing.by_library) == 2
+    assert indexing.by_library[ended.key] == ended
+    assert len(indexing.by_library) == 2
 
 
 def test_running_and_waiting_updates_are_cancelled(indexing: Indexing, updates: Updates) -> None:
@@ -101,7 +102,8 @@ def test_running_and_waiting_updates_are_cancelled(indexing: Indexing, updates: 
     indexing.cancel(2)
     assert second.result(LIMIT_S).state == "stopped"
     indexing.cancel(1)
-    assert first.result(LIMIT_S).state == "stopped" and len(updates.begun) == 1
+    assert first.result(LIMIT_S).state == "stopped"
+    assert len(updates.begun) == 1
     indexing.cancel(1)
     indexing.cancel(99)
     updates.go.set()
@@ -121,7 +123,8 @@ def test_a_library_is_not_moved_during_its_update(
     updates.go.set()
     forgotten.get(timeout=LIMIT_S)
     job = indexing.move("one", str(tmp_path / "moved"), [tmp_path]).result(LIMIT_S)
-    assert job.result == Moved(0, new=("a.mp4",)) and job.models == ()
+    assert job.result == Moved(0, new=("a.mp4",))
+    assert job.models == ()
     assert forgotten.get(timeout=LIMIT_S) == job.key == update.result(LIMIT_S).key
 
 

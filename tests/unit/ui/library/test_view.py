@@ -24,6 +24,7 @@ from nt2vr.ui.web.permissions import WITHHELD, Permissions
 INFO = LibraryInfo(
     Source("1", "Videos", "folder", Path("/home/me/videos"), window_s=10), 3, 120, 2, 3723.0
 )
+URLS = {"src": "media/1/k/preview.webm", "poster": "media/1/k/poster.jpg"}
 RUNNING = IndexJob(
     1, "Videos", ("CLIP",), "1", "running", "reading clips", "a.mp4", 30, 120, 2.5, 36.0
 )
@@ -59,38 +60,48 @@ def test_what_is_missing_after_a_move_is_named() -> None:
 
     assert remark(Moved(3)) == "Found 3 of 3 files in the new folder."
     text = remark(Moved(3, {"a": "b"}, missing=("c.mp4",), new=("d", "e")))
-    assert "2 of 3 files" in text and "(1 renamed, 2 new)" in text and "Missing: c.mp4." in text
-    many = remark(Moved(100, missing=tuple(f"{number}.mp4" for number in range(30))))
-    assert "19.mp4 and 10 more" in many and "20.mp4" not in many
+    assert "2 of 3 files" in text
+    assert "(1 renamed, 2 new)" in text
+    assert "Missing: c.mp4." in text
+    missing = tuple(f"{number}.mp4" for number in range(30))
+    many = remark(Moved(100, missing=missing))
+    assert "19.mp4 and 10 more" in many
+    assert "20.mp4" not in many
+
+
+def facts_of(info: LibraryInfo, names_paths: bool) -> dict[str, str]:
+    facts = info_view(info, None, names_paths)["facts"]
+    return {fact["name"]: fact["value"] for fact in facts}
 
 
 def test_only_who_may_name_paths_sees_a_librarys_folder() -> None:
-    for may, expected in ((True, "folder /home/me/videos"), (False, "folder")):
-        facts = {fact["name"]: fact["value"] for fact in info_view(INFO, None, may)["facts"]}
-        assert facts["Made from"] == expected
-    assert (facts["Clips"], facts["Duration"]) == ("120, in windows of 10 s", "1:02:03")
+    assert facts_of(INFO, names_paths=True)["Made from"] == "folder /home/me/videos"
+    assert facts_of(INFO, names_paths=False)["Made from"] == "folder"
+
+
+def test_a_library_says_how_many_clips_and_hours_it_has() -> None:
+    facts = facts_of(INFO, names_paths=False)
+    assert facts["Clips"] == "120, in windows of 10 s"
+    assert facts["Duration"] == "1:02:03"
 
 
 GONE = "/home/me/my videos is not there: is its drive mounted? See /var/lib/x/files.db, 1/2 of it."
 
 
 def test_visitors_see_paths_relative_to_the_library() -> None:
-    skipped = [
-        Skipped(
-            "a.mp4",
-            "It cannot be opened ([Errno 40] Too many links: '/home/me/my videos/in/a.mp4').",
-        )
-    ]
-    (row,) = skipped_view(skipped, Path("/home/me/my videos"))["rows"]
-    assert row == {
-        "id": "a.mp4",
-        "reason": "It cannot be opened ([Errno 40] Too many links: 'in/a.mp4').",
-    }
-    assert skipped_view(skipped)["rows"][0]["reason"] == skipped[0].reason
+    folder = Path("/home/me/my videos")
+    reason = "It cannot be opened ([Errno 40] Too many links: '{}/a.mp4')."
+    skipped = [Skipped("a.mp4", reason.format(folder / "in"))]
+    (row,) = skipped_view(skipped, folder)["rows"]
+    assert row == {"id": "a.mp4", "reason": reason.format("in")}
+    (row,) = skipped_view(skipped)["rows"]
+    assert row["reason"] == skipped[0].reason
+
+
+def test_a_folder_of_the_machine_itself_is_withheld_from_visitors() -> None:
     source = Source("1", "Videos", "folder", Path("/home/me/my videos"))
     failed = replace(RUNNING, state="failed", error=GONE)
     assert info_view(LibraryInfo(source), failed, True)["job"]["error"] == GONE
-    # It names a folder of the machine's own.
     assert info_view(LibraryInfo(source), failed, False)["job"]["error"] == WITHHELD
 
 
@@ -107,25 +118,30 @@ def test_a_stranger_sees_no_path_of_a_failed_update() -> None:
 
 
 def windows(count: int) -> list[Video]:
-    return [
-        Video(f"f@{n}", Path("f"), start=10.0 * n, end=10.0 * n + 10, long_video="f")
-        for n in range(count)
-    ]
+    """Return the windows of a long video, of ten seconds each."""
+    clips = []
+    for number in range(count):
+        start = 10.0 * number
+        clips.append(Video(f"f@{number}", Path("f"), start=start, end=start + 10, long_video="f"))
+    return clips
 
 
 def answer_of(*numbers: int) -> Answer:
-    moments = tuple(Moment(f"f@{n}", 10.0 * n, 10.0 * n + 10, 0.5) for n in numbers)
-    hit = Hit(f"f@{numbers[0]}", 1, 0.5, None, "f", moments)
+    """Return an answer of one hit, the long video, whose windows of these numbers were found."""
+    moments = [Moment(f"f@{number}", 10.0 * number, 10.0 * number + 10, 0.5) for number in numbers]
+    hit = Hit(moments[0].video_id, 1, 0.5, None, "f", tuple(moments))
     return Answer(Query("a"), (Ranking(System("CLIP"), (hit,)),), gallery="1")
 
 
 def test_the_bar_shows_ranked_moments_and_the_open_one() -> None:
     view = timeline_view(answer_of(1, 2), windows(4)[3], [*windows(4), Video("other", Path("o"))])
     assert (view["length"], view["times"]) == ("0:40", "0:30–0:40")
-    assert [(m["id"], m["left"], m["width"], m["is_open"]) for m in view["moments"]] == [
-        ("f@1", "25.000", "25.000", False),
-        ("f@2", "50.000", "25.000", False),
-        ("f@3", "75.000", "25.000", True),
+    for moment in view["moments"]:
+        assert moment["width"] == "25.000"
+    assert [(moment["id"], moment["left"], moment["is_open"]) for moment in view["moments"]] == [
+        ("f@1", "25.000", False),
+        ("f@2", "50.000", False),
+        ("f@3", "75.000", True),
     ]
     assert timeline_view(answer_of(1), Video("other", Path("o")), windows(4)) == {}
 
@@ -160,28 +176,32 @@ def test_a_hit_of_several_windows_shows_where_they_lie() -> None:
 def test_best_frames_come_from_a_preview_that_has_them(
     video: Video, frames: list[dict[str, Any]]
 ) -> None:
-    urls = {"src": "media/1/k/preview.webm", "poster": "media/1/k/poster.jpg"}
-    view = detail_view(video, [ClipScore(System("CLIP"), 1, 0.5, (0.375,), 4)], "", urls, {})
+    score = ClipScore(System("CLIP"), 1, 0.5, (0.375,), 4)
+    view = detail_view(video, [score], "", URLS, {})
     assert view["systems"][0]["frames"] == frames
 
 
 def test_only_who_may_name_paths_sees_a_clips_folder() -> None:
-    urls = {"src": "media/1/k/preview.webm", "poster": "media/1/k/poster.jpg"}
     video = Video("v", Path("/home/me/videos/v.mp4"), end=9.0, content="k")
-    view = detail_view(video, [], "", urls, {}, names_paths=True)
+    view = detail_view(video, [], "", URLS, {}, names_paths=True)
     assert (view["file"], view["time"]) == ("v.mp4", "0:00–0:09")
     assert view["path"] == "/home/me/videos/v.mp4"
-    view = detail_view(video, [], "", urls, {})
-    assert view["file"] == "v.mp4" and "/home" not in str(view)
+    view = detail_view(video, [], "", URLS, {})
+    assert view["file"] == "v.mp4"
+    assert "/home" not in str(view)
 
-    window = windows(4)[2]
-    view = detail_view(window, [], "", urls, timeline_view(answer_of(2), window, windows(4)))
-    assert view["time"] == "0:20–0:30 of 0:40"
-    assert detail_view(Video("p", Path("p.jpg")), [], "", urls, {})["time"] == ""
 
+def test_a_built_in_clip_has_no_file_of_its_own() -> None:
     urls = {"src": "clips/b.webm", "poster": ""}
-    built_in = detail_view(Video("b", Path("/app/b.webm")), [], "", urls, {}, names_paths=True)
-    assert built_in["file"] == built_in["path"] == ""
+    view = detail_view(Video("b", Path("/app/b.webm")), [], "", urls, {}, names_paths=True)
+    assert view["file"] == view["path"] == ""
+
+
+def test_a_window_says_when_it_is_and_a_picture_does_not() -> None:
+    window = windows(4)[2]
+    timeline = timeline_view(answer_of(2), window, windows(4))
+    assert detail_view(window, [], "", URLS, timeline)["time"] == "0:20–0:30 of 0:40"
+    assert detail_view(Video("p", Path("p.jpg")), [], "", URLS, {})["time"] == ""
 
 
 def test_indexing_is_offered_unless_refused_or_under_way() -> None:
@@ -191,14 +211,14 @@ def test_indexing_is_offered_unless_refused_or_under_way() -> None:
         "models": "CLIP|other",
         "refusal": "",
     }
-    assert (
-        index_view(None, problem, None, "Only the owner may.")["refusal"] == "Only the owner may."
-    )
+    refused = index_view(None, problem, None, "Only the owner may.")
+    assert refused["refusal"] == "Only the owner may."
     assert set(index_view(None, problem, RUNNING)) == {"job"}
-    rankings = (Ranking(System("CLIP", strategy), (), missing=3) for strategy in ("plain", "drop"))
-    behind = Answer(Query("a"), tuple(rankings))
-    assert (
-        index_view(behind, None, None)["text"]
-        == "3 clips are not indexed by CLIP: they were not searched."
-    )
+
+
+def test_clips_without_an_index_are_counted_once_per_model() -> None:
+    plain = Ranking(System("CLIP"), (), missing=3)
+    drop = Ranking(System("CLIP", "drop"), (), missing=3)
+    view = index_view(Answer(Query("a"), (plain, drop)), None, None)
+    assert view["text"] == "3 clips are not indexed by CLIP: they were not searched."
     assert index_view(answer_of(1), None, None) == {}

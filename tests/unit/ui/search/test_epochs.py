@@ -1,6 +1,6 @@
 """Columns of training runs: the epochs offered, their frames, and what they have changed so far."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -37,48 +37,47 @@ ENTRIES = {
 }
 
 
-def ranking(
-    system: System, violations: int, right: int = 0, epoch: int | None = None, misses: int = 0
-) -> Ranking:
-    verdicts_by_rank: list[tuple[Verdict, int]] = [
-        ("violation", violations),
-        ("right", right),
-        ("miss", misses),
-    ]
-    verdicts = [verdict for verdict, count in verdicts_by_rank for _ in range(count)]
+def judged(system: System, verdicts: Sequence[Verdict | None], epoch: int | None = None) -> Ranking:
+    """Return a ranking of as many clips as verdicts."""
     hits = tuple(Hit(f"{rank}", rank, 0.5, verdict) for rank, verdict in enumerate(verdicts, 1))
     return Ranking(system, hits, epoch=epoch)
 
 
-class Epochs:
-    """Stands for the searcher and what it is asked with: these epochs are searched by nobody."""
+def ranking(system: System, violations: int, right: int = 0, epoch: int | None = None) -> Ranking:
+    verdicts: list[Verdict | None] = ["violation"] * violations
+    verdicts += ["right"] * right
+    return judged(system, verdicts, epoch)
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, *epochs: int) -> None:
-        def missing(own: RunEpochs, models: Any, base: str, kept: Collection[int]) -> list[int]:
-            return [epoch for epoch in epochs if epoch not in kept]
 
-        monkeypatch.setattr(RunEpochs, "missing", missing)
-        monkeypatch.setattr(
-            RunEpochs, "rank", lambda own, *asked: ranking(System(f"run · epoch {asked[3]}"), 1)
-        )
+def set_unsearched(monkeypatch: pytest.MonkeyPatch, *epochs: int) -> None:
+    """Let these epochs of every run be searched by nobody yet; once they are, each has one violation."""
+
+    def missing(run: RunEpochs, models: Any, base: str, searched: Collection[int]) -> list[int]:
+        return [epoch for epoch in epochs if epoch not in searched]
+
+    def rank(
+        run: RunEpochs, searcher: Any, query: Query, plan: Any, epoch: int, *_: Any
+    ) -> Ranking:
+        return ranking(System(f"run · epoch {epoch}"), 1)
+
+    monkeypatch.setattr(RunEpochs, "missing", missing)
+    monkeypatch.setattr(RunEpochs, "rank", rank)
 
 
 @pytest.fixture(autouse=True)
 def no_epoch_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    Epochs(monkeypatch)
+    set_unsearched(monkeypatch)
 
 
 def view_of(answer: Answer) -> dict[str, Any]:
     return columns_view(answer, lambda name: Video(name, Path(name)), lambda _: {})
 
 
-def columns(
-    *rankings: Ranking, kept: RankingCache, query: Query = NEGATED, key: str = ""
-) -> list[dict[str, Any]]:
-    answer = Answer(query, rankings)
+def columns(*rankings: Ranking, cache: RankingCache, key: str = "") -> list[dict[str, Any]]:
+    answer = Answer(NEGATED, rankings)
     models = SimpleNamespace(card=lambda run, entries: SimpleNamespace(base="CLIP"))
     live: Any = SimpleNamespace(models=models)
-    run_columns = RunColumns(answer, key, ENTRIES, kept, view_of, searcher=live, plan=live)
+    run_columns = RunColumns(answer, key, ENTRIES, cache, view_of, searcher=live, plan=live)
     return [dict(column) for column in run_columns.with_epochs(view_of(answer)["columns"])]
 
 
@@ -113,60 +112,54 @@ def test_the_head_tells_what_changed_up_to_an_epoch() -> None:
     rankings = RankingCache()
     clip = System("CLIP")
     run = System("run")
-    columns(ranking(clip, 7, 1), ranking(run, 5, 3, epoch=2), kept=rankings)
-    (column,) = columns(ranking(run, 2, 6, epoch=7), kept=rankings)
+    columns(ranking(clip, 7, 1), ranking(run, 5, 3, epoch=2), cache=rankings)
+    (column,) = columns(ranking(run, 2, 6, epoch=7), cache=rankings)
     first, absent, last = column["run"]["frames"]
     # Epoch 3.
     assert absent is None
-    assert (first["strategy"], first["story"]["first"], first["story"]["later"]) == (
-        "· epoch 2",
-        "7 of 8 show “cat”",
-        [5],
-    )
-    assert (last["story"]["later"], last["story"]["misses"], last["story"]["kind"]) == (
-        [5, 2],
-        "",
-        "good",
-    )
-    assert [len(frame["hits"]) for frame in (first, last)] == [8, 8]
-    assert (column["name"], column["strategy"], column["hits"]) == (
-        "run",
-        "· epoch 7",
-        last["hits"],
-    )
-    (back,) = columns(ranking(System("run · epoch 2"), 5, 3), kept=rankings)
-    assert (back["strategy"], back["run"]["position"], back["run"]["last_position"]) == (
-        "· epoch 2",
-        0,
-        2,
-    )
+    assert first["strategy"] == "· epoch 2"
+    first_story = first["story"]
+    assert (first_story["first"], first_story["later"]) == ("7 of 8 show “cat”", [5])
+    last_story = last["story"]
+    assert (last_story["later"], last_story["misses"]) == ([5, 2], "")
+    assert last_story["kind"] == "good"
+    assert len(first["hits"]) == len(last["hits"]) == 8
+    assert (column["name"], column["strategy"]) == ("run", "· epoch 7")
+    assert column["hits"] == last["hits"]
+    (back,) = columns(ranking(System("run · epoch 2"), 5, 3), cache=rankings)
+    assert back["strategy"] == "· epoch 2"
+    assert (back["run"]["position"], back["run"]["last_position"]) == (0, 2)
 
 
-def test_unsearched_epochs_are_waited_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_unsearched_epochs_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     rankings = RankingCache()
-    _ = Epochs(monkeypatch, 0, 3)
-    (column,) = columns(ranking(System("run"), 5, epoch=7), kept=rankings)
+    set_unsearched(monkeypatch, 0, 3)
+    (column,) = columns(ranking(System("run"), 5, epoch=7), cache=rankings)
     assert column["run"]["is_incomplete"]
     while column["run"]["is_incomplete"]:
-        (column,) = columns(ranking(System("run"), 5, epoch=7), kept=rankings)
-    assert [frame and frame["story"]["later"] for frame in column["run"]["frames"]] == [
-        None,
-        [],
-        [5],
-    ]
+        (column,) = columns(ranking(System("run"), 5, epoch=7), cache=rankings)
+    # Epoch 2 is not searched at all.
+    absent, first, last = column["run"]["frames"]
+    assert absent is None
+    assert first["story"]["later"] == []
+    assert last["story"]["later"] == [5]
 
 
 def test_rankings_of_other_queries_and_runs_do_not_mix() -> None:
     rankings = RankingCache()
-    columns(ranking(System("run"), 5, epoch=2), kept=rankings)
-    (other_column,) = columns(ranking(System("run"), 4, epoch=3), kept=rankings, key="other")
-    (boolean,) = columns(ranking(System("run", "boolean"), 1, epoch=3), kept=rankings)
-    assert [sum(map(bool, column["run"]["frames"])) for column in (other_column, boolean)] == [1, 1]
-    rankings.keep_only({"another"})
-    (repeated,) = columns(ranking(System("run"), 4, epoch=3), kept=rankings)
-    assert sum(map(bool, repeated["run"]["frames"])) == 1
+    plain = ranking(System("run"), 4, epoch=3)
+    boolean = ranking(System("run", "boolean"), 1, epoch=3)
+    columns(ranking(System("run"), 5, epoch=2), cache=rankings)
+    assert num_frames(columns(plain, cache=rankings, key="another query")) == 1
+    assert num_frames(columns(boolean, cache=rankings)) == 1
+    rankings.keep_only({"another run"})
+    assert num_frames(columns(plain, cache=rankings)) == 1
+
+
+def num_frames(run_columns: list[dict[str, Any]]) -> int:
+    """Return how many epochs the one column of a run can show."""
+    (column,) = run_columns
+    return sum(frame is not None for frame in column["run"]["frames"])
 
 
 def test_a_recorded_run_plays_as_the_query_is_read() -> None:
@@ -179,13 +172,14 @@ def test_a_recorded_run_plays_as_the_query_is_read() -> None:
         NEGATED, lambda _, video: verdicts[video.video_id], lambda name: Video(name, Path(name))
     )
     column = replayed(recording, rankings, Answer(NEGATED, (ranking(System("CLIP"), 2),)), view_of)
-    assert [[hit["id"] for hit in frame["hits"]] for frame in column["run"]["frames"]] == [
-        ["a", "b"],
-        ["b", "c"],
-    ]
-    assert column["run"]["frames"][1]["story"]["later"] == [1]
     run = column["run"]
-    assert run["is_replay"] and run["recorded_on"] == "2026-11-25" and "5 min" in run["note"]
+    first, last = run["frames"]
+    assert [hit["id"] for hit in first["hits"]] == ["a", "b"]
+    assert [hit["id"] for hit in last["hits"]] == ["b", "c"]
+    assert last["story"]["later"] == [1]
+    assert run["is_replay"]
+    assert run["recorded_on"] == "2026-11-25"
+    assert "5 min" in run["note"]
     assert (
         recording.rankings(Query("a cat"), lambda *_: None, lambda name: Video(name, Path(name)))
         == {}
@@ -193,27 +187,23 @@ def test_a_recorded_run_plays_as_the_query_is_read() -> None:
 
 
 def test_what_captions_alone_know_is_counted_and_said() -> None:
-    verdicts: list[list[Verdict | None]] = [
-        ["violation", "violation", None],
-        ["violation", None, "right"],
-    ]
     rankings = {
-        epoch: Ranking(
-            System("run"),
-            tuple(Hit(f"{n}", n, 0.5, verdict) for n, verdict in enumerate(epoch_verdicts, 1)),
-        )
-        for epoch, epoch_verdicts in enumerate(verdicts)
+        0: judged(System("run"), ["violation", "violation", None]),
+        1: judged(System("run"), ["violation", None, "right"]),
     }
     answer = Answer(NEGATED, (rankings[0],), judged_by="captions")
-    silent_story = story(rankings, 1, answer, 1)
-    assert (silent_story["first"], silent_story["later"]) == ("2 of 3 show “cat” by captions", [1])
+    by_captions = story(rankings, 1, answer, 1)
+    assert by_captions["first"] == "2 of 3 show “cat” by captions"
+    assert by_captions["later"] == [1]
     # Where the truth is known, all of it must be.
     assert story(rankings, 1, replace(answer, judged_by=""), 1) == {}
-    silent = {0: Ranking(System("run"), (Hit("a", 1, 0.5, None),))}
-    assert story(silent, 0, answer, 0) == {}
+
+
+def test_the_parts_judge_a_clip_that_no_caption_describes() -> None:
+    silent = {0: judged(System("run"), [None])}
+    by_captions = Answer(NEGATED, (silent[0],), judged_by="captions")
+    assert story(silent, 0, by_captions, 0) == {}
     learner = RunColumn("run", "CLIP, learning", [0], silent, {}, {0: ranking(System("run"), 1)})
-    silent_story = learner.view({}, 0, Answer(NEGATED, (silent[0],)), view_of)["story"]
-    assert (
-        silent_story["first"] == "1 of 1 show “cat” by the parts"
-        and "As the parts say" in silent_story["explanation"]
-    )
+    by_parts = learner.view({}, 0, Answer(NEGATED, (silent[0],)), view_of)["story"]
+    assert by_parts["first"] == "1 of 1 show “cat” by the parts"
+    assert "As the parts say" in by_parts["explanation"]

@@ -6,7 +6,7 @@ from nt2vr.ui.search.formats import run_title, short_name
 
 
 @pytest.mark.parametrize(
-    ("name", "shown"),
+    ("name", "expected"),
     [
         ("CLIP-neg boolean", "CLIP-neg boolean"),
         ("bnl-20261122-212355", "bnl (22 Nov 21:23)"),
@@ -20,8 +20,8 @@ from nt2vr.ui.search.formats import run_title, short_name
         ("mine-20261322-212355", "mine-20261322-212355"),
     ],
 )
-def test_a_run_has_a_readable_name(name: str, shown: str) -> None:
-    assert short_name(name) == shown
+def test_a_run_has_a_readable_name(name: str, expected: str) -> None:
+    assert short_name(name) == expected
 
 
 def test_a_name_reads_like_that_of_its_folder() -> None:

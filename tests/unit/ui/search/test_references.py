@@ -51,7 +51,8 @@ def test_what_the_page_sends_is_read() -> None:
 def test_anything_else_is_refused_in_a_sentence(sent: Any) -> None:
     with pytest.raises(ConfigError) as caught:
         read_chosen(sent)
-    assert "\n" not in str(caught.value) and len(str(caught.value)) < 200
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 200
 
 
 def test_a_clip_is_added_once_and_turns_round() -> None:

@@ -35,49 +35,49 @@ NEGATED = Query("a dog, no cat", ("a dog",), ("cat",), (Span(7, 9),), (Span(10, 
 def ranking(
     name: str, ids: str, verdicts: tuple[Verdict | None, ...] = (), **facts: object
 ) -> Ranking:
-    hits = tuple(
-        Hit(video_id, rank, 1 - rank / 10, verdicts[rank - 1] if verdicts else None)
-        for rank, video_id in enumerate(ids, 1)
-    )
-    ranks = {video_id: rank for rank, video_id in enumerate(ids, 1)}
-    return Ranking(System(*name.split()), hits, **{"ranks": ranks, **facts})  # type: ignore[arg-type]
+    """Return a ranking whose clips have one letter each, such as "abc"."""
+    hits = []
+    for rank, video_id in enumerate(ids, 1):
+        verdict = verdicts[rank - 1] if verdicts else None
+        hits.append(Hit(video_id, rank, 1 - rank / 10, verdict))
+    ranks = {hit.video_id: hit.rank for hit in hits}
+    return Ranking(System(*name.split()), tuple(hits), **{"ranks": ranks, **facts})  # type: ignore[arg-type]
 
 
-def columns(*rankings: Ranking, query: Query = NEGATED) -> list[dict]:  # type: ignore[type-arg]
-    view = columns_view(
-        Answer(query, rankings),
-        lambda name: Video(name, Path(name)),
-        lambda video: {"src": f"clips/{video.video_id}"},
+def view_of(answer: Answer, **options: Any) -> dict[str, Any]:
+    return columns_view(
+        answer, lambda name: Video(name, Path(name)), lambda _: {"src": "", "poster": ""}, **options
     )
-    return view["columns"]  # type: ignore[no-any-return]
+
+
+def columns(*rankings: Ranking, query: Query = NEGATED) -> list[dict[str, Any]]:
+    columns: list[dict[str, Any]] = view_of(Answer(query, rankings))["columns"]
+    return columns
+
+
+def movements(*rankings: Ranking) -> list[str]:
+    """Return how the clips of the last column moved."""
+    return [hit["movement"] for hit in columns(*rankings)[-1]["hits"]]
+
+
+def twins(*rankings: Ranking, query: Query = NEGATED) -> list[str]:
+    """Return what the columns that are folded say instead of their clips."""
+    return [column["twin"] for column in columns(*rankings, query=query)]
 
 
 def understood(answer: Answer, parsed: Query | None = None, **state: Any) -> dict[str, Any]:
     return understood_view(answer, SearchState(**state), parsed or answer.query, "", [])
 
 
-def told(answer: Answer, other: Answer | None = None) -> list[dict[str, str]]:
-    return headline(
-        columns_view(answer, lambda name: Video(name, Path(name)), no_urls, flipped=other)[
-            "columns"
-        ]
-    )
-
-
-def no_urls(video: Video) -> dict[str, str]:
-    return {"src": "", "poster": ""}
+def headlines(answer: Answer, flipped: Answer | None = None) -> list[dict[str, str]]:
+    return headline(view_of(answer, flipped=flipped)["columns"])
 
 
 def test_movement_is_counted_against_the_first_column() -> None:
     first = ranking("CLIP", "abc", ranks={"a": 1, "b": 2, "c": 3, "d": 4})
-    moves = [hit["movement"] for hit in columns(first, ranking("CLIP boolean", "cbad"))[1]["hits"]]
-    assert moves == ["▲2", "=", "▼2", "="]
-    assert [hit["movement"] for hit in columns(first, ranking("CLIP drop", "cde"))[1]["hits"]] == [
-        "▲2",
-        "new",
-        "new",
-    ]
-    assert [hit["movement"] for hit in columns(first)[0]["hits"]] == ["", "", ""]
+    assert movements(first, ranking("CLIP boolean", "cbad")) == ["▲2", "=", "▼2", "="]
+    assert movements(first, ranking("CLIP drop", "cde")) == ["▲2", "new", "new"]
+    assert movements(first) == ["", "", ""]
 
 
 def test_near_duplicates_share_a_tile_unless_verdicts_differ() -> None:
@@ -109,11 +109,13 @@ def test_with_the_negation_taken_away_it_is_told_who_noticed() -> None:
     now = Answer(
         NEGATED.affirmed, (ranking("CLIP", "dcba"), ranking("CLIP-neg", "xyab")), denied=NEGATED
     )
-    assert told(now, before) == [
+    assert headlines(now, before) == [
         {"kind": "bad", "text": "CLIP gives the same 4 clips."},
         {"kind": "fair", "text": "CLIP-neg changes 2 of 4."},
     ]
-    (_, last) = told(replace(now, rankings=(now.rankings[0], ranking("CLIP-bnl", "wxyz"))), before)
+    (_, last) = headlines(
+        replace(now, rankings=(now.rankings[0], ranking("CLIP-bnl", "wxyz"))), before
+    )
     assert last == {"kind": "good", "text": "CLIP-bnl changes all 4."}
 
 
@@ -121,30 +123,29 @@ def test_a_column_of_equal_clips_folds_beside_two_others() -> None:
     first, same, near, far = (
         ranking("CLIP", ids) for ids in ("abcdefgh", "hgfedcba", "abcdefgx", "abcdefxy")
     )
-    twins = [column["twin"] for column in columns(first, same, near, far)]
-    assert twins == ["", "shares 8 of 8 clips with CLIP", "shares 7 of 8 clips with CLIP", ""]
-    assert [column["twin"] for column in columns(first, same)] == ["", ""]
-    other_ranking = ranking("CLIP-bnl", "abcdefgh")
-    assert [column["twin"] for column in columns(first, other_ranking)] == ["", ""]
+    eight = "shares 8 of 8 clips with CLIP"
+    seven = "shares 7 of 8 clips with CLIP"
+    assert twins(first, same, near, far) == ["", eight, seven, ""]
+    assert twins(first, same) == ["", ""]
+    assert twins(first, ranking("CLIP-bnl", "abcdefgh")) == ["", ""]
 
 
 def test_a_strategy_that_changes_nothing_always_folds_and_says_why() -> None:
-    names = ("CLIP-neg", "CLIP", "CLIP fusion", "CLIP parts", "CLIP boolean")
-    first_ranking, *other_rankings = (
-        ranking(name, "abcd" if number else "wxyz") for number, name in enumerate(names)
+    tuned = ranking("CLIP-neg", "wxyz")
+    plain, fusion, parts, boolean = (
+        ranking(name, "abcd") for name in ("CLIP", "CLIP fusion", "CLIP parts", "CLIP boolean")
     )
     affirmative = Query("a dog", ("a dog",))
-    assert [
-        column["twin"] for column in columns(first_ranking, *other_rankings, query=affirmative)
-    ] == [
+    assert twins(tuned, plain, fusion, parts, boolean, query=affirmative) == [
         "",
         "",
         "shows the same clips as CLIP, as there is no picture",
         "shows the same clips as CLIP, as there is no picture",
         "shows the same clips as CLIP, as nothing is excluded",
     ]
-    first, *same = other_rankings[:3]
-    assert [bool(column["twin"]) for column in columns(first, *same)] == [False, True, True]
+    first, *folded = twins(plain, fusion, parts)
+    assert first == ""
+    assert all(folded)
 
 
 def test_a_column_says_what_its_model_learnt() -> None:
@@ -209,29 +210,25 @@ def test_the_enlarged_clip_lists_every_systems_rank_and_frames() -> None:
     view = detail_view(
         Video("v", Path("v"), ("a dog runs",)), seen, "right", {"src": "clips/v"}, {}
     )
-    assert [(one["name"], one["rank"], one["score"]) for one in view["systems"]] == [
-        ("CLIP", "#3", "0.512"),
-        ("CLIP drop", "–", ""),
-    ]
-    assert [frame["position"] for frame in view["systems"][0]["frames"]] == [0.125, 0.375]
+    plain, drop = view["systems"]
+    assert (plain["name"], plain["rank"], plain["score"]) == ("CLIP", "#3", "0.512")
+    assert (drop["name"], drop["rank"], drop["score"]) == ("CLIP drop", "–", "")
+    assert [frame["position"] for frame in plain["frames"]] == [0.125, 0.375]
+
+
+def relevant_ids(column: dict[str, Any]) -> list[str]:
+    return [hit["id"] for hit in column["hits"] if hit["is_relevant"]]
 
 
 def test_a_judged_query_s_clips_are_marked_in_every_column() -> None:
     answer = Answer(NEGATED, (ranking("CLIP", "abc"), ranking("CLIP drop", "cda")))
-    view = columns_view(
-        answer, lambda name: Video(name, Path(name)), no_urls, Marked(frozenset("ad"), "relevant")
-    )
-    assert [
-        [hit["id"] for hit in column["hits"] if hit["is_relevant"]] for column in view["columns"]
-    ] == [
-        ["a"],
-        ["d", "a"],
-    ]
+    view = view_of(answer, marked=Marked(frozenset("ad"), "relevant"))
     assert view["legend"] == "relevant"
-    plain = columns_view(answer, lambda name: Video(name, Path(name)), no_urls)
-    assert not plain["legend"] and not any(
-        hit["is_relevant"] for column in plain["columns"] for hit in column["hits"]
-    )
+    assert [relevant_ids(column) for column in view["columns"]] == [["a"], ["d", "a"]]
+
+    plain = view_of(answer)
+    assert not plain["legend"]
+    assert [relevant_ids(column) for column in plain["columns"]] == [[], []]
 
 
 def test_a_moved_word_leaves_the_other_parts_as_they_are() -> None:
@@ -246,7 +243,7 @@ def test_a_moved_word_leaves_the_other_parts_as_they_are() -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "said"),
+    ("query", "excluded"),
     [
         (NEGATED, "[no] cat"),
         (
@@ -296,26 +293,28 @@ def test_a_moved_word_leaves_the_other_parts_as_they_are() -> None:
         ),
     ],
 )
-def test_what_was_excluded_is_quoted_in_order(query: Query, said: str) -> None:
-    pieces = understood(Answer(query, ()), parsed=query)["excluded"]
-    assert (
-        " ".join(f"[{piece['cue']}]" if "cue" in piece else piece["text"] for piece in pieces)
-        == said
-    )
+def test_what_was_excluded_is_quoted_in_order(query: Query, excluded: str) -> None:
+    words = []
+    for piece in understood(Answer(query, ()), parsed=query)["excluded"]:
+        words.append(f"[{piece['cue']}]" if "cue" in piece else piece["text"])
+    assert " ".join(words) == excluded
 
 
 def test_the_first_and_last_system_are_summed_up() -> None:
     first = ranking("CLIP", "a", ("violation",))
     last = ranking("CLIP-neg", "a", ("right",))
-    notices = told(
+    notices = headlines(
         Answer(NEGATED, (first, ranking("CLIP-bnl", "a", ("miss",)), last), judged_by="captions")
     )
     assert [notice["text"] for notice in notices] == [
         "CLIP shows it anyway, in 1 of 1 by captions.",
         "CLIP-neg leaves it out by captions.",
     ]
-    assert told(Answer(NEGATED, (ranking("CLIP", "a"),))) == []
-    assert told(Answer(Query("a dog", ("a dog",)), (ranking("CLIP", "ab", ("right", None)),))) == []
+    assert headlines(Answer(NEGATED, (ranking("CLIP", "a"),))) == []
+    assert (
+        headlines(Answer(Query("a dog", ("a dog",)), (ranking("CLIP", "ab", ("right", None)),)))
+        == []
+    )
 
 
 def test_a_corrected_sentence_marks_what_is_unwanted_now() -> None:
@@ -344,6 +343,8 @@ def test_a_removed_negation_is_struck_out() -> None:
     cues = [piece for piece in view["pieces"] if piece["flip"]]
     assert [(cue["text"], cue["flip"]["pressed"]) for cue in cues] == [("no", "true")]
 
+
+def test_a_correction_ends_the_flip_if_nothing_is_denied() -> None:
     def understand(text: str, editing: bool) -> Query:
         return Query(text, ("a dog",), ("cat", "the dog") if editing else ("cat",))
 
@@ -357,11 +358,7 @@ def test_a_removed_negation_is_struck_out() -> None:
     assert corrected_by("a dog|bird") == ("a dog|bird", "1", ("bird",))
     assert corrected_by("") == corrected_by("a dog|cat") == ("", "1", ("cat",))
     # Without a negation there is nothing to take away.
-    assert corrected_by("a dog|") == (
-        "a dog|",
-        "",
-        (),
-    )
+    assert corrected_by("a dog|") == ("a dog|", "", ())
 
 
 def test_columns_count_clips_that_stay_without_the_negation() -> None:
@@ -369,8 +366,7 @@ def test_columns_count_clips_that_stay_without_the_negation() -> None:
         rankings = (ranking("CLIP", "abcd"), ranking("CLIP drop", "abcd"), ranking("other", ""))
         answer = Answer(NEGATED, rankings)
         affirmed = Answer(NEGATED.affirmed, before, denied=NEGATED)
-        view = columns_view(answer, lambda name: Video(name, Path(name)), no_urls, flipped=affirmed)
-        return [column["stayed"] for column in view["columns"]]
+        return [column["stayed"] for column in view_of(answer, flipped=affirmed)["columns"]]
 
     before = ranking("CLIP drop", "dxcy"), ranking("CLIP", "bacd"), ranking("other", "abcd")
     assert stayed(*before) == ["4 of 4 clips stayed", "2 of 4 clips stayed", ""]

@@ -34,7 +34,8 @@ def test_a_browser_s_request_is_checked() -> None:
     request = Request.of(
         json.dumps({"number": 3, "link": FULL.link, "opened": True, "references": [chip]})
     )
-    assert SearchState.of_link(request.link) == FULL and (request.number, request.opened) == (
+    assert SearchState.of_link(request.link) == FULL
+    assert (request.number, request.opened) == (
         3,
         True,
     )
@@ -52,34 +53,30 @@ def test_a_browser_s_request_is_checked() -> None:
 def test_what_no_page_sends_is_refused_in_a_sentence(sent: Any) -> None:
     with pytest.raises(ConfigError) as caught:
         Request.of(json.dumps(sent))
-    assert len(str(caught.value)) < 200 and "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 200
+    assert "\n" not in str(caught.value)
 
 
 def test_an_empty_link_gives_the_defaults() -> None:
     state, dropped = read().with_existing(NAMES, DEFAULT_SYSTEMS)
-    assert (state.q, state.k, state.systems, dropped) == (
-        SearchState().q,
-        8,
-        ["CLIP", "CLIP-bnl", "CLIP-neg"],
-        "",
-    )
-    link_state = SearchState.of_link({"gallery": "1"}, "beach sunset").with_existing(
-        NAMES, ("CLIP drop", "gone")
-    )[0]
-    assert (link_state.q, link_state.gallery, link_state.systems) == (
-        "beach sunset",
-        "1",
-        ["CLIP drop"],
-    )
+    assert state.q == SearchState().q
+    assert state.k == 8
+    assert state.systems == ["CLIP", "CLIP-bnl", "CLIP-neg"]
+    assert dropped == ""
+
+
+def test_a_link_without_systems_gives_the_defaults_that_exist() -> None:
+    linked = SearchState.of_link({"gallery": "1"}, "beach sunset")
+    state, _ = linked.with_existing(NAMES, ("CLIP drop", "gone"))
+    assert (state.q, state.gallery) == ("beach sunset", "1")
+    assert state.systems == ["CLIP drop"]
 
 
 def test_impossible_values_are_dropped_or_limited() -> None:
     state = read(systems="GPT|CLIP", k="1000", alpha="-1", like="a|b|c", weight="much|inf|nan")
-    assert (state.with_existing(NAMES, ())[0].systems, state.k, state.strengths) == (
-        ["CLIP"],
-        24,
-        {"boolean": 0},
-    )
+    assert state.with_existing(NAMES, ())[0].systems == ["CLIP"]
+    assert state.k == 24
+    assert state.strengths == {"boolean": 0}
     assert [reference.weight for reference in state.references] == [0.5, 1, 0.5]
 
 

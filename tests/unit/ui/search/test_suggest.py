@@ -110,5 +110,5 @@ def test_a_reference_says_why_no_clip_has_a_verdict() -> None:
     unjudged = Ranking(System("CLIP"), (Hit("0", 1, 0.5, None),))
     unknown = Answer(understand("without shoes"), (unjudged,))
     assert "“shoes”" in way_out_view(unknown, (), understand, video_of)["reason"]
-    known = Answer(understand("without a lion"), (unjudged,))
-    assert way_out_view(known, (), understand, video_of)["reason"] == NONE_RIGHT
+    unjudged_answer = Answer(understand("without a lion"), (unjudged,))
+    assert way_out_view(unjudged_answer, (), understand, video_of)["reason"] == NONE_RIGHT

@@ -64,17 +64,16 @@ def test_a_run_in_the_way_may_be_stopped_first(
 ) -> None:
     choice = teaching._choice
     offer = teaching.on_teach(CLIP, MINE)
-    assert (
-        offer[choice.row].visible
-        and offer[choice.stop].visible
-        and not offer[teaching._start].visible
-    )
+    assert offer[choice.row].visible
+    assert offer[choice.stop].visible
+    assert not offer[teaching._start].visible
     assert not teaching.on_teach(CLIP, gr.Request(session_hash="theirs"))[choice.stop].visible
 
     updates = teaching.on_start_instead("CLIP", MINE)
     assert not updates[choice.row].visible
     run_id = wait_for_the_start(runs)
-    assert held.started[1:] == [run_id] and runs.get(run_id).name == "CLIP taught"
+    assert held.started[1:] == [run_id]
+    assert runs.get(run_id).name == "CLIP taught"
     with pytest.raises(RunError, match="CLIP"):
         teaching.on_teach(CLIP, MINE)
 
@@ -88,7 +87,8 @@ def test_an_interrupted_teaching_continues_after_the_other_run(
     runs.start(SMALL.replace(name="Other"))
 
     teaching.on_start_afterwards("CLIP", MINE)
-    assert runs.waiting is not None and runs.waiting.name == "CLIP taught"
+    assert runs.waiting is not None
+    assert runs.waiting.name == "CLIP taught"
     held.end()
     assert wait_for_the_start(runs) == taught == held.started[-1]
     assert len(runs.runs()) == 3

@@ -111,10 +111,10 @@ def tick(
     watched: WatchedRun,
     joins: str = "",
     systems: Sequence[str] = (),
-    found: Answer | None = None,
+    answer_so_far: Answer | None = None,
     text: str = TEXT,
 ) -> WatchUpdates:
-    updates = page.watch.on_tick(text, list(systems), found, watched, joins, "", NOBODY)
+    updates = page.watch.on_tick(text, list(systems), answer_so_far, watched, joins, "", NOBODY)
     return named(page.watch, updates)
 
 
@@ -124,13 +124,16 @@ def test_a_click_trains_and_the_column_joins_later() -> None:
     started = named(page.watch, page.watch.on_start(chosen, MINE))
     panel = started.panel
     assert page.trained.started == [(Path("clip"), "CLIP")]
-    assert panel["state_text"] == "training" and panel["is_joining"] and panel["may_stop"]
+    assert panel["state_text"] == "training"
+    assert panel["is_joining"]
+    assert panel["may_stop"]
     assert tick(page, started.watched, started.joining_run, chosen)[3:] == (gr.skip(),) * 4
     page.has_checkpoint()
     # a tick under way has overwritten what was remembered
     ticked = tick(page, WatchedRun(), started.joining_run, chosen)
     assert ticked.systems.value == ["CLIP drop", "run", "CLIP"]
-    assert isinstance(ticked.ask, str) and ticked.joining_run == ""
+    assert isinstance(ticked.ask, str)
+    assert ticked.joining_run == ""
     # Whoever removes the column does not get it back.
     assert tick(page, ticked.watched, ticked.joining_run, chosen).systems == gr.skip()
 
@@ -153,20 +156,21 @@ def test_a_run_named_like_a_model_joins() -> None:
 def test_a_newer_epoch_is_searched_once_and_not_while_typing() -> None:
     page = Page(served=2)
     page.has_checkpoint()
-    ticked = tick(page, WatchedRun("run"), found=answer(1), text="a dog, no ca")
+    ticked = tick(page, WatchedRun("run"), answer_so_far=answer(1), text="a dog, no ca")
     assert ticked.ask == gr.skip()
-    ticked = tick(page, ticked.watched, found=answer(1))
+    ticked = tick(page, ticked.watched, answer_so_far=answer(1))
     assert isinstance(ticked.ask, str)
-    ticked = tick(page, ticked.watched, found=answer(1))
+    ticked = tick(page, ticked.watched, answer_so_far=answer(1))
     # That search failed, or is under way.
     assert ticked.ask == gr.skip()
-    assert tick(page, ticked.watched, found=answer(2)).ask == gr.skip()
+    assert tick(page, ticked.watched, answer_so_far=answer(2)).ask == gr.skip()
 
 
 def test_the_page_stops_asking_and_tells_only_of_failures() -> None:
     page = Page()
     panel, timer, watched, *_ = tick(page, WatchedRun())
-    assert panel["state_text"] == "training" and timer.active
+    assert panel["state_text"] == "training"
+    assert timer.active
     page.trained.training = {
         "state": "failed",
         "state_text": "failed",
@@ -174,10 +178,13 @@ def test_the_page_stops_asking_and_tells_only_of_failures() -> None:
         "under_way": False,
     }
     panel, timer, watched, *_ = tick(page, watched)
-    assert panel["error"] == "The disk is full." and not panel["may_stop"] and timer.active
+    assert panel["error"] == "The disk is full."
+    assert not panel["may_stop"]
+    assert timer.active
     for _ in range(POLLS_AFTER_END):
         panel, timer, watched, *_ = tick(page, watched)
-    assert panel == gr.skip() and not timer.active
+    assert panel == gr.skip()
+    assert not timer.active
     page.trained.training = {
         "state": "finished",
         "state_text": "finished",
@@ -191,11 +198,14 @@ def test_a_second_visitor_may_watch_but_not_stop() -> None:
     page = Page(rule="nobody")
     visited = page.watch.on_visit(["CLIP"], NOBODY)
     panel, timer, watched, *_ = named(page.watch, visited)
-    assert timer.active and panel["can_join"] and not panel["may_stop"]
+    assert timer.active
+    assert panel["can_join"]
+    assert not panel["may_stop"]
     page.has_checkpoint()
     joined = named(page.watch, page.watch.on_join(["CLIP"], watched, NOBODY))
     ticked = tick(page, joined.watched, joined.joining_run, ["CLIP"])
-    assert joined.panel["is_joining"] and ticked.systems.value == ["CLIP", "run"]
+    assert joined.panel["is_joining"]
+    assert ticked.systems.value == ["CLIP", "run"]
     for act in (page.watch.on_start, lambda *_: page.watch.on_stop(["CLIP"], watched, NOBODY)):
         with pytest.raises(AccessError):
             act(["CLIP"], NOBODY)

@@ -31,13 +31,14 @@ def test_a_run_starts_from_the_chosen_model(
     models = Catalog.of(Settings.read(tmp_path))
     drawn = short_run(models, "CLIP")
     real = short_run(models, "Real CLIP")
-    assert drawn.encoder.base_folder == BASE and drawn.encoder.name == "CLIP learns not"
+    assert drawn.encoder.base_folder == BASE
+    assert drawn.encoder.name == "CLIP learns not"
     assert "composed" in drawn.objective.losses
-    assert real.encoder.base_folder == tmp_path / "models" / "real" and [
-        *real.objective.losses
-    ] == ["distill"]
+    assert real.encoder.base_folder == tmp_path / "models" / "real"
+    assert [*real.objective.losses] == ["distill"]
     for config in (drawn, real):
-        assert config.validation.keep_checkpoints == 0 and config.encoder.train == "text"
+        assert config.validation.keep_checkpoints == 0
+        assert config.encoder.train == "text"
 
 
 def test_the_run_under_way_is_found_whoever_started_it(tmp_path: Path) -> None:
@@ -63,9 +64,9 @@ def test_the_run_under_way_is_found_whoever_started_it(tmp_path: Path) -> None:
         assert RunManager(tmp_path / "other").under_way() == ""
     run.write_status(RunStatus("failed", 1, error="The disk is full."))
     ended = run_view(runs.get("by-hand"))
-    assert (
-        runs.under_way() == "" and not ended["under_way"] and ended["error"] == "The disk is full."
-    )
+    assert runs.under_way() == ""
+    assert not ended["under_way"]
+    assert ended["error"] == "The disk is full."
     with pytest.raises(RunError):
         runs.stop("by-hand")
 
@@ -82,7 +83,8 @@ def test_two_checkpoints_of_the_preset_learn_without_a_clip_drawn(
     base, *epochs = RunManager(tmp_path / "runs").metrics("stage")
     learned = [row["composed/hard_pairs"] for row in epochs if "composed/hard_pairs" in row]
     # 12 when it was recorded.
-    assert len(learned) == 2 and learned[1] > base["base/composed/hard_pairs"] + 8
+    assert len(learned) == 2
+    assert learned[1] > base["base/composed/hard_pairs"] + 8
 
 
 def test_a_run_is_listed_first_with_its_progress(tmp_path: Path) -> None:

@@ -73,8 +73,10 @@ def wait_for_the_start(watch: Watch) -> None:
 def test_the_column_joins_after_the_run_in_the_way(watch: Watch, held: HeldRuns) -> None:
     (first,) = held.started
     blocked = start(watch)
-    assert blocked.panel["blocked_model"] == "CLIP" and blocked.panel["may_stop"]
-    assert blocked.joining_run == "" and blocked.timer.active
+    assert blocked.panel["blocked_model"] == "CLIP"
+    assert blocked.panel["may_stop"]
+    assert blocked.joining_run == ""
+    assert blocked.timer.active
     ticked = tick(watch, blocked_model=blocked.blocked_model)
     assert (ticked.panel, ticked.blocked_model) == (blocked.panel, gr.skip())
 
@@ -83,13 +85,16 @@ def test_the_column_joins_after_the_run_in_the_way(watch: Watch, held: HeldRuns)
     assert (waits.joining_run, waits.blocked_model) == (WAITING, "")
     assert "blocked_model" not in panel
     assert panel["waiting"]["text"].startswith("CLIP, learning “not” starts after tiny (")
-    assert held.started == [first] and not panel["is_joining"]
+    assert held.started == [first]
+    assert not panel["is_joining"]
 
     held.end()
     wait_for_the_start(watch)
     panel = tick(watch, waits.joining_run).panel
     assert held.started[1:] == [watch.runs.under_way()] != []
-    assert panel["id"] == held.started[1] and panel["is_joining"] and "waiting" not in panel
+    assert panel["id"] == held.started[1]
+    assert panel["is_joining"]
+    assert "waiting" not in panel
     assert not tick(watch, waits.joining_run, request=THEIRS).panel["is_joining"]
 
 
@@ -105,10 +110,12 @@ def test_a_run_in_the_way_is_stopped_first(watch: Watch, held: HeldRuns) -> None
 def test_only_its_page_stops_a_run_or_a_start(watch: Watch, held: HeldRuns) -> None:
     blocked = start(watch, THEIRS)
     watched = blocked.watched
-    assert blocked.panel["blocked_model"] == "CLIP" and not blocked.panel["may_stop"]
+    assert blocked.panel["blocked_model"] == "CLIP"
+    assert not blocked.panel["may_stop"]
     with pytest.raises(AccessError):
         watch.on_instead(SYSTEMS, watched, blocked.blocked_model, THEIRS)
-    assert watch.runs.waiting is None and watch.runs.under_way() == held.started[0]
+    assert watch.runs.waiting is None
+    assert watch.runs.under_way() == held.started[0]
 
     watch.on_afterwards(SYSTEMS, watched, blocked.blocked_model, THEIRS)
     assert tick(watch).panel["waiting"]["button"] == ""
@@ -120,7 +127,8 @@ def test_only_its_page_stops_a_run_or_a_start(watch: Watch, held: HeldRuns) -> N
     assert tick(watch, request=THEIRS).panel["waiting"]["button"] == "do not start"
     watch.on_withdraw(SYSTEMS, watched, "", THEIRS)
     held.end()
-    assert watch.runs.waiting is None and len(held.started) == 1
+    assert watch.runs.waiting is None
+    assert len(held.started) == 1
 
 
 def test_who_may_not_train_sees_what_waits(watch: Watch) -> None:
@@ -128,9 +136,8 @@ def test_who_may_not_train_sees_what_waits(watch: Watch) -> None:
     watch.on_afterwards(SYSTEMS, blocked.watched, blocked.blocked_model, MINE)
     stranger = built(Watch(watch.galleries, Permissions("t" * 20, {"train": "nobody"}), watch.runs))
     waiting = tick(stranger).panel["waiting"]
-    assert (
-        waiting["text"].startswith("CLIP, learning “not” starts after") and waiting["button"] == ""
-    )
+    assert waiting["text"].startswith("CLIP, learning “not” starts after")
+    assert waiting["button"] == ""
     for act in (stranger.on_instead, stranger.on_afterwards, stranger.on_withdraw):
         with pytest.raises(AccessError):
             act(SYSTEMS, blocked.watched, "CLIP", MINE)
@@ -150,9 +157,11 @@ def test_a_refused_later_start_is_shown_until_closed(
     wait_for_the_start(watch)
     panel = named(watch, watch.on_visit(SYSTEMS, THEIRS)).panel
     assert panel["waiting"]["text"] == "CLIP, learning “not” could not start. The disk is full."
-    assert panel["waiting"]["is_refused"] and panel["waiting"]["button"] == "close"
+    assert panel["waiting"]["is_refused"]
+    assert panel["waiting"]["button"] == "close"
     closed = watch.on_withdraw(SYSTEMS, WatchedRun(view=panel), "", THEIRS)
-    assert named(watch, closed).panel == {} and len(held.started) == 1
+    assert named(watch, closed).panel == {}
+    assert len(held.started) == 1
 
 
 def test_a_start_that_will_be_refused_does_not_wait(
@@ -166,17 +175,20 @@ def test_a_start_that_will_be_refused_does_not_wait(
     monkeypatch.setattr(manager_module, "check_free", is_full)
     with pytest.raises(RunError):
         watch.on_instead(SYSTEMS, blocked.watched, blocked.blocked_model, MINE)
-    assert watch.runs.waiting is None and watch.runs.under_way() == held.started[0]
+    assert watch.runs.waiting is None
+    assert watch.runs.under_way() == held.started[0]
 
 
 def test_an_offer_ends_with_the_run_in_the_way(watch: Watch, held: HeldRuns) -> None:
     blocked = start(watch)
     watched = blocked.watched
     dismissed = named(watch, watch.on_dismiss(SYSTEMS, watched, blocked.blocked_model, MINE))
-    assert dismissed.panel["under_way"] and "blocked_model" not in dismissed.panel
+    assert dismissed.panel["under_way"]
+    assert "blocked_model" not in dismissed.panel
     assert dismissed.blocked_model == ""
     held.end()
     ticked = tick(watch, blocked_model=blocked.blocked_model)
-    assert ticked.panel == gr.skip() and ticked.blocked_model == ""
+    assert ticked.panel == gr.skip()
+    assert ticked.blocked_model == ""
     with pytest.raises(ConfigError):
         watch.on_afterwards(SYSTEMS, watched, "", MINE)

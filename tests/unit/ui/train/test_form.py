@@ -49,12 +49,9 @@ def test_every_value_of_a_config_has_its_help() -> None:
     assert [field.key for field in config_fields() if not field.help] == []
     losses = loss_fields()
     assert losses.keys() == LOSSES.keys()
-    assert [
-        f"{name} {field.key}"
-        for name, (_, fields) in losses.items()
-        for field in fields
-        if not field.help
-    ] == []
+    for name, (_, fields) in losses.items():
+        for field in fields:
+            assert field.help, f"{name} {field.key}"
 
 
 @pytest.mark.parametrize("file", preset_files().values(), ids=lambda file: file.name)
@@ -115,7 +112,8 @@ def test_models_are_named_as_in_configs(
     assert base_names["tiny-1, epoch 0"] == str(
         tmp_path / "runs" / "tiny-1" / "checkpoints" / "epoch_003"
     )
-    assert not any("broken" in name for name in base_names)
+    for name in base_names:
+        assert "broken" not in name
 
 
 def test_presets_for_own_data_come_last() -> None:
@@ -123,7 +121,8 @@ def test_presets_for_own_data_come_last() -> None:
     expected = ["Learns not (stage)", "CLIP taught", "Own videos", "CLIP-bnl", "CLIP-neg"]
     assert names == expected == list(presets())[: len(expected)]
     needs = ["path/to" in config["data"] for config in list(presets().values())[len(expected) :]]
-    assert needs == sorted(needs) and any(needs)
+    assert needs == sorted(needs)
+    assert any(needs)
 
 
 def test_the_live_training_states_its_measured_time(

@@ -51,9 +51,8 @@ def test_where_models_lie_is_told_only_to_who_may_train(tmp_path: Path, rule: st
             tab.build(mark, tabs, requested)
     base, times, *_ = tab.on_opened({"chosen": "CLIP-neg"}, {"losses": [{}]}, None)  # type: ignore[arg-type]  # None is a stranger
     for page_text in (json.dumps(page.get_config_file(), default=str), str(base.choices)):
-        assert (str(tmp_path) in page_text) is (
-            rule == "everyone"
-        ) and "assets/models/clip" in page_text
+        assert (str(tmp_path) in page_text) is (rule == "everyone")
+        assert "assets/models/clip" in page_text
     assert [(card["chosen"], card["time"][:6]) for card in times["presets"]] == [
         (False, "about "),
         (False, "about "),
@@ -64,7 +63,7 @@ def test_where_models_lie_is_told_only_to_who_may_train(tmp_path: Path, rule: st
 
 
 @pytest.mark.parametrize(
-    "named",
+    "files_named",
     [
         {"data": "/etc"},
         {"base": "/etc"},
@@ -72,13 +71,15 @@ def test_where_models_lie_is_told_only_to_who_may_train(tmp_path: Path, rule: st
         {"words": '{"vectors": "/etc"}'},
     ],
 )
-def test_who_may_not_name_files_finds_no_file_field(tmp_path: Path, named: dict[str, str]) -> None:
+def test_who_may_not_name_files_finds_no_file_field(
+    tmp_path: Path, files_named: dict[str, str]
+) -> None:
     permissions = Permissions("a-token-of-the-owner", {"train": "everyone", "paths": "owner"})
     manager = RunManager(tmp_path / "runs", "cpu")
     tab = TrainTab(manager, Settings.read(tmp_path), permissions)
     preset = presets()["W2VV++"]
     as_text = {key: json.dumps(value) for key, value in preset.items() if isinstance(value, dict)}
-    values = [(preset | as_text | named)[field.key] for field in tab.form.fields]
+    values = [(preset | as_text | files_named)[field.key] for field in tab.form.fields]
     with pytest.raises(AccessError):
         tab.on_start(None, *values, losses_view(preset["losses"]))  # type: ignore[arg-type]  # None is a stranger
     assert manager.runs() == []
@@ -185,7 +186,8 @@ def test_a_run_in_the_way_is_stopped_or_waited_for(
     (first,) = held.started
 
     offer = tab.on_start(MINE, *form)
-    assert offer[choice.row].visible and offer[choice.stop].visible
+    assert offer[choice.row].visible
+    assert offer[choice.stop].visible
     assert "is training, and one run trains at a time" in offer[choice.question]
     assert not tab.on_start(gr.Request(session_hash="theirs"), *form)[choice.stop].visible
 
@@ -198,7 +200,8 @@ def test_a_run_in_the_way_is_stopped_or_waited_for(
     waiting = manager.waiting
     assert waiting is not None
     wait_for(lambda: not waiting.is_waiting)
-    assert held.started == [first, waiting.run_id] and manager.get(first).status.state == "stopped"
+    assert held.started == [first, waiting.run_id]
+    assert manager.get(first).status.state == "stopped"
     held.end()
 
 

@@ -49,13 +49,15 @@ def test_repeated_measurements_count_once_and_long_lines_are_thinned() -> None:
     assert series(ROWS, "contrastive", "step") == [(20, 3.0), (40, 1.0)]
     assert series(ROWS, "bnl", "step") == []
     long = series([{"step": step, "loss": step / 2} for step in range(1001)], "loss", "step")
-    assert len(long) <= MAX_POINTS and long[-1] == (1000, 500) and long == sorted(long)
+    assert len(long) <= MAX_POINTS
+    assert long[-1] == (1000, 500)
+    assert long == sorted(long)
 
 
 def test_a_run_is_compared_with_all_readable_runs() -> None:
-    run, other = (Run(run_id, RunStatus("finished", 1), CONFIG) for run_id in (FIRST, LATER))
+    run, later_run = (Run(run_id, RunStatus("finished", 1), CONFIG) for run_id in (FIRST, LATER))
     broken = Run("broken", RunStatus("finished", 1), None)
-    assert comparable([run, other, broken], run) == [("a (30 Nov 08:12)", LATER)]
+    assert comparable([run, later_run, broken], run) == [("a (30 Nov 08:12)", LATER)]
     assert not comparable([run], None)
 
 

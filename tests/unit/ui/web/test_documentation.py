@@ -26,8 +26,10 @@ def client(code: str = "", folder: Path = ROOT / "docs") -> TestClient:
 
 def test_the_first_page_lists_the_others() -> None:
     text = client().get("/docs").text
-    assert "<h1" in text and '<a href="app.md" aria-current=page>The app</a>' in text
-    assert all(f'<a href="{name}"' in text for name in PAGES)
+    assert "<h1" in text
+    assert '<a href="app.md" aria-current=page>The app</a>' in text
+    for name in PAGES:
+        assert f'<a href="{name}"' in text
     assert "<table>" in text
 
 
@@ -57,7 +59,8 @@ def test_papers_and_pages_link_to_each_other() -> None:
 @pytest.mark.parametrize("page", ["benchmarks.md", "parser-ablation.md"])
 def test_the_former_address_of_a_lab_page_leads_to_it(page: str) -> None:
     answer = client().get(f"/docs/{page}")
-    assert answer.status_code == 200 and answer.url.path == f"/docs/lab-{page}"
+    assert answer.status_code == 200
+    assert answer.url.path == f"/docs/lab-{page}"
 
 
 @pytest.mark.parametrize(
@@ -77,7 +80,8 @@ def test_nothing_else_is_served(path: str) -> None:
     answer = client().get(f"/docs/{path}")
     # The client itself leaves the folder for "..".
     sentences = ("The documentation has no such page.", "Not Found")
-    assert answer.status_code == 404 and answer.text in sentences
+    assert answer.status_code == 404
+    assert answer.text in sentences
 
 
 def test_markup_in_a_page_is_text(tmp_path: Path) -> None:
@@ -85,7 +89,9 @@ def test_markup_in_a_page_is_text(tmp_path: Path) -> None:
         "# <b>A & B</b>\n\n<script>1</script> [x](javascript:alert(1))\n"
     )
     text = client(folder=tmp_path).get("/docs/").text
-    assert "<b>" not in text and "<script>1" not in text and 'href="javascript' not in text
+    assert "<b>" not in text
+    assert "<script>1" not in text
+    assert 'href="javascript' not in text
 
 
 def test_links_to_code_need_its_address(tmp_path: Path) -> None:
@@ -97,5 +103,6 @@ def test_links_to_code_need_its_address(tmp_path: Path) -> None:
         (SPACE, f'<a href="{SPACE}/blob/main/nt2vr/api.py#top">how</a>'),
     ):
         text = client(code, tmp_path).get("/docs/").text
-        assert link in text and '<a href="https://a.example">more</a>' in text
+        assert link in text
+        assert '<a href="https://a.example">more</a>' in text
         assert (">Code<" in Documentation(code).links()) == bool(code)

@@ -58,12 +58,14 @@ def test_errors_of_all_handlers_of_a_page_are_shown() -> None:
         gr.Button().click(None, None, None, js="() => {}")
     show_errors(page)
     first, second, third, last = (event.fn for event in page.fns.values())
-    assert first is not None and second is not None
+    assert first is not None
+    assert second is not None
     with pytest.raises(gr.Error, match="x is not a query"):
         first(*special_args(first, ["x"], gr.Request())[0])
     with pytest.raises(gr.Error, match=FAILED):
         second()
-    assert third is tool and last is None
+    assert third is tool
+    assert last is None
 
 
 def request_under(permissions: Permissions) -> gr.Request:

@@ -72,8 +72,10 @@ def test_head_is_answered_as_get_without_a_body() -> None:
 )
 def test_a_hostile_body_is_refused_in_one_short_sentence(body: bytes, sentence: str) -> None:
     answer = post(body)
-    assert answer.status_code == 400 and list(answer.json()) == ["error"]
-    assert sentence in answer.json()["error"] and len(answer.json()["error"]) < 150
+    assert answer.status_code == 400
+    assert list(answer.json()) == ["error"]
+    assert sentence in answer.json()["error"]
+    assert len(answer.json()["error"]) < 150
 
 
 def test_a_picture_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

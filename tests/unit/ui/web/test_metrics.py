@@ -48,7 +48,8 @@ def test_the_owner_reads_what_was_counted() -> None:
     for path in ("/<b>/1", "/2/3", "/"):
         browser.get(path)
     answer = browser.get("/metrics", headers=TOKEN)
-    assert answer.status_code == 200 and answer.headers["content-type"].startswith("text/plain")
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith("text/plain")
     lines = dict(
         line.rsplit(" ", 1) for line in answer.text.splitlines() if not line.startswith("#")
     )

@@ -51,7 +51,7 @@ def ask(
 
 
 @pytest.mark.parametrize(
-    ("host", "names", "asked", "passes"),
+    ("host", "names", "host_header", "passes"),
     [
         ("127.0.0.1", (), "localhost:7860", True),
         ("127.0.0.1", (), "[::1]:7860", True),
@@ -70,9 +70,9 @@ def ask(
     ],
 )
 def test_only_the_app_s_own_names_are_answered(
-    host: str, names: tuple[str, ...], asked: str, passes: bool
+    host: str, names: tuple[str, ...], host_header: str, passes: bool
 ) -> None:
-    answer = ask(host=host, names=names, headers={"host": asked})
+    answer = ask(host=host, names=names, headers={"host": host_header})
     assert answer.status_code == (200 if passes else 421)
     assert passes or "--allow-host" in answer.text
 
@@ -238,7 +238,9 @@ def test_the_owners_link_sets_a_cookie() -> None:
     assert (answer.status_code, answer.headers["location"]) == (303, "?q=a+dog&k=4")
     cookie = answer.headers["set-cookie"]
     assert cookie.startswith(f"{GATE.cookie}={TOKEN};")
-    assert "HttpOnly" in cookie and "SameSite=lax" in cookie and "Secure" not in cookie
+    assert "HttpOnly" in cookie
+    assert "SameSite=lax" in cookie
+    assert "Secure" not in cookie
     assert ask(path=f"/?token={TOKEN}", headers=PAGE).headers["location"] == "."
     secure = ask(path=f"/?token={TOKEN}", headers={**PAGE, "x-forwarded-proto": "https"})
     assert "Secure" in secure.headers["set-cookie"]

@@ -18,8 +18,8 @@ from nt2vr.world.sampling import sample_scenes
 from tests.support.mean_pooling import Brightness, pool_by_mean
 
 SCENES = sample_scenes("validation", 3, seed=0)
-
-
+# Three clips of two frames.
+NUM_FRAMES = 6
 STOPPED = stoppable(silent, lambda: True)
 
 
@@ -52,46 +52,43 @@ def test_embeddings_are_mean_pooled_and_computed_once_per_visual_tower(tmp_path:
     encoder: Any = Brightness()
     embeddings = clips(tmp_path).embeddings(encoder)
     means = clips(tmp_path).frames().mean(axis=(1, 2, 3, 4))
-    slow = np.stack([means, np.full(3, 100.0)], axis=1)
-    np.testing.assert_allclose(
-        embeddings, slow / np.linalg.norm(slow, axis=1, keepdims=True), rtol=1e-5
-    )
-    second_encoder: Any = Brightness()
-    np.testing.assert_array_equal(clips(tmp_path).embeddings(second_encoder), embeddings)
-    other_encoder: Any = Brightness("b")
-    clips(tmp_path).embeddings(other_encoder)
-    assert (encoder.encoded, second_encoder.encoded, other_encoder.encoded) == (6, 0, 6)
+    expected = np.stack([means, np.full(3, 100.0)], axis=1)
+    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+    np.testing.assert_allclose(embeddings, expected, rtol=1e-5)
+    assert encoder.encoded == NUM_FRAMES
+
+    same_tower: Any = Brightness()
+    np.testing.assert_array_equal(clips(tmp_path).embeddings(same_tower), embeddings)
+    assert same_tower.encoded == 0
+
+    another_tower: Any = Brightness("b")
+    clips(tmp_path).embeddings(another_tower)
+    assert another_tower.encoded == NUM_FRAMES
 
 
 def test_embeddings_under_the_names_of_0_2_0_are_found(tmp_path: Path) -> None:
-    encoder = Brightness()
+    encoder: Any = Brightness()
     encoder.card = encoder.card.replace(visual_fingerprint="c0ffee", visual_settings="5e77")
     file = clips(tmp_path)
     stored = np.array([[1, 0], [0, 1], [1, 0]], np.float32)
     key = blake2b(f"{file.path.stem} c0ffee 5e77 mean".encode(), digest_size=12).hexdigest()
     np.save(tmp_path / f"embeddings-{key}.npy", stored)
 
-    one: Any = encoder
-    np.testing.assert_array_equal(file.embeddings(one), stored)
+    np.testing.assert_array_equal(file.embeddings(encoder), stored)
     assert encoder.encoded == 0
 
 
 def test_all_poolings_pool_frames_that_were_encoded_once(tmp_path: Path) -> None:
-    first = Brightness()
-    second = Brightness()
-    mean = Brightness()
-    first.card, second.card = (
-        first.card.replace(head={"fingerprint": name}) for name in ("one", "two")
-    )
-    one: Any = first
-    two: Any = second
-    plain: Any = mean
-    frames = clips(tmp_path).frame_embeddings(one)
+    first: Any = Brightness()
+    first.card = first.card.replace(head={"fingerprint": "one"})
+    second: Any = Brightness()
+    second.card = second.card.replace(head={"fingerprint": "two"})
+    mean: Any = Brightness()
+    frames = clips(tmp_path).frame_embeddings(first)
     assert frames.shape == (3, 2, 2)
-    np.testing.assert_array_equal(clips(tmp_path).embeddings(one), pool_by_mean(frames))
-    np.testing.assert_array_equal(clips(tmp_path).embeddings(two), pool_by_mean(frames))
-    np.testing.assert_array_equal(clips(tmp_path).embeddings(plain), pool_by_mean(frames))
-    assert (first.encoded, second.encoded, mean.encoded) == (6, 0, 0)
+    for encoder in (first, second, mean):
+        np.testing.assert_array_equal(clips(tmp_path).embeddings(encoder), pool_by_mean(frames))
+    assert (first.encoded, second.encoded, mean.encoded) == (NUM_FRAMES, 0, 0)
     # Frames are not kept.
     assert not clips(tmp_path).path.exists()
 
@@ -108,26 +105,29 @@ def test_stopping_leaves_no_files(tmp_path: Path) -> None:
     second_encoder: Any = Brightness()
     clips(tmp_path).embeddings(second_encoder)
     # Nothing was stored before.
-    assert second_encoder.encoded == 6
+    assert second_encoder.encoded == NUM_FRAMES
 
 
-@pytest.mark.parametrize("kept", [0, 10, 2000])
-def test_damaged_files_are_made_again(tmp_path: Path, kept: int) -> None:
+@pytest.mark.parametrize("num_bytes", [0, 10, 2000])
+def test_damaged_files_are_made_again(tmp_path: Path, num_bytes: int) -> None:
     encoder: Any = Brightness()
     embeddings = clips(tmp_path).embeddings(encoder)
     frames = np.array(clips(tmp_path).frames())
     for path in tmp_path.iterdir():
-        path.write_bytes(path.read_bytes()[:kept] if kept < path.stat().st_size else b"x" * kept)
+        # Larger files are cut off, and smaller ones become longer.
+        content = path.read_bytes()[:num_bytes]
+        path.write_bytes(content if len(content) == num_bytes else b"x" * num_bytes)
     np.testing.assert_array_equal(clips(tmp_path).embeddings(encoder), embeddings)
     np.testing.assert_array_equal(clips(tmp_path).frames(), frames)
 
 
 def test_clips_drawn_long_ago_make_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    size = 3 * 2 * 32 * 32 * 3
-    monkeypatch.setitem(LIMITS, "drawn clips", Limit(num_bytes=2.5 * size))
-    for number in range(3):
-        clips(tmp_path, size=32 - number).frames()
-        os.utime(clips(tmp_path, size=32 - number).path, (number, number))
-        # They are used again.
-        clips(tmp_path).frames()
-    assert set(tmp_path.iterdir()) == {clips(tmp_path).path, clips(tmp_path, size=30).path}
+    first, second, third = (clips(tmp_path, size=size) for size in (32, 31, 30))
+    num_bytes = NUM_FRAMES * 32 * 32 * 3
+    monkeypatch.setitem(LIMITS, "drawn clips", Limit(num_bytes=2.5 * num_bytes))
+    for time, file in enumerate((first, second, third)):
+        file.frames()
+        os.utime(file.path, (time, time))
+        # The first are used again.
+        first.frames()
+    assert set(tmp_path.iterdir()) == {first.path, third.path}
