@@ -107,6 +107,11 @@ def parse_json(text: str) -> Any:
         raise ValueError("it has a number of more than 4,300 digits") from None
 
 
+def stored_json(path: Path) -> Any:
+    """Read a file that has JSON, as `write_json` wrote it."""
+    return parse_json(path.read_text(encoding="utf-8"))
+
+
 def slug(name: str) -> str:
     """Make a name the stem of a file: at most 40 lower-case letters, digits and hyphens, or ""."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40]
@@ -160,7 +165,7 @@ def without_schema(
 
 def read_with_schema(path: Path, error: type[Nt2vrError] = ConfigError) -> dict[str, Any]:
     """Read a JSON object without the version of its schema; `error` refuses that of a newer nT2VR."""
-    return without_schema(parse_json(path.read_text(encoding="utf-8")), path, error)
+    return without_schema(stored_json(path), path, error)
 
 
 def is_disk_full(error: BaseException | None) -> bool:

@@ -24,7 +24,7 @@ from nt2vr.evaluation.report import (
     Result,
 )
 from nt2vr.evaluation.text_presentation import TEXTS
-from nt2vr.files import parse_json, read_with_schema
+from nt2vr.files import parse_json, read_with_schema, stored_json
 from nt2vr.media.gallery import Video
 
 # What damaged files raise, numbers that are infinite included.
@@ -91,7 +91,7 @@ def _read_captions(path: Path) -> dict[str, tuple[str, ...]]:
     """Read the captions by video; none if the file is not there, as for videos that are not in words."""
     if not path.is_file():
         return {}
-    captions = parse_json(path.read_text(encoding="utf-8"))
+    captions = stored_json(path)
     return {video_id: tuple(texts) for video_id, texts in captions.items()}
 
 
