@@ -46,6 +46,7 @@ from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.evaluation.roles import Metrics
 from nt2vr.files import atomic_write, with_schema, write_json
 from nt2vr.media.gallery import Video
+from nt2vr.negation.generate.json_lines import write_lines
 from nt2vr.settings import project_version
 
 REPORT = "report.json"
@@ -312,12 +313,12 @@ class Report:
 
     def save(self, folder: Path) -> None:
         """Write the report's files atomically, report.json last."""
-        lines = map(self._query_line, range(len(self.queries)))
+        lines = (json.dumps(self._query_line(row)) for row in range(len(self.queries)))
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with atomic_write(folder / ARRAYS) as partial:
                 np.savez_compressed(partial, **self._arrays())
-            _write_lines(folder / QUERIES, lines)
+            write_lines(folder / QUERIES, lines)
             if self.captions:
                 write_json(folder / CAPTIONS, dict(self.captions))
             if self.videos:
@@ -412,12 +413,5 @@ def write_videos(path: Path, videos: Sequence[Video]) -> None:
         line: dict[str, Any] = {"video_id": video.video_id, "path": str(video.path.absolute())}
         if video.start or video.end is not None:
             line |= {"start": video.start, "end": video.end}
-        lines.append(line)
-    _write_lines(path, lines)
-
-
-def _write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
-    """Write JSON lines atomically."""
-    with atomic_write(path) as partial, partial.open("w", encoding="utf-8") as file:
-        for line in lines:
-            file.write(json.dumps(line) + "\n")
+        lines.append(json.dumps(line))
+    write_lines(path, lines)
