@@ -13,7 +13,7 @@ from nt2vr.evaluation.embed_media import EmbeddedVideos
 from nt2vr.evaluation.measures import Measured
 from nt2vr.evaluation.report import Report, Result
 from nt2vr.evaluation.text_benchmark import TextBenchmark
-from nt2vr.evaluation.text_systems import PLAIN, system_spec
+from nt2vr.evaluation.text_systems import system_spec
 from nt2vr.files import atomic_write, hash_text
 from nt2vr.media.limits import LIMITS, evict, mark_used
 from nt2vr.media.store import read_cached
@@ -26,7 +26,6 @@ logger = logging.getLogger(__name__)
 
 # Version of stored results: raise it when measurements change.
 PROTOCOL = 5
-CONTROLS = (PLAIN, "drop")
 
 
 class ResultStore:
@@ -80,10 +79,9 @@ def with_controls(systems: Sequence[System], models: Catalog) -> list[System]:
     """
     controls = []
     for base in dict.fromkeys(_first_base(system.model, models) for system in systems):
-        for strategy in CONTROLS:
-            has_parts = not models.card(base).capabilities.given_queries_only
-            if strategy == PLAIN or has_parts:
-                controls.append(System(base, strategy))
+        controls.append(System(base))
+        if not models.card(base).capabilities.given_queries_only:
+            controls.append(System(base, "drop"))
     return list(dict.fromkeys([*controls, *systems]))
 
 
