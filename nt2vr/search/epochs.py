@@ -73,7 +73,7 @@ class RunEpochs:
                 f"{quoted(self.run)} has no such epoch. Choose one from {self.epochs[0]} on."
             )
         model = self.run if epoch == self.epochs[-1] else f"{self.run} · epoch {epoch}"
-        return System(model, like.strategy, like.strength)
+        return replace(like, model=model)
 
     def missing(self, models: Catalog, base: str, ranked: Collection[int]) -> list[int]:
         """List the epochs without a ranking, with 0 for the base.
