@@ -29,6 +29,10 @@ DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 DISK_FULL_WORDS = ("No space left", "os error 28", "PytorchStreamWriter", "iostream error")
 
 
+# What a JSON object is read as, and written from.
+JsonObject = dict[str, Any]
+
+
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
     """Yield a temporary path that replaces `path` if the block succeeds."""
@@ -143,14 +147,14 @@ def stamp(*paths: Path) -> tuple[object, ...]:
     return tuple(stamps)
 
 
-def with_schema(data: Mapping[str, Any]) -> dict[str, Any]:
+def with_schema(data: Mapping[str, Any]) -> JsonObject:
     """Add the version of the file format to data that is to be written."""
     return {SCHEMA_KEY: SCHEMA, **data}
 
 
 def without_schema(
     data: Mapping[str, Any], path: Path, error: type[Nt2vrError] = ConfigError
-) -> dict[str, Any]:
+) -> JsonObject:
     """Remove the version; `error` refuses that of a newer nT2VR.
 
     A file without one is written by hand, and taken as current.
@@ -163,7 +167,7 @@ def without_schema(
     return {key: value for key, value in data.items() if key != SCHEMA_KEY}
 
 
-def read_with_schema(path: Path, error: type[Nt2vrError] = ConfigError) -> dict[str, Any]:
+def read_with_schema(path: Path, error: type[Nt2vrError] = ConfigError) -> JsonObject:
     """Read a JSON object without the version of its schema; `error` refuses that of a newer nT2VR."""
     return without_schema(stored_json(path), path, error)
 

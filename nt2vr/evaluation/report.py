@@ -38,13 +38,14 @@ from nt2vr.evaluation.intervals import (
 )
 from nt2vr.evaluation.measures import (
     Measured,
-    Values,
+    MetricValues,
     averages_of,
     metric_values,
 )
-from nt2vr.evaluation.queries import JudgedQuery
-from nt2vr.evaluation.roles import Metrics
-from nt2vr.files import atomic_write, with_schema, write_json
+from nt2vr.evaluation.metric_names import Metrics
+from nt2vr.evaluation.queries import JudgedQueries, JudgedQuery
+from nt2vr.evaluation.roles import MetricsBySystem, Spec
+from nt2vr.files import JsonObject, atomic_write, with_schema, write_json
 from nt2vr.media.gallery import Video
 from nt2vr.negation.generate.json_lines import write_lines
 from nt2vr.settings import project_version
@@ -74,9 +75,9 @@ class Result:
     """
 
     system: str
-    spec: Mapping[str, Any]
+    spec: Spec
     measured: Measured
-    metrics: Mapping[str, float] | None = None
+    metrics: Metrics | None = None
 
 
 class Row(NamedTuple):
@@ -117,19 +118,19 @@ class Presentation(ABC):
     wraps_heads: ClassVar[bool]
 
     @abstractmethod
-    def fits(self, lines: Sequence[Mapping[str, Any]]) -> bool:
+    def fits(self, lines: Sequence[JsonObject]) -> bool:
         """Return whether a stored report with these lines of QUERIES is of this kind."""
 
     @abstractmethod
-    def caption_fields(self, row: Row) -> dict[str, Any]:
+    def caption_fields(self, row: Row) -> JsonObject:
         """Return what a query's line in QUERIES says of the video that its caption is of."""
 
     @abstractmethod
-    def clip_fields(self, row: Row) -> dict[str, Any]:
+    def clip_fields(self, row: Row) -> JsonObject:
         """Return what a query's line in QUERIES says of its relevant videos or its reference."""
 
     @abstractmethod
-    def metrics_as_stored(self, metrics: Mapping[str, float]) -> Mapping[str, float] | None:
+    def metrics_as_stored(self, metrics: Metrics) -> Metrics | None:
         """Return metrics that REPORT has of a system; None if they are computed again from the values per query."""
 
     @abstractmethod
@@ -141,7 +142,7 @@ class Presentation(ABC):
         """Return the kinds of queries that a report has, in the order of menus."""
 
     @abstractmethod
-    def role_of(self, spec: Mapping[str, Any]) -> tuple[str, str]:
+    def role_of(self, spec: Spec) -> tuple[str, str]:
         """Return a system's role in the comparison, and the label that says what it is."""
 
     @abstractmethod
@@ -161,9 +162,7 @@ class Presentation(ABC):
         """Raise a ConfigError if measures cannot be compared query by query."""
 
     @abstractmethod
-    def line_metrics(
-        self, spec: Mapping[str, Any], metrics: Mapping[str, float]
-    ) -> dict[str, float]:
+    def line_metrics(self, spec: Spec, metrics: Metrics) -> Metrics:
         """Return the metrics that a system's line in tables shows."""
 
     @abstractmethod
@@ -205,10 +204,10 @@ class Report:
     name: str
     digest: str
     source: Mapping[str, Any]
-    references: Metrics
+    references: MetricsBySystem
     video_ids: tuple[str, ...]
     texts: tuple[str, ...]
-    queries: tuple[JudgedQuery, ...]
+    queries: JudgedQueries
     results: tuple[Result, ...]
     presentation: Presentation
     notes: tuple[str, ...] = ()
@@ -225,7 +224,7 @@ class Report:
         return {result.system: result.measured for result in self.results}
 
     @cached_property
-    def values(self) -> dict[str, dict[str, Values]]:
+    def values(self) -> dict[str, MetricValues]:
         """Per-query values of each metric, per system."""
         values = {}
         for system, measured in self.measured.items():
@@ -233,7 +232,7 @@ class Report:
         return values
 
     @cached_property
-    def metrics(self) -> dict[str, dict[str, float]]:
+    def metrics(self) -> dict[str, Metrics]:
         """Metrics per system: its own, otherwise the averages of `values`."""
         metrics = {}
         for result in self.results:
@@ -267,12 +266,12 @@ class Report:
         return intervals_of(self.values, self.units)
 
     @cached_property
-    def specs(self) -> dict[str, Mapping[str, Any]]:
+    def specs(self) -> dict[str, Spec]:
         """What each system is, by its name."""
         return {result.system: result.spec for result in self.results}
 
     @cached_property
-    def telling_pair(self) -> tuple[str, str]:
+    def telling_pair(self) -> Pair:
         """The two systems that one would compare first."""
         return self.presentation.telling_pair(self)
 
@@ -345,7 +344,7 @@ class Report:
             arrays[f"measured_{name}"] = np.stack(by_system)
         return arrays
 
-    def _query_line(self, position: int) -> dict[str, Any]:
+    def _query_line(self, position: int) -> JsonObject:
         """Describe a query in QUERIES: what is asked, of which videos, and each system's rank."""
         row = self.row(position)
         query = row.query
@@ -364,7 +363,7 @@ class Report:
             **self.presentation.clip_fields(row),
         }
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> JsonObject:
         """Return what REPORT has."""
         summary = {
             "name": self.name,
@@ -383,7 +382,7 @@ class Report:
         }
         return with_schema(summary)
 
-    def _systems(self) -> list[dict[str, Any]]:
+    def _systems(self) -> list[JsonObject]:
         systems = []
         for result in self.results:
             line = {
@@ -395,7 +394,7 @@ class Report:
             systems.append(line)
         return systems
 
-    def _differences(self) -> list[dict[str, Any]]:
+    def _differences(self) -> list[JsonObject]:
         compared = []
         for (first, second), differences in self.differences.items():
             measures = {}
@@ -410,7 +409,7 @@ def write_videos(path: Path, videos: Sequence[Video]) -> None:
     """Write where the files of videos are, one per line."""
     lines = []
     for video in videos:
-        line: dict[str, Any] = {"video_id": video.video_id, "path": str(video.path.absolute())}
+        line: JsonObject = {"video_id": video.video_id, "path": str(video.path.absolute())}
         if video.start or video.end is not None:
             line |= {"start": video.start, "end": video.end}
         lines.append(json.dumps(line))

@@ -23,6 +23,8 @@ from nt2vr.search.references import take_away
 
 Vector = NDArray[np.float32]
 Role = Literal["sentence", "wanted", "unwanted", "anchor"]
+# By strategy: those that a search asks for, instead of the models' own.
+ChosenStrengths = Mapping[str, float]
 # Wu and Ngo (see `boolean`) use 1, which loses recall.
 DEFAULT_ALPHA = 0.5
 # Characters of a system's name.
@@ -500,7 +502,7 @@ class System:
             return cls(model, split.strategy)
         return cls(model, split.strategy, _parse_strength(split.strategy, split.strength))
 
-    def strength_for(self, card: Card, chosen: Mapping[str, float] | None = None) -> float:
+    def strength_for(self, card: Card, chosen: ChosenStrengths | None = None) -> float:
         """Return the strength to search with; 0 if the strategy has none.
 
         It is the system's, otherwise the chosen one (by strategy), the model's or the default.
