@@ -67,12 +67,6 @@ class EmbeddedParts:
     query: Query | None = None
     replacements: Mapping[str, str] = field(default_factory=dict)
 
-    def with_focus_texts(self, card: Card) -> "EmbeddedParts":
-        """Return the parts with the texts by which a model weighs frames, if it does so."""
-        if not card.capabilities.weighs_frames:
-            return self
-        return replace(self, sentence_text=self.sentence, wanted_text=self.wanted)
-
 
 @dataclass(frozen=True)
 class Strength:
