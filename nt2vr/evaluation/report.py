@@ -109,6 +109,8 @@ class Presentation(ABC):
         has_review: whether a query is reviewed with its first clips, and takes a tag and a note.
         has_breakdown: whether measures are broken down by negation word.
         wraps_heads: whether heads of columns are too long for one line.
+        has_stored_metrics: whether metrics are read from REPORT, rather than computed again from
+            the values per query.
     """
 
     margins: ClassVar[str] = ""
@@ -116,6 +118,7 @@ class Presentation(ABC):
     has_review: ClassVar[bool]
     has_breakdown: ClassVar[bool]
     wraps_heads: ClassVar[bool]
+    has_stored_metrics: ClassVar[bool]
 
     @abstractmethod
     def fits(self, lines: Sequence[JsonObject]) -> bool:
@@ -128,10 +131,6 @@ class Presentation(ABC):
     @abstractmethod
     def clip_fields(self, row: Row) -> JsonObject:
         """Return what a query's line in QUERIES says of its relevant videos or its reference."""
-
-    @abstractmethod
-    def metrics_as_stored(self, metrics: Metrics) -> Metrics | None:
-        """Return metrics that REPORT has of a system; None if they are computed again from the values per query."""
 
     @abstractmethod
     def row(self, report: "Report", position: int) -> Row:

@@ -130,7 +130,8 @@ def _results(
     results = []
     for number, spec in enumerate(systems):
         system = str(spec.pop("system"))
-        metrics = presentation.metrics_as_stored(spec.pop("metrics"))
+        stored_metrics = spec.pop("metrics")
+        metrics = stored_metrics if presentation.has_stored_metrics else None
         # They are computed again.
         spec.pop("intervals", None)
         _check(spec, {"model": str, "strategy": str})

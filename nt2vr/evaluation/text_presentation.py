@@ -52,6 +52,7 @@ class TextPresentation(Presentation):
     has_review = True
     has_breakdown = True
     wraps_heads = False
+    has_stored_metrics = False
 
     def fits(self, lines: Sequence[JsonObject]) -> bool:
         return True
@@ -62,9 +63,6 @@ class TextPresentation(Presentation):
     def clip_fields(self, row: Row) -> JsonObject:
         is_short = len(row.relevant) <= MAX_LISTED
         return {"relevant": list(row.relevant) if is_short else None}
-
-    def metrics_as_stored(self, metrics: Metrics) -> Metrics | None:
-        return None
 
     def row(self, report: Report, position: int) -> Row:
         query = report.queries[position]

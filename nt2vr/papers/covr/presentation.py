@@ -74,6 +74,7 @@ class CovrPresentation(Presentation):
     has_review = False
     has_breakdown = False
     wraps_heads = True
+    has_stored_metrics = True
 
     def fits(self, lines: Sequence[JsonObject]) -> bool:
         return any("picture" in line for line in lines)
@@ -83,9 +84,6 @@ class CovrPresentation(Presentation):
 
     def clip_fields(self, row: Row) -> JsonObject:
         return {"picture": row.query.picture}
-
-    def metrics_as_stored(self, metrics: Metrics) -> Metrics | None:
-        return metrics
 
     def row(self, report: Report, position: int) -> Row:
         model = report.results[0].spec["model"]
