@@ -32,6 +32,10 @@ DISK_FULL_WORDS = ("No space left", "os error 28", "PytorchStreamWriter", "iostr
 AnyPath = str | Path
 
 
+# What a JSON object is read as, and written from.
+JsonObject = dict[str, Any]
+
+
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
     """Yield a temporary path that replaces `path` if the block succeeds."""
@@ -110,6 +114,11 @@ def parse_json(text: str) -> Any:
         raise ValueError("it has a number of more than 4,300 digits") from None
 
 
+def stored_json(path: Path) -> Any:
+    """Read a file that has JSON, as `write_json` wrote it."""
+    return parse_json(path.read_text(encoding="utf-8"))
+
+
 def slug(name: str) -> str:
     """Make a name the stem of a file: at most 40 lower-case letters, digits and hyphens, or ""."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40]
@@ -141,14 +150,14 @@ def stamp(*paths: Path) -> tuple[object, ...]:
     return tuple(stamps)
 
 
-def with_schema(data: Mapping[str, Any]) -> dict[str, Any]:
+def with_schema(data: Mapping[str, Any]) -> JsonObject:
     """Add the version of the file format to data that is to be written."""
     return {SCHEMA_KEY: SCHEMA, **data}
 
 
 def without_schema(
     data: Mapping[str, Any], path: Path, error: type[Nt2vrError] = ConfigError
-) -> dict[str, Any]:
+) -> JsonObject:
     """Remove the version; `error` refuses that of a newer nT2VR.
 
     A file without one is written by hand, and taken as current.
@@ -161,9 +170,9 @@ def without_schema(
     return {key: value for key, value in data.items() if key != SCHEMA_KEY}
 
 
-def read_with_schema(path: Path, error: type[Nt2vrError] = ConfigError) -> dict[str, Any]:
+def read_with_schema(path: Path, error: type[Nt2vrError] = ConfigError) -> JsonObject:
     """Read a JSON object without the version of its schema; `error` refuses that of a newer nT2VR."""
-    return without_schema(parse_json(path.read_text(encoding="utf-8")), path, error)
+    return without_schema(stored_json(path), path, error)
 
 
 def is_disk_full(error: BaseException | None) -> bool:

@@ -75,7 +75,7 @@ def strengths(encoder: Encoder, videos: Vectors, benchmark: TextBenchmark) -> di
     return best
 
 
-def _queries_of(benchmark: TextBenchmark, kind: str) -> tuple[JudgedQuery, ...]:
+def _queries_of(benchmark: TextBenchmark, kind: str) -> JudgedQueries:
     return tuple(query for query in benchmark.queries if query.kind == kind)
 
 

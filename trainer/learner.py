@@ -28,7 +28,7 @@ from trainer.config import TrainConfig
 from trainer.data.batches import Batch
 from trainer.inputs.base import AnyInput, EmbeddedBatch, Numbers
 from trainer.optimizer import Trainable, build_optimizer
-from trainer.start import Start
+from trainer.start import Start, pooling_card
 
 logger = logging.getLogger(__name__)
 # Standard deviation of a new token's row, as in open_clip.
@@ -64,7 +64,8 @@ class Learner(Trainable):
         self.tokenizer = start.tokenizer
         self.preprocess = start.preprocess
         self.model = prepared(start.model, config)
-        self.card = _start_card(config, start.base)
+        card = pooling_card(config, start.base)
+        self.card = card.replace(positions=config.card_positions)
 
         self.pooling = start.pooling
         self.pooling.requires_grad_(not config.encoder.keep_head)
@@ -284,15 +285,6 @@ def _freeze_other_rows(table: Tensor, rows: Tensor) -> None:
     learns = torch.zeros_like(table[:, :1])
     learns[rows] = 1.0
     table.register_hook(lambda gradient: gradient * learns)  # type: ignore[no-untyped-call]
-
-
-def _start_card(config: TrainConfig, base: Card | None) -> Card:
-    """Return the base's card, or an empty one, with this training's pooling and frame positions."""
-    card = base or Card(config.encoder.name)
-    card = card.replace(positions=config.card_positions)
-    if config.frames.pooling != "base":
-        card = card.replace(pooling=config.frames.pooling)
-    return card
 
 
 def has_bf16(device: str) -> bool:

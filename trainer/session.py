@@ -11,12 +11,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from tqdm import tqdm
 
 from nt2vr.errors import ConfigError, DivergedError, LineFormatter, Nt2vrError, RunError
-from nt2vr.files import check_writable, is_disk_full
+from nt2vr.files import JsonObject, check_writable, is_disk_full
 from nt2vr.models.card import read_card
 from nt2vr.models.catalog import Catalog, best_checkpoint
 from nt2vr.presets import preset_files
@@ -317,11 +316,11 @@ class _AboveBar(logging.Handler):
             tqdm.write(record.getMessage(), file=sys.stderr)
 
 
-def outcome_of(run: RunFolder) -> dict[str, Any]:
+def outcome_of(run: RunFolder) -> JsonObject:
     """Describe an ended run: its state, its last epoch's checkpoint, and the measures on its card."""
     status = run.status()
     assert status, "a run that was led has one"
-    outcome: dict[str, Any] = {
+    outcome: JsonObject = {
         "run": str(run.path.resolve()),
         "state": status.state,
         "error": status.error,

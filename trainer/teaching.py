@@ -76,7 +76,7 @@ def teaching(models: Catalog, name: str, data: str = WORLD) -> TrainConfig:
 
 
 def new_teaching(
-    settings: Settings, model: str, captions: str | Path | None = None
+    settings: Settings, model: str, captions: str | Path | None
 ) -> tuple[TrainConfig, Path, bool]:
     """Return the config that teaches a model in a data folder, and its run's folder, see `run_of`.
 

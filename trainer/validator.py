@@ -18,7 +18,7 @@ from nt2vr.evaluation.metric_names import (
     Metrics,
     delta,
 )
-from nt2vr.evaluation.queries import JudgedQuery
+from nt2vr.evaluation.queries import JudgedQueries
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
@@ -219,7 +219,7 @@ def _tracked(measures: Metrics) -> Metrics:
 
 # A run validates on the same clips after every epoch.
 @lru_cache(maxsize=1)
-def _queries(clips: Clips) -> tuple[JudgedQuery, ...]:
+def _queries(clips: Clips) -> JudgedQueries:
     queries = clips.queries or clips.sentences.queries()
     has_negation = any(query.kind != "original" for query in queries)
     if queries and not has_negation:
@@ -229,7 +229,7 @@ def _queries(clips: Clips) -> tuple[JudgedQuery, ...]:
     return queries
 
 
-def with_former_queries(clips: Clips) -> tuple[JudgedQuery, ...]:
+def with_former_queries(clips: Clips) -> JudgedQueries:
     """Return the queries that a run on a dataset, begun with nT2VR 0.2.0 or earlier, validates on.
 
     These are its own, and the composed ones that it lacked. What it has measured so far, on which

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import uuid4
 
 from filelock import FileLock, Timeout
@@ -21,6 +21,7 @@ from nt2vr.evaluation.report import QUERIES, REPORT, Report
 from nt2vr.evaluation.stored_reports import UNREADABLE, load_report
 from nt2vr.evaluation.tables import FORMS, write_tables
 from nt2vr.files import (
+    JsonObject,
     SafeCsv,
     atomic_write,
     hash_text,
@@ -192,7 +193,7 @@ class Archive:
             written = (folder / REPORT).stat().st_mtime_ns
         return _load(folder, written)
 
-    def summary(self, report_id: str) -> dict[str, Any]:
+    def summary(self, report_id: str) -> JsonObject:
         return read_with_schema(self._known(report_id) / REPORT)
 
     def files(self, report_id: str) -> list[str]:

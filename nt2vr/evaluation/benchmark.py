@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
-from nt2vr.evaluation.queries import JudgedQuery
+from nt2vr.evaluation.queries import JudgedQueries
 from nt2vr.evaluation.report import Presentation, Report, Result
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, silent
@@ -28,7 +28,7 @@ class Benchmark(ABC, Generic[Media]):
 
     name: str
     video_ids: tuple[str, ...]
-    queries: tuple[JudgedQuery, ...]
+    queries: JudgedQueries
     embed: Callable[[Encoder, Progress], Media]
     source: Mapping[str, Any]
 

@@ -17,9 +17,9 @@ import numpy as np
 
 from nt2vr.evaluation.embed_media import EmbeddedVideos, content_of, embed_files
 from nt2vr.evaluation.measures import LENIENT
-from nt2vr.evaluation.metric_names import KS, ORIGINAL_MIR, ORIGINAL_RECALLS
-from nt2vr.evaluation.queries import JudgedQuery, Mask, cue_of, row_array
-from nt2vr.evaluation.roles import Metrics
+from nt2vr.evaluation.metric_names import KS, ORIGINAL_MIR, ORIGINAL_RECALLS, Metrics
+from nt2vr.evaluation.queries import JudgedQueries, JudgedQuery, Mask, cue_of, row_array
+from nt2vr.evaluation.roles import MetricsBySystem
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
@@ -69,7 +69,7 @@ class _SteadyGenerator(random.Random):
 
 def fold_questions(
     scenes: Sequence[Scene], captions: Sequence[SceneCaption], count: int = PAIRS
-) -> tuple[tuple[str, ...], tuple[JudgedQuery, ...]]:
+) -> tuple[tuple[str, ...], JudgedQueries]:
     """Return the distinct foils, and a question per caption and foil, `count` of each fold at most."""
     foil_rows: dict[str, int] = {}
     questions = []
@@ -158,7 +158,7 @@ def _num_equal_at_start(first: Sequence[str], second: Sequence[str]) -> int:
 
 def world_benchmark(
     cache: Path,
-    num_clips: int = NUM_CLIPS,
+    num_clips: int,
     seed: int = SEED,
     split: SceneSplit = "test",
     progress: Progress = silent,
@@ -186,7 +186,7 @@ def world_benchmark(
 
 
 def shown_benchmark(
-    cache: Path, num_clips: int = NUM_CLIPS, seed: int = SEED, progress: Progress = silent
+    cache: Path, num_clips: int, seed: int, progress: Progress = silent
 ) -> TextBenchmark:
     """Build questions about which subject, action and place held-out scenes show.
 
@@ -251,12 +251,12 @@ def _class_questions(
 def _benchmark(
     name: str,
     scenes: Sequence[Scene],
-    queries: tuple[JudgedQuery, ...],
+    queries: JudgedQueries,
     texts: tuple[str, ...],
     data: str,
     seed: int,
     cache: Path,
-    references: Metrics = MappingProxyType({}),
+    references: MetricsBySystem = MappingProxyType({}),
 ) -> TextBenchmark:
     split = scenes[0].split
 
@@ -316,7 +316,7 @@ def _generator(row: int) -> random.Random:
 
 def world_queries(
     captions: Sequence[str], sentences: SceneDenials, progress: Progress = silent
-) -> tuple[JudgedQuery, ...]:
+) -> JudgedQueries:
     """Generate each scene's caption, the caption with one thing denied, and one of each negated kind.
 
     The latter say nothing, and are left out, if no scene satisfies them, or none shows both of
@@ -367,7 +367,7 @@ def _judged(
     )
 
 
-def oracle_metrics(scenes: Sequence[Scene], captions: Sequence[SceneCaption]) -> dict[str, float]:
+def oracle_metrics(scenes: Sequence[Scene], captions: Sequence[SceneCaption]) -> Metrics:
     """Expected R@k and MIR of an oracle that knows the scenes and guesses among those that fit.
 
     Of n clips that match a caption:

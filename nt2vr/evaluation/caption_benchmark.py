@@ -178,9 +178,7 @@ class _CaptionGallery:
         return embed
 
 
-def _without_own_captions(
-    queries: JudgedQueries, gallery: _CaptionGallery
-) -> tuple[JudgedQuery, ...]:
+def _without_own_captions(queries: JudgedQueries, gallery: _CaptionGallery) -> JudgedQueries:
     """Let no caption, nor a negation of one, find the video by that caption itself.
 
     Queries whose video has no other caption are left out.

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from nt2vr.evaluation.queries import JudgedQuery, Rows, cue_of, row_array
+from nt2vr.evaluation.queries import JudgedQueries, JudgedQuery, Rows, cue_of, row_array
 from nt2vr.negation.generate.absences import AbsenceQuery
 from nt2vr.negation.generate.composer import ComposedQuery
 from nt2vr.negation.generate.query_sets import QuerySets
@@ -17,9 +17,7 @@ LEFT_OUT = {
 }
 
 
-def judged_queries(
-    sets: QuerySets, row_of: Mapping[str, int]
-) -> tuple[tuple[JudgedQuery, ...], list[str]]:
+def judged_queries(sets: QuerySets, row_of: Mapping[str, int]) -> tuple[JudgedQueries, list[str]]:
     """Find the videos of queries; also return remarks that count the queries left out."""
     queries = _judged_captions(sets, row_of)
     for composed in sets.composed:

@@ -11,7 +11,7 @@ from nt2vr.evaluation.intervals import (
     intervals_of,
     sign_flip_p,
 )
-from nt2vr.evaluation.measures import Array, Positions, Values
+from nt2vr.evaluation.measures import Array, MetricValues, Positions, Values
 
 SIGNIFICANT = 0.05
 Pair = tuple[str, str]
@@ -69,7 +69,7 @@ def verdict_text(
 
 
 def paired_differences(
-    values: Mapping[str, Mapping[str, Values]], pairs: Sequence[Pair], units: Units
+    values: Mapping[str, MetricValues], pairs: Sequence[Pair], units: Units
 ) -> dict[Pair, tuple[Difference, ...]]:
     """Compare pairs of systems by every measure that both have per query.
 
@@ -107,9 +107,7 @@ def common_values(first: Values, second: Values) -> CommonValues:
     return CommonValues(positions, first.values[first_rows], second.values[second_rows])
 
 
-def _common_measures(
-    first: Mapping[str, Values], second: Mapping[str, Values]
-) -> dict[str, CommonValues]:
+def _common_measures(first: MetricValues, second: MetricValues) -> dict[str, CommonValues]:
     """Match all measures of two systems; those that are not means are left out."""
     common: dict[str, CommonValues] = {}
     for measure, of_first in first.items():
@@ -121,7 +119,7 @@ def _common_measures(
     return common
 
 
-def _changes(common: Mapping[str, CommonValues]) -> dict[str, Values]:
+def _changes(common: Mapping[str, CommonValues]) -> MetricValues:
     """Return what the second system gains by each measure."""
     changes = {}
     for measure, both in common.items():

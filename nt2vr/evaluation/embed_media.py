@@ -22,6 +22,8 @@ from nt2vr.search.embed_clips import embed_gallery
 
 # Unreadable videos that a remark names.
 MAX_NAMES = 20
+
+InputVectors = Mapping[VideoInputName, VideoVectors]
 Vectors = NDArray[np.float32]  # (N, D)
 
 
@@ -105,7 +107,7 @@ def embed_files(
 
 def embed_vectors(
     videos: Sequence[Video],
-    vectors: Mapping[VideoInputName, VideoVectors],
+    vectors: InputVectors,
     embed_frames: Embed,
 ) -> Embed:
     """Return a function that embeds the videos under a model of any of the inputs, or of frames.

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.evaluation.measures import Array, Values
+from nt2vr.evaluation.measures import Array, MetricValues, Values
 from nt2vr.evaluation.queries import JudgedQueries
 
 # Percent of the resamples that an interval has.
@@ -106,7 +106,7 @@ def _draw_weights(generator: np.random.Generator, num_rows: int, num_units: int)
 
 
 def intervals_of(
-    metrics: Mapping[Key, Mapping[str, Values]], units: Units
+    metrics: Mapping[Key, MetricValues], units: Units
 ) -> dict[Key, dict[str, Interval]]:
     """Return the intervals of several systems' metrics, by system and name.
 

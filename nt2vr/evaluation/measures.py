@@ -27,6 +27,7 @@ from nt2vr.evaluation.metric_names import (
     NOT_AUC,
     PICTURE_ACCURACY,
     TOP_5,
+    Metrics,
     delta,
     mean_over_sets,
     recall,
@@ -101,12 +102,12 @@ MetricValues = dict[str, Values]
 Measure = Callable[[JudgedQueries, Positions, Measured], MetricValues]
 
 
-def summarise(queries: JudgedQueries, measured: Measured) -> dict[str, float]:
+def summarise(queries: JudgedQueries, measured: Measured) -> Metrics:
     """Return each measure of a system, "KIND/NAME"."""
     return averages_of(metric_values(queries, measured))
 
 
-def averages_of(metrics: Mapping[str, Values]) -> dict[str, float]:
+def averages_of(metrics: MetricValues) -> Metrics:
     """Return the mean of each metric's values, or its own statistic of them."""
     averages = {}
     for name, metric in metrics.items():

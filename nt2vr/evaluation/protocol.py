@@ -5,15 +5,15 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from nt2vr.evaluation.embed_media import EmbeddedVideos
 from nt2vr.evaluation.measures import Measured
 from nt2vr.evaluation.report import Report, Result
+from nt2vr.evaluation.roles import Spec
 from nt2vr.evaluation.text_benchmark import TextBenchmark
-from nt2vr.evaluation.text_systems import PLAIN, system_spec
+from nt2vr.evaluation.text_systems import system_spec
 from nt2vr.files import atomic_write, hash_text
 from nt2vr.media.limits import LIMITS, evict, mark_used
 from nt2vr.media.store import read_cached
@@ -26,7 +26,6 @@ logger = logging.getLogger(__name__)
 
 # Version of stored results: raise it when measurements change.
 PROTOCOL = 5
-CONTROLS = (PLAIN, "drop")
 
 
 class ResultStore:
@@ -38,7 +37,7 @@ class ResultStore:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def get(self, digest: str, spec: Mapping[str, Any]) -> Measured | None:
+    def get(self, digest: str, spec: Spec) -> Measured | None:
         """Return the result of a system on the benchmark of this digest, if it is stored."""
         if spec["strategy"] in STRATEGIES.added:
             return None
@@ -46,7 +45,7 @@ class ResultStore:
         mark_used(path)
         return read_cached(path, _read)
 
-    def put(self, digest: str, spec: Mapping[str, Any], measured: Measured) -> None:
+    def put(self, digest: str, spec: Spec, measured: Measured) -> None:
         """Store a result; a full disk or a read-only folder only costs measuring it again."""
         if spec["strategy"] in STRATEGIES.added:
             return
@@ -59,7 +58,7 @@ class ResultStore:
             logger.warning(sentence, self._folder, error.strerror)
         evict(self._folder.glob("[!.]*.npz"), LIMITS["results"])
 
-    def _path(self, digest: str, spec: Mapping[str, Any]) -> Path:
+    def _path(self, digest: str, spec: Spec) -> Path:
         """Return the file of a result; models are identified by their weights, not by their names."""
         identity = {**spec}
         for name in ("model", "base"):
@@ -80,10 +79,9 @@ def with_controls(systems: Sequence[System], models: Catalog) -> list[System]:
     """
     controls = []
     for base in dict.fromkeys(_first_base(system.model, models) for system in systems):
-        for strategy in CONTROLS:
-            has_parts = not models.card(base).capabilities.given_queries_only
-            if strategy == PLAIN or has_parts:
-                controls.append(System(base, strategy))
+        controls.append(System(base))
+        if not models.card(base).capabilities.given_queries_only:
+            controls.append(System(base, "drop"))
     return list(dict.fromkeys([*controls, *systems]))
 
 
@@ -151,7 +149,7 @@ def _notes_of(cards: Mapping[System, Card]) -> list[str]:
 
 
 def _stored(
-    store: ResultStore | None, digest: str, specs: Mapping[System, Mapping[str, Any]]
+    store: ResultStore | None, digest: str, specs: Mapping[System, Spec]
 ) -> dict[System, Measured]:
     if store is None:
         return {}

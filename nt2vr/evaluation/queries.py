@@ -108,7 +108,7 @@ def kinds_of(queries: JudgedQueries) -> NDArray[np.str_]:
     return np.array([query.kind for query in queries], np.str_)
 
 
-def renumbered(queries: Mapping[int, JudgedQuery]) -> tuple[JudgedQuery, ...]:
+def renumbered(queries: Mapping[int, JudgedQuery]) -> JudgedQueries:
     """Renumber the originals of queries, given by their former positions.
 
     A query goes if its original is gone.

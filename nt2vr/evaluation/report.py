@@ -38,14 +38,16 @@ from nt2vr.evaluation.intervals import (
 )
 from nt2vr.evaluation.measures import (
     Measured,
-    Values,
+    MetricValues,
     averages_of,
     metric_values,
 )
-from nt2vr.evaluation.queries import JudgedQuery
-from nt2vr.evaluation.roles import Metrics
-from nt2vr.files import atomic_write, with_schema, write_json
+from nt2vr.evaluation.metric_names import Metrics
+from nt2vr.evaluation.queries import JudgedQueries, JudgedQuery
+from nt2vr.evaluation.roles import MetricsBySystem, Spec
+from nt2vr.files import JsonObject, atomic_write, with_schema, write_json
 from nt2vr.media.gallery import Video
+from nt2vr.negation.generate.json_lines import write_lines
 from nt2vr.settings import project_version
 
 REPORT = "report.json"
@@ -73,9 +75,9 @@ class Result:
     """
 
     system: str
-    spec: Mapping[str, Any]
+    spec: Spec
     measured: Measured
-    metrics: Mapping[str, float] | None = None
+    metrics: Metrics | None = None
 
 
 class Row(NamedTuple):
@@ -107,6 +109,8 @@ class Presentation(ABC):
         has_review: whether a query is reviewed with its first clips, and takes a tag and a note.
         has_breakdown: whether measures are broken down by negation word.
         wraps_heads: whether heads of columns are too long for one line.
+        has_stored_metrics: whether metrics are read from REPORT, rather than computed again from
+            the values per query.
     """
 
     margins: ClassVar[str] = ""
@@ -114,22 +118,19 @@ class Presentation(ABC):
     has_review: ClassVar[bool]
     has_breakdown: ClassVar[bool]
     wraps_heads: ClassVar[bool]
+    has_stored_metrics: ClassVar[bool]
 
     @abstractmethod
-    def fits(self, lines: Sequence[Mapping[str, Any]]) -> bool:
+    def fits(self, lines: Sequence[JsonObject]) -> bool:
         """Return whether a stored report with these lines of QUERIES is of this kind."""
 
     @abstractmethod
-    def caption_fields(self, row: Row) -> dict[str, Any]:
+    def caption_fields(self, row: Row) -> JsonObject:
         """Return what a query's line in QUERIES says of the video that its caption is of."""
 
     @abstractmethod
-    def clip_fields(self, row: Row) -> dict[str, Any]:
+    def clip_fields(self, row: Row) -> JsonObject:
         """Return what a query's line in QUERIES says of its relevant videos or its reference."""
-
-    @abstractmethod
-    def metrics_as_stored(self, metrics: Mapping[str, float]) -> Mapping[str, float] | None:
-        """Return metrics that REPORT has of a system; None if they are computed again from the values per query."""
 
     @abstractmethod
     def row(self, report: "Report", position: int) -> Row:
@@ -140,7 +141,7 @@ class Presentation(ABC):
         """Return the kinds of queries that a report has, in the order of menus."""
 
     @abstractmethod
-    def role_of(self, spec: Mapping[str, Any]) -> tuple[str, str]:
+    def role_of(self, spec: Spec) -> tuple[str, str]:
         """Return a system's role in the comparison, and the label that says what it is."""
 
     @abstractmethod
@@ -160,9 +161,7 @@ class Presentation(ABC):
         """Raise a ConfigError if measures cannot be compared query by query."""
 
     @abstractmethod
-    def line_metrics(
-        self, spec: Mapping[str, Any], metrics: Mapping[str, float]
-    ) -> dict[str, float]:
+    def line_metrics(self, spec: Spec, metrics: Metrics) -> Metrics:
         """Return the metrics that a system's line in tables shows."""
 
     @abstractmethod
@@ -204,10 +203,10 @@ class Report:
     name: str
     digest: str
     source: Mapping[str, Any]
-    references: Metrics
+    references: MetricsBySystem
     video_ids: tuple[str, ...]
     texts: tuple[str, ...]
-    queries: tuple[JudgedQuery, ...]
+    queries: JudgedQueries
     results: tuple[Result, ...]
     presentation: Presentation
     notes: tuple[str, ...] = ()
@@ -224,7 +223,7 @@ class Report:
         return {result.system: result.measured for result in self.results}
 
     @cached_property
-    def values(self) -> dict[str, dict[str, Values]]:
+    def values(self) -> dict[str, MetricValues]:
         """Per-query values of each metric, per system."""
         values = {}
         for system, measured in self.measured.items():
@@ -232,7 +231,7 @@ class Report:
         return values
 
     @cached_property
-    def metrics(self) -> dict[str, dict[str, float]]:
+    def metrics(self) -> dict[str, Metrics]:
         """Metrics per system: its own, otherwise the averages of `values`."""
         metrics = {}
         for result in self.results:
@@ -266,12 +265,12 @@ class Report:
         return intervals_of(self.values, self.units)
 
     @cached_property
-    def specs(self) -> dict[str, Mapping[str, Any]]:
+    def specs(self) -> dict[str, Spec]:
         """What each system is, by its name."""
         return {result.system: result.spec for result in self.results}
 
     @cached_property
-    def telling_pair(self) -> tuple[str, str]:
+    def telling_pair(self) -> Pair:
         """The two systems that one would compare first."""
         return self.presentation.telling_pair(self)
 
@@ -312,12 +311,12 @@ class Report:
 
     def save(self, folder: Path) -> None:
         """Write the report's files atomically, report.json last."""
-        lines = map(self._query_line, range(len(self.queries)))
+        lines = (json.dumps(self._query_line(row)) for row in range(len(self.queries)))
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with atomic_write(folder / ARRAYS) as partial:
                 np.savez_compressed(partial, **self._arrays())
-            _write_lines(folder / QUERIES, lines)
+            write_lines(folder / QUERIES, lines)
             if self.captions:
                 write_json(folder / CAPTIONS, dict(self.captions))
             if self.videos:
@@ -344,7 +343,7 @@ class Report:
             arrays[f"measured_{name}"] = np.stack(by_system)
         return arrays
 
-    def _query_line(self, position: int) -> dict[str, Any]:
+    def _query_line(self, position: int) -> JsonObject:
         """Describe a query in QUERIES: what is asked, of which videos, and each system's rank."""
         row = self.row(position)
         query = row.query
@@ -363,7 +362,7 @@ class Report:
             **self.presentation.clip_fields(row),
         }
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> JsonObject:
         """Return what REPORT has."""
         summary = {
             "name": self.name,
@@ -382,7 +381,7 @@ class Report:
         }
         return with_schema(summary)
 
-    def _systems(self) -> list[dict[str, Any]]:
+    def _systems(self) -> list[JsonObject]:
         systems = []
         for result in self.results:
             line = {
@@ -394,7 +393,7 @@ class Report:
             systems.append(line)
         return systems
 
-    def _differences(self) -> list[dict[str, Any]]:
+    def _differences(self) -> list[JsonObject]:
         compared = []
         for (first, second), differences in self.differences.items():
             measures = {}
@@ -409,15 +408,8 @@ def write_videos(path: Path, videos: Sequence[Video]) -> None:
     """Write where the files of videos are, one per line."""
     lines = []
     for video in videos:
-        line: dict[str, Any] = {"video_id": video.video_id, "path": str(video.path.absolute())}
+        line: JsonObject = {"video_id": video.video_id, "path": str(video.path.absolute())}
         if video.start or video.end is not None:
             line |= {"start": video.start, "end": video.end}
-        lines.append(line)
-    _write_lines(path, lines)
-
-
-def _write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
-    """Write JSON lines atomically."""
-    with atomic_write(path) as partial, partial.open("w", encoding="utf-8") as file:
-        for line in lines:
-            file.write(json.dumps(line) + "\n")
+        lines.append(json.dumps(line))
+    write_lines(path, lines)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from nt2vr.evaluation.differences import Pair
 from nt2vr.evaluation.metric_names import (
     CHOICE_ACCURACY,
     CLASS_ACCURACY,
@@ -36,13 +37,15 @@ TELLING = (
     CLASS_ACCURACY,
     ORIGINAL_MIR,
 )
-# Of systems, by their names in table order.
-Specs = Mapping[str, Mapping[str, Any]]
+# What a report says of a system's model and strategy.
+Spec = Mapping[str, Any]
+# By the systems' names, in table order.
+Specs = Mapping[str, Spec]
 # By system and measure.
-Metrics = Mapping[str, Mapping[str, float]]
+MetricsBySystem = Mapping[str, Mapping[str, float]]
 
 
-def role_of(spec: Mapping[str, Any]) -> tuple[str, str]:
+def role_of(spec: Spec) -> tuple[str, str]:
     """Return a system's role in the comparison, and the label that says what it is.
 
     Only a model that was trained from no other is zero-shot, whether or not the report has its
@@ -96,7 +99,7 @@ def baseline_of(system: str, specs: Specs) -> str:
     return baseline
 
 
-def telling_pair(specs: Specs, requested: Sequence[str], metrics: Metrics) -> tuple[str, str]:
+def telling_pair(specs: Specs, requested: Sequence[str], metrics: MetricsBySystem) -> Pair:
     """Return the two systems that one would compare first: the two that were named, or the best and its base.
 
     Only where there is nothing else, a control is one of them.
@@ -134,8 +137,8 @@ def _telling_measure(metrics: Sequence[Mapping[str, float]]) -> str:
 
 
 def pairs_to_compare(
-    specs: Specs, requested: Sequence[str], metrics: Metrics
-) -> list[tuple[str, str]]:
+    specs: Specs, requested: Sequence[str], metrics: MetricsBySystem
+) -> list[Pair]:
     """Return the telling pair, then each system that competes with its base."""
     if not specs:
         return []

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from nt2vr.datasets.base import Dataset, Split
 from nt2vr.datasets.load import kind_and_path, load_dataset
@@ -20,11 +20,11 @@ from nt2vr.evaluation.built_in import (
 from nt2vr.evaluation.caption_benchmark import read_words, words_benchmark
 from nt2vr.evaluation.class_tasks import class_benchmark
 from nt2vr.evaluation.dataset_queries import KINDS, judged_queries
-from nt2vr.evaluation.embed_media import content_of, embed_files, embed_vectors
-from nt2vr.evaluation.queries import JudgedQuery, row_numbers
+from nt2vr.evaluation.embed_media import InputVectors, content_of, embed_files, embed_vectors
+from nt2vr.evaluation.queries import JudgedQueries, row_numbers
 from nt2vr.evaluation.tasks import is_task, task_benchmark
 from nt2vr.evaluation.text_benchmark import TextBenchmark
-from nt2vr.files import expanded
+from nt2vr.files import JsonObject, expanded
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.gallery import Video, load_gallery
 from nt2vr.models.capabilities import VideoInputName
@@ -233,7 +233,7 @@ class _DatasetQueries(NamedTuple):
         remarks: on queries left out, and on kinds that a file lacks.
     """
 
-    queries: tuple[JudgedQuery, ...]
+    queries: JudgedQueries
     gaps: Sequence[str]
     remarks: Sequence[str]
 
@@ -270,11 +270,11 @@ def _absence_remarks(file_name: str, present: Collection[str]) -> list[str]:
 def _source(
     dataset: Dataset,
     videos: Sequence[Video],
-    vectors: Mapping[VideoInputName, VideoVectors],
+    vectors: InputVectors,
     reader: Reader,
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return the origin of a dataset's videos, see `Benchmark`."""
-    source: dict[str, Any] = {"data": dataset.name, "split": dataset.split}
+    source: JsonObject = {"data": dataset.name, "split": dataset.split}
     if reader.reads_frames:
         source["content"] = content_of(videos, reader.places.cache, reader.progress)
     for name, of_input in vectors.items():
@@ -283,7 +283,7 @@ def _source(
 
 
 def _ranked_videos(
-    dataset: Dataset, vectors: Mapping[VideoInputName, VideoVectors], has_files: bool
+    dataset: Dataset, vectors: InputVectors, has_files: bool
 ) -> tuple[Sequence[Video], list[str]]:
     """Return the videos that are ranked, and remarks on them."""
     videos = dataset.videos
@@ -309,9 +309,7 @@ def _read_inputs(
     return vectors
 
 
-def _with_vectors(
-    videos: Sequence[Video], vectors: Mapping[VideoInputName, VideoVectors]
-) -> tuple[Video, ...]:
+def _with_vectors(videos: Sequence[Video], vectors: InputVectors) -> tuple[Video, ...]:
     """Return the videos that have a vector in each input."""
     for of_input in vectors.values():
         videos = [video for video in videos if video.video_id in of_input.of_video]

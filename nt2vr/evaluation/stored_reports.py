@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from nt2vr.errors import ConfigError, quoted, reason_of
 from nt2vr.evaluation.benchmark_kinds import benchmark_kinds
 from nt2vr.evaluation.measures import Measured
-from nt2vr.evaluation.queries import JudgedQuery
+from nt2vr.evaluation.queries import JudgedQueries, JudgedQuery
 from nt2vr.evaluation.report import (
     ARRAYS,
     CAPTIONS,
@@ -24,7 +24,7 @@ from nt2vr.evaluation.report import (
     Result,
 )
 from nt2vr.evaluation.text_presentation import TEXTS
-from nt2vr.files import parse_json, read_with_schema
+from nt2vr.files import JsonObject, parse_json, read_with_schema, stored_json
 from nt2vr.media.gallery import Video
 
 # What damaged files raise, numbers that are infinite included.
@@ -91,11 +91,11 @@ def _read_captions(path: Path) -> dict[str, tuple[str, ...]]:
     """Read the captions by video; none if the file is not there, as for videos that are not in words."""
     if not path.is_file():
         return {}
-    captions = parse_json(path.read_text(encoding="utf-8"))
+    captions = stored_json(path)
     return {video_id: tuple(texts) for video_id, texts in captions.items()}
 
 
-def _presentation_of(lines: Sequence[Mapping[str, Any]]) -> Presentation:
+def _presentation_of(lines: Sequence[JsonObject]) -> Presentation:
     """Return the presentation that fits the lines of QUERIES; texts are shown where no other kind fits."""
     for kind in benchmark_kinds().values():
         if kind.presentation.fits(lines):
@@ -103,7 +103,7 @@ def _presentation_of(lines: Sequence[Mapping[str, Any]]) -> Presentation:
     return TEXTS
 
 
-def _queries(lines: Sequence[Mapping[str, Any]], arrays: Arrays) -> tuple[JudgedQuery, ...]:
+def _queries(lines: Sequence[JsonObject], arrays: Arrays) -> JudgedQueries:
     """Read the queries from their lines of QUERIES, and their truth from the arrays."""
     judged = []
     for name in JUDGED:
@@ -123,14 +123,15 @@ def _queries(lines: Sequence[Mapping[str, Any]], arrays: Arrays) -> tuple[Judged
 
 
 def _results(
-    systems: Sequence[dict[str, Any]], arrays: Arrays, presentation: Presentation
+    systems: Sequence[JsonObject], arrays: Arrays, presentation: Presentation
 ) -> tuple[Result, ...]:
     """Read each system's specification, and its values per query from the arrays; old reports lack some."""
     fields = [name for name in Measured.__dataclass_fields__ if f"measured_{name}" in arrays]
     results = []
     for number, spec in enumerate(systems):
         system = str(spec.pop("system"))
-        metrics = presentation.metrics_as_stored(spec.pop("metrics"))
+        stored_metrics = spec.pop("metrics")
+        metrics = stored_metrics if presentation.has_stored_metrics else None
         # They are computed again.
         spec.pop("intervals", None)
         _check(spec, {"model": str, "strategy": str})

@@ -27,7 +27,7 @@ from nt2vr.evaluation.queries import (
     renumbered,
 )
 from nt2vr.evaluation.report import Presentation, Report, Result
-from nt2vr.evaluation.roles import Metrics
+from nt2vr.evaluation.roles import MetricsBySystem
 from nt2vr.evaluation.scoring import caption_ranks, choices_of, measure_block, measure_choices
 from nt2vr.evaluation.text_presentation import TEXTS
 from nt2vr.evaluation.text_systems import PLAIN, Step, parse_query, search_vectors, system_spec
@@ -61,7 +61,7 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
 
     presentation: ClassVar[Presentation] = TEXTS
 
-    references: Metrics = field(default_factory=dict)
+    references: MetricsBySystem = field(default_factory=dict)
     texts: tuple[str, ...] = ()
     captions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     averaged: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -243,7 +243,7 @@ class _MeasuredBlock(NamedTuple):
     captions: Vectors | None  # (C, D) what `plain` searches for with captions; None without `plain`
 
 
-def _queries_on(queries: JudgedQueries, is_readable: Mask) -> tuple[JudgedQuery, ...]:
+def _queries_on(queries: JudgedQueries, is_readable: Mask) -> JudgedQueries:
     """Renumber the videos of queries, some of which are gone; leave out queries that lack one."""
     new_row: Rows = np.cumsum(is_readable, dtype=np.int32) - 1
 

@@ -1,7 +1,6 @@
 """How reports on texts are stored, compared and shown: retrieval, questions and classes."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
 
 from nt2vr.errors import counted
 from nt2vr.evaluation.columns import (
@@ -14,10 +13,17 @@ from nt2vr.evaluation.columns import (
     TableGroups,
 )
 from nt2vr.evaluation.differences import Pair
-from nt2vr.evaluation.metric_names import ACCURACY, CLASS_ACCURACY, ORIGINAL, mean_over_sets, recall
+from nt2vr.evaluation.metric_names import (
+    ACCURACY,
+    CLASS_ACCURACY,
+    ORIGINAL,
+    Metrics,
+    mean_over_sets,
+    recall,
+)
 from nt2vr.evaluation.queries import KIND_NAMES
 from nt2vr.evaluation.report import Presentation, Report, Row
-from nt2vr.evaluation.roles import REFERENCE, pairs_to_compare, role_of, telling_pair
+from nt2vr.evaluation.roles import REFERENCE, Spec, pairs_to_compare, role_of, telling_pair
 from nt2vr.evaluation.tables import (
     difference_markdown,
     markdown_table,
@@ -25,6 +31,7 @@ from nt2vr.evaluation.tables import (
     size_of,
     tables_of,
 )
+from nt2vr.files import JsonObject
 
 OF_ONE_VIDEO = frozenset(
     {"original", "negated", "retrieval", "choice", "pair", "picture", "class", "negated class"}
@@ -45,19 +52,17 @@ class TextPresentation(Presentation):
     has_review = True
     has_breakdown = True
     wraps_heads = False
+    has_stored_metrics = False
 
-    def fits(self, lines: Sequence[Mapping[str, Any]]) -> bool:
+    def fits(self, lines: Sequence[JsonObject]) -> bool:
         return True
 
-    def caption_fields(self, row: Row) -> dict[str, Any]:
+    def caption_fields(self, row: Row) -> JsonObject:
         return {"video_id": row.relevant[0] if row.query.kind in OF_ONE_VIDEO else None}
 
-    def clip_fields(self, row: Row) -> dict[str, Any]:
+    def clip_fields(self, row: Row) -> JsonObject:
         is_short = len(row.relevant) <= MAX_LISTED
         return {"relevant": list(row.relevant) if is_short else None}
-
-    def metrics_as_stored(self, metrics: Mapping[str, float]) -> Mapping[str, float] | None:
-        return None
 
     def row(self, report: Report, position: int) -> Row:
         query = report.queries[position]
@@ -80,7 +85,7 @@ class TextPresentation(Presentation):
     def kinds(self, report: Report) -> list[str]:
         return [kind for kind in KIND_NAMES if kind in report.num_queries_by_kind]
 
-    def role_of(self, spec: Mapping[str, Any]) -> tuple[str, str]:
+    def role_of(self, spec: Spec) -> tuple[str, str]:
         return role_of(spec)
 
     def competes(self, role: str) -> bool:
@@ -95,9 +100,7 @@ class TextPresentation(Presentation):
     def check_comparable(self) -> None:
         """Do nothing: all measures are comparable."""
 
-    def line_metrics(
-        self, spec: Mapping[str, Any], metrics: Mapping[str, float]
-    ) -> dict[str, float]:
+    def line_metrics(self, spec: Spec, metrics: Metrics) -> Metrics:
         """Return values for captions only of plain systems, as in the paper."""
         if spec["strategy"] == "plain":
             return dict(metrics)

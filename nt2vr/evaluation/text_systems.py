@@ -4,12 +4,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from nt2vr.evaluation.embed_media import Vectors
 from nt2vr.evaluation.queries import JudgedQueries, JudgedQuery
+from nt2vr.files import JsonObject
 from nt2vr.models.card import Card
 from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.query import Query, understand
@@ -200,7 +201,7 @@ def _parts(query: JudgedQuery, understand: Understand) -> QueryTexts:
     return QueryTexts(" ".join(parsed.wanted), parsed.unwanted)
 
 
-def system_spec(system: System, card: Card) -> dict[str, Any]:
+def system_spec(system: System, card: Card) -> JsonObject:
     """Describe a system as plain JSON data: its model's towers, and its strategy and settings."""
     spec = {
         "model": system.model,

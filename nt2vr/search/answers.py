@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 from markupsafe import Markup
 
+from nt2vr.files import JsonObject
 from nt2vr.negation.parse.query import Query
 from nt2vr.notebook import MAX_PICTURES, SHOWN, data_frame, hits_html, parts_html, side_by_side
 from nt2vr.search.embedded_gallery import EmbeddedGallery, Excerpt, SearchedClip
@@ -130,9 +131,9 @@ class Ranking(_SharingCopies):
         counts = Counter(hit.verdict for hit in self.hits)
         return {verdict: counts[verdict] for verdict in verdicts}
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> JsonObject:
         """Return plain JSON data."""
-        ranking: dict[str, Any] = {"name": self.system.name}
+        ranking: JsonObject = {"name": self.system.name}
         if self.epoch is not None:
             ranking["epoch"] = self.epoch
         ranking |= _without_empty(
@@ -148,7 +149,7 @@ class Ranking(_SharingCopies):
         return data_frame(self.rows, COLUMNS)
 
     @property
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[JsonObject]:
         """The hits as rows of a table for pandas."""
         rows = []
         for hit in self.hits:
@@ -215,7 +216,7 @@ class Match:
     systems: tuple[LineScores, ...]
     judged_by: str = ""
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> JsonObject:
         """Return the match as the API answers it."""
         lines = [
             {"text": query.text, "verdict": verdict}
@@ -225,7 +226,7 @@ class Match:
             {"name": scored.system.name, "scores": list(scored.scores), "best": scored.best}
             for scored in self.systems
         ]
-        match: dict[str, Any] = {"lines": lines, "systems": systems}
+        match: JsonObject = {"lines": lines, "systems": systems}
         if self.judged_by:
             match["judged_by"] = self.judged_by
         return match
@@ -320,7 +321,7 @@ class Answer(_SharingCopies):
     # Its name in version 0.2.0.
     see = clip_scores
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> JsonObject:
         """Return the answer as plain JSON data, the same in all APIs.
 
         What it does not have is left out.
@@ -361,5 +362,5 @@ def _clip_score(ranking: Ranking, video_id: str) -> ClipScore:
     )
 
 
-def _without_empty(**values: Any) -> dict[str, Any]:
+def _without_empty(**values: Any) -> JsonObject:
     return {name: value for name, value in values.items() if value}

@@ -152,7 +152,7 @@ class _Report:
         clips: Sequence[Video],
         missing: Sequence[Video],
         num_skipped: int,
-        failed: Mapping[str, str],
+        failed: Reasons,
     ) -> None:
         self._progress = progress
         self._total = len(clips) + num_skipped
@@ -222,7 +222,7 @@ def _refuse_or_warn(error: OSError, folder: Path, in_memory: bool) -> None:
     logger.warning("%s They are computed again next time.", message)
 
 
-def _with_equal_clips(failed: Mapping[str, str], clips: Sequence[Video]) -> Reasons:
+def _with_equal_clips(failed: Reasons, clips: Sequence[Video]) -> Reasons:
     """Return why clips failed, by id, also for the clips of the same content."""
     reason_of_content = {}
     for clip in clips:
@@ -362,7 +362,7 @@ def open_gallery(
 
 
 def open_indexed(
-    gallery: Gallery, encoder: Encoder, cache: Cache, milvus: Milvus | None = None
+    gallery: Gallery, encoder: Encoder, cache: Cache, milvus: Milvus | None
 ) -> EmbeddedGallery:
     """Open the indexed part of a library without decoding or encoding.
 
@@ -412,7 +412,7 @@ def _open_stored(
     encoder: Encoder,
     rows: EmbeddingRows,
     clips: Sequence[Video],
-    skipped: Mapping[str, str],
+    skipped: Reasons,
     milvus: Milvus | None,
     progress: Progress | None,
 ) -> EmbeddedGallery:
@@ -486,7 +486,7 @@ def _embedded_gallery(
     embeddings: Embeddings,
     frames: Embeddings,
     frame_rows: Numbers,
-    skipped: Mapping[str, str],
+    skipped: Reasons,
     default_reason: str,
 ) -> EmbeddedGallery:
     """Put an embedded gallery together.

@@ -178,7 +178,9 @@ def embedded_parts(
         anchor=anchor,
         tau=tau_of(encoder.card),
     )
-    return parts.with_focus_texts(encoder.card)
+    if encoder.capabilities.weighs_frames:
+        return replace(parts, sentence_text=parts.sentence, wanted_text=parts.wanted)
+    return parts
 
 
 @on_gpu

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, Nt2vrError, quoted
-from nt2vr.files import parse_json
+from nt2vr.files import stored_json
 from nt2vr.media.gallery import Video
 from nt2vr.models.catalog import Catalog, CatalogEntry, checkpoint_epoch
 from nt2vr.negation.parse.query import Query
@@ -73,7 +73,7 @@ class RunEpochs:
                 f"{quoted(self.run)} has no such epoch. Choose one from {self.epochs[0]} on."
             )
         model = self.run if epoch == self.epochs[-1] else f"{self.run} · epoch {epoch}"
-        return System(model, like.strategy, like.strength)
+        return replace(like, model=model)
 
     def missing(self, models: Catalog, base: str, ranked: Collection[int]) -> list[int]:
         """List the epochs without a ranking, with 0 for the base.
@@ -265,7 +265,7 @@ class Recording:
         """Read a recording of a gallery; None if there is none, or it is of other clips."""
         if not path.is_file():
             return None
-        recording = cls(**parse_json(path.read_text(encoding="utf-8")))
+        recording = cls(**stored_json(path))
         if recording.video_ids() <= set(videos):
             return recording
         logger.warning(

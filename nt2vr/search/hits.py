@@ -3,8 +3,8 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from nt2vr.files import JsonObject
 from nt2vr.media.gallery import Video
 from nt2vr.search.judge import ClipJudge, Verdict
 
@@ -53,9 +53,9 @@ class Hit:
         """The name of `long_video` in version 0.2.0."""
         return self.long_video
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> JsonObject:
         """Return plain JSON data, with further fields for windows."""
-        hit: dict[str, Any] = {
+        hit: JsonObject = {
             "video_id": self.video_id,
             "rank": self.rank,
             "score": self.score,

@@ -6,7 +6,7 @@ how many of the best clips the index finds.
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
 from itertools import islice
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import reason_of
-from nt2vr.files import parse_json, write_json
+from nt2vr.files import stored_json, write_json
 from nt2vr.media.gallery import Video
 from nt2vr.media.limits import LIMITS, evict
 from nt2vr.media.rows import digest
@@ -70,8 +70,9 @@ def with_index(
     clips = embedded.gallery.videos
     # Only libraries use Milvus: nobody would delete the rows of other galleries.
     if milvus is not None and embedded.gallery.key and clips:
-        update = None if progress is None else _MilvusUpdate(sample, progress)
-        return _with_milvus(embedded, folder=folder / pooling, milvus=milvus, update=update)
+        return _with_milvus(
+            embedded, folder=folder / pooling, milvus=milvus, sample=sample, progress=progress
+        )
     if len(clips) < APPROXIMATE_FROM:
         return embedded
 
@@ -135,18 +136,14 @@ def _faiss_index(
     return index
 
 
-@dataclass(frozen=True)
-class _MilvusUpdate:
-    """What an update brings: queries to measure the recall with, and whom it reports to."""
-
-    sample: Sample
-    progress: Progress
-
-
 def _with_milvus(
-    embedded: EmbeddedGallery, folder: Path, milvus: Milvus, update: _MilvusUpdate | None
+    embedded: EmbeddedGallery,
+    folder: Path,
+    milvus: Milvus,
+    sample: Sample,
+    progress: Progress | None,
 ) -> EmbeddedGallery:
-    """Bring a library's index in Milvus up to date, or open it as the last update left it."""
+    """Bring a library's index in Milvus up to date, or without `progress` open it as that left it."""
     library = embedded.gallery.key
     clips = embedded.gallery.videos
     # Libraries share a collection, so an id depends on the library, too.
@@ -158,16 +155,18 @@ def _with_milvus(
         tower=f"{folder.parent.name}_{folder.name}",
         library=library,
         local=_local_index(embedded.embeddings, contents, ids, rows),
-        rows=_clip_rows(contents, clips) if update is not None else {},
+        rows=_clip_rows(contents, clips) if progress is not None else {},
     )
 
     # What the last update measured.
     state_file = folder.with_suffix(".milvus.json")
     state = {"index": milvus.address, "ids": _fingerprint(ids)}
-    if update is None:
+    if progress is None:
         notice = _open_milvus(index, state_file, state)
     else:
-        notice = _update_milvus(index, ids, embeddings=embedded.embeddings[rows], update=update)
+        notice = _update_milvus(
+            index, ids, embeddings=embedded.embeddings[rows], sample=sample, progress=progress
+        )
         if not notice:
             write_json(state_file, {**state, "recall": index.recall})
     if not notice and index.recall < MIN_RECALL:
@@ -203,26 +202,22 @@ def _clip_rows(contents: Numbers, clips: Sequence[Video]) -> dict[int, ClipRow]:
 
 def _open_milvus(index: MilvusIndex, state_file: Path, state: Mapping[str, Any]) -> str:
     """Read the recall that the last update measured; return why the index cannot be used, or ""."""
-
-    def read(path: Path) -> dict[str, Any]:
-        return dict(parse_json(path.read_text(encoding="utf-8")))
-
-    stored = read_cached(state_file, read) or {}
+    stored = read_cached(state_file, lambda path: dict(stored_json(path))) or {}
     index.recall = float(stored.get("recall", 0))
     is_up_to_date = all(stored.get(name) == value for name, value in state.items())
     return "" if is_up_to_date else OTHER_CLIPS
 
 
 def _update_milvus(
-    index: MilvusIndex, ids: Numbers, embeddings: Embeddings, update: _MilvusUpdate
+    index: MilvusIndex, ids: Numbers, embeddings: Embeddings, sample: Sample, progress: Progress
 ) -> str:
     """Bring the index up to date, and measure it; return why it cannot be used, or ""."""
     try:
         stored_ids = index.ids()
         is_new = ~np.isin(ids, stored_ids)
         index.remove(np.setdiff1d(stored_ids, ids))
-        index.add(ids[is_new], embeddings[is_new], update.progress)
-        index.measure(update.sample())
+        index.add(ids[is_new], embeddings[is_new], progress)
+        index.measure(sample())
     # It is logged; the next update goes on from here.
     except ConnectionError:
         return NO_ANSWER

@@ -10,7 +10,7 @@ from nt2vr.search.embed_query import Synonyms, substitutes, with_words
 from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.live import GalleryEmbedder, LoadedModel
 from nt2vr.search.references import Reference
-from nt2vr.search.strategies import System
+from nt2vr.search.strategies import ChosenStrengths, System
 
 DEFAULT_SYSTEMS = ("CLIP", "CLIP-bnl", "CLIP-neg")
 DEFAULT_K = 8
@@ -51,7 +51,7 @@ class SearchPlan:
     synonyms: Synonyms
     k: int | None
     references: Sequence[Reference]
-    strengths: Mapping[str, float]
+    strengths: ChosenStrengths
     literal: Collection[str]
 
     @property

@@ -31,7 +31,7 @@ from nt2vr.search.live import LiveModels
 from nt2vr.search.plan import DEFAULT_K, DEFAULT_SYSTEMS, MAX_K, MAX_SYSTEMS, SearchPlan
 from nt2vr.search.rank import rank
 from nt2vr.search.references import Reference, check_number
-from nt2vr.search.strategies import STRENGTHS, System, Vector, check_strategy
+from nt2vr.search.strategies import STRENGTHS, ChosenStrengths, System, Vector, check_strategy
 from nt2vr.search.system_names import system_names
 from nt2vr.search.system_search import QueryOrVector, prepare_texts, system_searches
 
@@ -184,7 +184,7 @@ class Searcher:
         systems: Sequence[str] = DEFAULT_SYSTEMS,
         k: int | None = DEFAULT_K,
         references: Sequence[Reference] = (),
-        strengths: Mapping[str, float] | None = None,
+        strengths: ChosenStrengths | None = None,
         literal: Collection[str] = (),
     ) -> Answer:
         """Rank the gallery's clips for a query.
@@ -241,7 +241,7 @@ class Searcher:
         reference: Reference,
         lines: Sequence[str],
         systems: Sequence[str],
-        strengths: Mapping[str, float] | None = None,
+        strengths: ChosenStrengths | None = None,
         literal: Collection[str] = (),
     ) -> Match:
         """Score 2 to 8 lines for a clip of the gallery, or a picture, as `search` scores each."""
@@ -321,7 +321,7 @@ class Searcher:
         systems: Sequence[str],
         k: int | None = DEFAULT_K,
         references: Sequence[Reference] = (),
-        strengths: Mapping[str, float] | None = None,
+        strengths: ChosenStrengths | None = None,
         literal: Collection[str] = (),
     ) -> SearchPlan:
         """Check everything that a search needs besides its query, and load the systems' models."""

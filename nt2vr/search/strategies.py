@@ -23,6 +23,8 @@ from nt2vr.search.references import take_away
 
 Vector = NDArray[np.float32]
 Role = Literal["sentence", "wanted", "unwanted", "anchor"]
+# By strategy: those that a search asks for, instead of the models' own.
+ChosenStrengths = Mapping[str, float]
 # Wu and Ngo (see `boolean`) use 1, which loses recall.
 DEFAULT_ALPHA = 0.5
 # Characters of a system's name.
@@ -64,12 +66,6 @@ class EmbeddedParts:
     wanted_text: Vector | None = None
     query: Query | None = None
     replacements: Mapping[str, str] = field(default_factory=dict)
-
-    def with_focus_texts(self, card: Card) -> "EmbeddedParts":
-        """Return the parts with the texts by which a model weighs frames, if it does so."""
-        if not card.capabilities.weighs_frames:
-            return self
-        return replace(self, sentence_text=self.sentence, wanted_text=self.wanted)
 
 
 @dataclass(frozen=True)
@@ -500,7 +496,7 @@ class System:
             return cls(model, split.strategy)
         return cls(model, split.strategy, _parse_strength(split.strategy, split.strength))
 
-    def strength_for(self, card: Card, chosen: Mapping[str, float] | None = None) -> float:
+    def strength_for(self, card: Card, chosen: ChosenStrengths | None = None) -> float:
         """Return the strength to search with; 0 if the strategy has none.
 
         It is the system's, otherwise the chosen one (by strategy), the model's or the default.

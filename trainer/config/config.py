@@ -11,8 +11,8 @@ from pydantic.fields import FieldInfo
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.extension import loaded, text_sides, video_inputs
 from nt2vr.models.capabilities import VideoInputName
-from nt2vr.models.card import MEAN, Card, read_card
-from nt2vr.models.framing import CENTRES, Framing
+from nt2vr.models.card import Card, read_card
+from nt2vr.models.framing import Framing
 from nt2vr.sections import AnySection, Section, check_names, read_settings
 from trainer.config.clips import DatasetSettings, FrameSettings
 from trainer.config.encoder import EncoderSettings
@@ -68,12 +68,10 @@ class TrainConfig(BaseModel):
 
     def flat(self) -> dict[str, Any]:
         """Return all values by flat key, as config.json has them; changing them does not change the config."""
+        core_sections = [getattr(self, name) for name in CORE_SECTIONS]
         values: dict[str, Any] = {}
-        for name in CORE_SECTIONS:
-            section: Section = getattr(self, name)
-            values.update(section.as_dict())
-        for section in self.extensions.values():
-            values.update(section.as_dict())
+        for section in (*core_sections, *self.extensions.values()):
+            values |= section.as_dict()
         return values
 
     def replace(self, **values: Any) -> "TrainConfig":
@@ -153,21 +151,20 @@ class TrainConfig(BaseModel):
         """Frame positions by their name on the card."""
         if self.frames.positions != "base":
             return self.frames.positions
-        card = self._base_card
-        return card.framing.positions if card else CENTRES
+        return self._base_card.framing.positions
 
     @property
     def card_pooling(self) -> str:
         """Pooling by its name on the card."""
         if self.frames.pooling != "base":
             return self.frames.pooling
-        card = self._base_card
-        return card.pooling.name if card else MEAN
+        return self._base_card.pooling.name
 
     @property
-    def _base_card(self) -> Card | None:
+    def _base_card(self) -> Card:
+        """The base's card, or that of a model without a base."""
         base = self.encoder.base_folder
-        return read_card(base) if base else None
+        return read_card(base) if base else Card(self.encoder.name)
 
     @property
     def knows_order(self) -> bool:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.files import parse_json, with_schema, without_schema, write_json
+from nt2vr.files import stored_json, with_schema, without_schema, write_json
 from nt2vr.presets import preset_files
 from trainer.config.config import Changes, TrainConfig
 
@@ -28,7 +28,7 @@ def preset_or_file(path: Path) -> Path:
 def load_config(path: Path, changes: Changes = MappingProxyType({})) -> TrainConfig:
     """Read a config; fields left out have their defaults, and `changes` are values by key: losses.bnl.m4."""
     try:
-        values = parse_json(path.read_text(encoding="utf-8"))
+        values = stored_json(path)
     except (OSError, ValueError) as error:
         raise ConfigError(
             f"{path} cannot be read as JSON ({error}). Name a config file."

@@ -104,28 +104,26 @@ class ClipLoader:
         )
 
     def _captions(self, split: TrainingSplit, count: int) -> Clips:
-        config = self.config
-        if config.dataset.is_world:
-            captions = self._world_captions(split, count)
-            return caption_clips(NAME, captions, progress=self.progress, cache=self.cache)
-
-        name, captions = read_split(config, split)
-        if split == "train":
+        settings = self.config.dataset
+        name = NAME
+        captions: list[str] = []
+        if not settings.is_world:
+            name, captions = read_split(self.config, split)
             # An unusable validation split is refused now, before all captions are parsed.
-            read_split(config, "validation")
-            num_missing = config.dataset.num_clips - len(captions)
-            if config.dataset.add_world and num_missing > 0:
-                captions += self._world_captions(split, num_missing)
-        return caption_clips(name, captions, progress=self.progress, cache=self.cache)
+            if split == "train":
+                read_split(self.config, "validation")
 
-    def _world_captions(self, split: TrainingSplit, count: int) -> list[str]:
-        return world_captions(
-            split,
-            count=count,
-            seed=self.config.run.seed,
-            progress=self.progress,
-            folder=self.cache,
-        )
+        is_filled_up = settings.is_world or (settings.add_world and split == "train")
+        num_missing = count - len(captions)
+        if is_filled_up and num_missing > 0:
+            captions += world_captions(
+                split,
+                count=num_missing,
+                seed=self.config.run.seed,
+                progress=self.progress,
+                folder=self.cache,
+            )
+        return caption_clips(name, captions, progress=self.progress, cache=self.cache)
 
     def _dataset(self, split: TrainingSplit, count: int) -> Clips:
         data = self.config.dataset.data

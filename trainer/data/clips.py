@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from nt2vr.evaluation.queries import JudgedQuery
+from nt2vr.evaluation.queries import JudgedQueries
 from nt2vr.media.frames import StoredClips
 from nt2vr.models.encoder import Encoder, Frames, Vectors
 from nt2vr.progress import Progress, progress_bar, silent, tracked
@@ -33,7 +33,7 @@ class Clips:
     name: str = "unnamed"
     vectors: Vectors | None = None
     ids: Sequence[str] = ()
-    queries: tuple[JudgedQuery, ...] = ()
+    queries: JudgedQueries = ()
 
     def __len__(self) -> int:
         return len(self.frames)

@@ -12,7 +12,7 @@ from trainer.inputs.base import AnyInput
 Digests = Mapping[str, tuple[int, ...]]
 
 
-def digests_of(training: Clips, validation: Clips, inputs: Iterable[AnyInput] = ()) -> Digests:
+def digests_of(training: Clips, validation: Clips, inputs: Iterable[AnyInput]) -> Digests:
     """Hash the clips of both splits, with their captions, and what the losses' inputs know of the training clips.
 
     Captions that are generated as they are drawn have no digests.

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from nt2vr.evaluation.built_in import SEED
 from nt2vr.evaluation.dataset_queries import judged_queries
-from nt2vr.evaluation.queries import JudgedQuery
+from nt2vr.evaluation.queries import JudgedQueries
 from nt2vr.media.gallery import Video
 from nt2vr.negation.generate.build import build_query_sets, cached_query_sets
 from nt2vr.negation.generate.query_sets import CaptionedVideos
@@ -18,7 +18,7 @@ def evaluation_queries(
     clips: Sequence[Video],
     folder: Path | None = None,
     progress: Progress = silent,
-) -> tuple[JudgedQuery, ...]:
+) -> JudgedQueries:
     """Generate original, negated and composed queries of videos, and judge them for the clips in their order.
 
     Args:

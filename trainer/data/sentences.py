@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple, get_args
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.built_in import world_queries
-from nt2vr.evaluation.queries import JudgedQuery, Mask, row_array
+from nt2vr.evaluation.queries import JudgedQueries, JudgedQuery, Mask, row_array
 from nt2vr.negation.generate.denial import Denial, DenialKind
 from nt2vr.negation.generate.denials import CaptionDenials
 from nt2vr.negation.generate.negator import negations
@@ -109,7 +109,7 @@ class WorldSentences:
             return None
         return KnownClips(self.grammar.fitting(denial), self.grammar.showing_both(denial))
 
-    def queries(self) -> tuple[JudgedQuery, ...]:
+    def queries(self) -> JudgedQueries:
         return world_queries(captions_of(self, "validation"), self.grammar)
 
 
@@ -157,7 +157,7 @@ class CaptionSentences:
     def truth(self, denial: Denial) -> None:
         """Return None: captions say nothing of what clips do not show."""
 
-    def queries(self) -> tuple[JudgedQuery, ...]:
+    def queries(self) -> JudgedQueries:
         if not self.has_videos:
             return ()
         originals: list[JudgedQuery] = []

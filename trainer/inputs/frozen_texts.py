@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from nt2vr.errors import reason_of
+from nt2vr.evaluation.queries import row_numbers
 from nt2vr.files import atomic_write, hash_text
 from nt2vr.media.limits import Limit, evict, mark_used
 from nt2vr.models.checkpoint import read_model
@@ -93,7 +94,6 @@ class StoredTexts:
 
 def embed_once(encoder: TextEncoder, texts: Sequence[str], device: str) -> Tensor:
     """Embed texts, equal ones once: (N, D), L2-normalised."""
-    distinct = list(dict.fromkeys(texts))
-    row_of = {text: row for row, text in enumerate(distinct)}
-    embeddings = torch.from_numpy(encoder.encode_text(distinct)).to(device)
+    row_of = row_numbers(texts)
+    embeddings = torch.from_numpy(encoder.encode_text(list(row_of))).to(device)
     return embeddings[[row_of[text] for text in texts]]

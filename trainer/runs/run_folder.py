@@ -30,7 +30,14 @@ from filelock import FileLock, Timeout
 
 from nt2vr.errors import DeviceInUseError, RunError
 from nt2vr.evaluation.metric_names import Metrics
-from nt2vr.files import is_disk_full, parse_json, with_schema, without_schema, write_json
+from nt2vr.files import (
+    is_disk_full,
+    parse_json,
+    stored_json,
+    with_schema,
+    without_schema,
+    write_json,
+)
 from nt2vr.models.catalog import BEST
 from nt2vr.progress import Progress
 from nt2vr.settings import training_devices
@@ -101,7 +108,7 @@ class Lock:
         """Return the holder of the lock; None if it is free."""
         note = self.path.with_suffix(".json")
         try:
-            holder = Holder(**parse_json(note.read_text(encoding="utf-8")))
+            holder = Holder(**stored_json(note))
         except (OSError, ValueError, TypeError):
             return None
 
@@ -199,7 +206,7 @@ class RunFolder:
             RunError: if a newer nT2VR wrote it.
         """
         try:
-            stored = parse_json(self._status.read_text(encoding="utf-8"))
+            stored = stored_json(self._status)
             fields = {}
             for name, value in without_schema(stored, self._status, RunError).items():
                 if name in RunStatus.__dataclass_fields__:

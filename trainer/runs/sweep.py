@@ -22,7 +22,7 @@ from cyclopts import Parameter
 from nt2vr.errors import ConfigError, RunError, quoted
 from nt2vr.evaluation.metric_names import Metrics
 from nt2vr.evaluation.tables import markdown_table
-from nt2vr.files import atomic_write, check_writable, hash_text, parse_json
+from nt2vr.files import atomic_write, check_writable, hash_text, stored_json
 from nt2vr.presets import sweep_files
 from nt2vr.settings import Settings, training_devices, training_environment
 from trainer.config import (
@@ -181,7 +181,7 @@ def planned(config: Path, grid: Mapping[str, Sequence[Any]]) -> SweepPlan:
     if grid:
         raise ConfigError(f"{config} has a grid of its own. Leave --grid out, or name a config.")
 
-    planned_sweep = parse_json(sweep_file.read_text(encoding="utf-8"))
+    planned_sweep = stored_json(sweep_file)
     if "points" in planned_sweep:
         keys = planned_sweep["keys"]
         points = [(tuple(point["label"]), point["set"]) for point in planned_sweep["points"]]

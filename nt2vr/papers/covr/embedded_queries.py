@@ -1,6 +1,6 @@
 """The queries of a benchmark as a model embeds them, and the query vector of each composition."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import chain
 from types import MappingProxyType
@@ -69,25 +69,31 @@ def embed_queries(
     if encoder.capabilities.given_queries_only:
         return _given_queries(queries, media, encoder)
 
-    texts = _texts_of(queries)
-    vectors = TextVectors(encoder, texts.all_texts())
+    tagger = load_tagger()
+    parsed_queries = [understand(query.text, tagger, editing=True) for query in queries]
+    wanted = [" ".join(parsed.wanted) for parsed in parsed_queries]
+    unwanted = [parsed.unwanted for parsed in parsed_queries]
+    sentences = [query.text for query in queries]
+    captions = [query.caption for query in queries]
     references = [query.reference for query in queries]
+
+    vectors = TextVectors(encoder, chain(wanted, sentences, captions, *unwanted))
     combined = PictureQuery(
         picture=media.references[references],
-        sentence=vectors.of(texts.sentences),
-        wanted=vectors.of(texts.wanted),
-        unwanted=vectors.sums_of(texts.unwanted),
+        sentence=vectors.of(sentences),
+        wanted=vectors.of(wanted),
+        unwanted=vectors.sums_of(unwanted),
     )
     if deep or reads_tokens(encoder):
         combined = replace(
             combined,
-            tokens=encoder.encode_tokens(texts.sentences),
+            tokens=encoder.encode_tokens(sentences),
             frames=_reference_frames(media, encoder)[references],
         )
     return EmbeddedQueries(
         queries=queries,
         combined=combined,
-        captions=vectors.of(texts.captions),
+        captions=vectors.of(captions),
         clips=media.clips,
     )
 
@@ -105,31 +111,6 @@ def _given_queries(
         clips=media.clips,
         precomputed=precomputed,
     )
-
-
-class _QueryTexts(NamedTuple):
-    """The texts of queries, one of each kind per query, but any number of unwanted parts."""
-
-    sentences: list[str]
-    wanted: list[str]
-    unwanted: list[tuple[str, ...]]
-    captions: list[str]
-
-    def all_texts(self) -> Iterator[str]:
-        return chain(self.wanted, self.sentences, self.captions, *self.unwanted)
-
-
-def _texts_of(queries: Sequence[CovrQuery]) -> _QueryTexts:
-    """Split what each query says into wanted and unwanted parts."""
-    tagger = load_tagger()
-    texts = _QueryTexts(sentences=[], wanted=[], unwanted=[], captions=[])
-    for query in queries:
-        parsed = understand(query.text, tagger, editing=True)
-        texts.sentences.append(query.text)
-        texts.wanted.append(" ".join(parsed.wanted))
-        texts.unwanted.append(parsed.unwanted)
-        texts.captions.append(query.caption)
-    return texts
 
 
 def _reference_frames(media: EmbeddedMedia, encoder: Encoder) -> Vectors:

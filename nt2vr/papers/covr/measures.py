@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.evaluation.measures import Array, Ranks
-from nt2vr.evaluation.metric_names import recall
+from nt2vr.evaluation.metric_names import Metrics, recall
 from nt2vr.evaluation.queries import Mask, kinds_of, mask
 from nt2vr.evaluation.scoring import first_ranks, score_table, shares_among_first
 from nt2vr.models.encoder import Vectors
@@ -127,7 +127,7 @@ def average_precisions(scores: Vectors, right: Mask) -> dict[str, Array]:
     return {mean_average_precision(k): of_queries for k, of_queries in precisions.items()}
 
 
-def summarise(queries: Sequence[CovrQuery], outcome: Outcome) -> dict[str, dict[str, float]]:
+def summarise(queries: Sequence[CovrQuery], outcome: Outcome) -> dict[str, Metrics]:
     """Aggregate to metrics in percent by kind; and, as means over the kinds, of ALL and by label, "negation" first."""
     kinds = kinds_of(queries)
     table = {}
@@ -144,7 +144,7 @@ def summarise(queries: Sequence[CovrQuery], outcome: Outcome) -> dict[str, dict[
     return table
 
 
-def _metrics_of(outcome: Outcome, chosen: Mask) -> dict[str, float]:
+def _metrics_of(outcome: Outcome, chosen: Mask) -> Metrics:
     """Average the measures of the chosen queries, in percent, over those that have one."""
     metrics = {}
     for name, shares in outcome.shares.items():
@@ -156,7 +156,7 @@ def _metrics_of(outcome: Outcome, chosen: Mask) -> dict[str, float]:
     return metrics
 
 
-def _mean_over_kinds(outcome: Outcome, kinds: NDArray[np.str_], chosen: Mask) -> dict[str, float]:
+def _mean_over_kinds(outcome: Outcome, kinds: NDArray[np.str_], chosen: Mask) -> Metrics:
     values: dict[str, list[float]] = defaultdict(list)
     for kind in dict.fromkeys(kinds.tolist()):
         for name, value in _metrics_of(outcome, chosen & (kinds == kind)).items():

@@ -4,7 +4,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import product
 from statistics import fmean
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,10 +12,11 @@ from nt2vr.errors import ConfigError
 from nt2vr.evaluation.columns import Column, ColumnGroup, TableGroups
 from nt2vr.evaluation.differences import Pair
 from nt2vr.evaluation.measures import Measured
-from nt2vr.evaluation.metric_names import recall, violations
+from nt2vr.evaluation.metric_names import Metrics, recall, violations
 from nt2vr.evaluation.report import Presentation, Report, Result, Row
-from nt2vr.evaluation.roles import BASE, REFERENCE
+from nt2vr.evaluation.roles import BASE, REFERENCE, Spec
 from nt2vr.evaluation.tables import markdown_table, size_of
+from nt2vr.files import JsonObject
 from nt2vr.papers.covr.compositions import TRAINING_FREE
 from nt2vr.papers.covr.edits import EDIT_KINDS
 
@@ -74,18 +74,16 @@ class CovrPresentation(Presentation):
     has_review = False
     has_breakdown = False
     wraps_heads = True
+    has_stored_metrics = True
 
-    def fits(self, lines: Sequence[Mapping[str, Any]]) -> bool:
+    def fits(self, lines: Sequence[JsonObject]) -> bool:
         return any("picture" in line for line in lines)
 
-    def caption_fields(self, row: Row) -> dict[str, Any]:
+    def caption_fields(self, row: Row) -> JsonObject:
         return {}
 
-    def clip_fields(self, row: Row) -> dict[str, Any]:
+    def clip_fields(self, row: Row) -> JsonObject:
         return {"picture": row.query.picture}
-
-    def metrics_as_stored(self, metrics: Mapping[str, float]) -> Mapping[str, float] | None:
-        return metrics
 
     def row(self, report: Report, position: int) -> Row:
         model = report.results[0].spec["model"]
@@ -101,7 +99,7 @@ class CovrPresentation(Presentation):
         kinds = dict.fromkeys(query.kind for query in report.queries)
         return sorted(kinds, key=lambda kind: EDIT_KINDS.index(kind) if kind in EDIT_KINDS else -1)
 
-    def role_of(self, spec: Mapping[str, Any]) -> tuple[str, str]:
+    def role_of(self, spec: Spec) -> tuple[str, str]:
         return ROLES.get(spec.get("strategy", ""), ("", ""))
 
     def competes(self, role: str) -> bool:
@@ -129,9 +127,7 @@ class CovrPresentation(Presentation):
             "query. Read the ranks in queries.jsonl."
         )
 
-    def line_metrics(
-        self, spec: Mapping[str, Any], metrics: Mapping[str, float]
-    ) -> dict[str, float]:
+    def line_metrics(self, spec: Spec, metrics: Metrics) -> Metrics:
         """Add the means over the kinds of change that remove something."""
         kinds = [kind for kind in EDIT_KINDS if f"{kind}/{VIOLATIONS}" in metrics]
         if not kinds:
@@ -201,7 +197,7 @@ def _group(
     return ColumnGroup(head, tuple(columns))
 
 
-def _cells(metrics: Mapping[str, float], kind: str, names: Iterable[str]) -> list[str]:
+def _cells(metrics: Metrics, kind: str, names: Iterable[str]) -> list[str]:
     """Return a cell per measure, empty for what is not measured."""
     cells = []
     for name in names:
@@ -218,7 +214,7 @@ def covr_result(
     system: str,
     ranks: ArrayLike,
     table: Mapping[str, Mapping[str, float]],
-    spec: Mapping[str, Any],
+    spec: Spec,
 ) -> Result:
     """Describe a way to combine pictures and texts, with its rank per query and its metrics by kind of change."""
     rank_array = np.asarray(ranks, np.int32)

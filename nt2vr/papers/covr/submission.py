@@ -1,19 +1,18 @@
 """What the test server of CIRR takes: the first clips of every query, by id."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from nt2vr.errors import ConfigError, reason_of
 from nt2vr.evaluation.queries import mask
 from nt2vr.evaluation.scoring import first_rows
-from nt2vr.files import write_json
+from nt2vr.files import JsonObject, write_json
 from nt2vr.models.encoder import Encoder, Vectors
 from nt2vr.papers.covr.benchmark import GIVEN, CovrBenchmark
 from nt2vr.papers.covr.embedded_queries import vectors_for
 from nt2vr.papers.covr.measures import scores_of
-from nt2vr.progress import Progress, silent
+from nt2vr.progress import Progress
 
 # Predictions per query that CIRR's test server takes, of recall and of its subset measure.
 TAKEN = 50
@@ -21,7 +20,7 @@ TAKEN_OF_SUBSET = 3
 
 
 def write_submission(
-    benchmark: CovrBenchmark, encoder: Encoder, system: str, path: Path, progress: Progress = silent
+    benchmark: CovrBenchmark, encoder: Encoder, system: str, path: Path, progress: Progress
 ) -> list[Path]:
     """Write the first 50 clips of every query of CIRR, as its test server takes them; return the two files.
 
@@ -66,7 +65,7 @@ def _write_predictions(
     benchmark: CovrBenchmark, file: Path, metric: str, scores: Vectors, count: int
 ) -> None:
     """Write the ids of the `count` clips that score highest for each query."""
-    content: dict[str, Any] = {"version": "rc2", "metric": metric}
+    content: JsonObject = {"version": "rc2", "metric": metric}
     first = first_rows(scores, np.zeros(scores.shape, bool), count).tolist()
     for query, rows in zip(benchmark.queries, first, strict=True):
         content[query.query_id] = [benchmark.clip_ids[row] for row in rows if row >= 0]

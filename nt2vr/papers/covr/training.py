@@ -3,7 +3,7 @@
 import logging
 import os
 import shutil
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from nt2vr.errors import counted
-from nt2vr.evaluation.metric_names import recall
+from nt2vr.evaluation.metric_names import Metrics, recall
 from nt2vr.files import atomic_folder
 from nt2vr.models.card import CARD, read_card, write_card
 from nt2vr.models.checkpoint import read_checkpoint
@@ -108,7 +108,7 @@ class FusionLearner(Trainable):
         )
         yield from islice(drawn, done, None)
 
-    def loss(self, batch: Tensor) -> tuple[Tensor, dict[str, float]]:
+    def loss(self, batch: Tensor) -> tuple[Tensor, Metrics]:
         name = self.settings.loss
         loss = LOSSES[name](self._module, self._data, batch, self.settings)
         return loss, {name: loss.item()}
@@ -131,10 +131,10 @@ class FusionValidator:
         self.held_out = counted(len(validation.queries), "held-out query", "held-out queries")
         self.controls = self._measure(PARTS, prefix=f"{PARTS}/{PREFIX}")
 
-    def measure(self) -> dict[str, float]:
+    def measure(self) -> Metrics:
         return self._measure(Fusion.name, PREFIX)
 
-    def _measure(self, system: str, prefix: str) -> dict[str, float]:
+    def _measure(self, system: str, prefix: str) -> Metrics:
         vectors = vectors_of(
             self._validation,
             system=system,
@@ -149,7 +149,7 @@ class FusionValidator:
                 measures[f"{prefix}{name}"] = means[name]
         return measures
 
-    def write(self, epoch: int, folder: Path, metrics: Mapping[str, float]) -> None:
+    def write(self, epoch: int, folder: Path, metrics: Metrics) -> None:
         learner = self._learner
         base = learner.config.encoder.base_folder
         assert base, "guaranteed by the config"
@@ -190,7 +190,7 @@ def add_fusion(
     fusion: Fusion,
     weights: CompositionWeights,
     settings: FusionSettings,
-    metrics: Mapping[str, float],
+    metrics: Metrics,
     data: str,
 ) -> None:
     """Write a fusion into a checkpoint folder, and its entry and weights into the card."""

@@ -7,6 +7,7 @@ import numpy as np
 
 from nt2vr.datasets.video_inputs import Vector
 from nt2vr.errors import ConfigError, reason_of
+from nt2vr.evaluation.queries import row_numbers
 from nt2vr.models.encoder import Vectors
 from nt2vr.papers.sea.features import BigFile
 from nt2vr.papers.sea.vocabulary import words_of
@@ -54,7 +55,7 @@ def ppmi_vectors(texts: Sequence[Sequence[str]], words: Sequence[str], size: int
 
 def _ppmi(texts: Sequence[Sequence[str]], words: Sequence[str]) -> Vectors:
     """Compute the positive pointwise mutual information of all pairs of V words: (V, V)."""
-    row_of = {word: row for row, word in enumerate(words)}
+    row_of = row_numbers(words)
     num_words = len(words)
     # Captions that two words share.
     counts = np.zeros((num_words, num_words), np.float32)

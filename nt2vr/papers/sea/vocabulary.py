@@ -7,13 +7,12 @@ from nt2vr.negation.parse.wordlists import listed
 
 # Words of a text that are read.
 MAX_WORDS = 200
-SEPARATORS = re.compile("[^A-Za-z0-9]+")
+WORD = re.compile("[a-z0-9]+")
 
 
 def words_of(text: str) -> list[str]:
     """Split a text as W2VV++ does: in lower case, at everything but Latin letters and digits."""
-    words = [word for word in SEPARATORS.split(text.lower()) if word]
-    return words[:MAX_WORDS]
+    return WORD.findall(text.lower())[:MAX_WORDS]
 
 
 def content_of(text: str) -> list[str]:

@@ -61,24 +61,17 @@ class VfcLoss:
         # 0, and with a gradient of 0, where no term follows.
         loss = scores.sum() * 0.0
         if len(video) > 1:
-            to_video = self._text_to_video_term(scores)
+            to_video = _term_within_batch(scores.T, self.beta)
             to_text = self._video_to_text_term(
                 video, scores=scores, changed=verbs.changed, is_changed=verbs.is_changed
             )
             loss = self.text_to_video * to_video + self.video_to_text * to_text
         if int(verbs.has_phrase.sum()) > 1:
-            to_phrase = self._verb_phrase_term(
-                video[verbs.has_phrase], verbs.phrase[verbs.has_phrase]
-            )
+            phrase = verbs.phrase[verbs.has_phrase]  # (P, D)
+            phrase_scores = video[verbs.has_phrase] @ phrase.T / self.temperature  # (P, P)
+            to_phrase = _term_within_batch(phrase_scores, beta=0.0)
             loss = loss + self.verb_phrase * to_phrase
         return loss
-
-    def _text_to_video_term(self, scores: Tensor) -> Tensor:
-        """Average what captions lose, given (B, B) scores of videos by captions: ()."""
-        losses = hard_negative_nce(
-            scores.diagonal(), scores=scores.T, is_negative=_is_off_diagonal(scores), beta=self.beta
-        )  # (B,)
-        return losses.mean() / math.log(len(scores))
 
     def _video_to_text_term(
         self, video: Tensor, scores: Tensor, changed: Tensor, is_changed: Tensor
@@ -95,11 +88,13 @@ class VfcLoss:
         num_answers = len(scores) + is_changed.sum(dim=1)  # (B,)
         return (losses / num_answers.to(losses).log()).mean()
 
-    def _verb_phrase_term(self, video: Tensor, phrase: Tensor) -> Tensor:
-        """Average what the P videos that have a verb phrase lose, (P, D) both: ()."""
-        scores = video @ phrase.T / self.temperature  # (P, P)
-        losses = hard_negative_nce(scores.diagonal(), scores, _is_off_diagonal(scores))  # (P,)
-        return losses.mean() / math.log(len(scores))
+
+def _term_within_batch(scores: Tensor, beta: float) -> Tensor:
+    """Average what rows lose that choose among the columns of (N, N) scores; the diagonal is right: ()."""
+    losses = hard_negative_nce(
+        scores.diagonal(), scores=scores, is_negative=_is_off_diagonal(scores), beta=beta
+    )  # (N,)
+    return losses.mean() / math.log(len(scores))
 
 
 def _is_off_diagonal(scores: Tensor) -> Tensor:

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from nt2vr.files import atomic_write, parse_json, write_json
+from nt2vr.files import atomic_write, stored_json, write_json
 from nt2vr.media.store import read_cached
 from nt2vr.search.index.exact import (
     ExactIndex,
@@ -124,7 +124,7 @@ class FaissIndex:
     def _read(cls, path: Path, clips: str) -> Self | None:
         import faiss  # noqa: PLC0415  13 MB that few servers need
 
-        facts = parse_json(path.with_suffix(".json").read_text(encoding="utf-8"))
+        facts = stored_json(path.with_suffix(".json"))
         if facts.get("clips") != clips:
             return None
         if path.stat().st_size != facts["bytes"]:
