@@ -3,6 +3,7 @@
 Each is built in a hidden folder and tried out, in a child process, and appears by one rename.
 """
 
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -109,18 +110,11 @@ def _download(source: str, options: AddOptions) -> Origin:
 def _path_of(source: str) -> Path:
     """Return the path that a text stands for; a ConfigError lists the forms of a source if it is no path."""
     path = expanded(source)
+    # Unlike Path's method, that of os.path takes a name that is too long, or contains NUL.
     looks_like_path = source.startswith(("/", ".", "~")) or source.lower().endswith(FILE_SUFFIXES)
-    if not source or not (looks_like_path or _exists(path)):
+    if not source or not (looks_like_path or os.path.exists(path)):
         raise ConfigError(f"{quoted(source)} is not a source of a model. Name {FORMS}.")
     return path
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    # The name is too long, or contains NUL.
-    except (OSError, ValueError):
-        return False
 
 
 def acquire(

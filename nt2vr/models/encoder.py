@@ -161,6 +161,17 @@ class FrameEncoder(Encoder):
         return encode_each_frame(self.encode_frames, frames)
 
 
+class ClipEncoder(Encoder):
+    """An encoder that stores a clip as one row, its embedding."""
+
+    @property
+    def stored_shape(self) -> tuple[int, int]:
+        return 1, self.embed_dim
+
+    def pool(self, stored: Vectors) -> Vectors:
+        return stored[..., 0, :]
+
+
 def encode_each_frame(encode_frames: Callable[[Frames], Vectors], frames: Frames) -> Vectors:
     """Encode clips (N, F, S, S, 3) by a function of single frames, all in one call: (N, F, W)."""
     num_clips, num_frames = frames.shape[:2]

@@ -113,13 +113,14 @@ def remote_files(repository: str) -> dict[str, RemoteFile]:
     return files
 
 
-def transfer(file: RemoteFile, folder: Path, progress: Progress, doing: str) -> Path:
+def transfer(file: RemoteFile, folder: Path, progress: Progress, doing: str) -> None:
     """Download a file into a folder; `progress` gets its bytes."""
     import huggingface_hub as hub  # noqa: PLC0415  see `open_hub`
 
     if file.cached is not None:
         folder.mkdir(parents=True, exist_ok=True)
-        return Path(shutil.copy(file.cached, folder / file.name))
+        shutil.copy(file.cached, folder / file.name)
+        return
 
     class Bar(tqdm):  # type: ignore[misc]
         """Reports the bytes, and draws nothing."""
@@ -133,11 +134,10 @@ def transfer(file: RemoteFile, folder: Path, progress: Progress, doing: str) -> 
             progress(int(self.n), file.size, doing)
 
     with hub_errors(file.repository):
-        path = hub.hf_hub_download(
+        hub.hf_hub_download(
             file.repository,
             file.name,
             revision=file.revision,
             local_dir=folder,
             tqdm_class=Bar,
         )
-        return Path(path)

@@ -15,11 +15,11 @@ from nt2vr.models.card.names import MEAN, QUERY_SCORED, RAW_MEAN
 from nt2vr.models.card.sections import (
     CardEntry,
     CardSection,
+    ClipSection,
     ComposersSection,
     DifferenceSection,
     FramingSection,
-    OptionalClip,
-    OptionalDifference,
+    OrNothing,
     PoolingSection,
     TextSection,
     TrainingSection,
@@ -96,8 +96,10 @@ class Card(BaseModel):
     text: TextSection
     composers: ComposersSection
     training: TrainingSection
-    clip: OptionalClip = Field(default=None, description="of a model that takes whole clips")
-    difference: OptionalDifference = Field(
+    clip: OrNothing[ClipSection] = Field(
+        default=None, description="of a model that takes whole clips"
+    )
+    difference: OrNothing[DifferenceSection] = Field(
         default=None, description="of a checkpoint that is stored as its difference from a base"
     )
     metrics: Mapping[str, float] = Field(
