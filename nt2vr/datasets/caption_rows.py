@@ -113,10 +113,7 @@ def captions_of(row: Row, place: str, needs_one: bool) -> list[str]:
     Args:
         needs_one: whether a row without a column of captions is a ValueError.
     """
-    numbered = []
-    for name in row:
-        if is_numbered(name):
-            numbered.append(row[name])
+    numbered = [row[name] for name in row if is_numbered(name)]
     value = numbered or first_value(row, CAPTION)
     if value is None:
         if needs_one:
@@ -255,10 +252,7 @@ def _without_tool_form(row: Row, place: str) -> Row:
 
 def _llava_row(row: Row, place: str) -> Row:
     """Take the only answer of a conversation as the caption."""
-    answers = []
-    for turn in row["conversations"]:
-        if turn["from"] == "gpt":
-            answers.append(turn["value"])
+    answers = [turn["value"] for turn in row["conversations"] if turn["from"] == "gpt"]
     if len(answers) != 1:
         raise ValueError(
             f"{place} is a conversation with {len(answers)} answers; a caption is one answer"

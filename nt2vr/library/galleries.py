@@ -78,10 +78,10 @@ class Galleries:
 
     def searcher(self, name: str) -> Searcher:
         """Return a gallery's searcher by name or key, reopened if its library changed."""
-        if not name or name == BUILT_IN:
+        key = name if name in self._open else self.key(name)
+        if not key:
             return self.built_in
 
-        key = name if name in self._open else self.libraries.find(name).id
         with self._opening:
             stamp = self.libraries.stamp(key)
             opened = self._open.pop(key, None)

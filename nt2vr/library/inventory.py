@@ -160,9 +160,8 @@ class Inventory:
 
     def skip_clips(self, skipped: Iterable[tuple[str, str, str]]) -> None:
         """Add clips that cannot be decoded, as (clip id, file id, reason)."""
-        rows = list(skipped)
         with self._transaction() as database:
-            database.executemany("INSERT OR REPLACE INTO skipped_clips VALUES (?, ?, ?)", rows)
+            database.executemany("INSERT OR REPLACE INTO skipped_clips VALUES (?, ?, ?)", skipped)
 
     def retry(self) -> None:
         """Have skipped files and clips read again."""

@@ -22,7 +22,8 @@ def resolve_allowed(path: Path, roots: Sequence[Path] | None) -> tuple[Path, Pat
     """
     try:
         resolved = path.expanduser().resolve()
-        root = _root_of(resolved, roots or ())
+        around = (root for root in roots or () if resolved.is_relative_to(root.resolve()))
+        root = next(around, None)
         if roots is not None and root is None:
             raise AccessError(_not_allowed_text(path, roots))
         if not resolved.exists():
@@ -35,13 +36,6 @@ def resolve_allowed(path: Path, roots: Sequence[Path] | None) -> tuple[Path, Pat
             f"{quoted(str(path))} cannot be used as a path ({reason_of(error)})."
         ) from None
     return resolved, root
-
-
-def _root_of(path: Path, roots: Sequence[Path]) -> Path | None:
-    for root in roots:
-        if path.is_relative_to(root.resolve()):
-            return root
-    return None
 
 
 def _not_allowed_text(path: Path, roots: Sequence[Path]) -> str:

@@ -99,18 +99,16 @@ class LibraryInfo:
     def as_dict(self) -> dict[str, Any]:
         """Return plain data, for the page and for JSON."""
         source = self.source
-        summary: dict[str, Any] = {
+        counts = {name: value for name, value in vars(self).items() if name != "source"}
+        return {
             "id": source.id,
             "name": source.name,
             "kind": source.kind,
             "path": str(source.path),
             "split": source.split,
             "window_s": source.window_s,
+            **counts,
         }
-        for name, value in vars(self).items():
-            if name != "source":
-                summary[name] = value
-        return summary
 
 
 @dataclass(frozen=True)

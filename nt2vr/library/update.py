@@ -126,9 +126,7 @@ def _store_skipped(
     file_ids = {clip.video_id: clip.long_video or clip.video_id for clip in gallery.videos}
     inventory.skip_clips((clip_id, file_ids[clip_id], reason) for clip_id, reason in skipped)
 
-    skipped_files = set(changes.skipped)
-    for clip_id, _ in skipped:
-        skipped_files.add(file_ids[clip_id])
+    skipped_files = {*changes.skipped, *(file_ids[clip_id] for clip_id, _ in skipped)}
     new_skipped = [file_id for file_id in changes.new if file_id in skipped_files]
     return replace(changes, skipped=tuple(new_skipped))
 

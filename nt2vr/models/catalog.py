@@ -359,9 +359,8 @@ def epochs_of(checkpoints: Path) -> dict[str, CatalogEntry]:
     with suppress(OSError, ValueError, LookupError, TypeError):
         best = parse_json((checkpoints / BEST).read_text(encoding="utf-8"))
         entries[BEST_SUFFIX] = CatalogEntry((epochs[best["epoch"]],), "run", composers)
-    for epoch, folder in epochs.items():
-        entries[f" · epoch {epoch}"] = CatalogEntry((folder,), "epoch")
-    return entries
+    of_epochs = {f" · epoch {epoch}": CatalogEntry((epochs[epoch],), "epoch") for epoch in epochs}
+    return entries | of_epochs
 
 
 def best_checkpoint(checkpoints: Path) -> Path:

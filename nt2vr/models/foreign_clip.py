@@ -110,11 +110,8 @@ def _names_under(key: str, paths: Iterable[tuple[str, ...]]) -> dict[tuple[str, 
 
 def _inside(prefix: str, tensors: StateDict) -> StateDict:
     """Return the tensors with a prefix by their names without it."""
-    inside = {}
-    for name, tensor in tensors.items():
-        if name.startswith(prefix):
-            inside[name.removeprefix(prefix)] = tensor
-    return inside
+    names = [name for name in tensors if name.startswith(prefix)]
+    return {name.removeprefix(prefix): tensors[name] for name in names}
 
 
 def _beside(prefix: str, names: Mapping[tuple[str, ...], str]) -> list[str]:

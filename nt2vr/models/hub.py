@@ -105,12 +105,10 @@ def remote_files(repository: str) -> dict[str, RemoteFile]:
         info = first_answer(
             lambda: hub.model_info(repository, files_metadata=True, timeout=REQUEST_S)
         )
-    files = {}
-    for file in info.siblings or ():
-        files[file.rfilename] = RemoteFile(
-            repository, file.rfilename, file.size or 0, revision=str(info.sha)
-        )
-    return files
+    return {
+        file.rfilename: RemoteFile(repository, file.rfilename, file.size or 0, str(info.sha))
+        for file in info.siblings or ()
+    }
 
 
 def transfer(file: RemoteFile, folder: Path, progress: Progress, doing: str) -> None:

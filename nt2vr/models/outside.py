@@ -11,6 +11,16 @@ from nt2vr.models.encoder import Encoder, Frames, Vectors, encode_each_frame
 
 # Of the length of an embedding.
 UNIT_TOLERANCE = 1e-3
+# What a model must have besides its card, and `encode_video` or `encode_frames`.
+ATTRIBUTES = (
+    "embed_dim",
+    "name",
+    "visual_fingerprint",
+    "text_fingerprint",
+    "num_frames",
+    "image_size",
+)
+METHODS = ("encode_text", "pool")
 
 
 class _PassedOn:
@@ -109,23 +119,11 @@ def check_encoder(model: Any) -> Encoder:
 def _check_members(model: Any) -> None:
     """Raise a ConfigError if a model lacks an attribute or a method that it needs."""
     kind = type(model).__name__
-    missing = []
-    for attribute in (
-        "embed_dim",
-        "name",
-        "visual_fingerprint",
-        "text_fingerprint",
-        "num_frames",
-        "image_size",
-    ):
-        if not hasattr(model, attribute):
-            missing.append(attribute)
-    for method in ("encode_text", "pool"):
-        if not callable(getattr(model, method, None)):
-            missing.append(method)
-    if not callable(getattr(model, "encode_video", None)) and not callable(
-        getattr(model, "encode_frames", None)
-    ):
+    missing = [name for name in ATTRIBUTES if not hasattr(model, name)]
+    missing += [name for name in METHODS if not callable(getattr(model, name, None))]
+    # Version 0.2.0 encoded single frames.
+    encode = getattr(model, "encode_video", None)
+    if not callable(encode) and not callable(getattr(model, "encode_frames", None)):
         missing.append("encode_video")
     if not isinstance(getattr(model, "card", None), Card):
         missing.append("an nt2vr.Card")

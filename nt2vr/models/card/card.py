@@ -284,29 +284,16 @@ class Card(BaseModel):
         pooling = ""
         if self.pooling.name != MEAN:
             pooling = self._pooling_key
-        optional = {
-            "settings": settings,
-            "pooling": pooling,
-            **self._text_side_for_reports,
-            **self._video_input_for_reports,
-            "clip": self._clip_key,
-            "positions": self._positions_key,
-        }
-        described = {"base": self.base, **self.fingerprints, "frames": self.framing.frames}
-        for name, value in optional.items():
-            if value:
-                described[name] = value
-        return described
-
-    @property
-    def _text_side_for_reports(self) -> dict[str, Mapping[str, str]]:
+        optional: dict[str, Any] = {"settings": settings, "pooling": pooling}
         side = self.text.side
-        return {side.name: side.stored} if side else {}
-
-    @property
-    def _video_input_for_reports(self) -> dict[str, str]:
+        if side:
+            optional[side.name] = side.stored
         video_input = self.visual.input
-        return {video_input.kind: video_input.name} if video_input else {}
+        if video_input:
+            optional[video_input.kind] = video_input.name
+        optional |= {"clip": self._clip_key, "positions": self._positions_key}
+        described = {"base": self.base, **self.fingerprints, "frames": self.framing.frames}
+        return described | {name: value for name, value in optional.items() if value}
 
     @property
     def _positions_key(self) -> str:
@@ -371,10 +358,8 @@ def stored_keys() -> tuple[str, ...]:
 def places() -> Mapping[str, tuple[str, str]]:
     """Return the name of a value's section, "" for the card itself, and of its field, by flat key in their order."""
     of_fields: dict[str, tuple[str, str]] = {name: ("text", name) for name in text_sides()}
-    for name in composers():
-        of_fields[name] = "composers", name
-    for name in video_inputs():
-        of_fields[name] = "visual", name
+    of_fields |= {name: ("composers", name) for name in composers()}
+    of_fields |= {name: ("visual", name) for name in video_inputs()}
     for field in Card.model_fields:
         if field not in SECTIONS:
             of_fields[field] = "", field
