@@ -37,7 +37,6 @@ from nt2vr.models.capabilities import Capabilities as Capabilities
 from nt2vr.models.card import CARD
 from nt2vr.models.card import Card as Card
 from nt2vr.models.catalog import Catalog
-from nt2vr.models.device import as_tensor
 from nt2vr.models.encoder import Encoder as Encoder
 from nt2vr.models.options import AddOptions
 from nt2vr.models.outside import WrappedEncoder
@@ -97,8 +96,7 @@ class Model(WrappedEncoder):
 
     def encode_frames(self, frames: NDArray[np.uint8], convert_to: Form = "numpy") -> Any:
         """Embed (N, S, S, 3) uint8 RGB frames, S being `image_size`: (N, D)."""
-        takes_whole_clips = self.capabilities.sees_files and not self.capabilities.scores_frames
-        if takes_whole_clips:
+        if self.capabilities.takes_whole_clips:
             raise ConfigError(f"{self.name} has no embeddings of single frames. Use encode_videos.")
         side = self.image_size
         dtype = getattr(frames, "dtype", None)
@@ -136,7 +134,9 @@ def _converted(array: NDArray[np.float32], form: Form) -> Any:
     if form not in ("numpy", "torch"):
         raise ConfigError(f"convert_to must be numpy or torch, not {quoted(form)}.")
     if form == "torch":
-        return as_tensor(array)
+        import torch  # noqa: PLC0415  the page is up before torch is
+
+        return torch.tensor(array)
     return array
 
 

@@ -43,13 +43,11 @@ class _ClipOrigin(Origin):
     Attributes:
         loader: the library, ST or TRANSFORMERS.
         authors_name: what its authors call it.
-        num_bytes: size of the files.
         revision: of the repository; empty for a folder.
     """
 
     loader: str
     authors_name: str
-    num_bytes: int
     options: AddOptions
     revision: str = ""
 
