@@ -125,9 +125,7 @@ def _reported(
 def _read_coco(files: Files, path: Path) -> Annotations:
     """Read MS-COCO's form: images with ids and file names, and annotations with their captions."""
     content = parse_json(read_text(path))
-    captions: dict[Any, list[str]] = {}
-    for image in content["images"]:
-        captions[image["id"]] = []
+    captions: dict[Any, list[str]] = {image["id"]: [] for image in content["images"]}
     num_lost = 0
     for number, annotation in enumerate(content["annotations"], 1):
         texts = captions_of(annotation, f"annotation {number}", needs_one=True)

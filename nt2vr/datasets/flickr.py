@@ -106,12 +106,11 @@ def _listings(
 def _picture_captions(path: Path) -> list[tuple[str, str]]:
     """Return the name of a picture's file and a caption per line."""
     lines = list(filter(str.strip, read_text(path).split("\n")))
-    picture_captions = []
     if "\t" not in lines[0]:
-        for _, row in read_table(path, ["image"], ["caption"]):
-            picture_captions.append((row["image"].strip(), row["caption"].strip()))
-        return picture_captions
+        rows = read_table(path, ["image"], ["caption"])
+        return [(row["image"].strip(), row["caption"].strip()) for _, row in rows]
 
+    picture_captions = []
     for line in lines:
         cells = line.split("\t")
         picture = cells[0].partition("#")[0]

@@ -6,11 +6,10 @@ from pathlib import Path
 
 from nt2vr.datasets.load import DATASETS, kind_and_path
 from nt2vr.errors import AccessError, ConfigError, quoted, reason_of
+from nt2vr.library.folder_captions import CAPTIONS_SUFFIXES
 from nt2vr.library.listing import is_available
 from nt2vr.library.source import Source
 from nt2vr.registry import pick
-
-MANIFESTS = (".csv", ".tsv", ".jsonl", ".json")
 
 
 def resolve_allowed(path: Path, roots: Sequence[Path] | None) -> tuple[Path, Path | None]:
@@ -83,7 +82,7 @@ def _check_kind(source: Source, path: Path) -> None:
     """Raise a ConfigError if a path does not fit the kind of library."""
     if source.kind == "folder" and not path.is_dir():
         raise ConfigError(f"{path} is not a folder. {_kind_advice(path)}")
-    is_manifest = not path.is_dir() and path.suffix.lower() in MANIFESTS
+    is_manifest = not path.is_dir() and path.suffix.lower() in CAPTIONS_SUFFIXES
     if source.kind == "manifest" and not is_manifest:
         raise ConfigError(f"{path.name} is not a manifest. {_kind_advice(path)}")
 
@@ -95,6 +94,6 @@ def _kind_advice(path: Path) -> str:
             "Use --kind folder, whose captions file is found, or --kind dataset; or name a CSV, TSV "
             "or JSON file."
         )
-    if path.suffix.lower() in MANIFESTS:
+    if path.suffix.lower() in CAPTIONS_SUFFIXES:
         return "Use --kind manifest (on the page: Manifest with captions), or name a folder."
     return "Name a folder, or with --kind manifest a CSV, TSV, JSONL or JSON file."

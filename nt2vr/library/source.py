@@ -61,11 +61,7 @@ class Source:
     @property
     def root(self) -> Path | None:
         """The folder that its files must lie in after links are followed; None is anywhere."""
-        if self.kind in ("folder", "uploads"):
-            return self.path
-        if self.kind == "manifest":
-            return self.path.parent
-        return self.within
+        return self.within if self.kind == "dataset" else self.base
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image
 
 from nt2vr.errors import CheckpointError, ConfigError
-from nt2vr.models.card import Card, ClipSection
+from nt2vr.models.card import DEFAULT_FRAMES, Card, ClipSection
 from nt2vr.models.encoder import Frames, normalised
 from nt2vr.models.framing import LONGEST, SQUASH
 
@@ -19,8 +19,6 @@ Options = dict[str, Any]
 ST = "sentence-transformers"
 TRANSFORMERS = "transformers"
 EXTRAS = {ST: "st", TRANSFORMERS: "transformers"}
-# Of a model of pictures.
-DEFAULT_FRAMES = 8
 # Of a video model that takes any number.
 MOST_FRAMES = 16
 # Height and width in pixels, 16:9, for models that take frames of any size: 112 tokens of Qwen3-VL

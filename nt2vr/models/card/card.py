@@ -360,9 +360,7 @@ def places() -> Mapping[str, tuple[str, str]]:
     of_fields: dict[str, tuple[str, str]] = {name: ("text", name) for name in text_sides()}
     of_fields |= {name: ("composers", name) for name in composers()}
     of_fields |= {name: ("visual", name) for name in video_inputs()}
-    for field in Card.model_fields:
-        if field not in SECTIONS:
-            of_fields[field] = "", field
+    of_fields |= {field: ("", field) for field in Card.model_fields if field not in SECTIONS}
     for section, kind in SECTIONS.items():
         for field, info in kind.model_fields.items():
             of_fields[info.alias or field] = section, field
