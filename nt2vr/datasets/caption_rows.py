@@ -75,9 +75,11 @@ QUOTED = re.compile(r"""'[^']*'|"[^"]*\"""")
 NUMPY_LIST = re.compile(r"""\[(?:'[^']*'|"[^"]*")(?:\s+(?:'[^']*'|"[^"]*"))*\]""")
 # By column in lower case.
 Row = Mapping[str, Any]
+# After its place in the file.
+PlacedRow = tuple[str, Row]
 
 
-def read_rows(path: Path) -> Iterator[tuple[str, Row]]:
+def read_rows(path: Path) -> Iterator[PlacedRow]:
     """Yield the rows of a captions file, each with its place in it."""
     if path.suffix.lower() in (".csv", ".tsv"):
         yield from read_table(path, CAPTION, (*NAME, *PATH))
@@ -146,12 +148,10 @@ def are_captioned(columns: Iterable[str]) -> bool:
 
 
 def _captions_in_cell(value: Any) -> list[Any]:
-    """Return the captions in a cell, which may be a list, also one that was written as text."""
+    """Return the captions in a cell: a list, or a text after "[", which may be a list that was written as text."""
     if isinstance(value, list):
         return value
-    if not isinstance(value, str):
-        return [value]
-    if not (value.startswith("[") and value.endswith("]")):
+    if not isinstance(value, str) or not value.endswith("]"):
         return [value]
     if NUMPY_LIST.fullmatch(value):
         return [text[1:-1] for text in QUOTED.findall(value)]

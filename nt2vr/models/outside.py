@@ -53,6 +53,8 @@ class WrappedEncoder(Encoder):
     capabilities: Any = _PassedOn()
     batch_size: Any = _PassedOn()
     frame_reader: Any = _PassedOn()
+    encode_text: Any = _PassedOn()
+    pool: Any = _PassedOn()
     unseen_words: Any = _PassedOn()
     encode_tokens: Any = _PassedOn()
     composed: Any = _PassedOn()
@@ -63,19 +65,12 @@ class WrappedEncoder(Encoder):
     def __init__(self, encoder: Any) -> None:
         self.encoder = encoder
 
-    def encode_text(self, texts: Sequence[str]) -> Any:
-        return self.encoder.encode_text(texts)
-
     def encode_video(self, frames: Frames, seconds: Vectors | None = None) -> Vectors:
         if hasattr(self.encoder, "encode_video"):
             stored: Vectors = self.encoder.encode_video(frames, seconds)
             return stored
         # Version 0.2.0 encoded single frames.
         return encode_each_frame(self.encoder.encode_frames, frames)
-
-    def pool(self, stored: Vectors) -> Vectors:
-        pooled: Vectors = self.encoder.pool(stored)
-        return pooled
 
     @property
     def stored_shape(self) -> tuple[int, int]:

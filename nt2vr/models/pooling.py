@@ -238,7 +238,7 @@ def read_pooling(folder: Path, card: Card, width: int) -> nn.Module:
 
 def head_of(pooling: nn.Module, weights: "Weights | None" = None) -> HeadEntry | None:
     """Return what a card says of a pooling, its weights as stored: their hash and its heads; None for a fixed one."""
-    weights = pooling.state_dict() if weights is None else weights
+    weights = weights or pooling.state_dict()
     if not weights:
         return None
     heads = {"heads": pooling.heads} if isinstance(pooling, SequenceTransformer) else {}

@@ -77,10 +77,8 @@ def card_fields(side: TextSide | None, weights: "Weights | None" = None) -> dict
     """Return what a card says of all text sides, of which a model has one or none; `weights` are those as stored."""
     fields: dict[str, Entry | None] = dict.fromkeys(text_sides())
     if side is not None:
-        if weights is None:
-            weights = side.state_dict()
         metadata = "".join(side.metadata.values())
-        fingerprint = hash_weights(weights, before=metadata)
+        fingerprint = hash_weights(weights or side.state_dict(), before=metadata)
         fields[side.name] = {**side.description, "fingerprint": fingerprint}
     return fields
 
