@@ -105,8 +105,7 @@ class Galleries:
         if self.searcher(key).is_library:
             indexed = [name for name in models.library_models() if self.is_indexed(key, name)]
             if indexed:
-                knows_only_drawings = models.knows_only_drawings(indexed[0])
-                if knows_only_drawings and BEST in indexed:
+                if BEST in indexed and models.knows_only_drawings(indexed[0]):
                     return BEST
                 return indexed[0]
             real_models = models.real_models()

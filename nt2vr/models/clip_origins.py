@@ -182,7 +182,7 @@ class ClipFolder(_ClipOrigin):
 
     def default_name(self, hidden: Path) -> str:
         prefix = next(prefix for prefix, loader in PREFIXES.items() if loader == self.loader)
-        return f"{prefix}:{self.folder.name}"
+        return f"{prefix}:{self.title}"
 
     def bring(self, hidden: Path, progress: Progress) -> None:
         copied_bytes = 0

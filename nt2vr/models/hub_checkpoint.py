@@ -55,7 +55,6 @@ def limits() -> dict[str, int]:
 class HubCheckpoint(Origin):
     """A checkpoint folder on the Hub, in open_clip's format; its nt2vr.json may be missing."""
 
-    repository: str
     # In the order of `limits`: the large one is the last.
     files: tuple[RemoteFile, ...]
 
@@ -73,7 +72,6 @@ class HubCheckpoint(Origin):
             disk_bytes=num_bytes + SPARE_BYTES,
             num_bytes=num_bytes,
             announcement=f"{repository}: {num_bytes >> 20:,} MB to download.",
-            repository=repository,
             files=wanted,
         )
 
@@ -83,7 +81,7 @@ class HubCheckpoint(Origin):
             if file.name == CARD:
                 transfer(file, hidden, silent, f"downloading {CARD}")
                 return read_card(hidden).name
-        return self.repository.partition("/")[2]
+        return self.title.partition("/")[2]
 
     def bring(self, hidden: Path, progress: Progress) -> None:
         for file in self.files:

@@ -71,6 +71,8 @@ DERIVED = (
     "text_settings",
     "precision",
 )
+# By key in nt2vr.json, or in a section of a card.
+Values = dict[str, Any]
 
 
 class Card(BaseModel):
@@ -129,8 +131,8 @@ class Card(BaseModel):
         """Build a card from values by flat key; a ConfigError names one that is unknown or invalid."""
         place_of = places()
         check_names(values, place_of, " on a card")
-        of_card: dict[str, Any] = {"name": name}
-        by_section: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS}
+        of_card: Values = {"name": name}
+        by_section: dict[str, Values] = {section: {} for section in SECTIONS}
         by_section["text"].update(dict.fromkeys(text_sides()))
         by_section["composers"].update(dict.fromkeys(composers()))
         by_section["visual"].update(dict.fromkeys(video_inputs(), ""))
@@ -147,7 +149,7 @@ class Card(BaseModel):
                 f"A card has an invalid “{flat_key}” ({problem['msg']}). Correct it."
             ) from error
 
-    def flat(self) -> dict[str, Any]:
+    def flat(self) -> Values:
         """Return all values by flat key, those that are stored first, in their order in nt2vr.json."""
         values = {}
         for key, (section, attribute) in places().items():
@@ -276,7 +278,7 @@ class Card(BaseModel):
             "text_fingerprint": self.text.fingerprint,
         }
 
-    def for_reports(self) -> dict[str, Any]:
+    def for_reports(self) -> Values:
         """Describe the model in reports. Results of evaluations are stored under it, those of version 0.2.0 too."""
         settings = ""
         if self.visual.settings:
@@ -284,7 +286,7 @@ class Card(BaseModel):
         pooling = ""
         if self.pooling.name != MEAN:
             pooling = self._pooling_key
-        optional: dict[str, Any] = {"settings": settings, "pooling": pooling}
+        optional: Values = {"settings": settings, "pooling": pooling}
         side = self.text.side
         if side:
             optional[side.name] = side.stored
