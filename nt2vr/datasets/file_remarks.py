@@ -34,10 +34,8 @@ def check_has_files(name: str, described: DescribedVideos, located: Located, fil
 def missing_remarks(described: DescribedVideos, located: Located, files: Files) -> list[str]:
     """Report captions without a file, and those that may be of several."""
     remarks = []
-    missing = []
-    for video_id in described:
-        if video_id not in located.files and video_id not in located.unclear:
-            missing.append(video_id)
+    matched = {*located.files, *located.unclear}
+    missing = [video_id for video_id in described if video_id not in matched]
     if missing:
         count = f"{len(missing)} of {len(described)} described videos"
         remarks.append(_left_out(f"{count} have no file under {files.folder}", missing))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nt2vr.errors import MediaError, counted
 from nt2vr.library.changes import Changes, changes_of, compare_files
-from nt2vr.library.inventory import Inventory
+from nt2vr.library.inventory import Inventory, ProbeOutcome
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.library_file import LibraryFile
 from nt2vr.library.listing import list_files
@@ -46,8 +46,6 @@ class Updated:
     notice: str = ""
 
 
-# What a file contains, and its number of clips; or why it cannot be used.
-ProbeOutcome = tuple[Probe, int] | str
 # A job of a library; a move names no model.
 IndexJob = Job[Updated | Moved]
 

@@ -158,7 +158,7 @@ def acquire(
             name = name or usable(origin.default_name(hidden))
             folder = new_folder(name, models.home)
             origin.bring(hidden, progress)
-            remark, is_guess = run_child(
+            added: Added = run_child(
                 _build,
                 origin,
                 hidden.absolute(),
@@ -172,11 +172,11 @@ def acquire(
         # Another process may have added one meanwhile.
         new_folder(name, models.home)
         hidden.rename(folder)
-    return Added(name, remark, is_guess)
+    return added
 
 
-def _build(origin: Origin, hidden: Path, name: str, progress: Progress) -> tuple[str, bool]:
-    """Build a model in this process and try it out; return the remark on it, and whether it is a guess."""
+def _build(origin: Origin, hidden: Path, name: str, progress: Progress) -> Added:
+    """Build a model in this process and try it out."""
     import huggingface_hub.constants  # noqa: PLC0415  a quarter of a second, and the parent may not need it
 
     # Nothing in a configuration may fetch more.
@@ -185,7 +185,7 @@ def _build(origin: Origin, hidden: Path, name: str, progress: Progress) -> tuple
     if built.encoder is not None:
         progress(0, 0, "trying it out")
         try_out(built.encoder, origin.title)
-    return built.remark, built.is_guess
+    return Added(name, built.remark, built.is_guess)
 
 
 def _without_folder(message: str, hidden: Path, title: str) -> str:

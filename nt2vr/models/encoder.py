@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from nt2vr.models.capabilities import Capabilities
 from nt2vr.models.card import Card
 from nt2vr.models.composer import Composer
+from nt2vr.models.composer import Vectors as Vectors
 from nt2vr.models.framing import Framing
 
-Vectors = NDArray[np.float32]
 Frames = NDArray[np.uint8]
 # Frames in one forward pass: more are no faster on a CPU and take more memory.
 BATCH_FRAMES = 64
