@@ -21,8 +21,8 @@ def resolve_allowed(path: Path, roots: Sequence[Path] | None) -> tuple[Path, Pat
     """
     try:
         resolved = path.expanduser().resolve()
-        around = (root for root in roots or () if resolved.is_relative_to(root.resolve()))
-        root = next(around, None)
+        enclosing = (root for root in roots or () if resolved.is_relative_to(root.resolve()))
+        root = next(enclosing, None)
         if roots is not None and root is None:
             raise AccessError(_not_allowed_text(path, roots))
         if not resolved.exists():
