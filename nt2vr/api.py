@@ -37,6 +37,7 @@ from nt2vr.models.capabilities import Capabilities as Capabilities
 from nt2vr.models.card import CARD
 from nt2vr.models.card import Card as Card
 from nt2vr.models.catalog import Catalog
+from nt2vr.models.device import as_tensor
 from nt2vr.models.encoder import Encoder as Encoder
 from nt2vr.models.options import AddOptions
 from nt2vr.models.outside import WrappedEncoder
@@ -134,9 +135,7 @@ def _converted(array: NDArray[np.float32], form: Form) -> Any:
     if form not in ("numpy", "torch"):
         raise ConfigError(f"convert_to must be numpy or torch, not {quoted(form)}.")
     if form == "torch":
-        import torch  # noqa: PLC0415  the page is up before torch is
-
-        return torch.tensor(array)
+        return as_tensor(array)
     return array
 
 

@@ -6,11 +6,17 @@ from contextlib import AbstractContextManager
 from functools import cache, wraps
 from itertools import count
 from timeit import repeat
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary, WeakValueDictionary
+
+import numpy as np
+from numpy.typing import NDArray
 
 from nt2vr.models.encoder import Encoder
 from nt2vr.settings import on_zero_gpu
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 logger = logging.getLogger(__name__)
 
@@ -57,6 +63,12 @@ def precision_of(device: str) -> str:
 
     is_fast = device == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
     return BF16 if is_fast else FLOAT32
+
+
+def as_tensor(array: NDArray[np.float32]) -> "Tensor":
+    import torch  # noqa: PLC0415  the page is up before torch is
+
+    return torch.tensor(array)
 
 
 @cache
