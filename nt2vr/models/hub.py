@@ -30,9 +30,8 @@ SPARE_BYTES = 200 << 20
 
 def check_repository(name: str) -> None:
     parts = name.split("/")
-    has_repeated_mark = re.search(r"\.\.|--", name) is not None
-    fits = all(map(NAME.fullmatch, parts)) and not has_repeated_mark
-    if len(parts) != 2 or not fits or name.endswith(".git"):
+    has_refused_marks = re.search(r"\.\.|--|\.git\Z", name)
+    if len(parts) != 2 or has_refused_marks or not all(map(NAME.fullmatch, parts)):
         raise ConfigError(f"{quoted(name)} is not a repository on the Hub. Write OWNER/NAME.")
 
 

@@ -81,10 +81,9 @@ class WrappedEncoder(Encoder):
 
     def words_read(self, text: str) -> str:
         # Version 0.2.0 called it `reads`.
-        if hasattr(self.encoder, "words_read"):
-            return str(self.encoder.words_read(text))
-        if hasattr(self.encoder, "reads"):
-            return str(self.encoder.reads(text))
+        for method in ("words_read", "reads"):
+            if hasattr(self.encoder, method):
+                return str(getattr(self.encoder, method)(text))
         return ""
 
     def prepare_texts(self, texts: Sequence[str]) -> None:
