@@ -110,6 +110,7 @@ class Decoder(AbstractContextManager["Decoder"]):
         self, path: Path, num_frames: int, framing: Framing | None, root: Path | None = None
     ) -> Decoding:
         return self._start(
+            path,
             sample_frames,
             path,
             num_frames,
@@ -120,7 +121,7 @@ class Decoder(AbstractContextManager["Decoder"]):
         )
 
     def probe(self, path: Path, root: Path | None = None, hashes: bool = True) -> Decoding:
-        return self._start(probe, path, hashes, reads=True, root=root)
+        return self._start(path, probe, path, hashes, reads=True, root=root)
 
     def windows(
         self,
@@ -133,6 +134,7 @@ class Decoder(AbstractContextManager["Decoder"]):
         """Schedule `sample_windows` in a child; a longer window has a longer time limit."""
         limits_s = [self._timeout_s + PACE * ((end or start) - start) for start, end in windows]
         return self._start(
+            path,
             sample_windows,
             path,
             windows,
@@ -155,6 +157,7 @@ class Decoder(AbstractContextManager["Decoder"]):
         root: Path | None = None,
     ) -> Decoding:
         return self._start(
+            path,
             write_preview,
             path,
             start,
@@ -170,6 +173,7 @@ class Decoder(AbstractContextManager["Decoder"]):
         self, video: Path, start: float, end: float, moment: Path, root: Path | None = None
     ) -> Decoding:
         return self._start(
+            video,
             write_moment,
             video,
             start,
@@ -182,7 +186,7 @@ class Decoder(AbstractContextManager["Decoder"]):
 
     def picture(self, path: Path) -> Pixels:
         """Read a picture as (H, W, 3) RGB."""
-        picture: Pixels = self._start(read_picture, path, is_picture=True).result()
+        picture: Pixels = self._start(path, read_picture, path, is_picture=True).result()
         return picture
 
     def reference(self, path: Path) -> tuple[Pixels, ...]:
@@ -190,7 +194,7 @@ class Decoder(AbstractContextManager["Decoder"]):
         if path.suffix.lower() in PICTURE_SUFFIXES:
             return (self.picture(path),)
         try:
-            return tuple(self._start(sample_short_video, path).result())
+            return tuple(self._start(path, sample_short_video, path).result())
         except MediaError as error:
             # It may be a picture with another suffix, such as photo.jfif.
             with suppress(MediaError):
@@ -209,15 +213,15 @@ class Decoder(AbstractContextManager["Decoder"]):
 
     def _start(
         self,
-        function: Callable[..., Any],
         path: Path,
+        function: Callable[..., Any],
         *args: Any,
         is_picture: bool = False,
         timeout_s: float | None = None,
         reads: bool = False,
         root: Path | None = None,
     ) -> Decoding:
-        """Schedule a function of a path, and of other arguments, in a child.
+        """Schedule a function in a child.
 
         Args:
             reads: whether it reads all of the file, so that a large one gets more time.
@@ -235,12 +239,11 @@ class Decoder(AbstractContextManager["Decoder"]):
         if reads:
             with suppress(OSError):
                 timeout_s += os.path.getsize(path) / READ_BYTES_S
-        arguments = (path, *args)
         if root is not None:
-            arguments = (root, function, *arguments)
+            args = (root, function, *args)
             function = _confined
         with self._lock:
-            future = self._running_pool().schedule(function, arguments, timeout=timeout_s)
+            future = self._running_pool().schedule(function, args=args, timeout=timeout_s)
             self._pending.add(future)
         future.add_done_callback(self._pending.discard)
         return Decoding(path, future, is_picture)
