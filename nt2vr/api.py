@@ -98,8 +98,7 @@ class Model(WrappedEncoder):
 
     def encode_frames(self, frames: NDArray[np.uint8], convert_to: Form = "numpy") -> Any:
         """Embed (N, S, S, 3) uint8 RGB frames, S being `image_size`: (N, D)."""
-        takes_whole_clips = self.capabilities.sees_files and not self.capabilities.scores_frames
-        if takes_whole_clips:
+        if self.capabilities.takes_whole_clips:
             raise ConfigError(f"{self.name} has no embeddings of single frames. Use encode_videos.")
         side = self.image_size
         dtype = getattr(frames, "dtype", None)

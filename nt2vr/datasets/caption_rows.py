@@ -75,9 +75,11 @@ QUOTED = re.compile(r"""'[^']*'|"[^"]*\"""")
 NUMPY_LIST = re.compile(r"""\[(?:'[^']*'|"[^"]*")(?:\s+(?:'[^']*'|"[^"]*"))*\]""")
 # By column in lower case.
 Row = Mapping[str, Any]
+# After its place in the file.
+PlacedRow = tuple[str, Row]
 
 
-def read_rows(path: Path) -> Iterator[tuple[str, Row]]:
+def read_rows(path: Path) -> Iterator[PlacedRow]:
     """Yield the rows of a captions file, each with its place in it."""
     if path.suffix.lower() in (".csv", ".tsv"):
         yield from read_table(path, CAPTION, (*NAME, *PATH))
@@ -113,10 +115,7 @@ def captions_of(row: Row, place: str, needs_one: bool) -> list[str]:
     Args:
         needs_one: whether a row without a column of captions is a ValueError.
     """
-    numbered = []
-    for name in row:
-        if is_numbered(name):
-            numbered.append(row[name])
+    numbered = [row[name] for name in row if is_numbered(name)]
     value = numbered or first_value(row, CAPTION)
     if value is None:
         if needs_one:
@@ -149,12 +148,10 @@ def are_captioned(columns: Iterable[str]) -> bool:
 
 
 def _captions_in_cell(value: Any) -> list[Any]:
-    """Return the captions in a cell, which may be a list, also one that was written as text."""
+    """Return the captions in a cell: a list, or a text after "[", which may be a list that was written as text."""
     if isinstance(value, list):
         return value
-    if not isinstance(value, str):
-        return [value]
-    if not (value.startswith("[") and value.endswith("]")):
+    if not isinstance(value, str) or not value.endswith("]"):
         return [value]
     if NUMPY_LIST.fullmatch(value):
         return [text[1:-1] for text in QUOTED.findall(value)]
@@ -255,10 +252,7 @@ def _without_tool_form(row: Row, place: str) -> Row:
 
 def _llava_row(row: Row, place: str) -> Row:
     """Take the only answer of a conversation as the caption."""
-    answers = []
-    for turn in row["conversations"]:
-        if turn["from"] == "gpt":
-            answers.append(turn["value"])
+    answers = [turn["value"] for turn in row["conversations"] if turn["from"] == "gpt"]
     if len(answers) != 1:
         raise ValueError(
             f"{place} is a conversation with {len(answers)} answers; a caption is one answer"

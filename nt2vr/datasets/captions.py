@@ -75,9 +75,7 @@ def _merged(files: Files, paths: Sequence[Path]) -> Annotations:
 
     Videos without a split are for training if others have one.
     """
-    splits: dict[Path, Split | None] = {}
-    for path in paths:
-        splits[path] = split_of_path(files.relative(path))
+    splits = {path: split_of_path(files.relative(path)) for path in paths}
     if len(paths) > 1 and None in splits.values():
         raise files.refuse_several(paths)
 
@@ -167,9 +165,7 @@ def loader_of(name: str, read: ReadRows) -> Loader:
     """Return a loader for rows that a function reads from a path, with keys as in JSON lines."""
 
     def load(files: Files) -> Annotations:
-        rows = []
-        for number, row in enumerate(read(files.path), 1):
-            rows.append((f"row {number}", row))
+        rows = [(f"row {number}", row) for number, row in enumerate(read(files.path), 1)]
         with expecting(files.path, f"rows of the dataset {name} with keys as in a captions file"):
             listings = listings_of(rows, f"{files.folder.as_posix()}/", name)
         return Annotations(files.folder.name, with_unique_ids(listings))

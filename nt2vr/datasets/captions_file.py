@@ -17,6 +17,7 @@ from nt2vr.datasets.caption_rows import (
     CAPTION,
     NAME,
     PATH,
+    PlacedRow,
     Row,
     captions_of,
     first_value,
@@ -61,7 +62,7 @@ def read_captions_file(files: Files, path: Path, needs_captions: bool = True) ->
 
 
 def listings_of(
-    rows: Iterable[tuple[str, Row]], root: str, source: str, needs_captions: bool = True
+    rows: Iterable[PlacedRow], root: str, source: str, needs_captions: bool = True
 ) -> list[Listing]:
     """Describe the videos of rows.
 
@@ -112,9 +113,7 @@ def _split_of(row: Row) -> Split:
     return "all"
 
 
-def _reported(
-    rows: Iterator[tuple[str, Row]], file_name: str, progress: Progress
-) -> Iterator[tuple[str, Row]]:
+def _reported(rows: Iterator[PlacedRow], file_name: str, progress: Progress) -> Iterator[PlacedRow]:
     """Report how many rows are read."""
     for number, row in enumerate(rows):
         if number % REPORT_EVERY == 0:
@@ -125,9 +124,7 @@ def _reported(
 def _read_coco(files: Files, path: Path) -> Annotations:
     """Read MS-COCO's form: images with ids and file names, and annotations with their captions."""
     content = parse_json(read_text(path))
-    captions: dict[Any, list[str]] = {}
-    for image in content["images"]:
-        captions[image["id"]] = []
+    captions: dict[Any, list[str]] = {image["id"]: [] for image in content["images"]}
     num_lost = 0
     for number, annotation in enumerate(content["annotations"], 1):
         texts = captions_of(annotation, f"annotation {number}", needs_one=True)

@@ -20,11 +20,9 @@ class DescribedVideo:
     captions: dict[Split, list[str]] = field(default_factory=dict)
     places: dict[Split, str] = field(default_factory=dict)
 
-    def add(self, alias: "DescribedVideo") -> None:
-        """Add what is said about the same video under another id."""
-        for split, texts in alias.captions.items():
-            self.captions.setdefault(split, []).extend(texts)
-            self.places.setdefault(split, alias.places[split])
+    def add(self, split: Split, texts: Sequence[str], place: str) -> None:
+        self.captions.setdefault(split, []).extend(texts)
+        self.places.setdefault(split, place)
 
     def texts(self) -> Iterator[str]:
         """Yield the captions of all splits, also empty ones."""
@@ -48,8 +46,7 @@ def describe_videos(listings: Sequence[Listing]) -> DescribedVideos:
         video = described.get(listing.video_id)
         if video is None:
             video = described[listing.video_id] = DescribedVideo(listing)
-        video.captions.setdefault(listing.split, []).extend(listing.captions)
-        video.places.setdefault(listing.split, listing.place)
+        video.add(listing.split, listing.captions, listing.place)
     return described
 
 
@@ -77,8 +74,9 @@ def merge_by_file(described: DescribedVideos, located: Located) -> DescribedVide
         first_id = first_ids.setdefault(file, video_id)
         if first_id == video_id:
             merged[video_id] = video
-        else:
-            merged[first_id].add(video)
+            continue
+        for split, texts in video.captions.items():
+            merged[first_id].add(split, texts, video.places[split])
     return merged
 
 

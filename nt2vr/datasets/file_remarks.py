@@ -34,10 +34,8 @@ def check_has_files(name: str, described: DescribedVideos, located: Located, fil
 def missing_remarks(described: DescribedVideos, located: Located, files: Files) -> list[str]:
     """Report captions without a file, and those that may be of several."""
     remarks = []
-    missing = []
-    for video_id in described:
-        if video_id not in located.files and video_id not in located.unclear:
-            missing.append(video_id)
+    matched = {*located.files, *located.unclear}
+    missing = [video_id for video_id in described if video_id not in matched]
     if missing:
         count = f"{len(missing)} of {len(described)} described videos"
         remarks.append(_left_out(f"{count} have no file under {files.folder}", missing))
@@ -48,9 +46,7 @@ def unclear_remark(located: Located, count: int, noun: str) -> list[str]:
     """Report the names that cannot be tied to one file; return nothing if there are none."""
     if not located.unclear:
         return []
-    reasons = []
-    for name, reason in located.unclear.items():
-        reasons.append(f"{name}: {reason}")
+    reasons = [f"{name}: {reason}" for name, reason in located.unclear.items()]
     text = "; ".join(reasons[:NAMED_UNCLEAR])
     num_unclear = len(reasons)
     if num_unclear > NAMED_UNCLEAR:
@@ -63,10 +59,7 @@ def unclear_remark(located: Located, count: int, noun: str) -> list[str]:
 def further_remarks(described: DescribedVideos, located: Located, files: Files) -> list[str]:
     """Report videos without captions, and files that nothing describes."""
     remarks = []
-    uncaptioned = []
-    for video_id, video in described.items():
-        if not any(video.texts()):
-            uncaptioned.append(video_id)
+    uncaptioned = [video_id for video_id, video in described.items() if not any(video.texts())]
     if uncaptioned:
         count = f"{len(uncaptioned)} of {len(described)} videos have no caption"
         remarks.append(_left_out(count, uncaptioned))

@@ -163,17 +163,16 @@ def read_table(path: Path, *needed: Collection[str]) -> Iterator[tuple[str, dict
 
 def _table_head(content: str, needed: Iterable[Collection[str]]) -> tuple[str, list[str]]:
     """Return the delimiter under which a table has the needed columns, and all in lower case."""
-    most_columns: list[str] = []
+    heads = []
     for delimiter in DELIMITERS:
         head = next(csv.reader(StringIO(content, ""), delimiter=delimiter), [])
         columns = [cell.strip().lower() for cell in head]
-        missing = _first_missing(columns, needed)
-        if missing is None:
+        if _first_missing(columns, needed) is None:
             return delimiter, columns
-        if not most_columns or len(columns) > len(most_columns):
-            most_columns = columns
-            first_missing = missing
-    raise ValueError(f"column {first_missing} is missing; found {listed(most_columns)}")
+        heads.append(columns)
+    most_columns = max(heads, key=len)
+    missing = _first_missing(most_columns, needed)
+    raise ValueError(f"column {missing} is missing; found {listed(most_columns)}")
 
 
 def _first_missing(columns: Collection[str], needed: Iterable[Collection[str]]) -> str | None:

@@ -46,8 +46,9 @@ def _load_karpathy(files: Files) -> Annotations:
         listings = _karpathy_listings(content["images"], files.relative(path))
     if name == "coco":
         # Such as COCO_val2014_000000391895.jpg, which is 000000391895.jpg since 2017.
-        for index, listing in enumerate(listings):
-            listings[index] = listing._replace(alias=listing.video_id.rpartition("_")[2])
+        listings = [
+            listing._replace(alias=listing.video_id.rpartition("_")[2]) for listing in listings
+        ]
     return Annotations(NAMES.get(name, name), listings)
 
 
@@ -86,10 +87,9 @@ def _load(files: Files) -> Annotations:
         captions.setdefault(ids[picture], []).append(caption)
 
     pictures = dict(zip(ids.values(), ids, strict=True))
-    listings = []
-    for listing in _listings(files, path, captions, ids):
-        listings.append(listing._replace(file=pictures.get(listing.video_id, "")))
-    return Annotations(_name_of(path), listings)
+    listings = _listings(files, path, captions, ids)
+    with_files = [listing._replace(file=pictures.get(listing.video_id, "")) for listing in listings]
+    return Annotations(_name_of(path), with_files)
 
 
 def _listings(
@@ -106,12 +106,11 @@ def _listings(
 def _picture_captions(path: Path) -> list[tuple[str, str]]:
     """Return the name of a picture's file and a caption per line."""
     lines = list(filter(str.strip, read_text(path).split("\n")))
-    picture_captions = []
     if "\t" not in lines[0]:
-        for _, row in read_table(path, ["image"], ["caption"]):
-            picture_captions.append((row["image"].strip(), row["caption"].strip()))
-        return picture_captions
+        rows = read_table(path, ["image"], ["caption"])
+        return [(row["image"].strip(), row["caption"].strip()) for _, row in rows]
 
+    picture_captions = []
     for line in lines:
         cells = line.split("\t")
         picture = cells[0].partition("#")[0]

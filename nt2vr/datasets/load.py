@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nt2vr.datasets import captions, flickr, msrvtt, vatex
-from nt2vr.datasets.base import Annotations, Captions, Dataset, Loader, Split, Splits
+from nt2vr.datasets.base import Annotations, Dataset, Loader, Split, Splits
 from nt2vr.datasets.captions_file import read_captions_file
 from nt2vr.datasets.described import (
     DescribedVideos,
@@ -89,6 +89,19 @@ class ManifestVideo(NamedTuple):
     reason: str = ""
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Pause the garbage collector, which takes a quarter of the time for 100,000 new rows."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+@_uncollected()
 def load_dataset(
     data: str | Path,
     split: Split = "all",
@@ -113,25 +126,6 @@ def load_dataset(
         DatasetError: if the annotations cannot be read, no video has a file, or a clip is in two
             splits.
     """
-    with _uncollected():
-        return _load(data, split, with_files, progress, or_validation)
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Pause the garbage collector, which takes a quarter of the time for 100,000 new rows."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
-def _load(
-    data: str | Path, split: Split, with_files: bool, progress: Progress, or_validation: bool
-) -> Dataset:
     kind, path = kind_and_path(data)
     files = Files(path, progress)
     annotations = _choose_loader(files, kind).load(files)
@@ -142,7 +136,11 @@ def _load(
     splits = _splits_of(located)
     split, split_remarks = _available_split(name, splits, split, or_validation)
 
-    videos = _videos(captions_of_split(name, splits, split), located.paths, files.folder)
+    texts_of = captions_of_split(name, splits, split)
+    videos = tuple(
+        Video(video_id, files.folder / located.paths[video_id], tuple(texts))
+        for video_id, texts in texts_of.items()
+    )
     if not videos:
         noun = "videos" if split == "all" else f"{split} videos"
         raise DatasetError(f"{name} has no {noun} with captions under {files.folder}.")
@@ -152,13 +150,6 @@ def _load(
         videos=videos,
         remarks=(*split_remarks, *annotations.remarks, *located.remarks),
     )
-
-
-def _videos(texts_of: Captions, paths: Mapping[str, str], folder: Path) -> tuple[Video, ...]:
-    videos = []
-    for video_id, texts in texts_of.items():
-        videos.append(Video(video_id, folder / paths[video_id], tuple(texts)))
-    return tuple(videos)
 
 
 class _LocatedVideos(NamedTuple):
@@ -261,10 +252,9 @@ def _choose_loader(files: Files, kind: str) -> Loader:
         raise DatasetError(
             f"{files.folder} has no captions that can be read, but {unread[0].name}. {advice}"
         )
-    marks = []
-    for name, loader in loaders.items():
-        if loader.marks:
-            marks.append(f"{' or '.join(loader.marks)} ({name})")
+    marks = (
+        f"{' or '.join(loader.marks)} ({name})" for name, loader in loaders.items() if loader.marks
+    )
     message = f"{files.folder} has no captions or annotations. Looked for {'; '.join(marks)}."
     if kind:
         message += f" Expected {loaders[kind].source}."

@@ -2,11 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from hashlib import blake2b
+from functools import partial
 
 from nt2vr.datasets.base import Captions, Split, Splits, split_of_folders
 from nt2vr.datasets.described import DescribedVideo
 from nt2vr.errors import DatasetError
+from nt2vr.files import hash_text
 from nt2vr.media.gallery import Video
 
 # The share of the training videos that is held out if a dataset has no validation split, and their
@@ -17,11 +18,7 @@ HELD_OUT = 1_000
 
 def sample_ids(ids: Iterable[str], count: int) -> list[str]:
     """Take at most `count` ids, always the same: those with the lowest hashes."""
-    return sorted(ids, key=_hash)[:count]
-
-
-def _hash(video_id: str) -> bytes:
-    return blake2b(video_id.encode(), digest_size=8).digest()
+    return sorted(ids, key=partial(hash_text, num_bytes=8))[:count]
 
 
 def sample(videos: Iterable[Video], count: int) -> list[Video]:

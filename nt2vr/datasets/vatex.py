@@ -78,10 +78,7 @@ def _reference_captions(files: Files) -> Captions:
     if path is None:
         return {}
     with expecting(path, CAPTIONS_FORM):
-        captions = {}
-        for video_id, values in read_json(path).items():
-            captions[video_id] = texts(values)
-        return captions
+        return {video_id: texts(values) for video_id, values in read_json(path).items()}
 
 
 def _official(files: Files) -> list[Listing]:
@@ -111,11 +108,7 @@ def _youtube_ids(captions: Captions) -> dict[str, str]:
     for video_id in captions:
         clips_of[_SECONDS.sub("", video_id)].append(video_id)
 
-    youtube_ids = {}
-    for youtube_id, clips in clips_of.items():
-        if len(clips) == 1:
-            youtube_ids[clips[0]] = youtube_id
-    return youtube_ids
+    return {clips[0]: youtube_id for youtube_id, clips in clips_of.items() if len(clips) == 1}
 
 
 LOADER = Loader((*PARTS, CAPTIONS), FORM, _load)

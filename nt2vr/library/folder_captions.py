@@ -10,7 +10,7 @@ from nt2vr.errors import Nt2vrError, reason_of
 from nt2vr.library.library_file import NOTE, LibraryFile
 from nt2vr.progress import Progress
 
-SUFFIXES = (".csv", ".tsv", ".jsonl", ".json")
+CAPTIONS_SUFFIXES = (".csv", ".tsv", ".jsonl", ".json")
 # Of one file: a million captions take 100 MB.
 MAX_BYTES = 200_000_000
 # A file with this in its name is certainly meant to have captions.
@@ -55,7 +55,7 @@ def _read_folder(folder: Path, progress: Progress) -> FolderCaptions:
     captions = FolderCaptions()
     for path in sorted(folder.iterdir()):
         is_visible = not path.name.startswith(".")
-        is_table = path.suffix.lower() in SUFFIXES and path.is_file()
+        is_table = path.suffix.lower() in CAPTIONS_SUFFIXES and path.is_file()
         # As of videos, links that lead out of the folder are not followed.
         if is_visible and is_table and path.resolve().is_relative_to(folder):
             _read_file(path, captions, progress)

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from nt2vr.datasets.lookup import VIDEO_SUFFIXES
+from nt2vr.datasets.lookup import VIDEO_SUFFIXES, suffix_of
 from nt2vr.errors import counted
 from nt2vr.library.library_file import (
     CLOSED_FOLDER,
@@ -108,8 +108,8 @@ class _Walk:
     def _file(self, name: str, entry: "os.DirEntry[str]") -> Iterator[LibraryFile]:
         if self._is_media(entry):
             yield describe_file(name, entry.path)
-        elif _suffix_of(entry) in UNREAD:
-            self._left_out[f"*{_suffix_of(entry)}"] += 1
+        elif suffix_of(entry.name) in UNREAD:
+            self._left_out[f"*{suffix_of(entry.name)}"] += 1
 
     def _link(self, name: str, entry: "os.DirEntry[str]") -> Iterator[LibraryFile]:
         path = entry.path
@@ -133,7 +133,7 @@ class _Walk:
             yield describe_file(name, path)
 
     def _is_media(self, entry: "os.DirEntry[str]") -> bool:
-        return self._every_suffix or _suffix_of(entry) in SUFFIXES
+        return self._every_suffix or suffix_of(entry.name) in SUFFIXES
 
 
 def _visible_entries(folder: Path) -> list["os.DirEntry[str]"]:
@@ -148,7 +148,3 @@ def _visible_entries(folder: Path) -> list["os.DirEntry[str]"]:
 
 def _is_hidden_system_folder(name: str) -> bool:
     return name.lower().startswith(HIDDEN_SYSTEM_FOLDERS)
-
-
-def _suffix_of(entry: "os.DirEntry[str]") -> str:
-    return os.path.splitext(entry.name)[1].lower()

@@ -78,10 +78,10 @@ class Galleries:
 
     def searcher(self, name: str) -> Searcher:
         """Return a gallery's searcher by name or key, reopened if its library changed."""
-        if not name or name == BUILT_IN:
+        key = name if name in self._open else self.key(name)
+        if not key:
             return self.built_in
 
-        key = name if name in self._open else self.libraries.find(name).id
         with self._opening:
             stamp = self.libraries.stamp(key)
             opened = self._open.pop(key, None)
@@ -105,8 +105,7 @@ class Galleries:
         if self.searcher(key).is_library:
             indexed = [name for name in models.library_models() if self.is_indexed(key, name)]
             if indexed:
-                knows_only_drawings = models.knows_only_drawings(indexed[0])
-                if knows_only_drawings and BEST in indexed:
+                if BEST in indexed and models.knows_only_drawings(indexed[0]):
                     return BEST
                 return indexed[0]
             real_models = models.real_models()

@@ -46,6 +46,8 @@ SELECT count(*) AS num_files,
     (SELECT count(*) FROM files WHERE duplicate_of != '') AS num_copies
 FROM files WHERE state = 'ready' AND duplicate_of = ''
 """
+# What a file contains, and its number of clips; or why it cannot be used.
+ProbeOutcome = tuple[Probe, int] | str
 
 
 class Inventory:
@@ -139,7 +141,7 @@ class Inventory:
             database.executemany(INSERT, rows)
             database.executemany("INSERT INTO skipped_clips VALUES (?, ?, ?)", skipped_clips)
 
-    def put_probes(self, probes: Mapping[str, tuple[Probe, int] | str]) -> None:
+    def put_probes(self, probes: Mapping[str, ProbeOutcome]) -> None:
         """Store what files contain and their number of clips, or why they cannot be used."""
         with self._transaction() as database:
             for file_id, outcome in probes.items():
@@ -160,9 +162,8 @@ class Inventory:
 
     def skip_clips(self, skipped: Iterable[tuple[str, str, str]]) -> None:
         """Add clips that cannot be decoded, as (clip id, file id, reason)."""
-        rows = list(skipped)
         with self._transaction() as database:
-            database.executemany("INSERT OR REPLACE INTO skipped_clips VALUES (?, ?, ?)", rows)
+            database.executemany("INSERT OR REPLACE INTO skipped_clips VALUES (?, ?, ?)", skipped)
 
     def retry(self) -> None:
         """Have skipped files and clips read again."""

@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from itertools import starmap
 from pathlib import Path
 from uuid import uuid4
 
@@ -237,8 +238,7 @@ class Libraries:
         inventory = self.inventory(source)
         files = inventory.files().values()
         skipped = [Skipped(file.id, file.reason) for file in files if file.state == "skipped"]
-        for clip_id, reason in inventory.skipped_clips().items():
-            skipped.append(Skipped(clip_id, reason))
+        skipped += starmap(Skipped, inventory.skipped_clips().items())
         for file in files:
             if file.duplicate_of:
                 reason = f"It is a copy of {file.duplicate_of}."

@@ -135,7 +135,7 @@ def _same_content(
     recognised: Files,
     cache: Cache,
     progress: Progress,
-) -> dict[str, LibraryFile]:
+) -> Files:
     """Read files that may be indexed ones; return the rows of those that are, by old id."""
     missing = [file for file_id, file in indexed.items() if file_id not in recognised]
     missing_sizes = {file.size for file in missing}
@@ -158,7 +158,7 @@ def _same_content(
 
 def _pair_by_content(
     missing: Sequence[LibraryFile], candidates: Iterable[LibraryFile], contents: Mapping[str, str]
-) -> dict[str, LibraryFile]:
+) -> Files:
     """Give each missing file a candidate with its content: one with its id, if possible."""
     by_content = defaultdict[str, dict[str, LibraryFile]](dict)
     for candidate in candidates:

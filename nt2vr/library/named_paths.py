@@ -6,11 +6,10 @@ from pathlib import Path
 
 from nt2vr.datasets.load import DATASETS, kind_and_path
 from nt2vr.errors import AccessError, ConfigError, quoted, reason_of
+from nt2vr.library.folder_captions import CAPTIONS_SUFFIXES
 from nt2vr.library.listing import is_available
 from nt2vr.library.source import Source
 from nt2vr.registry import pick
-
-MANIFESTS = (".csv", ".tsv", ".jsonl", ".json")
 
 
 def resolve_allowed(path: Path, roots: Sequence[Path] | None) -> tuple[Path, Path | None]:
@@ -22,7 +21,8 @@ def resolve_allowed(path: Path, roots: Sequence[Path] | None) -> tuple[Path, Pat
     """
     try:
         resolved = path.expanduser().resolve()
-        root = _root_of(resolved, roots or ())
+        enclosing = (root for root in roots or () if resolved.is_relative_to(root.resolve()))
+        root = next(enclosing, None)
         if roots is not None and root is None:
             raise AccessError(_not_allowed_text(path, roots))
         if not resolved.exists():
@@ -35,13 +35,6 @@ def resolve_allowed(path: Path, roots: Sequence[Path] | None) -> tuple[Path, Pat
             f"{quoted(str(path))} cannot be used as a path ({reason_of(error)})."
         ) from None
     return resolved, root
-
-
-def _root_of(path: Path, roots: Sequence[Path]) -> Path | None:
-    for root in roots:
-        if path.is_relative_to(root.resolve()):
-            return root
-    return None
 
 
 def _not_allowed_text(path: Path, roots: Sequence[Path]) -> str:
@@ -89,7 +82,7 @@ def _check_kind(source: Source, path: Path) -> None:
     """Raise a ConfigError if a path does not fit the kind of library."""
     if source.kind == "folder" and not path.is_dir():
         raise ConfigError(f"{path} is not a folder. {_kind_advice(path)}")
-    is_manifest = not path.is_dir() and path.suffix.lower() in MANIFESTS
+    is_manifest = not path.is_dir() and path.suffix.lower() in CAPTIONS_SUFFIXES
     if source.kind == "manifest" and not is_manifest:
         raise ConfigError(f"{path.name} is not a manifest. {_kind_advice(path)}")
 
@@ -101,6 +94,6 @@ def _kind_advice(path: Path) -> str:
             "Use --kind folder, whose captions file is found, or --kind dataset; or name a CSV, TSV "
             "or JSON file."
         )
-    if path.suffix.lower() in MANIFESTS:
+    if path.suffix.lower() in CAPTIONS_SUFFIXES:
         return "Use --kind manifest (on the page: Manifest with captions), or name a folder."
     return "Name a folder, or with --kind manifest a CSV, TSV, JSONL or JSON file."

@@ -116,12 +116,9 @@ def plan_workers(nodes: Sequence[Mapping[str, float]]) -> WorkerPlan:
     """
     gpu_nodes = [node for node in nodes if node.get("GPU", 0) >= 1]
     if gpu_nodes:
-        num_gpus = 0
-        cores_per_gpu = []
-        for node in gpu_nodes:
-            num_gpus += int(node["GPU"])
-            cores_per_gpu.append(int(node.get("CPU", 0)) // int(node["GPU"]))
-        return WorkerPlan(num_gpus, cores_per_worker=min(cores_per_gpu), gpus_per_worker=1)
+        num_gpus = sum(int(node["GPU"]) for node in gpu_nodes)
+        cores_per_gpu = min(int(node.get("CPU", 0)) // int(node["GPU"]) for node in gpu_nodes)
+        return WorkerPlan(num_gpus, cores_per_worker=cores_per_gpu, gpus_per_worker=1)
 
     node_cores = [int(node["CPU"]) for node in nodes if node.get("CPU", 0) >= 1]
     if not node_cores:

@@ -61,11 +61,7 @@ class Source:
     @property
     def root(self) -> Path | None:
         """The folder that its files must lie in after links are followed; None is anywhere."""
-        if self.kind in ("folder", "uploads"):
-            return self.path
-        if self.kind == "manifest":
-            return self.path.parent
-        return self.within
+        return self.within if self.kind == "dataset" else self.base
 
 
 @dataclass(frozen=True)
@@ -99,18 +95,16 @@ class LibraryInfo:
     def as_dict(self) -> dict[str, Any]:
         """Return plain data, for the page and for JSON."""
         source = self.source
-        summary: dict[str, Any] = {
+        counts = {name: value for name, value in vars(self).items() if name != "source"}
+        return {
             "id": source.id,
             "name": source.name,
             "kind": source.kind,
             "path": str(source.path),
             "split": source.split,
             "window_s": source.window_s,
+            **counts,
         }
-        for name, value in vars(self).items():
-            if name != "source":
-                summary[name] = value
-        return summary
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nt2vr.errors import MediaError, counted
 from nt2vr.library.changes import Changes, changes_of, compare_files
-from nt2vr.library.inventory import Inventory
+from nt2vr.library.inventory import Inventory, ProbeOutcome
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.library_file import LibraryFile
 from nt2vr.library.listing import list_files
@@ -46,8 +46,6 @@ class Updated:
     notice: str = ""
 
 
-# What a file contains, and its number of clips; or why it cannot be used.
-ProbeOutcome = tuple[Probe, int] | str
 # A job of a library; a move names no model.
 IndexJob = Job[Updated | Moved]
 
@@ -126,9 +124,7 @@ def _store_skipped(
     file_ids = {clip.video_id: clip.long_video or clip.video_id for clip in gallery.videos}
     inventory.skip_clips((clip_id, file_ids[clip_id], reason) for clip_id, reason in skipped)
 
-    skipped_files = set(changes.skipped)
-    for clip_id, _ in skipped:
-        skipped_files.add(file_ids[clip_id])
+    skipped_files = {*changes.skipped, *(file_ids[clip_id] for clip_id, _ in skipped)}
     new_skipped = [file_id for file_id in changes.new if file_id in skipped_files]
     return replace(changes, skipped=tuple(new_skipped))
 

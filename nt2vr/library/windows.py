@@ -58,7 +58,7 @@ def clips_of(file: LibraryFile, source: Source) -> list[Video]:
     if source.kind == "folder":
         captions = ()
     window_clip = partial(clip, captions=captions, long_video=file.id)
-    clips = []
-    for start, end in file_windows:
-        clips.append(window_clip(window_id(file.id, (start, end)), start=start, end=end))
-    return clips
+    return [
+        window_clip(window_id(file.id, (start, end)), start=start, end=end)
+        for start, end in file_windows
+    ]

@@ -1,7 +1,6 @@
 """RGB of a decoded frame: shrunk, upright, and without HDR."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -36,16 +35,12 @@ Light = NDArray[np.float32]
 Read = Callable[[Limits | None], Pixels]
 
 
-def frame_reader(frame: Any, aspect: Any) -> Read:
-    """Return a function that reads a decoded frame as it is to be shown: its size, and upright.
+def read_frame(frame: Any, aspect: float, limits: Limits | None) -> Pixels:
+    """Read a decoded frame as it is to be shown: its size, and upright.
 
     Args:
-        aspect: width of a pixel divided by its height; None if unknown.
+        aspect: width of a pixel divided by its height.
     """
-    return partial(_read, frame, float(aspect or 1))
-
-
-def _read(frame: Any, aspect: float, limits: Limits | None) -> Pixels:
     is_hdr = frame.color_trc in (PQ, HLG)
     height = frame.height
     width = frame.width

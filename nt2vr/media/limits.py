@@ -25,9 +25,6 @@ class Limit:
     num_bytes: float = inf
     days: float = inf
 
-    def allows(self, count: int, num_bytes: float, age_s: float) -> bool:
-        return count <= self.count and num_bytes <= self.num_bytes and age_s <= self.days * DAY_S
-
 
 LIMITS = {
     # Content hashes of files.
@@ -80,7 +77,8 @@ def evict(
     for path in sorted(paths, key=last_used, reverse=True):
         num_bytes = bytes_in(path) if limit.num_bytes < inf else 0
         age_s = now_s - last_used(path)
-        if limit.allows(count + 1, total_bytes + num_bytes, age_s):
+        has_room = count < limit.count and total_bytes + num_bytes <= limit.num_bytes
+        if has_room and age_s <= limit.days * DAY_S:
             count += 1
             total_bytes += num_bytes
             continue

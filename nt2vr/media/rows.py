@@ -150,18 +150,14 @@ class Rows(Generic[Number]):
     def hold(self, keys: Sequence[str], rows: NDArray[Number]) -> None:
         """Add rows in memory only, after `append` failed; `refresh` does nothing from then on."""
         first_row = len(self._rows) + sum(map(len, self.held))
-        for row, key in enumerate(keys, start=first_row):
-            self._row_of[digest(key)] = row
+        self._row_of |= {digest(key): row for row, key in enumerate(keys, start=first_row)}
         self.held.append(rows)
 
     def retain(self, keys: Iterable[str]) -> None:
         """Drop all other rows, if they are at least UNUSED_ROWS of all."""
         with self._locked():
-            digests = {digest(key) for key in keys}
-            retained = {}
-            for key_digest, row in self._row_of.items():
-                if key_digest in digests:
-                    retained[row] = key_digest
+            digests = self._row_of.keys() & map(digest, keys)
+            retained = {self._row_of[key_digest]: key_digest for key_digest in digests}
             num_unused = len(self) - len(retained)
             if num_unused >= max(1, UNUSED_ROWS * len(self)):
                 self._start_file(self._shape, retained)

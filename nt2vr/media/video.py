@@ -180,8 +180,7 @@ class Screen:
         self._frames_left = MAX_RATE * (1 + seconds)
 
     def length(self) -> float:
-        seconds, _ = self._video.length()
-        return seconds
+        return self._video.length()[0]
 
     def at(self, moment: float) -> Pixels:
         """Return the frame that is on screen at a moment.

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,7 +11,7 @@ from typing import Any, NamedTuple
 from nt2vr.errors import MediaError
 from nt2vr.files import stamp
 from nt2vr.media.animation import Frame
-from nt2vr.media.frame_rgb import frame_reader
+from nt2vr.media.frame_rgb import read_frame
 from nt2vr.media.picture import PICTURE_SUFFIXES
 from nt2vr.media.picture_file import MAX_PIXELS, unreadable_picture
 
@@ -144,7 +145,9 @@ class VideoFile:
                     seconds += frame_s
                 else:
                     seconds = self._seconds(float(timestamp * stream.time_base), clock, seconds)
-                yield seconds, frame_reader(frame, stream.sample_aspect_ratio)
+                # It is None if unknown.
+                aspect = float(stream.sample_aspect_ratio or 1)
+                yield seconds, partial(read_frame, frame, aspect)
 
     def _seconds(self, clock_s: float, clock: _Clock | None, last_s: float) -> float:
         """Return when a frame appears, by its timestamp and when the one before it did."""

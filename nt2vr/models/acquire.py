@@ -3,6 +3,7 @@
 Each is built in a hidden folder and tried out, in a child process, and appears by one rename.
 """
 
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -109,18 +110,11 @@ def _download(source: str, options: AddOptions) -> Origin:
 def _path_of(source: str) -> Path:
     """Return the path that a text stands for; a ConfigError lists the forms of a source if it is no path."""
     path = expanded(source)
+    # Unlike Path's method, that of os.path takes a name that is too long, or contains NUL.
     looks_like_path = source.startswith(("/", ".", "~")) or source.lower().endswith(FILE_SUFFIXES)
-    if not source or not (looks_like_path or _exists(path)):
+    if not source or not (looks_like_path or os.path.exists(path)):
         raise ConfigError(f"{quoted(source)} is not a source of a model. Name {FORMS}.")
     return path
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    # The name is too long, or contains NUL.
-    except (OSError, ValueError):
-        return False
 
 
 def acquire(
@@ -164,7 +158,7 @@ def acquire(
             name = name or usable(origin.default_name(hidden))
             folder = new_folder(name, models.home)
             origin.bring(hidden, progress)
-            remark, is_guess = run_child(
+            added: Added = run_child(
                 _build,
                 origin,
                 hidden.absolute(),
@@ -178,11 +172,11 @@ def acquire(
         # Another process may have added one meanwhile.
         new_folder(name, models.home)
         hidden.rename(folder)
-    return Added(name, remark, is_guess)
+    return added
 
 
-def _build(origin: Origin, hidden: Path, name: str, progress: Progress) -> tuple[str, bool]:
-    """Build a model in this process and try it out; return the remark on it, and whether it is a guess."""
+def _build(origin: Origin, hidden: Path, name: str, progress: Progress) -> Added:
+    """Build a model in this process and try it out."""
     import huggingface_hub.constants  # noqa: PLC0415  a quarter of a second, and the parent may not need it
 
     # Nothing in a configuration may fetch more.
@@ -191,7 +185,7 @@ def _build(origin: Origin, hidden: Path, name: str, progress: Progress) -> tuple
     if built.encoder is not None:
         progress(0, 0, "trying it out")
         try_out(built.encoder, origin.title)
-    return built.remark, built.is_guess
+    return Added(name, built.remark, built.is_guess)
 
 
 def _without_folder(message: str, hidden: Path, title: str) -> str:

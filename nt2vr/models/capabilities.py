@@ -44,3 +44,8 @@ class Capabilities:
     def sees_files(self) -> bool:
         """Return True if videos are decoded for the model, which finds those that cannot be read."""
         return self.video_input is None and not self.given_queries_only
+
+    @property
+    def takes_whole_clips(self) -> bool:
+        """Return True if clips have exactly the model's number of frames."""
+        return self.sees_files and not self.scores_frames

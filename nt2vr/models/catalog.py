@@ -42,6 +42,7 @@ EPOCH = re.compile(r"epoch_(\d+)")
 BEST = "best.json"
 # Of a run's name: its best epoch.
 BEST_SUFFIX = " · best"
+Kind = Literal["model", "embeddings", "run", "epoch", "outside"]
 NO_OPTIONS = AddOptions()
 
 
@@ -59,7 +60,7 @@ class CatalogEntry:
     """
 
     folders: tuple[Path, ...]
-    kind: Literal["model", "embeddings", "run", "epoch", "outside"] = "model"
+    kind: Kind = "model"
     composers: tuple[str, ...] = ()
     make: Callable[[], Encoder] | None = None
 
@@ -327,10 +328,9 @@ class Catalog:
 
 
 def _entry_of(folder: Path, card: Card) -> CatalogEntry:
-    composers = tuple(card.composers.entries)
-    if card.capabilities.given_queries_only:
-        return CatalogEntry((folder,), "embeddings", composers)
-    return CatalogEntry((folder,), "model", composers)
+    has_given_queries = card.capabilities.given_queries_only
+    kind: Kind = "embeddings" if has_given_queries else "model"
+    return CatalogEntry((folder,), kind, tuple(card.composers.entries))
 
 
 def _key(name: str) -> str:
@@ -340,9 +340,7 @@ def _key(name: str) -> str:
 def checkpoint_epoch(checkpoint: Path) -> int | None:
     """Return the epoch of a run's checkpoint by its name; None if the name has none."""
     match = EPOCH.fullmatch(checkpoint.name)
-    if match is None:
-        return None
-    return int(match[1])
+    return int(match[1]) if match else None
 
 
 def epochs_of(checkpoints: Path) -> dict[str, CatalogEntry]:
@@ -361,9 +359,8 @@ def epochs_of(checkpoints: Path) -> dict[str, CatalogEntry]:
     with suppress(OSError, ValueError, LookupError, TypeError):
         best = parse_json((checkpoints / BEST).read_text(encoding="utf-8"))
         entries[BEST_SUFFIX] = CatalogEntry((epochs[best["epoch"]],), "run", composers)
-    for epoch, folder in epochs.items():
-        entries[f" · epoch {epoch}"] = CatalogEntry((folder,), "epoch")
-    return entries
+    of_epochs = {f" · epoch {epoch}": CatalogEntry((epochs[epoch],), "epoch") for epoch in epochs}
+    return entries | of_epochs
 
 
 def best_checkpoint(checkpoints: Path) -> Path:

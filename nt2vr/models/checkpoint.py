@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nt2vr.errors import CheckpointError
-from nt2vr.files import atomic_folder, parse_json, write_json
+from nt2vr.files import atomic_folder, write_json
 from nt2vr.models.card import (
     CONFIG,
     DIFFERENCE,
@@ -27,6 +27,7 @@ from nt2vr.models.card import (
     read_card,
     write_card,
 )
+from nt2vr.models.card import read_configs as read_configs
 from nt2vr.models.composer import read_composers
 from nt2vr.models.device import resolve_device
 from nt2vr.models.difference import (
@@ -263,11 +264,6 @@ def read_model(folder: Path, device: str = "cpu") -> tuple[Any, Any, Card]:
         model = random_model(model_cfg, preprocess_cfg, "cpu")
         model = with_weights(model, {**read_tensors(stored.base / WEIGHTS), **stored.changed})
         return model.to(resolve_device(device)), stored.tokenizer, card
-
-
-def read_configs(folder: Path) -> Configs:
-    config = parse_json((folder / CONFIG).read_text(encoding="utf-8"))
-    return config["model_cfg"], config.get("preprocess_cfg") or {}
 
 
 class _StoredTowers(NamedTuple):

@@ -18,7 +18,7 @@ from nt2vr.models.card import Card, read_card
 from nt2vr.models.clip_files import check_model_files, limited_layers
 from nt2vr.models.clip_libraries import ST, Clip, SentenceTransformers, Transformers, clip_settings
 from nt2vr.models.device import precision_of, resolve_device
-from nt2vr.models.encoder import Encoder, Frames, Vectors, encode_unknown, normalised
+from nt2vr.models.encoder import ClipEncoder, Frames, Vectors, encode_unknown, normalised
 from nt2vr.models.framing import frame_positions
 
 # Folder of the files of a model that takes clips, in its checkpoint folder.
@@ -27,7 +27,7 @@ MODEL = "model"
 ON_GPU = 16
 
 
-class ClipModel(Encoder):
+class ClipModel(ClipEncoder):
     """An encoder that takes whole clips, each as one embedding.
 
     Attributes:
@@ -124,15 +124,8 @@ class ClipModel(Encoder):
     def capabilities(self) -> Capabilities:
         return replace(self.card.capabilities, composes=self.backend.composes)
 
-    @property
-    def stored_shape(self) -> tuple[int, int]:
-        return 1, self.embed_dim
-
     def composed(self, picture: Frames, text: str) -> Vectors:
         return normalised(self.backend.composed(picture, text))
-
-    def pool(self, stored: Vectors) -> Vectors:
-        return stored[..., 0, :]
 
     def move_to(self, device: str) -> None:
         self.backend.model.to(device)

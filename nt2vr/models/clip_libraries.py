@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image
 
 from nt2vr.errors import CheckpointError, ConfigError
-from nt2vr.models.card import Card, ClipSection
+from nt2vr.models.card import DEFAULT_FRAMES, Card, ClipSection
 from nt2vr.models.encoder import Frames, normalised
 from nt2vr.models.framing import LONGEST, SQUASH
 
@@ -19,8 +19,6 @@ Options = dict[str, Any]
 ST = "sentence-transformers"
 TRANSFORMERS = "transformers"
 EXTRAS = {ST: "st", TRANSFORMERS: "transformers"}
-# Of a model of pictures.
-DEFAULT_FRAMES = 8
 # Of a video model that takes any number.
 MOST_FRAMES = 16
 # Height and width in pixels, 16:9, for models that take frames of any size: 112 tokens of Qwen3-VL
@@ -74,7 +72,7 @@ class SentenceTransformers:
                 model_kwargs=model_options,
             )
 
-        self.model = _with_attention(load, _dtype(card))
+        self.model = _loaded(load, card.precision)
         self._text_options: Options = {}
         # SigLIP's text tower has no mask.
         if self.model[0].modality_config.get("text", {}).get("method") == "get_text_features":
@@ -163,7 +161,7 @@ class Transformers:
         def load(**model_options: Any) -> Any:
             return library.AutoModel.from_pretrained(folder, local_files_only=True, **model_options)
 
-        self.model = _with_attention(load, _dtype(card)).eval().to(device)
+        self.model = _loaded(load, card.precision).eval().to(device)
         self._processor = library.AutoProcessor.from_pretrained(folder, local_files_only=True)
         for kind in ("text", "video"):
             if not hasattr(self.model, f"get_{kind}_features"):
@@ -223,22 +221,18 @@ def _imported(module: str, loader: str) -> Any:
     return library
 
 
-def _dtype(card: Card) -> Options:
+def _loaded(load: Callable[..., Any], precision: str) -> Any:
+    """Load a model with the fastest attention of the library's own that it supports."""
     import torch  # noqa: PLC0415  the page is up before torch is
 
-    dtype = torch.bfloat16 if card.precision else torch.float32
-    return {"dtype": dtype}
-
-
-def _with_attention(load: Callable[..., Any], options: Options) -> Any:
-    """Load a model with the fastest attention of the library's own that it supports."""
+    dtype = torch.bfloat16 if precision else torch.float32
     fastest, slowest = ATTENTION
     try:
-        return load(**options, attn_implementation=fastest)
+        return load(dtype=dtype, attn_implementation=fastest)
     except ValueError as error:
         if "scaled_dot_product_attention" not in str(error):
             raise
-        return load(**options, attn_implementation=slowest)
+        return load(dtype=dtype, attn_implementation=slowest)
 
 
 def _padding(config: Any) -> Options:

@@ -43,13 +43,11 @@ class _ClipOrigin(Origin):
     Attributes:
         loader: the library, ST or TRANSFORMERS.
         authors_name: what its authors call it.
-        num_bytes: size of the files.
         revision: of the repository; empty for a folder.
     """
 
     loader: str
     authors_name: str
-    num_bytes: int
     options: AddOptions
     revision: str = ""
 
@@ -184,7 +182,7 @@ class ClipFolder(_ClipOrigin):
 
     def default_name(self, hidden: Path) -> str:
         prefix = next(prefix for prefix, loader in PREFIXES.items() if loader == self.loader)
-        return f"{prefix}:{self.folder.name}"
+        return f"{prefix}:{self.title}"
 
     def bring(self, hidden: Path, progress: Progress) -> None:
         copied_bytes = 0

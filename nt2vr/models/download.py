@@ -168,6 +168,7 @@ class Pretrained(Origin):
             title=title,
             doing=f"Downloading {title}",
             disk_bytes=needed_bytes + SPARE_BYTES,
+            num_bytes=weights.size,
             announcement=(
                 f"{title}: {download_bytes >> 20:,} MB to download, and up to {needed_bytes >> 20:,} MB while it is "
                 "converted."
@@ -189,9 +190,6 @@ class Pretrained(Origin):
             transfer(file, downloads, progress, doing)
         if self.weights.cached is None:
             transfer(self.weights, downloads, progress, doing)
-
-    def weight_bytes(self, hidden: Path) -> int:
-        return self.weights.size
 
     def build(self, hidden: Path, name: str, progress: Progress) -> Built:
         path = self.weights.cached or _downloads(hidden) / self.weights.name

@@ -23,18 +23,17 @@ class EmbeddingsFile(Origin):
         options.check_used((), path.name)
         if not path.is_file():
             raise CheckpointError(f"There is no file {path}. Check the path.")
+        num_bytes = path.stat().st_size
         return cls(
             title=path.name,
             doing=f"Importing {path.name}",
-            disk_bytes=path.stat().st_size,
+            disk_bytes=num_bytes,
+            num_bytes=num_bytes,
             path=path,
         )
 
     def default_name(self, hidden: Path) -> str:
         return self.path.stem
-
-    def weight_bytes(self, hidden: Path) -> int:
-        return self.path.stat().st_size
 
     def build(self, hidden: Path, name: str, progress: Progress) -> Built:
         """Check the arrays and write them; other sentences and pictures than theirs cannot be tried out."""

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from nt2vr.models.capabilities import Capabilities
 from nt2vr.models.card import Card
 from nt2vr.models.composer import Composer
+from nt2vr.models.composer import Vectors as Vectors
 from nt2vr.models.framing import Framing
 
-Vectors = NDArray[np.float32]
 Frames = NDArray[np.uint8]
 # Frames in one forward pass: more are no faster on a CPU and take more memory.
 BATCH_FRAMES = 64
@@ -159,6 +159,17 @@ class FrameEncoder(Encoder):
 
     def encode_video(self, frames: Frames, seconds: Vectors | None = None) -> Vectors:
         return encode_each_frame(self.encode_frames, frames)
+
+
+class ClipEncoder(Encoder):
+    """An encoder that stores a clip as one row, its embedding."""
+
+    @property
+    def stored_shape(self) -> tuple[int, int]:
+        return 1, self.embed_dim
+
+    def pool(self, stored: Vectors) -> Vectors:
+        return stored[..., 0, :]
 
 
 def encode_each_frame(encode_frames: Callable[[Frames], Vectors], frames: Frames) -> Vectors:

@@ -53,12 +53,13 @@ class ForeignCheckpoint(Origin):
         """Look at a file or folder without torch, which takes seconds; a CheckpointError says what it is instead."""
         options.check_used(CHECKPOINT_OPTIONS, path.name)
         files = tuple(files_of_model(path))
-        size = sum(file.stat().st_size for file in files)
+        num_bytes = sum(file.stat().st_size for file in files)
         return cls(
             title=path.name,
             doing=f"Importing {path.name}",
             # It may be in half precision.
-            disk_bytes=2 * size,
+            disk_bytes=2 * num_bytes,
+            num_bytes=num_bytes,
             path=path,
             files=files,
             models=models,
@@ -67,9 +68,6 @@ class ForeignCheckpoint(Origin):
 
     def default_name(self, hidden: Path) -> str:
         return self.path.name if self.path.is_dir() else self.path.stem
-
-    def weight_bytes(self, hidden: Path) -> int:
-        return sum(file.stat().st_size for file in self.files)
 
     def build(self, hidden: Path, name: str, progress: Progress) -> Built:
         remark, is_guess = self._convert(hidden, name, progress)

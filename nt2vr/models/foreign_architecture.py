@@ -256,11 +256,11 @@ def _misfits(expected: StateDict, weights: StateDict) -> str:
             name for name in common_names if weights[name].shape != expected[name].shape
         },
     }
-    misfits = []
-    for problem, names in names_by_problem.items():
-        if names:
-            misfits.append(f"{problem}: {some_of(sorted(names))}")
-    return "; ".join(misfits)
+    return "; ".join(
+        f"{problem}: {some_of(sorted(names))}"
+        for problem, names in names_by_problem.items()
+        if names
+    )
 
 
 def infer(weights: StateDict, configs: Mapping[str, Config]) -> tuple[str, Config]:

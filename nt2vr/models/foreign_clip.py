@@ -8,6 +8,7 @@ from typing import Any
 
 from nt2vr.errors import CheckpointError
 from nt2vr.models.card import MEAN, RAW_MEAN, SEQUENCE
+from nt2vr.models.foreign_file import KeyPath
 from nt2vr.models.framing import CENTRES, ENDS
 from nt2vr.models.transformers_names import THEIR_TABLE, of_transformers
 from nt2vr.models.weights import StateDict
@@ -64,7 +65,7 @@ class ForeignClip:
 
 
 def find_clip(
-    by_path: Mapping[tuple[str, ...], Any], keys: Sequence[str], file: Path, key: str
+    by_path: Mapping[KeyPath, Any], keys: Sequence[str], file: Path, key: str
 ) -> ForeignClip:
     """Find the one CLIP in a file, under "state_dict", "model", "module.", "clip." or any other prefix.
 
@@ -97,7 +98,7 @@ def find_clip(
     )
 
 
-def _names_under(key: str, paths: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
+def _names_under(key: str, paths: Iterable[KeyPath]) -> dict[KeyPath, str]:
     """Name the tensors below a key, or all of them, without what wraps a model in training."""
     start = f"{key.rstrip('.')}." if key else ""
     names = {}
@@ -110,14 +111,11 @@ def _names_under(key: str, paths: Iterable[tuple[str, ...]]) -> dict[tuple[str, 
 
 def _inside(prefix: str, tensors: StateDict) -> StateDict:
     """Return the tensors with a prefix by their names without it."""
-    inside = {}
-    for name, tensor in tensors.items():
-        if name.startswith(prefix):
-            inside[name.removeprefix(prefix)] = tensor
-    return inside
+    names = [name for name in tensors if name.startswith(prefix)]
+    return {name.removeprefix(prefix): tensors[name] for name in names}
 
 
-def _beside(prefix: str, names: Mapping[tuple[str, ...], str]) -> list[str]:
+def _beside(prefix: str, names: Mapping[KeyPath, str]) -> list[str]:
     """Return the names that stand in the same dict as those with the prefix."""
     holders = set()
     outside = []

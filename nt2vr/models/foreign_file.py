@@ -52,6 +52,8 @@ NO_WEIGHTS = {
         "a web page, not a checkpoint. Download the file itself again.",
     ),
 }
+# The keys that lead to a tensor.
+KeyPath = tuple[str, ...]
 
 
 class Object:
@@ -233,11 +235,11 @@ def more_than_tensors(file: Path, content: str) -> CheckpointError:
     )
 
 
-def named_tensors(content: object) -> dict[tuple[str, ...], Any]:
+def named_tensors(content: object) -> dict[KeyPath, Any]:
     """Map the path of each tensor in nested dicts and modules to it; what occurs twice is met once."""
     import torch  # noqa: PLC0415  the page is up before torch is
 
-    def walk(value: object, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    def walk(value: object, path: KeyPath) -> Iterator[tuple[KeyPath, Any]]:
         if isinstance(value, torch.Tensor):
             yield path, value
         inner = value.state if isinstance(value, Object) else value

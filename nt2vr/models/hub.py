@@ -30,9 +30,8 @@ SPARE_BYTES = 200 << 20
 
 def check_repository(name: str) -> None:
     parts = name.split("/")
-    has_repeated_mark = re.search(r"\.\.|--", name) is not None
-    fits = all(map(NAME.fullmatch, parts)) and not has_repeated_mark
-    if len(parts) != 2 or not fits or name.endswith(".git"):
+    has_refused_marks = re.search(r"\.\.|--|\.git\Z", name)
+    if len(parts) != 2 or has_refused_marks or not all(map(NAME.fullmatch, parts)):
         raise ConfigError(f"{quoted(name)} is not a repository on the Hub. Write OWNER/NAME.")
 
 
@@ -105,21 +104,20 @@ def remote_files(repository: str) -> dict[str, RemoteFile]:
         info = first_answer(
             lambda: hub.model_info(repository, files_metadata=True, timeout=REQUEST_S)
         )
-    files = {}
-    for file in info.siblings or ():
-        files[file.rfilename] = RemoteFile(
-            repository, file.rfilename, file.size or 0, revision=str(info.sha)
-        )
-    return files
+    return {
+        file.rfilename: RemoteFile(repository, file.rfilename, file.size or 0, str(info.sha))
+        for file in info.siblings or ()
+    }
 
 
-def transfer(file: RemoteFile, folder: Path, progress: Progress, doing: str) -> Path:
+def transfer(file: RemoteFile, folder: Path, progress: Progress, doing: str) -> None:
     """Download a file into a folder; `progress` gets its bytes."""
     import huggingface_hub as hub  # noqa: PLC0415  see `open_hub`
 
     if file.cached is not None:
         folder.mkdir(parents=True, exist_ok=True)
-        return Path(shutil.copy(file.cached, folder / file.name))
+        shutil.copy(file.cached, folder / file.name)
+        return
 
     class Bar(tqdm):  # type: ignore[misc]
         """Reports the bytes, and draws nothing."""
@@ -133,11 +131,10 @@ def transfer(file: RemoteFile, folder: Path, progress: Progress, doing: str) -> 
             progress(int(self.n), file.size, doing)
 
     with hub_errors(file.repository):
-        path = hub.hf_hub_download(
+        hub.hf_hub_download(
             file.repository,
             file.name,
             revision=file.revision,
             local_dir=folder,
             tqdm_class=Bar,
         )
-        return Path(path)

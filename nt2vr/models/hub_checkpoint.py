@@ -55,7 +55,6 @@ def limits() -> dict[str, int]:
 class HubCheckpoint(Origin):
     """A checkpoint folder on the Hub, in open_clip's format; its nt2vr.json may be missing."""
 
-    repository: str
     # In the order of `limits`: the large one is the last.
     files: tuple[RemoteFile, ...]
 
@@ -66,13 +65,13 @@ class HubCheckpoint(Origin):
         """Return a repository that has these files; a CheckpointError refuses one that is incomplete or too large."""
         options.check_used((), repository)
         wanted = tuple(_wanted_files(repository, files))
-        size = sum(file.size for file in wanted)
+        num_bytes = sum(file.size for file in wanted)
         return cls(
             title=repository,
             doing=f"Downloading {repository}",
-            disk_bytes=size + SPARE_BYTES,
-            announcement=f"{repository}: {size >> 20:,} MB to download.",
-            repository=repository,
+            disk_bytes=num_bytes + SPARE_BYTES,
+            num_bytes=num_bytes,
+            announcement=f"{repository}: {num_bytes >> 20:,} MB to download.",
             files=wanted,
         )
 
@@ -82,7 +81,7 @@ class HubCheckpoint(Origin):
             if file.name == CARD:
                 transfer(file, hidden, silent, f"downloading {CARD}")
                 return read_card(hidden).name
-        return self.repository.partition("/")[2]
+        return self.title.partition("/")[2]
 
     def bring(self, hidden: Path, progress: Progress) -> None:
         for file in self.files:
@@ -94,7 +93,7 @@ class HubCheckpoint(Origin):
         base = hidden
         if (hidden / DIFFERENCE).is_file():
             base = whole_folder(hidden, read_card(hidden))
-        return sum(file.size for file in self.files) + (base / WEIGHTS).stat().st_size
+        return self.num_bytes + (base / WEIGHTS).stat().st_size
 
     def build(self, hidden: Path, name: str, progress: Progress) -> Built:
         """Compare the weights with their card, and write the name on it."""

@@ -61,16 +61,13 @@ or centres"
         _check_choice("activation", self.activation, get_args(Activation))
         _check_choice("pooling", self.pooling, get_args(Pooling))
         _check_choice("positions", self.positions, get_args(Positions))
-        if self.size and not self._has_usable_size():
+        # One that cannot be read counts as too small.
+        sides = self.shape or (0, 0)
+        if self.size and not all(MIN_SIDE <= side <= MAX_SIDE for side in sides):
             raise ConfigError(
                 f"The size {quoted(self.size)} cannot be used: write a width and a height of {MIN_SIDE} to {MAX_SIDE} "
                 "pixels, such as 448x256."
             )
-
-    def _has_usable_size(self) -> bool:
-        if self.shape is None:
-            return False
-        return all(MIN_SIDE <= side <= MAX_SIDE for side in self.shape)
 
     @property
     def shape(self) -> tuple[int, int] | None:

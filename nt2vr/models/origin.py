@@ -49,12 +49,14 @@ class Origin(ABC):
         title: its name in messages.
         doing: the work, as a message names it: "Importing mine.pt".
         disk_bytes: free space that the work needs.
+        num_bytes: size of its files.
         announcement: a sentence on the size of a download; empty if nothing is downloaded.
     """
 
     title: str
     doing: str
     disk_bytes: int
+    num_bytes: int
     announcement: str = ""
 
     @abstractmethod
@@ -64,9 +66,9 @@ class Origin(ABC):
     def bring(self, hidden: Path, progress: Progress) -> None:  # noqa: B027  most read their files in place
         """Bring the files of the model, untrusted as they are, into a hidden folder or next to it."""
 
-    @abstractmethod
     def weight_bytes(self, hidden: Path) -> int:
         """Return the size of the weights that are loaded, by which the child's memory and time are limited."""
+        return self.num_bytes
 
     @abstractmethod
     def build(self, hidden: Path, name: str, progress: Progress) -> Built:

@@ -11,6 +11,16 @@ from nt2vr.models.encoder import Encoder, Frames, Vectors, encode_each_frame
 
 # Of the length of an embedding.
 UNIT_TOLERANCE = 1e-3
+# What a model must have besides its card, and `encode_video` or `encode_frames`.
+ATTRIBUTES = (
+    "embed_dim",
+    "name",
+    "visual_fingerprint",
+    "text_fingerprint",
+    "num_frames",
+    "image_size",
+)
+METHODS = ("encode_text", "pool")
 
 
 class _PassedOn:
@@ -43,6 +53,8 @@ class WrappedEncoder(Encoder):
     capabilities: Any = _PassedOn()
     batch_size: Any = _PassedOn()
     frame_reader: Any = _PassedOn()
+    encode_text: Any = _PassedOn()
+    pool: Any = _PassedOn()
     unseen_words: Any = _PassedOn()
     encode_tokens: Any = _PassedOn()
     composed: Any = _PassedOn()
@@ -53,19 +65,12 @@ class WrappedEncoder(Encoder):
     def __init__(self, encoder: Any) -> None:
         self.encoder = encoder
 
-    def encode_text(self, texts: Sequence[str]) -> Any:
-        return self.encoder.encode_text(texts)
-
     def encode_video(self, frames: Frames, seconds: Vectors | None = None) -> Vectors:
         if hasattr(self.encoder, "encode_video"):
             stored: Vectors = self.encoder.encode_video(frames, seconds)
             return stored
         # Version 0.2.0 encoded single frames.
         return encode_each_frame(self.encoder.encode_frames, frames)
-
-    def pool(self, stored: Vectors) -> Vectors:
-        pooled: Vectors = self.encoder.pool(stored)
-        return pooled
 
     @property
     def stored_shape(self) -> tuple[int, int]:
@@ -76,10 +81,9 @@ class WrappedEncoder(Encoder):
 
     def words_read(self, text: str) -> str:
         # Version 0.2.0 called it `reads`.
-        if hasattr(self.encoder, "words_read"):
-            return str(self.encoder.words_read(text))
-        if hasattr(self.encoder, "reads"):
-            return str(self.encoder.reads(text))
+        for method in ("words_read", "reads"):
+            if hasattr(self.encoder, method):
+                return str(getattr(self.encoder, method)(text))
         return ""
 
     def prepare_texts(self, texts: Sequence[str]) -> None:
@@ -109,23 +113,11 @@ def check_encoder(model: Any) -> Encoder:
 def _check_members(model: Any) -> None:
     """Raise a ConfigError if a model lacks an attribute or a method that it needs."""
     kind = type(model).__name__
-    missing = []
-    for attribute in (
-        "embed_dim",
-        "name",
-        "visual_fingerprint",
-        "text_fingerprint",
-        "num_frames",
-        "image_size",
-    ):
-        if not hasattr(model, attribute):
-            missing.append(attribute)
-    for method in ("encode_text", "pool"):
-        if not callable(getattr(model, method, None)):
-            missing.append(method)
-    if not callable(getattr(model, "encode_video", None)) and not callable(
-        getattr(model, "encode_frames", None)
-    ):
+    missing = [name for name in ATTRIBUTES if not hasattr(model, name)]
+    missing += [name for name in METHODS if not callable(getattr(model, name, None))]
+    # Version 0.2.0 encoded single frames.
+    encode = getattr(model, "encode_video", None)
+    if not callable(encode) and not callable(getattr(model, "encode_frames", None)):
         missing.append("encode_video")
     if not isinstance(getattr(model, "card", None), Card):
         missing.append("an nt2vr.Card")

@@ -6,7 +6,6 @@ By the mean, or by weights that learn, whose hash is on the card and in the keys
 import fnmatch
 from collections.abc import Sequence
 from functools import partial
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -19,7 +18,7 @@ from nt2vr.errors import CheckpointError, quoted
 from nt2vr.extension import load, poolings
 from nt2vr.models.card import ATTENTION, FIXED, HEAD, SEQUENCE, Card, HeadEntry
 from nt2vr.models.quick_import import without_compiler
-from nt2vr.models.weights import Weights, filled, hash_into, loading, shapes_of, unfilled
+from nt2vr.models.weights import Weights, filled, hash_weights, loading, shapes_of, unfilled
 
 # Here, since every use of a model imports this module first.
 with without_compiler():
@@ -239,13 +238,11 @@ def read_pooling(folder: Path, card: Card, width: int) -> nn.Module:
 
 def head_of(pooling: nn.Module, weights: "Weights | None" = None) -> HeadEntry | None:
     """Return what a card says of a pooling, its weights as stored: their hash and its heads; None for a fixed one."""
-    weights = pooling.state_dict() if weights is None else weights
+    weights = weights or pooling.state_dict()
     if not weights:
         return None
     heads = {"heads": pooling.heads} if isinstance(pooling, SequenceTransformer) else {}
-    digest = blake2b(repr(heads).encode(), digest_size=16)
-    hash_into(digest, weights)
-    return HeadEntry(**heads, fingerprint=digest.hexdigest())
+    return HeadEntry(**heads, fingerprint=hash_weights(weights, before=repr(heads)))
 
 
 def filled_pooling(card: Card, weights: Weights, width: int) -> nn.Module:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from nt2vr.errors import CheckpointError, ConfigError, QueryError, quoted, reason_of
 from nt2vr.files import atomic_folder
 from nt2vr.models.card import IMPORTED, Card, read_card, write_card
-from nt2vr.models.encoder import Encoder, Frames, Vectors
+from nt2vr.models.encoder import ClipEncoder, Frames, Vectors
 
 EMBEDDINGS = "embeddings.npz"
 # Names of arrays, and those of the embeddings of what they name.
@@ -33,7 +33,7 @@ SAME = 0.999
 Arrays = dict[str, NDArray[Any]]
 
 
-class PrecomputedEncoder(Encoder):
+class PrecomputedEncoder(ClipEncoder):
     """Looks embeddings up instead of computing them."""
 
     def __init__(self, folder: Path) -> None:
@@ -66,13 +66,6 @@ class PrecomputedEncoder(Encoder):
         raise ConfigError(
             f"{self.name} knows only the videos of its file, and no other pictures. Use their gallery."
         )
-
-    def pool(self, stored: Vectors) -> Vectors:
-        return stored[..., 0, :]
-
-    @property
-    def stored_shape(self) -> tuple[int, int]:
-        return 1, self.embed_dim
 
 
 def write_embeddings(file: Path, folder: Path, name: str) -> Card:

@@ -68,13 +68,9 @@ def readme_of(card: Card, repository: str, licence: str = "") -> str:
     }
     if DRAWINGS in card.training.data or DRAWINGS in card.base:
         facts["Limits"] = LIMITS
-    fact_lines = []
-    for fact, text in facts.items():
-        if text:
-            fact_lines.append(f"- {fact}: {_plain(text)}")
+    fact_lines = [f"- {fact}: {_plain(text)}" for fact, text in facts.items() if text]
     measures = ["| Measure | Value |", "|:--|--:|"] if card.metrics else ["None were recorded."]
-    for name, value in card.metrics.items():
-        measures.append(f"| {_plain(name)} | {value:.4g} |")
+    measures += [f"| {_plain(name)} | {value:.4g} |" for name, value in card.metrics.items()]
     return f"""---
 {front_matter.to_yaml()}
 ---

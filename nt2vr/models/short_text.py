@@ -39,7 +39,8 @@ def encode_short(model: Any, tokens: Tensor) -> Tensor:
             chunk_ends = ends[rows]  # (n,)
             length = int(chunk_ends.max()) + 1
             states = _transformed(model, embedded[rows, :length])  # (n, L, W)
-            pooled.append(model.ln_final(_at_ends(states, chunk_ends)))
+            at_ends = states[torch.arange(len(rows), device=rows.device), chunk_ends]  # (n, W)
+            pooled.append(model.ln_final(at_ends))
     in_order = torch.cat(pooled)[order.argsort()]
     return _projected(model, in_order)
 
@@ -86,12 +87,6 @@ def _ends(model: Any, tokens: Tensor) -> Tensor:
     """Return the position of each text's end: (N,)."""
     marks = tokens == model.text_eos_id if model.text_pool_type == "eos" else tokens
     return marks.int().argmax(dim=1)
-
-
-def _at_ends(states: Tensor, ends: Tensor) -> Tensor:
-    """Return the state of each text's end: (n, L, W) to (n, W)."""
-    rows = torch.arange(len(ends), device=ends.device)
-    return states[rows, ends]
 
 
 def _embedded(model: Any, tokens: Tensor, length: int) -> Tensor:

@@ -2,7 +2,7 @@
 
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
@@ -81,8 +81,7 @@ def checked_out(root: Path) -> Files:
                 f"{root} has no {name}. Run the command in a checkout, or install nT2VR."
             )
     for folder in FOLDERS:
-        for name, path in _files_in(root / folder):
-            files[f"{folder}/{name}"] = path
+        files |= {f"{folder}/{name}": path for name, path in _files_in(root / folder)}
     return files
 
 
@@ -133,7 +132,7 @@ def _content(file: Path | bytes) -> bytes:
     return file if isinstance(file, bytes) else file.read_bytes()
 
 
-def write_space(folder: Path, files: Mapping[str, Path | bytes]) -> None:
+def write_space(folder: Path, files: Files) -> None:
     """Write the Space's tree, its models whole, into a new folder, or into a clone of the Space in place of the old.
 
     The tree is written to a hidden folder first, so that one that is killed leaves nothing that
@@ -163,7 +162,7 @@ def write_space(folder: Path, files: Mapping[str, Path | bytes]) -> None:
         _remove(hidden)
 
 
-def _write_tree(folder: Path, files: Mapping[str, Path | bytes]) -> None:
+def _write_tree(folder: Path, files: Files) -> None:
     """Write the files of a Space into a folder that has none of them."""
     suffixes = sorted({PurePosixPath(name).suffix for name in files} - TEXT)
     attributes = "".join(f"*{suffix} filter=lfs diff=lfs merge=lfs -text\n" for suffix in suffixes)

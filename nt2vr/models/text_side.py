@@ -5,7 +5,6 @@ the base's, and is not asked.
 """
 
 from collections.abc import Mapping, Sequence
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -16,7 +15,7 @@ from torch import Tensor, nn
 from nt2vr.errors import CheckpointError
 from nt2vr.extension import load, text_sides
 from nt2vr.models.card import Card, extension_file
-from nt2vr.models.weights import Weights, hash_into, loading, unfilled
+from nt2vr.models.weights import Weights, hash_weights, loading, unfilled
 
 # Of a text side on a card.
 Entry = dict[str, str]
@@ -78,16 +77,10 @@ def card_fields(side: TextSide | None, weights: "Weights | None" = None) -> dict
     """Return what a card says of all text sides, of which a model has one or none; `weights` are those as stored."""
     fields: dict[str, Entry | None] = dict.fromkeys(text_sides())
     if side is not None:
-        if weights is None:
-            weights = side.state_dict()
-        fields[side.name] = _entry(side, weights)
+        metadata = "".join(side.metadata.values())
+        fingerprint = hash_weights(weights or side.state_dict(), before=metadata)
+        fields[side.name] = {**side.description, "fingerprint": fingerprint}
     return fields
-
-
-def _entry(side: TextSide, weights: Weights) -> Entry:
-    digest = blake2b("".join(side.metadata.values()).encode(), digest_size=16)
-    hash_into(digest, weights)
-    return {**side.description, "fingerprint": digest.hexdigest()}
 
 
 def read_text_side(folder: Path, card: Card) -> TextSide | None:

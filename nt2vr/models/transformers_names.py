@@ -2,7 +2,7 @@
 
 import re
 
-from nt2vr.models.weights import SCALARS, StateDict
+from nt2vr.models.weights import StateDict
 
 # A tensor that every CLIP has.
 THEIR_TABLE = "text_model.embeddings.token_embedding.weight"
@@ -68,9 +68,6 @@ def of_transformers(weights: StateDict) -> StateDict:
     if is_siglip:
         _split_pooling_attention(renamed)
         renamed["visual.trunk.pos_embed"] = renamed["visual.trunk.pos_embed"][None]
-        for name in SCALARS:
-            if name in renamed:
-                renamed[name] = renamed[name].reshape(())
     else:
         # Projections are linear layers there, and matrices here.
         for name in ("visual.proj", "text_projection"):

@@ -86,7 +86,7 @@ def try_out(encoder: Encoder, name: str) -> None:
         )
     # A model of words may know none of the sentence, whose embedding is zero then.
     is_zero = not (text.any() and video.any())
-    if text.shape != video.shape or (_takes_whole_clips(encoder) and is_zero):
+    if text.shape != video.shape or (encoder.capabilities.takes_whole_clips and is_zero):
         raise CheckpointError(
             f"{name} embeds sentences and videos as vectors that cannot be compared."
         )
@@ -97,10 +97,6 @@ def _encoded_black(encoder: Encoder) -> Vectors:
     if encoder.capabilities.video_input is not None:
         return np.zeros((1, *encoder.stored_shape), np.float32)
     # One frame is enough, except for models that take exactly their number of frames.
-    num_frames = encoder.num_frames if _takes_whole_clips(encoder) else 1
+    num_frames = encoder.num_frames if encoder.capabilities.takes_whole_clips else 1
     black = np.zeros((1, num_frames, *encoder.framing.shape, 3), np.uint8)
     return encoder.encode_video(black)
-
-
-def _takes_whole_clips(encoder: Encoder) -> bool:
-    return encoder.capabilities.sees_files and not encoder.capabilities.scores_frames

@@ -140,19 +140,19 @@ def _fingerprint(weights: "Weights", of_visual: bool, tokenizer: str = "") -> st
         is_visual = name.startswith("visual.")
         if is_visual == of_visual and tensor.is_floating_point() and name not in SCALARS:
             hashed[name] = tensor
-    digest = blake2b(digest_size=16)
-    hash_into(digest, hashed)
-    digest.update(tokenizer.encode())
-    return digest.hexdigest()
+    return hash_weights(hashed, after=tokenizer)
 
 
-def hash_into(digest: Any, weights: "Weights") -> None:
-    """Add weights to a hash: names, shapes, and values in float32."""
+def hash_weights(weights: "Weights", before: str = "", after: str = "") -> str:
+    """Hash weights: names, shapes, and values in float32, between two texts."""
+    digest = blake2b(before.encode(), digest_size=16)
     for name, tensor in sorted(weights.items()):
         shape = tuple(tensor.shape)
         digest.update(f"{name} {shape}".encode())
         values = tensor.detach().float().cpu().numpy()
         digest.update(values.tobytes())
+    digest.update(after.encode())
+    return digest.hexdigest()
 
 
 def save_tensors(

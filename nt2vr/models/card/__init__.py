@@ -1,7 +1,7 @@
 """The model card, nt2vr.json: the metadata of a checkpoint. Imports no torch."""
 
 from nt2vr.models.card.card import Card, configured
-from nt2vr.models.card.files import read_as_base, read_card, remedy, write_card
+from nt2vr.models.card.files import read_as_base, read_card, read_configs, remedy, write_card
 from nt2vr.models.card.keys import StoredNames
 from nt2vr.models.card.names import (
     ATTENTION,
@@ -62,6 +62,7 @@ __all__ = [
     "extension_file",
     "read_as_base",
     "read_card",
+    "read_configs",
     "remedy",
     "write_card",
 ]

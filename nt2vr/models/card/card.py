@@ -15,11 +15,11 @@ from nt2vr.models.card.names import MEAN, QUERY_SCORED, RAW_MEAN
 from nt2vr.models.card.sections import (
     CardEntry,
     CardSection,
+    ClipSection,
     ComposersSection,
     DifferenceSection,
     FramingSection,
-    OptionalClip,
-    OptionalDifference,
+    OrNothing,
     PoolingSection,
     TextSection,
     TrainingSection,
@@ -71,6 +71,8 @@ DERIVED = (
     "text_settings",
     "precision",
 )
+# By key in nt2vr.json, or in a section of a card.
+Values = dict[str, Any]
 
 
 class Card(BaseModel):
@@ -96,8 +98,10 @@ class Card(BaseModel):
     text: TextSection
     composers: ComposersSection
     training: TrainingSection
-    clip: OptionalClip = Field(default=None, description="of a model that takes whole clips")
-    difference: OptionalDifference = Field(
+    clip: OrNothing[ClipSection] = Field(
+        default=None, description="of a model that takes whole clips"
+    )
+    difference: OrNothing[DifferenceSection] = Field(
         default=None, description="of a checkpoint that is stored as its difference from a base"
     )
     metrics: Mapping[str, float] = Field(
@@ -127,8 +131,8 @@ class Card(BaseModel):
         """Build a card from values by flat key; a ConfigError names one that is unknown or invalid."""
         place_of = places()
         check_names(values, place_of, " on a card")
-        of_card: dict[str, Any] = {"name": name}
-        by_section: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS}
+        of_card: Values = {"name": name}
+        by_section: dict[str, Values] = {section: {} for section in SECTIONS}
         by_section["text"].update(dict.fromkeys(text_sides()))
         by_section["composers"].update(dict.fromkeys(composers()))
         by_section["visual"].update(dict.fromkeys(video_inputs(), ""))
@@ -145,7 +149,7 @@ class Card(BaseModel):
                 f"A card has an invalid “{flat_key}” ({problem['msg']}). Correct it."
             ) from error
 
-    def flat(self) -> dict[str, Any]:
+    def flat(self) -> Values:
         """Return all values by flat key, those that are stored first, in their order in nt2vr.json."""
         values = {}
         for key, (section, attribute) in places().items():
@@ -274,7 +278,7 @@ class Card(BaseModel):
             "text_fingerprint": self.text.fingerprint,
         }
 
-    def for_reports(self) -> dict[str, Any]:
+    def for_reports(self) -> Values:
         """Describe the model in reports. Results of evaluations are stored under it, those of version 0.2.0 too."""
         settings = ""
         if self.visual.settings:
@@ -282,29 +286,16 @@ class Card(BaseModel):
         pooling = ""
         if self.pooling.name != MEAN:
             pooling = self._pooling_key
-        optional = {
-            "settings": settings,
-            "pooling": pooling,
-            **self._text_side_for_reports,
-            **self._video_input_for_reports,
-            "clip": self._clip_key,
-            "positions": self._positions_key,
-        }
-        described = {"base": self.base, **self.fingerprints, "frames": self.framing.frames}
-        for name, value in optional.items():
-            if value:
-                described[name] = value
-        return described
-
-    @property
-    def _text_side_for_reports(self) -> dict[str, Mapping[str, str]]:
+        optional: Values = {"settings": settings, "pooling": pooling}
         side = self.text.side
-        return {side.name: side.stored} if side else {}
-
-    @property
-    def _video_input_for_reports(self) -> dict[str, str]:
+        if side:
+            optional[side.name] = side.stored
         video_input = self.visual.input
-        return {video_input.kind: video_input.name} if video_input else {}
+        if video_input:
+            optional[video_input.kind] = video_input.name
+        optional |= {"clip": self._clip_key, "positions": self._positions_key}
+        described = {"base": self.base, **self.fingerprints, "frames": self.framing.frames}
+        return described | {name: value for name, value in optional.items() if value}
 
     @property
     def _positions_key(self) -> str:
@@ -369,13 +360,9 @@ def stored_keys() -> tuple[str, ...]:
 def places() -> Mapping[str, tuple[str, str]]:
     """Return the name of a value's section, "" for the card itself, and of its field, by flat key in their order."""
     of_fields: dict[str, tuple[str, str]] = {name: ("text", name) for name in text_sides()}
-    for name in composers():
-        of_fields[name] = "composers", name
-    for name in video_inputs():
-        of_fields[name] = "visual", name
-    for field in Card.model_fields:
-        if field not in SECTIONS:
-            of_fields[field] = "", field
+    of_fields |= {name: ("composers", name) for name in composers()}
+    of_fields |= {name: ("visual", name) for name in video_inputs()}
+    of_fields |= {field: ("", field) for field in Card.model_fields if field not in SECTIONS}
     for section, kind in SECTIONS.items():
         for field, info in kind.model_fields.items():
             of_fields[info.alias or field] = section, field

@@ -8,6 +8,7 @@ from nt2vr.files import parse_json, read_with_schema, with_schema, write_json
 from nt2vr.models.card.card import Card, configured, stored_keys
 from nt2vr.models.card.names import CARD, CONFIG
 from nt2vr.models.card.sections import DifferenceSection
+from nt2vr.models.framing import Config
 
 
 def write_card(folder: Path, card: Card) -> None:
@@ -31,8 +32,7 @@ def read_card(folder: Path) -> Card:
             f"{folder} has no readable {CARD} ({error}). Choose a checkpoint folder."
         ) from error
     try:
-        config = parse_json((folder / CONFIG).read_text(encoding="utf-8"))
-        return configured(card, config["model_cfg"], config.get("preprocess_cfg") or {})
+        return configured(card, *read_configs(folder))
     except (
         OSError,
         ValueError,
@@ -44,6 +44,12 @@ def read_card(folder: Path) -> Card:
     ):
         # Loading the model reports a configuration that cannot be used.
         return card
+
+
+def read_configs(folder: Path) -> tuple[Config, Config]:
+    """Read open_clip's configurations of a model and of its preprocessing."""
+    config = parse_json((folder / CONFIG).read_text(encoding="utf-8"))
+    return config["model_cfg"], config.get("preprocess_cfg") or {}
 
 
 def read_as_base(folder: Path) -> DifferenceSection:

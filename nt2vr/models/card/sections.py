@@ -1,7 +1,7 @@
 """The sections of a card. A field whose key in nt2vr.json has another name says that name as its alias."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat
 
@@ -11,6 +11,7 @@ from nt2vr.models.capabilities import VideoInputName
 from nt2vr.models.card.names import MEAN, OF_RAW, POOLINGS
 from nt2vr.models.framing import BICUBIC, DEFAULT_SIZE, SHORTEST
 
+Entry = TypeVar("Entry")
 DEFAULT_FRAMES = 8
 
 
@@ -38,6 +39,10 @@ class CardEntry(CardSection):
 def _read_nothing(value: Any) -> Any:
     """Read {} as None: files have it in the place of an entry that a model does not have."""
     return None if value == {} else value
+
+
+# An entry that not every model has.
+OrNothing = Annotated[Entry | None, BeforeValidator(_read_nothing)]
 
 
 def _check_pooling(name: str) -> str:
@@ -95,13 +100,6 @@ class DifferenceSection(CardEntry):
     fingerprint: str = Field(default="", description="of that model's weights: `Card.as_base`")
 
 
-OptionalHead = Annotated[HeadEntry | None, BeforeValidator(_read_nothing)]
-OptionalTextSide = Annotated[dict[str, str] | None, BeforeValidator(_read_nothing)]
-OptionalComposer = Annotated[dict[str, Any] | None, BeforeValidator(_read_nothing)]
-OptionalClip = Annotated[ClipSection | None, BeforeValidator(_read_nothing)]
-OptionalDifference = Annotated[DifferenceSection | None, BeforeValidator(_read_nothing)]
-
-
 class VisualSection(CardSection):
     """The visual tower, and what is read instead of frames: the name of an extension's input, under its kind."""
 
@@ -155,7 +153,9 @@ class PoolingSection(CardSection):
         alias="pooling",
         description="mean, raw_mean, query_scored, or one that learns",
     )
-    head: OptionalHead = Field(default=None, description="about the file of a pooling that learns")
+    head: OrNothing[HeadEntry] = Field(
+        default=None, description="about the file of a pooling that learns"
+    )
 
     @property
     def normalises_frames(self) -> bool:
@@ -185,7 +185,7 @@ class TextSection(CardSection):
 
     model_config = ConfigDict(extra="allow")
 
-    __pydantic_extra__: dict[str, OptionalTextSide]
+    __pydantic_extra__: dict[str, OrNothing[dict[str, str]]]
     fingerprint: str = Field(
         default="",
         alias="text_fingerprint",
@@ -215,7 +215,7 @@ class ComposersSection(CardSection):
 
     model_config = ConfigDict(extra="allow")
 
-    __pydantic_extra__: dict[str, OptionalComposer]
+    __pydantic_extra__: dict[str, OrNothing[dict[str, Any]]]
 
     @property
     def entries(self) -> dict[str, Mapping[str, Any]]:
