@@ -10,7 +10,6 @@ from torch.nn.functional import normalize
 from nt2vr.papers.covr.losses import hn_nce, hn_nce_as_code, info_nce, weighted_targets
 from tests.support.paper_references import papers_reference
 
-
 # The temperature of the paper.
 TAU = 0.07
 
