@@ -93,10 +93,8 @@ def test_queries_have_a_plain_loop_s_clips_and_twins() -> None:
         assert family.reference not in clips
         for edit in family.edits:
             right = table.right(edit.requirements)
-            assert (
-                right == [row for row, clip in enumerate(clips) if edit.requirements.holds(clip)]
-                and len(right) >= COPIES
-            )
+            assert right == [row for row, clip in enumerate(clips) if edit.requirements.holds(clip)]
+            assert len(right) >= COPIES
 
 
 @pytest.mark.parametrize("unseen", [False, True])

@@ -105,8 +105,7 @@ def test_files_that_cannot_be_used_are_one_sentence(
     with pytest.raises(DatasetError, match=problem) as raised:
         Features(tmp_path, "mean").read(["v", "w"])
     sentence = str(raised.value)
-    assert (
-        sentence.startswith(f"{folder} cannot be used (")
-        and "Expected features as W2VV++ publishes" in sentence
-    )
-    assert "\n" not in sentence and len(sentence) < 500
+    assert sentence.startswith(f"{folder} cannot be used (")
+    assert "Expected features as W2VV++ publishes" in sentence
+    assert "\n" not in sentence
+    assert len(sentence) < 500

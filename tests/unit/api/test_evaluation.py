@@ -66,12 +66,10 @@ def test_a_folder_without_splits_is_evaluated_as_a_whole(
     assert evaluation.remarks[0].startswith("own has no splits, so all of its 3 videos are taken.")
     assert any("A and not B" in remark for remark in evaluation.remarks)
     html = evaluation._repr_html_()
-    assert (
-        evaluation.remarks[0] in html
-        and "<td" in html
-        and "Colours backwards" in html
-        and "100.0" in html
-    )
+    assert evaluation.remarks[0] in html
+    assert "<td" in html
+    assert "Colours backwards" in html
+    assert "100.0" in html
     frame = evaluation.to_pandas()
     assert frame.columns.tolist() == ["system", "measure", "value", "low", "high"]
     assert len(frame) == sum(map(len, evaluation.metrics.values()))
@@ -101,7 +99,8 @@ def test_two_systems_are_compared_with_intervals_and_tests(evaluation: nt2vr.Eva
     frame = comparison.to_pandas().set_index("measure")
     assert frame.loc["negated/delta_MIR", "difference"] == difference.difference
     assert {"low", "high", "p", "within_noise"} <= set(frame.columns)
-    assert "Negated ΔMIR" in str(comparison) and "Negated ΔMIR" in comparison._repr_html_()
+    assert "Negated ΔMIR" in str(comparison)
+    assert "Negated ΔMIR" in comparison._repr_html_()
     assert "Negated ΔMIR" in evaluation._repr_html_()
 
     for wrong in (("Colours", "none"), ("Colours", "")):
@@ -115,8 +114,10 @@ def test_an_evaluation_prints_as_a_table_and_a_short_repr(
     evaluation: nt2vr.Evaluation,
 ) -> None:
     text = str(evaluation)
-    assert "Colours boolean α 1 (zero-shot)" in text and evaluation.remarks[0] in text
-    assert len(repr(evaluation)) < 200 and "3 systems" in repr(evaluation)
+    assert "Colours boolean α 1 (zero-shot)" in text
+    assert evaluation.remarks[0] in text
+    assert len(repr(evaluation)) < 200
+    assert "3 systems" in repr(evaluation)
 
 
 def test_intervals_are_in_the_data_frame() -> None:
@@ -126,13 +127,15 @@ def test_intervals_are_in_the_data_frame() -> None:
     captions = frame.loc[("words", "original/MIR")]
     assert (captions["low"], captions["value"], captions["high"]) == (0.5, 0.75, 1.0)
     certain = frame.loc[("words", "composed/MIR")]
-    assert np.isnan(certain["low"]) and np.isnan(certain["high"])
+    assert np.isnan(certain["low"])
+    assert np.isnan(certain["high"])
 
 
 def test_a_saved_report_is_read_again(evaluation: nt2vr.Evaluation, tmp_path: Path) -> None:
     evaluation.save(tmp_path / "report")
     reloaded = nt2vr.load_report(tmp_path / "report")
-    assert reloaded.metrics == evaluation.metrics and reloaded.table == evaluation.table
+    assert reloaded.metrics == evaluation.metrics
+    assert reloaded.table == evaluation.table
     assert reloaded.compare().differences == evaluation.compare().differences
     with pytest.raises(ConfigError):
         nt2vr.load_report(tmp_path)

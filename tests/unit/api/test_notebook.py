@@ -49,7 +49,8 @@ def test_text_from_outside_is_no_markup() -> None:
     pictures = [
         attributes for tag, attributes in Tags(with_pictures._repr_html_()).tags if tag == "img"
     ]
-    assert len(pictures) == 6 and pictures[0]["alt"] == f"{EVIL}0"
+    assert len(pictures) == 6
+    assert pictures[0]["alt"] == f"{EVIL}0"
     assert all(
         str(picture["src"]).startswith("data:image/jpeg;base64,anBlZw==") for picture in pictures
     )
@@ -64,8 +65,10 @@ def test_verdicts_have_their_colours() -> None:
 def test_an_answer_stays_small() -> None:
     long = replace(answer(), rankings=answer(hits=10_000).rankings[:1] * 8)
     html = long.with_thumbnails(lambda _: b"x" * MAX_PICTURE_BYTES)._repr_html_()
-    assert html.count("<img") == MAX_PICTURES == 8 * 6 and len(html) < 2_200_000
-    assert html.count("and 9,988 more") == 8 and SHOWN == 12
+    assert html.count("<img") == MAX_PICTURES == 8 * 6
+    assert len(html) < 2_200_000
+    assert html.count("and 9,988 more") == 8
+    assert SHOWN == 12
     assert (
         "<img"
         not in answer().with_thumbnails(lambda _: b"x" * (MAX_PICTURE_BYTES + 1))._repr_html_()
@@ -75,8 +78,10 @@ def test_an_answer_stays_small() -> None:
 
 def test_tables_for_pandas_have_a_row_per_hit() -> None:
     frame = answer().to_pandas()
-    assert frame.shape == (6, 7) and frame["system"].tolist() == ["CLIP"] * 3 + [EVIL] * 3
-    assert frame["video_id"].tolist()[:3] == ["a0", "a1", "a2"] and frame["rank"].tolist()[:3] == [
+    assert frame.shape == (6, 7)
+    assert frame["system"].tolist() == ["CLIP"] * 3 + [EVIL] * 3
+    assert frame["video_id"].tolist()[:3] == ["a0", "a1", "a2"]
+    assert frame["rank"].tolist()[:3] == [
         1,
         2,
         3,

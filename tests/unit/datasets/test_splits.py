@@ -250,7 +250,8 @@ def test_a_clip_in_two_splits_is_refused_with_both_entries(
     with pytest.raises(DatasetError) as error:
         load_dataset(tmp_path, "train")
     message = str(error.value)
-    assert "v1" in message and "train (" in message
+    assert "v1" in message
+    assert "train (" in message
     assert "test (" in message or "validation (" in message
 
 

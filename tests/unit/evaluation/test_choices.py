@@ -96,7 +96,8 @@ def test_a_report_of_choices_is_saved_with_its_columns(tmp_path: Path) -> None:
     )
     report.save(tmp_path)
     read = load_report(tmp_path)
-    assert read.metrics == report.metrics and read.texts == TEXTS
+    assert read.metrics == report.metrics
+    assert read.texts == TEXTS
     assert markdown(read).splitlines()[2] == "| words (zero-shot) | 100.0 | 100.0 |"
 
 

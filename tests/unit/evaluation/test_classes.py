@@ -104,7 +104,8 @@ def test_data_sets_count_equally_in_the_mean() -> None:
     measured = Measured(ranks, nothing, nothing, nothing)
     metrics = averages_of(metric_values(questions, measured))
     assert (metrics["class/accuracy pets"], metrics["class/accuracy wild"]) == (100, 25)
-    assert metrics["class/accuracy"] == 50 and metrics["class/mean accuracy"] == 62.5
+    assert metrics["class/accuracy"] == 50
+    assert metrics["class/mean accuracy"] == 62.5
     assert (metrics["class/top-5 wild"], metrics["class/mean top-5"]) == (75, 87.5)
     assert (metrics["class/negated"], metrics["class/mean delta"]) == (0, 62.5)
 
@@ -164,7 +165,8 @@ def test_folders_per_class_are_read(folder: Path, tmp_path: Path, decoder: Decod
         "wild/test/owl/1.avi",
     )
     assert [query.group for query in both.queries] == ["pets", "pets", "wild/test", "wild/test"] * 2
-    assert one.texts == ("dog", "tabby cat") and [query.group for query in one.queries] == ["", ""]
+    assert one.texts == ("dog", "tabby cat")
+    assert [query.group for query in one.queries] == ["", ""]
 
 
 def test_questions_about_the_world_have_one_true_answer(tmp_path: Path) -> None:
@@ -179,7 +181,7 @@ def test_questions_about_the_world_have_one_true_answer(tmp_path: Path) -> None:
     for query in benchmark.queries:
         scene = scenes[query.relevant[0]]
         claim, denies = claims[query.text]
-        assert claim.holds(scene) and denies == (query.kind == "negated class")
-        assert len(query.others) and not any(
-            claims[benchmark.texts[foil]][0].holds(scene) for foil in query.others
-        )
+        assert claim.holds(scene)
+        assert denies == (query.kind == "negated class")
+        assert len(query.others)
+        assert not any(claims[benchmark.texts[foil]][0].holds(scene) for foil in query.others)

@@ -97,4 +97,5 @@ def test_a_damaged_or_unknown_file_is_one_sentence(
     (tmp_path / name).write_text(content, encoding="utf-8")
     with pytest.raises(ConfigError, match=name) as caught:
         read(tmp_path / name)
-    assert reason in str(caught.value) and "\n" not in str(caught.value)
+    assert reason in str(caught.value)
+    assert "\n" not in str(caught.value)

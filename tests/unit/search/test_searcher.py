@@ -216,7 +216,8 @@ def test_rectified_ranks_by_the_wanted_part_less_what_exceeds_tau(searcher: Sear
         {name: before[name] - 2 * max(0, loss[name] - tau) for name in loss}, abs=3e-4
     )
     (seen,) = Answer(NOT_SINGING, (ranking,)).clip_scores("singer")
-    assert (ranking.strength, seen.score) == (2, ranking.hits[-1].score) and seen.rank == 5
+    assert (ranking.strength, seen.score) == (2, ranking.hits[-1].score)
+    assert seen.rank == 5
 
 
 def test_parts_take_away_what_a_text_removes_from_pictures(searcher: Searcher) -> None:
@@ -423,7 +424,8 @@ def test_a_clip_is_seen_by_every_system_with_moments(
     seen = answer.clip_scores("both")
     assert [seen_by.system.name for seen_by in seen] == ["CLIP", "CLIP boolean α 1"]
     for seen_by in seen:
-        assert seen_by.rank is not None and seen_by.rank <= 2
+        assert seen_by.rank is not None
+        assert seen_by.rank <= 2
         assert seen_by.score == pytest.approx(1 / sqrt(2), abs=1e-4)
         assert list(seen_by.best_frames) == moments
 
@@ -518,10 +520,8 @@ def test_a_reference_clip_is_not_encoded_again_or_returned(
     assert encoder.num_batches == before  # type: ignore[attr-defined]
     for column in (0, 1):
         column_scores = scores(answer, column)
-        assert (
-            "dog" not in column_scores
-            and max(column_scores, key=lambda name: column_scores[name]) == "both"
-        )
+        assert "dog" not in column_scores
+        assert max(column_scores, key=lambda name: column_scores[name]) == "both"
 
 
 def test_less_like_a_clip_ranks_what_resembles_it_lower(searcher: Searcher) -> None:
@@ -531,8 +531,11 @@ def test_less_like_a_clip_ranks_what_resembles_it_lower(searcher: Searcher) -> N
     away = [Reference(video_id="dog", weight=1.0, wanted=False)]
     answer = searcher.search(query, ["CLIP", "CLIP drop"], 5, references=away)
     ranks, control = (ranking.ranks for ranking in answer.rankings)
-    assert "dog" not in ranks and scores(answer)["both"] < 1 and plain["both"] == 1
-    assert control["both"] == 1 and scores(answer, 1)["both"] == pytest.approx(1, abs=1e-3)
+    assert "dog" not in ranks
+    assert scores(answer)["both"] < 1
+    assert plain["both"] == 1
+    assert control["both"] == 1
+    assert scores(answer, 1)["both"] == pytest.approx(1, abs=1e-3)
     alone = searcher.search(Query(""), ["CLIP"], 5, references=away).rankings[0]
     # The order is by how little a clip is like the dog, and by nothing else.
     assert alone.ranks["both"] == len(alone.ranks)

@@ -235,7 +235,8 @@ def test_composed_needs_both_fitting_and_other_clips(fitting: list[bool], both: 
     loss.backward()  # type: ignore[no-untyped-call]
     assert loss.item() == 0
     gradient = batch.of(Denied).grad
-    assert gradient is not None and not gradient.any()
+    assert gradient is not None
+    assert not gradient.any()
 
 
 def test_composed_is_that_of_a_plain_loop() -> None:

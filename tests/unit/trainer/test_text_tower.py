@@ -82,7 +82,8 @@ def test_a_text_run_changes_the_text_tower_alone(
     after = load_file(run.checkpoint(2) / WEIGHTS)
     changed = {name for name in before if not torch.equal(before[name], after[name])}
     # Including BatchNorm's counters.
-    assert changed and not any(name.startswith("visual.") for name in changed)
+    assert changed
+    assert not any(name.startswith("visual.") for name in changed)
     start = read_checkpoint(base, verify=True).card
     end = read_checkpoint(run.checkpoint(2), verify=True).card
     assert start.visual.fingerprint == end.visual.fingerprint
@@ -138,7 +139,9 @@ def test_learnt_tokens_are_kept_while_new_ones_learn(tmp_path: Path, config: Tra
     learner.step(epoch_batches(clips, learner.config.replace(batch_size=40), 1))
     changed = (table != before["token_embedding.weight"]).any(dim=1)
     # Known rows are not decayed either.
-    assert is_known.sum() > 4 and changed.any() and not changed[~new].any()
+    assert is_known.sum() > 4
+    assert changed.any()
+    assert not changed[~new].any()
     layers = {
         name
         for name, weights in learner.model.named_parameters()
@@ -209,7 +212,8 @@ def test_the_teacher_embeds_parts_and_phrases_once() -> None:
     assert parts.caption is None
     assert encoder.seen == ["dances", "dog", *2 * ["sings", "", "dances", "dog"]]
     caption = teacher.parts([one], ["caption"]).caption
-    assert caption is not None and caption.tolist() == [[7, 1]]
+    assert caption is not None
+    assert caption.tolist() == [[7, 1]]
 
 
 def test_the_teacher_embeds_a_batch_alike_whatever_it_embedded_before(base: Path) -> None:
@@ -227,9 +231,8 @@ def test_the_teacher_embeds_a_batch_alike_whatever_it_embedded_before(base: Path
     ]
     teachers[0].parts(batches[0], captions[:40])
     first, second = (teacher.parts(batches[1], captions[20:]) for teacher in teachers)
-    assert torch.equal(first.wanted, second.wanted) and torch.equal(first.unwanted, second.unwanted)
-    assert (
-        first.caption is not None
-        and second.caption is not None
-        and torch.equal(first.caption, second.caption)
-    )
+    assert torch.equal(first.wanted, second.wanted)
+    assert torch.equal(first.unwanted, second.unwanted)
+    assert first.caption is not None
+    assert second.caption is not None
+    assert torch.equal(first.caption, second.caption)

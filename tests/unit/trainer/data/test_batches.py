@@ -56,9 +56,11 @@ def first(
 def test_unused_inputs_are_not_drawn_and_change_nothing() -> None:
     bare = first(CONFIG.replace(train="all"), factories=())
     full = first(CONFIG.replace(train="all"))
-    assert bare.drawn == {} and list(full.drawn) == [Negated, Denied, Truth]
+    assert bare.drawn == {}
+    assert list(full.drawn) == [Negated, Denied, Truth]
     assert bare.captions == full.captions
-    assert bare.frames is not None and full.frames is not None
+    assert bare.frames is not None
+    assert full.frames is not None
     np.testing.assert_array_equal(bare.frames, full.frames)
     # The visual tower is frozen.
     assert first().frames is None
@@ -90,7 +92,8 @@ def test_every_kind_of_sentence_is_right_for_its_clip() -> None:
     for row in range(100):
         denial = world().sentences.denial(row, {**kinds, "fragment": 9.0}, random.Random(row))
         truth = world().sentences.truth(denial)
-        assert truth is not None and not (truth.fitting & truth.both).any()
+        assert truth is not None
+        assert not (truth.fitting & truth.both).any()
         assert truth.fitting[row] == (denial.kind != "negated")
         kinds_drawn.add(denial.kind)
     # There are no fragments.
@@ -110,7 +113,8 @@ def test_in_the_first_epochs_nothing_is_wanted() -> None:
     config = CONFIG.replace(not_epochs=2)
     drawn = [first(config, epoch).of(Denied) for epoch in (1, 2, 3)]
     kinds = [{sentence.kind for sentence in sentences} for sentences in drawn]
-    assert kinds[:2] == [{"not"}, {"not"}] and len(kinds[2]) > 2
+    assert kinds[:2] == [{"not"}, {"not"}]
+    assert len(kinds[2]) > 2
     assert drawn[2] == first(CONFIG, 3).of(Denied)
 
 
@@ -128,9 +132,8 @@ def test_some_sentences_are_made_of_captions_without_truth() -> None:
         has_claims = [isinstance(sentence, SceneDenial) for sentence in batch.of(Denied)]
         assert least <= sum(has_claims) <= most
         truth = batch.of(Truth)
-        assert (truth.fitting.any(axis=1) <= has_claims).all() and (
-            truth.both.any(axis=1) <= has_claims
-        ).all()
+        assert (truth.fitting.any(axis=1) <= has_claims).all()
+        assert (truth.both.any(axis=1) <= has_claims).all()
         has_fragments = "fragment" in {sentence.kind for sentence in batch.of(Denied)}
         # The grammar makes none.
         assert has_fragments == (least < 20)
@@ -172,5 +175,6 @@ def test_batches_ahead_come_once_in_order_and_few() -> None:
             yield Batch(None, [str(number)])
 
     for count, batch in enumerate(prefetched(numbered(), pins=False), 1):
-        assert batch.captions == [str(count - 1)] and len(drawn) <= count + AHEAD
+        assert batch.captions == [str(count - 1)]
+        assert len(drawn) <= count + AHEAD
     assert drawn == list(range(9))

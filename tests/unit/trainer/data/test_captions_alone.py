@@ -94,14 +94,17 @@ def test_a_tenth_of_the_videos_is_held_out(tmp_path: Path, config: TrainConfig) 
     name, captions = read_split(many, "train")
     _, held_out = read_split(many, "validation")
     assert name == "captions.txt"
-    assert set(captions) | set(held_out) == set(CAPTIONS) and not set(captions) & set(held_out)
-    assert 4 <= len(held_out) <= 16 and len(captions) == len(set(captions))
+    assert set(captions) | set(held_out) == set(CAPTIONS)
+    assert not set(captions) & set(held_out)
+    assert 4 <= len(held_out) <= 16
+    assert len(captions) == len(set(captions))
     few = read_split(config, "train")[1]
     # They are always the same.
     assert few == captions[:100]
     # From three videos with two each.
     fewer = read_split(config.replace(validation_clips=3), "validation")[1]
-    assert len(fewer) == 3 and set(fewer) <= set(held_out)
+    assert len(fewer) == 3
+    assert set(fewer) <= set(held_out)
     # The same, however few are read.
     assert read_split(many.replace(validation_clips=3), "train")[1] == captions
 
@@ -130,10 +133,8 @@ def test_captions_alone_approach_their_targets_and_keep_the_visual_tower(
     assert epochs[-1]["text/kept"] > 0.8
     card = read_checkpoint(finished.checkpoint(8), verify=True).card
     before = read_checkpoint(base).card
-    assert (
-        card.visual.fingerprint == before.visual.fingerprint
-        and card.text.fingerprint != before.text.fingerprint
-    )
+    assert card.visual.fingerprint == before.visual.fingerprint
+    assert card.text.fingerprint != before.text.fingerprint
     assert (card.training.data, card.base) == ("captions.txt, 100 captions", "Tiny base")
     assert card.framing.frames == before.framing.frames
     assert card.metrics["validation/text/target"] == epochs[-1]["text/target"]
@@ -293,7 +294,8 @@ def test_a_share_of_the_captions_is_held_in_place(tmp_path: Path, config: TrainC
         next(epoch_batches(clips, config.replace(keep_share=share), 1, 0, quarter.losses.inputs))
         for share in (1, 0.25)
     )
-    assert part.captions == full.captions[:5] and len(full.captions) == 20
+    assert part.captions == full.captions[:5]
+    assert len(full.captions) == 20
     assert part.of(Denied) == full.of(Denied)
     prepare(quarter, clips, lambda: False)
     assert quarter.step([part])["distill"] > 0

@@ -25,7 +25,8 @@ def test_each_sentence_names_what_its_frames_show_first_and_then(
     monkeypatch.setattr(ordered, "MOTION_SHARE", 0)
     scenes = sample_scenes("train", 300, 0)
     drawn = FrameOrders(scenes).draw(20, 5, random.Random(0))
-    assert len(drawn.texts) == 40 and drawn.rows.shape == drawn.frames.shape == (40, 5)
+    assert len(drawn.texts) == 40
+    assert drawn.rows.shape == drawn.frames.shape == (40, 5)
     for number, (text, rows, frames) in enumerate(
         zip(drawn.texts, drawn.rows, drawn.frames, strict=True)
     ):
@@ -33,7 +34,8 @@ def test_each_sentence_names_what_its_frames_show_first_and_then(
         second = rows[-1]
         # Half of the frames of each, in their order.
         assert rows.tolist() == [first] * 2 + [second] * 3
-        assert (np.diff(frames[:2]) > 0).all() and (np.diff(frames[2:]) > 0).all()
+        assert (np.diff(frames[:2]) > 0).all()
+        assert (np.diff(frames[2:]) > 0).all()
         assert drawn.rows[number ^ 1].tolist() == [second] * 2 + [first] * 3
         assert text != drawn.texts[number ^ 1]
         pairs_of_actions = [
