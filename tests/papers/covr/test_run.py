@@ -146,15 +146,9 @@ def test_what_cannot_be_trained_on_fails_in_one_sentence(
         ({"monitor": "original/R@1"}, "original/R@1"),
         ({"base": ""}, "base"),
         ({"fusion": {"steps": 3}}, "steps"),
-        (
-            {"fusion": {"loss": "bnl"}},
-            "info_nce.*hn_nce.*bnl",
-        ),
+        ({"fusion": {"loss": "bnl"}}, "info_nce.*hn_nce.*bnl"),
         ({"fusion": {"iterate": "families"}}, "fusion.iterate"),
-        (
-            {"data": "world", "fusion": {"iterate": "targets"}},
-            "fusion.iterate",
-        ),
+        ({"data": "world", "fusion": {"iterate": "targets"}}, "fusion.iterate"),
     ],
 )
 def test_settings_that_cannot_go_together_are_one_sentence(

@@ -20,6 +20,16 @@ CAPTIONS = {
 }
 
 
+def write_colours(folder: Path) -> None:
+    """Write a picture and its caption for each of CAPTIONS."""
+    folder.mkdir()
+    rows = ["path,caption"]
+    for name, caption in CAPTIONS.items():
+        Image.new("RGB", (32, 32), name).save(folder / f"{name}.png")
+        rows.append(f"{name}.png,{caption}")
+    (folder / "captions.csv").write_text("\n".join(rows))
+
+
 def test_paths_may_be_in_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     folder = tmp_path / "own"
@@ -46,11 +56,7 @@ def test_a_folder_without_splits_is_evaluated_as_a_whole(
     monkeypatch.setitem(STRATEGIES, "backwards", lambda parts: None)
     folder = tmp_path / "own"
     calls = list[Any]()
-    folder.mkdir()
-    for name in CAPTIONS:
-        Image.new("RGB", (32, 32), name).save(folder / f"{name}.png")
-    rows = "".join(f'{name}.png,"{caption}"\n' for name, caption in CAPTIONS.items())
-    (folder / "captions.csv").write_text(f"path,caption\n{rows}")
+    write_colours(folder)
 
     def backwards(parts: nt2vr.Parts) -> Any:
         calls.append(parts)
@@ -79,11 +85,7 @@ def test_a_folder_without_splits_is_evaluated_as_a_whole(
 def evaluation(tmp_path: Path) -> nt2vr.Evaluation:
     """Evaluate colours under their own names, and with a strategy."""
     folder = tmp_path / "own"
-    folder.mkdir()
-    for name in CAPTIONS:
-        Image.new("RGB", (32, 32), name).save(folder / f"{name}.png")
-    rows = "".join(f'{name}.png,"{caption}"\n' for name, caption in CAPTIONS.items())
-    (folder / "captions.csv").write_text(f"path,caption\n{rows}")
+    write_colours(folder)
     return nt2vr.evaluate(folder, [ColourModel(), "Colours boolean α 1"], tmp_path / "data")
 
 

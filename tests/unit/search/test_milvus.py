@@ -26,8 +26,8 @@ RED = ColourModel().encode_text(["red"])[0]
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Replace the client by one whose server is not there; return the addresses that it was asked for."""
+def addresses(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Replace the client by one whose server is not there; return the addresses that were asked for."""
     addresses: list[str] = []
 
     def connect(address: str, **_: Any) -> None:
@@ -39,7 +39,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_where_no_server_answers_searches_are_exact_and_say_so(
-    asked: list[str], caplog: pytest.LogCaptureFixture
+    addresses: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     vectors = np.eye(4, dtype=np.float32)
     index = in_milvus(Milvus("http://db:19530"), np.arange(4), vectors)
@@ -49,7 +49,7 @@ def test_where_no_server_answers_searches_are_exact_and_say_so(
         index.notice == "The vector database does not answer. Every clip was compared here instead."
     )
     # It is not asked once per search.
-    assert asked == ["http://db:19530"]
+    assert addresses == ["http://db:19530"]
     message = "Milvus at http://db:19530 does not answer (connection refused)."
     assert caplog.messages == [f"{message} Searches compare every clip here instead."]
     with pytest.raises(ConnectionError, match="http://db:19530"):
@@ -94,7 +94,7 @@ class Room:
 
 
 def test_an_update_without_a_server_embeds_and_has_a_notice(
-    tmp_path: Path, decoder: Decoder, asked: list[str]
+    tmp_path: Path, decoder: Decoder, addresses: list[str]
 ) -> None:
     with Cache.of(tmp_path / "data") as cache:
         room = Room(tmp_path, decoder, cache, Milvus("http://db:19530"))

@@ -11,10 +11,9 @@ from nt2vr.media.gallery import load_gallery
 from nt2vr.search.epochs import Recording
 from tests.support.paths import ROOT
 
-FOUND = [[("a", 0.5)], [("b", 0.5)]]
-RECORDING = Recording(
-    "CLIP", "stage", "2026-11-25", [0, 20], [20.0, 50.0], {"a dog, no cat": FOUND}
-)
+# The hits after each of two epochs.
+HITS = [[("a", 0.5)], [("b", 0.5)]]
+RECORDING = Recording("CLIP", "stage", "2026-11-25", [0, 20], [20.0, 50.0], {"a dog, no cat": HITS})
 
 
 def read(path: Path, data: Any, *clips: str) -> Recording | None:
