@@ -116,10 +116,8 @@ def test_groups_are_left_alone() -> None:
 
 def test_another_place_has_its_own_things_and_no_night_indoors() -> None:
     night = Scene("park", True, (Figure("fountain"), replace(GIRL, actions=(Action("dance"),))))
-    places = {
-        scene.place: scene
-        for scene in (change.applied(night) for change in all_changes(night, "replace place"))
-    }
+    scenes = [change.applied(night) for change in all_changes(night, "replace place")]
+    places = {scene.place: scene for scene in scenes}
     assert not places["kitchen"].night
     assert places["street"].night
     assert [figure.thing for figure in places["kitchen"].figures] == ["girl"]

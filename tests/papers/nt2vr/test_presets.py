@@ -8,7 +8,7 @@ from nt2vr.presets import preset_files
 from trainer.config import load_config, preset_or_file
 from trainer.losses import build_losses
 from trainer.optimizer import rate_at
-from trainer.runs.sweep import planned, runs_at
+from trainer.runs.sweep import SweepRun, planned, runs_at
 
 
 def test_the_paper_s_setting_is_the_paper_s() -> None:
@@ -70,35 +70,31 @@ def test_a_ready_sweep_has_the_rows_of_the_papers_table(name: str, count: int) -
         preset_or_file(file), {**before, "base": "", "data": "world", "num_captions": 0}
     )
     runs = runs_at(config, points, 1, Path("runs"))
-    assert len(runs) == count == len({run.folder.path for run in runs})
+    assert len(runs) == count
+    assert len({run.folder.path for run in runs}) == count
     assert all(len(run.label) == len(keys) for run in runs)
-    losses = [run.config.objective.losses for run in runs]
-    auxiliary = [
-        {name: loss for name, loss in of_run.items() if name != "retrieval"} for of_run in losses
-    ]
     match name:
         case "table-5":
-            assert [[*losses] for losses in auxiliary] == [
-                [],
-                ["snl"],
-                ["snl"],
-                ["bnl"],
-                ["bnl"],
-                ["bnl"],
-            ]
+            assert [auxiliary_of(run) for run in runs] == ["", "snl", "snl", "bnl", "bnl", "bnl"]
             margins = load_config(preset_files()["paper-bnl-as-code"]).objective.losses["bnl"]
-            assert auxiliary[5]["bnl"] == {**margins, "video_pivot": True, "query_pivot": True}
+            both_pivots = {**margins, "video_pivot": True, "query_pivot": True}
+            assert runs[5].config.objective.losses["bnl"] == both_pivots
         case "table-7":
-            rows = [(losses["snl"]["pivot"], losses["snl"]["weight"]) for losses in auxiliary[1:]]
+            # The first has no auxiliary loss.
+            losses = [run.config.objective.losses["snl"] for run in runs[1:]]
+            rows = [(loss["pivot"], loss["weight"]) for loss in losses]
             assert rows == [("video", 1e-3), ("video", 1e-2), ("query", 1e-3), ("query", 1e-2)]
         case "table-8":
-            bnl = [
-                ("m2" if losses["bnl"]["video_pivot"] else "m4", losses["bnl"])
-                for losses in auxiliary[1:]
-            ]
-            assert [run.label for run in runs[1:]] == [
-                (f"{m} {e[m]}", str(e["weight"])) for m, e in bnl
-            ]
+            for run in runs[1:]:
+                loss = run.config.objective.losses["bnl"]
+                margin = "m2" if loss["video_pivot"] else "m4"
+                assert run.label == (f"{margin} {loss[margin]}", str(loss["weight"]))
         case "figure-4":
-            assert [losses["bnl"]["m4"] for losses in auxiliary] == [0.2, 0.3, 0.4, 0.5, 0.6, 0.9]
-            assert not any(losses["bnl"]["video_pivot"] for losses in auxiliary)
+            losses = [run.config.objective.losses["bnl"] for run in runs]
+            assert [loss["m4"] for loss in losses] == [0.2, 0.3, 0.4, 0.5, 0.6, 0.9]
+            assert not any(loss["video_pivot"] for loss in losses)
+
+
+def auxiliary_of(run: SweepRun) -> str:
+    """Return the loss that is added to retrieval's."""
+    return " ".join(name for name in run.config.objective.losses if name != "retrieval")

@@ -131,10 +131,10 @@ def test_other_files_are_refused_in_a_sentence(line: str, tmp_path: Path) -> Non
 def test_the_command_writes_a_file_for_a_training(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rows = [
-        f"v{row}#enc#{n} {text}" for row, texts in enumerate(CORPUS) for n, text in enumerate(texts)
-    ]
-    (tmp_path / "captions.txt").write_text("\n".join(rows))
+    lines = []
+    for row, texts in enumerate(CORPUS):
+        lines += [f"v{row}#enc#{number} {text}" for number, text in enumerate(texts)]
+    (tmp_path / "captions.txt").write_text("\n".join(lines))
     flags = [
         "queries",
         "verbs",

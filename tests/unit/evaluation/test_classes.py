@@ -42,9 +42,7 @@ def test_the_delta_of_negated_prompts_by_hand() -> None:
     assert texts[:2] == ("this is a photo of a cat", "this is a photo of a dog")
     assert texts[5] == "this is not a photo of a golden dog"
     assert [query.text for query in questions[:4]] == [*texts[:3], texts[0]]
-    assert [[texts[foil] for foil in query.others] for query in questions[5:6]] == [
-        [texts[3], texts[5]]
-    ]
+    assert [texts[foil] for foil in questions[5].others] == [texts[3], texts[5]]
     # the first video shows none of the three: all tie, as "dog" and "golden dog" do for two others.
     # Ties count against the model: they are no right answers when asked, and are when denied
     models: Any = WordModels()
@@ -96,9 +94,7 @@ def test_data_sets_count_equally_in_the_mean() -> None:
         ("dog", "wild"),
     ]
     _, questions, texts, *_ = asked(labels)
-    assert [[texts[foil] for foil in query.others] for query in questions[:1]] == [
-        ["this is a photo of a cat"]
-    ]
+    assert [texts[foil] for foil in questions[0].others] == ["this is a photo of a cat"]
     ranks = np.array([1, 1, 1, 2, 7, 2, *(2 for _ in range(6))], np.int32)
     nothing = np.zeros(12, np.float32)
     measured = Measured(ranks, nothing, nothing, nothing)

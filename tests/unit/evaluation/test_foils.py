@@ -47,15 +47,12 @@ def read(tmp_path: Path, write_video: Callable[..., Path], decoder: Decoder) -> 
 
 def answers(benchmark: TextBenchmark) -> list[tuple[str, list[str], str, str]]:
     """Each question's right text, wrong texts, file and groups."""
-    return [
-        (
-            query.text,
-            [benchmark.texts[place] for place in query.others],
-            benchmark.video_ids[query.relevant[0]],
-            query.group,
-        )
-        for query in benchmark.queries
-    ]
+    questions = []
+    for query in benchmark.queries:
+        wrong_texts = [benchmark.texts[row] for row in query.others]
+        video_id = benchmark.video_ids[query.relevant[0]]
+        questions.append((query.text, wrong_texts, video_id, query.group))
+    return questions
 
 
 def test_sugarcrepes_folds_are_read_from_their_folder(read: Read, tmp_path: Path) -> None:

@@ -91,13 +91,14 @@ def test_judgements_match_the_truth_of_each_scene(kind: str) -> None:
     for query in queries[::3]:
         sentence = drawn[query.text]
         wanted = {row for row, scene in enumerate(many) if sentence.wanted_claim.holds(scene)}
-        unwanted = {
-            row
-            for row, scene in enumerate(many)
-            if any(claim.holds(scene) for claim in sentence.unwanted_claims)
-        }
-        assert set(query.relevant.tolist()) == wanted - unwanted != set()
-        assert set(query.hard.tolist()) == wanted & unwanted != set()
+        unwanted = set()
+        for row, scene in enumerate(many):
+            if any(claim.holds(scene) for claim in sentence.unwanted_claims):
+                unwanted.add(row)
+        assert wanted - unwanted
+        assert wanted & unwanted
+        assert set(query.relevant.tolist()) == wanted - unwanted
+        assert set(query.hard.tolist()) == wanted & unwanted
         assert set(query.violating.tolist()) == unwanted
         assert (query.wanted, query.unwanted) == (sentence.wanted, (sentence.unwanted,))
 
