@@ -112,7 +112,7 @@ def choice_loss(anchors: Tensor, right: Tensor, wrong: Tensor) -> float:
     """Average the cross-entropy of anchors that choose their own row of `right`; logits have scale 7."""
     losses = []
     for row, anchor in enumerate(anchors):
-        scores = [7.0 * float(anchor @ answer) for answer in [*right, *wrong]]
+        scores = [7.0 * (anchor @ answer).item() for answer in [*right, *wrong]]
         total = sum(math.exp(score) for score in scores)
         losses.append(math.log(total) - scores[row])
     return sum(losses) / len(losses)

@@ -1,7 +1,6 @@
 """The trained fusion: its arithmetic, its file, and folders with and without one."""
 
 import math
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -39,7 +38,7 @@ def some_fusion(
 
 def composed(
     fusion: Composer,
-    parts: Sequence[np.ndarray],
+    parts: np.ndarray,
     tokens: np.ndarray | None = None,
     frames: np.ndarray | None = None,
 ) -> np.ndarray:

@@ -147,8 +147,8 @@ def test_queries_are_filtered(filters: dict[str, Any], positions: list[int]) -> 
 
 
 def hard_pairs_of(report: Report, first: str, second: str) -> Difference:
-    (comparison,) = [one for one in report.compare(first, second) if one.measure == KEY]
-    return comparison
+    comparisons = {difference.measure: difference for difference in report.compare(first, second)}
+    return comparisons[KEY]
 
 
 def test_all_measures_are_compared_as_each_breakdown_compares_one() -> None:

@@ -76,7 +76,7 @@ def best_of(vectors: Vectors, wanted: Vectors, exclusion: Exclusion, k: int) -> 
         scores.append(round(float(clip @ wanted) - penalty, 5))
     # Of equal scores, the first clip comes first.
     ranking = np.argsort(-np.array(scores), kind="stable")
-    return ranking[:k].tolist()  # type: ignore[no-any-return]
+    return [int(row) for row in ranking[:k]]
 
 
 # The clips of these searches, and what an approximate index calls them.

@@ -56,7 +56,8 @@ def by_hand(frames: NDArray[np.float32], focus: NDArray[np.float32]) -> NDArray[
 
 def score_by_hand(frames: NDArray[np.float32], exclusion: Exclusion) -> float:
     """Score a clip for the text of an exclusion, of at most one unwanted part, with tau 0.1."""
-    clip = by_hand(frames, exclusion.focus)  # type: ignore[arg-type]
+    assert exclusion.focus is not None
+    clip = by_hand(frames, exclusion.focus)
     score = float(clip @ exclusion.focus)
     for unwanted in exclusion.unwanted:
         score -= exclusion.weight * max(0.0, float(clip @ unwanted) - 0.1)

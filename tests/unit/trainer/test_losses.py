@@ -134,7 +134,7 @@ def cosines(
 
 def test_contrastive_is_the_mean_of_both_directions() -> None:
     batch = random_batch()
-    scores = 7.0 * given(batch.video) @ batch.caption.T
+    scores = (7.0 * given(batch.video) @ batch.caption.T).double()
     total = 0.0
     for row in range(5):
         right = scores[row, row].exp().item()
@@ -248,7 +248,7 @@ def test_composed_is_that_of_a_plain_loop() -> None:
     # One sentence fits nothing, one has no hard clips.
     fitting[3] = False
     both[2] = False
-    scores = 7 * text @ pool.T
+    scores = (7 * text @ pool.T).double()
     contrasts = []
     hard_costs = []
     for row in range(3):

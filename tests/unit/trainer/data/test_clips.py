@@ -43,7 +43,8 @@ def pixels_of(batch: Batch) -> NDArray[np.uint8]:
 
 def pictured_clips(batches: Iterable[Batch]) -> list[int]:
     """Return the clips that the first frames show."""
-    return np.concatenate([pixels_of(batch)[:, 0, 0, 1, 0] for batch in batches]).tolist()  # type: ignore[no-any-return]
+    clips = np.concatenate([pixels_of(batch)[:, 0, 0, 1, 0] for batch in batches])
+    return [int(clip) for clip in clips]
 
 
 def captions_of(batches: Iterable[Batch]) -> list[str]:
