@@ -67,15 +67,11 @@ def test_cc_neg_is_read_by_comma_cue_and_pairs(
     with Cache(tmp_path.parent / f"{tmp_path.name}-cache") as cache:
         benchmark = task_benchmark(file, decoder, cache)
     assert not (tmp_path / "it ran").exists()
-    questions = [
-        (
-            query.text,
-            [benchmark.texts[place] for place in query.others],
-            benchmark.video_ids[query.relevant[0]],
-            query.group,
-        )
-        for query in benchmark.queries
-    ]
+    questions = []
+    for query in benchmark.queries:
+        wrong_texts = [benchmark.texts[row] for row in query.others]
+        video_id = benchmark.video_ids[query.relevant[0]]
+        questions.append((query.text, wrong_texts, video_id, query.group))
     assert questions == [
         (
             "a cat, on a mat",

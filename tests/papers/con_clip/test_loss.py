@@ -51,11 +51,9 @@ def test_all_that_it_sees_gets_a_gradient(kind: Any) -> None:
     loss.backward()
     assert loss.shape == ()
     for embeddings in (given(batch.video), batch.caption, batch.of(Negated).text):
-        assert (
-            embeddings.grad is not None
-            and embeddings.grad.any()
-            and embeddings.grad.isfinite().all()
-        )
+        assert embeddings.grad is not None
+        assert embeddings.grad.any()
+        assert embeddings.grad.isfinite().all()
 
 
 def published_con(scale: str) -> tuple[EmbeddedBatch, dict[str, float]]:
@@ -95,38 +93,35 @@ def test_con_equals_the_authors_loss_in_total_and_by_terms(scale: str) -> None:
 
 def test_con_equals_a_plain_loop() -> None:
     batch = with_negatable(random_batch(), True, False, True, True, False)
-    rows = {
-        "v": given(batch.video),
-        "c": batch.caption,
-        "n": batch.of(Negated).text,
-        "d": batch.of(Distractors).video,
-    }
-    scores = {a + b: (7.0 * rows[a] @ rows[b].T).tolist() for a in rows for b in rows}
-
-    def term(
-        asking: str, right: str, wrong: str, asking_rows: list[int], wrong_rows: list[int]
-    ) -> float:
-        """Compute the mean cross-entropy of rows that choose their own among right and wrong answers."""
-        right_rows = asking_rows if asking == "d" else range(5)
-        losses: list[float] = []
-        for row in asking_rows:
-            answers = [scores[asking + right][row][answer_row] for answer_row in right_rows]
-            answers += [scores[asking + wrong][row][answer_row] for answer_row in wrong_rows]
-            total = sum(math.exp(score) for score in answers)
-            losses.append(math.log(total) - scores[asking + right][row][row])
-        return sum(losses) / len(losses)
-
-    everyone = [0, 1, 2, 3, 4]
     negated_rows = [0, 2, 3]
-    l1 = term("v", "c", "n", everyone, negated_rows)
-    l2 = term("c", "v", "d", everyone, negated_rows)
-    l3 = term("d", "n", "c", negated_rows, everyone)
+    videos = given(batch.video)
+    captions = batch.caption
+    negated = batch.of(Negated).text[negated_rows]
+    distractors = batch.of(Distractors).video[negated_rows]
+
+    l1 = choice_loss(videos, captions, negated)
+    l2 = choice_loss(captions, videos, distractors)
+    l3 = choice_loss(distractors, negated, captions)
     assert ConClipLoss()(batch).item() == pytest.approx((l1 + l2 + l3) / 3, rel=1e-5)
-    l0 = term("c", "v", "d", everyone, [])
-    assert NegClipLoss()(batch).item() == pytest.approx((l1 + l0) / 2, rel=1e-5)
-    none = with_negatable(batch, *[False] * 5)
-    assert ConClipLoss(images=False, captions=False)(none).item() == 0
-    assert ConClipLoss()(none).isfinite()
+    without_distractors = choice_loss(captions, videos, distractors[:0])
+    expected = (l1 + without_distractors) / 2
+    assert NegClipLoss()(batch).item() == pytest.approx(expected, rel=1e-5)
+
+
+def choice_loss(anchors: Tensor, right: Tensor, wrong: Tensor) -> float:
+    """Average the cross-entropy of anchors that choose their own row of `right`; logits have scale 7."""
+    losses = []
+    for row, anchor in enumerate(anchors):
+        scores = [7.0 * (anchor @ answer).item() for answer in [*right, *wrong]]
+        total = sum(math.exp(score) for score in scores)
+        losses.append(math.log(total) - scores[row])
+    return sum(losses) / len(losses)
+
+
+def test_without_negatable_captions_con_is_finite() -> None:
+    batch = with_negatable(random_batch(), *[False] * 5)
+    assert ConClipLoss(images=False, captions=False)(batch).item() == 0
+    assert ConClipLoss()(batch).isfinite()
 
 
 def test_a_caption_without_distractor_counts_as_not_negatable() -> None:
@@ -134,17 +129,12 @@ def test_a_caption_without_distractor_counts_as_not_negatable() -> None:
     has_distractor = torch.tensor([True, False, True, True, False])
     mined = batch.of(Distractors)._replace(has_distractor=has_distractor)
     without = replace(batch, inputs={**batch.inputs, Distractors: mined})
-    assert (
-        ConClipLoss()(without).item()
-        == ConClipLoss()(with_negatable(batch, *has_distractor.tolist())).item()
-    )
+    not_negatable = with_negatable(batch, *has_distractor.tolist())
+    assert ConClipLoss()(without).item() == ConClipLoss()(not_negatable).item()
     # L1 alone has no distractors, and keeps all negations.
-    alone = ConClipLoss(captions=False, distractors=False)
-    assert (
-        alone(without).item()
-        == alone(batch).item()
-        != alone(with_negatable(batch, *has_distractor.tolist())).item()
-    )
+    l1 = ConClipLoss(captions=False, distractors=False)
+    assert l1(without).item() == l1(batch).item()
+    assert l1(without).item() != l1(not_negatable).item()
 
 
 def test_l3_without_distractors_leaves_the_text_tower_alone() -> None:
@@ -154,7 +144,8 @@ def test_l3_without_distractors_leaves_the_text_tower_alone() -> None:
     loss = ConClipLoss(images=False, captions=False)(frozen)
     loss.backward()  # type: ignore[no-untyped-call]
     assert loss.item() == 0
-    assert batch.caption.grad is not None and not batch.caption.grad.any()
+    assert batch.caption.grad is not None
+    assert not batch.caption.grad.any()
 
 
 def test_con_needs_a_term_and_distractors_a_frozen_visual_tower() -> None:

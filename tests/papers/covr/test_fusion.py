@@ -1,7 +1,6 @@
 """The trained fusion: its arithmetic, its file, and folders with and without one."""
 
 import math
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -39,7 +38,7 @@ def some_fusion(
 
 def composed(
     fusion: Composer,
-    parts: Sequence[np.ndarray],
+    parts: np.ndarray,
     tokens: np.ndarray | None = None,
     frames: np.ndarray | None = None,
 ) -> np.ndarray:
@@ -49,24 +48,38 @@ def composed(
     return fusion.compose(PictureQuery(picture, nothing, wanted, unwanted, tokens, frames))
 
 
-def some_vectors() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return tuple(np.random.default_rng(9).normal(size=(3, 4, DIM)).astype(np.float32))
+def some_vectors() -> np.ndarray:
+    """Return pictures, wanted parts and unwanted parts of four queries: (3, 4, D)."""
+    return np.random.default_rng(9).normal(size=(3, 4, DIM)).astype(np.float32)
+
+
+def layer_inputs(picture: np.ndarray, wanted: np.ndarray, unwanted: np.ndarray) -> np.ndarray:
+    """Return what the first layer reads of one query."""
+    return np.concatenate([picture, wanted, unwanted, picture * wanted, picture * unwanted])
+
+
+def unit(vector: np.ndarray) -> np.ndarray:
+    return np.asarray(vector / np.linalg.norm(vector))
 
 
 @pytest.mark.parametrize("hidden", [0, 7])
 def test_the_vector_is_parts_plus_the_layers(hidden: int) -> None:
     fusion = some_fusion(hidden)
-    (picture, wanted, unwanted) = some_vectors()
-    for row, (p, w, u) in enumerate(zip(picture, wanted, unwanted, strict=True)):
-        correction = np.array([*p, *w, *u, *(p * w), *(p * u)])
-        for number, layer in enumerate(fusion.layers):
-            matrix, bias = (parameter.numpy() for parameter in layer.parameters())
-            correction = matrix @ (correction.clip(0) if number else correction) + bias
-        vector = p + 1.5 * w - 1.25 * u + correction
-        composed_vector = composed(fusion, (picture, wanted, unwanted))[row]
-        np.testing.assert_allclose(
-            composed_vector, vector / np.linalg.norm(vector), rtol=1e-4, atol=1e-5
-        )
+    parts = some_vectors()
+    layers = []
+    for layer in fusion.layers:
+        matrix, bias = (parameter.numpy() for parameter in layer.parameters())
+        layers.append((matrix, bias))
+
+    vectors = composed(fusion, parts)
+    for vector, picture, wanted, unwanted in zip(vectors, *parts, strict=True):
+        correction = layer_inputs(picture, wanted, unwanted)
+        for number, (matrix, bias) in enumerate(layers):
+            if number > 0:
+                correction = correction.clip(0)
+            correction = matrix @ correction + bias
+        expected = unit(picture + 1.5 * wanted - 1.25 * unwanted + correction)
+        np.testing.assert_allclose(vector, expected, rtol=1e-4, atol=1e-5)
 
 
 class SlowCross:
@@ -77,36 +90,38 @@ class SlowCross:
         self._heads = heads
 
     def __call__(
-        self, asking: list[np.ndarray], tokens: np.ndarray, frames: np.ndarray
+        self, parts: list[np.ndarray], tokens: np.ndarray, frames: np.ndarray
     ) -> np.ndarray:
         roles = self._weights["roles"]
-        x = [vector + role for vector, role in zip(asking, roles[:3], strict=True)]
+        states = [vector + role for vector, role in zip(parts, roles[:3], strict=True)]
         memory = [vector + roles[3] for vector in tokens if vector.any()]
         memory += [vector + roles[4] for vector in frames if vector.any()]
         for number in range(2):
-            x = self._block(f"blocks.{number}", x, memory)
-        joined = np.concatenate([self._norm("ln", vector) for vector in x])
+            states = self._block(f"blocks.{number}", states, memory)
+        joined = np.concatenate([self._norm("ln", state) for state in states])
         return np.asarray(self._weights["out.weight"] @ joined)
 
-    def _block(self, block: str, x: list[np.ndarray], memory: list[np.ndarray]) -> list[np.ndarray]:
-        queries = [self._norm(f"{block}.ln_1", vector) for vector in x]
-        keys = queries + [self._norm(f"{block}.ln_1", vector) for vector in memory]
-        results = []
-        for vector, query in zip(x, queries, strict=True):
+    def _block(
+        self, block: str, states: list[np.ndarray], memory: list[np.ndarray]
+    ) -> list[np.ndarray]:
+        keys = [self._norm(f"{block}.ln_1", vector) for vector in [*states, *memory]]
+        next_states = []
+        # The first keys are the states' own.
+        for state, query in zip(states, keys, strict=False):
             attended = self._attend(f"{block}.attn", query, keys)
-            vector = vector + self._linear(f"{block}.attn.out_proj", attended)
-            hidden = self._linear(f"{block}.c_fc", self._norm(f"{block}.ln_2", vector))
-            results.append(vector + self._linear(f"{block}.c_proj", hidden.clip(0)))
-        return results
+            state = state + self._linear(f"{block}.attn.out_proj", attended)
+            hidden = self._linear(f"{block}.c_fc", self._norm(f"{block}.ln_2", state))
+            next_states.append(state + self._linear(f"{block}.c_proj", hidden.clip(0)))
+        return next_states
 
     def _attend(self, name: str, query: np.ndarray, keys: list[np.ndarray]) -> np.ndarray:
         to_query, to_key, to_value = np.split(self._weights[f"{name}.in_proj_weight"], 3)
         query_bias, key_bias, value_bias = np.split(self._weights[f"{name}.in_proj_bias"], 3)
-        width = len(query)
-        attended = np.zeros(width)
+        attended = np.zeros(len(query))
+        width = len(query) // self._heads
         for head in range(self._heads):
-            part = slice(head * width // self._heads, (head + 1) * width // self._heads)
-            query_of_head = (to_query @ query + query_bias)[part] / math.sqrt(width // self._heads)
+            part = slice(head * width, (head + 1) * width)
+            query_of_head = (to_query @ query + query_bias)[part] / math.sqrt(width)
             scores = [query_of_head @ (to_key @ key + key_bias)[part] for key in keys]
             shares = np.exp(scores) / np.exp(scores).sum()
             for share, key in zip(shares, keys, strict=True):
@@ -126,7 +141,7 @@ class SlowCross:
 def test_cross_attention_is_added_by_its_formula_whatever_pads(dim: int, heads: int) -> None:
     rng = np.random.default_rng(5)
     fusion = some_fusion(blocks=2, dim=dim)
-    asking = rng.normal(size=(3, 4, dim)).astype(np.float32)
+    parts = rng.normal(size=(3, 4, dim)).astype(np.float32)
     tokens = rng.normal(size=(4, 5, dim)).astype(np.float32)
     frames = rng.normal(size=(4, 2, dim)).astype(np.float32)
     # Zeros are padding: of some tokens, of all tokens, of all frames, of both.
@@ -135,24 +150,25 @@ def test_cross_attention_is_added_by_its_formula_whatever_pads(dim: int, heads: 
     frames[2] = 0
     tokens[3] = 0
     frames[3] = 0
-    vectors = composed(fusion, list(asking), tokens, frames)
+    vectors = composed(fusion, parts, tokens, frames)
 
     assert fusion.cross
     weights = fusion.cross.state_dict().items()
     slow_cross = SlowCross({name: tensor.numpy().astype(float) for name, tensor in weights}, heads)
     matrix, bias = (parameter.numpy() for parameter in fusion.layers.parameters())
-    for row, (p, w, u) in enumerate(asking.swapaxes(0, 1).astype(float)):
-        linear = matrix @ np.concatenate([p, w, u, p * w, p * u]) + bias
-        cross = slow_cross([p, w, u], tokens[row], frames[row])
-        vector = p + 1.5 * w - 1.25 * u + linear + cross
-        np.testing.assert_allclose(vectors[row], vector / np.linalg.norm(vector), atol=1e-5)
+    for row, (picture, wanted, unwanted) in enumerate(parts.swapaxes(0, 1).astype(float)):
+        linear = matrix @ layer_inputs(picture, wanted, unwanted) + bias
+        cross = slow_cross([picture, wanted, unwanted], tokens[row], frames[row])
+        expected = unit(picture + 1.5 * wanted - 1.25 * unwanted + linear + cross)
+        np.testing.assert_allclose(vectors[row], expected, atol=1e-5)
 
-    unpadded = composed(fusion, list(asking[:, 0]), tokens[0, :3], frames[0])
+    unpadded = composed(fusion, parts[:, 0], tokens[0, :3], frames[0])
     np.testing.assert_allclose(unpadded, vectors[0], atol=1e-5)
 
 
 def test_without_a_correction_it_is_parts() -> None:
-    parts = picture, wanted, _ = some_vectors()
+    parts = some_vectors()
+    picture, wanted, _ = parts
     expected = picture + 2 * wanted
     expected /= np.linalg.norm(expected, axis=1, keepdims=True)
     np.testing.assert_allclose(composed(Fusion(DIM, 2, 0), parts), expected, atol=1e-6)
@@ -162,9 +178,8 @@ def test_without_a_correction_it_is_parts() -> None:
 def test_a_saved_fusion_answers_as_before(tmp_path: Path, hidden: int, blocks: int) -> None:
     fusion = some_fusion(hidden, blocks=blocks)
     parts = some_vectors()
-    tokens, frames = (
-        np.random.default_rng(7).normal(size=(4, count, DIM)).astype(np.float32) for count in (3, 1)
-    )
+    tokens = np.random.default_rng(7).normal(size=(4, 3, DIM)).astype(np.float32)
+    frames = np.random.default_rng(8).normal(size=(4, 1, DIM)).astype(np.float32)
     save_fusion(tmp_path, fusion)
     read = read_composers(tmp_path, DIM)["fusion"]
     assert isinstance(read, Fusion)
@@ -174,20 +189,30 @@ def test_a_saved_fusion_answers_as_before(tmp_path: Path, hidden: int, blocks: i
     assert (composed(read, parts, tokens, frames) == before).all()
 
 
-def test_a_damaged_or_foreign_fusion_is_refused_in_one_sentence(tmp_path: Path) -> None:
+def test_a_fusion_of_another_width_is_refused(tmp_path: Path) -> None:
     save_fusion(tmp_path, some_fusion())
-    content = (tmp_path / FILE).read_bytes()
     with pytest.raises(CheckpointError, match="32"):
         read_composers(tmp_path, 32)
+
+
+def test_a_cut_off_fusion_is_refused(tmp_path: Path) -> None:
+    save_fusion(tmp_path, some_fusion())
+    content = (tmp_path / FILE).read_bytes()
     (tmp_path / FILE).write_bytes(content[: len(content) // 2])
     with pytest.raises(CheckpointError, match=r"fusion\.safetensors"):
         read_composers(tmp_path, DIM)
-    infinite = some_fusion()
-    infinite.get_parameter("layers.0.bias")[0] = torch.inf
-    for fusion in (infinite, some_fusion(unwanted=math.inf)):
+
+
+def test_a_fusion_with_infinite_numbers_is_refused(tmp_path: Path) -> None:
+    infinite_bias = some_fusion()
+    infinite_bias.get_parameter("layers.0.bias")[0] = torch.inf
+    for fusion in (infinite_bias, some_fusion(unwanted=math.inf)):
         save_fusion(tmp_path, fusion)
         with pytest.raises(CheckpointError):
             read_composers(tmp_path, DIM)
+
+
+def test_a_huge_fusion_is_refused_unread(tmp_path: Path) -> None:
     with (tmp_path / FILE).open("wb") as file:
         # The file is sparse.
         file.truncate(MAX_HEAD + 1)
@@ -198,12 +223,10 @@ def test_a_damaged_or_foreign_fusion_is_refused_in_one_sentence(tmp_path: Path) 
 def test_a_fusion_added_to_a_checkpoint_is_swapped_in(tmp_path: Path) -> None:
     folder = tmp_path / "CLIP"
     write_tiny(folder, "CLIP")
-    index = ExactIndex(16)
-    none = np.zeros((0, 16), np.float32)
-    rows = np.zeros(0, np.int64)
-    empty = EmbeddedGallery(
-        Gallery("none", ()), none, index, (), np.zeros((0, 2, 16), np.float32), rows
-    )
+    no_clips = np.zeros((0, DIM), np.float32)
+    no_frames = np.zeros((0, 2, DIM), np.float32)
+    no_rows = np.zeros(0, np.int64)
+    empty = EmbeddedGallery(Gallery("none", ()), no_clips, ExactIndex(DIM), (), no_frames, no_rows)
 
     class Nothing:
         def embedded(self, encoder: Encoder) -> EmbeddedGallery:
@@ -213,7 +236,7 @@ def test_a_fusion_added_to_a_checkpoint_is_swapped_in(tmp_path: Path) -> None:
     searcher = Nothing()
     live.get("CLIP").gallery_of(searcher)
     assert live.get("CLIP").encoder.composers == {}
-    save_fusion(folder, Fusion(16, 1, 1))
+    save_fusion(folder, Fusion(DIM, 1, 1))
     live.refresh()
     assert live.get("CLIP").encoder.composers.keys() == {"fusion"}
     assert live.get("CLIP").galleries == {searcher: empty}

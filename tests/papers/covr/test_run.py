@@ -78,7 +78,8 @@ def test_a_run_trains_the_fusion_that_search_then_has(config: TrainConfig, tmp_p
         before.text.fingerprint,
     )
     entry = card.composers.entries["fusion"]
-    assert "my-triplets" not in card.training.data and "triplets" in entry["data"]
+    assert "my-triplets" not in card.training.data
+    assert "triplets" in entry["data"]
     encoder = read_checkpoint(folder, verify=True)
     assert fusion_of(encoder).fingerprint == entry["fingerprint"]
     # Nothing in the base has changed.
@@ -130,7 +131,10 @@ def test_what_cannot_be_trained_on_fails_in_one_sentence(
         changes = {"data": str(tmp_path / changes["data"])}
     run = run_training(config.replace(**changes), tmp_path / "run", expected="failed")
     status = run.status()
-    assert status and status.error and problem in status.error and "\n" not in status.error
+    assert status
+    assert status.error
+    assert problem in status.error
+    assert "\n" not in status.error
 
 
 @pytest.mark.parametrize(
@@ -142,15 +146,9 @@ def test_what_cannot_be_trained_on_fails_in_one_sentence(
         ({"monitor": "original/R@1"}, "original/R@1"),
         ({"base": ""}, "base"),
         ({"fusion": {"steps": 3}}, "steps"),
-        (
-            {"fusion": {"loss": "bnl"}},
-            "info_nce.*hn_nce.*bnl",
-        ),
+        ({"fusion": {"loss": "bnl"}}, "info_nce.*hn_nce.*bnl"),
         ({"fusion": {"iterate": "families"}}, "fusion.iterate"),
-        (
-            {"data": "world", "fusion": {"iterate": "targets"}},
-            "fusion.iterate",
-        ),
+        ({"data": "world", "fusion": {"iterate": "targets"}}, "fusion.iterate"),
     ],
 )
 def test_settings_that_cannot_go_together_are_one_sentence(
@@ -172,7 +170,9 @@ def test_cross_attention_sees_the_same_in_training_and_search(
     card = read_card(run.checkpoint(2))
     encoder = read_checkpoint(run.checkpoint(2), verify=True)
     entry = card.composers.entries["fusion"]
-    assert fusion_of(encoder).cross and entry["blocks"] == 2 and entry["weights"] > 0
+    assert fusion_of(encoder).cross
+    assert entry["blocks"] == 2
+    assert entry["weights"] > 0
     dataset = load_covr(Path(config.dataset.data), "val")
     with Decoder(1) as decoder, Cache(tmp_path / "content") as cache:
         embedded = covr_files(dataset, decoder, cache).embedded_queries(encoder)

@@ -77,7 +77,9 @@ def trained(data: FusionData, config: TrainConfig) -> tuple[Fusion, list[float]]
     """Train a fusion; return it with the loss of every step."""
     learner = FusionLearner(config, data, WEIGHTS)
     learner.start_epoch()
-    losses = [loss for batch in learner.draw(1) for loss in learner.step([batch]).values()]
+    losses: list[float] = []
+    for batch in learner.draw(1):
+        losses += learner.step([batch]).values()
     return learner.fusion, losses
 
 
@@ -100,7 +102,12 @@ def toy_data(seed: int = 0) -> FusionData:
 
 def recall(fusion: Fusion, data: FusionData) -> float:
     vectors = fusion(data.pictures[data.references], data.wanted[:, 0], data.unwanted[:, 0])
-    return float((vectors @ data.clips.T).argmax(dim=1).eq(data.targets).float().mean())
+    return recall_of(vectors, data)
+
+
+def recall_of(vectors: torch.Tensor, data: FusionData) -> float:
+    best = (vectors @ data.clips.T).argmax(dim=1)
+    return float(best.eq(data.targets).float().mean())
 
 
 @pytest.mark.slow
@@ -123,21 +130,22 @@ def test_targets_weighted_by_frame_are_what_it_learns(loss: str) -> None:
     # The second frame is what the text asks for.
     two = torch.cat([one, data.wanted], dim=1)
     weighted, _ = trained(replace(data, frames=two), config_of(4, settings))
-    weights_alone, other, expected = (
-        model.get_parameter("layers.0.weight") for model in (alone, weighted, plain)
-    )
-    torch.testing.assert_close(weights_alone, expected, rtol=0, atol=1e-3)
-    assert (other - expected).abs().max() > 1e-2
+
+    expected = plain.get_parameter("layers.0.weight")
+    torch.testing.assert_close(alone.get_parameter("layers.0.weight"), expected, rtol=0, atol=1e-3)
+    change = weighted.get_parameter("layers.0.weight") - expected
+    assert change.abs().max() > 1e-2
 
 
 def test_cross_attention_has_no_effect_before_it_is_trained() -> None:
-    parts, tokens, frames = (
-        normalize(torch.randn(*shape, DIM), dim=-1) for shape in ((3, 5), (5, 4), (5, 2))
-    )
+    parts = normalize(torch.randn(3, 5, DIM), dim=-1)
+    tokens = normalize(torch.randn(5, 4, DIM), dim=-1)
+    frames = normalize(torch.randn(5, 2, DIM), dim=-1)
     torch.manual_seed(0)
     plain = Fusion(DIM, 1, 1)
     torch.manual_seed(0)
-    torch.testing.assert_close(Fusion(DIM, 1, 1, blocks=2)(*parts, tokens, frames), plain(*parts))
+    attending = Fusion(DIM, 1, 1, blocks=2)
+    torch.testing.assert_close(attending(*parts, tokens, frames), plain(*parts))
 
 
 @pytest.mark.slow
@@ -145,28 +153,31 @@ def test_cross_attention_has_no_effect_before_it_is_trained() -> None:
 def test_cross_attention_learns_what_only_the_tokens_tell(loss: str) -> None:
     """The target lies at the picture plus the second token, where the wanted part says nothing."""
     data = toy_data()
-    tokens = normalize(
-        torch.randn(len(data.targets), 3, DIM, generator=torch.Generator().manual_seed(5)), dim=-1
-    )
+    generator = torch.Generator().manual_seed(5)
+    tokens = normalize(torch.randn(len(data.targets), 3, DIM, generator=generator), dim=-1)
+    pictures = data.pictures[data.references]
     clips = data.clips.clone()
-    clips[data.targets] = normalize(data.pictures[data.references] + 2 * tokens[:, 1], dim=-1)
-    token_rows, nothing = torch.arange(len(tokens))[:, None], torch.zeros_like(data.wanted)
-    data = replace(data, clips=clips, wanted=nothing, tokens=tokens.half(), token_rows=token_rows)
-    data.tokens[:, 1, 0] += 3  # type: ignore[index]  # by which it can be told from the others
-    fusion, losses = trained(data, config_of(200, {"loss": loss, "blocks": 2}, learning_rate=3e-3))
-    assert losses[-1] < losses[0] / 2
-    assert fusion.cross and data.tokens is not None
-    inputs = (
-        data.pictures[data.references],
-        data.wanted[:, 0],
-        data.unwanted[:, 0],
-        data.tokens.float(),
+    clips[data.targets] = normalize(pictures + 2 * tokens[:, 1], dim=-1)
+    # By this, the second token can be told from the others.
+    tokens[:, 1, 0] += 3
+    data = replace(
+        data,
+        clips=clips,
+        wanted=torch.zeros_like(data.wanted),
+        tokens=tokens.half(),
+        token_rows=torch.arange(len(tokens))[:, None],
     )
-    frames = data.pictures[data.references, None]
-    vectors = fusion(*inputs, frames)
-    right = (vectors @ data.clips.T).argmax(dim=1).eq(data.targets).float().mean()
+    attending, losses = trained(
+        data, config_of(200, {"loss": loss, "blocks": 2}, learning_rate=3e-3)
+    )
+    assert losses[-1] < losses[0] / 2
+    assert attending.cross
     linear, _ = trained(data, config_of(200, {"loss": loss}, learning_rate=3e-3))
-    assert right > recall(linear, data) + 0.3
+
+    vectors = attending(
+        pictures, data.wanted[:, 0], data.unwanted[:, 0], tokens.half().float(), pictures[:, None]
+    )
+    assert recall_of(vectors, data) > recall(linear, data) + 0.3
 
 
 def test_it_starts_at_parts() -> None:
@@ -185,10 +196,11 @@ def test_a_checkpoint_with_an_added_fusion_is_read_with_it(tmp_path: Path) -> No
     encoder = read_checkpoint(folder, verify=True)
     assert card.composition == {"sum": 0.4, "wanted": 2, "unwanted": 1}
     assert card.composers.entries["fusion"]["fingerprint"] == fusion.fingerprint
+    # A matrix for five inputs, and a bias.
     assert card.composers.entries["fusion"]["weights"] == 5 * 16 * 16 + 16
-    trained_fusion = encoder.composers["fusion"]
-    assert isinstance(trained_fusion, Fusion)
-    assert trained_fusion.fingerprint == fusion.fingerprint
+    read_fusion = encoder.composers["fusion"]
+    assert isinstance(read_fusion, Fusion)
+    assert read_fusion.fingerprint == fusion.fingerprint
 
 
 @pytest.mark.slow
@@ -200,9 +212,8 @@ def test_families_are_embedded_with_every_triplet_among_its_right_clips(tmp_path
     assert len(data.pictures) == 3
     # Twins, and the references.
     assert len(data.clips) == len(data.families) == len(data.targets) + 3 + 3
-    assert all(
-        target in right for target, right in zip(data.targets.tolist(), data.right, strict=True)
-    )
+    for target, right in zip(data.targets.tolist(), data.right, strict=True):
+        assert target in right
     assert (data.families[data.targets] == data.references).all()
     assert data.frames is None
     weighed = load_families(encoder, config.replace(fusion={"weigh_frames": True}), tmp_path)
@@ -219,36 +230,43 @@ def data_of(triplets: list[tuple[str, str, str, str]] = TRIPLETS, missing: str =
     rng = np.random.default_rng(0)
     clips = rng.normal(size=(len(CLIPS), 8)).astype(np.float32)
     clips /= np.linalg.norm(clips, axis=1, keepdims=True)
-    clips[[CLIPS.index(clip) for clip in missing]] = 0
-    samples = tuple(
-        CovrSample(one, "x", (two,), "triplets", str(row), caption=after, before=before)
-        for row, (one, two, before, after) in enumerate(triplets)
-    )
-    queries = tuple(
-        CovrQuery("triplets", "x", row_array((CLIPS.index(two),)), reference=CLIPS.index(one))
-        for one, two, _, _ in triplets
-    )
-    texts = rng.normal(size=(2, len(triplets), 8)).astype(np.float32)
-    pictures = clips[[CLIPS.index(one) for one, *_ in triplets]]
+    for clip in missing:
+        clips[CLIPS.index(clip)] = 0
+    samples = []
+    queries = []
+    for number, (reference, target, before, after) in enumerate(triplets):
+        samples.append(
+            CovrSample(
+                reference, "x", (target,), "triplets", str(number), caption=after, before=before
+            )
+        )
+        right = row_array((CLIPS.index(target),))
+        queries.append(CovrQuery("triplets", "x", right, reference=CLIPS.index(reference)))
+    wanted, unwanted = rng.normal(size=(2, len(triplets), 8)).astype(np.float32)
+    pictures = clips[[query.reference for query in queries]]
     embedded = EmbeddedQueries(
-        queries, PictureQuery(pictures, texts[0], texts[0], texts[1]), texts[0], clips
+        tuple(queries), PictureQuery(pictures, wanted, wanted, unwanted), wanted, clips
     )
-    return triplets_of(CovrSet("toy", samples, {}, {}), embedded)
+    return triplets_of(CovrSet("toy", tuple(samples), {}, {}), embedded)
 
 
 def test_neither_video_of_a_training_triplet_is_held_out(tmp_path: Path) -> None:
     write_triplets(tmp_path / "data")
-    training, held_out = (load_covr(tmp_path / "data", split) for split in ("train", "val"))
-    targets = {sample.targets[0] for sample in held_out.samples}
+    training = load_covr(tmp_path / "data", "train").samples
+    held_out = load_covr(tmp_path / "data", "val").samples
+    targets = {sample.targets[0] for sample in held_out}
     # A tenth is held out.
     assert len(targets) == 4
-    assert len(held_out.samples) == 8
-    assert not targets & {
-        name for sample in training.samples for name in (sample.reference, *sample.targets)
-    }
-    first = training.samples[0]
+    assert len(held_out) == 8
+    for sample in training:
+        assert targets.isdisjoint([sample.reference, *sample.targets])
+    first = training[0]
     assert (first.reference, first.targets, first.before) == ("v0", ("v1",), "a 0")
-    assert load_covr(tmp_path / "data", "test").samples == held_out.samples
+    assert load_covr(tmp_path / "data", "test").samples == held_out
+
+
+def test_triplets_without_a_text_are_refused(tmp_path: Path) -> None:
+    write_triplets(tmp_path / "data")
     (tmp_path / "data" / "my-triplets.jsonl").write_text('{"reference": "v0", "target": "v1"}')
     with pytest.raises(DatasetError, match="reference, target, text"):
         load_covr(tmp_path / "data", "val")
@@ -260,9 +278,14 @@ def test_right_clips_share_the_caption_and_hard_ones_the_reference() -> None:
     assert data.sources is not None
     assert data.sources.tolist() == [0, 0, 0, 1, 2]
     assert data.targets.tolist() == [1, 2, 4, 2, 1]
-    lost = data_of(missing="c")
-    # Two triplets lead to it.
-    assert len(lost.targets) == 3
+
+
+def test_triplets_of_missing_clips_are_left_out() -> None:
+    # Two triplets lead to c.
+    assert len(data_of(missing="c").targets) == 3
+
+
+def test_one_triplet_is_too_few() -> None:
     with pytest.raises(DatasetError, match=r"toy .*1 "):
         data_of(TRIPLETS[:1])
 
@@ -273,38 +296,36 @@ def test_the_loss_is_that_of_the_papers_sets() -> None:
     model = Fusion(8, 1, 1)
     rows = torch.arange(5)
     noisy, hard = torch.zeros(2, 5, 5, dtype=torch.bool)
-    for i, (_, _, before, after) in enumerate(TRIPLETS):
-        for j, (_, _, other_before, other_after) in enumerate(TRIPLETS):
-            noisy[i, j] = i != j and after == other_after
-            hard[i, j] = before == other_before and after != other_after
+    for row, (_, _, before, after) in enumerate(TRIPLETS):
+        for column, (_, _, column_before, column_after) in enumerate(TRIPLETS):
+            noisy[row, column] = row != column and after == column_after
+            hard[row, column] = before == column_before and after != column_after
     queries = model(data.pictures, data.wanted[:, 0], data.unwanted[:, 0])
     expected = hn_nce(queries @ data.clips[data.targets].T, hard, noisy, 0.1) / 10
     torch.testing.assert_close(LOSSES["hn_nce"](model, data, rows, settings), expected)
 
 
-def test_a_step_draws_triplets_or_one_of_each_distinct_target() -> None:
+def test_a_step_draws_one_triplet_of_each_distinct_target() -> None:
     data = data_of()
-    drawn = [rows.tolist() for rows in batches(data, FusionSettings(iterate="targets"), 3, 40, 1)]
-    assert all(sorted(data.targets[rows].tolist()) == [1, 2, 4] for rows in drawn)
-    assert {row for rows in drawn for row in rows} == set(range(5))
-    epoch_rows = [
-        rows.tolist() for rows in batches(data, FusionSettings(iterate="triplets"), 2, 40, 1)
-    ]
-    assert all(len(rows) == 2 for rows in epoch_rows)
-    for start in range(0, 40, 2):
-        # None twice before all were drawn.
-        assert len({*epoch_rows[start], *epoch_rows[start + 1]}) == 4
+    steps = list(batches(data, FusionSettings(iterate="targets"), 3, 40, 1))
+    for rows in steps:
+        assert sorted(data.targets[rows].tolist()) == [1, 2, 4]
+    assert set(torch.cat(steps).tolist()) == set(range(5))
+
+
+def test_a_step_draws_triplets_and_none_twice_before_all() -> None:
+    steps = list(batches(data_of(), FusionSettings(iterate="triplets"), 2, 40, 1))
+    assert {len(rows) for rows in steps} == {2}
+    for first, second in zip(steps[::2], steps[1::2], strict=True):
+        assert len({*first.tolist(), *second.tolist()}) == 4
 
 
 @pytest.mark.parametrize("loss", sorted(LOSSES))
 def test_triplets_are_learnt(loss: str) -> None:
     sizes = {"num_clips": 3, "batch_size": 3, "data": "triplets", "learning_rate": 0.02}
-    fusion, losses = trained(
-        data_of(), config_of(200, {"loss": loss, "iterate": "targets"}, **sizes)
-    )
-    assert losses[-1] < losses[0] / 2
     data = data_of()
+    fusion, losses = trained(data, config_of(200, {"loss": loss, "iterate": "targets"}, **sizes))
+    assert losses[-1] < losses[0] / 2
     scores = fusion(data.pictures, data.wanted[:, 0], data.unwanted[:, 0]) @ data.clips.T
-    assert all(
-        best in right for best, right in zip(scores.argmax(dim=1).tolist(), data.right, strict=True)
-    )
+    for best, right in zip(scores.argmax(dim=1).tolist(), data.right, strict=True):
+        assert best in right

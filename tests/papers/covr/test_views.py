@@ -44,7 +44,8 @@ def test_violations_stand_next_to_recall_of_the_same_queries(report: Report) -> 
     (view,) = report_view(report, "id", ())["tables"]
     heads = [head["text"] for head in view["heads"]]
     place = heads.index("violations@5")
-    assert heads[place - 1] == "R@1" and heads[-3:] == ["add prop", "remove actor", "remove prop"]
+    assert heads[place - 1] == "R@1"
+    assert heads[-3:] == ["add prop", "remove actor", "remove prop"]
     cells = {line["name"]: line["cells"][place - 1 : place + 1] for line in view["lines"]}
     assert [cell["text"] for cell in cells["CLIP fusion"]] == ["60.0", "10.0"]
     assert [cell["text"] for cell in cells["CLIP picture"]] == ["100.0", "99.0"]
@@ -66,7 +67,8 @@ def test_queries_are_listed_by_gain_and_open_in_search(
     assert [row["position"] for row in listed(report, kind="remove prop")["rows"]] == [2]
     assert [kind for _, kind in kinds_of(report)] == ["", "add prop", "remove actor", "remove prop"]
     listing = QueryListing.of(report, ReportLink("r", "CLIP parts", "CLIP fusion", query=1), {})
-    assert review_view(listing) == {} and resolved(listing.link, report).query is None
+    assert review_view(listing) == {}
+    assert resolved(listing.link, report).query is None
 
 
 def test_a_query_opens_with_its_reference(
@@ -75,9 +77,8 @@ def test_a_query_opens_with_its_reference(
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "uploads"))
     libraries = Libraries(tmp_path / "libraries")
     values = picture_query(report, 1, libraries)
-    assert values["q"] == "without the dog" and Path(values["upload"]).is_relative_to(
-        tmp_path / "uploads"
-    )
+    assert values["q"] == "without the dog"
+    assert Path(values["upload"]).is_relative_to(tmp_path / "uploads")
     for place in (None, -1, 3):
         with pytest.raises(ConfigError):
             picture_query(report, place, libraries)

@@ -1,6 +1,7 @@
 """W2VV++ and SEA in training: vocabularies, word vectors, losses of several spaces, and a run from start to search."""
 
 from collections.abc import Callable
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -133,18 +134,23 @@ def test_own_vectors_are_those_of_a_full_svd() -> None:
     vectors = np.stack(list(ppmi_vectors(texts, names, 5).values()))
     counts = np.zeros((40, 40))
     for text in texts:
-        for one in set(text):
-            for word in set(text) - {one}:
-                counts[names.index(one), names.index(word)] += 1
-    share = np.maximum(counts.sum(axis=1), 1)
+        for first, second in permutations(set(text), 2):
+            counts[names.index(first), names.index(second)] += 1
+    totals = np.maximum(counts.sum(axis=1), 1)
     with np.errstate(divide="ignore"):
-        ppmi = np.maximum(np.log(counts * share.sum() / np.outer(share, share)), 0)
-    singular, values, _ = np.linalg.svd(ppmi)
-    expected = singular[:, :5] * np.sqrt(values[:5])
+        ppmi = np.maximum(np.log(counts * totals.sum() / np.outer(totals, totals)), 0)
+    singular_vectors, singular_values, _ = np.linalg.svd(ppmi)
+    expected = singular_vectors[:, :5] * np.sqrt(singular_values[:5])
+    # The deviation of numbers that are uniform from -1 to 1.
     expected *= 3**-0.5 / np.sqrt(np.mean(expected**2))
+    # A singular vector may be turned around.
     signs = np.sign((vectors * expected).sum(axis=0))
     np.testing.assert_allclose(vectors * signs, expected, atol=2e-3)
-    assert all(len(vector) == 1 for vector in ppmi_vectors([["a", "b"]], ["b"], 5).values())
+
+
+def test_own_vectors_are_no_wider_than_their_words() -> None:
+    (vector,) = ppmi_vectors([["a", "b"]], ["b"], 5).values()
+    assert len(vector) == 1
 
 
 def as_big_file(path: Path, vectors: dict[str, list[float]]) -> Path:

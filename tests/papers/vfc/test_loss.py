@@ -34,14 +34,13 @@ def test_all_that_it_sees_gets_a_gradient() -> None:
     batch = random_batch()
     loss = VfcLoss()(batch)
     loss.backward()  # type: ignore[no-untyped-call]
-    assert loss.shape == () and loss.isfinite()
+    assert loss.shape == ()
+    assert loss.isfinite()
     verbs = batch.of(Verbs)
     for embeddings in (given(batch.video), batch.caption, verbs.changed, verbs.phrase):
-        assert (
-            embeddings.grad is not None
-            and embeddings.grad.any()
-            and embeddings.grad.isfinite().all()
-        )
+        assert embeddings.grad is not None
+        assert embeddings.grad.any()
+        assert embeddings.grad.isfinite().all()
 
 
 def test_a_weight_must_be_finite() -> None:
@@ -49,6 +48,7 @@ def test_a_weight_must_be_finite() -> None:
         build_losses({"vfc": {"verb_phrase": math.nan}})
 
 
+# The weights of each term alone.
 VFC_TERMS = {"t2v": (1.0, 0.0, 0.0), "v2t": (0.0, 1.0, 0.0), "verb": (0.0, 0.0, 1.0)}
 
 
@@ -81,13 +81,12 @@ def test_vfc_equals_its_paper_in_total_and_by_terms(tau: float, beta: float) -> 
 
 def test_vfc_divides_videos_by_their_own_number_of_captions() -> None:
     batch, published = published_vfc(0.05, 0.1)
-    half = VfcLoss(1.0, 0.5, 0.0, temperature=0.05, beta=0.1)
-    assert half(batch).item() == pytest.approx(1.379037766, abs=1e-9) and published[
-        "code"
-    ] == pytest.approx(1.438434755)
-    assert VfcLoss(1.0, 0.5, 0.0, temperature=0.05, beta=0.0)(batch).item() == pytest.approx(
-        1.221215525, abs=1e-9
-    )
+    loss = VfcLoss(1.0, 0.5, 0.0, temperature=0.05, beta=0.1)
+    assert loss(batch).item() == pytest.approx(1.379037766, abs=1e-9)
+    # The authors' code does not.
+    assert published["code"] == pytest.approx(1.438434755)
+    unweighted = VfcLoss(1.0, 0.5, 0.0, temperature=0.05, beta=0.0)
+    assert unweighted(batch).item() == pytest.approx(1.221215525, abs=1e-9)
 
 
 def slow_nce(right: float, wrong: list[float], beta: float) -> float:
@@ -109,45 +108,49 @@ def slow_terms(batch: EmbeddedBatch, tau: float, beta: float) -> dict[str, float
     t2v = 0.0
     v2t = 0.0
     for row in range(5):
-        other_rows = [other_row for other_row in range(5) if other_row != row]
+        wrong_rows = [wrong_row for wrong_row in range(5) if wrong_row != row]
         right = score(video[row], caption[row])
-        wrong_videos = [score(video[other_row], caption[row]) for other_row in other_rows]
+        wrong_videos = [score(video[wrong_row], caption[row]) for wrong_row in wrong_rows]
         t2v += slow_nce(right, wrong_videos, beta) / math.log(5) / 5
 
-        wrong_captions = [score(video[row], caption[other_row]) for other_row in other_rows]
         changed = verbs.changed[row][verbs.is_changed[row]]
-        wrong_captions += [score(video[row], text) for text in changed]
+        wrong_captions = [score(video[row], text) for text in [*caption[wrong_rows], *changed]]
         v2t += slow_nce(right, wrong_captions, beta) / math.log(5 + len(changed)) / 5
 
     verb = 0.0
     with_phrase = [0, 2, 3, 4]
     for row in with_phrase:
         right = score(video[row], verbs.phrase[row])
-        wrong = [
-            score(video[row], verbs.phrase[other_row])
-            for other_row in with_phrase
-            if other_row != row
-        ]
-        verb += slow_nce(right, wrong, beta=0.0) / math.log(4) / 4
+        wrong_rows = [wrong_row for wrong_row in with_phrase if wrong_row != row]
+        wrong_phrases = [score(video[row], phrase) for phrase in verbs.phrase[wrong_rows]]
+        verb += slow_nce(right, wrong_phrases, beta=0.0) / math.log(4) / 4
     return {"t2v": t2v, "v2t": v2t, "verb": verb}
 
 
 def test_vfc_equals_a_plain_loop() -> None:
     batch = random_batch()
-    verbs = batch.of(Verbs)
     tau = 0.3
     beta = 0.4
     expected = slow_terms(batch, tau, beta)
     for name, weights in VFC_TERMS.items():
-        assert VfcLoss(*weights, temperature=tau, beta=beta)(batch).item() == pytest.approx(
-            expected[name], rel=1e-5
-        )
-    without = {
-        "is_changed": torch.zeros(5, 2, dtype=torch.bool),
-        "has_phrase": torch.arange(5) == 2,
-    }
-    bare = replace(batch, inputs={Verbs: replace(verbs, **without)})
-    infonce = VfcLoss(1.0, 1.0, 1.0, temperature=1 / 7, beta=0.0)(bare).item()
-    assert infonce == pytest.approx(2 * ContrastiveLoss()(batch).item() / math.log(5), rel=1e-5)
+        loss = VfcLoss(*weights, temperature=tau, beta=beta)
+        assert loss(batch).item() == pytest.approx(expected[name], rel=1e-5)
+
+
+def test_without_changed_verbs_vfc_is_infonce() -> None:
+    """One phrase alone has nothing to be compared with."""
+    batch = random_batch()
+    verbs = replace(
+        batch.of(Verbs),
+        is_changed=torch.zeros(5, 2, dtype=torch.bool),
+        has_phrase=torch.arange(5) == 2,
+    )
+    bare = replace(batch, inputs={Verbs: verbs})
+    # The batch's logits have a scale of 7, too.
+    loss = VfcLoss(1.0, 1.0, 1.0, temperature=1 / 7, beta=0.0)(bare).item()
+    assert loss == pytest.approx(2 * ContrastiveLoss()(batch).item() / math.log(5), rel=1e-5)
+
     VfcLoss()(bare).backward()  # type: ignore[no-untyped-call]
-    assert given(batch.video).grad is not None and given(batch.video).grad.isfinite().all()  # type: ignore[union-attr]
+    gradient = given(batch.video).grad
+    assert gradient is not None
+    assert gradient.isfinite().all()

@@ -21,7 +21,8 @@ def test_a_start_without_its_verb_file_is_refused(
         == 2
     )
     reason = capsys.readouterr().err.strip()
-    assert "no.jsonl" in reason and "\n" not in reason
+    assert "no.jsonl" in reason
+    assert "\n" not in reason
     with pytest.raises(Nt2vrError) as refusal:
         RunManager(tmp_path / "runs", "cpu").start(config)
     assert str(refusal.value) == reason

@@ -38,7 +38,8 @@ def test_calibration_leaves_no_phrase_more_often_than_captions(rule: str) -> Non
     captions = chain.from_iterable(CAPTIONS)
     seen = Counter(use.key for caption in captions for use in verb_uses_of(caption))
     keys = keys_of(VerbTexts.of(source, TrainConfig(verb_changes=rule)))
-    assert keys and all(keys[key] <= seen[key] for key in keys)
+    assert keys
+    assert all(keys[key] <= seen[key] for key in keys)
     everything = keys_of(VerbTexts.of(source, TrainConfig(verb_changes=rule, calibrate=False)))
     assert any(everything[key] > seen[key] for key in everything)
 

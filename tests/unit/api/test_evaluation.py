@@ -20,6 +20,16 @@ CAPTIONS = {
 }
 
 
+def write_colours(folder: Path) -> None:
+    """Write a picture and its caption for each of CAPTIONS."""
+    folder.mkdir()
+    rows = ["path,caption"]
+    for name, caption in CAPTIONS.items():
+        Image.new("RGB", (32, 32), name).save(folder / f"{name}.png")
+        rows.append(f"{name}.png,{caption}")
+    (folder / "captions.csv").write_text("\n".join(rows))
+
+
 def test_paths_may_be_in_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     folder = tmp_path / "own"
@@ -46,11 +56,7 @@ def test_a_folder_without_splits_is_evaluated_as_a_whole(
     monkeypatch.setitem(STRATEGIES, "backwards", lambda parts: None)
     folder = tmp_path / "own"
     calls = list[Any]()
-    folder.mkdir()
-    for name in CAPTIONS:
-        Image.new("RGB", (32, 32), name).save(folder / f"{name}.png")
-    rows = "".join(f'{name}.png,"{caption}"\n' for name, caption in CAPTIONS.items())
-    (folder / "captions.csv").write_text(f"path,caption\n{rows}")
+    write_colours(folder)
 
     def backwards(parts: nt2vr.Parts) -> Any:
         calls.append(parts)
@@ -66,12 +72,10 @@ def test_a_folder_without_splits_is_evaluated_as_a_whole(
     assert evaluation.remarks[0].startswith("own has no splits, so all of its 3 videos are taken.")
     assert any("A and not B" in remark for remark in evaluation.remarks)
     html = evaluation._repr_html_()
-    assert (
-        evaluation.remarks[0] in html
-        and "<td" in html
-        and "Colours backwards" in html
-        and "100.0" in html
-    )
+    assert evaluation.remarks[0] in html
+    assert "<td" in html
+    assert "Colours backwards" in html
+    assert "100.0" in html
     frame = evaluation.to_pandas()
     assert frame.columns.tolist() == ["system", "measure", "value", "low", "high"]
     assert len(frame) == sum(map(len, evaluation.metrics.values()))
@@ -81,11 +85,7 @@ def test_a_folder_without_splits_is_evaluated_as_a_whole(
 def evaluation(tmp_path: Path) -> nt2vr.Evaluation:
     """Evaluate colours under their own names, and with a strategy."""
     folder = tmp_path / "own"
-    folder.mkdir()
-    for name in CAPTIONS:
-        Image.new("RGB", (32, 32), name).save(folder / f"{name}.png")
-    rows = "".join(f'{name}.png,"{caption}"\n' for name, caption in CAPTIONS.items())
-    (folder / "captions.csv").write_text(f"path,caption\n{rows}")
+    write_colours(folder)
     return nt2vr.evaluate(folder, [ColourModel(), "Colours boolean α 1"], tmp_path / "data")
 
 
@@ -101,7 +101,8 @@ def test_two_systems_are_compared_with_intervals_and_tests(evaluation: nt2vr.Eva
     frame = comparison.to_pandas().set_index("measure")
     assert frame.loc["negated/delta_MIR", "difference"] == difference.difference
     assert {"low", "high", "p", "within_noise"} <= set(frame.columns)
-    assert "Negated ΔMIR" in str(comparison) and "Negated ΔMIR" in comparison._repr_html_()
+    assert "Negated ΔMIR" in str(comparison)
+    assert "Negated ΔMIR" in comparison._repr_html_()
     assert "Negated ΔMIR" in evaluation._repr_html_()
 
     for wrong in (("Colours", "none"), ("Colours", "")):
@@ -115,8 +116,10 @@ def test_an_evaluation_prints_as_a_table_and_a_short_repr(
     evaluation: nt2vr.Evaluation,
 ) -> None:
     text = str(evaluation)
-    assert "Colours boolean α 1 (zero-shot)" in text and evaluation.remarks[0] in text
-    assert len(repr(evaluation)) < 200 and "3 systems" in repr(evaluation)
+    assert "Colours boolean α 1 (zero-shot)" in text
+    assert evaluation.remarks[0] in text
+    assert len(repr(evaluation)) < 200
+    assert "3 systems" in repr(evaluation)
 
 
 def test_intervals_are_in_the_data_frame() -> None:
@@ -126,13 +129,15 @@ def test_intervals_are_in_the_data_frame() -> None:
     captions = frame.loc[("words", "original/MIR")]
     assert (captions["low"], captions["value"], captions["high"]) == (0.5, 0.75, 1.0)
     certain = frame.loc[("words", "composed/MIR")]
-    assert np.isnan(certain["low"]) and np.isnan(certain["high"])
+    assert np.isnan(certain["low"])
+    assert np.isnan(certain["high"])
 
 
 def test_a_saved_report_is_read_again(evaluation: nt2vr.Evaluation, tmp_path: Path) -> None:
     evaluation.save(tmp_path / "report")
     reloaded = nt2vr.load_report(tmp_path / "report")
-    assert reloaded.metrics == evaluation.metrics and reloaded.table == evaluation.table
+    assert reloaded.metrics == evaluation.metrics
+    assert reloaded.table == evaluation.table
     assert reloaded.compare().differences == evaluation.compare().differences
     with pytest.raises(ConfigError):
         nt2vr.load_report(tmp_path)

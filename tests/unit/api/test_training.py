@@ -70,4 +70,5 @@ def test_a_training_that_fails_is_an_error_with_its_reason(
     with pytest.raises(RunError):
         nt2vr.train(SMALLEST, run="mine", data_dir=tmp_path)
     status = RunFolder(tmp_path / "runs" / "mine").status()
-    assert status is not None and status.state == "failed"
+    assert status is not None
+    assert status.state == "failed"

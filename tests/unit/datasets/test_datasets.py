@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -52,11 +53,15 @@ def msrvtt(splits: dict[int, str]) -> dict[str, Any]:
         {**further_columns, "video_id": f"video{n}", "split": split, "id": n}
         for n, split in splits.items()
     ]
-    sentences = [
-        {"caption": f"caption {k} of {n}", "video_id": f"video{n}", "sen_id": 2 * n + k}
-        for k in (0, 1)
-        for n in splits
-    ]
+    sentences = []
+    for number, video in product((0, 1), splits):
+        sentences.append(
+            {
+                "caption": f"caption {number} of {video}",
+                "video_id": f"video{video}",
+                "sen_id": 2 * video + number,
+            }
+        )
     return {
         "info": {"contributor": "Microsoft MSM group"},
         "videos": videos,
@@ -209,9 +214,8 @@ def test_the_msrvtt_file_of_2017_beside_those_of_2016(write: Write, tmp_path: Pa
 
 
 TOKEN = "".join(
-    f"{name}.jpg#{n}\t{name} , {n} .\n"
-    for name in ("1000092795", "10002456", "1000268201")
-    for n in (0, 1)
+    f"{name}.jpg#{number}\t{name} , {number} .\n"
+    for name, number in product(("1000092795", "10002456", "1000268201"), (0, 1))
 )
 
 
@@ -281,12 +285,8 @@ def test_ones_own_splits(form: str, write: Write, tmp_path: Path) -> None:
         {"video_id": i, "caption": f"it is {i}", "split": split} for i, split in where.items()
     ]
     if form == "CSV":
-        write(
-            "c.csv",
-            "\n".join(
-                ",".join(row) for row in (entries[0], *(entry.values() for entry in entries))
-            ),
-        )
+        rows = [",".join(entry.values()) for entry in entries]
+        write("c.csv", "\n".join([",".join(entries[0]), *rows]))
     else:
         write("c.jsonl", "\n".join(map(json.dumps, entries)))
     for i in where:

@@ -112,7 +112,8 @@ def test_a_damaged_report_alone_is_listed_as_unreadable_until_deleted(
     (archive.folder / "bad").mkdir()
     (archive.folder / "bad" / "report.json").write_text(DAMAGED[damage])
     first, last = archive.entries()
-    assert (first.report_id, first.problem, last.report_id) == (good, "", "bad") and last.problem
+    assert (first.report_id, first.problem, last.report_id) == (good, "", "bad")
+    assert last.problem
     assert archive.load(good).name == first.name
     with pytest.raises(ConfigError, match=r"^bad [^\n]+$"):
         archive.load("bad")
@@ -124,7 +125,8 @@ def test_tags_and_notes_are_saved_exported_and_survive_another_evaluation(archiv
     report = report_of(System("words"))
     report_id = archive.add(report)
     folder = archive.folder / report_id
-    assert archive.remarks(report_id) == {} and not (folder / REVIEW).exists()
+    assert archive.remarks(report_id) == {}
+    assert not (folder / REVIEW).exists()
     archive.annotate(report_id, 3, Remark("ambiguous", "Who sings, and\nwho dances?"))
     archive.annotate(report_id, 1, Remark("misread"))
     archive.add(report)
@@ -164,7 +166,8 @@ def test_no_note_is_lost_when_several_processes_write(
     arguments = ["-c", str(archive.folder), report_id]
     command = [sys.executable, "-c", WRITES, *arguments[1:], "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) as writer:
-        assert writer.stdout is not None and writer.stdout.readline() == b"ready\n"
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == b"ready\n"
         monkeypatch.setattr(sys, "argv", [*arguments, "1"])
         # This process does so at the same time.
         exec(WRITES, {})
@@ -226,7 +229,8 @@ def test_what_a_killed_writer_left_is_swept_after_a_day(tmp_path: Path) -> None:
         path.touch()
     os.utime(old, (0, 0))
     Archive(tmp_path)
-    assert not old.exists() and new.exists()
+    assert not old.exists()
+    assert new.exists()
 
 
 def test_a_report_deleted_while_opened_is_one_sentence(

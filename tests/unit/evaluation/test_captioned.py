@@ -55,12 +55,11 @@ def test_a_dataset_gives_original_negated_and_composed_queries(
     ]
     for query in benchmark.queries:
         if query.kind == "negated":
-            assert query.original is not None and query.cue in {"not", "n't"}
+            assert query.original is not None
+            assert query.cue in {"not", "n't"}
             of = benchmark.queries[query.original]
-            assert (
-                of.relevant is query.relevant
-                and len(set(of.text.split()) - set(query.text.split())) <= 1
-            )
+            assert of.relevant is query.relevant
+            assert len(set(of.text.split()) - set(query.text.split())) <= 1
     assert sum(query.kind == "negated" for query in benchmark.queries) == 7
     # captions of one video have both, so that "guitar" is hard, and "both" alone is right
     composed = next(
@@ -68,7 +67,9 @@ def test_a_dataset_gives_original_negated_and_composed_queries(
         for query in benchmark.queries
         if query.kind == "composed" and query.unwanted[0].startswith("sit")
     )
-    assert composed.wanted and "guitar" in composed.wanted and composed.cue
+    assert composed.wanted
+    assert "guitar" in composed.wanted
+    assert composed.cue
     assert ([ids[row] for row in composed.relevant], [ids[row] for row in composed.hard]) == (
         ["both"],
         ["guitar"],
@@ -165,7 +166,8 @@ def test_a_kind_that_unreadable_files_take_away_is_named(
     benchmark = load()
     remaining = benchmark.without(dict.fromkeys(("guitar", "stool", "both"), "damaged"))
     assert {query.kind for query in remaining.queries} == {"original", "negated"}
-    assert len(remaining.gaps) == 1 and "A and not B" in remaining.gaps[0]
+    assert len(remaining.gaps) == 1
+    assert "A and not B" in remaining.gaps[0]
 
 
 @pytest.mark.parametrize("name", ["world", "gallery", "classes:world", "library:Videos"])

@@ -42,9 +42,7 @@ def test_the_delta_of_negated_prompts_by_hand() -> None:
     assert texts[:2] == ("this is a photo of a cat", "this is a photo of a dog")
     assert texts[5] == "this is not a photo of a golden dog"
     assert [query.text for query in questions[:4]] == [*texts[:3], texts[0]]
-    assert [[texts[foil] for foil in query.others] for query in questions[5:6]] == [
-        [texts[3], texts[5]]
-    ]
+    assert [texts[foil] for foil in questions[5].others] == [texts[3], texts[5]]
     # the first video shows none of the three: all tie, as "dog" and "golden dog" do for two others.
     # Ties count against the model: they are no right answers when asked, and are when denied
     models: Any = WordModels()
@@ -96,15 +94,14 @@ def test_data_sets_count_equally_in_the_mean() -> None:
         ("dog", "wild"),
     ]
     _, questions, texts, *_ = asked(labels)
-    assert [[texts[foil] for foil in query.others] for query in questions[:1]] == [
-        ["this is a photo of a cat"]
-    ]
+    assert [texts[foil] for foil in questions[0].others] == ["this is a photo of a cat"]
     ranks = np.array([1, 1, 1, 2, 7, 2, *(2 for _ in range(6))], np.int32)
     nothing = np.zeros(12, np.float32)
     measured = Measured(ranks, nothing, nothing, nothing)
     metrics = averages_of(metric_values(questions, measured))
     assert (metrics["class/accuracy pets"], metrics["class/accuracy wild"]) == (100, 25)
-    assert metrics["class/accuracy"] == 50 and metrics["class/mean accuracy"] == 62.5
+    assert metrics["class/accuracy"] == 50
+    assert metrics["class/mean accuracy"] == 62.5
     assert (metrics["class/top-5 wild"], metrics["class/mean top-5"]) == (75, 87.5)
     assert (metrics["class/negated"], metrics["class/mean delta"]) == (0, 62.5)
 
@@ -164,7 +161,8 @@ def test_folders_per_class_are_read(folder: Path, tmp_path: Path, decoder: Decod
         "wild/test/owl/1.avi",
     )
     assert [query.group for query in both.queries] == ["pets", "pets", "wild/test", "wild/test"] * 2
-    assert one.texts == ("dog", "tabby cat") and [query.group for query in one.queries] == ["", ""]
+    assert one.texts == ("dog", "tabby cat")
+    assert [query.group for query in one.queries] == ["", ""]
 
 
 def test_questions_about_the_world_have_one_true_answer(tmp_path: Path) -> None:
@@ -179,7 +177,7 @@ def test_questions_about_the_world_have_one_true_answer(tmp_path: Path) -> None:
     for query in benchmark.queries:
         scene = scenes[query.relevant[0]]
         claim, denies = claims[query.text]
-        assert claim.holds(scene) and denies == (query.kind == "negated class")
-        assert len(query.others) and not any(
-            claims[benchmark.texts[foil]][0].holds(scene) for foil in query.others
-        )
+        assert claim.holds(scene)
+        assert denies == (query.kind == "negated class")
+        assert len(query.others)
+        assert not any(claims[benchmark.texts[foil]][0].holds(scene) for foil in query.others)

@@ -15,76 +15,84 @@ from nt2vr.evaluation.scoring import (
     shares_among_first,
 )
 
-YES = True
-NO = False
+NUM_QUERIES = 60
+NUM_VIDEOS = 25
 RNG = np.random.default_rng(0)
-# There are many ties.
-TIED: Any = RNG.integers(0, 5, (60, 25)).astype(np.float32)
-DISTINCT: Any = RNG.random((60, 25), np.float32)
-SOME: NDArray[np.bool_] = RNG.random((60, 25)) < 0.2
-OTHER: NDArray[np.bool_] = ~SOME & (RNG.random((60, 25)) < 0.3)
-# each query has both
-SOME[:, 0] = True
-OTHER[:, 0] = False
-OTHER[:, 1] = True
-SOME[:, 1] = False
+# Of five values, so that there are many ties.
+TIED: Any = RNG.integers(0, 5, (NUM_QUERIES, NUM_VIDEOS)).astype(np.float32)
+DISTINCT: Any = RNG.random((NUM_QUERIES, NUM_VIDEOS), np.float32)
+# Each query has some such videos, and some that are not.
+MARKED: NDArray[np.bool_] = RNG.random((NUM_QUERIES, NUM_VIDEOS)) < 0.2
+MARKED[:, 0] = True
+MARKED[:, 1] = False
+
+
+def averaged(frames: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the unit vector of each clip's mean frame: (N, D)."""
+    means = frames.mean(axis=1)
+    return np.asarray(means / np.linalg.norm(means, axis=1, keepdims=True))
 
 
 @pytest.mark.parametrize("count", [1, 2, 5, 17, 33, 400])
 def test_equal_videos_score_equally_wherever_they_stand(count: int) -> None:
+    """A gallery of 63 has three distinct videos."""
     queries = np.random.default_rng(1).normal(size=(count, 100)).astype(np.float32)
     videos = np.random.default_rng(2).normal(size=(3, 100)).astype(np.float32)
-    rows = np.random.default_rng(3).integers(3, size=63)
-    scores = inner_products(queries, videos[rows])
-    np.testing.assert_allclose(scores, (queries.astype(np.float64) @ videos.T)[:, rows], atol=1e-4)
-    for row in range(3):
-        assert not np.ptp(scores[:, rows == row], axis=1).any()
+    video_rows = np.random.default_rng(3).integers(3, size=63)
+    scores = inner_products(queries, videos[video_rows])
+    exact_scores = queries.astype(np.float64) @ videos.T
+    np.testing.assert_allclose(scores, exact_scores[:, video_rows], atol=1e-4)
+    for video_row in range(3):
+        equal_videos = scores[:, video_rows == video_row]
+        assert (equal_videos == equal_videos[:, :1]).all()
 
 
 @pytest.mark.parametrize("scores", [TIED, DISTINCT], ids=["ties", "no ties"])
 @pytest.mark.parametrize("k", [1, 10, 25, 40])
 def test_shares_among_first_match_the_sorted_list(scores: Any, k: int) -> None:
-    slow = []
-    for row, unwanted in zip(scores.tolist(), SOME.tolist(), strict=True):
-        order = sorted(range(len(row)), key=lambda video: (-row[video], not unwanted[video]))[:k]
-        slow.append(sum(unwanted[video] for video in order) / len(order))
-    assert shares_among_first(scores, SOME, k).tolist() == pytest.approx(slow)
+    expected = []
+    for query_scores, unwanted in zip(scores, MARKED, strict=True):
+        # By score, and of equal ones the unwanted first.
+        ranking = np.lexsort((~unwanted, -query_scores))
+        expected.append(unwanted[ranking[:k]].mean())
+    assert shares_among_first(scores, MARKED, k).tolist() == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("score", [0.5, math.nan], ids=["constant", "not a number"])
 def test_a_constant_model_gets_no_credit(score: float) -> None:
     scores = np.full((1, 4), score, np.float32)
-    right = np.array([[YES, NO, NO, NO]])
-    wrong = np.array([[NO, YES, YES, NO]])
+    right = np.array([[True, False, False, False]])
+    wrong = np.array([[False, True, True, False]])
     assert first_ranks(scores, right).tolist() == [4]
     assert ordered_shares(scores, right, wrong)[0].tolist() == [0]
     assert shares_among_first(scores, wrong, 2).tolist() == [1]
 
 
 @pytest.mark.parametrize("scores", [TIED, DISTINCT], ids=["ties", "no ties"])
-def test_tied_relevant_videos_come_last_in_the_first_page(
-    scores: Any,
-) -> None:
-    rows = first_rows(scores, SOME, 10)
-    for row, right, first in zip(scores.tolist(), SOME.tolist(), rows.tolist(), strict=True):
-        keys = [(-row[video], right[video]) for video in range(len(row))]
-        assert [keys[video] for video in first] == sorted(keys)[:10] and len(set(first)) == 10
+def test_tied_relevant_videos_come_last_in_the_first_page(scores: Any) -> None:
+    first_pages = first_rows(scores, MARKED, 10)
+    for query_scores, right, first_page in zip(scores, MARKED, first_pages, strict=True):
+        ranking = np.lexsort((right, -query_scores))[:10]
+        assert query_scores[first_page].tolist() == query_scores[ranking].tolist()
+        assert right[first_page].tolist() == right[ranking].tolist()
+        assert len(set(first_page)) == 10
 
 
 def test_clips_of_equal_frames_tie_in_hard_pairs_alone() -> None:
+    """Clips and the same played backwards have equal means, except for rounding."""
     frames = np.random.default_rng(5).normal(size=(300, 8, 64)).astype(np.float32)
-    both = [
-        clip_frames.mean(axis=1) for clip_frames in (frames, np.ascontiguousarray(frames[:, ::-1]))
-    ]
-    played, reversed_ = (summed / np.linalg.norm(summed, axis=1, keepdims=True) for summed in both)
-    query = played.mean(axis=0, keepdims=True) / np.linalg.norm(played.mean(axis=0))
-    scores = np.stack(
-        [inner_products(query, played)[0], inner_products(query, reversed_)[0]], axis=1
-    )  # (300, 2)
-    # Rounding would decide.
-    assert (scores[:, 0] != scores[:, 1]).any()
+    forwards = averaged(frames)
+    backwards = averaged(np.ascontiguousarray(frames[:, ::-1]))
+    query = averaged(forwards[None])
+    scores_forwards = inner_products(query, forwards)[0]
+    scores_backwards = inner_products(query, backwards)[0]
+    assert (scores_forwards != scores_backwards).any()
+
+    scores = np.stack([scores_forwards, scores_backwards], axis=1)  # (300, 2)
     right = np.tile([True, False], (300, 1))
     higher, equal = ordered_shares(scores, right, ~right)
-    assert not higher.any() and (equal == 1).all()
+    assert not higher.any()
+    assert (equal == 1).all()
     assert (shares_among_first(scores, ~right, 1) == 1).all()
+    # Rounding decides the rank.
     assert set(first_ranks(scores, right)) == {1, 2}

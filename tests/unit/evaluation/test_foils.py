@@ -47,15 +47,12 @@ def read(tmp_path: Path, write_video: Callable[..., Path], decoder: Decoder) -> 
 
 def answers(benchmark: TextBenchmark) -> list[tuple[str, list[str], str, str]]:
     """Each question's right text, wrong texts, file and groups."""
-    return [
-        (
-            query.text,
-            [benchmark.texts[place] for place in query.others],
-            benchmark.video_ids[query.relevant[0]],
-            query.group,
-        )
-        for query in benchmark.queries
-    ]
+    questions = []
+    for query in benchmark.queries:
+        wrong_texts = [benchmark.texts[row] for row in query.others]
+        video_id = benchmark.video_ids[query.relevant[0]]
+        questions.append((query.text, wrong_texts, video_id, query.group))
+    return questions
 
 
 def test_sugarcrepes_folds_are_read_from_their_folder(read: Read, tmp_path: Path) -> None:
@@ -97,4 +94,5 @@ def test_a_damaged_or_unknown_file_is_one_sentence(
     (tmp_path / name).write_text(content, encoding="utf-8")
     with pytest.raises(ConfigError, match=name) as caught:
         read(tmp_path / name)
-    assert reason in str(caught.value) and "\n" not in str(caught.value)
+    assert reason in str(caught.value)
+    assert "\n" not in str(caught.value)

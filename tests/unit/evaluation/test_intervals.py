@@ -15,7 +15,8 @@ from nt2vr.evaluation.queries import JudgedQuery, row_array
 
 
 def interval(values: list[float], units: list[int] | None = None) -> Interval | None:
-    numbers = np.array(units if units is not None else range(len(values)), np.int64)
+    """Return the interval of a mean over queries, each its own unit by default."""
+    numbers = np.array(units or range(len(values)), np.int64)
     (computed,) = intervals_of_means(np.array(values, np.float64)[:, None], numbers)
     return computed
 
@@ -42,27 +43,28 @@ def test_a_large_interval_is_two_standard_errors_wide() -> None:
     values = np.tile([0.0, 100.0], 800)
     computed = interval(values.tolist())
     assert computed is not None
-    assert (computed.low, computed.high) == pytest.approx(
-        (50 - 1.96 * 1.25, 50 + 1.96 * 1.25), abs=0.2
-    )
-    assert computed.half == pytest.approx(1.96 * 1.25, abs=0.2)
+    half = 1.96 * 50 / 40
+    assert computed.low == pytest.approx(50 - half, abs=0.2)
+    assert computed.high == pytest.approx(50 + half, abs=0.2)
+    assert computed.half == pytest.approx(half, abs=0.2)
 
 
 def test_queries_of_one_unit_are_one_observation() -> None:
     """Twenty captions of a video say as much as one: taken for twenty, they would narrow the interval by 4.5."""
     videos = [0.0, 100.0] * 20
-    captions = [value for value in videos for _ in range(20)]
-    units = [video for video in range(40) for _ in range(20)]
-    assert interval(captions, units) == interval(videos)
-    alone = interval(captions)
-    assert alone is not None and alone.half < interval(videos).half / 4  # type: ignore[union-attr]
+    captions = np.repeat(videos, 20).tolist()
+    units = np.repeat(np.arange(40), 20).tolist()
+    of_videos = interval(videos)
+    assert interval(captions, units) == of_videos
+    as_units = interval(captions)
+    assert of_videos is not None
+    assert as_units is not None
+    assert as_units.half < of_videos.half / 4
 
 
 def test_queries_of_the_same_videos_are_one_weighted_unit() -> None:
     relevant = ([3], [1, 2], [3], [2, 1], [1])
-    queries = [
-        JudgedQuery("composed", str(place), row_array(rows)) for place, rows in enumerate(relevant)
-    ]
+    queries = [JudgedQuery("composed", "", row_array(rows)) for rows in relevant]
     assert units_of(queries).tolist() == [0, 1, 0, 1, 2]
     # of two units, one of three queries and one of a single: the means are 0, 30 / 4 and 30
     assert interval([0, 0, 0, 30], [7, 7, 7, 9]) == Interval(0, 30)
@@ -102,10 +104,12 @@ def test_random_signs_agree_with_all_signs() -> None:
 
 def test_very_many_signs_are_normal_as_random_ones_show() -> None:
     differences = np.random.default_rng(4).normal(0.03, 1, NORMAL_FROM + 1)
-    many = np.arange(NORMAL_FROM + 1)
-    assert sign_flip_p(differences, many) == pytest.approx(
-        sign_flip_p(differences[:-1], many[:-1]), abs=0.05
-    )
-    assert sign_flip_p(np.array([*[1.0] * 1001, *[-1.0] * 1000]), np.arange(2001)) == pytest.approx(
-        0.982, abs=0.001
-    )
+    units = np.arange(NORMAL_FROM + 1)
+    normal = sign_flip_p(differences, units)
+    random_signs = sign_flip_p(differences[:-1], units[:-1])
+    assert normal == pytest.approx(random_signs, abs=0.05)
+
+
+def test_one_more_plus_than_minus_in_2001_is_chance() -> None:
+    signs = np.repeat([1.0, -1.0], [1001, 1000])
+    assert sign_flip_p(signs, np.arange(2001)) == pytest.approx(0.982, abs=0.001)

@@ -34,7 +34,9 @@ def test_a_repeated_evaluation_gives_the_same_report(
     job = evaluations.start(SMALL, ["TINY boolean"]).result(WAIT_S)
     assert (job.state, job.models) == ("finished", ("tiny", "tiny drop", "tiny boolean"))
     assert list(evaluations.archive.load(job.result or "").metrics) == list(job.models)
-    assert evaluations.job == job and job.total == 0 and not job.is_under_way
+    assert evaluations.job == job
+    assert job.total == 0
+    assert not job.is_under_way
     second_report = evaluations.start(SMALL, ["tiny boolean"]).result(WAIT_S)
     assert (second_report.number, second_report.result) == (2, job.result)
     assert len(evaluations.archive.entries()) == 1
@@ -62,7 +64,8 @@ def test_only_one_evaluation_runs_and_it_can_be_cancelled(
     ended = evaluations.start(SMALL, ["tiny"])
     assert slow_data.wait(WAIT_S)
     job = evaluations.job
-    assert job is not None and (job.state, job.doing, job.done, job.total) == (
+    assert job is not None
+    assert (job.state, job.doing, job.done, job.total) == (
         "running",
         "clips",
         3,
@@ -74,7 +77,8 @@ def test_only_one_evaluation_runs_and_it_can_be_cancelled(
     assert (ended.result(WAIT_S).state, evaluations.archive.entries()) == ("stopped", [])
     # There is nothing to cancel any more.
     evaluations.cancel(job.number)
-    assert evaluations.job is not None and evaluations.job.state == "stopped"
+    assert evaluations.job is not None
+    assert evaluations.job.state == "stopped"
 
 
 @pytest.mark.parametrize(
@@ -112,4 +116,6 @@ def test_pictures_plus_texts_share_the_job_and_the_archive(
         "failed",
         f"{tmp_path / 'nothing'}, test, picture plus text",
     )
-    assert job.error and "\n" not in job.error and evaluations.job == job
+    assert job.error
+    assert "\n" not in job.error
+    assert evaluations.job == job

@@ -25,7 +25,8 @@ def test_an_unreadable_file_is_all_zeros(
     encoder: Any = Brightness()
     with Cache(tmp_path / "cache") as cache:
         embeddings, unreadable = embed_files([bad, good], decoder, cache)(encoder, silent)
-        assert unreadable.keys() == {"bad"} and "bad.avi" in unreadable["bad"]
+        assert unreadable.keys() == {"bad"}
+        assert "bad.avi" in unreadable["bad"]
         assert embeddings[0].tolist() == [0, 0]
         np.testing.assert_allclose(
             embeddings[1], np.array([200, 100]) / np.hypot(200, 100), atol=0.01

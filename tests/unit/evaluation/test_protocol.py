@@ -126,7 +126,9 @@ def test_progress_counts_queries_within_a_block_and_may_stop_there() -> None:
     )
     assert seen[0] == (0, 0, "loading words")
     done = [done for done, total, doing in seen if (total, doing) == (200, "queries, words")]
-    assert done == sorted(done) and len(set(done)) > 5 and done[-1] == 200
+    assert done == sorted(done)
+    assert len(set(done)) > 5
+    assert done[-1] == 200
     report = stoppable(lambda *step: seen.append(step), lambda: seen[-1][0] >= 32)
     seen.append((0, 0, ""))
     with pytest.raises(InterruptedError):

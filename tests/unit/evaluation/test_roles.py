@@ -22,18 +22,16 @@ def specs_of(*systems: str) -> dict[str, dict[str, Any]]:
 
 def metrics_of(*systems: str) -> dict[str, dict[str, float]]:
     """Score systems on hard pairs; controls are best, as they may be."""
-    return {
-        system: {
-            "composed/hard_pairs": 99.0
-            if system.endswith("drop")
-            else HARD_PAIRS[system.partition(" ")[0]]
-        }
-        for system in systems
-    }
+    metrics = {}
+    for system in systems:
+        model, _, strategy = system.partition(" ")
+        hard_pairs = 99.0 if strategy == "drop" else HARD_PAIRS[model]
+        metrics[system] = {"composed/hard_pairs": hard_pairs}
+    return metrics
 
 
 @pytest.mark.parametrize(
-    ("named", "controls", "pair"),
+    ("chosen", "controls", "pair"),
     [
         (["A"], ["CLIP", "CLIP drop"], ("CLIP", "A")),
         (["CLIP", "A"], ["CLIP drop"], ("CLIP", "A")),
@@ -53,10 +51,10 @@ def metrics_of(*systems: str) -> dict[str, dict[str, float]]:
     ],
 )
 def test_the_pair_is_that_which_a_person_would_compare(
-    named: list[str], controls: list[str], pair: tuple[str, str]
+    chosen: list[str], controls: list[str], pair: tuple[str, str]
 ) -> None:
-    systems = dict.fromkeys([*controls, *named])
-    assert telling_pair(specs_of(*systems), named, metrics_of(*systems)) == pair
+    systems = dict.fromkeys([*controls, *chosen])
+    assert telling_pair(specs_of(*systems), chosen, metrics_of(*systems)) == pair
 
 
 def test_the_baseline_is_as_far_back_as_the_report_goes() -> None:
@@ -76,8 +74,11 @@ def test_a_model_that_is_its_own_base_ends_the_search() -> None:
 
 def test_systems_are_compared_with_their_base() -> None:
     systems = ("CLIP", "CLIP drop", "A", "B", "far")
-    pairs = pairs_to_compare(specs_of(*systems), ["A", "B", "far"], metrics_of(*systems))
-    assert pairs == [("CLIP", "A"), ("CLIP", "B"), ("CLIP", "far")]
-    pairs = pairs_to_compare(specs_of(*systems), ["A", "B"], metrics_of(*systems))
-    assert pairs == [("A", "B"), ("CLIP", "A"), ("CLIP", "B")]
+    specs = specs_of(*systems)
+    metrics = metrics_of(*systems)
+    of_three = pairs_to_compare(specs, ["A", "B", "far"], metrics)
+    assert of_three == [("CLIP", "A"), ("CLIP", "B"), ("CLIP", "far")]
+    # Two are compared with one another as well.
+    of_two = pairs_to_compare(specs, ["A", "B"], metrics)
+    assert of_two == [("A", "B"), ("CLIP", "A"), ("CLIP", "B")]
     assert pairs_to_compare(specs_of("A"), ["A"], metrics_of("A")) == []

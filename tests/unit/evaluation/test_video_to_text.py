@@ -81,7 +81,5 @@ def test_only_systems_without_strategies_rank_captions() -> None:
         1.5,
         100,
     )
-    assert (
-        "original/MeanR" in report.intervals["words"]
-        and "original/MedR" not in report.intervals["words"]
-    )
+    assert "original/MeanR" in report.intervals["words"]
+    assert "original/MedR" not in report.intervals["words"]

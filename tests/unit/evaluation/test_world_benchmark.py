@@ -70,11 +70,11 @@ def test_scenes_have_an_original_query_and_perhaps_a_negated_one() -> None:
         assert bool(denials) == (row in negated)
         if denials:
             denied = negated[row]
-            assert denied.text in denials and denied.relevant.tolist() == [row]
+            assert denied.text in denials
+            assert denied.relevant.tolist() == [row]
             assert denied.cue in {"not", "n't", "without"}
-    assert len(negated) > 70 and len(negated) == [query.kind for query in queries()].count(
-        "negated"
-    )
+    assert len(negated) > 70
+    assert len(negated) == [query.kind for query in queries()].count("negated")
 
 
 @pytest.mark.parametrize("kind", ["composed", "without", "not"])
@@ -91,13 +91,14 @@ def test_judgements_match_the_truth_of_each_scene(kind: str) -> None:
     for query in queries[::3]:
         sentence = drawn[query.text]
         wanted = {row for row, scene in enumerate(many) if sentence.wanted_claim.holds(scene)}
-        unwanted = {
-            row
-            for row, scene in enumerate(many)
-            if any(claim.holds(scene) for claim in sentence.unwanted_claims)
-        }
-        assert set(query.relevant.tolist()) == wanted - unwanted != set()
-        assert set(query.hard.tolist()) == wanted & unwanted != set()
+        unwanted = set()
+        for row, scene in enumerate(many):
+            if any(claim.holds(scene) for claim in sentence.unwanted_claims):
+                unwanted.add(row)
+        assert wanted - unwanted
+        assert wanted & unwanted
+        assert set(query.relevant.tolist()) == wanted - unwanted
+        assert set(query.hard.tolist()) == wanted & unwanted
         assert set(query.violating.tolist()) == unwanted
         assert (query.wanted, query.unwanted) == (sentence.wanted, (sentence.unwanted,))
 
@@ -120,7 +121,8 @@ def test_a_gallery_is_searched_for_its_known_scenes(
     gallery = Gallery("mixed", (Video("own", tmp_path / "own.avi"), *names))
     with Cache(tmp_path / "cache") as cache:
         benchmark = gallery_benchmark(gallery, decoder, cache)
-        assert benchmark.video_ids[0] == "v0" and len(benchmark.video_ids) == 80
+        assert benchmark.video_ids[0] == "v0"
+        assert len(benchmark.video_ids) == 80
         for mine, theirs in zip(benchmark.queries, queries(), strict=True):
             assert (mine.text, mine.relevant.tolist()) == (theirs.text, theirs.relevant.tolist())
         with pytest.raises(ConfigError):
@@ -135,6 +137,7 @@ def test_a_picture_plus_a_text_is_asked_of_the_world(tmp_path: Path) -> None:
     assert sorted(query.kind for query in benchmark.queries) == sorted(EDIT_KINDS)
     for query in benchmark.queries:
         assert Scene.from_dict(query.picture["scene"]).split == "validation"
-        assert len(query.relevant) >= COPIES and set(query.relevant).isdisjoint(query.violating)
+        assert len(query.relevant) >= COPIES
+        assert set(query.relevant).isdisjoint(query.violating)
         assert (len(query.violating) > 0) == query.kind.startswith("remove")
         assert query.caption

@@ -79,7 +79,8 @@ def test_the_page_says_on_whom_the_order_is_lost() -> None:
         "0.400 (−0.100)",
         "unknown",
     ]
-    assert view["order_notice"].startswith("CLIP: nothing changes") and view["pressed"] == "true"
+    assert view["order_notice"].startswith("CLIP: nothing changes")
+    assert view["pressed"] == "true"
     assert (
         backwards_view({"systems": [{"name": "ordered"}]}, seen[1:2], (0.4,))["order_notice"]
         == "The order of frames counts."

@@ -66,17 +66,19 @@ def test_rows_follow_the_gallery_and_the_brightest_is_found(
 ) -> None:
     done: list[tuple[int, int, str]] = []
     embedded, _ = embed(gallery, decoder, cache, progress=lambda *now: done.append(now))
-    assert embedded.gallery == gallery and embedded.skipped == ()
+    assert embedded.gallery == gallery
+    assert embedded.skipped == ()
     frames = np.stack([embedded.frame_embeddings(row) for row in range(40)])
-    assert frames.shape == (40, 4, 2) and frames.dtype == np.float32
+    assert frames.shape == (40, 4, 2)
+    assert frames.dtype == np.float32
     assert (np.diff(frames[:, 0, 1]) > 0).all()
     assert embedded.index.search(np.array([[0, 1]], np.float32), 3)[1].tolist() == [[39, 38, 37]]
-    checked, read = (
-        [(n, of) for n, of, step in done if step.partition(":")[0] == doing]
-        for doing in ("checking files", "reading clips")
-    )
+    checked = [(n, of) for n, of, step in done if step.startswith("checking files")]
+    read = [(n, of) for n, of, step in done if step.startswith("reading clips")]
     assert checked == [(n, 40) for n in range(1, 41)]
-    assert read[0] == (0, 40) and read[-1] == (40, 40) and read == sorted(read)
+    assert read[0] == (0, 40)
+    assert read[-1] == (40, 40)
+    assert read == sorted(read)
 
 
 def test_cached_videos_are_neither_decoded_nor_encoded_again(
@@ -87,7 +89,8 @@ def test_cached_videos_are_neither_decoded_nor_encoded_again(
     before = decoder.num_decoded
     moved = Gallery("moved", tuple(reversed(gallery.videos)))
     second_index, encoder = embed(moved, decoder, cache)
-    assert encoder.num_clips == 0 and decoder.num_decoded == before
+    assert encoder.num_clips == 0
+    assert decoder.num_decoded == before
     for row in range(40):
         np.testing.assert_array_equal(
             second_index.frame_embeddings(row), first.frame_embeddings(39 - row)
@@ -160,7 +163,8 @@ def test_a_stopped_run_keeps_its_embeddings(
     with pytest.raises(InterruptedError):
         embed(gallery, decoder, cache, progress=stop_after_a_batch)
     complete, encoder = embed(gallery, decoder, cache)
-    assert len(complete.gallery.videos) == 40 and encoder.num_clips == 24
+    assert len(complete.gallery.videos) == 40
+    assert encoder.num_clips == 24
 
 
 def count_missing(gallery: Gallery, card: Card, cache: Cache) -> int:
@@ -184,9 +188,12 @@ def test_equal_content_is_embedded_once_and_found_under_every_id(
     gallery = replace(gallery, videos=gallery.videos[:3] + copies)
     done: list[int] = []
     embedded, encoder = embed(gallery, decoder, cache, progress=lambda now, *_: done.append(now))
-    assert encoder.num_clips == 3 and embedded.gallery == gallery and done[-1] == 6
+    assert encoder.num_clips == 3
+    assert embedded.gallery == gallery
+    assert done[-1] == 6
     scores, rows = embedded.search(np.array([0, 1], np.float32), 6)
-    assert rows.tolist() == [2, 5, 1, 4, 0, 3] and scores[0] == scores[1]
+    assert rows.tolist() == [2, 5, 1, 4, 0, 3]
+    assert scores[0] == scores[1]
 
 
 def test_windows_of_a_video_have_embeddings_of_their_own(
@@ -210,14 +217,14 @@ def test_opening_decodes_nothing_and_lists_what_is_missing(
 ) -> None:
     encoder: Any = BrightnessEncoder()
     assert count_missing(gallery, encoder.card, cache) == 40
-    assert (
-        open_gallery(gallery, encoder, cache).gallery.videos == () and not cache.galleries.exists()
-    )
+    assert open_gallery(gallery, encoder, cache).gallery.videos == ()
+    assert not cache.galleries.exists()
     embed(Gallery("part", gallery.videos[10:]), decoder, cache)
     before = decoder.num_decoded
     opened = open_gallery(gallery, encoder, cache)
     assert opened.gallery.videos == gallery.videos[10:]
-    assert opened.skipped[9] == ("v9", "Not embedded yet.") and len(opened.skipped) == 10
+    assert opened.skipped[9] == ("v9", "Not embedded yet.")
+    assert len(opened.skipped) == 10
     assert count_missing(gallery, encoder.card, cache) == 10
     assert count_missing(gallery, encoder.card.replace(visual_fingerprint="another"), cache) == 40
     assert (encoder.num_clips, decoder.num_decoded) == (0, before)
@@ -309,7 +316,8 @@ def test_a_clip_embedded_meanwhile_is_not_encoded_again(
     assert (other_encoders[0].num_clips, encoder.num_clips) == (
         40,
         0,
-    ) and embedded.gallery == gallery
+    )
+    assert embedded.gallery == gallery
 
 
 @pytest.mark.parametrize("options", ["size=4k", "size=1m,ro"], ids=["full", "read-only"])
@@ -324,13 +332,15 @@ def test_a_full_disk_searches_in_memory_or_refuses(
     disk.mkdir()
     with mounted(disk, options), Cache(tmp_path / "cache", galleries=disk) as cache:
         embedded, _ = embed(gallery, decoder, cache)
-        assert embedded.gallery == gallery and embedded.skipped == ()
+        assert embedded.gallery == gallery
+        assert embedded.skipped == ()
         assert embedded.search(np.array([0, 1], np.float32), 3)[1].tolist() == [39, 38, 37]
         assert all(np.isfinite(embedded.frame_embeddings(row)).all() for row in range(40))
         (warning,) = (
             record.message for record in caplog.records if record.levelno >= logging.WARNING
         )
-        assert "cannot be stored" in warning and "\n" not in warning
+        assert "cannot be stored" in warning
+        assert "\n" not in warning
         with pytest.raises(ConfigError):
             embed(gallery, decoder, cache, in_memory=False)
 
@@ -342,16 +352,19 @@ def test_a_large_gallery_is_searched_approximately_with_a_known_recall(
     copy = replace(gallery.videos[39], video_id="copy")
     part = replace(gallery, videos=(*gallery.videos[1:], copy))
     embedded, encoder = embed(part, decoder, cache)
-    assert isinstance(embedded.index, FaissIndex) and embedded.index.recall == 1
+    assert isinstance(embedded.index, FaissIndex)
+    assert embedded.index.recall == 1
     assert embedded.search(np.array([0, 1], np.float32), 4)[1].tolist() == [38, 39, 37, 36]
     # One added, one removed.
     changed = replace(gallery, videos=(*gallery.videos[9::-1], *gallery.videos[11:]))
     opened = open_gallery(changed, encoder, cache)
     # v0 is not embedded; until an update.
-    assert isinstance(opened.index, ExactIndex) and len(opened.index) == 38
+    assert isinstance(opened.index, ExactIndex)
+    assert len(opened.index) == 38
     embed(changed, decoder, cache)
     opened = open_gallery(changed, encoder, cache)
-    assert isinstance(opened.index, FaissIndex) and len(opened.index) == 39
+    assert isinstance(opened.index, FaissIndex)
+    assert len(opened.index) == 39
     assert opened.search(np.array([1, 0], np.float32), 3)[1].tolist() == [9, 8, 7]
     (folder_of(cache) / "mean.faiss").write_bytes(b"damaged")
     assert isinstance(open_gallery(changed, encoder, cache).index, ExactIndex)
@@ -394,4 +407,5 @@ def test_a_killed_encoding_loses_one_batch(
     ended = subprocess.run(command, stderr=subprocess.DEVNULL, env=environment, check=False)
     assert ended.returncode == -9
     embedded, encoder = embed(replace(gallery, key=key), decoder, cache)
-    assert len(embedded.gallery.videos) == 40 and encoder.num_clips == 40 - stored
+    assert len(embedded.gallery.videos) == 40
+    assert encoder.num_clips == 40 - stored

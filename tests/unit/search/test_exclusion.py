@@ -32,117 +32,141 @@ def clips(count: int, dim: int = 3, seed: int = 0) -> Vectors:
 
 def test_only_the_largest_excess_over_tau_is_taken() -> None:
     exclusion = Exclusion(np.stack([Y, Z]), 2.0, 0.5)
-    wanted_scores = np.array(
+    clip_vectors = np.array(
         [[1, 0, 0], [0.5, 0.4, 0.5], [0.6, 0.7, 0.6], [0, 0.6, 0.9]], np.float32
     )
-    assert scores_of(wanted_scores, X, exclusion) == pytest.approx(
-        [1, 0.5, 0.6 - 2 * 0.2, -2 * 0.4]
-    )
-    # One clip.
-    assert scores_of(wanted_scores[2], X, exclusion) == pytest.approx(0.2)
-    assert scores_of(wanted_scores, X, None) == pytest.approx([1, 0.5, 0.6, 0])
+    assert scores_of(clip_vectors, X, None) == pytest.approx([1, 0.5, 0.6, 0])
+    expected = [1, 0.5, 0.6 - 2 * 0.2, 0 - 2 * 0.4]
+    assert scores_of(clip_vectors, X, exclusion) == pytest.approx(expected)
+    one_clip = clip_vectors[2]
+    assert scores_of(one_clip, X, exclusion) == pytest.approx(0.2)
 
 
 def test_the_default_tau_is_half_a_deviation_above_the_mean() -> None:
-    expected = np.array([[0, 1, 0], [0, 0, 0], [0, 1, 0.5], [0, 0, 0.5]], np.float32)
-    exclusion = Exclusion(np.stack([Y, Z]), 1.0).within(expected)
+    clip_vectors = np.array([[0, 1, 0], [0, 0, 0], [0, 1, 0.5], [0, 0, 0.5]], np.float32)
+    exclusion = Exclusion(np.stack([Y, Z]), 1.0).within(clip_vectors)
     assert exclusion.tau == pytest.approx([0.5 + 0.5 * 0.5, 0.25 + 0.5 * 0.25])
-    assert scores_of(expected, X, exclusion) == pytest.approx([-0.25, 0, -0.25, -0.125])
-    assert (
-        exclusion.within(expected[:1]) is exclusion
-        and Exclusion(Y[None], 1.0, 0.3).within(expected).tau == 0.3
-    )
+    assert scores_of(clip_vectors, X, exclusion) == pytest.approx([-0.25, 0, -0.25, -0.125])
+
+
+def test_a_tau_is_taken_from_no_gallery_twice() -> None:
+    exclusion = Exclusion(Y[None], 1.0).within(clips(4))
+    assert exclusion.within(clips(4, seed=1)) is exclusion
+    assert Exclusion(Y[None], 1.0, 0.3).within(clips(4)).tau == 0.3
 
 
 def gallery_of(vectors: Vectors, index: Any = None, contents: Any = None) -> EmbeddedGallery:
-    exact = ExactIndex(vectors.shape[1])
-    exact.add(np.arange(len(vectors)), vectors)
-    videos = tuple(Video(f"{n}", Path(f"{n}.webm")) for n in range(len(vectors)))
-    of_clips = vectors, index or exact, (), vectors[:, None], np.arange(len(vectors))
-    return EmbeddedGallery(Gallery("g", videos), *of_clips, contents=contents)
+    """Return a gallery whose clips have one frame each, in an index of them unless one is passed."""
+    rows = np.arange(len(vectors))
+    if index is None:
+        index = ExactIndex(vectors.shape[1])
+        index.add(rows, vectors)
+    videos = tuple(Video(f"{row}", Path(f"{row}.webm")) for row in rows)
+    return EmbeddedGallery(
+        Gallery("g", videos), vectors, index, (), vectors[:, None], rows, contents=contents
+    )
 
 
-def best_of(vectors: Vectors, vector: Vectors, exclusion: Exclusion, k: int) -> list[int]:
-    """Score clip by clip, in plain Python."""
-    tau = np.broadcast_to(np.asarray(exclusion.tau), len(exclusion.unwanted))
-    scores = [
-        float(clip @ vector)
-        - exclusion.weight
-        * max(max(0.0, float(clip @ n) - t) for n, t in zip(exclusion.unwanted, tau, strict=True))
-        for clip in vectors
-    ]
-    return sorted(range(len(vectors)), key=lambda row: (-round(scores[row], 5), row))[:k]
+def best_of(vectors: Vectors, wanted: Vectors, exclusion: Exclusion, k: int) -> list[int]:
+    """Score clip by clip, and return the best rows."""
+    scores = []
+    for clip in vectors:
+        excesses = exclusion.unwanted @ clip - exclusion.tau
+        penalty = exclusion.weight * max(0.0, excesses.max())
+        scores.append(round(float(clip @ wanted) - penalty, 5))
+    # Of equal scores, the first clip comes first.
+    ranking = np.argsort(-np.array(scores), kind="stable")
+    return [int(row) for row in ranking[:k]]
+
+
+# The clips of these searches, and what an approximate index calls them.
+CLIPS = clips(300, 8)
+CONTENTS = np.arange(300) + 7
+WANTED, *UNWANTED = clips(3, 8, seed=1)
+EXCLUSION = Exclusion(np.stack(UNWANTED), 2.0).within(CLIPS)
+
+
+def index_of(rows: Any) -> ExactIndex:
+    index = ExactIndex(8)
+    index.add(CONTENTS[rows], CLIPS[rows])
+    return index
+
+
+def test_an_exact_search_scores_every_clip() -> None:
+    gallery = gallery_of(CLIPS)
+    scores, rows = gallery.search(WANTED, 20, EXCLUSION)
+    assert rows.tolist() == best_of(CLIPS, WANTED, EXCLUSION, 20)
+    assert scores == pytest.approx(scores_of(CLIPS[rows], WANTED, EXCLUSION))
+    _, all_rows = gallery.search(WANTED, 1000, EXCLUSION)
+    assert all_rows.tolist() == best_of(CLIPS, WANTED, EXCLUSION, 300)
 
 
 def test_an_approximate_index_gives_the_clips_to_score_exactly(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    vectors = clips(300, 8)
-    (wanted, *unwanted) = clips(3, 8, seed=1)
-    exclusion = Exclusion(np.stack(unwanted), 2.0).within(vectors)
-    expected = best_of(vectors, wanted, exclusion, 20)
-    scores, rows = gallery_of(vectors).search(wanted, 20, exclusion)
-    assert rows.tolist() == expected and scores == pytest.approx(
-        scores_of(vectors[rows], wanted, exclusion)
-    )
-    assert gallery_of(vectors).search(wanted, 1000, exclusion)[1].tolist() == best_of(
-        vectors, wanted, exclusion, 300
-    )
+    gallery = gallery_of(CLIPS, index_of(slice(None)), CONTENTS)
+    expected = best_of(CLIPS, WANTED, EXCLUSION, 20)
+    _, rows = gallery.search(WANTED, 20, EXCLUSION)
+    assert rows.tolist() == expected
 
-    # An approximate index names clips like this.
-    contents = np.arange(300) + 7
-    ids = ExactIndex(8)
-    ids.add(contents, vectors)
-    two_stages = gallery_of(vectors, ids, contents)
-    assert two_stages.search(wanted, 20, exclusion)[1].tolist() == expected
     monkeypatch.setattr(embedded_module, "SHORTLIST", 22)
-    assert two_stages.search(wanted, 20, exclusion)[1].tolist()[:10] == expected[:10]
-    # The nearest clips lose most, so that all are scored.
-    hard = Exclusion(wanted[None], 3.0, 0.2)
-    assert two_stages.search(wanted, 20, hard)[1].tolist() == best_of(vectors, wanted, hard, 20)
+    _, rows = gallery.search(WANTED, 20, EXCLUSION)
+    assert rows.tolist()[:10] == expected[:10]
 
-    nearest = np.argsort(-(vectors @ wanted))[:40]
-    # If more than the shortlist were scored, others would be found.
-    index = ExactIndex(8)
-    index.add(contents[nearest], vectors[nearest])
+
+def test_all_clips_are_scored_where_the_nearest_lose_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedded_module, "SHORTLIST", 22)
+    excludes_wanted = Exclusion(WANTED[None], 3.0, 0.2)
+    _, rows = gallery_of(CLIPS, index_of(slice(None)), CONTENTS).search(WANTED, 20, excludes_wanted)
+    assert rows.tolist() == best_of(CLIPS, WANTED, excludes_wanted, 20)
+
+
+def test_only_the_shortlist_is_scored(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedded_module, "SHORTLIST", 40)
-    weak = replace(exclusion, weight=0.01)
-    scored = vectors.copy()
-    scored[np.setdiff1d(np.arange(300), nearest)] = wanted
-    assert gallery_of(scored, index, contents).search(wanted, 5, weak)[1].tolist() == best_of(
-        vectors, wanted, weak, 5
-    )
+    nearest = np.argsort(-(CLIPS @ WANTED))[:40]
+    # All clips that the index does not know would be the best.
+    vectors = np.tile(WANTED, (300, 1))
+    vectors[nearest] = CLIPS[nearest]
+    weak = replace(EXCLUSION, weight=0.01)
+    _, rows = gallery_of(vectors, index_of(nearest), CONTENTS).search(WANTED, 5, weak)
+    assert rows.tolist() == best_of(CLIPS, WANTED, weak, 5)
 
 
 def test_evaluation_ranks_by_the_same_scores_and_equal_clips_tie() -> None:
-    vectors = clips(60, 5)
-    vectors = np.concatenate([vectors, vectors[:7]])
+    """Of 67 clips, the last 7 equal the first; the first query excludes something, the second nothing."""
+    distinct = clips(60, 5)
+    vectors = np.concatenate([distinct, distinct[:7]])
     wanted = clips(2, 5, seed=2)
-    unwanted = clips(4, 5, seed=3)
-    exclusions = [Exclusion(unwanted[:1], 1.5, 0.1), None]
-    queries = [JudgedQuery("composed", "x", row_array([row])) for row in (0, 5)]
+    exclusions = [Exclusion(clips(1, 5, seed=3), 1.5, 0.1), None]
+    queries = [JudgedQuery("composed", "x", row_array([right])) for right in (0, 5)]
     measured = measure_block(wanted, vectors, queries, exclusions=exclusions)
-    scores = scores_of(vectors, wanted[0], exclusions[0]), vectors @ wanted[1]
+
+    excluding_scores = scores_of(vectors, wanted[0], exclusions[0])
+    plain_scores = vectors @ wanted[1]
     # The copy of the right clip ties, and ties count against it.
     assert measured.ranks.tolist() == [
-        1 + int((np.delete(row, right) > row[right] - 1e-6).sum())
-        for row, right in zip(scores, (0, 5), strict=True)
+        (excluding_scores > excluding_scores[0] - 1e-6).sum(),
+        (plain_scores > plain_scores[5] - 1e-6).sum(),
     ]
     penalties: Any = losses(exclusions, vectors, vectors)
-    assert (penalties[:, :7] == penalties[:, 60:]).all() and not penalties[1].any()
-    assert losses([None], vectors, vectors) == losses((), vectors, vectors) == 0
+    assert (penalties[:, :7] == penalties[:, 60:]).all()
+    assert not penalties[1].any()
+
+
+def test_without_exclusions_there_are_no_penalties() -> None:
+    assert losses([None], CLIPS, CLIPS) == 0
+    assert losses((), CLIPS, CLIPS) == 0
 
 
 def test_judged_queries_exclude_by_their_known_parts() -> None:
     encoder: Any = WordEncoder()
     queries = [QUERIES[0], COMPOSED, PURE]
-    hits: Any
-    (hits,) = search_vectors(
-        encoder, [System("words", "rectified")], queries, lambda text: Query(text)
-    )
-    caption, composed, pure = hits.exclusions
-    assert caption is None and pure is None
-    assert (composed.unwanted == embedded("dancing")).all() and composed.tau is None
-    assert (hits.vectors[1] == embedded("sings")).all() and (
-        hits.vectors[2] == -embedded("dancing")
-    ).all()
+    searches: Any = search_vectors(encoder, [System("words", "rectified")], queries, Query)
+    (search,) = searches
+    of_caption, of_composed, of_pure = search.exclusions
+    assert of_caption is None
+    assert of_pure is None
+    assert of_composed.tau is None
+    np.testing.assert_array_equal(of_composed.unwanted, embedded("dancing"))
+    np.testing.assert_array_equal(search.vectors[1:2], embedded("sings"))
+    np.testing.assert_array_equal(search.vectors[2:3], -embedded("dancing"))

@@ -259,7 +259,9 @@ def test_a_broken_checkpoint_is_not_served_and_is_reported_once(
             live.refresh()
     after = live.get("run")
     assert (after.encoder, after.galleries, after.epoch) == (before.encoder, before.galleries, 1)
-    assert "refused" in after.notice and "epoch_002" in after.notice and "\n" not in after.notice
+    assert "refused" in after.notice
+    assert "epoch_002" in after.notice
+    assert "\n" not in after.notice
     assert re.search(reason, after.notice)
     assert len(caplog.records) == 1
 
@@ -326,7 +328,8 @@ def test_a_gallery_first_searched_in_a_swap_joins_the_next(
     live.refresh()
     assert live.get("run") is model
     live.refresh()
-    assert live.get("run").epoch == 2 and set(live.get("run").galleries) == {five, another}
+    assert live.get("run").epoch == 2
+    assert set(live.get("run").galleries) == {five, another}
 
 
 def test_a_model_is_loaded_once_by_concurrent_requests(live: LiveModels, five: Five) -> None:

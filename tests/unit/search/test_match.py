@@ -58,7 +58,8 @@ def test_clips_have_a_true_line_and_pictures_have_none(
     by_array = searcher.match(
         np.full((32, 32, 3), (0, 128, 0), np.uint8), ["a dog", "a cat"], "CLIP"
     )
-    assert by_file == by_array and by_file.verdicts == (None, None)
+    assert by_file == by_array
+    assert by_file.verdicts == (None, None)
 
 
 def test_what_cannot_be_matched_is_refused_in_one_sentence(searcher: GallerySearcher) -> None:
@@ -132,5 +133,7 @@ def test_the_route_refuses_in_one_sentence(
     ask: Callable[[Any], httpx.Response], body: dict[str, Any], sentence: str
 ) -> None:
     answer = ask(body)
-    assert answer.status_code == 400 and list(answer.json()) == ["error"]
-    assert sentence in answer.json()["error"] and len(answer.json()["error"]) < 200
+    assert answer.status_code == 400
+    assert list(answer.json()) == ["error"]
+    assert sentence in answer.json()["error"]
+    assert len(answer.json()["error"]) < 200

@@ -26,8 +26,8 @@ RED = ColourModel().encode_text(["red"])[0]
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Replace the client by one whose server is not there; return the addresses that it was asked for."""
+def addresses(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Replace the client by one whose server is not there; return the addresses that were asked for."""
     addresses: list[str] = []
 
     def connect(address: str, **_: Any) -> None:
@@ -39,7 +39,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_where_no_server_answers_searches_are_exact_and_say_so(
-    asked: list[str], caplog: pytest.LogCaptureFixture
+    addresses: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     vectors = np.eye(4, dtype=np.float32)
     index = in_milvus(Milvus("http://db:19530"), np.arange(4), vectors)
@@ -49,7 +49,7 @@ def test_where_no_server_answers_searches_are_exact_and_say_so(
         index.notice == "The vector database does not answer. Every clip was compared here instead."
     )
     # It is not asked once per search.
-    assert asked == ["http://db:19530"]
+    assert addresses == ["http://db:19530"]
     message = "Milvus at http://db:19530 does not answer (connection refused)."
     assert caplog.messages == [f"{message} Searches compare every clip here instead."]
     with pytest.raises(ConnectionError, match="http://db:19530"):
@@ -94,7 +94,7 @@ class Room:
 
 
 def test_an_update_without_a_server_embeds_and_has_a_notice(
-    tmp_path: Path, decoder: Decoder, asked: list[str]
+    tmp_path: Path, decoder: Decoder, addresses: list[str]
 ) -> None:
     with Cache.of(tmp_path / "data") as cache:
         room = Room(tmp_path, decoder, cache, Milvus("http://db:19530"))
@@ -104,9 +104,8 @@ def test_an_update_without_a_server_embeds_and_has_a_notice(
         assert updated.notice.startswith(
             "The vector database does not answer, so it is not up to date."
         )
-        assert room.found("one")[0] == "red.png" and isinstance(
-            room.opened("one").index, ExactIndex
-        )
+        assert room.found("one")[0] == "red.png"
+        assert isinstance(room.opened("one").index, ExactIndex)
         assert room.opened("one").notice.endswith("Update the library.")
         # This needs no server.
         room.libraries.remove("one")
@@ -124,30 +123,29 @@ def test_a_library_is_indexed_searched_changed_and_removed(
             room.libraries.add(name, "folder", room.videos)
             assert room.update(name).notice == ""
         opened = room.opened("one")
-        assert (
-            isinstance(opened.index, MilvusIndex)
-            and opened.index.recall == 1
-            and opened.notice == ""
-        )
-        assert sorted(room.found("one")) == sorted(COLOURS) and room.found("one")[0] == "red.png"
+        assert isinstance(opened.index, MilvusIndex)
+        assert opened.index.recall == 1
+        assert opened.notice == ""
+        assert sorted(room.found("one")) == sorted(COLOURS)
+        assert room.found("one")[0] == "red.png"
         assert room.num_rows == 6
         # As a new process finds them in a file.
         for name in room.milvus.request("list_collections"):
             room.milvus.request("release_collection", name)
         opened = room.opened("one")
-        assert len(opened.search(RED, 10)[1]) == 3 and opened.notice == ""
+        assert len(opened.search(RED, 10)[1]) == 3
+        assert opened.notice == ""
         (room.videos / "blue.png").unlink()
         Image.new("RGB", (32, 32), (250, 0, 0)).save(room.videos / "another.png")
         room.update("one")
-        assert (
-            sorted(room.found("one")) == ["another.png", "green.png", "red.png"]
-            and room.num_rows == 6
-        )
+        assert sorted(room.found("one")) == ["another.png", "green.png", "red.png"]
+        assert room.num_rows == 6
         room.update("one")
         # Nothing is doubled.
         assert room.num_rows == 6
         room.libraries.remove("one")
-        assert room.num_rows == 3 and len(room.opened("other").index) == 3
+        assert room.num_rows == 3
+        assert len(room.opened("other").index) == 3
 
 
 @pytest.fixture(scope="module", params=PLACES)
@@ -201,16 +199,17 @@ def test_a_server_that_is_killed_costs_no_clip(
     monkeypatch.setattr(milvus, "request", killing)
     with pytest.raises(ConnectionError):
         index.add(ids[8000:], vectors[8000:])
-    assert index.search(vectors[::500], 1)[1][:, 0].tolist() == ids[::500].tolist() and index.notice
+    assert index.search(vectors[::500], 1)[1][:, 0].tolist() == ids[::500].tolist()
+    assert index.notice
     milvus_server.start()
     missing = ~np.isin(ids, index.ids())
-    assert 0 < missing.sum() <= 12_000 and not missing[:8000].any()
+    assert 0 < missing.sum() <= 12_000
+    assert not missing[:8000].any()
     index.add(ids[missing], vectors[missing])
     assert sorted(index.ids().tolist()) == ids.tolist()
-    assert (
-        index.search(vectors[::500], 1)[1][:, 0].tolist() == ids[::500].tolist()
-        and not index.notice
-    )
+    assert index.search(vectors[::500], 1)[1][:, 0].tolist() == ids[::500].tolist()
+    assert not index.notice
     # Between two searches or in one: the client sees no difference.
     milvus_server.kill()
-    assert index.search(vectors[::500], 1)[1][:, 0].tolist() == ids[::500].tolist() and index.notice
+    assert index.search(vectors[::500], 1)[1][:, 0].tolist() == ids[::500].tolist()
+    assert index.notice

@@ -28,7 +28,7 @@ def ids(hits: list[list[tuple[Video, float]]]) -> list[list[str]]:
     return [[video.video_id for video, _ in hit] for hit in hits]
 
 
-def found(*videos: Video) -> list[tuple[Video, float]]:
+def ranked(*videos: Video) -> list[tuple[Video, float]]:
     return [(video, 1 - rank / 10) for rank, video in enumerate(videos)]
 
 
@@ -38,35 +38,36 @@ def found(*videos: Video) -> list[tuple[Video, float]]:
         # The best of them comes first.
         ("a3 b4 a2 a7", 4, ["a@3 a@2", "b@4", "a@7"]),
         # Joined by the one between, which makes room for another.
-        (
-            "a1 a3 a2 b0 c0",
-            2,
-            ["a@1 a@2 a@3", "b@0"],
-        ),
+        ("a1 a3 a2 b0 c0", 2, ["a@1 a@2 a@3", "b@0"]),
     ],
 )
 def test_adjacent_windows_of_one_video_are_one_hit(names: str, k: int, expected: list[str]) -> None:
-    hits = merge_windows(found(*(window(name[0], int(name[1])) for name in names.split())), k)
+    windows = [window(long_video, int(number)) for long_video, number in names.split()]
+    hits = merge_windows(ranked(*windows), k)
     assert [" ".join(hit) for hit in ids(hits)] == expected
 
 
 def test_windows_that_overlap_or_almost_touch_are_adjacent() -> None:
-    first = Video("1", Path("a"), start=0.0, end=10.0, long_video="a")
-    overlapping, close, apart = (
-        Video(str(s), Path("a"), start=s, end=s + 1, long_video="a") for s in (5.0, 10.04, 12.0)
-    )
-    assert len(merge_windows(found(first, overlapping, close), 9)) == 1
-    assert len(merge_windows(found(first, apart), 9)) == 2
+    def second_from(start: float) -> Video:
+        return Video(f"{start}", Path("a"), start=start, end=start + 1, long_video="a")
+
+    first = window("a", 0)
+    overlapping = second_from(5.0)
+    close = second_from(10.04)
+    apart = second_from(12.0)
+    assert len(merge_windows(ranked(first, overlapping, close), 9)) == 1
+    assert len(merge_windows(ranked(first, apart), 9)) == 2
 
 
 @pytest.mark.parametrize("k", [1, 2, 5])
 def test_hits_are_limited_and_sorted_by_score(k: int) -> None:
-    clips = found(*(window(name, 5 * number) for number in range(3) for name in "ab"))
+    windows = [window(long_video, start) for start in (0, 5, 10) for long_video in "ab"]
+    clips = ranked(*windows)
     assert ids(merge_windows(clips, k)) == [[video.video_id] for video, _ in clips[:k]]
 
 
 def test_moments_are_in_the_order_of_time_with_their_scores() -> None:
-    groups = merge_windows(found(window("a", 3), window("a", 2)), 1)
+    groups = merge_windows(ranked(window("a", 3), window("a", 2)), 1)
     first, second = hits_of(
         [*groups, [(Video("v", Path("v")), 0.5)]],
         lambda video: "miss" if video.long_video else None,
@@ -78,14 +79,11 @@ def test_moments_are_in_the_order_of_time_with_their_scores() -> None:
 
 def test_other_windows_do_not_change_a_hit_s_verdict() -> None:
     moments = (Moment("a@2", 20.0, 30.0, 0.9), Moment("a@3", 30.0, 40.0, 1.0))
-    answer = Answer(
-        Query("a"), (Ranking(System("CLIP"), (Hit("a@3", 1, 1.0, "violation", "a", moments),)),)
-    )
-    assert [answer.verdict(name) for name in ("a@2", "a@3", "b")] == [
-        "violation",
-        "violation",
-        None,
-    ]
+    hit = Hit("a@3", 1, 1.0, "violation", "a", moments)
+    answer = Answer(Query("a"), (Ranking(System("CLIP"), (hit,)),))
+    assert answer.verdict("a@2") == "violation"
+    assert answer.verdict("a@3") == "violation"
+    assert answer.verdict("b") is None
 
 
 def test_the_api_gives_moments_of_long_videos_alone() -> None:

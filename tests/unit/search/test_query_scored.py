@@ -41,15 +41,27 @@ def units(*shape: int, seed: int = 0) -> NDArray[np.float32]:
 
 def test_the_weights_are_those_of_the_reference() -> None:
     stored = papers_reference("covr_")
-    frames, texts, pooled = (stored[f"covr_{name}"] for name in ("frames", "texts", "pooled"))
-    expected = [focused(clip_frames, text) for clip_frames, text in zip(frames, texts, strict=True)]
-    np.testing.assert_allclose(expected, pooled, atol=1e-6)
+    clips = zip(stored["covr_frames"], stored["covr_texts"], strict=True)
+    pooled = [focused(frames, text) for frames, text in clips]
+    np.testing.assert_allclose(pooled, stored["covr_pooled"], atol=1e-6)
 
 
 def by_hand(frames: NDArray[np.float32], focus: NDArray[np.float32]) -> NDArray[np.float64]:
-    weights = [np.exp(float(frame @ focus) / 0.1) for frame in frames]
-    total = sum(weight * frame.astype(float) for weight, frame in zip(weights, frames, strict=True))
-    return np.asarray(total / np.linalg.norm(total))
+    """Pool the frames of one clip, weighted by their similarity to a text at temperature 0.1."""
+    pooled = np.zeros(len(focus))
+    for frame in frames.astype(float):
+        pooled += np.exp(frame @ focus / 0.1) * frame
+    return np.asarray(pooled / np.linalg.norm(pooled))
+
+
+def score_by_hand(frames: NDArray[np.float32], exclusion: Exclusion) -> float:
+    """Score a clip for the text of an exclusion, of at most one unwanted part, with tau 0.1."""
+    assert exclusion.focus is not None
+    clip = by_hand(frames, exclusion.focus)
+    score = float(clip @ exclusion.focus)
+    for unwanted in exclusion.unwanted:
+        score -= exclusion.weight * max(0.0, float(clip @ unwanted) - 0.1)
+    return score
 
 
 def gallery_of(frames: NDArray[np.float32]) -> EmbeddedGallery:
@@ -66,59 +78,65 @@ def gallery_of(frames: NDArray[np.float32]) -> EmbeddedGallery:
 
 def test_a_brief_action_beats_what_is_always_slightly_similar() -> None:
     x, y = np.eye(DIM, dtype=np.float32)[:2]
-    little = np.asarray(0.5 * x + np.sqrt(0.75) * y, np.float32)
-    embedded = gallery_of(np.stack([np.stack([little] * 4), np.stack([x, y, y, y])]))
-    # By the mean.
-    assert embedded.search(x, 2)[1].tolist() == [0, 1]
-    assert embedded.search(x, 2, Exclusion(NONE, 0.0, focus=x))[1].tolist() == [1, 0]
+    similar = np.asarray(0.5 * x + np.sqrt(0.75) * y, np.float32)
+    gallery = gallery_of(np.array([[similar, similar, similar, similar], [x, y, y, y]]))
+    _, by_mean = gallery.search(x, 2)
+    assert by_mean.tolist() == [0, 1]
+    _, by_query = gallery.search(x, 2, Exclusion(NONE, 0.0, focus=x))
+    assert by_query.tolist() == [1, 0]
 
 
 def test_small_galleries_are_searched_exactly_and_large_in_two_stages(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     frames = units(50, 4, DIM)
-    (vector, unwanted) = units(2, DIM, seed=1)
-    embedded = gallery_of(frames)
+    vector, unwanted = units(2, DIM, seed=1)
     exclusion = Exclusion(unwanted[None], 0.5, 0.1, focus=vector)
-    clips = [by_hand(clip_frames, vector) for clip_frames in frames]
-    expected = [
-        float(clip @ vector) - 0.5 * max(0.0, float(clip @ unwanted) - 0.1) for clip in clips
-    ]
-    scores, rows = embedded.search(vector, 50, exclusion)
-    assert rows.tolist() == np.argsort(-np.array(expected)).tolist()
-    np.testing.assert_allclose(scores, np.array(expected)[rows], atol=1e-6)
+    expected = np.array([score_by_hand(clip_frames, exclusion) for clip_frames in frames])
+    ranking = np.argsort(-expected)
+    gallery = gallery_of(frames)
+
+    scores, rows = gallery.search(vector, 50, exclusion)
+    assert rows.tolist() == ranking.tolist()
+    np.testing.assert_allclose(scores, expected[rows], atol=1e-6)
+
     monkeypatch.setattr(embedded_module, "MAX_FOCUSED", 49)
     monkeypatch.setattr(embedded_module, "SHORTLIST", 20)
-    nearest = set(np.argsort(-(embedded.embeddings @ vector))[:20].tolist())
-    scores, best_rows = embedded.search(vector, 5, exclusion)
-    assert best_rows.tolist() == [row for row in rows.tolist() if row in nearest][:5]
-    np.testing.assert_allclose(scores, np.array(expected)[best_rows], atol=1e-6)
+    shortlist = np.argsort(-(gallery.embeddings @ vector))[:20]
+    scores, rows = gallery.search(vector, 5, exclusion)
+    assert rows.tolist() == ranking[np.isin(ranking, shortlist)][:5].tolist()
+    np.testing.assert_allclose(scores, expected[rows], atol=1e-6)
 
 
 def test_measures_are_those_of_a_plain_loop() -> None:
+    """Of five texts, the first three have an unwanted part; the right video is that of the same row."""
     frames = units(7, 4, DIM)
-    texts = units(5, DIM, seed=1)
-    away = units(5, DIM, seed=2)
-    # It is unreadable.
+    # The last is unreadable.
     frames[6] = 0
-    exclusions = [Exclusion(away[row][None], 0.5, 0.1, focus=texts[row]) for row in range(3)]
-    exclusions += [Exclusion(NONE, 0.0, focus=texts[row]) for row in range(3, 5)]
-    table = np.full((5, 7), -np.inf)
-    for row in range(5):
-        for column in range(6):
-            clip = by_hand(frames[column], texts[row])
-            penalty = 0.5 * max(0.0, float(clip @ away[row]) - 0.1) if row < 3 else 0
-            table[row, column] = float(clip @ texts[row]) - penalty
+    texts = units(5, DIM, seed=1)
+    unwanted = units(3, DIM, seed=2)
+    exclusions = [
+        *(Exclusion(unwanted[row][None], 0.5, 0.1, focus=texts[row]) for row in range(3)),
+        *(Exclusion(NONE, 0.0, focus=text) for text in texts[3:]),
+    ]
+    scores = np.full((5, 7), -np.inf)
+    for text, exclusion in enumerate(exclusions):
+        for video in range(6):
+            scores[text, video] = score_by_hand(frames[video], exclusion)
+    right_scores = scores.diagonal()
+
     queries = [JudgedQuery("original", f"text {row}", row_array((row,))) for row in range(5)]
     measured = measure_block(texts, frames, queries, exclusions=exclusions)
-    assert measured.ranks.tolist() == [
-        int((table[row] >= table[row, row]).sum()) for row in range(5)
-    ]
-    by_text = [1 + sum(table[3:, 3 + video] > table[3 + video, 3 + video]) for video in range(2)]
-    assert caption_ranks(frames[3:5], texts[3:], queries[:2]).tolist() == by_text
+    # The right video is one of those that score as much.
+    video_ranks = (scores >= right_scores[:, None]).sum(axis=1)
+    assert measured.ranks.tolist() == video_ranks.tolist()
+
+    text_ranks = 1 + (scores[3:, 3:5] > right_scores[3:]).sum(axis=0)
+    assert caption_ranks(frames[3:5], texts[3:], queries[:2]).tolist() == text_ranks.tolist()
+
     question = JudgedQuery("choice", "text 3", row_array((3,)), others=row_array((8,)))
     choice = measure_choices(texts[3:], frames, [question], row_array((8,)), exclusions[3:])
-    assert choice.ranks.tolist() == [1 + int(table[4, 3] >= table[3, 3])]
+    assert choice.ranks.tolist() == [1 + int(scores[4, 3] >= scores[3, 3])]
 
 
 @pytest.fixture(scope="module")
@@ -149,27 +167,29 @@ def test_a_search_its_explanation_all_scores_and_the_match_agree(
 ) -> None:
     answer = searcher.search(text, SYSTEMS, 5)
     plan = searcher.plan(SYSTEMS)
-    table, _ = searcher.score_all([text], plan)
-    fits = searcher.match(Reference(video_id="3"), [text, "rain"], SYSTEMS)
     encoder = plan.encoders["tiny"]
-    sentence, wanted = encoder.encode_text([text, text.removesuffix(" and not dancing")])
-    frames = answer.rankings[0].gallery.frame_embeddings(3)  # type: ignore[union-attr]
-    for ranking, why, scored in zip(
-        answer.rankings, explain(answer, "3", lambda _: encoder), fits.systems, strict=True
-    ):
-        score = next(hit.score for hit in ranking.hits if hit.video_id == "3")
-        assert [why.score, table[ranking.system.name][0, 3], scored.scores[0]] == pytest.approx(
-            [score] * 3, abs=1e-4
-        )
-        assert score == answer.clip_scores("3")[answer.rankings.index(ranking)].score
+    explanations = explain(answer, "3", lambda _: encoder)
+    all_scores, _ = searcher.score_all([text], plan)
+    match = searcher.match(Reference(video_id="3"), [text, "rain"], SYSTEMS)
+
+    scores = []
+    for ranking in answer.rankings:
+        scores += [hit.score for hit in ranking.hits if hit.video_id == "3"]
+    assert [clip.score for clip in answer.clip_scores("3")] == scores
+    assert [why.score for why in explanations] == pytest.approx(scores, abs=1e-4)
+    assert [all_scores[name][0, 3] for name in SYSTEMS] == pytest.approx(scores, abs=1e-4)
+    assert [system.scores[0] for system in match.systems] == pytest.approx(scores, abs=1e-4)
+    for why, score in zip(explanations, scores, strict=True):
         assert not why.notice
-        parts = [part.contribution for part in why.parts if part.contribution is not None]
-        assert sum(parts) == pytest.approx(score, abs=1e-3)
-    plain, drop = (
-        next(h.score for h in answer.rankings[n].hits if h.video_id == "3") for n in (0, 3)
-    )
-    assert plain == pytest.approx(float(by_hand(frames, sentence) @ sentence), abs=1e-4)
-    assert drop == pytest.approx(float(by_hand(frames, wanted) @ wanted), abs=1e-4)
+        assert sum(part.contribution or 0 for part in why.parts) == pytest.approx(score, abs=1e-3)
+
+    frames = answer.rankings[0].gallery.frame_embeddings(3)  # type: ignore[union-attr]
+    sentence, wanted = encoder.encode_text([text, text.removesuffix(" and not dancing")])
+    of_sentence = score_by_hand(frames, Exclusion(NONE, 0.0, focus=sentence))
+    of_wanted = score_by_hand(frames, Exclusion(NONE, 0.0, focus=wanted))
+    plain, _, _, drop = scores
+    assert plain == pytest.approx(of_sentence, abs=1e-4)
+    assert drop == pytest.approx(of_wanted, abs=1e-4)
 
 
 def test_an_evaluation_weighs_frames_as_a_search_does(models: Catalog, tmp_path: Path) -> None:

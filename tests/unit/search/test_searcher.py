@@ -204,19 +204,19 @@ def test_boolean_is_wanted_minus_alpha_times_unwanted(searcher: Searcher, alpha:
 
 
 def test_rectified_ranks_by_the_wanted_part_less_what_exceeds_tau(searcher: Searcher) -> None:
-    (ranking,) = searcher.search(NOT_SINGING, ["CLIP rectified α 2"], 5).rankings
-    shown_ranking = searcher.search("sing", ["CLIP"], 5).rankings[0]
-    alone = searcher.search(NOT_SINGING, ["CLIP drop"], 5).rankings[0]
-    loss, before = (
-        {hit.video_id: hit.score for hit in ranking.hits} for ranking in (shown_ranking, alone)
-    )
-    values = np.array(list(loss.values()))
+    answer = searcher.search(NOT_SINGING, ["CLIP rectified α 2"], 5)
+    (ranking,) = answer.rankings
+    wanted_scores = scores(searcher.search(NOT_SINGING, ["CLIP drop"], 5))
+    unwanted_scores = scores(searcher.search("sing", ["CLIP"], 5))
+    values = np.array(list(unwanted_scores.values()))
     tau = values.mean() + 0.5 * values.std()
-    assert {hit.video_id: hit.score for hit in ranking.hits} == pytest.approx(
-        {name: before[name] - 2 * max(0, loss[name] - tau) for name in loss}, abs=3e-4
-    )
+    expected = {}
+    for video_id, unwanted_score in unwanted_scores.items():
+        expected[video_id] = wanted_scores[video_id] - 2 * max(0, unwanted_score - tau)
+    assert scores(answer) == pytest.approx(expected, abs=3e-4)
     (seen,) = Answer(NOT_SINGING, (ranking,)).clip_scores("singer")
-    assert (ranking.strength, seen.score) == (2, ranking.hits[-1].score) and seen.rank == 5
+    assert (ranking.strength, seen.score) == (2, ranking.hits[-1].score)
+    assert seen.rank == 5
 
 
 def test_parts_take_away_what_a_text_removes_from_pictures(searcher: Searcher) -> None:
@@ -423,7 +423,8 @@ def test_a_clip_is_seen_by_every_system_with_moments(
     seen = answer.clip_scores("both")
     assert [seen_by.system.name for seen_by in seen] == ["CLIP", "CLIP boolean α 1"]
     for seen_by in seen:
-        assert seen_by.rank is not None and seen_by.rank <= 2
+        assert seen_by.rank is not None
+        assert seen_by.rank <= 2
         assert seen_by.score == pytest.approx(1 / sqrt(2), abs=1e-4)
         assert list(seen_by.best_frames) == moments
 
@@ -443,14 +444,11 @@ def test_search_follows_the_query_as_read_and_verdicts_as_typed(searcher: Search
     assert [(hit.video_id, hit.score) for hit in ranking.hits] == [
         (hit.video_id, hit.score) for hit in as_typed
     ]
-    verdicts, of_guitars = (
-        {hit.video_id: hit.verdict for hit in hits} for hits in (ranking.hits, as_typed)
-    )
-    assert (of_guitars["guitar"], verdicts["guitar"], verdicts["duet"]) == (
-        "right",
-        "miss",
-        "violation",
-    )
+    verdicts = {hit.video_id: hit.verdict for hit in ranking.hits}
+    verdicts_of_guitars = {hit.video_id: hit.verdict for hit in as_typed}
+    assert verdicts_of_guitars["guitar"] == "right"
+    assert verdicts["guitar"] == "miss"
+    assert verdicts["duet"] == "violation"
     assert (answer.query, ranking.unseen) == (QUOKKA, ())
     data = answer.as_dict()
     assert data["query"]["read_as"] == data["systems"][0]["read_as"] == {"quokka": "guitar"}
@@ -518,10 +516,8 @@ def test_a_reference_clip_is_not_encoded_again_or_returned(
     assert encoder.num_batches == before  # type: ignore[attr-defined]
     for column in (0, 1):
         column_scores = scores(answer, column)
-        assert (
-            "dog" not in column_scores
-            and max(column_scores, key=lambda name: column_scores[name]) == "both"
-        )
+        assert "dog" not in column_scores
+        assert max(column_scores, key=lambda name: column_scores[name]) == "both"
 
 
 def test_less_like_a_clip_ranks_what_resembles_it_lower(searcher: Searcher) -> None:
@@ -531,8 +527,11 @@ def test_less_like_a_clip_ranks_what_resembles_it_lower(searcher: Searcher) -> N
     away = [Reference(video_id="dog", weight=1.0, wanted=False)]
     answer = searcher.search(query, ["CLIP", "CLIP drop"], 5, references=away)
     ranks, control = (ranking.ranks for ranking in answer.rankings)
-    assert "dog" not in ranks and scores(answer)["both"] < 1 and plain["both"] == 1
-    assert control["both"] == 1 and scores(answer, 1)["both"] == pytest.approx(1, abs=1e-3)
+    assert "dog" not in ranks
+    assert scores(answer)["both"] < 1
+    assert plain["both"] == 1
+    assert control["both"] == 1
+    assert scores(answer, 1)["both"] == pytest.approx(1, abs=1e-3)
     alone = searcher.search(Query(""), ["CLIP"], 5, references=away).rankings[0]
     # The order is by how little a clip is like the dog, and by nothing else.
     assert alone.ranks["both"] == len(alone.ranks)

@@ -138,12 +138,12 @@ def test_the_parts_of_boolean_add_up() -> None:
 def test_anchored_splits_the_sentence_and_adds_the_anchor() -> None:
     encoder = KeywordEncoder(Card("keywords", exclusion={"lambda": 2.0, "anchor": ["man", "dog"]}))
     sentence, wanted, unwanted, anchor = why(System("CLIP", "anchored"), encoder=encoder).parts
-    assert sentence.weight == pytest.approx(1) and wanted.weight is None
+    assert sentence.weight == pytest.approx(1)
+    assert wanted.weight is None
     # The sentence's cosine with "sing" is 1/√3.
     assert unwanted.weight == pytest.approx(-2 / sqrt(3))
-    assert anchor.role == "anchor" and (anchor.weight, anchor.similarity) == pytest.approx(
-        (2, 0.25)
-    )
+    assert anchor.role == "anchor"
+    assert (anchor.weight, anchor.similarity) == pytest.approx((2, 0.25))
 
 
 @pytest.mark.parametrize("strategy", sorted(STRATEGIES))

@@ -221,7 +221,8 @@ def test_averaged_gradients_of_two_processes_equal_one(tmp_path: Path) -> None:
     for rank in (0, 1):
         gradient, of_frozen, agreed = torch.load(tmp_path / f"{rank}.pt")
         torch.testing.assert_close(gradient, weight.grad)
-        assert of_frozen is None and agreed
+        assert of_frozen is None
+        assert agreed
 
 
 @pytest.fixture(scope="module")

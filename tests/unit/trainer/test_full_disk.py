@@ -26,7 +26,8 @@ def test_a_full_disk_leaves_no_partial_file(tmp_path: Path, free: int) -> None:
     with mounted(runs, f"size={free}"):
         run = run_training(CONFIG, runs / "tiny", "failed")
         status = run.status()
-        assert status and status.error
+        assert status
+        assert status.error
         assert (
             status.error
             == f"The disk of {runs / 'tiny'} is full. Free some space, then resume the run."

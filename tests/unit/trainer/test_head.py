@@ -143,7 +143,9 @@ def test_the_loss_order_trains_text_with_a_kept_pooling(
     learner = Learner(config)
     prepare_inputs(learner, clips)
     prepare(learner, clips, lambda: False)
-    assert learner.videos is not None and learner.frames is not None and learner.frames.ndim == 3
+    assert learner.videos is not None
+    assert learner.frames is not None
+    assert learner.frames.ndim == 3
     with torch.no_grad():
         np.testing.assert_allclose(learner.pooling(learner.frames), learner.videos, atol=1e-6)
     learner.start_epoch()

@@ -52,17 +52,18 @@ def random_batch(size: int = 5, scale: float = 7.0) -> EmbeddedBatch:
     fitting = torch.eye(size, dtype=torch.bool)
     truth = EmbeddedTruth(video.detach(), fitting, fitting.roll(1, 1))
     labels = normalize(torch.randn(size, 8, generator=generator), dim=-1).requires_grad_()
-    turns = (
+    order_text, order_video = (
         normalize(torch.randn(4, 8, generator=generator), dim=-1).requires_grad_() for _ in range(2)
     )
-    video.requires_grad_(), caption.requires_grad_()
+    video.requires_grad_()
+    caption.requires_grad_()
     inputs: dict[type[Input[Any, Any]], Any] = {
         Negated: EmbeddedNegated(negated.requires_grad_()),
         Denied: text.requires_grad_(),
         Truth: truth,
         Parts: parts,
         Labels: EmbeddedLabels(labels, fitting | fitting.roll(1, 1)),
-        Order: EmbeddedOrder(*turns),
+        Order: EmbeddedOrder(order_text, order_video),
     }
     return EmbeddedBatch(video, caption, torch.tensor(scale), inputs)
 
@@ -81,11 +82,12 @@ def test_order_compares_only_sentences_of_the_other_order() -> None:
     )
     batch = EmbeddedBatch(video, video, torch.tensor(5.0), {Order: EmbeddedOrder(text, video)})
     scores = (5 * text @ video.T).tolist()
-    costs = [
-        math.log(1 + math.exp(scores[first][second] - scores[row][row]))
-        for row in range(4)
-        for first, second in ((row, row ^ 1), (row ^ 1, row))
-    ]
+    costs = []
+    # Rows 0 and 1 are of one pair, and 2 and 3.
+    for row, other_order in ((0, 1), (1, 0), (2, 3), (3, 2)):
+        right = scores[row][row]
+        costs.append(math.log(1 + math.exp(scores[row][other_order] - right)))
+        costs.append(math.log(1 + math.exp(scores[other_order][row] - right)))
     assert OrderLoss()(batch).item() == pytest.approx(sum(costs) / len(costs), abs=1e-9)
 
 
@@ -103,18 +105,13 @@ def test_labels_are_ranked_as_in_plain_loops() -> None:
     def cost(right: float, wrong: list[float]) -> float:
         return -math.log(math.exp(right) / (math.exp(right) + sum(map(math.exp, wrong))))
 
-    # Clip 0 shows all words.
-    of_clips = [
-        (cost(scores[1][1], [scores[1][0]]) + cost(scores[1][2], [scores[1][0]])) / 2,
-        cost(scores[2][2], [scores[2][0], scores[2][1]]),
-    ]
-    of_words = [
-        cost(scores[0][0], [scores[1][0], scores[2][0]]),
-        (cost(scores[0][1], [scores[2][1]]) + cost(scores[1][1], [scores[2][1]])) / 2,
-    ]
-    assert LabelsLoss()(batch).item() == pytest.approx(
-        (sum(of_clips) / 2 + sum(of_words) / 2) / 2, abs=1e-6
-    )
+    # Clip 0 shows all words, so it says nothing either.
+    clip_1 = (cost(scores[1][1], [scores[1][0]]) + cost(scores[1][2], [scores[1][0]])) / 2
+    clip_2 = cost(scores[2][2], [scores[2][0], scores[2][1]])
+    word_0 = cost(scores[0][0], [scores[1][0], scores[2][0]])
+    word_1 = (cost(scores[0][1], [scores[2][1]]) + cost(scores[1][1], [scores[2][1]])) / 2
+    expected = (clip_1 + clip_2 + word_0 + word_1) / 4
+    assert LabelsLoss()(batch).item() == pytest.approx(expected, abs=1e-6)
 
 
 def cosines(
@@ -137,14 +134,12 @@ def cosines(
 
 def test_contrastive_is_the_mean_of_both_directions() -> None:
     batch = random_batch()
-    score = (7.0 * given(batch.video) @ batch.caption.T).tolist()
-
-    def lost(right_score: float, all_scores: list[float]) -> float:
-        return math.log(sum(math.exp(s) for s in all_scores)) - right_score
-
-    total = sum(
-        lost(score[i][i], score[i]) + lost(score[i][i], [row[i] for row in score]) for i in range(5)
-    )
+    scores = (7.0 * given(batch.video) @ batch.caption.T).double()
+    total = 0.0
+    for row in range(5):
+        right = scores[row, row].exp().item()
+        total -= math.log(right / scores[row].exp().sum().item())
+        total -= math.log(right / scores[:, row].exp().sum().item())
     assert ContrastiveLoss()(batch).item() == pytest.approx(total / 10, rel=1e-5)
 
 
@@ -160,24 +155,26 @@ def test_every_loss_is_finite_and_reaches_all_texts(name: str) -> None:
         "negated": (batch.of(Negated).text, Negated in inputs),
         "denied": (batch.of(Denied), Denied in inputs),
         # The other losses detach or do not use it.
-        "video": (
-            given(batch.video),
-            name in ("contrastive", "retrieval", "labels"),
-        ),
+        "video": (given(batch.video), name in ("contrastive", "retrieval", "labels")),
         "labels": (batch.of(Labels).text, Labels in inputs),
         "order": (batch.of(Order).text, Order in inputs),
     }
     for embeddings, is_seen in seen.values():
-        assert (embeddings.grad is not None and bool(embeddings.grad.any())) == is_seen
-        assert embeddings.grad is None or embeddings.grad.isfinite().all()
+        gradient = torch.zeros(1) if embeddings.grad is None else embeddings.grad
+        assert gradient.any() == is_seen
+        assert gradient.isfinite().all()
     assert loss.shape == ()
 
 
 def test_retrieval_is_that_of_a_plain_loop() -> None:
     batch = random_batch()
-    s = (given(batch.video) @ batch.caption.T).tolist()
-    lost = [max(0, 0.2 + max(s[v][q] for v in range(5) if v != q) - s[q][q]) for q in range(5)]
-    assert RetrievalLoss()(batch).item() == pytest.approx(sum(lost), rel=1e-5)
+    scores = (given(batch.video) @ batch.caption.T).tolist()
+    total = 0.0
+    for query in range(5):
+        wrong = [scores[video][query] for video in range(5) if video != query]
+        # The default margin is 0.2.
+        total += max(0, 0.2 + max(wrong) - scores[query][query])
+    assert RetrievalLoss()(batch).item() == pytest.approx(total, rel=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -206,18 +203,19 @@ def test_bnl_is_the_distance_from_its_bands_by_hand(gap: float, video: float, qu
 
 @pytest.mark.parametrize("kind", [SoftNegativeLoss, BidirectionalLoss])
 def test_captions_that_cannot_be_negated_count_nothing(kind: Any) -> None:
-    one = cosines(0.6, 0.6, 0.6)
     four = cosines(0.6, 0.6, 0.6, size=4)
-    masked = with_negatable(four, True, False, False, False)
-    single = kind()(one).item()
+    one_of_four = with_negatable(four, True, False, False, False)
+    none_of_four = with_negatable(four, False, False, False, False)
+    single = kind()(cosines(0.6, 0.6, 0.6)).item()
     assert single > 0
     # The same sum as if all four were negatable.
-    assert kind()(masked).item() == pytest.approx(4 * single)
-    assert kind(rescale=False)(masked).item() == pytest.approx(single)
+    assert kind()(one_of_four).item() == pytest.approx(4 * single)
+    assert kind(rescale=False)(one_of_four).item() == pytest.approx(single)
     # The mean is over the captions that could be.
     for rescale in (True, False):
-        assert kind(reduction="mean", rescale=rescale)(masked).item() == pytest.approx(single)
-    assert kind()(with_negatable(four, False, False, False, False)).item() == 0
+        mean = kind(reduction="mean", rescale=rescale)(one_of_four).item()
+        assert mean == pytest.approx(single)
+    assert kind()(none_of_four).item() == 0
 
 
 def denied_scores(scores: list[float], fitting: list[bool], both: list[bool]) -> EmbeddedBatch:
@@ -237,41 +235,38 @@ def test_composed_needs_both_fitting_and_other_clips(fitting: list[bool], both: 
     loss.backward()  # type: ignore[no-untyped-call]
     assert loss.item() == 0
     gradient = batch.of(Denied).grad
-    assert gradient is not None and not gradient.any()
+    assert gradient is not None
+    assert not gradient.any()
 
 
 def test_composed_is_that_of_a_plain_loop() -> None:
     generator = torch.Generator().manual_seed(1)
-    pool, text = (normalize(torch.randn(n, 8, generator=generator), dim=-1) for n in (9, 4))
+    pool = normalize(torch.randn(9, 8, generator=generator), dim=-1)
+    text = normalize(torch.randn(4, 8, generator=generator), dim=-1)
     fitting = torch.rand(4, 9, generator=generator) < 0.4
     both = ~fitting & (torch.rand(4, 9, generator=generator) < 0.3)
-    # one sentence fits nothing, one has no hard clips
+    # One sentence fits nothing, one has no hard clips.
     fitting[3] = False
     both[2] = False
-    s = (7 * text @ pool.T).tolist()
+    scores = (7 * text @ pool.T).double()
     contrasts = []
-    hards = []
-    for i in range(3):
-        right = fitting[i].nonzero()[:, 0].tolist()
-        hard = both[i].nonzero()[:, 0].tolist()
-        wrong = sum(math.exp(s[i][j]) for j in range(9) if j not in right)
-        contrasts.append(
-            sum(math.log((math.exp(s[i][a]) + wrong) / math.exp(s[i][a])) for a in right)
-            / len(right)
-        )
-        middle = sum(s[i][a] for a in right) / len(right)
-        hards += (
-            [sum(math.log(1 + math.exp(s[i][j] - middle + 0.7)) for j in hard) / len(hard)]
-            if hard
-            else []
-        )
+    hard_costs = []
+    for row in range(3):
+        right = scores[row, fitting[row]]
+        wrong = scores[row, ~fitting[row]].exp().sum()
+        contrasts.append(((right.exp() + wrong) / right.exp()).log().mean().item())
+        if both[row].any():
+            # The default margin is 0.7.
+            excess = scores[row, both[row]] - right.mean() + 0.7
+            hard_costs.append((1 + excess.exp()).log().mean().item())
+    assert len(hard_costs) == 2
+
     inputs: dict[type[Input[Any, Any]], Any] = {
         Denied: text,
         Truth: EmbeddedTruth(pool, fitting, both),
     }
     batch = EmbeddedBatch(pool, text, torch.tensor(7.0), inputs)
-    expected = sum(contrasts) / 3 + 1.5 * sum(hards) / len(hards)
-    assert len(hards) == 2
+    expected = sum(contrasts) / 3 + 1.5 * sum(hard_costs) / 2
     assert ComposedLoss(hard_weight=1.5)(batch).item() == pytest.approx(expected, rel=1e-5)
 
 
@@ -291,21 +286,28 @@ def test_distillation_by_hand() -> None:
     torch.testing.assert_close(DistillLoss(start=0).target(parts)[1], -y)
     inputs: dict[type[Input[Any, Any]], Any] = {Denied: torch.stack((x, x)), Parts: parts}
     batch = EmbeddedBatch(None, torch.stack((x, x)), torch.tensor(1.0), inputs)
-    lost = (1 - 1 / math.sqrt(2) + 1 - 2 / math.sqrt(5)) / 2
-    assert DistillLoss(keep=0)(batch).item() == pytest.approx(lost, rel=1e-5)
+    # Both sentences lie at x.
+    first = 1 - 1 / math.sqrt(2)
+    second = 1 - 2 / math.sqrt(5)
+    expected = (first + second) / 2
+    assert DistillLoss(keep=0)(batch).item() == pytest.approx(expected, rel=1e-5)
     # One caption has moved.
-    assert DistillLoss(keep=3)(batch).item() == pytest.approx(lost + 3 * 0.5, rel=1e-5)
-    assert DistillLoss(alpha=0, keep=0)(batch).item() == pytest.approx(
-        (1 - 2 / math.sqrt(5)) / 2, rel=1e-5
-    )
+    assert DistillLoss(keep=3)(batch).item() == pytest.approx(expected + 3 * 0.5, rel=1e-5)
+    # With alpha 0, the first target is x, too.
+    assert DistillLoss(alpha=0, keep=0)(batch).item() == pytest.approx(second / 2, rel=1e-5)
 
 
 def test_losses_for_one_kind_of_data_match_the_config() -> None:
-    inputs = {name: inputs_of(kind().inputs) for name, kind in LOSSES.items()}
-    assert {
-        name for name, loss_inputs in inputs.items() if any(one.needs_world for one in loss_inputs)
-    } == OF_WORLD
-    assert {name for name, loss_inputs in inputs.items() if Video not in loss_inputs} == OF_CAPTIONS
+    of_world = set()
+    of_captions = set()
+    for name, kind in LOSSES.items():
+        inputs = inputs_of(kind().inputs)
+        if any(loss_input.needs_world for loss_input in inputs):
+            of_world.add(name)
+        if Video not in inputs:
+            of_captions.add(name)
+    assert of_world == OF_WORLD
+    assert of_captions == OF_CAPTIONS
 
 
 def test_a_batch_without_a_needed_input_is_refused() -> None:
@@ -328,19 +330,10 @@ def test_losses_add_up_by_their_weights_and_are_told_without() -> None:
         ({"bnl": {"video_pivot": False, "query_pivot": False}}, "bnl"),
         ({"bnl": {"m1": 0.7}}, "m1 .*m2"),
         ({"bnl": {"m2": "0.6"}}, "m2 .*bnl .*0.6"),
-        (
-            {"snl": {"pivot": "text"}},
-            "pivot .*snl .*video.*query.*text",
-        ),
+        ({"snl": {"pivot": "text"}}, "pivot .*snl .*video.*query.*text"),
         ({"contrastive": {"margin": 0.2}}, "margin.* contrastive"),
-        (
-            {"contrastive": {"weight": math.nan}},
-            "weight .*contrastive",
-        ),
-        (
-            {"contrastive": {"weight": -1}},
-            "weight .*contrastive .*0.*-1",
-        ),
+        ({"contrastive": {"weight": math.nan}}, "weight .*contrastive"),
+        ({"contrastive": {"weight": -1}}, "weight .*contrastive .*0.*-1"),
         ({"contrastive": {"weight": 0}}, "loss"),
         ({}, "loss"),
     ],

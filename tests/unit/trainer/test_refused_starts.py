@@ -107,7 +107,8 @@ def test_a_refused_start_leaves_nothing(
     run = tmp_path / "runs" / "mine"
     assert main(["train", str(run), "--config", str(tmp_path / "bad.json")]) == 2
     reason = capsys.readouterr().err.strip()
-    assert reason and "\n" not in reason
+    assert reason
+    assert "\n" not in reason
     with pytest.raises(Nt2vrError) as refusal:
         RunManager(tmp_path / "runs", "cpu").start(config)
     assert str(refusal.value) == reason

@@ -82,15 +82,18 @@ def test_a_command_teaches_without_data_and_continues_when_repeated(
     base = data_dir / "models" / "tiny"
     before = read_card(base)
     after = read_card(folder)
-    assert after.difference is not None and after.difference.model == "Tiny / random"
+    assert after.difference is not None
+    assert after.difference.model == "Tiny / random"
     assert after.visual.fingerprint == before.visual.fingerprint
     assert after.text.fingerprint == read_checkpoint(folder, verify=True).card.text.fingerprint
     assert after.text.fingerprint != before.text.fingerprint
     run = RunFolder(data_dir / "runs" / "tiny-random-taught")
-    assert (ended := run.status()) and ended.doing == "Tiny / random taught is among the models."
+    assert (ended := run.status())
+    assert ended.doing == "Tiny / random taught is among the models."
     rows = read_metrics(run.metrics)
     assert [row["epoch"] for row in rows if "text/order" in row] == [1, 2]
-    assert main(command) == 1 and "is here already" in capsys.readouterr().err
+    assert main(command) == 1
+    assert "is here already" in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -131,7 +134,8 @@ def test_a_stale_model_is_dropped_and_equal_names_numbered(
     card = read_card(run.checkpoint(1)).replace(base="Tiny")
     write_card(run.checkpoint(1), card.replace(metrics={"validation/text/kept": 0.97}))
     name, reason = teaching.add_model(run.path)
-    assert name == "" and reason.startswith("No model was added")
+    assert name == ""
+    assert reason.startswith("No model was added")
     assert Catalog.of(Settings.read(data_dir)).named("Tiny taught") is None
     write_card(run.checkpoint(1), card)
     names = [teaching.add_model(run.path)[0] for _ in range(3)]
@@ -154,9 +158,12 @@ def test_own_captions_are_filled_up_with_those_of_the_world(tmp_path: Path) -> N
         .captions("x")
         for adds in (False, True)
     )
-    assert set(alone) < set(own_runs) and filled[: len(alone)] == alone and len(filled) == 48
+    assert set(alone) < set(own_runs)
+    assert filled[: len(alone)] == alone
+    assert len(filled) == 48
     world = world_captions("train", 48, small.run.seed)
-    assert set(filled[len(alone) :]) <= set(world) and len(set(world)) == len(world)
+    assert set(filled[len(alone) :]) <= set(world)
+    assert len(set(world)) == len(world)
     assert (
         world
         == world_captions("train", 48, small.run.seed)

@@ -25,9 +25,8 @@ from trainer.data.sentences import CaptionSentences, WorldSentences
 from trainer.inputs import Denied, InputFactory, Labels, Negated, Truth, inputs_of
 from trainer.loop import AHEAD, prefetched
 
-FRAMES = (
-    np.arange(300, dtype=np.int16).astype(np.uint8)[:, None, None, None, None].repeat(2, axis=1)
-)
+# Two frames of one pixel per clip, whose values differ between most clips.
+FRAMES = np.repeat(np.arange(300).astype(np.uint8), 2).reshape(300, 2, 1, 1, 1)
 CONFIG = TrainConfig(
     num_clips=300, num_frames=2, batch_size=20, base="somewhere", train="text", pool_clips=50
 )
@@ -56,9 +55,11 @@ def first(
 def test_unused_inputs_are_not_drawn_and_change_nothing() -> None:
     bare = first(CONFIG.replace(train="all"), factories=())
     full = first(CONFIG.replace(train="all"))
-    assert bare.drawn == {} and list(full.drawn) == [Negated, Denied, Truth]
+    assert bare.drawn == {}
+    assert list(full.drawn) == [Negated, Denied, Truth]
     assert bare.captions == full.captions
-    assert bare.frames is not None and full.frames is not None
+    assert bare.frames is not None
+    assert full.frames is not None
     np.testing.assert_array_equal(bare.frames, full.frames)
     # The visual tower is frozen.
     assert first().frames is None
@@ -71,17 +72,18 @@ def test_denying_sentences_know_which_clips_of_their_pool_are_right() -> None:
     np.testing.assert_array_equal(denied.pool[:20], batch.rows)
     assert len(set(denied.pool.tolist())) == len(denied.pool) > 50
     sentences = batch.of(Denied)
-    for i, sentence in enumerate(sentences):
+    pool = [scenes()[row] for row in denied.pool.tolist()]
+    for row, sentence in enumerate(sentences):
         assert isinstance(sentence, SceneDenial)
-        pool = [scenes()[row] for row in denied.pool.tolist()]
-        assert denied.fitting[i].tolist() == [fits(sentence, scene) for scene in pool]
-        both = [
-            sentence.wanted_claim.holds(scene)
-            and any(claim.holds(scene) for claim in sentence.unwanted_claims)
-            for scene in pool
-        ]
-        assert denied.both[i].tolist() == both
-        assert denied.fitting[i, i] == (sentence.kind != "negated")
+        assert denied.fitting[row].tolist() == [fits(sentence, scene) for scene in pool]
+        assert denied.both[row].tolist() == [shows_both(sentence, scene) for scene in pool]
+        assert denied.fitting[row, row] == (sentence.kind != "negated")
+
+
+def shows_both(sentence: SceneDenial, scene: Scene) -> bool:
+    """Return whether a scene shows what a sentence wants, and something that it denies."""
+    shows_unwanted = any(claim.holds(scene) for claim in sentence.unwanted_claims)
+    return sentence.wanted_claim.holds(scene) and shows_unwanted
 
 
 def test_every_kind_of_sentence_is_right_for_its_clip() -> None:
@@ -90,7 +92,8 @@ def test_every_kind_of_sentence_is_right_for_its_clip() -> None:
     for row in range(100):
         denial = world().sentences.denial(row, {**kinds, "fragment": 9.0}, random.Random(row))
         truth = world().sentences.truth(denial)
-        assert truth is not None and not (truth.fitting & truth.both).any()
+        assert truth is not None
+        assert not (truth.fitting & truth.both).any()
         assert truth.fitting[row] == (denial.kind != "negated")
         kinds_drawn.add(denial.kind)
     # There are no fragments.
@@ -99,10 +102,10 @@ def test_every_kind_of_sentence_is_right_for_its_clip() -> None:
 
 def test_kinds_come_by_their_shares_and_anew_each_epoch() -> None:
     config = CONFIG.replace(sentences={"composed": 0, "not": 1})
-    one = first(config, 1).of(Denied)
-    two = first(config, 2).of(Denied)
-    assert {sentence.kind for sentence in one} == {"not"}
-    assert one == first(config).of(Denied) != two
+    first_epoch = first(config, 1).of(Denied)
+    assert {sentence.kind for sentence in first_epoch} == {"not"}
+    assert first(config, 1).of(Denied) == first_epoch
+    assert first(config, 2).of(Denied) != first_epoch
     np.testing.assert_array_equal(first(config).of(Truth).pool, first(config).of(Truth).pool)
 
 
@@ -110,44 +113,39 @@ def test_in_the_first_epochs_nothing_is_wanted() -> None:
     config = CONFIG.replace(not_epochs=2)
     drawn = [first(config, epoch).of(Denied) for epoch in (1, 2, 3)]
     kinds = [{sentence.kind for sentence in sentences} for sentences in drawn]
-    assert kinds[:2] == [{"not"}, {"not"}] and len(kinds[2]) > 2
+    assert kinds[:2] == [{"not"}, {"not"}]
+    assert len(kinds[2]) > 2
     assert drawn[2] == first(CONFIG, 3).of(Denied)
 
 
 def test_some_sentences_are_made_of_captions_without_truth() -> None:
     denials = CaptionDenials([describe(scene, random.Random(0)).text for scene in scenes()])
     config = CONFIG.replace(sentences={**CONFIG.negation.sentences, "fragment": 0.5})
-    clips = (
-        replace(world(), sentences=WorldSentences(scenes(), share, denials))
-        for share in (1, 0.5, 0)
-    )
-    free, mixed, grammar = (
-        next(epoch_batches(clip_set, config, 1, inputs=inputs_of(INPUTS))) for clip_set in clips
-    )
-    for batch, least, most in ((free, 0, 0), (mixed, 5, 15), (grammar, 20, 20)):
+    # Of 20 sentences, how many have a truth, by the share that is made of captions.
+    for share, least, most in ((1, 0, 0), (0.5, 5, 15), (0, 20, 20)):
+        clips = replace(world(), sentences=WorldSentences(scenes(), share, denials))
+        batch = next(epoch_batches(clips, config, 1, inputs=inputs_of(INPUTS)))
         has_claims = [isinstance(sentence, SceneDenial) for sentence in batch.of(Denied)]
         assert least <= sum(has_claims) <= most
         truth = batch.of(Truth)
-        assert (truth.fitting.any(axis=1) <= has_claims).all() and (
-            truth.both.any(axis=1) <= has_claims
-        ).all()
+        assert (truth.fitting.any(axis=1) <= has_claims).all()
+        assert (truth.both.any(axis=1) <= has_claims).all()
         has_fragments = "fragment" in {sentence.kind for sentence in batch.of(Denied)}
         # The grammar makes none.
-        assert has_fragments == (least < 20)
+        assert has_fragments == (share > 0)
 
 
 def test_a_missing_kind_of_sentence_is_replaced_or_refused() -> None:
-    def clips(*captions: str) -> Clips:
-        return Clips(
-            FRAMES,
-            CaptionSentences([["a caption"]] * 300, CaptionDenials(captions), has_videos=False),
-        )
+    def draw(captions: list[str], shares: dict[str, float]) -> Batch:
+        denials = CaptionDenials(captions)
+        sentences = CaptionSentences([["a caption"]] * 300, denials, has_videos=False)
+        config = CONFIG.replace(sentences=shares, data="captions.txt")
+        clips = Clips(FRAMES, sentences)
+        return next(epoch_batches(clips, config, 1, inputs=inputs_of([Denied])))
 
-    config = CONFIG.replace(sentences={"composed": 0.5, "negated": 0.5}, data="captions.txt")
     with pytest.raises(ConfigError, match="composed, negated"):
-        next(epoch_batches(clips("a red car", "a blue car"), config, 1, inputs=inputs_of([Denied])))
-    config = config.replace(sentences={"composed": 0.9, "not": 0.1})
-    batch = next(epoch_batches(clips("a red car", "a dog"), config, 1, inputs=inputs_of([Denied])))
+        draw(["a red car", "a blue car"], {"composed": 0.5, "negated": 0.5})
+    batch = draw(["a red car", "a dog"], {"composed": 0.9, "not": 0.1})
     assert {sentence.kind for sentence in batch.of(Denied)} == {"not"}
 
 
@@ -172,5 +170,6 @@ def test_batches_ahead_come_once_in_order_and_few() -> None:
             yield Batch(None, [str(number)])
 
     for count, batch in enumerate(prefetched(numbered(), pins=False), 1):
-        assert batch.captions == [str(count - 1)] and len(drawn) <= count + AHEAD
+        assert batch.captions == [str(count - 1)]
+        assert len(drawn) <= count + AHEAD
     assert drawn == list(range(9))

@@ -94,14 +94,17 @@ def test_a_tenth_of_the_videos_is_held_out(tmp_path: Path, config: TrainConfig) 
     name, captions = read_split(many, "train")
     _, held_out = read_split(many, "validation")
     assert name == "captions.txt"
-    assert set(captions) | set(held_out) == set(CAPTIONS) and not set(captions) & set(held_out)
-    assert 4 <= len(held_out) <= 16 and len(captions) == len(set(captions))
+    assert set(captions) | set(held_out) == set(CAPTIONS)
+    assert not set(captions) & set(held_out)
+    assert 4 <= len(held_out) <= 16
+    assert len(captions) == len(set(captions))
     few = read_split(config, "train")[1]
     # They are always the same.
     assert few == captions[:100]
     # From three videos with two each.
     fewer = read_split(config.replace(validation_clips=3), "validation")[1]
-    assert len(fewer) == 3 and set(fewer) <= set(held_out)
+    assert len(fewer) == 3
+    assert set(fewer) <= set(held_out)
     # The same, however few are read.
     assert read_split(many.replace(validation_clips=3), "train")[1] == captions
 
@@ -130,10 +133,8 @@ def test_captions_alone_approach_their_targets_and_keep_the_visual_tower(
     assert epochs[-1]["text/kept"] > 0.8
     card = read_checkpoint(finished.checkpoint(8), verify=True).card
     before = read_checkpoint(base).card
-    assert (
-        card.visual.fingerprint == before.visual.fingerprint
-        and card.text.fingerprint != before.text.fingerprint
-    )
+    assert card.visual.fingerprint == before.visual.fingerprint
+    assert card.text.fingerprint != before.text.fingerprint
     assert (card.training.data, card.base) == ("captions.txt, 100 captions", "Tiny base")
     assert card.framing.frames == before.framing.frames
     assert card.metrics["validation/text/target"] == epochs[-1]["text/target"]
@@ -230,20 +231,19 @@ def test_measures_on_text_equal_a_plain_loop(
     loop = TextLoop(encoder, sentences, parts.video_mean.numpy(), parts.unwanted_mean.numpy())
     captions = held_out.captions("x")
     kept_cosine = np.mean([cosine(model, caption, encoder, caption) for caption in captions])
+    assert kept_cosine < KEPT
     is_ordered = loop.ordered(model)
     assert 0 < sum(is_ordered) < 12
     idioms = unseen_idioms(captions)
     assert len(idioms) == 12
+    idiom_cosines = [cosine(model, idiom.text, encoder, idiom.wanted) for idiom in idioms]
     expected = {
         "text/target": np.mean(loop.target_cosines(model)),
         "text/kept": kept_cosine,
         "text/order": 100 * np.mean(is_ordered),
         "text/order_if_kept": 100 * (kept_cosine - KEPT),
-        "text/idioms": np.mean(
-            [cosine(model, idiom.text, encoder, idiom.wanted) for idiom in idioms]
-        ),
+        "text/idioms": np.mean(idiom_cosines),
     }
-    assert kept_cosine < KEPT
     assert measures(model) == pytest.approx(expected, abs=1e-4)
 
     of_base = measures(encoder)
@@ -293,7 +293,8 @@ def test_a_share_of_the_captions_is_held_in_place(tmp_path: Path, config: TrainC
         next(epoch_batches(clips, config.replace(keep_share=share), 1, 0, quarter.losses.inputs))
         for share in (1, 0.25)
     )
-    assert part.captions == full.captions[:5] and len(full.captions) == 20
+    assert part.captions == full.captions[:5]
+    assert len(full.captions) == 20
     assert part.of(Denied) == full.of(Denied)
     prepare(quarter, clips, lambda: False)
     assert quarter.step([part])["distill"] > 0

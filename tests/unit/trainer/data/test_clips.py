@@ -1,7 +1,10 @@
 """Cached frames of the built-in world, and batches drawn from them."""
 
 import random
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +18,12 @@ from trainer.data.batches import Batch, epoch_batches
 from trainer.data.clip_loader import world_clips
 from trainer.data.clips import Clips
 from trainer.data.sentences import CaptionSentences
+
+NUM_CLIPS = 12
+CONFIG = TrainConfig(num_clips=NUM_CLIPS, batch_size=4, flip=False, frames_per_step=1)
+# Batches of the same clips, with several captions each.
+NUM_CAPTIONS = [20, 1, 5, 5, 10, 7]
+ALL_CAPTIONS = CONFIG.replace(num_clips=6, num_captions=48, data="x")
 
 
 class Numbered(CaptionSentences):
@@ -30,6 +39,20 @@ class Numbered(CaptionSentences):
 def pixels_of(batch: Batch) -> NDArray[np.uint8]:
     assert batch.frames is not None
     return batch.frames
+
+
+def pictured_clips(batches: Iterable[Batch]) -> list[int]:
+    """Return the clips that the first frames show."""
+    clips = np.concatenate([pixels_of(batch)[:, 0, 0, 1, 0] for batch in batches])
+    return [int(clip) for clip in clips]
+
+
+def captions_of(batches: Iterable[Batch]) -> list[str]:
+    return list(chain.from_iterable(batch.captions for batch in batches))
+
+
+def captioned_clips(batches: Iterable[Batch]) -> list[int]:
+    return [int(caption.split()[1]) for caption in captions_of(batches)]
 
 
 def numbered(count: int, num_frames: int = 3) -> Clips:
@@ -49,9 +72,9 @@ def test_clips_are_rendered_again_only_if_they_look_different(
     first = world_clips("train", 2, 1, Framing(32), 0, tmp_path)
     with monkeypatch.context() as patch:
         patch.setattr(clips_module, "draw_clips", lambda *_, **__: pytest.fail("rendered again"))
-        np.testing.assert_array_equal(
-            world_clips("train", 2, 1, Framing(32), 0, tmp_path).frames, first.frames
-        )
+        again = world_clips("train", 2, 1, Framing(32), 0, tmp_path)
+        np.testing.assert_array_equal(again.frames, first.frames)
+    # Each differs from the first in one number.
     for count, num_frames, size, seed in [
         (3, 1, 32, 0),
         (2, 2, 32, 0),
@@ -68,76 +91,78 @@ def test_clips_are_rendered_again_only_if_they_look_different(
 
 
 def test_an_epoch_shows_every_clip_once_with_its_own_caption() -> None:
-    config = TrainConfig(num_clips=12, batch_size=4, flip=False, frames_per_step=1)
-    batches = list(epoch_batches(numbered(12), config, epoch=1))
-    pictured = [int(frame[0, 1, 0]) for batch in batches for frame in pixels_of(batch)[:, 0]]
-    captioned = [int(caption.split()[1]) for batch in batches for caption in batch.captions]
-    assert pictured == captioned
-    assert sorted(pictured) == list(range(12))
+    batches = list(epoch_batches(numbered(NUM_CLIPS), CONFIG, epoch=1))
+    assert sorted(pictured_clips(batches)) == list(range(NUM_CLIPS))
+    assert captioned_clips(batches) == pictured_clips(batches)
     assert {pixels_of(batch).shape for batch in batches} == {(4, 1, 2, 2, 3)}
 
 
 def test_accumulated_batches_keep_the_draws_and_all_clips() -> None:
-    once = TrainConfig(num_clips=12, batch_size=4)
-    more = once.replace(passes=2, accumulate=2)
-    assert (once.steps_per_epoch, more.steps_per_epoch) == (3, 3)
-    first = list(epoch_batches(numbered(12), once, 1))
-    both = list(epoch_batches(numbered(12), more, 1))
-    assert len(both) == 6
-    assert [batch.captions for batch in both[:3]] == [batch.captions for batch in first]
-    drawn = [
-        [caption.split()[1] for batch in half for caption in batch.captions]
-        for half in (both[:3], both[3:])
-    ]
-    assert drawn[0] != drawn[1] and sorted(drawn[0]) == sorted(drawn[1]) == sorted(
-        str(row) for row in range(12)
-    )
-    assert not {c for batch in both[:3] for c in batch.captions} & {
-        c for batch in both[3:] for c in batch.captions
-    }
-    assert [b.captions for b in epoch_batches(numbered(12), more, 1, start=4)] == [
-        b.captions for b in both[4:]
-    ]
+    two_passes = CONFIG.replace(passes=2, accumulate=2)
+    assert CONFIG.steps_per_epoch == 3
+    assert two_passes.steps_per_epoch == 3
+    one_pass = list(epoch_batches(numbered(NUM_CLIPS), CONFIG, 1))
+    batches = list(epoch_batches(numbered(NUM_CLIPS), two_passes, 1))
+    assert len(batches) == 6
+    first = batches[:3]
+    second = batches[3:]
+    assert captions_of(first) == captions_of(one_pass)
+    assert set(captions_of(first)).isdisjoint(captions_of(second))
+    assert captioned_clips(first) != captioned_clips(second)
+    for batches_of_pass in (first, second):
+        assert sorted(captioned_clips(batches_of_pass)) == list(range(NUM_CLIPS))
+
+    resumed = epoch_batches(numbered(NUM_CLIPS), two_passes, 1, start=4)
+    assert captions_of(resumed) == captions_of(batches[4:])
 
 
-def several(counts: list[int]) -> Clips:
-    """Clips with as many captions as the counts say, which name their clip and number."""
-    captions = [[f"{row} {number}" for number in range(count)] for row, count in enumerate(counts)]
-    return replace(numbered(len(counts)), sentences=CaptionSentences(captions))
+def numbered_captions() -> list[list[str]]:
+    """Return several captions per clip, which name their clip and their number."""
+    captions = []
+    for row, count in enumerate(NUM_CAPTIONS):
+        captions.append([f"clip {row} {number}" for number in range(count)])
+    return captions
 
 
-def test_an_epoch_can_take_every_caption_once() -> None:
-    counts = [20, 1, 5, 5, 10, 7]
-    config = TrainConfig(
-        num_clips=6, num_captions=48, data="x", batch_size=4, flip=False, frames_per_step=1
-    )
-    epochs = [list(epoch_batches(several(counts), config, epoch)) for epoch in (1, 2)]
-    for batches in epochs:
-        captions = [caption.split() for batch in batches for caption in batch.captions]
-        assert sorted((int(row), int(number)) for row, number in captions) == [
-            (row, number) for row, count in enumerate(counts) for number in range(count)
-        ]
-        pictured = [int(frame[0, 1, 0]) for batch in batches for frame in pixels_of(batch)[:, 0]]
-        assert pictured == [int(row) for row, _ in captions]
-    one, two = ([batch.captions for batch in batches] for batches in epochs)
-    assert one != two and config.steps_per_epoch == len(one) == 12
-    assert [b.captions for b in epoch_batches(several(counts), config, 1, start=5)] == one[5:]
-    more = [
-        c for b in epoch_batches(several(counts), config.replace(passes=2), 1) for c in b.captions
-    ]
-    assert len(more) == 96 and len(set(more)) == 48
+def with_several_captions() -> Clips:
+    return replace(numbered(6), sentences=CaptionSentences(numbered_captions()))
+
+
+@pytest.mark.parametrize("epoch", [1, 2])
+def test_an_epoch_can_take_every_caption_once(epoch: int) -> None:
+    batches = list(epoch_batches(with_several_captions(), ALL_CAPTIONS, epoch))
+    assert ALL_CAPTIONS.steps_per_epoch == len(batches) == 12
+    assert sorted(captions_of(batches)) == sorted(chain.from_iterable(numbered_captions()))
+    assert captioned_clips(batches) == pictured_clips(batches)
+
+
+def test_epochs_of_every_caption_differ_and_can_be_resumed() -> None:
+    clips = with_several_captions()
+    first = list(epoch_batches(clips, ALL_CAPTIONS, 1))
+    assert captions_of(epoch_batches(clips, ALL_CAPTIONS, 2)) != captions_of(first)
+    resumed = epoch_batches(clips, ALL_CAPTIONS, 1, start=5)
+    assert captions_of(resumed) == captions_of(first[5:])
+
+
+def test_two_passes_take_every_caption_twice() -> None:
+    batches = epoch_batches(with_several_captions(), ALL_CAPTIONS.replace(passes=2), 1)
+    counts = Counter(captions_of(batches))
+    assert len(counts) == 48
+    assert set(counts.values()) == {2}
 
 
 def test_a_step_s_frames_differ_and_half_are_mirrored() -> None:
     config = TrainConfig(num_clips=200, batch_size=200, frames_per_step=2, seed=1)
     (batch,) = epoch_batches(numbered(200), config, epoch=1)
-    frames = pixels_of(batch)
-    mirrored = frames[:, :, 0, 0, 2] == 255
-    assert (mirrored[:, 0] == mirrored[:, 1]).all()
-    assert 70 < mirrored[:, 0].sum() < 130
-    frame = frames.max(axis=(2, 3))[:, :, 1]
-    assert (frame[:, 0] != frame[:, 1]).all()
-    assert set(frame.ravel().tolist()) == {0, 1, 2}
+    pixels = pixels_of(batch)  # (200, 2, 2, 2, 3)
+    # The left column, which is black, is on the right.
+    is_mirrored = pixels[:, :, 0, 0, 2] == 255
+    assert (is_mirrored[:, 0] == is_mirrored[:, 1]).all()
+    # Four deviations around half of 200.
+    assert 70 < is_mirrored[:, 0].sum() < 130
+    frame_numbers = pixels.max(axis=(2, 3))[:, :, 1]
+    assert (frame_numbers[:, 0] != frame_numbers[:, 1]).all()
+    assert set(frame_numbers.ravel().tolist()) == {0, 1, 2}
 
 
 def test_a_mirrored_frame_swaps_left_and_right_and_nothing_else() -> None:
@@ -146,34 +171,30 @@ def test_a_mirrored_frame_swaps_left_and_right_and_nothing_else() -> None:
     pixels = np.random.default_rng(0).integers(0, 256, (20, 2, 4, 4, 3), np.uint8)
     (batch,) = epoch_batches(Clips(pixels, Numbered(20)), config, epoch=1)
     assert batch.rows is not None
-    mirrored = 0
+    num_mirrored = 0
     for row, frames in zip(batch.rows.tolist(), pixels_of(batch), strict=True):
-        as_they_are = [pixels[row][order] for order in ([0, 1], [1, 0])]
-        mirrored += any(
-            np.array_equal(frames, clip_frames[:, :, ::-1]) for clip_frames in as_they_are
-        )
-        assert any(
-            np.array_equal(frames, clip_frames)
-            for one in as_they_are
-            for clip_frames in (one, one[:, :, ::-1])
-        )
-    assert 0 < mirrored < 20
+        # A step takes the two frames in any order.
+        orders = [pixels[row], pixels[row, ::-1]]
+        is_same = any(np.array_equal(frames, clip_frames) for clip_frames in orders)
+        unmirrored = frames[:, :, ::-1]
+        is_mirrored = any(np.array_equal(unmirrored, clip_frames) for clip_frames in orders)
+        assert is_same != is_mirrored
+        num_mirrored += is_mirrored
+    assert 0 < num_mirrored < 20
 
 
 def test_batches_depend_on_seed_and_epoch_alone() -> None:
-    clips = numbered(12)
-    config = TrainConfig(num_clips=12, batch_size=4)
+    clips = numbered(NUM_CLIPS)
+    config = TrainConfig(num_clips=NUM_CLIPS, batch_size=4)
     first = list(epoch_batches(clips, config, 1))
-    rest = list(epoch_batches(clips, config, 1, start=1))
-    assert len(rest) == 2
-    for earlier, resumed in zip(first[1:], rest, strict=True):
-        np.testing.assert_array_equal(earlier.frames, resumed.frames)
-        assert earlier.captions == resumed.captions
+    resumed = list(epoch_batches(clips, config, 1, start=1))
+    assert len(resumed) == 2
+    for batch, same in zip(first[1:], resumed, strict=True):
+        np.testing.assert_array_equal(same.frames, batch.frames)
+        assert same.captions == batch.captions
+
     second = list(epoch_batches(clips, config, 2))
-    texts = {caption for batch in first for caption in batch.captions}
-    assert texts.isdisjoint(caption for batch in second for caption in batch.captions)
-    orders = [
-        [int(row) for batch in batches for row in np.asarray(batch.rows)]
-        for batches in (first, second)
-    ]
-    assert orders[0] != orders[1] and list(range(12)) not in orders
+    assert set(captions_of(first)).isdisjoint(captions_of(second))
+    orders = [captioned_clips(first), captioned_clips(second)]
+    assert orders[0] != orders[1]
+    assert list(range(NUM_CLIPS)) not in orders

@@ -156,7 +156,8 @@ def test_a_follower_reads_what_the_leader_has_stored(
     monkeypatch.setenv("TORCHELASTIC_RUN_ID", "any")
     monkeypatch.setenv("RANK", "1")
     follower = ClipLoader(config, tmp_path / "cache").load("train")
-    assert decoded == [] and follower.path == leader.path
+    assert decoded == []
+    assert follower.path == leader.path
     np.testing.assert_array_equal(follower.frames, leader.frames)
 
 
@@ -166,7 +167,8 @@ def test_a_run_on_videos_skips_a_bad_file(folder: Path, tmp_path: Path) -> None:
     finished = run_training(config, tmp_path / "runs" / "a")
     status = finished.status()
     # Two batches of 4 of its 10 clips, twice.
-    assert status is not None and status.step == 4
+    assert status is not None
+    assert status.step == 4
     log = finished.log.read_text()
     assert "Skipped bad: bad.avi is not a readable video" in log
     card = read_checkpoint(finished.checkpoint(2)).card

@@ -25,7 +25,8 @@ def test_each_sentence_names_what_its_frames_show_first_and_then(
     monkeypatch.setattr(ordered, "MOTION_SHARE", 0)
     scenes = sample_scenes("train", 300, 0)
     drawn = FrameOrders(scenes).draw(20, 5, random.Random(0))
-    assert len(drawn.texts) == 40 and drawn.rows.shape == drawn.frames.shape == (40, 5)
+    assert len(drawn.texts) == 40
+    assert drawn.rows.shape == drawn.frames.shape == (40, 5)
     for number, (text, rows, frames) in enumerate(
         zip(drawn.texts, drawn.rows, drawn.frames, strict=True)
     ):
@@ -33,21 +34,24 @@ def test_each_sentence_names_what_its_frames_show_first_and_then(
         second = rows[-1]
         # Half of the frames of each, in their order.
         assert rows.tolist() == [first] * 2 + [second] * 3
-        assert (np.diff(frames[:2]) > 0).all() and (np.diff(frames[2:]) > 0).all()
+        assert (np.diff(frames[:2]) > 0).all()
+        assert (np.diff(frames[2:]) > 0).all()
         assert drawn.rows[number ^ 1].tolist() == [second] * 2 + [first] * 3
         assert text != drawn.texts[number ^ 1]
-        pairs_of_actions = [
-            (one, fourth)
-            for thing, one in _doings(scenes[first])
-            for third, fourth in _doings(scenes[second])
-            if thing == third and one != fourth and _says(text, one, fourth)
-        ]
-        assert pairs_of_actions, text
+        assert _says_a_sequence(text, scenes[first], scenes[second]), text
 
 
-def _says(text: str, one: str, other: str) -> bool:
+def _says_a_sequence(text: str, first: Scene, second: Scene) -> bool:
+    """Return whether a text says what somebody does in the first scene, and then in the second."""
+    for (thing, verb), (second_thing, second_verb) in product(_doings(first), _doings(second)):
+        if thing == second_thing and verb != second_verb and _says(text, verb, second_verb):
+            return True
+    return False
+
+
+def _says(text: str, first_verb: str, second_verb: str) -> bool:
     """Return whether a text says that somebody does one thing and then the other, in any words."""
-    wordings = product(actions()[one].phrases, actions()[other].phrases, SEQUENCES)
+    wordings = product(actions()[first_verb].phrases, actions()[second_verb].phrases, SEQUENCES)
     return any(text.endswith(in_turn("", *wording)) for wording in wordings)
 
 
@@ -82,14 +86,16 @@ def _does(text: str, verb: str) -> bool:
 
 @pytest.mark.parametrize("num_frames", [4, 8])
 @pytest.mark.parametrize(
-    ("verb", "other"),
+    ("verb", "wanted_verb"),
     [("throw", "catch"), ("catch", "bounce"), ("kick", "roll"), ("turn", "drive past")],
 )
 def test_reordered_frames_are_where_the_other_motion_is(
-    verb: str, other: str, num_frames: int
+    verb: str, wanted_verb: str, num_frames: int
 ) -> None:
-    actual, wanted = (spots(actions()[name].motion, num_frames) for name in (verb, other))
-    assert [actual[frame] for frame in reordered(verb, other, num_frames)] == list(wanted)
+    actual = spots(actions()[verb].motion, num_frames)
+    wanted = spots(actions()[wanted_verb].motion, num_frames)
+    order = reordered(verb, wanted_verb, num_frames)
+    assert [actual[frame] for frame in order] == list(wanted)
 
 
 def test_what_is_done_first_is_said_last_with_after_alone() -> None:

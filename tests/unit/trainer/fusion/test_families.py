@@ -63,5 +63,6 @@ def test_a_model_of_the_family_is_trained_reloaded_and_searched(
     with Decoder(1) as decoder, Cache(tmp_path / "cache") as cache:
         gallery = embed_gallery(Gallery("two", videos), encoder, decoder, cache)
     scores, rows = gallery.index.search(encoder.encode_text(["a dog and not a cat"]), 2)
-    assert sorted(rows[0]) == [0, 1] and np.isfinite(scores).all()
+    assert sorted(rows[0]) == [0, 1]
+    assert np.isfinite(scores).all()
     assert FAMILIES[name].model_cfg["text_cfg"]["hf_tokenizer_name"]

@@ -94,7 +94,8 @@ def test_a_nan_loss_stops_the_run_at_that_step(
     run = run_training(config, tmp_path / "runs" / "one", "failed")
 
     status = run.status()
-    assert status and (status.epoch, status.step, status.diverged_rate) == (
+    assert status
+    assert (status.epoch, status.step, status.diverged_rate) == (
         1,
         3,
         config.rate.learning_rate,
@@ -106,7 +107,9 @@ def test_a_nan_loss_stops_the_run_at_that_step(
     assert run.log.read_text().splitlines()[-1].endswith(status.error)
     assert [row["step"] for row in read_metrics(run.metrics) if row["step"]] == [1, 2]
     saved = read_state(run)
-    assert saved and saved.learner and saved.steps == 2
+    assert saved
+    assert saved.learner
+    assert saved.steps == 2
     assert not list(run.path.glob("checkpoints/*"))
 
     written = run.config.read_bytes()
@@ -114,14 +117,14 @@ def test_a_nan_loss_stops_the_run_at_that_step(
     assert run.config.read_bytes() == written
     change = {"epoch": 1, "step": 2, "learning_rate": 1e-3}
     rows = read_metrics(run.metrics)
-    assert rows.count(change) == 1 and [row["step"] for row in rows] == sorted(
-        row["step"] for row in rows
-    )
+    assert rows.count(change) == 1
+    assert [row["step"] for row in rows] == sorted(row["step"] for row in rows)
     expected_rate = 1e-3 * rate_at(3, TrainConfig(**saved.config))
     assert rows[rows.index(change) + 1]["learning_rate"] == pytest.approx(expected_rate)
     assert read_card(run.checkpoint(3)).training.changes == (change,)
     finished = run.status()
-    assert finished and (finished.state, finished.diverged_rate) == ("finished", None)
+    assert finished
+    assert (finished.state, finished.diverged_rate) == ("finished", None)
 
 
 @pytest.mark.slow
@@ -143,7 +146,8 @@ def test_a_lower_rate_holds_for_all_later_resumes(
             changes = ["--set", "learning_rate=5e-4"] if step == 8 else []
             assert main([str(stopped.path), *changes]) == 0
         status = stopped.status()
-        assert status and (status.state, status.step, status.epoch) == (
+        assert status
+        assert (status.state, status.step, status.epoch) == (
             "stopped",
             step,
             math.ceil(step / 4),
@@ -174,7 +178,8 @@ def test_an_early_lower_rate_survives_a_stop(
         patch.setattr("trainer.session._train", lambda *_: (_ for _ in ()).throw(InterruptedError))
         assert main([str(run.path), "--set", "learning_rate=1e-4"]) == 0
     status = run.status()
-    assert status and (status.state, status.step, status.error) == ("stopped", 0, None)
+    assert status
+    assert (status.state, status.step, status.error) == ("stopped", 0, None)
     go_on(run)
     rows = read_metrics(run.metrics)
     assert rows[0] == {"epoch": 1, "step": 0, "learning_rate": 1e-4}
@@ -212,11 +217,14 @@ def test_what_is_not_finite_is_noticed_though_each_loss_is(
     monkeypatch.setattr(Trainable, "step", step)
     run = run_training(CONFIG, tmp_path / "runs" / "one", "failed")
     status = run.status()
-    assert status and (status.step, status.epoch) == (3, 1)
+    assert status
+    assert (status.step, status.epoch) == (3, 1)
     assert "non-finite at step 3 of epoch 1" in str(status.error)
     assert status.diverged_rate == CONFIG.rate.learning_rate
     saved = read_state(run)
-    assert saved and saved.learner and saved.steps == 2
+    assert saved
+    assert saved.learner
+    assert saved.steps == 2
     assert all(bool(tensor.isfinite().all()) for tensor in saved.learner["model"].values())
 
 
@@ -236,7 +244,8 @@ def test_a_spoilt_epoch_writes_no_checkpoint(
     run = run_training(CONFIG, tmp_path / "runs" / "one", "failed")
     assert [path.name for path in run.path.glob("checkpoints/epoch_*")] == ["epoch_001"]
     saved = read_state(run)
-    assert saved and saved.steps == 4
+    assert saved
+    assert saved.steps == 4
 
 
 def test_only_a_lower_rate_is_accepted_after_divergence(
@@ -272,12 +281,15 @@ def test_a_saved_state_with_nan_weights_is_refused(
         stop_at(patch, 2)
         run = run_training(CONFIG, tmp_path / "runs" / "one", "stopped")
     saved = read_state(run)
-    assert saved and saved.learner
+    assert saved
+    assert saved.learner
     next(iter(saved.learner["model"].values())).fill_(math.nan)
     write_saved(run, saved)
     go_on(run, "failed")
     status = run.status()
-    assert status and "not finite" in str(status.error) and "start a new run" in str(status.error)
+    assert status
+    assert "not finite" in str(status.error)
+    assert "start a new run" in str(status.error)
 
 
 def test_a_learner_that_diverged_keeps_its_weights(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -299,11 +311,9 @@ def test_a_sweep_continues_after_a_diverged_run(
     arguments: dict[str, Any] = {"grid": ["learning_rate=1e30,1e-3"], "out": tmp_path / "runs"}
     assert sweep(tmp_path / "tiny.json", **arguments, data_dir=tmp_path, device="cpu") == 1
     captured = capsys.readouterr()
-    assert (
-        "0 of 1" in captured.out
-        and captured.err.count("failed:") == 1
-        and "became non-finite" in captured.err
-    )
+    assert "0 of 1" in captured.out
+    assert captured.err.count("failed:") == 1
+    assert "became non-finite" in captured.err
     (failed,) = (
         RunFolder(path.parent)
         for path in tmp_path.glob("runs/*/status.json")
@@ -312,4 +322,5 @@ def test_a_sweep_continues_after_a_diverged_run(
     assert main([str(failed.path), "--set", "learning_rate=1e-3"]) == 0
     assert sweep(tmp_path / "tiny.json", **arguments, data_dir=tmp_path, device="cpu") == 0
     captured = capsys.readouterr()
-    assert "0 of 1" in captured.out and failed.path.name in captured.err
+    assert "0 of 1" in captured.out
+    assert failed.path.name in captured.err

@@ -192,7 +192,8 @@ def test_a_deleted_run_is_kept_until_the_trash_is_emptied(tmp_path: Path) -> Non
     for run in (put(tmp_path, "a", "stopped"), put(tmp_path, "a-1", "stopped")):
         run.log.write_bytes(bytes(1_000_000))
         manager.delete(run.path.name)
-    assert manager.runs() == [] and bytes_in(manager.trash) > 2_000_000
+    assert manager.runs() == []
+    assert bytes_in(manager.trash) > 2_000_000
     (tmp_path / ".trash" / "not-a-run").mkdir()
     manager.empty_trash()
     assert [path.name for path in (tmp_path / ".trash").iterdir()] == ["not-a-run"]
@@ -301,9 +302,11 @@ def test_a_lock_is_held_until_its_holder_is_killed(tmp_path: Path) -> None:
     lock = Lock(tmp_path / "lock")
     command = [sys.executable, "-c", HOLD, str(lock.path)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None and process.stdout.readline() == "held\n"
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
         holder = lock.holder()
-        assert holder is not None and holder.pid == 7
+        assert holder is not None
+        assert holder.pid == 7
         with pytest.raises(BlockingIOError), lock.hold(Holder("b", "runs/b", 8)):
             pass
         process.kill()

@@ -52,7 +52,9 @@ def refusal(run: RunFolder) -> str:
     """Resume a run that is refused; return why."""
     saved = run.resume.read_bytes()
     status = go_on(run, "failed").status()
-    assert status and status.step == 3 and run.resume.read_bytes() == saved
+    assert status
+    assert status.step == 3
+    assert run.resume.read_bytes() == saved
     assert run.log.read_text().splitlines()[-1].endswith(str(status.error))
     return str(status.error)
 
@@ -107,7 +109,9 @@ def test_a_run_whose_data_has_changed_is_refused(
     change(data)
     text = refusal(run)
     assert text.startswith("The data of mine has changed since the run was started: ")
-    assert share in text and str(data) in text and "config" not in text
+    assert share in text
+    assert str(data) in text
+    assert "config" not in text
     write_pictures(data, ROWS)
     # Batches do not depend on the order of a table's rows.
     reverse(data)
@@ -155,7 +159,8 @@ def test_changed_triplets_of_a_fusion_are_noticed(
     else:
         Image.new("RGB", (32, 32), (1, 2, 3)).save(data / "v3.png")
     text = refusal(run)
-    assert "The data of mine has changed" in text and "config" not in text
+    assert "The data of mine has changed" in text
+    assert "config" not in text
 
 
 def test_a_config_that_asks_for_fewer_clips_is_still_named(
@@ -182,6 +187,7 @@ def test_a_run_saved_without_digests_continues(
     torch.save(state, run.resume)
     remove(data)
     text = refusal(run)
-    assert "it had 27 clips and now has 18" in text and "config" not in text
+    assert "it had 27 clips and now has 18" in text
+    assert "config" not in text
     write_rows(data, ROWS)
     go_on(run)

@@ -348,7 +348,8 @@ def test_a_stopped_run_continues_as_if_never_stopped(
 
     monkeypatch.setattr(Trainable, "step", interrupted)
     run = run_training(config, tmp_path / "runs" / "stopped", "stopped")
-    assert steps_saved(run.path) == 2 and not run.checkpoint(2).exists()
+    assert steps_saved(run.path) == 2
+    assert not run.checkpoint(2).exists()
     go_on(run, "stopped")
     go_on(run)
     assert run.metrics.read_text() == uninterrupted.metrics.read_text()

@@ -65,7 +65,8 @@ def test_it_starts_once_the_other_run_has_ended(
 ) -> None:
     waiting = manager.start_later("Tiny", starting(manager), "mine")
     time.sleep(A_FEW_POLLS_S)
-    assert waiting.is_waiting and launched == []
+    assert waiting.is_waiting
+    assert launched == []
     in_the_way.close()
     wait_until(lambda: not waiting.is_waiting)
     assert launched == [waiting.run_id] == [run.run_id for run in manager.runs()]
@@ -83,7 +84,9 @@ def test_what_is_taken_back_never_starts(
     manager.take_back_start()
     in_the_way.close()
     time.sleep(A_FEW_POLLS_S)
-    assert launched == [] and not waiting.is_waiting and manager.waiting is None
+    assert launched == []
+    assert not waiting.is_waiting
+    assert manager.waiting is None
     with pytest.raises(RunError):
         manager.take_back_start()
 
@@ -110,8 +113,10 @@ def test_a_late_refusal_is_kept_until_it_is_read(
     )
     in_the_way.close()
     wait_until(lambda: not waiting.is_waiting)
-    assert isinstance(waiting.error, ConfigError) and "gone" in str(waiting.error)
-    assert manager.waiting is waiting and launched == []
+    assert isinstance(waiting.error, ConfigError)
+    assert "gone" in str(waiting.error)
+    assert manager.waiting is waiting
+    assert launched == []
     manager.take_back_start()
     assert manager.waiting is None
 
