@@ -50,5 +50,4 @@ def _kind(part: str) -> str:
 
 def _acts(text: str) -> bool:
     phrases = Phrases(load_tagger().tag(text))
-    positions = range(len(phrases.tokens))
-    return any(map(phrases.is_main_verb, positions))
+    return phrases.acts(range(len(phrases.tokens)))

@@ -1,6 +1,6 @@
 """The tagged words of a sentence, to be looked up by position."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from nt2vr.negation.parse.tokens import FINITE_TAGS, HELPERS, VERB_TAGS, Token, normalised
 from nt2vr.negation.parse.wordlists import Runs, listed
@@ -26,6 +26,10 @@ class TaggedWords:
     def word(self, i: int) -> str:
         return self._words.get(i, "")
 
+    def text(self, start: int, end: int) -> str:
+        """Return words `start` to `end` (exclusive), separated by spaces."""
+        return " ".join(self.words[start:end])
+
     def lemma(self, i: int) -> str:
         if 0 <= i < len(self.tokens):
             return self.tokens[i].lemma
@@ -47,6 +51,10 @@ class TaggedWords:
 
     def is_main_verb(self, i: int) -> bool:
         return self.is_verb(i) and not self.is_auxiliary(i)
+
+    def acts(self, positions: Iterable[int]) -> bool:
+        """Return whether one of some words is a main verb."""
+        return any(map(self.is_main_verb, positions))
 
     def is_finite(self, i: int) -> bool:
         return self._tags.get(i) in FINITE_TAGS
