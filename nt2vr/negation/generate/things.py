@@ -70,7 +70,7 @@ def _thing(phrases: Phrases, noun: Phrase) -> NamedThing | None:
     if is_vague or _is_odd(phrases, noun, first):
         return None
     lemma = phrases.lemma(noun.head)
-    bare = " ".join(phrases.words[first : noun.end]).replace(" '", "'")
+    bare = phrases.text(first, noun.end).replace(" '", "'")
     is_plural = is_plural_noun(phrases, noun.head)
 
     determiner = phrases.word(noun.start)
