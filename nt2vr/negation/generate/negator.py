@@ -22,7 +22,7 @@ from nt2vr.negation.generate.affirming import affirm
 from nt2vr.negation.generate.caption_edits import CaptionEdit, edited_tokens, not_before
 from nt2vr.negation.generate.mistagged import edit_of_mistagged
 from nt2vr.negation.generate.subjects import is_third_person
-from nt2vr.negation.parse.inflect import inflect, verb_of
+from nt2vr.negation.parse.inflect import inflect, verb_of, with_not
 from nt2vr.negation.parse.phrases import Phrases, phrases_of
 from nt2vr.negation.parse.tokens import FINITE_TAGS
 from nt2vr.negation.parse.wordlists import listed, listed_runs
@@ -160,7 +160,7 @@ def _denied_finite_verb(phrases: Phrases, first: int, i: int) -> CaptionEdit | N
     return CaptionEdit(
         start=phrases.tokens[first].start,
         end=phrases.tokens[i].end,
-        texts=(f"{helper} not {base}", f"{helper}n't {base}"),
+        texts=with_not(helper, base),
         says_little=_says_little(phrases, i),
     )
 

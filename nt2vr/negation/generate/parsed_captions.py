@@ -78,7 +78,7 @@ def parse_caption(caption: str) -> ParsedCaption:
     parsed = SourceCaption(
         text,
         words=tuple(map(intern, phrases.words)),
-        tags=tuple(token.tag for token in phrases.tokens),
+        tags=tuple(phrases.tags),
         lemmas=lemmas,
         names=frozenset(names),
         things=tuple(things(phrases)),

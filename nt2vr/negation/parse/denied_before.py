@@ -1,4 +1,7 @@
-"""Rule 5 of `scope`: what cues deny that come after a thing or name it themselves."""
+"""Rule 5 of `scope`: what cues deny that come after a thing or name it themselves.
+
+`first` is always the first word that may be denied.
+"""
 
 from nt2vr.negation.parse.cues import LESS
 from nt2vr.negation.parse.negations import Cue, Negation

@@ -40,13 +40,11 @@ def _excludes_from(
     phrases: Phrases, cue: Cue, universal: int | None, denial: Negation | None
 ) -> bool:
     """Return whether "but" makes an exception: from "every animal", not from "all sing"."""
-    if universal is not None and not _acts(phrases, universal + 1, cue.start):
-        return True
+    if universal is not None:
+        tags_between = phrases.tags[universal + 1 : cue.start]
+        if _VERBS_AND_MARKS.isdisjoint(tags_between):
+            return True
     return denial is not None and _excludes_from_denial(phrases, cue, denial)
-
-
-def _acts(phrases: Phrases, start: int, end: int) -> bool:
-    return any(phrases.tag(i) in _VERBS_AND_MARKS for i in range(start, end))
 
 
 def _status_at_start(phrases: Phrases, cue: Cue) -> ExceptionStatus:

@@ -18,7 +18,8 @@ class TaggedWords:
         self.tokens = tokens
         self.words = [normalised(token.text) for token in tokens]
         self._words = dict(enumerate(self.words))
-        self._tags = {i: token.tag for i, token in enumerate(tokens)}
+        self.tags = [token.tag for token in tokens]
+        self._tags = dict(enumerate(self.tags))
 
     def tag(self, i: int) -> str:
         return self._tags.get(i, "")

@@ -181,6 +181,6 @@ def _link(phrases: Phrases, first: int, start: int) -> str:
     for joint in joints:
         if joint in words_before:
             return f" {joint} "
-    if any(phrases.tag(i) == "PUNCT" for i in range(first, start)):
+    if "PUNCT" in phrases.tags[first:start]:
         return ", "
     return " "
