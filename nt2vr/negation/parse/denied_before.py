@@ -86,8 +86,8 @@ def _not_present(phrases: Phrases, cue: Cue, first: int) -> Negation | None:
         if not _denies_all_before(phrases, cue, end):
             return None
 
-    part = _missing_part(phrases, cue, after_predicate, first)
-    return part or _denied_subject(phrases, cue, first, end)
+    part = _missing_part(phrases, cue, after=after_predicate, first=first)
+    return part or _denied_subject(phrases, cue, first=first, end=end)
 
 
 def _denies_all_before(phrases: Phrases, cue: Cue, end: int) -> bool:
@@ -107,12 +107,12 @@ def _absent(phrases: Phrases, cue: Cue, first: int) -> Negation | None:
         return None
 
     is_linked = _before_helpers(phrases, cue.start, first) < cue.start
-    negation = _absent_after(phrases, cue, first, is_linked)
+    negation = _absent_after(phrases, cue, first=first, is_linked=is_linked)
     if negation is None:
-        negation = _missing_part(phrases, cue, cue.end, first)
-    if negation or not _says_absent(phrases, cue, first, is_linked):
+        negation = _missing_part(phrases, cue, after=cue.end, first=first)
+    if negation or not _says_absent(phrases, cue, first=first, is_linked=is_linked):
         return negation
-    return _denied_subject(phrases, cue, first, phrases.after_tail(cue.end))
+    return _denied_subject(phrases, cue, first=first, end=phrases.after_tail(cue.end))
 
 
 def _says_absent(phrases: Phrases, cue: Cue, first: int, is_linked: bool) -> bool:

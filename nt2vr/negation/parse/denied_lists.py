@@ -16,7 +16,7 @@ def list_items(
     # Items after commas, which are denied only if a conjunction follows or they form a run.
     pending: list[Phrase] = []
     end = first.end
-    while next_item := _next_item(phrases, first, kind, end):
+    while next_item := _next_item(phrases, first, kind=kind, end=end):
         item, conjunction = next_item
         pending.append(item)
         end = item.end
@@ -24,7 +24,7 @@ def list_items(
             items += pending
             pending = []
 
-    if first.kind == "noun" and _is_run(phrases, first, pending, end, has_wanted_before):
+    if _is_run(phrases, first, pending=pending, end=end, has_wanted_before=has_wanted_before):
         items += pending
     return items
 
@@ -34,7 +34,7 @@ def _is_run(
 ) -> bool:
     """Return whether commas join denied words: "no dogs, cats, birds"."""
     # Not: without snow, farmers | plough
-    if phrases.tag(end) not in {"", "PUNCT", "CONJ", "ADP"}:
+    if first.kind != "noun" or phrases.tag(end) not in {"", "PUNCT", "CONJ", "ADP"}:
         return False
     if not all(item.is_word for item in pending):
         return False
@@ -69,7 +69,9 @@ def _next_item(
         return None
 
     item = _item(phrases, first, start)
-    if item is None or not _shares_cue(phrases, first, item, conjunction, kind):
+    if item is None or not _shares_cue(
+        phrases, first, item=item, conjunction=conjunction, kind=kind
+    ):
         return None
     return item, conjunction
 

@@ -57,7 +57,9 @@ def _edit(phrases: Phrases, i: int) -> Negation | None:
         return None
 
     if phrases.word(i) == "replaced" and phrases.word(i + 1) in {"by", "with"}:
-        return _unwanted(phrases, Cue("edit", i, i + 2), phrases.clause_start(i), i, i + 2)
+        return _unwanted(
+            phrases, Cue("edit", i, i + 2), start=phrases.clause_start(i), stop=i, end=i + 2
+        )
     if phrases.word(i) in _LAST and phrases.is_clause_edge(i + 1):
         return _left_out(phrases, i, i + 1)
     return None
@@ -91,7 +93,7 @@ def _replacement(phrases: Phrases, i: int) -> Negation | None:
     for joint in _REPLACEMENT_JOINTS.get(phrases.word(i), ()):
         for j in range(i + 2, end - 1):
             if phrases.word(j) == joint:
-                return _unwanted(phrases, Cue("edit", i, i + 1), i + 1, j, j + 1)
+                return _unwanted(phrases, Cue("edit", i, i + 1), start=i + 1, stop=j, end=j + 1)
     return None
 
 
@@ -106,7 +108,7 @@ def _removal(phrases: Phrases, i: int) -> Negation | None:
     end = after + 2
     while not phrases.is_clause_edge(end):
         end += 1
-    return _unwanted(phrases, Cue("edit", i, after), after, end, end)
+    return _unwanted(phrases, Cue("edit", i, after), start=after, stop=end, end=end)
 
 
 def _unwanted(phrases: Phrases, cue: Cue, start: int, stop: int, end: int) -> Negation | None:

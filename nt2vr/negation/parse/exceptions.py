@@ -22,9 +22,11 @@ def exception_status(phrases: Phrases, cue: Cue, negations: Sequence[Negation]) 
     if clause == cue.start:
         return _status_at_start(phrases, cue)
 
-    denial = _denial_before(phrases, cue, clause, negations)
+    denial = _denial_before(phrases, cue, clause=clause, negations=negations)
     universal = _universal_before(phrases, cue, clause)
-    if _is_weak(phrases, cue) and not _excludes_from(phrases, cue, universal, denial):
+    if _is_weak(phrases, cue) and not _excludes_from(
+        phrases, cue, universal=universal, denial=denial
+    ):
         return "none"
     # all animals | except
     if universal is not None and not phrases.is_listed(universal, "entities"):
@@ -66,7 +68,7 @@ def _is_besides(phrases: Phrases, cue: Cue) -> bool:
 
 def take_back(phrases: Phrases, cue: Cue, negations: list[Negation]) -> list[Negation]:
     """Return the negations, in which the exception is wanted and its denial has no items."""
-    denial = _denial_before(phrases, cue, _clause_start(phrases, cue), negations)
+    denial = _denial_before(phrases, cue, clause=_clause_start(phrases, cue), negations=negations)
     if denial is None:
         return [*negations, _exception_from_emptiness(phrases, cue)]
 

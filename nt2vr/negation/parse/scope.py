@@ -129,11 +129,15 @@ class ScopeFinder:
             return [phrase]
         first = phrase
         if phrase.kind == "noun":
-            first = with_modifiers(self.phrases, phrase, cue.kind, has_wanted_before)
+            first = with_modifiers(
+                self.phrases, phrase, kind=cue.kind, has_wanted_before=has_wanted_before
+            )
 
         items = [first]
         if _may_start_list(self.phrases, first, cue):
-            items = list_items(self.phrases, first, cue.kind, has_wanted_before)
+            items = list_items(
+                self.phrases, first, kind=cue.kind, has_wanted_before=has_wanted_before
+            )
         if self._is_typed:
             return _as_typed(self.phrases, items)
         return items

@@ -47,7 +47,7 @@ def wanted_stretches(
     """Return the trimmed stretches outside the negations, up to word `end`."""
     stretches: list[Stretch] = []
     for gap in _gaps(phrases, negations, end):
-        stretch = _stretch_in(phrases, gap, stretches, negations)
+        stretch = _stretch_in(phrases, gap, stretches=stretches, negations=negations)
         if stretch is not None:
             stretches.append(stretch)
     return stretches
