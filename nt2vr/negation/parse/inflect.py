@@ -83,7 +83,7 @@ def inflect_phrase(phrase: str, form: Form) -> str:
 
 
 def finite(phrase: str, is_plural: bool) -> str:
-    """Return a phrase that begins with a lemma as what somebody does: "sings", several "sing"."""
+    """Put the verb that begins a phrase into the present: one "sings", several "sing"."""
     if is_plural:
         return phrase
     return inflect_phrase(phrase, "VBZ")

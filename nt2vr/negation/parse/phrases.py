@@ -204,7 +204,7 @@ class Phrases(PictureWords):
 
 
 def phrases_of(text: str) -> Phrases:
-    """Tag a sentence."""
+    """Tag the words of a sentence."""
     return Phrases(load_tagger().tag(text))
 
 

@@ -48,7 +48,7 @@ _ABSENCES = words("absence lack shortage")
 
 
 class ScopeFinder:
-    """Finds the negations in one tagged sentence, and the wanted stretches around them."""
+    """Finds the negations in one tagged sentence."""
 
     def __init__(self, phrases: Phrases, editing: bool = False, typed: bool = False) -> None:
         """Prepare a search.
