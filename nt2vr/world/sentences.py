@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from nt2vr.negation.generate.idioms import draw_idiom
 from nt2vr.negation.generate.subjects import Subject
-from nt2vr.negation.generate.things import NamedThing
 from nt2vr.negation.generate.wordings import draw_exclusion
 from nt2vr.world.captions import SceneCaption, describe
 from nt2vr.world.casting import sample_scene
@@ -308,7 +307,7 @@ class _Topic(NamedTuple):
     claim: Claim
     text: str = ""
     actions: tuple[tuple[Subject, str], ...] = ()
-    things: tuple[NamedThing, ...] = ()
+    things: tuple[str, ...] = ()
 
 
 def _draw_topics(scene: Scene, actor: Figure, rng: Random) -> tuple[_Topic, ...]:
@@ -320,7 +319,7 @@ def _draw_topics(scene: Scene, actor: Figure, rng: Random) -> tuple[_Topic, ...]
     return (
         _Topic(caption.claim, text=caption.text),
         _Topic(_claim_of_action(phrase, act), actions=((_as_subject(phrase, actor), words),)),
-        _Topic(phrase.claim, things=(_as_thing(phrase),)),
+        _Topic(phrase.claim, things=(phrase.text,)),
     )
 
 
@@ -330,17 +329,6 @@ def _as_subject(phrase: NounPhrase, actor: Figure) -> Subject:
         pronoun="",
         is_plural=phrase.plural,
         is_human=actor.is_person,
-    )
-
-
-def _as_thing(phrase: NounPhrase) -> NamedThing:
-    return NamedThing(
-        text=phrase.text,
-        bare=phrase.text,
-        is_plural=phrase.plural,
-        head="",
-        names=frozenset(),
-        modifiers=frozenset(),
     )
 
 

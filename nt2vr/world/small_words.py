@@ -4,6 +4,7 @@ Fillers, words for groups and words of time are listed in `assets/world/small_wo
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import product
 from typing import cast
 
 from nt2vr.world.claims import MANY
@@ -76,8 +77,6 @@ def _totals() -> Iterator[WordGroup]:
             # There are no "fewer than one".
             if not most:
                 continue
-            texts = []
-            for wording in wordings:
-                texts += [f"{wording} {name}", f"{wording} {number}"]
+            texts = map(" ".join, product(wordings, (name, str(number))))
             is_limited = (least, most) != (1, MANY)
             yield texts, adjective(least=least, most=most, total=is_limited)

@@ -7,7 +7,7 @@ from functools import cache
 from random import Random
 from typing import Literal, NamedTuple
 
-from nt2vr.negation.parse.inflect import do_or_does, inflect_phrase, is_or_are
+from nt2vr.negation.parse.inflect import do_or_does, finite, inflect_phrase, is_or_are, with_not
 from nt2vr.world.claims import Act, Claim, SubjectClaim
 from nt2vr.world.scenes import Action, Figure
 from nt2vr.world.things import Names, Noun, Thing, things, those, words_of_kind
@@ -193,15 +193,13 @@ class Verb:
         else:
             helper = is_or_are(self.plural)
             rest = self.doing
-        return f"{helper} not {rest}", f"{helper}n't {rest}"
+        return with_not(helper, rest)
 
 
 def conjugate(phrase: str, form: str, plural: bool = False) -> str:
     """Put the verb that begins a phrase into "is {ing}", "{ing}" or "{s}"."""
     if form == "{s}":
-        if plural:
-            return phrase
-        return inflect_phrase(phrase, "VBZ")
+        return finite(phrase, plural)
     doing = inflect_phrase(phrase, "VBG")
     if form == "{ing}":
         return doing

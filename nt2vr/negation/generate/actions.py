@@ -26,8 +26,7 @@ class CaptionAction(NamedTuple):
 
 def actions(phrases: Phrases) -> list[CaptionAction]:
     """Return the actions in a tagged caption; none if the caption is negated."""
-    has_not = any(token.tag == "NEG" for token in phrases.tokens)
-    if has_not or not _DENYING.isdisjoint(phrases.words):
+    if "NEG" in phrases.tags or not _DENYING.isdisjoint(phrases.words):
         return []
 
     # An empty chunk follows the last one.

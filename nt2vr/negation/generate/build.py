@@ -28,7 +28,7 @@ from nt2vr.negation.generate.query_sets import (
 )
 from nt2vr.negation.generate.things import NamedThing, things
 from nt2vr.negation.parse.inflect import verb_of
-from nt2vr.negation.parse.phrases import Phrases
+from nt2vr.negation.parse.phrases import phrases_of
 from nt2vr.negation.parse.query import understand
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.negation.parse.tokens import VERB_TAGS
@@ -190,12 +190,11 @@ def read_contents(videos: CaptionedVideos, progress: Progress = silent) -> dict[
 
 def read_content(captions: Iterable[str]) -> VideoContent:
     """Parse the captions of one video."""
-    tagger = load_tagger()
     all_actions: list[CaptionAction] = []
     all_things: list[NamedThing] = []
     lemmas: set[str] = set()
     for caption in captions:
-        phrases = Phrases(tagger.tag(caption))
+        phrases = phrases_of(caption)
         all_actions += actions(phrases)
         all_things += things(phrases)
         for token in phrases.tokens:
@@ -211,11 +210,10 @@ def split(sentences: Iterable[str]) -> Iterator[dict[str, object]]:
 
     If it is too long for a query, yield it with the error.
     """
-    tagger = load_tagger()
     for sentence in sentences:
         text = sentence.rstrip("\n")
         try:
-            query = understand(text, tagger)
+            query = understand(text, load_tagger())
         except QueryError as error:
             yield {"text": text, "wanted": (), "unwanted": (), "error": str(error)}
         else:

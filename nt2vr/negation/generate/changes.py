@@ -14,8 +14,7 @@ from nt2vr.negation.generate.negator import negations
 from nt2vr.negation.generate.subjects import also_called, is_plural_noun
 from nt2vr.negation.generate.things import things
 from nt2vr.negation.parse.inflect import Form, inflect_phrase, is_or_are
-from nt2vr.negation.parse.phrases import Phrases
-from nt2vr.negation.parse.tagger import load_tagger
+from nt2vr.negation.parse.phrases import Phrases, phrases_of
 
 # Captions that are parsed to take words from them: a tenth of a second's work.
 MAX_SOURCES = 60
@@ -63,7 +62,7 @@ def _other_subject(phrases: Phrases, caption: str, sources: Sequence[Phrases]) -
         new = _first_actor(source)
         if new is None or new.is_plural != actor.is_plural or new.names & actor.names:
             continue
-        text = " ".join(source.words[new.start : new.end])
+        text = source.text(new.start, new.end)
         yield _replaced(phrases, caption, actor.start, actor.end, text)
 
 
@@ -125,14 +124,10 @@ def changed(caption: str, change: str, captions: Sequence[str], seed: str = "") 
     sample: list[str] = []
     if change != "negate":
         sample = rng.sample(captions, min(MAX_SOURCES, len(captions)))
-    sources = [_tagged(source) for source in sample]
+    sources = list(map(phrases_of, sample))
 
-    texts = dict.fromkeys(CHANGES[change](_tagged(caption), caption, sources))
+    texts = dict.fromkeys(CHANGES[change](phrases_of(caption), caption, sources))
     texts.pop(caption, None)
     if texts:
         return rng.choice(list(texts))
     return ""
-
-
-def _tagged(caption: str) -> Phrases:
-    return Phrases(load_tagger().tag(caption))

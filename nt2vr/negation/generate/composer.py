@@ -15,7 +15,7 @@ from typing import NamedTuple
 from nt2vr.negation.generate.content import ContentIndex, Key, VideoContent
 from nt2vr.negation.generate.denial import Sentence
 from nt2vr.negation.generate.subjects import Subject
-from nt2vr.negation.parse.inflect import do_or_does, inflect_phrase, is_or_are
+from nt2vr.negation.parse.inflect import do_or_does, finite, inflect_phrase, is_or_are
 
 
 class Template(NamedTuple):
@@ -168,13 +168,10 @@ def fill_template(
     not_ = "n't" if rng.random() < 0.5 else " not"
     do = do_or_does(subject.is_plural)
     be = is_or_are(subject.is_plural)
-    finite = wanted
-    if not subject.is_plural:
-        finite = inflect_phrase(wanted, "VBZ")
     fields = {
         "S": subject.text,
         "P": subject.pronoun,
-        "A": finite,
+        "A": finite(wanted, subject.is_plural),
         "A_ing": inflect_phrase(wanted, "VBG"),
         "B": unwanted,
         "B_ing": inflect_phrase(unwanted, "VBG"),

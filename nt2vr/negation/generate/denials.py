@@ -34,7 +34,7 @@ from nt2vr.negation.generate.wordings import (
     mistyped,
     templates_for,
 )
-from nt2vr.negation.parse.inflect import inflect_phrase, is_or_are
+from nt2vr.negation.parse.inflect import finite, inflect_phrase, is_or_are
 
 # The share of "not B" sentences, typed or not, in which B is an action; in the others, B is a thing.
 ACTION_SHARE = 0.6
@@ -273,7 +273,8 @@ def _idiom(caption: SourceCaption, rng: random.Random, wordings: Wordings) -> Se
     if len(caption.words) > MAX_WORDS:
         return None
     clauses = [(action.subject, action.text) for action in caption.actions]
-    return draw_idiom(caption.text, clauses, caption.things, rng, wordings)
+    things = [thing.text for thing in caption.things]
+    return draw_idiom(caption.text, clauses, things, rng, wordings)
 
 
 def _no_action(action: UsualAction, rng: random.Random) -> str:
@@ -290,8 +291,5 @@ def _clause(action: UsualAction, rng: random.Random, may_be_finite: bool = True)
     subject = action.subject
     forms = [f"{is_or_are(subject.is_plural)} {action.doing}", action.doing]
     if may_be_finite:
-        finite = action.text
-        if not subject.is_plural:
-            finite = inflect_phrase(finite, "VBZ")
-        forms.append(finite)
+        forms.append(finite(action.text, subject.is_plural))
     return f"{subject.text} {rng.choice(forms)}"

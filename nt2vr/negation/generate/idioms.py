@@ -11,7 +11,6 @@ from typing import Literal
 
 from nt2vr.negation.generate.denial import Sentence
 from nt2vr.negation.generate.subjects import Subject
-from nt2vr.negation.generate.things import NamedThing
 from nt2vr.negation.generate.wordings import wordings_in
 from nt2vr.negation.parse.inflect import do_or_does, inflect_phrase, is_or_are
 
@@ -24,7 +23,7 @@ Wordings = Literal["trained", "unseen"]
 def draw_idiom(
     caption: str,
     actions: Sequence[tuple[Subject, str]],
-    things: Sequence[NamedThing],
+    things: Sequence[str],
     rng: random.Random,
     wordings: Wordings = "trained",
 ) -> Sentence | None:
@@ -55,7 +54,7 @@ def _needed_fields(wording: Sequence[str]) -> set[str]:
 def _fields(
     caption: str,
     actions: Sequence[tuple[Subject, str]],
-    things: Sequence[NamedThing],
+    things: Sequence[str],
     rng: random.Random,
 ) -> dict[str, str]:
     """Draw the fields of a wording."""
@@ -67,7 +66,7 @@ def _fields(
         if other_actions:
             fields["B2_ing"] = inflect_phrase(rng.choice(other_actions), "VBG")
     # No wording has more than two things.
-    names = list(dict.fromkeys(thing.text for thing in things))
+    names = list(dict.fromkeys(things))
     rng.shuffle(names)
     return fields | dict(zip("NM", names, strict=False))
 

@@ -2,7 +2,7 @@
 
 from nt2vr.negation.generate.caption_edits import CaptionEdit, not_before
 from nt2vr.negation.generate.subjects import is_plural_noun
-from nt2vr.negation.parse.inflect import inflect, verb_of
+from nt2vr.negation.parse.inflect import inflect, verb_of, with_not
 from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.wordlists import listed
 
@@ -33,7 +33,7 @@ def edit_of_mistagged(phrases: Phrases, i: int) -> CaptionEdit | None:
     return CaptionEdit(
         start=token.start,
         end=token.end,
-        texts=(f"{helper} not {verb}", f"{helper}n't {verb}"),
+        texts=with_not(helper, verb),
         says_little=verb in listed("uninformative"),
     )
 

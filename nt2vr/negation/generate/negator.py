@@ -22,9 +22,8 @@ from nt2vr.negation.generate.affirming import affirm
 from nt2vr.negation.generate.caption_edits import CaptionEdit, edited_tokens, not_before
 from nt2vr.negation.generate.mistagged import edit_of_mistagged
 from nt2vr.negation.generate.subjects import is_third_person
-from nt2vr.negation.parse.inflect import inflect, verb_of
-from nt2vr.negation.parse.phrases import Phrases
-from nt2vr.negation.parse.tagger import load_tagger
+from nt2vr.negation.parse.inflect import inflect, verb_of, with_not
+from nt2vr.negation.parse.phrases import Phrases, phrases_of
 from nt2vr.negation.parse.tokens import FINITE_TAGS
 from nt2vr.negation.parse.wordlists import listed, listed_runs
 
@@ -41,7 +40,7 @@ def negations(caption: str) -> tuple[str, ...]:
 
     This takes about 1 ms, and is cached for later epochs.
     """
-    phrases = Phrases(load_tagger().tag(caption))
+    phrases = phrases_of(caption)
     affirmative = affirm(caption, phrases)
     if affirmative is not None:
         return (affirmative,)
@@ -161,7 +160,7 @@ def _denied_finite_verb(phrases: Phrases, first: int, i: int) -> CaptionEdit | N
     return CaptionEdit(
         start=phrases.tokens[first].start,
         end=phrases.tokens[i].end,
-        texts=(f"{helper} not {base}", f"{helper}n't {base}"),
+        texts=with_not(helper, base),
         says_little=_says_little(phrases, i),
     )
 

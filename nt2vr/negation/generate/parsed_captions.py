@@ -13,8 +13,7 @@ from nt2vr.negation.generate.denied_versions import denied_versions
 from nt2vr.negation.generate.subjects import Subject, also_called
 from nt2vr.negation.generate.things import NamedThing, things
 from nt2vr.negation.parse.inflect import inflect_phrase, verb_of
-from nt2vr.negation.parse.phrases import Phrases
-from nt2vr.negation.parse.tagger import load_tagger
+from nt2vr.negation.parse.phrases import phrases_of
 
 
 class UsualAction(NamedTuple):
@@ -65,7 +64,7 @@ class ParsedCaption(NamedTuple):
 def parse_caption(caption: str) -> ParsedCaption:
     """Parse what sentences are drawn from."""
     text = " ".join(caption.split()).rstrip(" .,;:!?")
-    phrases = Phrases(load_tagger().tag(text))
+    phrases = phrases_of(text)
     caption_actions = actions(phrases)
     if not phrases.tokens or affirm(text, phrases) is not None:
         return ParsedCaption(None, caption_actions)
@@ -79,7 +78,7 @@ def parse_caption(caption: str) -> ParsedCaption:
     parsed = SourceCaption(
         text,
         words=tuple(map(intern, phrases.words)),
-        tags=tuple(token.tag for token in phrases.tokens),
+        tags=tuple(phrases.tags),
         lemmas=lemmas,
         names=frozenset(names),
         things=tuple(things(phrases)),

@@ -70,7 +70,7 @@ def _thing(phrases: Phrases, noun: Phrase) -> NamedThing | None:
     if is_vague or _is_odd(phrases, noun, first):
         return None
     lemma = phrases.lemma(noun.head)
-    bare = " ".join(phrases.words[first : noun.end]).replace(" '", "'")
+    bare = phrases.text(first, noun.end).replace(" '", "'")
     is_plural = is_plural_noun(phrases, noun.head)
 
     determiner = phrases.word(noun.start)
@@ -95,8 +95,8 @@ def _is_odd(phrases: Phrases, noun: Phrase, first: int) -> bool:
     """Return whether a noun is no plain word, or the words from word `first` on hardly go with it."""
     if not phrases.word(noun.head).isalpha() or phrases.tag(noun.head) != "NOUN":
         return True
-    tags = {phrases.tag(i) for i in range(first, noun.end)}
-    return noun.end - first > _MOST_WORDS or not tags <= _PARTS
+    tags = phrases.tags[first : noun.end]
+    return len(tags) > _MOST_WORDS or not _PARTS.issuperset(tags)
 
 
 def _needs_no_article(head: str, lemma: str) -> bool:

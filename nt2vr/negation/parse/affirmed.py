@@ -7,8 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from nt2vr.negation.parse.inflect import is_noun
-from nt2vr.negation.parse.phrases import Phrases
-from nt2vr.negation.parse.tagger import load_tagger
+from nt2vr.negation.parse.phrases import phrases_of
 from nt2vr.negation.parse.wordlists import listed
 
 # What joins parts of a kind to those before; actions are joined first.
@@ -34,7 +33,7 @@ def affirmed_text(wanted: Sequence[str], unwanted: Iterable[str]) -> str:
 
 def _kind(part: str) -> str:
     """Return the kind of phrase that a part is; an adverb such as "outside" is a place."""
-    phrases = Phrases(load_tagger().tag(part))
+    phrases = phrases_of(part)
     # Alone, "outside" and "red" are nouns for taggers, and "mirrors" is a verb.
     if phrases.is_listed(0, "settings"):
         return "place"
@@ -49,6 +48,5 @@ def _kind(part: str) -> str:
 
 
 def _acts(text: str) -> bool:
-    phrases = Phrases(load_tagger().tag(text))
-    positions = range(len(phrases.tokens))
-    return any(map(phrases.is_main_verb, positions))
+    phrases = phrases_of(text)
+    return phrases.acts(range(len(phrases.tokens)))

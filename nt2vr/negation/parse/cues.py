@@ -86,87 +86,80 @@ def no_negation() -> Runs:
     return Runs(idioms)
 
 
-class CueFinder:
-    """Finds the cues of one sentence; `edits` are words of editing, by their first word."""
+def find_cues(phrases: Phrases, edits: Mapping[int, Negation]) -> Iterator[Cue]:
+    """Yield all cues, from left to right; `edits` are words of editing, by their first word."""
+    i = 0
+    while i < len(phrases.tokens):
+        edit = edits.get(i)
+        if edit:
+            yield edit.cue._replace(start=i)
+            i = edit.end
+            continue
 
-    def __init__(self, phrases: Phrases, edits: Mapping[int, Negation]) -> None:
-        self.phrases = phrases
-        self._edits = edits
+        cue = _cue_at(phrases, i)
+        idiom = phrases.longest(no_negation(), i)
+        if not idiom and cue is not None and cue.kind == "not":
+            idiom = _affirmation(phrases, cue.end)
+        if idiom:
+            i += idiom
+        elif cue is None or not _is_cue(phrases, cue):
+            i += 1
+        else:
+            yield cue
+            i = cue.end
 
-    def find(self) -> Iterator[Cue]:
-        """Yield all cues, from left to right."""
-        phrases = self.phrases
-        i = 0
-        while i < len(phrases.tokens):
-            edit = self._edits.get(i)
-            if edit:
-                yield edit.cue._replace(start=i)
-                i = edit.end
-                continue
 
-            cue = self._cue_at(i)
-            idiom = phrases.longest(no_negation(), i)
-            if not idiom and cue is not None and cue.kind == "not":
-                idiom = self._affirmation(cue.end)
-            if idiom:
-                i += idiom
-            elif cue is None or not self._is_cue(cue):
-                i += 1
-            else:
-                yield cue
-                i = cue.end
+def _cue_at(phrases: Phrases, i: int) -> Cue | None:
+    """Return the words at word i that form a cue."""
+    length = phrases.longest(cue_runs(), i)
+    if not length:
+        return None
+    end = i + length
+    kind = cues()[phrases.text(i, end)]
+    return Cue(kind, i, end)
 
-    def _cue_at(self, i: int) -> Cue | None:
-        """Return the words at word i that form a cue."""
-        length = self.phrases.longest(cue_runs(), i)
-        if not length:
-            return None
-        end = i + length
-        kind = cues()[" ".join(self.phrases.words[i:end])]
-        return Cue(kind, i, end)
 
-    def _is_cue(self, cue: Cue) -> bool:
-        """Return whether a cue denies where it stands: "-" and "skip" do so before some words only."""
-        phrases = self.phrases
-        start = cue.start
-        end = cue.end
-        is_single = end == start + 1
-        match phrases.word(start):
-            case "-" | "!":
-                return phrases.is_prefix(start)
-            case "free" if is_single:
-                # smoke | free bar; not: fans free climbing
-                if not phrases.tag(start - 1) == phrases.tag(end) == "NOUN":
-                    return False
-                if phrases.word(end).endswith("ing"):
-                    return False
-                return phrases.word(start - 1) == phrases.lemma(start - 1)
-            case "no":
-                # no. 10
-                return not phrases.word(end).isdigit()
-            case "hardly" | "rarely" | "seldom" | "scarcely" if is_single:
-                # a cat hardly moves; not: a seldom seen bird
-                return phrases.tag(end) in FINITE_TAGS | {"VB"}
-            case "skip":
-                return phrases.lemma(end) not in {"rope", "to"}
-            case "minus":
-                # minus 40 degrees
-                return phrases.tag(end) != "NUM"
-        return True
+def _is_cue(phrases: Phrases, cue: Cue) -> bool:
+    """Return whether a cue denies where it stands: "-" and "skip" do so before some words only."""
+    start = cue.start
+    end = cue.end
+    is_single = end == start + 1
+    match phrases.word(start):
+        case "-" | "!":
+            return phrases.is_prefix(start)
+        case "free" if is_single:
+            # smoke | free bar; not: fans free climbing
+            if not phrases.tag(start - 1) == phrases.tag(end) == "NOUN":
+                return False
+            if phrases.word(end).endswith("ing"):
+                return False
+            return phrases.word(start - 1) == phrases.lemma(start - 1)
+        case "no":
+            # no. 10
+            return not phrases.word(end).isdigit()
+        case "hardly" | "rarely" | "seldom" | "scarcely" if is_single:
+            # a cat hardly moves; not: a seldom seen bird
+            return phrases.tag(end) in FINITE_TAGS | {"VB"}
+        case "skip":
+            return phrases.lemma(end) not in {"rope", "to"}
+        case "minus":
+            # minus 40 degrees
+            return phrases.tag(end) != "NUM"
+    return True
 
-    def _affirmation(self, i: int) -> int:
-        """Return how many words affirm, from a cue of one word before i on: "never stops | barking"."""
-        phrases = self.phrases
-        # doesn't | hate broccoli
-        if phrases.lemma_is_listed(i, "shunning") and phrases.tag(i) != "VBN":
-            has_object = phrases.tag(i + 1) not in {"", "PUNCT", "ADP"}
-            if has_object or phrases.lemma(i) == "miss":
-                return 2
 
-        verb = i
-        while phrases.lemma_is_listed(verb, "before_ending"):
-            verb += 1
-        if not phrases.lemma_is_listed(verb, "ending_verbs"):
-            return 0
-        goes_on = phrases.tag(verb + 1) in {"VBG", "TO"} or phrases.word(verb + 1) == "to"
-        return verb + 2 - i if goes_on else 0
+def _affirmation(phrases: Phrases, i: int) -> int:
+    """Return how many words affirm, from a cue of one word before i on: "never stops | barking"."""
+    # doesn't | hate broccoli
+    if phrases.lemma_is_listed(i, "shunning") and phrases.tag(i) != "VBN":
+        has_object = phrases.tag(i + 1) not in {"", "PUNCT", "ADP"}
+        if has_object or phrases.lemma(i) == "miss":
+            return 2
+
+    verb = i
+    while phrases.lemma_is_listed(verb, "before_ending"):
+        verb += 1
+    if not phrases.lemma_is_listed(verb, "ending_verbs"):
+        return 0
+    goes_on = phrases.tag(verb + 1) in {"VBG", "TO"} or phrases.word(verb + 1) == "to"
+    return verb + 2 - i if goes_on else 0

@@ -82,6 +82,18 @@ def inflect_phrase(phrase: str, form: Form) -> str:
     return f"{inflect(verb, form)} {rest}".rstrip()
 
 
+def finite(phrase: str, is_plural: bool) -> str:
+    """Put the verb that begins a phrase into the present: one "sings", several "sing"."""
+    if is_plural:
+        return phrase
+    return inflect_phrase(phrase, "VBZ")
+
+
+def with_not(helper: str, rest: str) -> tuple[str, str]:
+    """Deny a verb by its auxiliary: ("does", "run") gives "does not run", "doesn't run"."""
+    return f"{helper} not {rest}", f"{helper}n't {rest}"
+
+
 @lru_cache(_NUM_WORDS)
 def is_known(word: str) -> bool:
     """Return whether the dictionary lists a word; words with digits are not words."""

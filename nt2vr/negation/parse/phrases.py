@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from nt2vr.negation.parse.inflect import is_known
 from nt2vr.negation.parse.picture_words import PictureWords
+from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.negation.parse.wordlists import listed, words
 
 NEW_START = words("just only instead also then")
@@ -200,6 +201,11 @@ class Phrases(PictureWords):
         if self.tag(i) not in {"ADV", "TO"}:
             return False
         return self.is_verb(self.after(i, {"ADV", "TO"}))
+
+
+def phrases_of(text: str) -> Phrases:
+    """Tag the words of a sentence."""
+    return Phrases(load_tagger().tag(text))
 
 
 class _VerbPhraseReader:

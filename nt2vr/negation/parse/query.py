@@ -17,6 +17,7 @@ from nt2vr.negation.parse.scope import ScopeFinder
 from nt2vr.negation.parse.tagger import Tagger
 from nt2vr.negation.parse.typed import Span as Span
 from nt2vr.negation.parse.typed import Typed, read_typed
+from nt2vr.negation.parse.wanted import wanted_stretches
 
 MAX_QUERY_CHARS = 1000
 MAX_PART_CHARS = 2 * MAX_QUERY_CHARS
@@ -133,13 +134,12 @@ def split_query(text: str, phrases: Phrases, editing: bool = False, typed: bool 
 
     For the flags, see `ScopeFinder`.
     """
-    finder = ScopeFinder(phrases, editing, typed)
-    negations = finder.negations()
+    negations = ScopeFinder(phrases, editing, typed).negations()
     if not negations:
         return Query(text, (" ".join(text.split()),))
 
     sentence = QueryText(text, phrases, typed)
-    stretches = finder.wanted.stretches(negations)
+    stretches = wanted_stretches(phrases, negations)
     items = sentence.items(negations)
     return Query(
         text,

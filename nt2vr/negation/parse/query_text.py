@@ -61,7 +61,7 @@ class QueryText:
             if text:
                 text += stretch.link
             text += self.piece(stretch.start, stretch.end)
-            tags.update(map(self.phrases.tag, range(stretch.start, stretch.end)))
+            tags.update(self.phrases.tags[stretch.start : stretch.end])
         if not stretches or tags == {"PRON"}:
             return ()
         if self._is_typed and first.start < stretches[0].start:

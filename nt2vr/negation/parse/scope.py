@@ -23,21 +23,22 @@ Rule 1 is in `denied_phrases`, 2 in `denied_lists`, 3 in `denied_places`, 4 in `
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
-from nt2vr.negation.parse.cues import CueFinder, cues, denied_by_nobody
-from nt2vr.negation.parse.denied_before import BackwardFinder
-from nt2vr.negation.parse.denied_lists import DeniedListFinder
-from nt2vr.negation.parse.denied_modifiers import ModifierFinder
-from nt2vr.negation.parse.denied_parts import PartFinder
-from nt2vr.negation.parse.denied_phrases import DeniedPhraseFinder
-from nt2vr.negation.parse.denied_places import PlaceFinder
-from nt2vr.negation.parse.editing import EditFinder
-from nt2vr.negation.parse.exceptions import ExceptionFinder
+from nt2vr.negation.parse.cues import cues, denied_by_nobody, find_cues
+from nt2vr.negation.parse.denied_before import negation_before
+from nt2vr.negation.parse.denied_lists import list_items, split_runs
+from nt2vr.negation.parse.denied_modifiers import after_filler, with_modifiers
+from nt2vr.negation.parse.denied_parts import to_end_of_part
+from nt2vr.negation.parse.denied_phrases import denied_phrase, verb_before
+from nt2vr.negation.parse.denied_places import with_place
+from nt2vr.negation.parse.editing import find_edits
+from nt2vr.negation.parse.exceptions import exception_status, take_back
 from nt2vr.negation.parse.negations import Cue, Negation
-from nt2vr.negation.parse.other_kinds import OtherKindFinder
+from nt2vr.negation.parse.other_kinds import negation_of_other_kinds
 from nt2vr.negation.parse.phrases import Phrase, Phrases
 from nt2vr.negation.parse.tokens import VERB_TAGS
-from nt2vr.negation.parse.wanted import WantedFinder
+from nt2vr.negation.parse.wanted import wanted_positions
 from nt2vr.negation.parse.wordlists import words
 
 # Kinds of cues that deny what comes after them.
@@ -47,7 +48,7 @@ _ABSENCES = words("absence lack shortage")
 
 
 class ScopeFinder:
-    """Finds the negations in one tagged sentence, and the wanted stretches around them."""
+    """Finds the negations in one tagged sentence."""
 
     def __init__(self, phrases: Phrases, editing: bool = False, typed: bool = False) -> None:
         """Prepare a search.
@@ -59,37 +60,34 @@ class ScopeFinder:
                 denies something.
         """
         self.phrases = phrases
-        self.wanted = WantedFinder(phrases)
         self._is_typed = typed
-        edits = EditFinder(phrases).edits() if editing else ()
+        edits = find_edits(phrases) if editing else ()
         self._edits = {edit.start: edit for edit in edits}
-        self._cues = CueFinder(phrases, self._edits)
-        self._denied_phrases = DeniedPhraseFinder(phrases, typed)
-        self._lists = DeniedListFinder(phrases)
-        self._modifiers = ModifierFinder(phrases)
-        self._backward = BackwardFinder(phrases)
-        self._exceptions = ExceptionFinder(phrases)
-        self._other_kinds = OtherKindFinder(phrases, self._modifiers)
-        self._places = PlaceFinder(phrases, self.wanted, typed, bool(self._edits))
-        self._parts = PartFinder(phrases, self.wanted)
 
     def negations(self) -> list[Negation]:
         """Return the negations from left to right."""
         negations: list[Negation] = []
-        for cue in self._cues.find():
+        for cue in find_cues(self.phrases, self._edits):
             negations = self._with_cue(negations, cue)
         # Rules 3 and 7 ask what is wanted, so they need all negations.
-        placed = [self._places.assign(negation, negations) for negation in negations]
-        return [self._parts.extend(negation, placed) for negation in placed]
+        assign_place = partial(
+            with_place,
+            self.phrases,
+            negations=negations,
+            is_typed=self._is_typed,
+            has_edits=bool(self._edits),
+        )
+        placed = list(map(assign_place, negations))
+        return [to_end_of_part(self.phrases, negation, placed) for negation in placed]
 
     def _with_cue(self, negations: list[Negation], cue: Cue) -> list[Negation]:
         """Return the negations and that of one more cue; most rules add one, an exception two."""
         if cue.kind == "except" and (not negations or cue.start >= negations[-1].cue.end):
-            match self._exceptions.status(cue, negations):
+            match exception_status(self.phrases, cue, negations):
                 case "none":
                     return negations
                 case "wanted":
-                    return self._exceptions.take_back(cue, negations)
+                    return take_back(self.phrases, cue, negations)
             cue = cue._replace(kind="not")
 
         negation = self._negation(cue, negations)
@@ -106,24 +104,24 @@ class ScopeFinder:
             return self._edits[cue.start]
         if cue.kind == "order" and not self.phrases.starts_clause(cue.start):
             return None
-        return self._backward.find(cue, first) or self._denied_after(cue, negations)
+        return negation_before(self.phrases, cue, first) or self._denied_after(cue, negations)
 
     def _denied_after(self, cue: Cue, negations: Sequence[Negation]) -> Negation | None:
         """Return the negation of what comes after a cue, by the rules 1, 2 and 4."""
         if cue.kind not in _FORWARD:
             return None
-        nothing_else = self._other_kinds.find(cue)
+        nothing_else = negation_of_other_kinds(self.phrases, cue)
         if nothing_else:
-            return replace(nothing_else, start=self._absence_start(cue.start))
-        phrase = self._denied_phrases.find(cue)
+            return replace(nothing_else, start=_absence_start(self.phrases, cue.start))
+        phrase = denied_phrase(self.phrases, cue, self._is_typed)
         if phrase is None:
             return None
 
-        wanted_before = self.wanted.words(negations, cue.start)
+        wanted_before = wanted_positions(self.phrases, negations, cue.start)
         items = self._items(phrase, cue, bool(wanted_before))
-        negation = self._negation_of(cue, items)
-        is_composed = self.wanted.acts(wanted_before)
-        return self._extend_to_clause_end(negation, is_composed)
+        negation = _negation_of(self.phrases, cue, items)
+        is_composed = self.phrases.acts(wanted_before)
+        return _extend_to_clause_end(self.phrases, negation, is_composed)
 
     def _items(self, phrase: Phrase, cue: Cue, has_wanted_before: bool) -> list[Phrase]:
         """Return a denied phrase with its modifiers, or the list to which it belongs."""
@@ -131,102 +129,111 @@ class ScopeFinder:
             return [phrase]
         first = phrase
         if phrase.kind == "noun":
-            first = self._modifiers.extend(phrase, cue.kind, has_wanted_before)
+            first = with_modifiers(
+                self.phrases, phrase, kind=cue.kind, has_wanted_before=has_wanted_before
+            )
 
         items = [first]
-        if self._may_start_list(first, cue):
-            items = self._lists.items(first, cue.kind, has_wanted_before)
+        if _may_start_list(self.phrases, first, cue):
+            items = list_items(
+                self.phrases, first, kind=cue.kind, has_wanted_before=has_wanted_before
+            )
         if self._is_typed:
-            return self._as_typed(items)
+            return _as_typed(self.phrases, items)
         return items
 
-    def _may_start_list(self, first: Phrase, cue: Cue) -> bool:
-        """Return whether the cue of a denied phrase may be shared by more phrases after it."""
-        phrases = self.phrases
-        if cue.kind == "nobody":
-            return first.kind == "verb"
-        if first.kind == "noun":
-            noun = phrases.noun_phrase(first.start)
-            has_modifiers = noun is not None and first.end > noun.end
-            if has_modifiers:
-                return False
-        # a red, not | blue and round car
-        follows_mark = phrases.tag(cue.start - 1) == "PUNCT"
-        follows_quality = follows_mark and phrases.tag(cue.start - 2) == "ADJ"
-        return cue.kind != "not" or not follows_quality
 
-    def _negation_of(self, cue: Cue, items: list[Phrase]) -> Negation:
-        first = items[0]
-        thing = ""
-        if first.start < cue.end:
-            thing = denied_by_nobody(" ".join(self.phrases.words[cue.start : cue.end]))
-        verb = self._denied_phrases.verb_before(cue, first)
-        return Negation(
-            cue=cue,
-            items=tuple(items),
-            start=self._absence_start(cue.start) if verb is None else verb,
-            end=self._modifiers.after_filler(items[-1].end),
-            verb=verb,
-            thing=thing,
-        )
+def _may_start_list(phrases: Phrases, first: Phrase, cue: Cue) -> bool:
+    """Return whether the cue of a denied phrase may be shared by more phrases after it."""
+    if cue.kind == "nobody":
+        return first.kind == "verb"
+    if first.kind == "noun":
+        noun = phrases.noun_phrase(first.start)
+        has_modifiers = noun is not None and first.end > noun.end
+        if has_modifiers:
+            return False
+    # a red, not | blue and round car
+    follows_mark = phrases.tag(cue.start - 1) == "PUNCT"
+    follows_quality = follows_mark and phrases.tag(cue.start - 2) == "ADJ"
+    return cue.kind != "not" or not follows_quality
 
-    def _absence_start(self, cue: int) -> int:
-        """Return the first word of "in the complete absence of"; elsewhere the cue."""
-        start = cue
-        if self.phrases.word(cue) not in _ABSENCES:
-            return start
-        while self.phrases.is_listed(start - 1, "before_absence"):
-            start -= 1
+
+def _negation_of(phrases: Phrases, cue: Cue, items: list[Phrase]) -> Negation:
+    first = items[0]
+    thing = ""
+    if first.start < cue.end:
+        thing = denied_by_nobody(phrases.text(cue.start, cue.end))
+    verb = verb_before(phrases, cue, first)
+    return Negation(
+        cue=cue,
+        items=tuple(items),
+        start=_absence_start(phrases, cue.start) if verb is None else verb,
+        end=after_filler(phrases, items[-1].end),
+        verb=verb,
+        thing=thing,
+    )
+
+
+def _absence_start(phrases: Phrases, cue: int) -> int:
+    """Return the first word of "in the complete absence of"; elsewhere the cue."""
+    start = cue
+    if phrases.word(cue) not in _ABSENCES:
         return start
+    while phrases.is_listed(start - 1, "before_absence"):
+        start -= 1
+    return start
 
-    def _extend_to_clause_end(self, negation: Negation, is_composed: bool) -> Negation:
-        """Extend B to the end of its clause in a composed query (A and not B, not B while A)."""
-        phrases = self.phrases
-        last = negation.items[-1]
-        if last.kind == "noun" or negation.end > last.end:
-            return negation
 
-        cue = negation.cue.start
-        is_relative = phrases.tag(cue - 1) == "WH" or phrases.tag(cue - 2) == "WH"
-        end = last.end
-        while not self._ends_clause(end, is_relative):
-            end += 1
-        if is_composed or self._wants_clause(end):
-            return negation.ending(end, last.setting)
+def _extend_to_clause_end(phrases: Phrases, negation: Negation, is_composed: bool) -> Negation:
+    """Extend B to the end of its clause in a composed query (A and not B, not B while A)."""
+    last = negation.items[-1]
+    if last.kind == "noun" or negation.end > last.end:
         return negation
 
-    def _wants_clause(self, i: int) -> bool:
-        """Return whether a clause that is wanted begins at word i: "while", "and he"."""
-        if self.phrases.tag(i) != "CONJ":
-            return False
-        return self.phrases.word(i) == "while" or self.phrases.tag(i + 1) == "PRON"
+    cue = negation.cue.start
+    is_relative = phrases.tag(cue - 1) == "WH" or phrases.tag(cue - 2) == "WH"
+    end = last.end
+    while not _ends_clause(phrases, end, is_relative):
+        end += 1
+    if is_composed or _wants_clause(phrases, end):
+        return negation.ending(end, last.setting)
+    return negation
 
-    def _ends_clause(self, i: int, is_relative: bool) -> bool:
-        phrases = self.phrases
-        tag = phrases.tag(i)
-        if tag == "CONJ":
-            joins_clauses = phrases.word(i) in {"while", "but"}
-            return joins_clauses or phrases.tag(i + 1) in _CLAUSE_STARTS
-        if tag in {"", "PUNCT", "NEG"}:
-            return True
-        if is_relative and phrases.is_finite(i):
-            return True
-        return cues().get(phrases.word(i), "except") not in {"except", "order"}
 
-    def _as_typed(self, items: list[Phrase]) -> list[Phrase]:
-        """Return the items as people mean them who leave out commas and words."""
-        typed_items = []
-        for item in items:
-            for part in self._lists.split_runs(item):
-                typed_items.append(self._without_place_of_other(part))
-        return typed_items
+def _wants_clause(phrases: Phrases, i: int) -> bool:
+    """Return whether a clause that is wanted begins at word i: "while", "and he"."""
+    if phrases.tag(i) != "CONJ":
+        return False
+    return phrases.word(i) == "while" or phrases.tag(i + 1) == "PRON"
 
-    def _without_place_of_other(self, item: Phrase) -> Phrase:
-        """Cut off a place with somebody else: "isn't kneeling | beside a king who"."""
-        if item.kind != "verb" or self.phrases.tag(item.end) != "WH":
-            return item
-        for i in range(item.head + 1, item.end):
-            place = self.phrases.place_phrase(i)
-            if place and place.end == item.end:
-                return replace(item, end=place.start, setting=None)
+
+def _ends_clause(phrases: Phrases, i: int, is_relative: bool) -> bool:
+    tag = phrases.tag(i)
+    if tag == "CONJ":
+        joins_clauses = phrases.word(i) in {"while", "but"}
+        return joins_clauses or phrases.tag(i + 1) in _CLAUSE_STARTS
+    if tag in {"", "PUNCT", "NEG"}:
+        return True
+    if is_relative and phrases.is_finite(i):
+        return True
+    return cues().get(phrases.word(i), "except") not in {"except", "order"}
+
+
+def _as_typed(phrases: Phrases, items: list[Phrase]) -> list[Phrase]:
+    """Return the items as people mean them who leave out commas and words."""
+    typed_items = []
+    for item in items:
+        for part in split_runs(phrases, item):
+            typed_items.append(_without_place_of_other(phrases, part))
+    return typed_items
+
+
+def _without_place_of_other(phrases: Phrases, item: Phrase) -> Phrase:
+    """Cut off a place with somebody else: "isn't kneeling | beside a king who"."""
+    if item.kind != "verb" or phrases.tag(item.end) != "WH":
         return item
+    for i in range(item.head + 1, item.end):
+        place = phrases.place_phrase(i)
+        if place and place.end == item.end:
+            return replace(item, end=place.start, setting=None)
+    return item

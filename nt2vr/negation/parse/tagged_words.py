@@ -1,6 +1,6 @@
 """The tagged words of a sentence, to be looked up by position."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from nt2vr.negation.parse.tokens import FINITE_TAGS, HELPERS, VERB_TAGS, Token, normalised
 from nt2vr.negation.parse.wordlists import Runs, listed
@@ -18,13 +18,18 @@ class TaggedWords:
         self.tokens = tokens
         self.words = [normalised(token.text) for token in tokens]
         self._words = dict(enumerate(self.words))
-        self._tags = {i: token.tag for i, token in enumerate(tokens)}
+        self.tags = [token.tag for token in tokens]
+        self._tags = dict(enumerate(self.tags))
 
     def tag(self, i: int) -> str:
         return self._tags.get(i, "")
 
     def word(self, i: int) -> str:
         return self._words.get(i, "")
+
+    def text(self, start: int, end: int) -> str:
+        """Return words `start` to `end` (exclusive), separated by spaces."""
+        return " ".join(self.words[start:end])
 
     def lemma(self, i: int) -> str:
         if 0 <= i < len(self.tokens):
@@ -47,6 +52,10 @@ class TaggedWords:
 
     def is_main_verb(self, i: int) -> bool:
         return self.is_verb(i) and not self.is_auxiliary(i)
+
+    def acts(self, positions: Iterable[int]) -> bool:
+        """Return whether one of some words is a main verb."""
+        return any(map(self.is_main_verb, positions))
 
     def is_finite(self, i: int) -> bool:
         return self._tags.get(i) in FINITE_TAGS

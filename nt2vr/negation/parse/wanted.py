@@ -1,6 +1,6 @@
 """The wanted part of a sentence: the text outside its negations, without dangling words."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from nt2vr.negation.parse.negations import Negation
@@ -31,156 +31,156 @@ class _Gap(NamedTuple):
     is_after_edit: bool
 
 
-class WantedFinder:
-    """Finds the wanted stretches of one sentence."""
+def wanted_positions(
+    phrases: Phrases, negations: Sequence[Negation], end: int | None = None
+) -> list[int]:
+    """Return the positions of the wanted words, up to word `end` (exclusive; default: all)."""
+    positions: list[int] = []
+    for stretch in wanted_stretches(phrases, negations, end):
+        positions += range(stretch.start, stretch.end)
+    return positions
 
-    def __init__(self, phrases: Phrases) -> None:
-        self.phrases = phrases
-        self.num_words = len(phrases.tokens)
 
-    def acts(self, positions: Iterable[int]) -> bool:
-        """Return whether one of some words is a main verb."""
-        return any(map(self.phrases.is_main_verb, positions))
+def wanted_stretches(
+    phrases: Phrases, negations: Sequence[Negation], end: int | None = None
+) -> list[Stretch]:
+    """Return the trimmed stretches outside the negations, up to word `end`."""
+    stretches: list[Stretch] = []
+    for gap in _gaps(phrases, negations, end):
+        stretch = _stretch_in(phrases, gap, stretches=stretches, negations=negations)
+        if stretch is not None:
+            stretches.append(stretch)
+    return stretches
 
-    def words(self, negations: Sequence[Negation], end: int | None = None) -> list[int]:
-        """Return the positions of the wanted words, up to word `end` (exclusive; default: all)."""
-        positions: list[int] = []
-        for stretch in self.stretches(negations, end):
-            positions += range(stretch.start, stretch.end)
-        return positions
 
-    def stretches(self, negations: Sequence[Negation], end: int | None = None) -> list[Stretch]:
-        """Return the trimmed stretches outside the negations, up to word `end`."""
-        stretches: list[Stretch] = []
-        for gap in self._gaps(negations, end):
-            stretch = self._stretch_in(gap, stretches, negations)
-            if stretch is not None:
-                stretches.append(stretch)
-        return stretches
+def _gaps(phrases: Phrases, negations: Sequence[Negation], end: int | None) -> Iterator[_Gap]:
+    start = 0
+    link = ""
+    is_after_edit = False
+    for negation in negations:
+        yield _Gap(start, negation.start, link, is_after_edit)
+        start = negation.end
+        link = negation.link
+        is_after_edit = negation.cue.kind == "edit"
+    yield _Gap(start, len(phrases.tokens) if end is None else end, link, is_after_edit)
 
-    def _gaps(self, negations: Sequence[Negation], end: int | None) -> Iterator[_Gap]:
-        start = 0
-        link = ""
-        is_after_edit = False
-        for negation in negations:
-            yield _Gap(start, negation.start, link, is_after_edit)
-            start = negation.end
-            link = negation.link
-            is_after_edit = negation.cue.kind == "edit"
-        yield _Gap(start, self.num_words if end is None else end, link, is_after_edit)
 
-    def _stretch_in(
-        self, gap: _Gap, stretches: Sequence[Stretch], negations: Sequence[Negation]
-    ) -> Stretch | None:
-        """Return the words of a gap without what dangles; None if they say nothing."""
-        start = gap.start
-        while start < gap.end and self._may_lead(start):
-            start += 1
-        if stretches:
-            start = self._after_pronoun(start, stretches[-1])
-        elif gap.start > 0 and not gap.is_after_edit:
-            start = self._after_preposition(start)
+def _stretch_in(
+    phrases: Phrases, gap: _Gap, stretches: Sequence[Stretch], negations: Sequence[Negation]
+) -> Stretch | None:
+    """Return the words of a gap without what dangles; None if they say nothing."""
+    start = gap.start
+    while start < gap.end and _may_lead(phrases, start):
+        start += 1
+    if stretches:
+        start = _after_pronoun(phrases, start, stretches[-1])
+    elif gap.start > 0 and not gap.is_after_edit:
+        start = _after_preposition(phrases, start)
 
-        end = self._trimmed_end(start, gap.end)
-        if start >= end:
-            return None
-        if self.phrases.says_nothing(start, end) and not self._is_article(end, negations):
-            return None
-        return Stretch(start, end, gap.link or self._link(gap.start, start))
+    end = _trimmed_end(phrases, start, gap.end)
+    if start >= end:
+        return None
+    if phrases.says_nothing(start, end) and not _is_article(phrases, end, negations):
+        return None
+    return Stretch(start, end, gap.link or _link(phrases, gap.start, start))
 
-    def _is_article(self, end: int, negations: Sequence[Negation]) -> bool:
-        """Return whether a stretch ends in the article of a noun: "a | not crowded | beach"."""
-        if self.phrases.tag(end - 1) != "DET":
-            return False
-        for negation in negations:
-            if negation.start == end and negation.cue.kind in _BEFORE_NOUN:
-                return self.phrases.tag(negation.end) in {"NOUN", "ADJ"}
+
+def _is_article(phrases: Phrases, end: int, negations: Sequence[Negation]) -> bool:
+    """Return whether a stretch ends in the article of a noun: "a | not crowded | beach"."""
+    if phrases.tag(end - 1) != "DET":
         return False
+    for negation in negations:
+        if negation.start == end and negation.cue.kind in _BEFORE_NOUN:
+            return phrases.tag(negation.end) in {"NOUN", "ADJ"}
+    return False
 
-    def _may_lead(self, i: int) -> bool:
-        """Return whether word i dangles at the start of a stretch: "and", "is", a comma."""
-        return self.phrases.tag(i) in {"PUNCT", "CONJ"} or self.phrases.is_listed(i, "leading")
 
-    def _after_pronoun(self, i: int, previous: Stretch) -> int:
-        """Skip the pronoun of a subject that stands alone before: "a man, not sitting, he | sings"."""
-        is_pronoun = self.phrases.tag(i) == "PRON" and self.phrases.word(i) != "there"
-        if is_pronoun and not self.acts(range(previous.start, previous.end)):
-            return i + 1
+def _may_lead(phrases: Phrases, i: int) -> bool:
+    """Return whether word i dangles at the start of a stretch: "and", "is", a comma."""
+    return phrases.tag(i) in {"PUNCT", "CONJ"} or phrases.is_listed(i, "leading")
+
+
+def _after_pronoun(phrases: Phrases, i: int, previous: Stretch) -> int:
+    """Skip the pronoun of a subject that stands alone before: "a man, not sitting, he | sings"."""
+    is_pronoun = phrases.tag(i) == "PRON" and phrases.word(i) != "there"
+    if is_pronoun and not phrases.acts(range(previous.start, previous.end)):
+        return i + 1
+    return i
+
+
+def _after_preposition(phrases: Phrases, i: int) -> int:
+    """Skip the preposition of a place at the start: "missing from | the room"."""
+    if phrases.word(i) == "from":
+        i += 1
+    # nobody in | the street
+    place = phrases.place_phrase(i)
+    if not place:
         return i
+    is_way = phrases.word(i) in {"over", "around", "through"}
+    if is_way or phrases.is_setting(place):
+        return i + 1
+    return i
 
-    def _after_preposition(self, i: int) -> int:
-        """Skip the preposition of a place at the start: "missing from | the room"."""
-        phrases = self.phrases
-        if phrases.word(i) == "from":
-            i += 1
-        # nobody in | the street
-        place = phrases.place_phrase(i)
-        if not place:
-            return i
-        is_way = phrases.word(i) in {"over", "around", "through"}
-        if is_way or phrases.is_setting(place):
-            return i + 1
-        return i
 
-    def _trimmed_end(self, start: int, last: int) -> int:
-        """Drop words that dangle at the end of a stretch, if words follow it."""
-        end = last
-        if last < self.num_words:
-            end = self._without_empty_clause(start, last)
-            while start < end and self._dangles(end - 1):
-                end -= 1
-        if start >= end:
-            return end
-        return max(start, self.phrases.before(end, {"PUNCT"}))
+def _trimmed_end(phrases: Phrases, start: int, last: int) -> int:
+    """Drop words that dangle at the end of a stretch, if words follow it."""
+    end = last
+    if last < len(phrases.tokens):
+        end = _without_empty_clause(phrases, start, last)
+        while start < end and _dangles(phrases, end - 1):
+            end -= 1
+    if start >= end:
+        return end
+    return max(start, phrases.before(end, {"PUNCT"}))
 
-    def _without_empty_clause(self, start: int, end: int) -> int:
-        """Return where words end without a clause about the picture: "a dog | , but the image"."""
-        phrases = self.phrases
-        clause = phrases.clause_start(end) - 1
-        if clause <= start:
-            return end
 
-        names_picture = not listed("frames").isdisjoint(phrases.words[clause:end])
-        is_about_picture = names_picture or phrases.word(clause + 1) == "it"
-        if is_about_picture and phrases.says_nothing(clause, end):
-            return clause
+def _without_empty_clause(phrases: Phrases, start: int, end: int) -> int:
+    """Return where words end without a clause about the picture: "a dog | , but the image"."""
+    clause = phrases.clause_start(end) - 1
+    if clause <= start:
         return end
 
-    def _dangles(self, i: int) -> bool:
-        """Return whether word i cannot end a stretch: a conjunction, an auxiliary, "with"."""
-        phrases = self.phrases
-        before = phrases.tag(i - 1)
-        match phrases.tag(i):
-            case "PUNCT" | "CONJ" | "WH":
-                return True
-            case "PRON" if before in {"CONJ", "PUNCT", "WH"} or phrases.word(i) in _SUBJECTS:
-                return True
-            # a runner he | isn't sweating
-            case "PRON" if before == "NOUN" and phrases.word(i) in _PERSONS:
-                return True
-            # a depot | in which no
-            case "ADP" if phrases.tag(i + 1) == "WH":
-                return True
+    names_picture = not listed("frames").isdisjoint(phrases.words[clause:end])
+    is_about_picture = names_picture or phrases.word(clause + 1) == "it"
+    if is_about_picture and phrases.says_nothing(clause, end):
+        return clause
+    return end
 
-        if phrases.word(i) in HELPING_WORDS and phrases.lemma(i) in {"have", "be"}:
+
+def _dangles(phrases: Phrases, i: int) -> bool:
+    """Return whether word i cannot end a stretch: a conjunction, an auxiliary, "with"."""
+    before = phrases.tag(i - 1)
+    match phrases.tag(i):
+        case "PUNCT" | "CONJ" | "WH":
             return True
-        return phrases.is_listed(i, "dangling") or phrases.is_auxiliary(i)
+        case "PRON" if before in {"CONJ", "PUNCT", "WH"} or phrases.word(i) in _SUBJECTS:
+            return True
+        # a runner he | isn't sweating
+        case "PRON" if before == "NOUN" and phrases.word(i) in _PERSONS:
+            return True
+        # a depot | in which no
+        case "ADP" if phrases.tag(i + 1) == "WH":
+            return True
 
-    def _link(self, first: int, start: int) -> str:
-        """Return the text before a stretch: its conjunction, a comma before a noun, or a space."""
-        phrases = self.phrases
-        tag = phrases.tag(start)
-        if tag not in {"DET", "NOUN", "ADJ", "NUM", "PRON"}:
-            return " "
+    if phrases.word(i) in HELPING_WORDS and phrases.lemma(i) in {"have", "be"}:
+        return True
+    return phrases.is_listed(i, "dangling") or phrases.is_auxiliary(i)
 
-        words_before = phrases.words[first:start]
-        joints = ["and"]
-        # while | a dog runs; but not: while | painting
-        if tag in {"DET", "NUM", "PRON"}:
-            joints += ["while", "as"]
-        for joint in joints:
-            if joint in words_before:
-                return f" {joint} "
-        if any(phrases.tag(i) == "PUNCT" for i in range(first, start)):
-            return ", "
+
+def _link(phrases: Phrases, first: int, start: int) -> str:
+    """Return the text before a stretch: its conjunction, a comma before a noun, or a space."""
+    tag = phrases.tag(start)
+    if tag not in {"DET", "NOUN", "ADJ", "NUM", "PRON"}:
         return " "
+
+    words_before = phrases.words[first:start]
+    joints = ["and"]
+    # while | a dog runs; but not: while | painting
+    if tag in {"DET", "NUM", "PRON"}:
+        joints += ["while", "as"]
+    for joint in joints:
+        if joint in words_before:
+            return f" {joint} "
+    if "PUNCT" in phrases.tags[first:start]:
+        return ", "
+    return " "

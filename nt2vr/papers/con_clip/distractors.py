@@ -22,9 +22,8 @@ from nt2vr.errors import ConfigError
 from nt2vr.models.encoder import Vectors
 from nt2vr.negation.generate.actions import actions
 from nt2vr.negation.generate.things import things
-from nt2vr.negation.parse.phrases import Phrases
+from nt2vr.negation.parse.phrases import phrases_of
 from nt2vr.negation.parse.query import split_query
-from nt2vr.negation.parse.tagger import load_tagger
 from trainer import distributed
 from trainer.config import TrainConfig
 from trainer.inputs import Drawing, EmbeddedBatch, Input, Negated, Preparation, Towers
@@ -184,11 +183,11 @@ def subject_and_object(caption: str, negated: str) -> tuple[str, str] | None:
     "a dog runs on the beach" with "a dog does not run on the beach" gives "a dog" and "run". Who acts
     is called by a common word: a guy is "a man".
     """
-    caption_phrases = Phrases(load_tagger().tag(caption))
+    caption_phrases = phrases_of(caption)
     subjects = [action.subject.text for action in actions(caption_phrases)]
     subjects += [thing.text for thing in things(caption_phrases)]
 
-    query = split_query(negated, Phrases(load_tagger().tag(negated)))
+    query = split_query(negated, phrases_of(negated))
     if not subjects or not query.unwanted:
         return None
     return subjects[0], query.unwanted[0]

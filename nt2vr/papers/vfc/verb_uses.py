@@ -14,8 +14,7 @@ from nt2vr.negation.generate.chunks import Chunk, chunks_of
 from nt2vr.negation.generate.subjects import subject_named
 from nt2vr.negation.generate.verb_phrases import is_bare_noun, is_complete, needs_object
 from nt2vr.negation.parse.inflect import Form, inflect, is_noun, verb_of
-from nt2vr.negation.parse.phrases import Phrase, Phrases
-from nt2vr.negation.parse.tagger import load_tagger
+from nt2vr.negation.parse.phrases import Phrase, Phrases, phrases_of
 from nt2vr.negation.parse.wordlists import listed, words
 
 # The form that another verb needs, by the tag of a verb.
@@ -71,7 +70,7 @@ class VerbUse(NamedTuple):
 
 def verb_uses_of(caption: str) -> list[VerbUse]:
     """Return the verb uses of a caption whose phrases are clear and complete, in order."""
-    phrases = Phrases(load_tagger().tag(caption))
+    phrases = phrases_of(caption)
     chunks = chunks_of(phrases)
     uses = []
     for chunk, next_chunk in zip_longest(chunks, chunks[1:]):

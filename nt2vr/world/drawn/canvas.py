@@ -100,11 +100,11 @@ def recoloured(svg: str, old: str, new: str) -> str:
     return re.sub(rf"{old}\b", new, svg, flags=re.IGNORECASE)
 
 
-def draw_svg(svg: str, width: int, height: int) -> Image:
-    """Rasterise an SVG document to (height, width, 4) uint8 RGBA, premultiplied."""
+def draw_svg(svg: str, size: int) -> Image:
+    """Rasterise an SVG document to (size, size, 4) uint8 RGBA, premultiplied."""
     import cv2  # noqa: PLC0415  16 MB that only drawing needs
 
-    png = resvg_py.svg_to_bytes(svg_string=svg, width=width, height=height, skip_system_fonts=True)
+    png = resvg_py.svg_to_bytes(svg_string=svg, width=size, height=size, skip_system_fonts=True)
     encoded = np.frombuffer(png, np.uint8)
     bgra = np.asarray(cv2.imdecode(encoded, cv2.IMREAD_UNCHANGED))
     rgba = np.asarray(cv2.cvtColor(bgra, cv2.COLOR_BGRA2RGBA)).astype(np.uint16)
@@ -117,7 +117,7 @@ def draw_svg(svg: str, width: int, height: int) -> Image:
 @lru_cache(maxsize=2_400)  # 130 MB for clips of 112 pixels
 def _original(svg: str, pixels: int) -> Image:
     document = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {UNITS} {UNITS}">{svg}</svg>'
-    return draw_svg(document, pixels, pixels)
+    return draw_svg(document, pixels)
 
 
 @cache

@@ -172,7 +172,7 @@ def _with_night_glass(svg: str) -> str:
 @lru_cache(maxsize=320)
 def backdrop(place: str, night: bool, variant: int, size: int) -> Image:
     """Return a place as (size, size, 3) uint8 RGB."""
-    return draw_svg(backdrop_svg(place, night, variant), size, size)[..., :3].copy()
+    return draw_svg(backdrop_svg(place, night, variant), size)[..., :3].copy()
 
 
 # Frames are painted larger, then reduced, which smooths lines.
