@@ -16,7 +16,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from nt2vr.cli import main
-from nt2vr.models.space import PYTHON, space_files, write_space
+from nt2vr.models.space import PYTHON, Files, space_files, write_space
 from tests.support.hub_server import Repository, serve_hub, use_hub
 from tests.support.paths import ROOT
 
@@ -237,7 +237,7 @@ def test_a_killed_writing_leaves_no_space(tmp_path: Path) -> None:
     assert [path.name for path in clone.glob("[!.]*")] == ["nt2vr"]
     assert program.read_text() == "of an older version"
 
-    files = {"nt2vr/cli.py": b"new", "app.py": b"new"}
+    files: Files = {"nt2vr/cli.py": b"new", "app.py": b"new"}
     for folder in (clone, new):
         write_space(folder, files)
         assert (folder / "nt2vr" / "cli.py").read_text() == "new"

@@ -110,7 +110,7 @@ def test_con_equals_a_plain_loop() -> None:
 
 def choice_loss(anchors: Tensor, right: Tensor, wrong: Tensor) -> float:
     """Average the cross-entropy of anchors that choose their own row of `right`; logits have scale 7."""
-    losses = []
+    losses: list[float] = []
     for row, anchor in enumerate(anchors):
         scores = [7.0 * (anchor @ answer).item() for answer in [*right, *wrong]]
         total = sum(math.exp(score) for score in scores)

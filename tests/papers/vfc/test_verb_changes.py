@@ -145,13 +145,13 @@ def test_the_command_writes_a_file_for_a_training(
     ]
     assert main(flags) == 0
     summary = json.loads(capsys.readouterr().out)
-    lines = read_verbs(tmp_path / "verbs.jsonl")
+    verbs = read_verbs(tmp_path / "verbs.jsonl")
     assert summary == {
         "captions": 16,
-        "written": len(lines),
-        "changed": sum(len(line.changed) for line in lines.values()),
+        "written": len(verbs),
+        "changed": sum(len(line.changed) for line in verbs.values()),
     }
-    assert {changed.text for changed in lines["a man is cutting a cake"].changed} == {
+    assert {changed.text for changed in verbs["a man is cutting a cake"].changed} == {
         "a man is decorating a cake",
         "a man is eating a cake",
     }

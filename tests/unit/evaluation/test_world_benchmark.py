@@ -9,7 +9,7 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.built_in import captions_of, gallery_benchmark, oracle_metrics, world_queries
-from nt2vr.evaluation.queries import JudgedQuery
+from nt2vr.evaluation.queries import JudgedQueries
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.store import Cache
@@ -40,7 +40,7 @@ def scenes() -> list[Scene]:
 
 
 @cache
-def judged() -> tuple[list[Scene], SceneDenials, tuple[JudgedQuery, ...]]:
+def judged() -> tuple[list[Scene], SceneDenials, JudgedQueries]:
     many = sample_scenes("train", 200, seed=1)
     sentences = SceneDenials(many)
     return (
@@ -51,7 +51,7 @@ def judged() -> tuple[list[Scene], SceneDenials, tuple[JudgedQuery, ...]]:
 
 
 @cache
-def queries() -> tuple[JudgedQuery, ...]:
+def queries() -> JudgedQueries:
     return world_queries(
         [caption.text for caption in captions_of(scenes())], SceneDenials(scenes())
     )

@@ -24,8 +24,8 @@ FRAME_RATE = 12
 def read_preview(path: Path) -> NDArray[np.uint8]:
     """Return the frames of a silent WebM: (F, H, W, 3)."""
     with av.open(str(path)) as container:
-        (stream,) = container.streams
-        assert stream.type == "video"
+        assert len(container.streams) == 1
+        (stream,) = container.streams.video
         assert stream.codec_context.codec.canonical_name == "vp9"
         return np.stack([frame.to_ndarray(format="rgb24") for frame in container.decode(stream)])
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import av
 import numpy as np
@@ -36,7 +37,9 @@ def window_levels(path: Path, start: float, end: float, count: int) -> list[floa
 @pytest.mark.parametrize("name", ["b.mp4", "muted_b.mp4"])
 def test_moments_at_a_constant_rate_are_numbered_frames(name: str, framing: Framing) -> None:
     with av.open(str(FOOTAGE / name)) as container:
-        all_frames = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
+        all_frames: list[Any] = [
+            frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)
+        ]
     for num_frames in (1, 3, 4, 12):
         positions = frame_positions(len(all_frames), num_frames)
         if framing.positions == ENDS:

@@ -42,7 +42,7 @@ def ranked(*videos: Video) -> list[tuple[Video, float]]:
     ],
 )
 def test_adjacent_windows_of_one_video_are_one_hit(names: str, k: int, expected: list[str]) -> None:
-    windows = [window(long_video, int(number)) for long_video, number in names.split()]
+    windows = [window(name[0], int(name[1])) for name in names.split()]
     hits = merge_windows(ranked(*windows), k)
     assert [" ".join(hit) for hit in ids(hits)] == expected
 

@@ -23,7 +23,7 @@ def words_of(text: str) -> set[str]:
 
 def picture_file(code: str) -> Path:
     """Return the file of an emoji, whose name may end with a variation selector."""
-    folder = Path(get_openmoji_svg_data())
+    folder = Path(str(get_openmoji_svg_data()))
     file = folder / f"{code}.svg"
     return file if file.is_file() else folder / f"{code}-FE0F.svg"
 

@@ -3,7 +3,8 @@
 import pytest
 
 from nt2vr.evaluation.columns import Column
-from nt2vr.ui.evaluate.figures import MINUS, MeasuredValue, clearly_best, with_minus, written
+from nt2vr.ui.evaluate.figures import MeasuredValue, clearly_best, with_minus, written
+from nt2vr.ui.search.formats import MINUS
 
 CLIP = MeasuredValue("CLIP", 36, low=31, high=41)
 DROP = MeasuredValue("CLIP drop", 58, low=53, high=63)

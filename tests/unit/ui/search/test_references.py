@@ -61,7 +61,7 @@ def test_a_clip_is_added_once_and_turns_round() -> None:
     assert with_clip(chosen, "a", "", False) == (Chosen("a", wanted=False),)
     assert len(with_clip(chosen, "a", "library", True)) == 2
     with pytest.raises(ConfigError, match=r"4 .*5"):
-        with_clip([Chosen(str(i)) for i in range(4)], "a", "", True)
+        with_clip(tuple(Chosen(str(i)) for i in range(4)), "a", "", True)
 
 
 def test_who_finds_an_unwanted_named_picture_is_said() -> None:
