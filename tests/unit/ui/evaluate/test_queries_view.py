@@ -130,12 +130,12 @@ def test_a_review_steps_through_the_list_and_back(report: Report, number: int) -
     assert view["position_text"] == f"query {number + 1} of 5"
     assert ReportLink.read(view["back"]) == replace(current.link, query=None)
     for step, neighbour in (("previous", number - 1), ("next", number + 1)):
-        link = ReportLink.read(view[step])
         if 0 <= neighbour < 5:
+            link = ReportLink.read(view[step])
             assert link is not None
             assert link.query == positions[neighbour]
         else:
-            assert link is None
+            assert view[step] == ""
 
 
 def test_a_review_shows_both_systems(report: Report) -> None:
