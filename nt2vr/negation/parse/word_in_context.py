@@ -77,7 +77,8 @@ class WordInContext:
             return self.word_before not in {"me", "us", "them", "him"}
         if self.tag_before == "NOUN" and self.tag_two_before in {"DET", "ADJ", "NUM"}:
             cue = (value_at(self.words, self.i - 3), self.word_two_before)
-            return cue not in _NO_BEFORE_NOUN
+            # without any traffic | signs
+            return cue not in _NO_BEFORE_NOUN and self.word_two_before != "any"
         return False
 
     def is_object(self) -> bool:
