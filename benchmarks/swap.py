@@ -20,9 +20,9 @@ from benchmarks.harness import arguments, built_in_gallery, write_head, write_ro
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
 from nt2vr.media.store import Cache
-from nt2vr.models.card import UNIT_SEQUENCE
+from nt2vr.models.card import UNIT_SEQUENCE, read_configs
 from nt2vr.models.catalog import Catalog
-from nt2vr.models.checkpoint import read_configs, read_model, write_checkpoint
+from nt2vr.models.checkpoint import read_model, write_checkpoint
 from nt2vr.models.open_clip_encoder import embed_dim_of
 from nt2vr.models.pooling import new_pooling
 from nt2vr.search.searcher import Searcher

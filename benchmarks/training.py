@@ -29,7 +29,7 @@ from torch.nn.functional import normalize
 from benchmarks.harness import arguments, built_in_gallery, ranged, write_head, write_row
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
-from nt2vr.models.checkpoint import read_configs
+from nt2vr.models.card import read_configs
 from nt2vr.models.framing import frame_positions
 from nt2vr.settings import ASSETS, prepare_environment
 from nt2vr.world.scenes import Scene

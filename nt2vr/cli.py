@@ -22,7 +22,7 @@ from cyclopts import App, CycloptsError, Parameter
 from nt2vr.console import drop_output, output_failure, prepare_streams
 from nt2vr.errors import ConfigError, LineFormatter, Nt2vrError, counted, printable, reason_of
 from nt2vr.extension import Command, extensions
-from nt2vr.files import check_writable, expanded
+from nt2vr.files import AnyPath, check_writable, expanded
 from nt2vr.models.options import AddOptions
 from nt2vr.presets import preset_files
 from nt2vr.progress import progress_bar
@@ -804,7 +804,7 @@ def add_model(source: str, /, *, options: Adding = ADDING, machine: Machine = TH
     _add(source, options, machine)
 
 
-def _add(source: "str | Path | Origin", options: AddOptions, machine: Machine) -> None:
+def _add(source: "AnyPath | Origin", options: AddOptions, machine: Machine) -> None:
     """Add a model, and say where it is and how its source was read."""
     from nt2vr.models.acquire import acquire
     from nt2vr.models.origin import Origin

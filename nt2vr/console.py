@@ -12,7 +12,7 @@ from nt2vr.errors import reason_of
 
 CLOSED = "it is closed"
 
-# Numbers of the files.
+# File descriptors.
 STDOUT = 1
 STDERR = 2
 

@@ -25,8 +25,9 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-# To code, by name.
+# References to code, "module:name", by the name of what it implements.
 References = Mapping[str, str]
+
 ENTRY_POINTS = "nt2vr.extensions"
 PAPERS = "nt2vr.papers"
 

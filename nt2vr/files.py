@@ -30,8 +30,6 @@ DISK_FULL_WORDS = ("No space left", "os error 28", "PytorchStreamWriter", "iostr
 
 # A path as users of Python name it.
 AnyPath = str | Path
-
-
 # What a JSON object is read as, and written from.
 JsonObject = dict[str, Any]
 

@@ -1,8 +1,7 @@
 """Lookup by name: built-in implementations, those of extensions, and those that a program registers in its process."""
 
 import re
-from collections import UserDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from typing import Any, TypeVar
 
 from nt2vr.errors import ConfigError, quoted
@@ -22,7 +21,7 @@ def pick(kind: str, name: str, choices: Mapping[str, T]) -> T:
         ) from None
 
 
-class Registry(UserDict[str, T]):
+class Registry(MutableMapping[str, T]):
     """Implementations of one kind by name: the core's, then those of extensions, then those registered.
 
     Those of extensions are imported at the first look-up, since their modules import ours.
@@ -47,8 +46,7 @@ class Registry(UserDict[str, T]):
         self._values: dict[str, T] = dict(built_in)
         self._permanent = frozenset(built_in)
 
-    @property
-    def data(self) -> dict[str, T]:  # type: ignore[override]
+    def _all(self) -> dict[str, T]:
         references = self._references
         if references is not None:
             self._references = None
@@ -56,9 +54,24 @@ class Registry(UserDict[str, T]):
             self._permanent = frozenset(self._values)
         return self._values
 
+    def __getitem__(self, name: str) -> T:
+        return self._all()[name]
+
+    def __setitem__(self, name: str, value: T) -> None:
+        self._all()[name] = value
+
+    def __delitem__(self, name: str) -> None:
+        del self._all()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
     def register(self, name: str, value: object) -> None:
         """Add an implementation, or replace one that was added before; a built-in name is refused."""
-        values = self.data
+        values = self._all()
         if name in self._permanent:
             raise ConfigError(
                 f"There is a built-in {self._kind} {quoted(name)}. Choose another name."

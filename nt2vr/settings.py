@@ -219,7 +219,7 @@ def _data_folder(path: AnyPath) -> Path:
 def _root_path(text: str) -> str:
     """Return the path of a GRADIO_ROOT_PATH, which may be a whole address, without a last slash."""
     path = text
-    # A port may be none, or a bracket be half a pair.
+    # It is raised for a port that is not a number, or for half a pair of brackets.
     with suppress(ValueError):
         if _is_address(text):
             address = urlsplit(text)

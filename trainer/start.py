@@ -9,8 +9,8 @@ from torch import nn
 from nt2vr.datasets.video_inputs import open_video_input
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.extension import poolings
-from nt2vr.models.card import LEARNT, Card, read_card
-from nt2vr.models.checkpoint import read_configs, read_model
+from nt2vr.models.card import LEARNT, Card, read_card, read_configs
+from nt2vr.models.checkpoint import read_model
 from nt2vr.models.framing import Config
 from nt2vr.models.open_clip_encoder import embed_dim_of
 from nt2vr.models.open_clip_model import build_model

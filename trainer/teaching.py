@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from nt2vr.errors import ConfigError, Nt2vrError, counted, quoted
 from nt2vr.evaluation.metric_names import TEXT_KEPT
-from nt2vr.files import atomic_folder, expanded, slug
+from nt2vr.files import AnyPath, atomic_folder, expanded, slug
 from nt2vr.models.acquire import new_folder
-from nt2vr.models.card import read_card, write_card
+from nt2vr.models.card import read_card, read_configs, write_card
 from nt2vr.models.catalog import Catalog, best_checkpoint
-from nt2vr.models.checkpoint import read_configs
 from nt2vr.presets import PRESETS
 from nt2vr.progress import Progress, duration_text, silent
 from nt2vr.settings import Settings
@@ -76,7 +75,7 @@ def teaching(models: Catalog, name: str, data: str = WORLD) -> TrainConfig:
 
 
 def new_teaching(
-    settings: Settings, model: str, captions: str | Path | None
+    settings: Settings, model: str, captions: AnyPath | None
 ) -> tuple[TrainConfig, Path, bool]:
     """Return the config that teaches a model in a data folder, and its run's folder, see `run_of`.
 

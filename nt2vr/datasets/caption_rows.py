@@ -75,7 +75,7 @@ QUOTED = re.compile(r"""'[^']*'|"[^"]*\"""")
 NUMPY_LIST = re.compile(r"""\[(?:'[^']*'|"[^"]*")(?:\s+(?:'[^']*'|"[^"]*"))*\]""")
 # By column in lower case.
 Row = Mapping[str, Any]
-# After its place in the file.
+# A row, after its place in the file.
 PlacedRow = tuple[str, Row]
 
 
@@ -148,7 +148,10 @@ def are_captioned(columns: Iterable[str]) -> bool:
 
 
 def _captions_in_cell(value: Any) -> list[Any]:
-    """Return the captions in a cell: a list, or a text after "[", which may be a list that was written as text."""
+    """Return the captions in a cell, which may be a list, also one that was written as text.
+
+    A text is one that starts with "[": `captions_of` takes others as they are.
+    """
     if isinstance(value, list):
         return value
     if not isinstance(value, str) or not value.endswith("]"):

@@ -21,7 +21,7 @@ from nt2vr.datasets.file_remarks import check_has_files, further_remarks, missin
 from nt2vr.datasets.files import Files
 from nt2vr.datasets.splits import captions_by_split, captions_of_split, split_by_folder
 from nt2vr.errors import ConfigError, DatasetError, counted, quoted
-from nt2vr.files import expanded
+from nt2vr.files import AnyPath, expanded
 from nt2vr.media.gallery import Video
 from nt2vr.progress import Progress, silent
 from nt2vr.registry import Registry, check_word, pick
@@ -103,7 +103,7 @@ def _uncollected() -> Iterator[None]:
 
 @_uncollected()
 def load_dataset(
-    data: str | Path,
+    data: AnyPath,
     split: Split = "all",
     with_files: bool = True,
     progress: Progress = silent,
@@ -219,7 +219,7 @@ def videos_of(path: Path, progress: Progress = silent) -> list[ManifestVideo]:
     return videos
 
 
-def kind_and_path(data: str | Path) -> tuple[str, Path]:
+def kind_and_path(data: AnyPath) -> tuple[str, Path]:
     """Split "KIND:PATH"; the kind is empty if not given."""
     kind, colon, path = str(data).partition(":")
     # The first part of C:\videos is not a kind.

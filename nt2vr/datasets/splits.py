@@ -77,7 +77,7 @@ def captions_of_split(name: str, splits: Splits, split: Split) -> Captions:
     return parts[split]
 
 
-def _training_splits(splits: Splits) -> dict[Split, Captions]:
+def _training_splits(splits: Splits) -> Splits:
     """Return the videos that are trained on, and those held out if there is no validation split."""
     training = splits.get("train", splits.get("all"))
     if training is None:

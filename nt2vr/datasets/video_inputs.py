@@ -4,12 +4,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.extension import load, video_inputs
+from nt2vr.files import AnyPath
 from nt2vr.models.capabilities import VideoInputName
 
 Vector = NDArray[np.float32]  # (W,)
@@ -24,7 +24,7 @@ class VideoInput(ABC):
     """
 
     @abstractmethod
-    def __init__(self, data: str | Path, name: str) -> None:
+    def __init__(self, data: AnyPath, name: str) -> None:
         """Find the vectors of this name in a dataset, named as for `load_dataset`, without reading any.
 
         Raises:
@@ -62,15 +62,13 @@ class VideoVectors:
         return digest.hexdigest()
 
 
-def open_video_input(name: VideoInputName, data: str | Path) -> VideoInput:
+def open_video_input(name: VideoInputName, data: AnyPath) -> VideoInput:
     """Find an input in a dataset; a DatasetError says if it has none of this name."""
     kind: type[VideoInput] = load(video_inputs()[name.kind])
     return kind(data, name.name)
 
 
-def read_vectors(
-    name: VideoInputName, data: str | Path, video_ids: Collection[str]
-) -> VideoVectors:
+def read_vectors(name: VideoInputName, data: AnyPath, video_ids: Collection[str]) -> VideoVectors:
     """Read an input of a dataset's videos; errors as of `VideoInput`."""
     video_input = open_video_input(name, data)
     return VideoVectors(name, video_input.width, video_input.read(video_ids))

@@ -23,6 +23,7 @@ from nt2vr.errors import (
     warn_once,
 )
 from nt2vr.files import (
+    AnyPath,
     check_free,
     check_writable,
     read_with_schema,
@@ -87,7 +88,7 @@ class Libraries:
         self,
         name: str,
         kind: Kind = "folder",
-        path: str | Path = "",
+        path: AnyPath = "",
         split: Split = "all",
         window_s: float | None = None,
         roots: Sequence[Path] | None = None,
@@ -140,7 +141,7 @@ class Libraries:
         source = self._source(library_id)
         self._write(replace(source, name=self._free_name(name, library_id)))
 
-    def moved_to(self, library_id: str, path: str | Path, roots: Sequence[Path] | None) -> Source:
+    def moved_to(self, library_id: str, path: AnyPath, roots: Sequence[Path] | None) -> Source:
         """Return a library's settings with another path, as `add` takes it; nothing is written.
 
         A manifest, or a dataset that is a file, is also found by its name in the folder that it has

@@ -3,10 +3,10 @@
 import os
 import shlex
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 from nt2vr.datasets.load import ManifestVideo, load_dataset, videos_of
 from nt2vr.errors import GalleryError
+from nt2vr.files import AnyPath
 from nt2vr.library.folder_captions import with_folder_captions
 from nt2vr.library.folder_files import OUTSIDE, walk_folder
 from nt2vr.library.library_file import NOTE, LibraryFile, describe_file, is_inside
@@ -62,7 +62,7 @@ def _unavailable_text(source: Source) -> str:
 
 
 def _dataset_files(source: Source, progress: Progress) -> Iterator[LibraryFile]:
-    path: str | Path = source.path
+    path: AnyPath = source.path
     if source.loader:
         path = f"{source.loader}:{source.path}"
     dataset = load_dataset(path, source.split, progress=progress)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from nt2vr.datasets.base import such_as
 from nt2vr.errors import ConfigError, MediaError, counted
+from nt2vr.files import AnyPath
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.library_file import FileIds, LibraryFile
 from nt2vr.library.listing import is_available, list_files, move_command
@@ -55,7 +56,7 @@ class Moved:
 def move_library(
     libraries: Libraries,
     library_id: str,
-    path: str | Path,
+    path: AnyPath,
     cache: Cache,
     progress: Progress = silent,
     roots: Sequence[Path] | None = None,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from nt2vr.datasets.load import DATASETS, kind_and_path
 from nt2vr.errors import AccessError, ConfigError, quoted, reason_of
+from nt2vr.files import AnyPath
 from nt2vr.library.folder_captions import CAPTIONS_SUFFIXES
 from nt2vr.library.listing import is_available
 from nt2vr.library.source import Source
@@ -44,13 +45,13 @@ def _not_allowed_text(path: Path, roots: Sequence[Path]) -> str:
     return f"{quoted(str(path))} is not in an allowed folder. {advice} (--allow-root)."
 
 
-def check_named(path: str | Path) -> None:
+def check_named(path: AnyPath) -> None:
     """Raise a ConfigError if no path was named at all."""
     if not str(path).strip():
         raise ConfigError("No folder is named. Name the folder or file of the library.")
 
 
-def with_named_path(source: Source, path: str | Path, roots: Sequence[Path] | None) -> Source:
+def with_named_path(source: Source, path: AnyPath, roots: Sequence[Path] | None) -> Source:
     """Return a source with the folder, manifest or dataset that somebody named.
 
     Raises:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nt2vr.errors import CheckpointError, ConfigError, quoted
-from nt2vr.files import check_free, check_writable, expanded
+from nt2vr.files import AnyPath, check_free, check_writable, expanded
 from nt2vr.models.card import CONFIG
 from nt2vr.models.clip_origins import PREFIXES, ClipFolder, ClipRepository, is_clip_folder
 from nt2vr.models.download import Pretrained, names_pretrained
@@ -71,7 +71,7 @@ def is_download(source: str) -> bool:
     return not is_file_name and names_pretrained(source)
 
 
-def origin_of(source: str | Path, options: AddOptions, models: ModelsHere) -> Origin:
+def origin_of(source: AnyPath, options: AddOptions, models: ModelsHere) -> Origin:
     """Return the origin of a source: its kind and its files; the Hub is asked about downloads alone.
 
     Args:
@@ -110,15 +110,15 @@ def _download(source: str, options: AddOptions) -> Origin:
 def _path_of(source: str) -> Path:
     """Return the path that a text stands for; a ConfigError lists the forms of a source if it is no path."""
     path = expanded(source)
-    # Unlike Path's method, that of os.path takes a name that is too long, or contains NUL.
     looks_like_path = source.startswith(("/", ".", "~")) or source.lower().endswith(FILE_SUFFIXES)
+    # Unlike Path.exists, it raises nothing for a name that is too long, or in a closed folder.
     if not source or not (looks_like_path or os.path.exists(path)):
         raise ConfigError(f"{quoted(source)} is not a source of a model. Name {FORMS}.")
     return path
 
 
 def acquire(
-    source: str | Path | Origin,
+    source: AnyPath | Origin,
     models: ModelsHere,
     options: AddOptions,
     progress: Progress = silent,

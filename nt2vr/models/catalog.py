@@ -12,7 +12,7 @@ from threading import Lock
 from typing import Any, Literal
 
 from nt2vr.errors import CheckpointError, ConfigError, quoted
-from nt2vr.files import parse_json
+from nt2vr.files import AnyPath, stored_json
 from nt2vr.models.acquire import (
     Added,
     Announce,
@@ -42,7 +42,8 @@ EPOCH = re.compile(r"epoch_(\d+)")
 BEST = "best.json"
 # Of a run's name: its best epoch.
 BEST_SUFFIX = " · best"
-Kind = Literal["model", "embeddings", "run", "epoch", "outside"]
+# Of an entry: what its folders hold.
+EntryKind = Literal["model", "embeddings", "run", "epoch", "outside"]
 NO_OPTIONS = AddOptions()
 
 
@@ -60,7 +61,7 @@ class CatalogEntry:
     """
 
     folders: tuple[Path, ...]
-    kind: Kind = "model"
+    kind: EntryKind = "model"
     composers: tuple[str, ...] = ()
     make: Callable[[], Encoder] | None = None
 
@@ -128,7 +129,7 @@ class Catalog:
 
     def add(
         self,
-        source: str | Path | Encoder,
+        source: AnyPath | Encoder,
         options: AddOptions = NO_OPTIONS,
         progress: Progress = silent,
         announce: Announce = announce_nothing,
@@ -329,7 +330,7 @@ class Catalog:
 
 def _entry_of(folder: Path, card: Card) -> CatalogEntry:
     has_given_queries = card.capabilities.given_queries_only
-    kind: Kind = "embeddings" if has_given_queries else "model"
+    kind: EntryKind = "embeddings" if has_given_queries else "model"
     return CatalogEntry((folder,), kind, tuple(card.composers.entries))
 
 
@@ -357,7 +358,7 @@ def epochs_of(checkpoints: Path) -> dict[str, CatalogEntry]:
     composers = names_in(epochs.values())
     entries = {"": CatalogEntry(tuple(epochs.values()), "run", composers)}
     with suppress(OSError, ValueError, LookupError, TypeError):
-        best = parse_json((checkpoints / BEST).read_text(encoding="utf-8"))
+        best = stored_json(checkpoints / BEST)
         entries[BEST_SUFFIX] = CatalogEntry((epochs[best["epoch"]],), "run", composers)
     of_epochs = {f" · epoch {epoch}": CatalogEntry((epochs[epoch],), "epoch") for epoch in epochs}
     return entries | of_epochs

@@ -25,9 +25,9 @@ from nt2vr.models.card import (
     configured,
     extension_file,
     read_card,
+    read_configs,
     write_card,
 )
-from nt2vr.models.card import read_configs as read_configs
 from nt2vr.models.composer import read_composers
 from nt2vr.models.device import resolve_device
 from nt2vr.models.difference import (
@@ -39,7 +39,7 @@ from nt2vr.models.difference import (
     tokenizer_folder,
     whole_folder,
 )
-from nt2vr.models.framing import Config, Framing
+from nt2vr.models.framing import Config, Configs, Framing
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.models.open_clip_model import check_towers, empty_model, random_model, with_weights
 from nt2vr.models.tokenizer import digest_of, files_of, load_tokenizer
@@ -55,9 +55,6 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
     from nt2vr.models.text_side import TextSide
-
-# Of a model, and of its preprocessing.
-Configs = tuple[Config, Config]
 
 
 def identified(

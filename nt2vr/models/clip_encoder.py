@@ -18,7 +18,7 @@ from nt2vr.models.card import Card, read_card
 from nt2vr.models.clip_files import check_model_files, limited_layers
 from nt2vr.models.clip_libraries import ST, Clip, SentenceTransformers, Transformers, clip_settings
 from nt2vr.models.device import precision_of, resolve_device
-from nt2vr.models.encoder import ClipEncoder, Frames, Vectors, encode_unknown, normalised
+from nt2vr.models.encoder import Frames, OneRowEncoder, Vectors, encode_unknown, normalised
 from nt2vr.models.framing import frame_positions
 
 # Folder of the files of a model that takes clips, in its checkpoint folder.
@@ -27,7 +27,7 @@ MODEL = "model"
 ON_GPU = 16
 
 
-class ClipModel(ClipEncoder):
+class ClipModel(OneRowEncoder):
     """An encoder that takes whole clips, each as one embedding.
 
     Attributes:

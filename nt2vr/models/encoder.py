@@ -161,7 +161,7 @@ class FrameEncoder(Encoder):
         return encode_each_frame(self.encode_frames, frames)
 
 
-class ClipEncoder(Encoder):
+class OneRowEncoder(Encoder):
     """An encoder that stores a clip as one row, its embedding."""
 
     @property

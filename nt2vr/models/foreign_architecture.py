@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.models.card import CONFIG
-from nt2vr.models.checkpoint import read_configs
+from nt2vr.models.card import CONFIG, read_configs
 from nt2vr.models.download import preprocessing
 from nt2vr.models.foreign_clip import ForeignClip, some_of
 from nt2vr.models.framing import Config
@@ -234,7 +233,7 @@ def fitted(
 
 
 def _with_text_prefix(weights: StateDict, expected: StateDict) -> StateDict:
-    """Name the text tower's tensors as a model does that has it under "text."."""
+    """Put the text tower's tensors under "text.", if the model has that tower there."""
     if "text.token_embedding.weight" not in expected:
         return weights
     # The decoder of a CoCa, too, is beside the text tower.

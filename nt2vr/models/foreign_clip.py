@@ -117,15 +117,9 @@ def _inside(prefix: str, tensors: StateDict) -> StateDict:
 
 def _beside(prefix: str, names: Mapping[KeyPath, str]) -> list[str]:
     """Return the names that stand in the same dict as those with the prefix."""
-    holders = set()
-    outside = []
-    for path, name in names.items():
-        holder = path[:-1]
-        if name.startswith(prefix):
-            holders.add(holder)
-        else:
-            outside.append((holder, name))
-    return [name for holder, name in outside if holder in holders]
+    holders = {path[:-1] for path, name in names.items() if name.startswith(prefix)}
+    outside = {path: name for path, name in names.items() if not name.startswith(prefix)}
+    return [name for path, name in outside.items() if path[:-1] in holders]
 
 
 def _name_in_head(name: str, prefix: str) -> str:

@@ -10,6 +10,8 @@ from nt2vr.files import hash_text
 
 # A configuration of open_clip's: of a model, of one of its towers, or of its preprocessing.
 Config = Mapping[str, Any]
+# Of a model, and of its preprocessing.
+Configs = tuple[Config, Config]
 # Ways to resize: the first crops the centre, the second pads, the third ignores the aspect ratio.
 SHORTEST = "shortest"
 LONGEST = "longest"

@@ -19,9 +19,10 @@ from nt2vr.models.card import (
     Card,
     extension_file,
     read_card,
+    read_configs,
     write_card,
 )
-from nt2vr.models.checkpoint import identified, read_checkpoint, read_configs, read_model
+from nt2vr.models.checkpoint import identified, read_checkpoint, read_model
 from nt2vr.models.difference import whole_folder
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.hub import SPARE_BYTES, RemoteFile, transfer

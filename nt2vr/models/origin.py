@@ -49,7 +49,7 @@ class Origin(ABC):
         title: its name in messages.
         doing: the work, as a message names it: "Importing mine.pt".
         disk_bytes: free space that the work needs.
-        num_bytes: size of its files.
+        num_bytes: size of its weights, or of all its files where these are not told apart.
         announcement: a sentence on the size of a download; empty if nothing is downloaded.
     """
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from nt2vr.errors import CheckpointError, ConfigError, QueryError, quoted, reason_of
 from nt2vr.files import atomic_folder
 from nt2vr.models.card import IMPORTED, Card, read_card, write_card
-from nt2vr.models.encoder import ClipEncoder, Frames, Vectors
+from nt2vr.models.encoder import Frames, OneRowEncoder, Vectors
 
 EMBEDDINGS = "embeddings.npz"
 # Names of arrays, and those of the embeddings of what they name.
@@ -33,7 +33,7 @@ SAME = 0.999
 Arrays = dict[str, NDArray[Any]]
 
 
-class PrecomputedEncoder(ClipEncoder):
+class PrecomputedEncoder(OneRowEncoder):
     """Looks embeddings up instead of computing them."""
 
     def __init__(self, folder: Path) -> None:

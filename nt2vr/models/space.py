@@ -54,12 +54,9 @@ def space_files(zero_gpu: bool = False) -> Files:
 
 def _readme_for_zero_gpu(readme: str) -> str:
     _, front_matter, text = readme.split("---\n", 2)
-    lines = {
-        "suggested_hardware": f"suggested_hardware: {HARDWARE}",
-        "python_version": f'python_version: "{PYTHON}"',
-    }
-    for key, line in lines.items():
-        front_matter = re.sub(rf"^{key}:.*$", line, front_matter, flags=re.MULTILINE)
+    values = {"suggested_hardware": HARDWARE, "python_version": f'"{PYTHON}"'}
+    for key, value in values.items():
+        front_matter = re.sub(rf"^{key}:.*$", f"{key}: {value}", front_matter, flags=re.MULTILINE)
     return f"---\n{front_matter}---\n{text}"
 
 

@@ -17,8 +17,8 @@ from typing import Any
 
 import torch
 
-from nt2vr.models.card import Card
-from nt2vr.models.checkpoint import read_configs, read_model, write_checkpoint
+from nt2vr.models.card import Card, read_configs
+from nt2vr.models.checkpoint import read_model, write_checkpoint
 from nt2vr.models.open_clip_encoder import token_embeddings
 from nt2vr.models.open_clip_model import build_model
 from tests.support.paths import ROOT

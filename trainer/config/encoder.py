@@ -8,9 +8,8 @@ from pydantic import Field, model_validator
 
 from nt2vr.errors import MAX_QUOTED, ConfigError, quoted
 from nt2vr.extension import trainings
-from nt2vr.models.card import remedy
-from nt2vr.models.checkpoint import Configs, read_configs
-from nt2vr.models.framing import Config
+from nt2vr.models.card import read_configs, remedy
+from nt2vr.models.framing import Config, Configs
 from nt2vr.sections import Section, Whole
 from nt2vr.settings import resolve_path
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.extension import composers, text_sides, video_inputs
+from nt2vr.files import JsonObject
 from nt2vr.models.capabilities import Capabilities
 from nt2vr.models.card.names import MEAN, QUERY_SCORED, RAW_MEAN
 from nt2vr.models.card.sections import (
@@ -71,8 +72,6 @@ DERIVED = (
     "text_settings",
     "precision",
 )
-# By key in nt2vr.json, or in a section of a card.
-Values = dict[str, Any]
 
 
 class Card(BaseModel):
@@ -131,8 +130,8 @@ class Card(BaseModel):
         """Build a card from values by flat key; a ConfigError names one that is unknown or invalid."""
         place_of = places()
         check_names(values, place_of, " on a card")
-        of_card: Values = {"name": name}
-        by_section: dict[str, Values] = {section: {} for section in SECTIONS}
+        of_card: JsonObject = {"name": name}
+        by_section: dict[str, JsonObject] = {section: {} for section in SECTIONS}
         by_section["text"].update(dict.fromkeys(text_sides()))
         by_section["composers"].update(dict.fromkeys(composers()))
         by_section["visual"].update(dict.fromkeys(video_inputs(), ""))
@@ -149,7 +148,7 @@ class Card(BaseModel):
                 f"A card has an invalid “{flat_key}” ({problem['msg']}). Correct it."
             ) from error
 
-    def flat(self) -> Values:
+    def flat(self) -> JsonObject:
         """Return all values by flat key, those that are stored first, in their order in nt2vr.json."""
         values = {}
         for key, (section, attribute) in places().items():
@@ -278,7 +277,7 @@ class Card(BaseModel):
             "text_fingerprint": self.text.fingerprint,
         }
 
-    def for_reports(self) -> Values:
+    def for_reports(self) -> JsonObject:
         """Describe the model in reports. Results of evaluations are stored under it, those of version 0.2.0 too."""
         settings = ""
         if self.visual.settings:
@@ -286,7 +285,7 @@ class Card(BaseModel):
         pooling = ""
         if self.pooling.name != MEAN:
             pooling = self._pooling_key
-        optional: Values = {"settings": settings, "pooling": pooling}
+        optional: JsonObject = {"settings": settings, "pooling": pooling}
         side = self.text.side
         if side:
             optional[side.name] = side.stored

@@ -4,11 +4,11 @@ import shlex
 from pathlib import Path
 
 from nt2vr.errors import CheckpointError, ConfigError
-from nt2vr.files import parse_json, read_with_schema, with_schema, write_json
+from nt2vr.files import read_with_schema, stored_json, with_schema, write_json
 from nt2vr.models.card.card import Card, configured, stored_keys
 from nt2vr.models.card.names import CARD, CONFIG
 from nt2vr.models.card.sections import DifferenceSection
-from nt2vr.models.framing import Config
+from nt2vr.models.framing import Configs
 
 
 def write_card(folder: Path, card: Card) -> None:
@@ -46,15 +46,15 @@ def read_card(folder: Path) -> Card:
         return card
 
 
-def read_configs(folder: Path) -> tuple[Config, Config]:
+def read_configs(folder: Path) -> Configs:
     """Read open_clip's configurations of a model and of its preprocessing."""
-    config = parse_json((folder / CONFIG).read_text(encoding="utf-8"))
+    config = stored_json(folder / CONFIG)
     return config["model_cfg"], config.get("preprocess_cfg") or {}
 
 
 def read_as_base(folder: Path) -> DifferenceSection:
-    """Read only what `Card.as_base` tells, of a folder of which nothing is known; raises as `parse_json` does."""
-    data = parse_json((folder / CARD).read_text(encoding="utf-8"))
+    """Read only what `Card.as_base` tells, of a folder of which nothing is known; raises as `stored_json` does."""
+    data = stored_json(folder / CARD)
     fingerprint = f"{data.get('visual_fingerprint')} {data.get('text_fingerprint')}"
     return DifferenceSection(model=str(data.get("name")), fingerprint=fingerprint)
 

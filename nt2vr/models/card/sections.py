@@ -11,7 +11,7 @@ from nt2vr.models.capabilities import VideoInputName
 from nt2vr.models.card.names import MEAN, OF_RAW, POOLINGS
 from nt2vr.models.framing import BICUBIC, DEFAULT_SIZE, SHORTEST
 
-Entry = TypeVar("Entry")
+T = TypeVar("T")
 DEFAULT_FRAMES = 8
 
 
@@ -42,7 +42,7 @@ def _read_nothing(value: Any) -> Any:
 
 
 # An entry that not every model has.
-OrNothing = Annotated[Entry | None, BeforeValidator(_read_nothing)]
+OrNothing = Annotated[T | None, BeforeValidator(_read_nothing)]
 
 
 def _check_pooling(name: str) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from nt2vr.errors import QueryError
-from nt2vr.files import hash_text, parse_json, write_json
+from nt2vr.files import hash_text, stored_json, write_json
 from nt2vr.negation.generate.absences import AbsenceQuery, Absences
 from nt2vr.negation.generate.actions import CaptionAction, actions
 from nt2vr.negation.generate.composer import ComposedQuery, QueryComposer
@@ -144,7 +144,7 @@ def _cached(folder: Path, name: str, source: list[Any], build_value: Callable[[]
     path = folder / f"{name}-{digest}.json"
     # The file may be missing or damaged.
     with suppress(OSError, ValueError):
-        return parse_json(path.read_text(encoding="utf-8"))
+        return stored_json(path)
 
     value = build_value()
     try:

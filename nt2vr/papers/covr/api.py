@@ -5,7 +5,7 @@ from pathlib import Path
 
 from nt2vr.api import Evaluation, load_model
 from nt2vr.errors import ConfigError
-from nt2vr.files import expanded
+from nt2vr.files import AnyPath, expanded
 from nt2vr.papers.covr.data import CovrData
 from nt2vr.papers.covr.submission import write_submission
 from nt2vr.progress import Progress, silent
@@ -15,9 +15,9 @@ from nt2vr.world import WORLD
 
 
 def evaluate_covr(
-    model: str | Path,
+    model: AnyPath,
     data: CovrData,
-    data_dir: str | Path | None = None,
+    data_dir: AnyPath | None = None,
     device: str | None = None,
     progress: Progress = silent,
 ) -> Evaluation:
@@ -30,11 +30,11 @@ def evaluate_covr(
 
 
 def submit_covr(
-    model: str | Path,
+    model: AnyPath,
     data: CovrData,
-    file: str | Path,
+    file: AnyPath,
     system: str = "sum",
-    data_dir: str | Path | None = None,
+    data_dir: AnyPath | None = None,
     device: str | None = None,
     progress: Progress = silent,
 ) -> list[Path]:

@@ -20,6 +20,7 @@ from nt2vr.datasets.files import Files, expecting
 from nt2vr.datasets.load import kind_and_path
 from nt2vr.datasets.video_inputs import Vector, VideoInput
 from nt2vr.errors import DatasetError, quoted
+from nt2vr.files import AnyPath
 from nt2vr.models.encoder import Vectors
 
 SHAPE = "shape.txt"
@@ -67,7 +68,7 @@ def _read_shape(path: Path) -> tuple[int, int]:
 class Features(VideoInput):
     """The features of a dataset's videos, in a BigFile folder."""
 
-    def __init__(self, data: str | Path, name: str) -> None:
+    def __init__(self, data: AnyPath, name: str) -> None:
         """Find the folder in or below that of the dataset."""
         self._folder = find_features(data, name)
 
@@ -123,7 +124,7 @@ def _mean(file: BigFile, video_id: str, rows: Sequence[int]) -> Vector:
     return vector
 
 
-def find_features(data: str | Path, name: str) -> Path:
+def find_features(data: AnyPath, name: str) -> Path:
     """Return the BigFile folder of this name in or below the folder of a dataset, named as for `load_dataset`."""
     _, path = kind_and_path(data)
     folder = path.parent if path.is_file() else path

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
-from nt2vr.files import parse_json
+from nt2vr.files import stored_json
 from nt2vr.models.catalog import Catalog
 from nt2vr.settings import ASSETS
 from nt2vr.ui.search.state import SearchState
@@ -35,7 +35,7 @@ class FirstAnswer:
         """Return the answer that was shipped; None if it is of other models, another gallery or other systems."""
         if not path.is_file():
             return None
-        first = cls(**parse_json(path.read_text(encoding="utf-8")))
+        first = cls(**stored_json(path))
         return first if first.fingerprint == fingerprint(models) else None
 
     @property

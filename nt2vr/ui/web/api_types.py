@@ -13,7 +13,6 @@ from nt2vr.search.strategies import DEFAULT_ALPHA
 # Items of a list, before any is checked. Smaller excesses are refused by the searcher.
 MAX_ITEMS = 100
 
-JsonObject = dict[str, Any]
 AnyRequest = TypeVar("AnyRequest", bound=BaseModel)
 Strings = Annotated[list[str], Field(max_length=MAX_ITEMS)]
 Weight = Annotated[float, Field(allow_inf_nan=False)]

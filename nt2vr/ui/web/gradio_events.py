@@ -7,10 +7,11 @@ import gradio as gr
 from gradio.components import Component
 
 from nt2vr.errors import MediaError
+from nt2vr.files import JsonObject
 from nt2vr.search.plan import CONCURRENT, DEFAULT_K, DEFAULT_SYSTEMS
 from nt2vr.search.references import DEFAULT_WEIGHT
 from nt2vr.search.strategies import DEFAULT_ALPHA
-from nt2vr.ui.web.api_types import JsonObject, SearchRequest, checked_request
+from nt2vr.ui.web.api_types import SearchRequest, checked_request
 from nt2vr.ui.web.gradio_fixes import unopened_picture
 from nt2vr.ui.web.inputs import TOO_LARGE, is_too_large, is_upload
 from nt2vr.ui.web.requests import Requests

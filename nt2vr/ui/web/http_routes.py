@@ -21,13 +21,13 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nt2vr.errors import BusyError, ConfigError, Nt2vrError
+from nt2vr.files import JsonObject
 from nt2vr.search.plan import CONCURRENT
 from nt2vr.settings import project_version
 from nt2vr.ui.web.api_types import (
     AnyRequest,
     GalleryInfo,
     Health,
-    JsonObject,
     MatchAnswer,
     MatchRequest,
     Refusal,

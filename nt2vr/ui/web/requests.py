@@ -15,6 +15,7 @@ from nt2vr.errors import ConfigError, MediaError
 from nt2vr.evaluation.benchmark_kinds import ModelData
 from nt2vr.evaluation.jobs import Evaluations
 from nt2vr.evaluation.sources import Data
+from nt2vr.files import JsonObject
 from nt2vr.library.galleries import Galleries
 from nt2vr.library.libraries import BUILT_IN
 from nt2vr.media.decode import Decoder
@@ -22,7 +23,7 @@ from nt2vr.negation.parse.query import Query
 from nt2vr.progress import Job
 from nt2vr.search.plan import DEFAULT_K
 from nt2vr.search.references import DEFAULT_WEIGHT, Reference, check_number
-from nt2vr.ui.web.api_types import JsonObject, MatchRequest, SearchRequest, checked_request
+from nt2vr.ui.web.api_types import MatchRequest, SearchRequest, checked_request
 from nt2vr.ui.web.inputs import MAX_PICTURE_MB, MB, TOO_LARGE
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
 

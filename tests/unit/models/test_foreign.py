@@ -22,9 +22,8 @@ from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError
 from nt2vr.models import acquire as acquire_module
 from nt2vr.models import foreign_architecture, untrusted
 from nt2vr.models.acquire import Added, acquire
-from nt2vr.models.card import read_card, write_card
+from nt2vr.models.card import read_card, read_configs, write_card
 from nt2vr.models.catalog import Catalog
-from nt2vr.models.checkpoint import read_configs
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.models.open_clip_model import build_model

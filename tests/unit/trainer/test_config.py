@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.columns import GROUPS
-from nt2vr.models.checkpoint import read_configs
+from nt2vr.models.card import read_configs
 from nt2vr.presets import preset_files
 from nt2vr.settings import ASSETS
 from tests.support.paths import ROOT

@@ -7,8 +7,8 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from nt2vr.models.card import WEIGHTS, Card
-from nt2vr.models.checkpoint import read_checkpoint, read_configs, write_checkpoint
+from nt2vr.models.card import WEIGHTS, Card, read_configs
+from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.open_clip_model import build_model
 from nt2vr.models.tokenizer import load_tokenizer
 from tests.support.tiny_models import TINY

@@ -10,7 +10,8 @@ import pytest
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.store import Cache
-from nt2vr.models.checkpoint import read_checkpoint, read_configs
+from nt2vr.models.card import read_configs
+from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG
 from nt2vr.search.embed_clips import embed_gallery
 from tests.support.model_families import FAMILIES, write_family
