@@ -14,6 +14,7 @@ from xml.sax.saxutils import escape
 import nt2vr
 from benchmarks.harness import arguments
 from nt2vr.evaluation.metric_names import COMPOSED_HARD_PAIRS, COMPOSED_MIR
+from nt2vr.evaluation.roles import MetricsBySystem
 from nt2vr.models.card import read_card
 from nt2vr.progress import progress_bar
 from nt2vr.search.strategies import STRENGTHS
@@ -63,7 +64,6 @@ STYLE = (
     "polyline{fill:none;stroke-width:2}.model{fill:#10a37f}.drop{fill:#6e7681}.small{font-size:10px}"
 )
 
-Metrics = Mapping[str, Mapping[str, float]]
 # Pixels from the left and from the top.
 Position = tuple[float, float]
 
@@ -138,7 +138,7 @@ class Plane:
     ys: Sequence[float]
 
     @classmethod
-    def of(cls, metrics: Metrics) -> "Plane":
+    def of(cls, metrics: MetricsBySystem) -> "Plane":
         """Span all values."""
         mirs = [values[COMPOSED_MIR] for values in metrics.values()]
         pairs = [values[COMPOSED_HARD_PAIRS] for values in metrics.values()]
@@ -153,7 +153,7 @@ class Plane:
         return x, y
 
 
-def chart(fronts: Sequence[Front], metrics: Metrics) -> Iterator[str]:
+def chart(fronts: Sequence[Front], metrics: MetricsBySystem) -> Iterator[str]:
     """Yield the lines of an SVG: one curve per front, one point per model."""
     plane = Plane.of(metrics)
     yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img">'

@@ -126,7 +126,7 @@ def _drawings(figure: Figure) -> Iterator[tuple[str, list[str]]]:
     """Yield what a figure and the things that it has are drawn with."""
     drawings_of_figure: list[str] = []
     # People are drawn in parts, all of which count.
-    if figure.kind.role != "person":
+    if not figure.is_person:
         drawings_of_figure = [picture(figure.kind, figure.colour)]
     yield "", drawings_of_figure
     for action in figure.actions:

@@ -49,6 +49,7 @@ from nt2vr.search.answers import Answer as Answer
 from nt2vr.search.answers import Match as Match
 from nt2vr.search.embedded_gallery import Excerpt
 from nt2vr.search.references import Reference as Reference
+from nt2vr.search.searcher import Queries, QueryOrError
 from nt2vr.search.strategies import (
     DEFAULT_ALPHA,
     STRATEGIES,
@@ -57,7 +58,6 @@ from nt2vr.search.strategies import (
     check_model_name,
 )
 from nt2vr.search.strategies import System as System
-from nt2vr.search.system_search import QueryOrVector
 from nt2vr.search.why import Why, explain
 from nt2vr.services import Services
 from nt2vr.settings import Settings, prepare_environment
@@ -73,8 +73,6 @@ AHEAD = 16
 Systems = str | System | Encoder | Sequence[str | System | Encoder]
 Image = NDArray[np.uint8]
 
-# A query, or what is wrong with it.
-QueryOrError = str | QueryOrVector | Nt2vrError
 # Pixels: 3 to 6 KB each.
 THUMBNAIL_SIDE = 128
 MAX_THUMBNAILS = 500
@@ -290,7 +288,7 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
 
     def _answer_all(
         self,
-        queries: Sequence[QueryOrError],
+        queries: Queries,
         systems: Systems | None,
         options: _SearchOptions,
     ) -> list[Answer | Nt2vrError]:

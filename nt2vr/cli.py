@@ -22,7 +22,7 @@ from cyclopts import App, CycloptsError, Parameter
 from nt2vr.console import drop_output, output_failure, prepare_streams
 from nt2vr.errors import ConfigError, LineFormatter, Nt2vrError, counted, printable, reason_of
 from nt2vr.extension import Command, extensions
-from nt2vr.files import AnyPath, check_writable, expanded
+from nt2vr.files import AnyPath, JsonObject, check_writable, expanded
 from nt2vr.models.options import AddOptions
 from nt2vr.presets import preset_files
 from nt2vr.progress import progress_bar
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from nt2vr.services import Services
 
 # What `models list` says of a model.
-Described = dict[str, Any]
 
 OWN_FLAGS = ("-h", "--help", "-V", "--version", "--install-completion")
 # A query that begins with a minus: "-dog".
@@ -745,7 +744,7 @@ def list_models(*words: str, as_json: Json = False, machine: Machine = THIS) -> 
         _say("  none")
 
 
-def _with_words(described: Iterable[Described], words: Sequence[str]) -> list[Described]:
+def _with_words(described: Iterable[JsonObject], words: Sequence[str]) -> list[JsonObject]:
     """Return the models whose names have all of the words, in any letter case."""
     matching = []
     for model in described:
@@ -755,7 +754,7 @@ def _with_words(described: Iterable[Described], words: Sequence[str]) -> list[De
     return matching
 
 
-def _models_here(catalog: "Catalog") -> Iterable[Described]:
+def _models_here(catalog: "Catalog") -> Iterable[JsonObject]:
     for name, entry in catalog.entries().items():
         # Of a run, only the newest epoch is listed.
         if not entry.folders or entry.kind == "epoch":
@@ -770,7 +769,7 @@ def _models_here(catalog: "Catalog") -> Iterable[Described]:
         yield {"name": name, "kind": kind, "size_mb": num_bytes >> 20, "folder": str(folder)}
 
 
-def _models_to_download(catalog: "Catalog", from_all: bool) -> list[Described]:
+def _models_to_download(catalog: "Catalog", from_all: bool) -> list[JsonObject]:
     """Describe the recommended models that are not here, or all of open_clip's."""
     from nt2vr.models.download import RECOMMENDED, available
 

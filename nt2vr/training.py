@@ -10,7 +10,7 @@ from nt2vr.errors import ConfigError, RunError
 from nt2vr.files import AnyPath, expanded
 from nt2vr.notebook import curve, data_frame, joined, table
 from nt2vr.settings import Settings, prepare_environment
-from trainer.config import TrainConfig, changed, load_config, preset_or_file
+from trainer.config import Changes, TrainConfig, changed, load_config, preset_or_file
 from trainer.runs.manager import folders_for
 from trainer.runs.run_folder import FRAMES, RUNS, RunFolder, read_metrics
 from trainer.session import Plan, plan_new, plan_rest, train_here, use_only
@@ -18,8 +18,6 @@ from trainer.teaching import new_teaching
 
 # Columns of metrics.jsonl that say when a measurement was taken.
 WHEN = ("epoch", "step")
-# Values of a config, by key.
-Changes = Mapping[str, Any]
 NO_CHANGES: Changes = MappingProxyType({})
 
 

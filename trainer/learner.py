@@ -41,8 +41,8 @@ class Learner(Trainable):
     """A model in training, with its optimizer and losses.
 
     Attributes:
-        card: the base's, or an empty one, with the pooling and the frame positions of this
-            training.
+        card: the base's, or an empty one, with the pooling, the number of frames and the frame
+            positions of this training; without the base's head if the pooling is another one.
         text_side: an extension's, instead of the text tower; None for the tower.
         extra_modules: what learns besides open_clip's model.
         head: pools `videos`: the pooling if it learns, otherwise the identity.

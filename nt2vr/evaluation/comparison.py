@@ -77,16 +77,21 @@ def _gains(report: Report, first: str, second: str) -> Array:
     """Return by how much the second system beats the first, query by query: (Q,)."""
     gains: Array = np.log(report.measured[first].ranks) - np.log(report.measured[second].ranks)
     # Negated queries must not find the videos of their original captions.
-    gains[kinds_of(report.queries) == "negated"] *= -1
+    gains[_is_negated(report)] *= -1
     return gains
+
+
+def _is_negated(report: Report) -> Mask:
+    """Return which queries deny what the videos of their original captions show: (Q,)."""
+    is_negated: Mask = kinds_of(report.queries) == "negated"
+    return is_negated
 
 
 def _fails_everywhere(report: Report) -> Mask:
     """Return whether each query fails under all systems."""
     ranks = np.stack([measured.ranks for measured in report.measured.values()])  # (S, Q)
     is_on_page = ranks <= FIRST_PAGE
-    is_negated = kinds_of(report.queries) == "negated"
-    return np.where(is_negated, is_on_page.all(axis=0), ~is_on_page.any(axis=0))
+    return np.where(_is_negated(report), is_on_page.all(axis=0), ~is_on_page.any(axis=0))
 
 
 def _fits(query: JudgedQuery, kind: str, cue: str, words: Sequence[str]) -> bool:

@@ -14,8 +14,8 @@ from nt2vr.evaluation.queries import JudgedQueries
 
 # Percent of the resamples that an interval has.
 LEVEL = 95
-# Percentiles at its ends.
-ENDS = (2.5, 97.5)
+# At its ends.
+PERCENTILES = ((100 - LEVEL) / 2, (100 + LEVEL) / 2)
 RESAMPLES = 1000
 SEED = 1
 # Weights in memory at a time: 16 MB.
@@ -71,7 +71,7 @@ def intervals_of_means(values: Array, units: Units) -> list[Interval | None]:
     """
     sums, counts = _by_unit(values, units)
     means = _resampled_means(sums, counts)
-    ends = np.percentile(means, ENDS, axis=0).T.tolist()  # (M, 2)
+    ends = np.percentile(means, PERCENTILES, axis=0).T.tolist()  # (M, 2)
     varies = (values != values[:1]).any(axis=0)
     intervals: list[Interval | None] = []
     for column, low_and_high in enumerate(ends):

@@ -221,8 +221,8 @@ def _exclusion(queries: JudgedQueries, positions: Positions, measured: Measured)
     with_pairs = _with_value(measured.ordered, positions)
     if len(with_pairs):
         ordered = measured.ordered[with_pairs].astype(np.float64)
-        tied = measured.tied[with_pairs].astype(np.float64)
         if kind == "not":
+            tied = measured.tied[with_pairs].astype(np.float64)
             metrics[NOT_AUC] = Values(with_pairs, ordered + tied / 2)
         else:
             metrics[f"{kind}/{HARD_PAIRS}"] = Values(with_pairs, 100 * ordered)

@@ -311,7 +311,7 @@ class Report:
 
     def save(self, folder: Path) -> None:
         """Write the report's files atomically, report.json last."""
-        lines = (json.dumps(self._query_line(row)) for row in range(len(self.queries)))
+        lines = (json.dumps(self._query_line(position)) for position in range(len(self.queries)))
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with atomic_write(folder / ARRAYS) as partial:

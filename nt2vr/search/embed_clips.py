@@ -464,9 +464,9 @@ def _pool_stored(
     missing = np.flatnonzero(stored.find(keys) < 0)
     for start in range(0, len(missing), CHUNK):
         chunk = missing[start : start + CHUNK]
-        chunk_keys = [keys[row] for row in chunk]
-        chunk_frames = frames[frame_rows[chunk]]
-        _store_or_hold(stored, chunk_keys, encoder.pool(chunk_frames))
+        # A name for the frames would keep them in memory while the next ones are read.
+        pooled_chunk = encoder.pool(frames[frame_rows[chunk]])
+        _store_or_hold(stored, [keys[row] for row in chunk], pooled_chunk)
     if len(missing):
         evict(_subfolders(folder), LIMITS["pooled"])
 

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from nt2vr.media.gallery import Gallery
 from nt2vr.search.exclusion import CHUNK, Exclusion, Vectors, focused, scores_of
 from nt2vr.search.index import ExactIndex, Index, best_rows
+from nt2vr.search.index.exact import Scores
 
 Rows = NDArray[np.int64]
-ScoredRows = tuple[Vectors, Rows]
+ScoredRows = tuple[Scores, Rows]
 # Clips of an index that are scored with an exclusion.
 SHORTLIST = 10_000
 # Largest gallery whose frames are all weighted by a query: 0.5 GB of 12 frames of 512 numbers.
@@ -101,9 +102,11 @@ class EmbeddedGallery:
     ) -> ScoredRows:
         """Return scores and rows of the best k clips: of some rows, which ascend, or of all."""
         scores = scores_of(self.clips(exclusion, rows), vector, exclusion)
-        scored_rows = np.arange(len(self.embeddings))[rows]
-        best = best_rows(scores, scored_rows, min(k, len(scores)))
-        return scores[best], scored_rows[best]
+        # Rows ascend, so their positions break ties in the same order.
+        best = best_rows(scores, np.arange(len(scores)), min(k, len(scores)))
+        if isinstance(rows, slice):
+            return scores[best], best
+        return scores[best], rows[best]
 
     def clips(
         self, exclusion: Exclusion | None = None, rows: Sequence[int] | Rows | slice = EVERY_ROW

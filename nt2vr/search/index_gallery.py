@@ -143,7 +143,7 @@ def _with_milvus(
     sample: Sample,
     progress: Progress | None,
 ) -> EmbeddedGallery:
-    """Bring a library's index in Milvus up to date, or without `progress` open it as that left it."""
+    """Bring a library's index in Milvus up to date; without `progress`, open it as the last update left it."""
     library = embedded.gallery.key
     clips = embedded.gallery.videos
     # Libraries share a collection, so an id depends on the library, too.

@@ -44,7 +44,9 @@ QUERY_BATCH = 256
 MAX_UNDERSTOOD = 2048
 
 T = TypeVar("T")
-Queries = Sequence[str | QueryOrVector | Nt2vrError]
+# A query, or what is wrong with it.
+QueryOrError = str | QueryOrVector | Nt2vrError
+Queries = Sequence[QueryOrError]
 
 
 class Searcher:
@@ -374,7 +376,7 @@ class Searcher:
 
 
 def _result_or_error(function: Callable[[Any], T], query: object) -> T | Nt2vrError:
-    """Apply a function to a query, and return its error if the query is a bad one."""
+    """Return what a function makes of a query, or the error that it raises; a query that is an error stays one."""
     if isinstance(query, Nt2vrError):
         return query
     try:

@@ -9,7 +9,7 @@ import numpy as np
 from nt2vr.errors import ConfigError, QueryError
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.embed_query import embed_query, texts_of
-from nt2vr.search.embedded_gallery import EmbeddedGallery, SearchedClip
+from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.exclusion import Exclusion, scores_of
 from nt2vr.search.live import LoadedModel
 from nt2vr.search.plan import ModelQuery, SearchPlan
@@ -48,7 +48,7 @@ class SystemSearch(NamedTuple):
         # A query that weighs frames pools those of the clip in its own way.
         if video_id and self.exclusion is not None and self.exclusion.focus is not None:
             row = self.gallery.row_of[video_id]
-            clip = SearchedClip(self.gallery, row, self.vector, self.exclusion).embedding
+            clip = self.gallery.clips(self.exclusion, [row])[0]
         return round(float(scores_of(clip, self.vector, self.exclusion)), 4)
 
 

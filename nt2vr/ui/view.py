@@ -5,7 +5,7 @@ from typing import Any
 
 # What a template is filled with, by name, see `theme.template`.
 View = dict[str, Any]
-# Those of a list in a template.
+# The entries of a list in a template, one view each.
 Views = list[View]
 # Of a component or an event.
 Options = dict[str, Any]

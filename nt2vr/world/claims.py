@@ -336,7 +336,7 @@ def _is_plain(claim: Claim) -> bool:
     if claim.night is not None or len(claim.subjects) > 1:
         return False
     for subject in claim.subjects:
-        verbs_only = tuple(Act(act.verbs) for act in subject.acts[:1])
-        if subject not in (SubjectClaim(subject.names), SubjectClaim(acts=verbs_only)):
+        verbs_only = [SubjectClaim(acts=(Act(act.verbs),)) for act in subject.acts]
+        if subject not in (SubjectClaim(subject.names), *verbs_only):
             return False
     return True

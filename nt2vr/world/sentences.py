@@ -13,14 +13,13 @@ from random import Random
 from typing import NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nt2vr.negation.generate.idioms import draw_idiom
 from nt2vr.negation.generate.subjects import Subject
 from nt2vr.negation.generate.wordings import draw_exclusion
 from nt2vr.world.captions import SceneCaption, describe
 from nt2vr.world.casting import sample_scene
-from nt2vr.world.claims import Act, Claim, SceneTable, names_in, visible_in
+from nt2vr.world.claims import Act, Claim, SceneMask, SceneTable, names_in, visible_in
 from nt2vr.world.negated_captions import negate
 from nt2vr.world.scene_denials import (
     DeniedContent,
@@ -70,15 +69,15 @@ class SceneDenials:
         self._scenes = scenes
         self.table = SceneTable(scenes)
 
-    def fitting(self, sentence: SceneDenial) -> NDArray[np.bool_]:
+    def fitting(self, sentence: SceneDenial) -> SceneMask:
         """Mask of the scenes with the wanted and without any unwanted part: (N,)."""
         return self.table.holding(sentence.wanted_claim) & ~self.showing_unwanted(sentence)
 
-    def showing_both(self, sentence: SceneDenial) -> NDArray[np.bool_]:
+    def showing_both(self, sentence: SceneDenial) -> SceneMask:
         """Mask of the hard scenes, which show the wanted and an unwanted part: (N,)."""
         return self.table.holding(sentence.wanted_claim) & self.showing_unwanted(sentence)
 
-    def showing_unwanted(self, sentence: SceneDenial) -> NDArray[np.bool_]:
+    def showing_unwanted(self, sentence: SceneDenial) -> SceneMask:
         """Mask of the scenes with an unwanted part: (N,)."""
         return self.table.holding_any(sentence.unwanted_claims)
 

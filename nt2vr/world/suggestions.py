@@ -185,16 +185,10 @@ class Suggestions:
         """Name the things that are most often in some scenes; without scenes, in all of them."""
         rows = np.flatnonzero(scenes).tolist() or range(len(scenes))
         # Of things that are in as many scenes, the one that is in the first scene comes first.
-        counts = Counter[str]()
-        for row in rows:
-            counts.update(self._things_in[row])
-
+        counts = Counter(chain.from_iterable(self._things_in[row] for row in rows))
         nouns = names_of_kind(tokens_of(besides), "noun")
-        companions: list[str] = []
-        for name, _ in counts.most_common():
-            if name not in nouns:
-                companions.append(things()[name].noun.with_article())
-        return companions[:MOST_COMPANIONS]
+        companions = (name for name, _ in counts.most_common() if name not in nouns)
+        return [things()[name].noun.with_article() for name in islice(companions, MOST_COMPANIONS)]
 
     # What is wanted
 

@@ -209,16 +209,16 @@ def _quality_of_wanted(query: Query, quality: str) -> Claim | None:
     if all(word.kind == "filler" for word in words_in(quality)):
         return None
 
-    claims: dict[str, Claim] = {}
-    for word in _wanted_words(query):
-        if word.kind != "noun":
-            continue
-        noun = word.typed
-        # If both orders are understood, the second one counts.
-        for text in (f"{noun} {quality}", f"{quality} {noun}"):
-            claim = read_as_meant(text)
-            if claim and not claim.vague:
-                claims[noun] = claim
-    if len(claims) == 1:
-        return claims.popitem()[1]
+    nouns = dict.fromkeys(word.typed for word in _wanted_words(query) if word.kind == "noun")
+    readings = [_with_quality(noun, quality) for noun in nouns]
+    claims = list(filter(None, readings))
+    return claims[0] if len(claims) == 1 else None
+
+
+def _with_quality(noun: str, quality: str) -> Claim | None:
+    """Read "red car", or else "car red"; None if neither is understood."""
+    for text in (f"{quality} {noun}", f"{noun} {quality}"):
+        claim = read_as_meant(text)
+        if claim and not claim.vague:
+            return claim
     return None

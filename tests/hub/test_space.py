@@ -21,7 +21,7 @@ from tests.support.hub_server import Repository, serve_hub, use_hub
 from tests.support.paths import ROOT
 
 COLOURS = {"red", "yellow", "green", "blue", "indigo", "purple", "pink", "gray"}
-# What a model that is exported whole has instead of a difference from another, and its card.
+# Files of a model that differ once it is exported whole: its weights, its tokenizer and its card.
 REWRITTEN = {
     "difference.safetensors",
     "open_clip_model.safetensors",

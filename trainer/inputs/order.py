@@ -29,7 +29,7 @@ MOTION_SHARE = 1 / 3
 # The row of each frame's clip, and the number of the frame in that clip.
 ClipFrames = list[tuple[int, int]]
 # A sentence, and the frames that it describes.
-Described = tuple[str, ClipFrames]
+SentenceFrames = tuple[str, ClipFrames]
 
 
 class OrderedClips(NamedTuple):
@@ -151,7 +151,7 @@ class FrameOrders:
     def draw(self, num_pairs: int, num_frames: int, rng: Random) -> OrderedClips:
         if not self._solos and not self._motions:
             num_pairs = 0
-        described: list[Described] = []
+        described: list[SentenceFrames] = []
         for _ in range(num_pairs):
             if self._draws_motion(rng):
                 described += self._draw_motion(num_frames, rng)
@@ -168,7 +168,7 @@ class FrameOrders:
             return False
         return not self._solos or rng.random() < MOTION_SHARE
 
-    def _draw_solos(self, num_frames: int, rng: Random) -> Iterator[Described]:
+    def _draw_solos(self, num_frames: int, rng: Random) -> Iterator[SentenceFrames]:
         """Draw two clips of one subject, and yield their halves in both orders."""
         solo = rng.choice(self._solos)
         other_solo = self._draw_other(solo, rng)
@@ -187,7 +187,7 @@ class FrameOrders:
         verb = rng.choice(other_verbs)
         return rng.choice(solos_by_verb[verb])
 
-    def _draw_motion(self, num_frames: int, rng: Random) -> Iterator[Described]:
+    def _draw_motion(self, num_frames: int, rng: Random) -> Iterator[SentenceFrames]:
         """Draw a clip of one motion, and yield it and the order of its frames that shows another."""
         verbs = rng.choice(sorted(self._motions))
         motion = rng.choice(self._motions[verbs])

@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from nt2vr.errors import ConfigError
+from nt2vr.evaluation.queries import Mask
 from nt2vr.models.encoder import Vectors
 from nt2vr.negation.generate.actions import actions
 from nt2vr.negation.generate.things import things
@@ -27,6 +27,7 @@ from nt2vr.negation.parse.query import split_query
 from trainer import distributed
 from trainer.config import TrainConfig
 from trainer.inputs import Drawing, EmbeddedBatch, Input, Negated, Preparation, Towers
+from trainer.inputs.base import Numbers
 from trainer.inputs.frozen_texts import FrozenTexts, TextEncoder, embed_once
 
 # Negated captions, whose parsing takes about 2 ms.
@@ -46,9 +47,9 @@ class DistractorRequest(NamedTuple):
 
     subjects: list[str]
     objects: list[str]
-    has_distractor: NDArray[np.bool_]
-    caption_clips: NDArray[np.int64]
-    candidates: NDArray[np.int64]
+    has_distractor: Mask
+    caption_clips: Numbers
+    candidates: Numbers
 
 
 class EmbeddedDistractors(NamedTuple):
@@ -120,7 +121,7 @@ class Distractors(Input[DistractorRequest, EmbeddedDistractors]):
         return EmbeddedDistractors(distributed.gather(video), distributed.gather(has_distractor))
 
 
-def _draw_candidates(drawing: Drawing) -> NDArray[np.int64]:
+def _draw_candidates(drawing: Drawing) -> Numbers:
     """Draw the rows of the videos to choose among, in ascending order."""
     clips = np.random.default_rng(drawing.seed(2)).permutation(len(drawing.clips))
     # 0 means all.

@@ -80,8 +80,10 @@ def named(thing: str) -> Names:
 def act_of(action: Action, scene: Scene) -> Act:
     name = scene.object_of(action)
     objects = named(name) if name else frozenset[str]()
-    slot = "objects" if action.target is None else "targets"
-    return Act(frozenset((action.verb,)), **{slot: objects})  # type: ignore[arg-type]
+    verbs = frozenset((action.verb,))
+    if action.target is None:
+        return Act(verbs, objects)
+    return Act(verbs, targets=objects)
 
 
 def _without(scene: Scene, removed_things: Collection[str]) -> Scene:

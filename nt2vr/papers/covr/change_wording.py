@@ -22,7 +22,7 @@ def ask_for(
 
 def fields_of(scene: Scene, change: Change, rng: Random) -> dict[str, str]:
     """Draw words for everything that a wording of a change may name."""
-    fields = {"here": rng.choice(places()[scene.place].phrases)}
+    fields = {"here": rng.choice(scene.location.phrases)}
     if change.place:
         fields["there"] = rng.choice(places()[change.place].phrases)
     for name, figure in (("old", change.old), ("new", change.new)):

@@ -152,7 +152,7 @@ def _remove_actor(scene: Scene, _rng: Random) -> Iterator[Change]:
 
 def _remove_activity(scene: Scene, _rng: Random) -> Iterator[Change]:
     for old in _actors(scene):
-        if old.kind.role == "person":
+        if old.is_person:
             for did in _done(old):
                 yield Change(
                     kind="remove activity",

@@ -35,10 +35,10 @@ def _info_nce(model: Fusion, data: FusionData, rows: Tensor, settings: FusionSet
 
 def _are_right(clips: Tensor, data: FusionData, rows: Tensor) -> Tensor:
     """Return which clips are right for each triplet, (Q, C)."""
-    is_right = []
-    for row in rows.tolist():
-        is_right.append(torch.isin(clips, torch.tensor(data.right[row])))
-    return torch.stack(is_right)
+    is_right = torch.zeros(len(rows), len(data.clips), dtype=torch.bool)  # (Q, V)
+    for number, row in enumerate(rows.tolist()):
+        is_right[number, data.right[row]] = True
+    return is_right[:, clips]
 
 
 def _candidates(data: FusionData, rows: Tensor, num_random: int) -> Tensor:

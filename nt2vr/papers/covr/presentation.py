@@ -213,7 +213,7 @@ def covr_result(
     model: str,
     system: str,
     ranks: ArrayLike,
-    table: Mapping[str, Mapping[str, float]],
+    table: Mapping[str, Metrics],
     spec: Spec,
 ) -> Result:
     """Describe a way to combine pictures and texts, with its rank per query and its metrics by kind of change."""

@@ -101,9 +101,7 @@ def _is_off_diagonal(scores: Tensor) -> Tensor:
     return ~torch.eye(len(scores), dtype=torch.bool, device=scores.device)
 
 
-def hard_negative_nce(
-    positive: Tensor, scores: Tensor, is_negative: Tensor, beta: float = 0.0
-) -> Tensor:
+def hard_negative_nce(positive: Tensor, scores: Tensor, is_negative: Tensor, beta: float) -> Tensor:
     """InfoNCE whose negatives weigh more the harder they are (HardNeg-NCE).
 
     With s⁺ the score of the right answer, and s_1 … s_n those of the n wrong ones:

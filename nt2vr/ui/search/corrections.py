@@ -64,11 +64,11 @@ def sliders_view(answer: Answer, state: SearchState) -> Views:
 
     sliders: Views = []
     for strategy, strength in STRENGTHS.items():
-        unused = state.strengths.get(strategy, strength.default)
+        unused_value = state.strengths.get(strategy, strength.default)
         sliders.append(
             {
                 "visible": True if strategy in used else "hidden",
-                "value": used.get(strategy, unused),
+                "value": used.get(strategy, unused_value),
             }
         )
     return sliders
@@ -139,8 +139,8 @@ def _spans_of(part: str, text: str) -> list[Span]:
     words = [match[0].lower() for match in matches]
     count = len(part_words)
     for first in range(len(words) - count, -1, -1):
-        phrase = matches[first : first + count]
         if words[first : first + count] == part_words:
-            return [Span(phrase[0].start(), phrase[-1].end())]
+            last = first + count - 1
+            return [Span(matches[first].start(), matches[last].end())]
     content_words = {*part_words} - ARTICLES
     return [Span(*match.span()) for match in matches if match[0].lower() in content_words]

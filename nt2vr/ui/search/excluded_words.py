@@ -113,7 +113,8 @@ def _cue_text(text: str, cue: Span) -> str:
     if not is_typed or not words[0].isalpha():
         return "no"
     pattern = HELPER if words == "not" else LETTERS
-    start_of_cue, *_ = pattern.findall(text, 0, cue.start)
+    # Both patterns match at the end, if only nothing.
+    start_of_cue = pattern.findall(text, 0, cue.start)[0]
     return f"{start_of_cue}{cue_text}"
 
 

@@ -34,9 +34,10 @@ def signed(value: float) -> str:
 
 def short_name(name: str) -> str:
     """Write names of runs and their systems to be read: "bnl-20261122-212355" as "bnl (22 Nov 21:23)"."""
-    if not RUN_DATE.search(name):
+    parts = RUN_DATE.split(name, maxsplit=1)
+    if len(parts) == 1:
         return name
-    run, month, day, hour, minute, rest = RUN_DATE.split(name, maxsplit=1)
+    run, month, day, hour, minute, rest = parts
     date = f"{int(day)} {month_abbr[int(month)]} {hour}:{minute}"
     return f"{run_title(run)} ({date}){rest}"
 

@@ -69,25 +69,24 @@ def _verdicts_view(ranking: Ranking, answer: Answer, video_of: VideoOf) -> View:
     lost = _lost(ranking, query, video_of) if is_judged else ""
     lost_remark = f"; {lost}" if lost else ""
 
-    kind = grade(right, total)
     if not query.unwanted:
         if not is_judged:
             return {}
         text = f"is right in {right} of {total}{source}{lost_remark}."
-    elif violations:
-        kind = "bad" if 2 * violations > total else "fair"
+        return {"kind": grade(right, total), "text": text}
+
+    if violations:
         shows = "shows it" if len(query.unwanted) == 1 else "shows some of it"
         text = f"{shows} anyway, in {violations} of {total}{source}{lost_remark}."
+        return {"kind": "bad" if 2 * violations > total else "fair", "text": text}
+
     # To show nothing unwanted is no merit unless clips are right.
-    elif source or (right and is_judged and read_query(query).is_known):
-        text = f"leaves it out{source}"
-        text += f", but {lost}." if lost else "."
-    elif lost:
-        kind = "bad"
-        text = f"misses what is wanted: {lost}."
-    else:
-        return {}
-    return {"kind": kind, "text": text}
+    if source or (right and is_judged and read_query(query).is_known):
+        ending = f", but {lost}." if lost else "."
+        return {"kind": grade(right, total), "text": f"leaves it out{source}{ending}"}
+    if lost:
+        return {"kind": "bad", "text": f"misses what is wanted: {lost}."}
+    return {}
 
 
 def _lost(ranking: Ranking, query: Query, video_of: VideoOf) -> str:

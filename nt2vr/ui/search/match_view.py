@@ -33,7 +33,7 @@ def with_and_without_negation(query: Query) -> list[str]:
     if not query.unwanted:
         return []
     for part in query.unwanted:
-        if {word.meaning.kind for word in words_in(part)} == {"adjective"}:
+        if {word.kind for word in words_in(part)} == {"adjective"}:
             return []
     return [query.affirmed.text, query.text]
 

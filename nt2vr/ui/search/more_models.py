@@ -144,11 +144,13 @@ class MoreModels:
         under_way = list(self._under_way)
         if not under_way:
             return "No model is being added."
-        own = [stop for session, stop in under_way if permissions.may_cancel(session, request)]
-        if not own:
+        visitors_stops = [
+            stop for session, stop in under_way if permissions.may_cancel(session, request)
+        ]
+        if not visitors_stops:
             first_session, _ = under_way[0]
             permissions.check_cancel(first_session, request)
-        for stop in own:
+        for stop in visitors_stops:
             stop.set()
         return "The addition is being cancelled."
 

@@ -26,7 +26,7 @@ from nt2vr.search.references import Reference, check_number
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.strategies import STRATEGIES
 from nt2vr.ui.library.media import Media
-from nt2vr.ui.search.state import Chips, Chosen
+from nt2vr.ui.search.state import Chosen, ChosenReferences
 from nt2vr.ui.view import View
 from nt2vr.ui.web.inputs import MAX_PICTURE_MB, is_too_large, is_upload
 
@@ -46,7 +46,7 @@ NONE_RIGHT = (
 Frames = tuple[NDArray[np.uint8], ...]
 
 
-def beside(chosen: Chips, gallery: str, answer: Answer) -> View:
+def beside(chosen: ChosenReferences, gallery: str, answer: Answer) -> View:
     """Explain the verdicts next to wanted references, instead of how captions judge."""
     wanted = [reference for reference in chosen if reference.wanted]
     if not wanted or not answer.has_verdicts:
@@ -56,7 +56,7 @@ def beside(chosen: Chips, gallery: str, answer: Answer) -> View:
     return {"verdict_notice": RIGHT_BESIDE if is_known else NONE_RIGHT}
 
 
-def remark(searcher: Searcher, answer: Answer, chosen: Chips) -> str:
+def remark(searcher: Searcher, answer: Answer, chosen: ChosenReferences) -> str:
     """Warn of a single wanted reference that may show what the text excludes, for systems that cannot subtract it.
 
     Without a wanted reference, an unwanted one cannot undo that the sentence names the thing.
@@ -126,7 +126,7 @@ class References:
         self._decoded = lru_cache(CACHED)(self._decode)
         self._free = BoundedSemaphore(MAX_DECODING)
 
-    def resolve(self, chosen: Chips, gallery: str) -> tuple[Reference, ...]:
+    def resolve(self, chosen: ChosenReferences, gallery: str) -> tuple[Reference, ...]:
         """Return references for a search of a gallery; a clip of another one becomes its middle frame."""
         searched = self._galleries.key(gallery)
         return tuple(self._resolve(reference, searched) for reference in chosen)
@@ -172,7 +172,7 @@ class References:
         finally:
             self._free.release()
 
-    def with_uploads(self, chosen: Chips, paths: Sequence[str]) -> Chips:
+    def with_uploads(self, chosen: ChosenReferences, paths: Sequence[str]) -> ChosenReferences:
         """Add uploaded files; a MediaError if one of them is neither a picture nor a video."""
         check_number(len(chosen) + len(paths))
         for path in paths:
@@ -184,7 +184,7 @@ class References:
             self._frames(path)
         return (*chosen, *(Chosen(path=path) for path in paths))
 
-    def view(self, chosen: Chips) -> View:
+    def view(self, chosen: ChosenReferences) -> View:
         """Show references as chips, each with a picture and a name."""
         return {"references": [self._chip(reference) for reference in chosen]}
 
@@ -206,7 +206,7 @@ class References:
         write_jpeg(shrunk(frames[len(frames) // 2], THUMB), jpeg)
         return f"data:image/jpeg;base64,{base64.b64encode(jpeg.getvalue()).decode()}"
 
-    def existing(self, chosen: Chips) -> Chips:
+    def existing(self, chosen: ChosenReferences) -> ChosenReferences:
         """Leave out clips that no longer exist, as happens with old links."""
         existing = []
         for reference in chosen:

@@ -52,8 +52,8 @@ class Chosen:
     wanted: StrictBool = True
 
 
-# The references of a search, which the page shows as chips.
-Chips = tuple[Chosen, ...]
+# The references of a search, as a person chose them.
+ChosenReferences = tuple[Chosen, ...]
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Request:
     number: StrictInt = 0
     link: dict[StrictStr, StrictStr] = field(default_factory=dict)
     opened: StrictBool = False
-    references: list[Chosen] | None = None
+    references: ChosenReferences | None = None
 
     @classmethod
     def of(cls, text: str) -> "Request":
@@ -79,12 +79,12 @@ class Request:
             request = _REQUEST.validate_json(text or "{}")
         except ValidationError:
             raise ConfigError("The request was refused: it is not of the page's form.") from None
-        check_chosen(tuple(request.references or ()))
+        check_chosen(request.references or ())
         return request
 
 
 _REQUEST = TypeAdapter(Request)
-_REFERENCES = TypeAdapter(list[Chosen])
+_REFERENCES = TypeAdapter(ChosenReferences)
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class SearchState:
     gallery: str = ""
     systems: Sequence[str] = DEFAULT_SYSTEMS
     k: int = DEFAULT_K
-    references: Chips = ()
+    references: ChosenReferences = ()
     strengths: Mapping[str, float] = field(default_factory=dict)
     judged: str = ""
     literal: str = ""
@@ -191,7 +191,7 @@ def _read_strengths(link: Link) -> dict[str, float]:
     return strengths
 
 
-def _read_references(link: Link, gallery: str) -> Chips:
+def _read_references(link: Link, gallery: str) -> ChosenReferences:
     """Read clips from "a|b" and their weights from "0.5|0.3", the unwanted ones last, at most MAX_REFERENCES."""
     clips = [(clip, True) for clip in _read_list(link, "like") if clip]
     clips += [(clip, False) for clip in _read_list(link, "unlike") if clip]
@@ -210,7 +210,7 @@ def _read_list(link: Link, name: str) -> list[str]:
     return link.get(name, "").split("|", MAX_REFERENCES)[:MAX_REFERENCES]
 
 
-def _write_references(references: Chips, gallery: str) -> dict[str, str]:
+def _write_references(references: ChosenReferences, gallery: str) -> dict[str, str]:
     """Write the clips of a gallery among references as `_read_references` reads them."""
     clips = []
     for reference in references:
@@ -239,11 +239,11 @@ def write_parts(wanted: str, unwanted: str) -> str:
     return f"{wanted.replace('|', ' ').strip()}|{unwanted.strip()}"
 
 
-def read_chosen(value: Any) -> Chips:
+def read_chosen(value: Any) -> ChosenReferences:
     """Read the references that the browser shows; a ConfigError if they are of another form, or too many."""
     sent = value.get("references", []) if isinstance(value, Mapping) else None
     try:
-        chosen = tuple(_REFERENCES.validate_python(sent))
+        chosen = _REFERENCES.validate_python(sent)
     except ValidationError:
         raise ConfigError(
             "The request was refused: its references are not of the page's form."
@@ -252,14 +252,14 @@ def read_chosen(value: Any) -> Chips:
     return chosen
 
 
-def check_chosen(chosen: Chips) -> None:
+def check_chosen(chosen: ChosenReferences) -> None:
     """Refuse too many references, and one that is both a clip and an upload, or neither."""
     check_number(len(chosen))
     if any(bool(reference.clip) == bool(reference.path) for reference in chosen):
         raise ConfigError("The request was refused: a reference is either a clip or an upload.")
 
 
-def with_clip(chosen: Chips, clip: str, gallery: str, wanted: bool) -> Chips:
+def with_clip(chosen: ChosenReferences, clip: str, gallery: str, wanted: bool) -> ChosenReferences:
     """Add a clip; one that is a reference already becomes wanted or unwanted."""
     references = []
     is_new = True

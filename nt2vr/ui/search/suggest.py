@@ -1,7 +1,6 @@
 """Offers where a query leads nowhere: other spellings, words and queries, and why there are no verdicts."""
 
 import re
-from collections.abc import Callable
 from functools import lru_cache
 
 from nt2vr.errors import listed
@@ -12,12 +11,12 @@ from nt2vr.search.answers import Answer
 from nt2vr.search.embed_query import with_words
 from nt2vr.ui.search.headline import VideoOf
 from nt2vr.ui.search.references import NONE_RIGHT
-from nt2vr.ui.search.tally import hits_of, is_complete
+from nt2vr.ui.search.tally import has_all_verdicts, hits_of
 from nt2vr.ui.view import View, Views
 from nt2vr.world.query_claims import read_query
 from nt2vr.world.scenes import Scene
 from nt2vr.world.spelling import similar_words
-from nt2vr.world.suggestions import FEW, Suggestions
+from nt2vr.world.suggestions import FEW, Suggestions, Understand
 from nt2vr.world.verdicts import UnknownWord, unknown_words
 
 # Unknown words that are named.
@@ -25,7 +24,6 @@ MOST_UNKNOWN = 4
 # By the number of clips that fit; None if it is not known.
 FEW_NOTICES = {None: "", 0: "No clip fits.", 1: "Only one clip fits."}
 
-Understand = Callable[[str], Query]
 
 # Known words by the misspelt one that may stand for them.
 Spellings = dict[str, list[str]]
@@ -146,7 +144,7 @@ def _reason(query: Query, unknown: list[UnknownWord]) -> str:
 
 def _unmarked_reason(answer: Answer) -> str:
     """Say in a sentence why single clips have no verdict; empty if all have one."""
-    if is_complete(answer):
+    if has_all_verdicts(answer):
         return ""
     return "Of clips without a mark, it is not known whether they fit."
 

@@ -36,7 +36,7 @@ from nt2vr.ui.search.state import (
     DEFAULT_QUERY,
     PRIVATE,
     QUIET,
-    Chips,
+    ChosenReferences,
     Request,
     SearchState,
     read_chosen,
@@ -299,7 +299,7 @@ class SearchTab:
             if request.opened:
                 state, updates = self._open(request, visitor)
             if request.references is not None:
-                state = replace(state, references=tuple(request.references))
+                state = replace(state, references=request.references)
             inputs = self._inputs_of(state) if request.opened else {}
             # A link is open even if its search fails.
             updates[results.for_browser] = {"number": request.number, "inputs": inputs}
@@ -356,7 +356,7 @@ class SearchTab:
             warn(error)
             return ""
 
-    def _references_of(self, link: Link, references: Chips) -> Chips:
+    def _references_of(self, link: Link, references: ChosenReferences) -> ChosenReferences:
         """Return those of a link's references that exist, with the uploaded one of a report's query."""
         existing = self._references.existing(references)
         if len(existing) < len(references):

@@ -1,4 +1,4 @@
-"""Counts of a column's verdicts: the badge at its head, and its summary on the stage."""
+"""Counts of verdicts: the badge of a column, its summary on the stage, and whether all clips have one."""
 
 from collections.abc import Iterable
 from itertools import chain
@@ -16,8 +16,8 @@ def hits_of(rankings: Iterable[Ranking]) -> list[Hit]:
     return list(chain.from_iterable(ranking.hits for ranking in rankings))
 
 
-def is_complete(answer: Answer) -> bool:
-    """Return whether every clip has a verdict; where a word of the query is unknown, only violations are known."""
+def has_all_verdicts(answer: Answer) -> bool:
+    """Return whether every clip has a verdict; with an unknown word in the query, only violations have one."""
     return all(hit.verdict for hit in hits_of(answer.rankings))
 
 
@@ -28,7 +28,7 @@ def badge_view(ranking: Ranking, answer: Answer) -> View:
     """
     if not ranking.hits:
         return {}
-    if not answer.judged_by and not is_complete(answer):
+    if not answer.judged_by and not has_all_verdicts(answer):
         return _violations_badge(ranking, answer.query)
 
     total = len(ranking.hits)
@@ -97,7 +97,7 @@ def stage_summary(ranking: Ranking, answer: Answer) -> View:
     violations = ranking.counts["violation"]
     if not total:
         return {"kind": "bad", "text": "nothing left to search for"}
-    if is_complete(answer):
+    if has_all_verdicts(answer):
         text = f"{right} of {total} right"
         if answer.query.unwanted:
             text += f", {shows_it(violations)}"

@@ -34,8 +34,6 @@ MAX_BASE = 40
 POLL_S = 1.0
 # Polls after the end of a run, until its last checkpoint is served.
 POLLS_AFTER_END = 10
-# Of the systems that are compared, one per column.
-SystemNames = list[str]
 
 # In place of the id of a run that has not started.
 WAITING = "(waiting)"
@@ -144,14 +142,14 @@ class Watch:
             return {self.timer: gr.Timer(active=True)}
         return {}
 
-    def on_visit(self, systems: SystemNames, request: gr.Request) -> Updates:
+    def on_visit(self, systems: list[str], request: gr.Request) -> Updates:
         """Show the run that is under way, if any, and the start that waits, whoever asked for them."""
         run = self.runs.under_way()
         if not run and not self._later.view(request):
             return {}
         return self._show(WatchedRun(run), "", systems, request)
 
-    def on_start(self, systems: SystemNames, request: gr.Request) -> Updates:
+    def on_start(self, systems: list[str], request: gr.Request) -> Updates:
         """Train from the model of the first column, or offer what can be done about a run that is in the way."""
         self.permissions.check("train", request)
         model = self._model_to_train(systems)
@@ -164,7 +162,7 @@ class Watch:
         panel = self._show(WatchedRun(run), run, systems, request)
         return {**panel, self.joining_run: run, self.blocked_model: ""}
 
-    def _model_to_train(self, systems: SystemNames) -> str:
+    def _model_to_train(self, systems: list[str]) -> str:
         """Return the model of the first column; a ConfigError if it cannot be trained."""
         entries = self._models.entries()
         if not systems:
@@ -180,20 +178,20 @@ class Watch:
         return model
 
     def on_instead(
-        self, systems: SystemNames, watched: WatchedRun, blocked_model: str, request: gr.Request
+        self, systems: list[str], watched: WatchedRun, blocked_model: str, request: gr.Request
     ) -> Updates:
         """Stop the run that is in the way, and train the blocked model once it has ended."""
         return self._start_later(systems, watched, blocked_model, request, stops=True)
 
     def on_afterwards(
-        self, systems: SystemNames, watched: WatchedRun, blocked_model: str, request: gr.Request
+        self, systems: list[str], watched: WatchedRun, blocked_model: str, request: gr.Request
     ) -> Updates:
         """Train the blocked model once the run that is in the way has ended."""
         return self._start_later(systems, watched, blocked_model, request, stops=False)
 
     def _start_later(
         self,
-        systems: SystemNames,
+        systems: list[str],
         watched: WatchedRun,
         blocked_model: str,
         request: Visitor,
@@ -206,25 +204,25 @@ class Watch:
         return {**panel, self.joining_run: WAITING, self.blocked_model: ""}
 
     def on_dismiss(
-        self, systems: SystemNames, watched: WatchedRun, blocked_model: str, request: gr.Request
+        self, systems: list[str], watched: WatchedRun, blocked_model: str, request: gr.Request
     ) -> Updates:
         return {**self._show(watched, "", systems, request), self.blocked_model: ""}
 
     def on_withdraw(
-        self, systems: SystemNames, watched: WatchedRun, blocked_model: str, request: gr.Request
+        self, systems: list[str], watched: WatchedRun, blocked_model: str, request: gr.Request
     ) -> Updates:
         """Take back the start that waits, or close the message that it was refused."""
         self._later.take_back(request)
         return self._show(watched, "", systems, request, blocked_model)
 
-    def on_stop(self, systems: SystemNames, watched: WatchedRun, request: gr.Request) -> Updates:
+    def on_stop(self, systems: list[str], watched: WatchedRun, request: gr.Request) -> Updates:
         """Stop the run that is shown; its checkpoints stay."""
         self.permissions.check("train", request)
         self.permissions.check_cancel(self.runs.get(watched.run).session, request)
         self.runs.stop(watched.run)
         return self._show(watched, "", systems, request)
 
-    def on_join(self, systems: SystemNames, watched: WatchedRun, request: gr.Request) -> Updates:
+    def on_join(self, systems: list[str], watched: WatchedRun, request: gr.Request) -> Updates:
         """Have the run's column join the others at the next tick, or with its first checkpoint."""
         panel = self._show(watched, watched.run, systems, request)
         return {**panel, self.joining_run: watched.run}
@@ -232,7 +230,7 @@ class Watch:
     def on_tick(
         self,
         text: str,
-        systems: SystemNames,
+        systems: list[str],
         answer: Answer | None,
         watched: WatchedRun,
         joining_run: str,
@@ -281,7 +279,7 @@ class Watch:
             notes.append(f"epoch {run.status.epoch} of {run.config.batches.epochs}")
         return ", ".join([*notes, run_view(run)["state_text"]])
 
-    def on_epoch(self, systems: SystemNames, event: gr.EventData) -> Any:
+    def on_epoch(self, systems: list[str], event: gr.EventData) -> Any:
         """Replace a run's system by that of one of its epochs."""
         run = event_text(event, "run")
         epoch = event_value(event, "epoch", int)
@@ -318,7 +316,7 @@ class Watch:
                 return name
         return ""
 
-    def _chosen(self, systems: SystemNames) -> gr.Dropdown:
+    def _chosen(self, systems: list[str]) -> gr.Dropdown:
         names = self.galleries.built_in.system_names(systems)
         return gr.Dropdown(system_choices(names), value=list(systems), multiselect=True)
 
@@ -339,7 +337,7 @@ class Watch:
         self,
         watched: WatchedRun,
         joining_run: str,
-        systems: SystemNames,
+        systems: list[str],
         request: Visitor,
         blocked_model: str = "",
     ) -> Updates:
@@ -369,7 +367,7 @@ class Watch:
         except ConfigError:
             return None
 
-    def _run_view(self, run: Run, joining_run: str, systems: SystemNames, request: Visitor) -> View:
+    def _run_view(self, run: Run, joining_run: str, systems: list[str], request: Visitor) -> View:
         """Show a run that is under way, or why it failed; nothing of one that ended otherwise."""
         run_id = run.run_id
         training = run_view(run, self.permissions.redactor(request))
@@ -384,7 +382,7 @@ class Watch:
             "may_stop": self._later.may_stop(run, request),
         }
 
-    def _has_column(self, run: str, systems: SystemNames) -> bool:
+    def _has_column(self, run: str, systems: list[str]) -> bool:
         """Return True if a column shows an epoch of a run."""
         entries = self._models.entries()
         run_epochs = RunEpochs.of(self._model_of(run), entries)
@@ -394,7 +392,7 @@ class Watch:
         return any(RunEpochs.of(model, entries) == run_epochs for model in models)
 
 
-def _with_column(systems: SystemNames, model: str) -> list[str]:
+def _with_column(systems: list[str], model: str) -> list[str]:
     """Put a model next to the baseline, unless it has a column already."""
     if model in systems:
         return list(systems)

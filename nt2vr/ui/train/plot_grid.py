@@ -53,7 +53,7 @@ def grid_levels(values: Iterable[float]) -> list[float]:
 
 
 def _rounded_up(least: float) -> float:
-    """Return the smallest round number that is not less: 1, 2 or 5 times a power of ten."""
+    """Return the smallest round number of at least `least`: 1, 2 or 5 times a power of ten."""
     power = 10.0 ** math.floor(math.log10(least))
     return next(power * factor for factor in STEPS if power * factor >= least)
 

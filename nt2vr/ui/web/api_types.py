@@ -1,11 +1,12 @@
 """The requests and answers of the API as pydantic models."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 
 from nt2vr.errors import MAX_QUOTED, ConfigError
+from nt2vr.search.judge import Verdict
 from nt2vr.search.plan import DEFAULT_K
 from nt2vr.search.references import DEFAULT_WEIGHT
 from nt2vr.search.strategies import DEFAULT_ALPHA
@@ -16,7 +17,6 @@ MAX_ITEMS = 100
 AnyRequest = TypeVar("AnyRequest", bound=BaseModel)
 Strings = Annotated[list[str], Field(max_length=MAX_ITEMS)]
 Weight = Annotated[float, Field(allow_inf_nan=False)]
-Verdict = Literal["right", "violation", "miss"] | None
 
 
 class Complete(BaseModel, extra="forbid"):
@@ -75,7 +75,7 @@ class MatchLine(Complete):
     """A caption; one that is known to be true of the clip is right."""
 
     text: str
-    verdict: Verdict
+    verdict: Verdict | None
 
 
 class SystemScores(Complete):
@@ -120,7 +120,7 @@ class FoundClip(Complete):
     video_id: str
     rank: int
     score: float
-    verdict: Verdict
+    verdict: Verdict | None
     long_video: str = Field("", description="id of the long video")
     film: str = Field("", description="long_video, as version 0.2.0 named it")
     start: float = 0.0

@@ -69,9 +69,12 @@ class FirstView:
             for node in content:
                 self._part_of[node["id"]] = number
         self._events = {event["id"]: event for event in config["dependencies"]}
-        self._part_of_event: dict[int, int | None] = {}
+        # Of the events that have one.
+        self._part_of_event: dict[int, int] = {}
         for number, event in self._events.items():
-            self._part_of_event[number] = self._part_touched_by(event)
+            part = self._part_touched_by(event)
+            if part is not None:
+                self._part_of_event[number] = part
 
     @property
     def page(self) -> Description:
@@ -81,7 +84,7 @@ class FirstView:
             "layout": self._without_content(self._layout),
             "components": [number for number in components if number not in self._part_of],
             "dependencies": [
-                number for number, part in self._part_of_event.items() if part is None
+                number for number in self._events if number not in self._part_of_event
             ],
         }
 
@@ -130,10 +133,10 @@ class FirstView:
         targets = event["targets"]
         touched = {number for number, _ in targets}
         touched.update(event["inputs"], event["outputs"], event["show_progress_on"] or ())
-        parts = {self._part_of.get(number) for number in touched}
-        before: Any = event.get("trigger_after")
-        parts.add(self._part_of_event.get(before))
-        parts.discard(None)
+        parts = {self._part_of[number] for number in touched if number in self._part_of}
+        before = event.get("trigger_after")
+        if before in self._part_of_event:
+            parts.add(self._part_of_event[before])
         if not parts:
             return None
         is_on_load = any(name == "load" for _, name in targets)

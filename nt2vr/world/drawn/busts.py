@@ -9,8 +9,9 @@ from typing import Literal, NamedTuple
 
 from nt2vr.world.drawn.canvas import drawing, ink, recoloured
 
-# Colours of skin by the ending of a picture's code. Darker ones would hide the black outlines.
+# The usual colour of OpenMoji's people and smileys.
 YELLOW = "#FCEA2B"
+# Colours of skin by the ending of a picture's code. Darker ones would hide the black outlines.
 SKINS = {"": YELLOW, "-1F3FB": "#FADCBC", "-1F3FD": "#BF8F68"}
 BLOND = "#F1B31C"
 # Plain busts are drawn blond.

@@ -14,7 +14,7 @@ from typing import Literal
 STEPS = 8
 # Tracks of what somebody throws, rolls or kicks.
 THROWN = ("air", "ground")
-Order = Literal["onward", "back", "to and fro", "twice"]
+TrackOrder = Literal["onward", "back", "to and fro", "twice"]
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def _spot(track: str, share: float) -> Spot:
         # In shares of the way out.
         case "entry":
             return Spot(1 - share)
-        # Ahead of somebody, as in the air.
+        # Ahead of somebody: on the ground, or in the air.
         case "ground":
             return Spot(share)
         case "air":
@@ -52,8 +52,9 @@ def _spot(track: str, share: float) -> Spot:
             return Spot(0.3 * centred, turn=10 * centred)
         case "wheel":
             return Spot(turn=360 * share)
-        case _:
+        case "topple":
             return _topple(share)
+    raise KeyError(track)
 
 
 def _topple(share: float) -> Spot:
@@ -62,7 +63,7 @@ def _topple(share: float) -> Spot:
 
 
 # Track and order of each motion.
-MOTIONS: dict[str, tuple[str, Order]] = {
+MOTIONS: dict[str, tuple[str, TrackOrder]] = {
     "to and fro": ("lane", "to and fro"),
     "drive past": ("lane", "onward"),
     "turn": ("lane", "to and fro"),

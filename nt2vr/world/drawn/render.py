@@ -244,19 +244,17 @@ class Role(NamedTuple):
 
 def roles(everybody: Sequence[Placed], step: int) -> Iterator[Role]:
     """Yield everybody in the order of painting."""
+    actions = [main_action(placed.individual.figure, step) for placed in everybody]
     actions_of_leaders: dict[int, Action] = {}
-    for placed in everybody:
-        action = main_action(placed.individual.figure, step)
+    for action in actions:
         if action and action.target is not None and action.kind.motion in ALONG:
             actions_of_leaders[action.target] = action
 
-    for placed in everybody:
-        individual = placed.individual
-        action = main_action(individual.figure, step)
+    for placed, action in zip(everybody, actions, strict=True):
         leash = None
         if action and action.kind.hand == "leash":
             leash = _collar(everybody, action, step)
-        yield Role(placed, actions_of_leaders.get(individual.number), leash)
+        yield Role(placed, actions_of_leaders.get(placed.individual.number), leash)
 
 
 def _collar(everybody: Sequence[Placed], action: Action, step: int) -> Point:

@@ -1,6 +1,5 @@
 """CoN-CLIP's loss compared with its authors' code, and with a plain loop."""
 
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +11,7 @@ from torch.nn.functional import normalize
 from nt2vr.errors import ConfigError
 from nt2vr.papers.con_clip.distractors import Distractors, EmbeddedDistractors
 from nt2vr.papers.con_clip.loss import ConClipLoss, NegClipLoss
+from tests.support.choice_loss import choice_loss
 from tests.support.paper_references import papers_reference
 from trainer.config import TrainConfig
 from trainer.inputs import EmbeddedBatch, Input, Negated, given
@@ -99,23 +99,13 @@ def test_con_equals_a_plain_loop() -> None:
     negated = batch.of(Negated).text[negated_rows]
     distractors = batch.of(Distractors).video[negated_rows]
 
-    l1 = choice_loss(videos, captions, negated)
-    l2 = choice_loss(captions, videos, distractors)
-    l3 = choice_loss(distractors, negated, captions)
+    l1 = choice_loss(7.0, videos, captions, negated)
+    l2 = choice_loss(7.0, captions, videos, distractors)
+    l3 = choice_loss(7.0, distractors, negated, captions)
     assert ConClipLoss()(batch).item() == pytest.approx((l1 + l2 + l3) / 3, rel=1e-5)
-    without_distractors = choice_loss(captions, videos, distractors[:0])
+    without_distractors = choice_loss(7.0, captions, videos, distractors[:0])
     expected = (l1 + without_distractors) / 2
     assert NegClipLoss()(batch).item() == pytest.approx(expected, rel=1e-5)
-
-
-def choice_loss(anchors: Tensor, right: Tensor, wrong: Tensor) -> float:
-    """Average the cross-entropy of anchors that choose their own row of `right`; logits have scale 7."""
-    losses: list[float] = []
-    for row, anchor in enumerate(anchors):
-        scores = [7.0 * (anchor @ answer).item() for answer in [*right, *wrong]]
-        total = sum(math.exp(score) for score in scores)
-        losses.append(math.log(total) - scores[row])
-    return sum(losses) / len(losses)
 
 
 def test_without_negatable_captions_con_is_finite() -> None:

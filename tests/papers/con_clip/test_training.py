@@ -1,7 +1,6 @@
 """A training with CoN-CLIP's loss, and what its distractors are."""
 
 import json
-import math
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +8,9 @@ import pytest
 from PIL import Image
 
 from nt2vr.models.checkpoint import read_checkpoint, read_model
-from nt2vr.models.encoder import Vectors
 from nt2vr.papers.con_clip.distractors import Distractors
 from nt2vr.presets import preset_files
+from tests.support.choice_loss import choice_loss
 from tests.support.tiny_models import write_tiny
 from tests.support.trainings import run_training
 from trainer.config import TrainConfig, load_config
@@ -101,16 +100,6 @@ def test_the_first_loss_is_that_of_a_plain_loop(config: TrainConfig, tmp_path: P
         choice_loss(scale, np.array(distractors), negated[kept_rows], captions),
     ]
     assert losses[0] == pytest.approx(sum(terms) / 3, rel=1e-4)
-
-
-def choice_loss(scale: float, anchors: Vectors, right: Vectors, wrong: Vectors) -> float:
-    """Average the cross-entropy of anchors that choose their own row of `right`."""
-    losses = []
-    for row, anchor in enumerate(anchors):
-        scores = [float(anchor @ answer) * scale for answer in [*right, *wrong]]
-        total = sum(math.exp(score) for score in scores)
-        losses.append(math.log(total) - scores[row])
-    return sum(losses) / len(losses)
 
 
 def test_unclear_captions_have_no_distractor_though_they_are_negated(

@@ -308,6 +308,7 @@ def test_the_loss_is_that_of_the_papers_sets() -> None:
 def test_a_step_draws_one_triplet_of_each_distinct_target() -> None:
     data = data_of()
     steps = list(batches(data, FusionSettings(iterate="targets"), 3, 40, 1))
+    assert len(steps) == 40
     for rows in steps:
         assert sorted(data.targets[rows].tolist()) == [1, 2, 4]
     assert set(torch.cat(steps).tolist()) == set(range(5))
@@ -315,6 +316,7 @@ def test_a_step_draws_one_triplet_of_each_distinct_target() -> None:
 
 def test_a_step_draws_triplets_and_none_twice_before_all() -> None:
     steps = list(batches(data_of(), FusionSettings(iterate="triplets"), 2, 40, 1))
+    assert len(steps) == 40
     assert {len(rows) for rows in steps} == {2}
     for first, second in zip(steps[::2], steps[1::2], strict=True):
         assert len({*first.tolist(), *second.tolist()}) == 4

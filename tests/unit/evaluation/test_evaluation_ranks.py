@@ -14,6 +14,7 @@ from nt2vr.evaluation.scoring import (
     ordered_shares,
     shares_among_first,
 )
+from tests.support.mean_pooling import pool_by_mean
 
 NUM_QUERIES = 60
 NUM_VIDEOS = 25
@@ -25,12 +26,6 @@ DISTINCT: Any = RNG.random((NUM_QUERIES, NUM_VIDEOS), np.float32)
 MARKED: NDArray[np.bool_] = RNG.random((NUM_QUERIES, NUM_VIDEOS)) < 0.2
 MARKED[:, 0] = True
 MARKED[:, 1] = False
-
-
-def averaged(frames: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the unit vector of each clip's mean frame: (N, D)."""
-    means = frames.mean(axis=1)
-    return np.asarray(means / np.linalg.norm(means, axis=1, keepdims=True))
 
 
 @pytest.mark.parametrize("count", [1, 2, 5, 17, 33, 400])
@@ -81,9 +76,9 @@ def test_tied_relevant_videos_come_last_in_the_first_page(scores: Any) -> None:
 def test_clips_of_equal_frames_tie_in_hard_pairs_alone() -> None:
     """Clips and the same played backwards have equal means, except for rounding."""
     frames = np.random.default_rng(5).normal(size=(300, 8, 64)).astype(np.float32)
-    forwards = averaged(frames)
-    backwards = averaged(np.ascontiguousarray(frames[:, ::-1]))
-    query = averaged(forwards[None])
+    forwards = pool_by_mean(frames)
+    backwards = pool_by_mean(np.ascontiguousarray(frames[:, ::-1]))
+    query = pool_by_mean(forwards[None])
     scores_forwards = inner_products(query, forwards)[0]
     scores_backwards = inner_products(query, backwards)[0]
     assert (scores_forwards != scores_backwards).any()

@@ -67,23 +67,23 @@ def gallery_of(vectors: Vectors, index: Any = None, contents: Any = None) -> Emb
     )
 
 
-def best_of(vectors: Vectors, wanted: Vectors, exclusion: Exclusion, k: int) -> list[int]:
-    """Score clip by clip, and return the best rows."""
-    scores = []
-    for clip in vectors:
-        excesses = exclusion.unwanted @ clip - exclusion.tau
-        penalty = exclusion.weight * max(0.0, excesses.max())
-        scores.append(round(float(clip @ wanted) - penalty, 5))
-    # Of equal scores, the first clip comes first.
-    ranking = np.argsort(-np.array(scores), kind="stable")
-    return [int(row) for row in ranking[:k]]
-
-
 # The clips of these searches, and what an approximate index calls them.
 CLIPS = clips(300, 8)
 CONTENTS = np.arange(300) + 7
 WANTED, *UNWANTED = clips(3, 8, seed=1)
 EXCLUSION = Exclusion(np.stack(UNWANTED), 2.0).within(CLIPS)
+
+
+def best_of(exclusion: Exclusion, k: int) -> list[int]:
+    """Score clip by clip, and return the best rows."""
+    scores = []
+    for clip in CLIPS:
+        excesses = exclusion.unwanted @ clip - exclusion.tau
+        penalty = exclusion.weight * max(0.0, excesses.max())
+        scores.append(round(float(clip @ WANTED) - penalty, 5))
+    # Of equal scores, the first clip comes first.
+    ranking = np.argsort(-np.array(scores), kind="stable")
+    return [int(row) for row in ranking[:k]]
 
 
 def index_of(rows: Any) -> ExactIndex:
@@ -95,17 +95,17 @@ def index_of(rows: Any) -> ExactIndex:
 def test_an_exact_search_scores_every_clip() -> None:
     gallery = gallery_of(CLIPS)
     scores, rows = gallery.search(WANTED, 20, EXCLUSION)
-    assert rows.tolist() == best_of(CLIPS, WANTED, EXCLUSION, 20)
+    assert rows.tolist() == best_of(EXCLUSION, 20)
     assert scores == pytest.approx(scores_of(CLIPS[rows], WANTED, EXCLUSION))
     _, all_rows = gallery.search(WANTED, 1000, EXCLUSION)
-    assert all_rows.tolist() == best_of(CLIPS, WANTED, EXCLUSION, 300)
+    assert all_rows.tolist() == best_of(EXCLUSION, 300)
 
 
 def test_an_approximate_index_gives_the_clips_to_score_exactly(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     gallery = gallery_of(CLIPS, index_of(slice(None)), CONTENTS)
-    expected = best_of(CLIPS, WANTED, EXCLUSION, 20)
+    expected = best_of(EXCLUSION, 20)
     _, rows = gallery.search(WANTED, 20, EXCLUSION)
     assert rows.tolist() == expected
 
@@ -118,7 +118,7 @@ def test_all_clips_are_scored_where_the_nearest_lose_most(monkeypatch: pytest.Mo
     monkeypatch.setattr(embedded_module, "SHORTLIST", 22)
     excludes_wanted = Exclusion(WANTED[None], 3.0, 0.2)
     _, rows = gallery_of(CLIPS, index_of(slice(None)), CONTENTS).search(WANTED, 20, excludes_wanted)
-    assert rows.tolist() == best_of(CLIPS, WANTED, excludes_wanted, 20)
+    assert rows.tolist() == best_of(excludes_wanted, 20)
 
 
 def test_only_the_shortlist_is_scored(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,7 +129,7 @@ def test_only_the_shortlist_is_scored(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors[nearest] = CLIPS[nearest]
     weak = replace(EXCLUSION, weight=0.01)
     _, rows = gallery_of(vectors, index_of(nearest), CONTENTS).search(WANTED, 5, weak)
-    assert rows.tolist() == best_of(CLIPS, WANTED, weak, 5)
+    assert rows.tolist() == best_of(weak, 5)
 
 
 def test_evaluation_ranks_by_the_same_scores_and_equal_clips_tie() -> None:

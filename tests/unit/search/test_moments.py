@@ -1,6 +1,7 @@
 """Windows of long videos as hits: which are merged, and what the APIs say of them."""
 
 import json
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -61,7 +62,7 @@ def test_windows_that_overlap_or_almost_touch_are_adjacent() -> None:
 
 @pytest.mark.parametrize("k", [1, 2, 5])
 def test_hits_are_limited_and_sorted_by_score(k: int) -> None:
-    windows = [window(long_video, start) for start in (0, 5, 10) for long_video in "ab"]
+    windows = [window(video, number) for number, video in product((0, 5, 10), "ab")]
     clips = ranked(*windows)
     assert ids(merge_windows(clips, k)) == [[video.video_id] for video, _ in clips[:k]]
 

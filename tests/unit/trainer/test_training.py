@@ -22,7 +22,7 @@ from trainer.data.clips import Clips
 from trainer.data.sentences import CaptionSentences
 from trainer.learner import Learner
 from trainer.loop import train
-from trainer.runs.run_folder import RunFolder, RunStatus
+from trainer.runs.run_folder import RunFolder, RunStatus, read_metrics
 
 COLOURS = {"red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255), "white": (255, 255, 255)}
 CONFIG = SMALL.replace(learning_rate=5e-3)
@@ -36,11 +36,6 @@ def colours(count: int) -> Clips:
     frames = np.clip(pixels - noise, 0, 255).astype(np.uint8)
     captions = [(f"a {name} picture", f"some {name} picture") for name in names]
     return Clips(frames, CaptionSentences(captions))
-
-
-def lines_of(run: RunFolder) -> list[dict[str, Any]]:
-    """Return the metrics that a run logged."""
-    return [json.loads(line) for line in run.metrics.read_text().splitlines()]
 
 
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
@@ -91,7 +86,7 @@ def test_epochs_leave_checkpoints_that_measure_what_they_say(tmp_path: Path) -> 
     run = RunFolder(tmp_path)
     validation = colours(4)
     assert train(Learner(CONFIG), run, colours(8), validation) == "finished"
-    lines = lines_of(run)
+    lines = read_metrics(run.metrics)
     assert [line["step"] for line in lines if "contrastive" in line] == [1, 2, 3, 4]
     assert [line["epoch"] for line in lines if "original/MIR" in line] == [1, 2]
     encoder = read_checkpoint(run.checkpoint(2), verify=True)
@@ -109,7 +104,7 @@ def test_the_newest_and_best_checkpoints_are_kept(
     run = RunFolder(tmp_path)
     learner = Learner(CONFIG.replace(epochs=4, keep_checkpoints=count))
     train(learner, run, colours(8), colours(4))
-    measured = [line for line in lines_of(run) if "original/MIR" in line]
+    measured = [line for line in read_metrics(run.metrics) if "original/MIR" in line]
     # The first of equals counts.
     best = max(measured, key=lambda line: line["original/MIR"])["epoch"]
     assert json.loads((tmp_path / "checkpoints" / "best.json").read_text()) == {"epoch": best}

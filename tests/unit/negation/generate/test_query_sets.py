@@ -55,10 +55,10 @@ def test_three_sets_are_built_from_every_format(captions_file: Path, tmp_path: P
     del counts["seconds"]
     assert counts == {"videos": 3, "captions": 6, "original": 6, "negated": 5, "composed": 1}
     original = read_captions(tmp_path / "out" / "original.txt")
-    texts: dict[str, list[str]] = {}
-    for caption in original:
-        texts.setdefault(caption.video_id, []).append(caption.text)
-    assert texts == TEXTS
+    expected = []
+    for name, texts in TEXTS.items():
+        expected += [(name, text) for text in texts]
+    assert [(caption.video_id, caption.text) for caption in original] == expected
     negated = read_captions(tmp_path / "out" / "negated.txt")
     assert {caption.cap_id for caption in original} - {caption.cap_id for caption in negated} == {
         original[3].cap_id

@@ -1,6 +1,5 @@
 """Teaching negation from captions alone: reading and rejecting data, and complete runs."""
 
-import json
 import random
 from collections.abc import Iterator, Sequence
 from itertools import product
@@ -30,7 +29,7 @@ from trainer.inputs.parts import Teacher
 from trainer.learner import Learner
 from trainer.losses.distill import DistillLoss
 from trainer.preparation import prepare
-from trainer.runs.run_folder import RunFolder
+from trainer.runs.run_folder import read_metrics
 from trainer.text_measures import KEPT, TextMeasures, unseen_idioms
 
 WHO = ("a man", "a woman", "a boy", "a dog", "two girls")
@@ -81,10 +80,6 @@ def loaded(learner: Learner, cache: Path) -> list[Clips]:
     return [loader.load("train"), loader.load("validation")]
 
 
-def lines_of(run: RunFolder) -> list[dict[str, float]]:
-    return [json.loads(line) for line in run.metrics.read_text().splitlines()]
-
-
 def test_a_tenth_of_the_videos_is_held_out(tmp_path: Path, config: TrainConfig) -> None:
     lines = [
         f"v{n // 2}#enc#{n % 2} {caption}" for n, caption in enumerate([*CAPTIONS, *CAPTIONS[:30]])
@@ -118,7 +113,7 @@ def test_captions_alone_approach_their_targets_and_keep_the_visual_tower(
     finished = run_training(
         config.replace(epochs=8, patience=8, monitor="text/target"), tmp_path / "runs" / "a"
     )
-    lines = lines_of(finished)
+    lines = read_metrics(finished.metrics)
     losses = [line["distill"] for line in lines if "distill" in line]
     assert sum(losses[-5:]) < 0.6 * sum(losses[:5])
     controls = lines[0]

@@ -13,10 +13,12 @@ from nt2vr.search.strategies import System
 from nt2vr.ui.evaluate.form_panel import DEFAULT_SYSTEMS
 from nt2vr.ui.evaluate.tab import EvaluateTab
 from nt2vr.ui.web.permissions import Permissions
+from tests.support.tab_updates import one_of
 from tests.support.word_encoder import report_of
 
 # A request by nobody in particular.
 NOBODY: Any = None
+NO_REQUESTS: Any = None
 
 
 class EndingEvaluations:
@@ -35,7 +37,7 @@ class EndingEvaluations:
         return Job(1, "words", state="running")
 
 
-def test_an_evaluation_that_ends_while_it_is_shown_is_opened(tmp_path: Path) -> None:
+def test_an_evaluation_that_ends_during_an_update_is_polled_again(tmp_path: Path) -> None:
     searcher = SimpleNamespace(
         system_names=lambda *_, **__: ["CLIP", *DEFAULT_SYSTEMS],
         models=SimpleNamespace(names=lambda: ["CLIP", *DEFAULT_SYSTEMS]),
@@ -47,14 +49,14 @@ def test_an_evaluation_that_ends_while_it_is_shown_is_opened(tmp_path: Path) -> 
     )
     media: Any = SimpleNamespace(libraries=Libraries(tmp_path / "libraries"))
     permissions = Permissions("a-token-of-the-owner", {})
-    tab = EvaluateTab(services, NOBODY, media, SimpleNamespace(urls=lambda *_: {}), permissions)  # type: ignore[arg-type]
+    own_clips: Any = SimpleNamespace(urls=lambda *_: {})
+    tab = EvaluateTab(services, NO_REQUESTS, media, own_clips, permissions)
     with gr.Blocks() as page:
         event = gr.Button().click
         with gr.Tabs() as tabs, gr.Tab("Evaluate"):
             tab.build(gr.Textbox(), gr.Textbox(), lambda *_: None, page, tabs, event)
 
     updates = tab.on_poll("", None, NOBODY)
-    (timer,) = [update for component, update in updates.items() if isinstance(component, gr.Timer)]
-    assert timer.active
-    (seen,) = [update for component, update in updates.items() if isinstance(component, gr.State)]
+    assert one_of(updates, gr.Timer).active
+    seen = one_of(updates, gr.State)
     assert seen.is_under_way

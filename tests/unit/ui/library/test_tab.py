@@ -23,18 +23,13 @@ from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.library.tab import LibraryTab
 from nt2vr.ui.search.teach_panel import Teaching
 from nt2vr.ui.web.permissions import Permissions
+from tests.support.tab_updates import one_of
 from tests.support.tiny_models import write_tiny
 
 # A request by nobody in particular.
 NOBODY: Any = None
 ANYBODY = Permissions("a-token-of-the-owner", {"import": "everyone", "download": "everyone"})
 DRAWN = "CLIP and CLIP-neg know only drawings: their rankings of real videos mean almost nothing."
-
-
-def one_of(updates: Any, kind: type) -> Any:
-    """Return the one update of a component of a kind."""
-    (update,) = [update for component, update in updates.items() if isinstance(component, kind)]
-    return update
 
 
 @pytest.fixture

@@ -69,18 +69,18 @@ def test_what_is_missing_after_a_move_is_named() -> None:
     assert "20.mp4" not in many
 
 
-def facts_of(info: LibraryInfo, names_paths: bool) -> dict[str, str]:
-    facts = info_view(info, None, names_paths)["facts"]
+def facts_of(names_paths: bool) -> dict[str, str]:
+    facts = info_view(INFO, None, names_paths)["facts"]
     return {fact["name"]: fact["value"] for fact in facts}
 
 
 def test_only_who_may_name_paths_sees_a_librarys_folder() -> None:
-    assert facts_of(INFO, names_paths=True)["Made from"] == "folder /home/me/videos"
-    assert facts_of(INFO, names_paths=False)["Made from"] == "folder"
+    assert facts_of(names_paths=True)["Made from"] == "folder /home/me/videos"
+    assert facts_of(names_paths=False)["Made from"] == "folder"
 
 
 def test_a_library_says_how_many_clips_and_hours_it_has() -> None:
-    facts = facts_of(INFO, names_paths=False)
+    facts = facts_of(names_paths=False)
     assert facts["Clips"] == "120, in windows of 10 s"
     assert facts["Duration"] == "1:02:03"
 

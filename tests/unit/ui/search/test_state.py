@@ -39,7 +39,7 @@ def test_a_browser_s_request_is_checked() -> None:
         3,
         True,
     )
-    assert request.references == [Chosen("a", weight=0.25, wanted=False)]
+    assert request.references == (Chosen("a", weight=0.25, wanted=False),)
     assert Request.of("") == Request()
 
 

@@ -53,7 +53,7 @@ def test_a_box_holds_what_is_drawn(figure: Figure) -> None:
 
 def test_the_shipped_boxes_are_those_of_today_s_drawings() -> None:
     videos = load_gallery(ASSETS / "gallery" / "gallery.jsonl").videos
-    video = next(video for video in videos if len((video.scene or {})["figures"]) == 2)
+    video = next(video for video in videos if video.scene and len(video.scene["figures"]) == 2)
     with np.load(SHIPPED) as data:
         shipped = dict(zip(data["keys"].tolist(), data["boxes"], strict=True))
     measured = {}
