@@ -41,12 +41,11 @@ def table(
 ) -> Markup:
     title = Markup("")
     if caption:
-        title = Markup('<caption style="text-align:left;font-weight:600">{}</caption>')
+        template = Markup('<caption style="text-align:left;font-weight:600">{}</caption>')
+        title = template.format(caption)
     head = _table_row("th", headers)
     body = joined(_table_row("td", cells) for cells in rows)
-    return Markup("<table>{}<thead>{}</thead><tbody>{}</tbody></table>").format(
-        title.format(caption), head, body
-    )
+    return Markup("<table>{}<thead>{}</thead><tbody>{}</tbody></table>").format(title, head, body)
 
 
 def _table_row(tag: str, cells: Iterable[object]) -> Markup:

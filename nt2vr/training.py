@@ -10,7 +10,7 @@ from nt2vr.errors import ConfigError, RunError
 from nt2vr.files import AnyPath, expanded
 from nt2vr.notebook import curve, data_frame, joined, table
 from nt2vr.settings import Settings, prepare_environment
-from trainer.config import Changes, TrainConfig, changed, load_config, preset_or_file
+from trainer.config import ConfigChanges, TrainConfig, changed, load_config, preset_or_file
 from trainer.runs.manager import folders_for
 from trainer.runs.run_folder import FRAMES, RUNS, RunFolder, read_metrics
 from trainer.session import Plan, plan_new, plan_rest, train_here, use_only
@@ -18,7 +18,7 @@ from trainer.teaching import new_teaching
 
 # Columns of metrics.jsonl that say when a measurement was taken.
 WHEN = ("epoch", "step")
-NO_CHANGES: Changes = MappingProxyType({})
+NO_CHANGES: ConfigChanges = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +83,7 @@ class Training:
 def train(
     config: AnyPath | Mapping[str, Any] | TrainConfig | None = None,
     run: AnyPath = "",
-    changes: Changes = NO_CHANGES,
+    changes: ConfigChanges = NO_CHANGES,
     data_dir: AnyPath | None = None,
     device: str = "auto",
 ) -> Training:
@@ -125,7 +125,7 @@ def train(
 def teach(
     model: str,
     captions: AnyPath | None = None,
-    changes: Changes = NO_CHANGES,
+    changes: ConfigChanges = NO_CHANGES,
     data_dir: AnyPath | None = None,
     device: str = "auto",
 ) -> Training:
@@ -146,7 +146,9 @@ def teach(
     return _train(plan_new(RunFolder(folder), _config_of(config, changes)), folder)
 
 
-def _config_of(config: AnyPath | Mapping[str, Any] | TrainConfig, changes: Changes) -> TrainConfig:
+def _config_of(
+    config: AnyPath | Mapping[str, Any] | TrainConfig, changes: ConfigChanges
+) -> TrainConfig:
     if isinstance(config, AnyPath):
         return load_config(preset_or_file(expanded(config)), changes)
     if isinstance(config, TrainConfig):
@@ -161,7 +163,7 @@ def _folder(run: AnyPath, runs: Path) -> Path:
     return runs / path if is_name else path
 
 
-def _plan_rest_of(folder: Path, changes: Changes) -> Plan:
+def _plan_rest_of(folder: Path, changes: ConfigChanges) -> Plan:
     """Plan the rest of a run.
 
     If its loss became non-finite, a lower learning rate is proposed, which is used.

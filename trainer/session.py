@@ -22,7 +22,7 @@ from nt2vr.presets import preset_files
 from nt2vr.progress import Progress, silent, stoppable
 from nt2vr.settings import Settings, use_device
 from trainer.config import (
-    Changes,
+    ConfigChanges,
     TrainConfig,
     load_config,
     resolved,
@@ -69,7 +69,7 @@ def plan_new(run: RunFolder, config: TrainConfig) -> Plan:
     return Plan(config, is_new=True)
 
 
-def plan_rest(run: RunFolder, changes: Changes) -> Plan:
+def plan_rest(run: RunFolder, changes: ConfigChanges) -> Plan:
     """Plan the rest of a run, with at most a lower learning rate among the changes."""
     if not run.config.exists():
         raise ConfigError(
@@ -98,7 +98,7 @@ def check_new(config: TrainConfig, runs: Path) -> None:
     check_start(config)
 
 
-def _lower_rate(run: RunFolder, config: TrainConfig, changes: Changes) -> float:
+def _lower_rate(run: RunFolder, config: TrainConfig, changes: ConfigChanges) -> float:
     """Read the learning rate that a run is to be resumed at.
 
     Raises:

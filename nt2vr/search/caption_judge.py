@@ -7,7 +7,6 @@ from nt2vr.errors import QueryError
 from nt2vr.media.gallery import Video
 from nt2vr.negation.generate.related import derived_from, related
 from nt2vr.negation.parse.inflect import verb_of
-from nt2vr.negation.parse.phrases import phrases_of
 from nt2vr.negation.parse.query import MAX_QUERY_CHARS, Query, understand
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.negation.parse.tokens import VERB_TAGS
@@ -72,7 +71,7 @@ def _content_of(text: str) -> frozenset[str]:
     # The text is not valid Unicode.
     except QueryError:
         return frozenset()
-    tokens = phrases_of(affirmed).tokens
+    tokens = load_tagger().tag(affirmed)
     lemmas = {token.lemma for token in tokens if token.tag in _CONTENT}
     verbs = {verb_of(token.text.lower()) for token in tokens if token.tag in VERB_TAGS}
     return frozenset(lemmas | verbs) - _EMPTY

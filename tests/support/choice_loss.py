@@ -12,7 +12,7 @@ def choice_loss(scale: float, anchors: Any, right: Any, wrong: Any) -> float:
         right: (N, D).
         wrong: (M, D), further answers to each anchor.
     """
-    losses = []
+    losses: list[float] = []
     for row, anchor in enumerate(anchors):
         scores = [scale * (anchor @ answer).item() for answer in [*right, *wrong]]
         total = sum(math.exp(score) for score in scores)

@@ -5,7 +5,7 @@ from trainer.config.config import (
     FIELDS,
     SECTION_OF,
     SECTIONS,
-    Changes,
+    ConfigChanges,
     TrainConfig,
     changed,
 )
@@ -44,7 +44,7 @@ __all__ = [
     "SECTION_OF",
     "SENTENCES",
     "SMALL_MODEL",
-    "Changes",
+    "ConfigChanges",
     "EncoderSettings",
     "TrainConfig",
     "TrainedPart",

@@ -21,7 +21,7 @@ from trainer.config.steps import BatchSettings, OptimizationSettings, RateSettin
 from trainer.config.validation import RunSettings, ValidationSettings
 
 # New values by flat key, which may be dotted: losses.bnl.m4.
-Changes = Mapping[str, Any]
+ConfigChanges = Mapping[str, Any]
 # Poolings that are a `SequenceTransformer`.
 KNOW_ORDER = ("seqTransf", "unit_seqTransf")
 
@@ -78,7 +78,7 @@ class TrainConfig(BaseModel):
         """Return a config with other values by flat key: config.replace(epochs=3)."""
         return TrainConfig(**{**self.flat(), **values})
 
-    def with_changes(self, changes: Changes) -> "TrainConfig":
+    def with_changes(self, changes: ConfigChanges) -> "TrainConfig":
         """Return a config with other values: {"losses.bnl.m4": -0.1}."""
         return TrainConfig(**changed(self.flat(), changes))
 
@@ -215,7 +215,7 @@ for _name, _section in SECTIONS.items():
             CHOICES[_key] = get_args(_field.annotation)
 
 
-def changed(values: Mapping[str, Any], changes: Changes) -> dict[str, Any]:
+def changed(values: Mapping[str, Any], changes: ConfigChanges) -> dict[str, Any]:
     """Return a copy of a config's flat values with changes."""
     copied = deepcopy(dict(values))
     for key, value in changes.items():

@@ -9,7 +9,7 @@ from typing import Any
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.files import stored_json, with_schema, without_schema, write_json
 from nt2vr.presets import preset_files
-from trainer.config.config import Changes, TrainConfig
+from trainer.config.config import ConfigChanges, TrainConfig
 
 
 def preset_or_file(path: Path) -> Path:
@@ -25,7 +25,7 @@ def preset_or_file(path: Path) -> Path:
     return preset
 
 
-def load_config(path: Path, changes: Changes = MappingProxyType({})) -> TrainConfig:
+def load_config(path: Path, changes: ConfigChanges = MappingProxyType({})) -> TrainConfig:
     """Read a config; fields left out have their defaults, and `changes` are values by key: losses.bnl.m4."""
     try:
         values = stored_json(path)

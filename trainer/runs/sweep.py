@@ -27,7 +27,7 @@ from nt2vr.presets import sweep_files
 from nt2vr.settings import Settings, training_devices, training_environment
 from trainer.config import (
     METRICS,
-    Changes,
+    ConfigChanges,
     TrainConfig,
     load_config,
     parse_change,
@@ -49,7 +49,7 @@ UNKNOWN = "–"
 # What the table says of a combination of settings, for each key that is varied.
 Label = tuple[str, ...]
 # A label, and the changes of the config.
-Point = tuple[Label, Changes]
+Point = tuple[Label, ConfigChanges]
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ class SweepPlan(NamedTuple):
     keys: list[str]
     points: list[Point]
     config: Path
-    changes: Changes
+    changes: ConfigChanges
 
 
 def planned(config: Path, grid: Mapping[str, Sequence[Any]]) -> SweepPlan:
@@ -232,7 +232,7 @@ def runs_at(
     return list(runs.values())
 
 
-def _point_name(label: Label, changes: Changes) -> str:
+def _point_name(label: Label, changes: ConfigChanges) -> str:
     """Name a point by its label; of a grid, each value with the last part of its key: "m4=-0.1"."""
     if label != tuple(map(str, changes.values())):
         return " ".join(label)

@@ -54,7 +54,7 @@ MAX_DRAWS = 12
 MAX_WORDS = 25
 
 # Draws a sentence for a caption; None if the caption allows none.
-Draw = Callable[[SourceCaption, random.Random], Sentence | None]
+DrawSentence = Callable[[SourceCaption, random.Random], Sentence | None]
 
 
 class CaptionDenials:
@@ -106,7 +106,7 @@ class CaptionDenials:
         caption = self._captions[caption_index]
         if caption is None:
             return None
-        draw_by_kind: Mapping[DenialKind, Draw] = {
+        draw_by_kind: Mapping[DenialKind, DrawSentence] = {
             "negated": _negated,
             "composed": self._composed,
             "without": self._without,

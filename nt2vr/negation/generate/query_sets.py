@@ -278,9 +278,9 @@ def _caption(path: Path, row: NumberedLine) -> Caption:
         cap_id = fields.get("cap_id", fields.get("id"))
         text = fields.get("caption", fields.get("truth"))
     else:
+        cap_id = row.line.split(maxsplit=1)[0]
         # The caption may be empty.
-        cap_id, *words = row.line.split(maxsplit=1)
-        text = "".join(words)
+        text = row.line.removeprefix(cap_id)
     if not isinstance(text, str) or not _is_cap_id(cap_id):
         raise ConfigError(
             f"Line {row.number} of {path} is {row.line[:60]!r}. "

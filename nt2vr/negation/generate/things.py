@@ -33,7 +33,7 @@ class NamedThing(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """The lemma that things of a kind share: "cat" for a cat and for a kitten."""
+        """The lemma that things of a kind share, but people do not: "cat" for a cat and a kitten."""
         return min(self.names)
 
     def is_a(self, other: "NamedThing") -> bool:

@@ -149,7 +149,7 @@ def _is_cue(phrases: Phrases, cue: Cue) -> bool:
 
 
 def _affirmation(phrases: Phrases, i: int) -> int:
-    """Return how many words affirm, from a cue of one word before i on: "never stops | barking"."""
+    """Return how many words affirm, with the cue right before word i: "never | stops barking"; 0 if it denies."""
     # doesn't | hate broccoli
     if phrases.lemma_is_listed(i, "shunning") and phrases.tag(i) != "VBN":
         has_object = phrases.tag(i + 1) not in {"", "PUNCT", "ADP"}

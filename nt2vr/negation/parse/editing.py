@@ -61,7 +61,7 @@ def _edit(phrases: Phrases, i: int) -> Negation | None:
             phrases, Cue("edit", i, i + 2), start=phrases.clause_start(i), stop=i, end=i + 2
         )
     if phrases.word(i) in _LAST and phrases.is_clause_edge(i + 1):
-        return _left_out(phrases, i, i + 1)
+        return _left_out(i, i + 1)
     return None
 
 
@@ -70,7 +70,7 @@ def _edit_at_start(phrases: Phrases, i: int) -> Negation | None:
     if edit is not None:
         return edit
     length = _reference(phrases, i) or phrases.longest(listed_runs("additions"), i)
-    return _left_out(phrases, i, i + length) if length else None
+    return _left_out(i, i + length) if length else None
 
 
 def _reference(phrases: Phrases, i: int) -> int:
@@ -127,5 +127,5 @@ def _unwanted(phrases: Phrases, cue: Cue, start: int, stop: int, end: int) -> Ne
     )
 
 
-def _left_out(phrases: Phrases, start: int, end: int) -> Negation:
+def _left_out(start: int, end: int) -> Negation:
     return Negation(cue=Cue("edit", start, end), start=start, end=end, link=_LINK)

@@ -79,7 +79,8 @@ def take_back(phrases: Phrases, cue: Cue, negations: list[Negation]) -> list[Neg
         # doesn't | wear | anything except | a hat
         end = first.start
         denial_link = joint
-        start = min(start, first.object or start)
+        if first.object is not None:
+            start = min(start, first.object)
         exception_link = " "
     else:
         # no pets except | a dog

@@ -1,6 +1,6 @@
 """Slips of typing in words of negation."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 
 from nt2vr.negation.parse.wordlists import listed, spellings
@@ -44,8 +44,8 @@ def _slips(word: str) -> Iterator[str]:
             yield before + letter + rest[1:]
 
 
-def _misspellings(cues: Iterable[str]) -> dict[str, str]:
-    """Map the slips of some cues to the cues; one of two cues belongs to the longer: "excluds"."""
+def _misspellings(cues: Collection[str]) -> dict[str, str]:
+    """Map the slips of some cues to the cues; a slip of two, such as "excluds", to the later by alphabet."""
     misspelt = {}
     for cue in sorted(cues):
         for slip in _slips(cue):

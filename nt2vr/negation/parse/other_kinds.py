@@ -1,5 +1,6 @@
 """Denials of an open set of kinds, which exclude nothing that could be named: "nobody else"."""
 
+from nt2vr.negation.parse.cues import denied_by_nobody
 from nt2vr.negation.parse.denied_modifiers import after_filler
 from nt2vr.negation.parse.negations import Cue, Negation
 from nt2vr.negation.parse.phrases import Phrases
@@ -15,8 +16,9 @@ def negation_of_other_kinds(phrases: Phrases, cue: Cue) -> Negation | None:
     end = noun.end if noun else other + 1
     kind = phrases.text(other + 1, end)
     if not kind:
-        is_of_people = cue.kind == "nobody" and phrases.word(cue.start) != "nothing"
-        kind = "people" if is_of_people else "anything"
+        kind = "anything"
+        if cue.kind == "nobody":
+            kind = denied_by_nobody(phrases.text(cue.start, cue.end))
     return Negation(
         cue=cue,
         start=cue.start,

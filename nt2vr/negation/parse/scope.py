@@ -23,7 +23,6 @@ Rule 1 is in `denied_phrases`, 2 in `denied_lists`, 3 in `denied_places`, 4 in `
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 from nt2vr.negation.parse.cues import cues, denied_by_nobody, find_cues
 from nt2vr.negation.parse.denied_before import negation_before
@@ -70,14 +69,13 @@ class ScopeFinder:
         for cue in find_cues(self.phrases, self._edits):
             negations = self._with_cue(negations, cue)
         # Rules 3 and 7 ask what is wanted, so they need all negations.
-        assign_place = partial(
-            with_place,
-            self.phrases,
-            negations=negations,
-            is_typed=self._is_typed,
-            has_edits=bool(self._edits),
-        )
-        placed = list(map(assign_place, negations))
+        has_edits = bool(self._edits)
+        placed = [
+            with_place(
+                self.phrases, negation, negations, is_typed=self._is_typed, has_edits=has_edits
+            )
+            for negation in negations
+        ]
         return [to_end_of_part(self.phrases, negation, placed) for negation in placed]
 
     def _with_cue(self, negations: list[Negation], cue: Cue) -> list[Negation]:

@@ -91,6 +91,9 @@ class Typed:
                 text += self.text[copied:start] + new
                 spans += [*self.spans[copied:start], *[source] * len(new)]
                 copied = end
+        # Most patterns match nothing.
+        if not copied and not text:
+            return self
         return Typed(text + self.text[copied:], [*spans, *self.spans[copied:]])
 
     def _source(self, match: re.Match[str], start: int, end: int) -> Span:

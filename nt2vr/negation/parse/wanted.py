@@ -122,11 +122,10 @@ def _after_preposition(phrases: Phrases, i: int) -> int:
     return i
 
 
-def _trimmed_end(phrases: Phrases, start: int, last: int) -> int:
+def _trimmed_end(phrases: Phrases, start: int, end: int) -> int:
     """Drop words that dangle at the end of a stretch, if words follow it."""
-    end = last
-    if last < len(phrases.tokens):
-        end = _without_empty_clause(phrases, start, last)
+    if end < len(phrases.tokens):
+        end = _without_empty_clause(phrases, start, end)
         while start < end and _dangles(phrases, end - 1):
             end -= 1
     if start >= end:

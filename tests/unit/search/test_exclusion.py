@@ -67,11 +67,17 @@ def gallery_of(vectors: Vectors, index: Any = None, contents: Any = None) -> Emb
     )
 
 
+def fractions(count: int, seed: int) -> Vectors:
+    """Return (count, 8) multiples of 1/64, whose scores are exact, so that every machine ranks alike."""
+    numerators = np.random.default_rng(seed).integers(-64, 65, (count, 8))
+    return np.asarray(numerators / 64, np.float32)
+
+
 # The clips of these searches, and what an approximate index calls them.
-CLIPS = clips(300, 8)
+CLIPS = fractions(300, seed=0)
 CONTENTS = np.arange(300) + 7
-WANTED, *UNWANTED = clips(3, 8, seed=1)
-EXCLUSION = Exclusion(np.stack(UNWANTED), 2.0).within(CLIPS)
+WANTED, *UNWANTED = fractions(3, seed=1)
+EXCLUSION = Exclusion(np.stack(UNWANTED), 2.0, 0.25)
 
 
 def best_of(exclusion: Exclusion, k: int) -> list[int]:
@@ -80,7 +86,7 @@ def best_of(exclusion: Exclusion, k: int) -> list[int]:
     for clip in CLIPS:
         excesses = exclusion.unwanted @ clip - exclusion.tau
         penalty = exclusion.weight * max(0.0, excesses.max())
-        scores.append(round(float(clip @ WANTED) - penalty, 5))
+        scores.append(float(clip @ WANTED) - penalty)
     # Of equal scores, the first clip comes first.
     ranking = np.argsort(-np.array(scores), kind="stable")
     return [int(row) for row in ranking[:k]]
@@ -116,7 +122,7 @@ def test_an_approximate_index_gives_the_clips_to_score_exactly(
 
 def test_all_clips_are_scored_where_the_nearest_lose_most(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedded_module, "SHORTLIST", 22)
-    excludes_wanted = Exclusion(WANTED[None], 3.0, 0.2)
+    excludes_wanted = Exclusion(WANTED[None], 3.0, 0.25)
     _, rows = gallery_of(CLIPS, index_of(slice(None)), CONTENTS).search(WANTED, 20, excludes_wanted)
     assert rows.tolist() == best_of(excludes_wanted, 20)
 
@@ -127,7 +133,7 @@ def test_only_the_shortlist_is_scored(monkeypatch: pytest.MonkeyPatch) -> None:
     # All clips that the index does not know would be the best.
     vectors = np.tile(WANTED, (300, 1))
     vectors[nearest] = CLIPS[nearest]
-    weak = replace(EXCLUSION, weight=0.01)
+    weak = replace(EXCLUSION, weight=1 / 64)
     _, rows = gallery_of(vectors, index_of(nearest), CONTENTS).search(WANTED, 5, weak)
     assert rows.tolist() == best_of(weak, 5)
 

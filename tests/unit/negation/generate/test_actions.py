@@ -3,13 +3,12 @@
 import pytest
 
 from nt2vr.negation.generate.actions import actions
-from nt2vr.negation.parse.phrases import Phrases
-from nt2vr.negation.parse.tagger import load_tagger
+from nt2vr.negation.parse.phrases import phrases_of
 
 
 def actions_in(caption: str) -> list[str]:
     """The pairs of a caption as "subject: verb phrase"."""
-    caption_actions = actions(Phrases(load_tagger().tag(caption)))
+    caption_actions = actions(phrases_of(caption))
     return [f"{action.subject.text}: {action.phrase.text}" for action in caption_actions]
 
 
@@ -75,7 +74,7 @@ def test_vague_verb_phrases_are_left_out(caption: str) -> None:
 
 def test_verb_phrases_are_compared_by_lemmas_without_articles() -> None:
     first, second = (
-        actions(Phrases(load_tagger().tag(caption)))[0].phrase
+        actions(phrases_of(caption))[0].phrase
         for caption in ("a man rides the horses", "a man riding a horse")
     )
     assert first.key == second.key == ("ride", "horse")
