@@ -80,12 +80,7 @@ def _subjects(scene: Scene) -> Iterator[Scene]:
             if name in present or not _alike(name, figure.thing):
                 continue
             if all(action.kind.may(thing, place) for action in figure.actions):
-                yield _with_thing(scene, figure, name)
-
-
-def _with_thing(scene: Scene, figure: Figure, thing: str) -> Scene:
-    """Return the scene in which something else takes the part of a figure."""
-    return scene.swapped(figure, replace(figure, thing=thing))
+                yield scene.swapped(figure, replace(figure, thing=name))
 
 
 def _places(scene: Scene) -> Iterator[Scene]:
@@ -101,7 +96,7 @@ def _props_replaced(scene: Scene) -> Iterator[Scene]:
             continue
         for name in possible:
             if _alike(name, figure.thing):
-                yield _with_thing(scene, figure, name)
+                yield scene.swapped(figure, replace(figure, thing=name))
 
 
 def _props_added(scene: Scene) -> Iterator[Scene]:
@@ -205,10 +200,10 @@ def shown_classes() -> Mapping[str, Sequence[ShownClass]]:
 
 def _classes_of_subjects() -> Iterator[ShownClass]:
     for thing in things().values():
-        if thing.role not in ACTING or not thing.nouns:
+        if thing.role not in ACTING:
             continue
         noun = thing.noun
-        if noun.number == "one":
+        if noun.is_countable:
             claim = Claim.of_things(meanings()[noun.word])
             yield ShownClass(f"there is {noun.with_article()}", f"there is no {noun.word}", claim)
 

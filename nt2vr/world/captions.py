@@ -6,10 +6,11 @@ from random import Random
 from typing import NamedTuple
 
 from nt2vr.negation.parse.inflect import is_or_are
+from nt2vr.world.claim_draft import ClaimDraft
 from nt2vr.world.claims import Act, ActOrder, ActPosition, Claim, SubjectClaim
 from nt2vr.world.scenes import Action, Figure, Scene, main_actions
 from nt2vr.world.small_words import DAY, NIGHT, PARTS
-from nt2vr.world.things import Layer, Names
+from nt2vr.world.things import Layer
 from nt2vr.world.wording import (
     FORMS,
     SEQUENCES,
@@ -60,28 +61,23 @@ BESIDE = ("next to {}", "near {}", "beside {}", BEHIND, ", there {is_} {}", "and
 IN_SKY = ("with {} in the sky", "under {}", ", there {is_} {} in the sky")
 
 
-class SaidVerb(NamedTuple):
-    """A verb that can be denied."""
+class Deniable(NamedTuple):
+    """A piece of a caption that can be denied.
 
-    piece: int  # its number
-    verb: Verb
-    act: ActPosition
-
-
-class SaidThing(NamedTuple):
-    """The words for something worn or held that can be denied."""
-
-    piece: int
-    words: str
-    act: ActPosition
-
-
-class SaidBackground(NamedTuple):
-    """A thing in the background that can be denied."""
+    Attributes:
+        piece: its number.
+        denials: texts that deny it: "does not run", "doesn't run".
+        unwanted: what they deny: "running".
+        claim: of what they deny.
+        position: number of the subject that it belongs to, and of this subject's act; None if the
+            whole subject is denied.
+    """
 
     piece: int
-    phrase: NounPhrase
-    subject: int  # number of its claim
+    denials: tuple[str, ...]
+    unwanted: str
+    claim: Claim
+    position: tuple[int, int | None]
 
 
 @dataclass(frozen=True)
@@ -92,17 +88,13 @@ class SceneCaption:
         text: the sentence.
         claim: what it says.
         pieces: the parts of the sentence.
-        verbs: those that can be denied.
-        with_things: the words for what is worn or held.
-        behind: what is in the background.
+        deniable: the verbs that can be denied, then what is worn or held, and what is behind.
     """
 
     text: str
     claim: Claim
     pieces: tuple[str, ...] = ()
-    verbs: tuple[SaidVerb, ...] = ()
-    with_things: tuple[SaidThing, ...] = ()
-    behind: tuple[SaidBackground, ...] = ()
+    deniable: tuple[Deniable, ...] = ()
 
 
 def joined(pieces: Sequence[str]) -> str:
@@ -150,14 +142,11 @@ class _Writer:
         self.rng = rng
         self.is_full = self.happens(FULL_SHARE)
         self.pieces: list[str] = []
-        self.subjects: list[SubjectClaim] = []
-        self.orders: list[ActOrder] = []
-        self.places: Names = frozenset()
-        self.night: bool | None = None
+        self.draft = ClaimDraft()
         self.clauses: list[_SaidAction] = []
-        self.verbs: list[SaidVerb] = []
-        self.with_things: list[SaidThing] = []
-        self.behind: list[SaidBackground] = []
+        self.verbs: list[Deniable] = []
+        self.with_things: list[Deniable] = []
+        self.behind: list[Deniable] = []
         self.written: list[Figure] = []
 
     def says(self, share: float = DETAIL) -> bool:
@@ -174,12 +163,6 @@ class _Writer:
         if self.is_full:
             return FULL_DETAIL
         return DETAIL
-
-    def claim_act(self, act: Act) -> ActPosition:
-        """Add an act to the claim of the last subject; return where it is."""
-        subject = self.subjects[-1]
-        self.subjects[-1] = replace(subject, acts=(*subject.acts, act))
-        return len(self.subjects) - 1, len(subject.acts)
 
     def write_actor(self, figure: Figure, further: list[Figure]) -> None:
         """Write what an actor does, perhaps together with a further one.
@@ -218,8 +201,8 @@ class _Writer:
         form = self.rng.choice(FORMS)
         self._write_predicate(clause, form, phrase.plural)
         if clause.mood:
-            words, act = draw_action(clause.mood, self.scene.figures, self.rng)
-            self.claim_act(act)
+            words, act = draw_action(clause.mood, self.scene, self.rng)
+            self.draft.add_act(act)
             feeling = conjugate(words, _without_helper(form), phrase.plural)
             self.pieces += ["and", feeling]
 
@@ -251,10 +234,10 @@ class _Writer:
             )
             clause.main = []
 
-        self.subjects.append(phrase.subject)
+        self.draft.subjects.append(phrase.subject)
         self.pieces.append(phrase.text)
         if mood and adjective:
-            self.claim_act(Act.of(mood.verb))
+            self.draft.add_act(Act.of(mood.verb))
         return phrase
 
     def _write_thing(self, clause: _Clause) -> None:
@@ -267,21 +250,26 @@ class _Writer:
             action = clause.main.pop()
 
         words, act = draw_object(action, self.rng)
-        position = self.claim_act(act)
-        thing = SaidThing(len(self.pieces), words, position)
+        thing = Deniable(
+            piece=len(self.pieces),
+            denials=(f"without {words}",),
+            unwanted=words,
+            claim=Claim((SubjectClaim(act.objects, colour=act.colour),)),
+            position=self.draft.add_act(act),
+        )
         self.with_things.append(thing)
         template = self.rng.choice(WORN) if clause.worn else "with {}"
         self.pieces.append(template.format(words))
 
     def _write_predicate(self, clause: _Clause, form: str, is_plural: bool) -> None:
         """Write what a figure does: one thing, or two in turn."""
-        figures = self.scene.figures
-        was_named = self._has_named_target_of(clause.figure)
+        named = [figure.thing for figure in self.written]
+        was_named = any(self.scene.target_of(action) in named for action in clause.figure.actions)
         acts = []
         verbs = []
         for action in clause.main:
-            words, act = draw_action(action, figures, self.rng, was_named=was_named)
-            acts.append(self.claim_act(act))
+            words, act = draw_action(action, self.scene, self.rng, was_named=was_named)
+            acts.append(self.draft.add_act(act))
             verbs.append(Verb(words, form, is_plural))
         if not verbs:
             return
@@ -294,27 +282,26 @@ class _Writer:
         else:
             self._write_verb(verbs[0], first_action, acts[0])
 
-    def _has_named_target_of(self, figure: Figure) -> bool:
-        """Return whether another figure was named to which this one does something."""
-        for action in figure.actions:
-            if action.target is not None and self.scene.figures[action.target] in self.written:
-                return True
-        return False
-
     def _write_verb(self, verb: Verb, action: Action, act: ActPosition) -> None:
         """Write a verb, perhaps with the half of the clip in which the action is done."""
         part = action.part
         if part and self.happens(PART_SHARE):
-            subject, number = act
-            self.subjects[subject] = self.subjects[subject].with_part(number, part)
+            self.draft.limit_act(act, part)
             self.pieces += [verb.text, self.rng.choice(PARTS[part])]
         else:
             self._write_deniable(verb, act)
 
     def _write_deniable(self, verb: Verb, act: ActPosition) -> None:
         """Write a verb that can be denied."""
-        said_verb = SaidVerb(len(self.pieces), verb, act)
-        self.verbs.append(said_verb)
+        subject, number = act
+        deniable = Deniable(
+            piece=len(self.pieces),
+            denials=verb.denied,
+            unwanted=verb.doing,
+            claim=Claim.of_act(self.draft.subjects[subject].acts[number]),
+            position=act,
+        )
+        self.verbs.append(deniable)
         self.pieces.append(verb.text)
 
     def _write_sequence(self, verbs: Sequence[Verb], acts: Sequence[ActPosition]) -> None:
@@ -322,7 +309,7 @@ class _Writer:
         first, second = verbs
         first_act, second_act = acts
         order = ActOrder(first_act, second_act)
-        self.orders.append(order)
+        self.draft.orders.append(order)
         joint = self.rng.choice(SEQUENCES)
         if joint in ("before", "after"):
             self.pieces += join_in_turn(first, second, joint)
@@ -344,10 +331,10 @@ class _Writer:
             subjects = [phrase.subject for phrase in phrases]
 
         (action,) = main_actions(first)
-        words, act = draw_action(action, self.scene.figures, self.rng)
-        self.clauses.append(_SaidAction(action, act=(len(self.subjects), 0)))
+        words, act = draw_action(action, self.scene, self.rng)
+        self.clauses.append(_SaidAction(action, act=(len(self.draft.subjects), 0)))
         for subject in subjects:
-            self.subjects.append(replace(subject, acts=(act,)))
+            self.draft.subjects.append(replace(subject, acts=(act,)))
         form = self.rng.choice(FORMS)
         self.pieces += [text, conjugate(words, form, plural=True)]
 
@@ -374,7 +361,7 @@ class _Writer:
         joint = self.rng.choice(joints)
         self.pieces[gap] = joint
         if joint not in JOINTS:
-            self.orders.append(order)
+            self.draft.orders.append(order)
 
     def write_thing(self, figure: Figure) -> None:
         """Write that there is something that does nothing."""
@@ -382,19 +369,25 @@ class _Writer:
         templates = IN_SKY if figure.kind.role == "sky" else BESIDE
         template = self.rng.choice(templates)
         if template == BEHIND:
-            thing = SaidBackground(len(self.pieces), phrase, subject=len(self.subjects))
+            thing = Deniable(
+                piece=len(self.pieces),
+                denials=(f"without {phrase.text} in the background",),
+                unwanted=phrase.text,
+                claim=phrase.claim,
+                position=(len(self.draft.subjects), None),
+            )
             self.behind.append(thing)
-        self.subjects.append(phrase.subject)
+        self.draft.subjects.append(phrase.subject)
         verb = is_or_are(phrase.plural)
         self.pieces.append(template.format(phrase.text, is_=verb))
 
     def _draw_setting(self) -> list[str]:
         """Draw words for place and time of day, perhaps none, and claim them."""
         place = self.scene.location
-        words: list[str] = []
+        words = []
         if self.says(PLACE_SHARE):
             words.append(self.rng.choice(place.phrases))
-            self.places = frozenset((place.name,))
+            self.draft.places = frozenset((place.name,))
         if place.indoors or not self.says(TIME_SHARE):
             return words
 
@@ -402,33 +395,25 @@ class _Writer:
         if is_night or self.happens(DETAIL):
             times = NIGHT if is_night else DAY
             words.append(self.rng.choice(times))
-            self.night = is_night
+            self.draft.night = is_night
         return words
 
     def finish(self) -> SceneCaption:
         """Add place and time of day, and say what can be denied."""
         setting = self._draw_setting()
-        claim = Claim(
-            subjects=tuple(self.subjects),
-            places=self.places,
-            night=self.night,
-            orders=tuple(self.orders),
-        )
         pieces = self.pieces + setting
         if not self.clauses and self.happens(THERE_SHARE):
-            verb = is_or_are(self.subjects[0].least > 1)
+            verb = is_or_are(self.draft.subjects[0].least > 1)
             pieces[0] = f"there {verb} {pieces[0]}"
         if setting and self.happens(FIRST_SHARE):
             first, *later = self.pieces
             first = f"{' '.join(setting)}, {first}"
-            pieces = [first, *later, ""]
+            pieces = [first, *later]
         return SceneCaption(
             text=joined(pieces),
-            claim=claim,
+            claim=self.draft.claim(),
             pieces=tuple(pieces),
-            verbs=tuple(self.verbs),
-            with_things=tuple(self.with_things),
-            behind=tuple(self.behind),
+            deniable=(*self.verbs, *self.with_things, *self.behind),
         )
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from itertools import accumulate
 from random import Random
 from typing import NamedTuple
 
@@ -76,9 +75,9 @@ def cast_at(name: str) -> Cast:
     if AT_SEA & place.tags:
         persons = PLAIN
     elif "space" in place.tags:
-        persons = those(IN_SPACE)
+        persons = those(*IN_SPACE)
     else:
-        persons = those(("person",))
+        persons = those("person")
 
     animals = []
     movers = []
@@ -122,19 +121,13 @@ def _choose(names: Sequence[str], rng: Random) -> str:
 
 def anywhere() -> tuple[str, ...]:
     """Return the things that may be at any place."""
-    return those(("hand", "worn"))
-
-
-class _ActionChoices(NamedTuple):
-    kinds: tuple[ActionKind, ...]
-    cumulated_shares: tuple[float, ...]
+    return those("hand", "worn")
 
 
 @cache
-def _choices(place: str, thing: str, layer: Layer) -> _ActionChoices:
+def _kinds_of(layer: Layer, thing: str, place: str) -> tuple[ActionKind, ...]:
     """Return the actions of a layer that a thing may do at a place."""
-    kinds = tuple(kind for kind in actions_at(place, thing) if kind.layer == layer)
-    return _ActionChoices(kinds, tuple(accumulate(kind.share for kind in kinds)))
+    return tuple(kind for kind in actions_at(place, thing) if kind.layer == layer)
 
 
 def draw_colour(name: str, rng: Random) -> str:
@@ -150,11 +143,12 @@ def sample_action(
     layer: Layer, number: int, cast: Sequence[str], place: str, rng: Random, but: str = ""
 ) -> Action | None:
     """Draw what a figure of a cast does, other than `but`; None if it can do nothing."""
-    choices = _choices(place, cast[number], layer)
-    if not choices.kinds:
+    kinds = _kinds_of(layer, cast[number], place)
+    if not kinds:
         return None
+    shares = [kind.share for kind in kinds]
     for _ in range(TRIES):
-        (kind,) = rng.choices(choices.kinds, cum_weights=choices.cumulated_shares)
+        (kind,) = rng.choices(kinds, shares)
         if kind.verb == but:
             continue
         targets = others_among(cast, kind.objects, number)
@@ -198,7 +192,7 @@ def draw_actor(number: int, cast: Sequence[str], place: str, rng: Random) -> Fig
     if not figure.actions:
         return figure
 
-    if _choices(place, name, "mood").kinds and rng.random() < MOOD_SHARE:
+    if _kinds_of("mood", name, place) and rng.random() < MOOD_SHARE:
         mood = draw_action("mood")
         if mood:
             figure = figure.also(mood)
@@ -324,7 +318,7 @@ def _varied(figures: Sequence[Figure], rng: Random) -> Iterator[Figure]:
     for figure in figures:
         role = figure.kind.role
         draw = rng.random()
-        is_countable = role != "sky" and figure.kind.noun.number == "one"
+        is_countable = role != "sky" and figure.kind.noun.is_countable
         count = 1
         if draw < GROUP_SHARE and is_countable and num_free > 1:
             count = rng.choice((2, 3))

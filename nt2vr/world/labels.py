@@ -21,7 +21,7 @@ class WorldLabel(NamedTuple):
 @cache
 def labels() -> tuple[WorldLabel, ...]:
     """Return all labels; no two begin with the same text."""
-    by_text: dict[str, WorldLabel] = {}
+    by_text = {}
     for label in _all_labels():
         by_text[label.texts[0]] = label
     return tuple(by_text.values())
@@ -29,9 +29,8 @@ def labels() -> tuple[WorldLabel, ...]:
 
 def _all_labels() -> Iterator[WorldLabel]:
     for noun in all_nouns():
-        if noun.word in meanings():
-            claim = Claim.of_things(meanings()[noun.word])
-            yield WorldLabel((noun.word, noun.with_article()), claim)
+        claim = Claim.of_things(meanings()[noun.word])
+        yield WorldLabel((noun.word, noun.with_article()), claim)
     for action in actions().values():
         for text, longer_text in _action_texts(action):
             # Some are not understood without a subject.

@@ -32,6 +32,9 @@ _ALONE = frozenset(
 )
 
 
+Lexicon = dict[Words, Meaning]
+
+
 class _ActionPhrase(NamedTuple):
     """A phrase for an action without its object, which comes last."""
 
@@ -68,15 +71,13 @@ def _doers() -> Iterator[Entry]:
 
 
 def _nouns() -> Iterator[Entry]:
-    nouns = [noun for noun in all_nouns() if noun.word in meanings()]
-    for noun in nouns:
-        plurals = {noun.plural}
+    for noun in all_nouns():
+        several = Meaning("noun", meanings()[noun.word], plural=True)
+        yield noun.plural, several
         # volcanoes, volcanos
         if noun.word.endswith("o"):
-            plurals.add(f"{noun.word}s")
-        for plural in plurals:
-            yield plural, Meaning("noun", meanings()[noun.word], plural=True)
-    for noun in nouns:
+            yield f"{noun.word}s", several
+    for noun in all_nouns():
         yield noun.word, Meaning("noun", meanings()[noun.word])
 
 
@@ -114,12 +115,12 @@ def _places() -> Iterator[Entry]:
 
 
 @cache
-def verbs() -> dict[Words, Meaning]:
+def verbs() -> Lexicon:
     """Map phrases of actions to meanings.
 
     Those of equal phrases are merged: a boy bounces a ball, a ball bounces.
     """
-    meanings_of_verbs: dict[Words, Meaning] = {}
+    meanings_of_verbs: Lexicon = {}
     for phrase in _action_phrases():
         for form in map(tokens_of, forms_of(phrase.words)):
             new = Meaning("verb", takes_object=phrase.takes_object)
@@ -142,7 +143,7 @@ def verbs() -> dict[Words, Meaning]:
 
 
 @cache
-def lexicon() -> dict[Words, Meaning]:
+def lexicon() -> Lexicon:
     """Map words to what they mean; of the same words, later entries replace earlier ones."""
     entries = _by_tokens(small_words()) | verbs()
     entries |= _by_tokens(chain(_places(), _nouns()))
@@ -153,7 +154,7 @@ def lexicon() -> dict[Words, Meaning]:
     return entries
 
 
-def _by_tokens(entries: Iterable[Entry]) -> dict[Words, Meaning]:
+def _by_tokens(entries: Iterable[Entry]) -> Lexicon:
     return {tokens_of(word): meaning for word, meaning in entries}
 
 

@@ -59,14 +59,14 @@ class _Comparison:
 
     def _of_subject(self, subject: SubjectClaim) -> Iterator[str]:
         """Yield what is missing of somebody or something: itself, its looks, its acts, its number."""
-        all_figures = self.scene.figures
-        candidates = SubjectClaim(subject.names).fitting(visible_in(self.scene), all_figures)
+        scene = self.scene
+        candidates = SubjectClaim(subject.names).fitting(visible_in(scene), scene)
         if subject.names and not candidates:
             yield f"no {self.words.noun(subject)}"
             yield from self._acts_of_nobody(subject)
             return
 
-        with_looks = replace(subject, acts=()).fitting(candidates, all_figures)
+        with_looks = replace(subject, acts=()).fitting(candidates, scene)
         if not with_looks:
             yield self._other_looks(subject, candidates)
             return
@@ -78,11 +78,11 @@ class _Comparison:
         for act in subject.acts:
             if not self._is_done(act, with_looks):
                 yield self._other_act(subject, act, with_looks)
-        fitting = subject.fitting(with_looks, all_figures)
+        fitting = subject.fitting(with_looks, scene)
         yield from self._other_number(subject, fitting)
 
     def _is_done(self, act: Act, figures: Sequence[Figure]) -> bool:
-        return any(act.is_done_by(figure, self.scene.figures) for figure in figures)
+        return any(act.is_done_by(figure, self.scene) for figure in figures)
 
     def _acts_of_nobody(self, subject: SubjectClaim) -> Iterator[str]:
         """Yield what nobody does, and with what."""

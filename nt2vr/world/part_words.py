@@ -7,9 +7,8 @@ from functools import cache
 from nt2vr.world.claims import Act, SubjectClaim
 from nt2vr.world.meaning import Meaning, MeaningKind
 from nt2vr.world.things import Names, Noun, actions, all_nouns, things
+from nt2vr.world.wording import NUMBERS
 from nt2vr.world.words import PhraseWord, words_in
-
-NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
 
 
 def number_word(count: int) -> str:
@@ -103,7 +102,7 @@ class PartWords:
 @cache
 def _uncounted() -> frozenset[str]:
     """Return the words that have no article: "coffee", "scissors"."""
-    return frozenset(noun.word for noun in all_nouns() if noun.number != "one")
+    return frozenset(noun.word for noun in all_nouns() if not noun.is_countable)
 
 
 def _first_noun(names: Names) -> str:

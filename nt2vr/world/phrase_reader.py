@@ -7,12 +7,13 @@ what a kind ends of the words before.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, cast
 
 from nt2vr.world.abilities import (
     are_actors,
     has_clothes,
     is_mood,
+    is_stopping,
     looking,
     may_be,
     may_do,
@@ -25,6 +26,7 @@ from nt2vr.world.claim_draft import ANYBODY, ClaimDraft
 from nt2vr.world.claims import MANY, Act, Claim, SubjectClaim
 from nt2vr.world.lexicon import lexicon
 from nt2vr.world.meaning import Meaning, MeaningKind
+from nt2vr.world.scenes import ClipPart
 from nt2vr.world.small_words import PARTS, TOGETHER
 from nt2vr.world.things import Names, actions, roles_of
 from nt2vr.world.wording import meanings, persons
@@ -102,7 +104,10 @@ class PhraseReader:
             return None
         if self._object == "must" or self._draft.joint:
             return None
-        return self._draft.claim()
+        claim = self._draft.claim()
+        if claim == Claim(vague=claim.vague) or any(map(is_stopping, claim.subjects)):
+            return None
+        return claim
 
     # Adjectives
 
@@ -190,7 +195,7 @@ class PhraseReader:
         if draft.last_act is None or draft.joint or self._object:
             return False
         if meaning.value in PARTS:
-            draft.limit_last_act(meaning.value)
+            draft.limit_act(draft.last_act, cast(ClipPart, meaning.value))
             return True
         # "A man walks after eating while | a girl sings": which of the two?
         if draft.orders:

@@ -10,11 +10,11 @@ from nt2vr.negation.generate.composer import WITH_PRONOUN, WITHOUT_PRONOUN, Temp
 from nt2vr.negation.generate.denial import Denial
 from nt2vr.negation.parse.inflect import inflect_phrase
 from nt2vr.world.captions import SceneCaption
-from nt2vr.world.claims import Act, Claim
+from nt2vr.world.claims import Claim
 from nt2vr.world.scenes import Scene
 from nt2vr.world.small_words import DAY, NIGHT
 from nt2vr.world.things import Noun, read_table
-from nt2vr.world.wording import FORMS, NounPhrase, conjugate, meanings
+from nt2vr.world.wording import FORMS, Done, NounPhrase, conjugate, meanings
 
 SceneDenialKind = Literal[
     "negated", "composed", "without", "list", "not", "except", "place", "typed", "idiom"
@@ -30,18 +30,6 @@ class SceneDenial(Denial):
     kind: SceneDenialKind  # type: ignore[assignment]
     wanted_claim: Claim
     unwanted_claims: tuple[Claim, ...]
-
-
-@dataclass(frozen=True)
-class Done:
-    """An action to be denied: its phrase, with the verb as a lemma, and its act."""
-
-    phrase: str
-    act: Act
-
-    @property
-    def doing(self) -> str:
-        return inflect_phrase(self.phrase, "VBG")
 
 
 DeniedContent = Noun | Done
@@ -103,7 +91,7 @@ def _fields_of_thing(noun: Noun, names: tuple[str, str, str, str]) -> dict[str, 
     word = noun.word.removeprefix("the ")
     # For a search engine.
     searched = f'"{word}"' if " " in word else word
-    counted = word if noun.number == "one" else f"bit of {word}"
+    counted = word if noun.is_countable else f"bit of {word}"
     return {
         full: noun.with_article(),
         bare: word,

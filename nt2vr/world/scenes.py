@@ -202,11 +202,15 @@ class Scene:
     def verbs(self) -> set[str]:
         return {action.verb for figure in self.figures for action in figure.doings}
 
-    def object_of(self, action: Action) -> str | None:
-        """Return the name of what an action is done to or with, another figure or not."""
+    def target_of(self, action: Action) -> str:
+        """Return the name of the other figure to which an action is done; "" if there is none."""
         if action.target is None:
-            return action.thing or None
+            return ""
         return self.figures[action.target].thing
+
+    def object_of(self, action: Action) -> str:
+        """Return the name of what an action is done to or with, another figure or not."""
+        return self.target_of(action) or action.thing
 
     def swapped(self, old: Figure, new: Figure) -> "Scene":
         """Return the scene with one figure in place of another; no thing is twice in a scene."""

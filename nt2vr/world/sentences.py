@@ -19,11 +19,10 @@ from nt2vr.negation.generate.subjects import Subject
 from nt2vr.negation.generate.wordings import draw_exclusion
 from nt2vr.world.captions import SceneCaption, describe
 from nt2vr.world.casting import sample_scene
-from nt2vr.world.claims import Act, Claim, SceneMask, SceneTable, names_in, visible_in
+from nt2vr.world.claims import Claim, SceneMask, SceneTable, names_in, visible_in
 from nt2vr.world.negated_captions import negate
 from nt2vr.world.scene_denials import (
     DeniedContent,
-    Done,
     SceneDenial,
     SceneDenialKind,
     claim_of,
@@ -37,7 +36,7 @@ from nt2vr.world.scenes import Figure, Scene, main_actions
 from nt2vr.world.things import Noun, places, things, words_of_kind
 from nt2vr.world.wording import (
     FORMS,
-    NounPhrase,
+    Done,
     conjugate,
     draw_action,
     draw_noun,
@@ -177,7 +176,7 @@ class SceneDenials:
         if not main or draw < CAPTION_SHARE + BARE_SHARE:
             return SceneCaption(phrase.text, phrase.claim)
         action = rng.choice(main)
-        words, act = draw_action(action, scene.figures, rng)
+        words, act = draw_action(action, scene, rng)
         form = rng.choice(FORMS)
         verb = conjugate(words, form, phrase.plural)
         return SceneCaption(f"{phrase.text} {verb}", phrase.claim_of(act))
@@ -189,10 +188,9 @@ class SceneDenials:
             return self._without(row, rng)
         figure = rng.choice(actors)
         action = rng.choice(main_actions(figure))
-        words, act = draw_action(action, scene.figures, rng)
-        wanted = Done(words, act)
+        wanted = draw_action(action, scene, rng)
         phrase = draw_phrase(figure, rng, DETAIL)
-        claim = phrase.claim_of(act)
+        claim = phrase.claim_of(wanted.act)
         (unwanted,) = self._absent_actions(row, claim, rng, role=figure.kind.role)
         return compose(phrase, wanted=wanted, unwanted=unwanted, rng=rng)
 
@@ -240,10 +238,9 @@ class SceneDenials:
     def _absent_things(self, row: int, wanted: Claim, rng: Random, count: int = 1) -> list[Noun]:
         """Draw things that a scene does not show, if possible from scenes with the wanted part."""
         absent: list[Noun] = []
-        near = self._others(row, wanted, rng)
+        scenes = self._others_or_any(row, wanted, rng)
         while len(absent) < count:
-            scene = next(near, None) or sample_scene(rng)
-            nouns = list(_named(scene, rng))
+            nouns = list(_named(next(scenes), rng))
             absent += self._draw_new(nouns, absent=absent, row=row, rng=rng)
         return absent
 
@@ -252,16 +249,14 @@ class SceneDenials:
     ) -> list[Done]:
         """Draw actions that a scene does not show, if possible from scenes with the wanted part."""
         absent: list[Done] = []
-        near = self._others(row, wanted, rng)
-        attempt = 0
-        while len(absent) < count:
-            attempt += 1
-            scene = next(near, None) or sample_scene(rng)
+        for attempt, scene in enumerate(self._others_or_any(row, wanted, rng), start=1):
             # A barrel does nothing but roll.
             if attempt == TRIES:
                 role = ""
             actions = list(_done(scene, rng, role))
             absent += self._draw_new(actions, absent=absent, row=row, rng=rng)
+            if len(absent) == count:
+                break
         return absent
 
     def _draw_new(
@@ -275,6 +270,12 @@ class SceneDenials:
             if not is_denied and not claim.holds(self._scenes[row]):
                 return [content]
         return []
+
+    def _others_or_any(self, row: int, claim: Claim, rng: Random) -> Iterator[Scene]:
+        """Draw other scenes for which a claim holds, then any scenes, endlessly."""
+        yield from self._others(row, claim, rng)
+        while True:
+            yield sample_scene(rng)
 
     def _others(self, row: int, claim: Claim, rng: Random) -> Iterator[Scene]:
         """Draw other scenes for which a claim holds."""
@@ -314,27 +315,20 @@ def _draw_topics(scene: Scene, actor: Figure, rng: Random) -> tuple[_Topic, ...]
     action = rng.choice(main_actions(actor))
     caption = describe(scene, rng)
     phrase = draw_phrase(actor, rng)
-    words, act = draw_action(action, scene.figures, rng)
-    return (
-        _Topic(caption.claim, text=caption.text),
-        _Topic(_claim_of_action(phrase, act), actions=((_as_subject(phrase, actor), words),)),
-        _Topic(phrase.claim, things=(phrase.text,)),
-    )
-
-
-def _as_subject(phrase: NounPhrase, actor: Figure) -> Subject:
-    return Subject(
+    words, act = draw_action(action, scene, rng)
+    # An idiom about the action does not say what the actor looks like.
+    doer = replace(phrase.subject, acts=(act,), colour="", size="")
+    subject = Subject(
         text=phrase.text,
         pronoun="",
         is_plural=phrase.plural,
         is_human=actor.is_person,
     )
-
-
-def _claim_of_action(phrase: NounPhrase, act: Act) -> Claim:
-    """Claim that somebody does something, whatever it looks like."""
-    subject = replace(phrase.subject, acts=(act,), colour="", size="", looks=frozenset())
-    return Claim((subject,))
+    return (
+        _Topic(caption.claim, text=caption.text),
+        _Topic(Claim((doer,)), actions=((subject, words),)),
+        _Topic(phrase.claim, things=(phrase.text,)),
+    )
 
 
 def _named(scene: Scene, rng: Random) -> Iterator[Noun]:
@@ -351,5 +345,4 @@ def _done(scene: Scene, rng: Random, role: str) -> Iterator[Done]:
             continue
         for action in figure.doings:
             if action.verb != "wear":
-                words, act = draw_action(action, scene.figures, rng)
-                yield Done(words, act)
+                yield draw_action(action, scene, rng)

@@ -87,10 +87,9 @@ class Suggestions:
         self._things_in: list[list[str]] = []
         # Figures by what they are, and by what they do.
         self._figures_of = defaultdict[str, list[_FigurePosition]](list)
-        names = list(things())
         for row, scene in enumerate(scenes):
             present = {figure.thing for figure in scene.figures}
-            self._things_in.append(sorted(present, key=names.index))
+            self._things_in.append([name for name in things() if name in present])
             for number, figure in enumerate(scene.figures):
                 position = _FigurePosition(row, number)
                 for name in {figure.thing, *main_verbs(figure)}:

@@ -19,7 +19,7 @@ Number = Literal["one", "mass", "many"]
 Names = frozenset[str]
 
 # Roles.
-ACTING: Names = frozenset({"person", "animal", "vehicle"})
+ACTING = frozenset({"person", "animal", "vehicle"})
 COLOURS = ("red", "orange", "yellow", "green", "blue", "purple", "pink", "brown", "black", "white")
 # Colours of mammals.
 FUR = ("brown", "black", "white", "orange")
@@ -36,14 +36,21 @@ class Noun:
     plural: str
     number: Number = "one"
 
+    @property
+    def is_countable(self) -> bool:
+        return self.number == "one"
+
     def with_article(self, adjectives: str = "") -> str:
         """Return "a big dog", "hot coffee", "red sunglasses"."""
         words = f"{adjectives} {self.word}".lstrip()
-        if self.number != "one" or words == "Earth":
+        if not self.is_countable or words == "Earth":
             return words
         has_vowel = words.startswith(VOWEL_SOUNDS) and not words.startswith(SAID_WITH_YOU)
         article = "an" if has_vowel else "a"
         return f"{article} {words}"
+
+
+Nouns = tuple[Noun, ...]
 
 
 @dataclass(frozen=True)
@@ -66,7 +73,7 @@ class Thing:
 
     name: str
     picture: str
-    nouns: tuple[Noun, ...]
+    nouns: Nouns
     kinds: Names
     size: float
     role: Role
@@ -117,7 +124,7 @@ def plural_of(word: str) -> str:
 _NUMBERS: Mapping[str, Number] = {"~": "mass", "=": "many"}
 
 
-def _nouns(names: str, plural: str) -> tuple[Noun, ...]:
+def _nouns(names: str, plural: str) -> Nouns:
     """Read "coffee|cup of coffee"; `plural` is that of the first name, where it is irregular."""
     nouns: list[Noun] = []
     for marked_name in filter(None, names.split("|")):
@@ -156,7 +163,7 @@ def roles_of(names: Iterable[str]) -> set[Role]:
 
 
 @cache
-def kinds() -> dict[str, tuple[Noun, ...]]:
+def kinds() -> dict[str, Nouns]:
     """Return the words for kinds that are not things themselves.
 
     Some kinds only serve the slots of actions and have no words.
@@ -164,7 +171,7 @@ def kinds() -> dict[str, tuple[Noun, ...]]:
     return {row["kind"]: _nouns(row["names"], row["plural"]) for row in read_table("kinds")}
 
 
-def words_of_kind(kind: str) -> tuple[Noun, ...]:
+def words_of_kind(kind: str) -> Nouns:
     """Return the words for a kind: of one that is a thing itself, only the usual one."""
     if kind in things():
         return things()[kind].nouns[:1]
@@ -172,7 +179,7 @@ def words_of_kind(kind: str) -> tuple[Noun, ...]:
 
 
 @cache
-def all_nouns() -> tuple[Noun, ...]:
+def all_nouns() -> Nouns:
     """Return the words for all things, then for all kinds."""
     nouns: list[Noun] = []
     for thing in things().values():
@@ -183,15 +190,14 @@ def all_nouns() -> tuple[Noun, ...]:
 
 
 @cache
-def those(names: tuple[str, ...]) -> tuple[str, ...]:
+def those(*names: str) -> tuple[str, ...]:
     """Return the things that have, or are of a kind or role with, one of some names.
 
     "=bird" is a bird of no other sort.
     """
-    wanted = frozenset(names)
     matching = []
     for name, thing in things().items():
-        if wanted & (thing.is_a | {thing.role, f"={name}"}):
+        if not thing.is_a.union((thing.role, f"={name}")).isdisjoint(names):
             matching.append(name)
     return tuple(matching)
 
@@ -229,7 +235,7 @@ def places() -> dict[str, Place]:
             indoors=row["setting"] == "indoors",
             tags=frozenset(row["tags"].split(",")),
             shows=tuple((thing, int(count)) for thing, count in counts),
-            may_have=those(tuple(row["found"].split(","))),
+            may_have=those(*row["found"].split(",")),
         )
     return places_by_name
 
@@ -248,11 +254,9 @@ Layer = Literal["main", "mood", "worn"]
 WEAR = "wear"
 ENTER = "enter"
 LEAVE = "leave"
-IN_WATER: Names = frozenset(
-    {"swim", "surf", "row", "fly", "chase", "look at", "sail", "fly past", "eat"}
-)
+IN_WATER = frozenset({"swim", "surf", "row", "fly", "chase", "look at", "sail", "fly past", "eat"})
 # Tags of places without ground.
-AT_SEA: Names = frozenset({"sea", "deep"})
+AT_SEA = frozenset({"sea", "deep"})
 
 
 @dataclass(frozen=True)
@@ -335,7 +339,7 @@ def actions() -> dict[str, ActionKind]:
 
 
 def _listed(text: str) -> Names:
-    return frozenset(those(tuple(text.split(","))))
+    return frozenset(those(*text.split(",")))
 
 
 @cache

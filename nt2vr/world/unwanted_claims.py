@@ -98,7 +98,7 @@ def _act_denied(subject: SubjectClaim, cue: _CueText, part: str) -> Act | None:
     names = subject.names
     colour = subject.colour
     looks = subject.looks
-    if not names.issubset(those(("worn",))):
+    if not names.issubset(those("worn")):
         return None
     is_plain = subject == SubjectClaim(names, colour=colour, looks=looks)
     is_worn = _WORN.search(cue.query_start) or part.startswith("hav")
@@ -133,8 +133,8 @@ def _denied_of_wanted(claim: Claim, act: Act, cue: _CueText, wanted: WantedClaim
 
 def _actors_wanted(wanted: WantedClaims) -> list[SubjectClaim] | None:
     """Return those who are wanted and may act; None if a wanted part is not known."""
-    acting: list[SubjectClaim] = []
-    actors = those(tuple(ACTING))
+    acting = []
+    actors = those(*ACTING)
     for claim in wanted:
         if claim is None or claim.vague or claim == NOTHING:
             return None

@@ -62,7 +62,7 @@ class _Violation:
         """Name what fits, as it is: "a dog", "two dogs", "a red car"."""
         looks = f"{subject.size} {subject.colour}".strip()
         texts: dict[str, str] = {}
-        for figure in subject.fitting(visible_in(self.scene), self.scene.figures):
+        for figure in subject.fitting(visible_in(self.scene), self.scene):
             texts.setdefault(figure.thing, self._figure(figure, looks))
         return listed(*texts.values()) or self.words.part
 

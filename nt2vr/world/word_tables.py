@@ -28,7 +28,7 @@ from nt2vr.world.wording import meanings
 @cache
 def emojis() -> dict[str, str]:
     """Map emoji to words for things, by their pictures and by Unicode's names, such as DOG FACE."""
-    words: dict[str, str] = {}
+    words = {}
     for thing in things().values():
         for noun in reversed(thing.nouns):
             for name in (f"{noun.word} face", noun.word):
@@ -92,7 +92,7 @@ def _things_named(names: Sequence[str]) -> Names:
     things_of_words: set[str] = set()
     for name in names:
         things_of_words |= meanings().get(name, frozenset())
-    return frozenset(things_of_words or those(tuple(names)))
+    return frozenset(things_of_words or those(*names))
 
 
 def near_words() -> Iterator[Entry]:

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from nt2vr.negation.parse.inflect import do_or_does, finite, inflect_phrase, is_or_are, with_not
 from nt2vr.world.claims import Act, Claim, SubjectClaim
-from nt2vr.world.scenes import Action, Figure
+from nt2vr.world.scenes import Action, Figure, Scene
 from nt2vr.world.things import Names, Noun, Thing, things, those, words_of_kind
 
 # Of mentions: by the usual name, by another name; the rest by a kind.
@@ -17,7 +17,7 @@ USUAL_SHARE = 0.6
 OTHER_SHARE = 0.26
 # Of mentions of several: "dogs" instead of "two dogs".
 BARE_PLURAL_SHARE = 0.25
-NUMBERS = {2: "two", 3: "three"}
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
 SIZES = {"big": ("big", "large", "huge"), "small": ("small", "little", "tiny")}
 SHIRTS = ("in a {} shirt", "in {}", "wearing a {} shirt", "in a {} top", "dressed in {}")
 
@@ -54,28 +54,24 @@ def meanings() -> dict[str, Names]:
     return {word: frozenset(names) for word, names in names_of_word.items()}
 
 
-class _NounChoices(NamedTuple):
-    """Words for a thing: its usual name, its other names, and those of its kinds."""
-
-    usual: tuple[Noun, ...]
-    unusual: tuple[Noun, ...]
-    general: tuple[Noun, ...]
-
-
 @cache
-def _nouns_for(thing: Thing, countable: bool) -> _NounChoices:
-    """Return the words for a thing; `countable` leaves out "coffee" and "scissors"."""
+def _nouns_for(thing: Thing, countable: bool) -> list[list[Noun]]:
+    """Return the words for a thing: its usual name, its other names, and those of its kinds.
+
+    `countable` leaves out "coffee" and "scissors".
+    """
+    usual, *unusual = thing.nouns
     general: list[Noun] = []
     for kind in sorted(thing.kinds):
         general += words_of_kind(kind)
-    choices = _NounChoices(thing.nouns[:1], thing.nouns[1:], tuple(general))
+    choices = [[usual], unusual, general]
     if countable:
-        return _NounChoices(*map(_countable, choices))
+        return list(map(_countable, choices))
     return choices
 
 
-def _countable(nouns: Sequence[Noun]) -> tuple[Noun, ...]:
-    return tuple(noun for noun in nouns if noun.number == "one")
+def _countable(nouns: Sequence[Noun]) -> list[Noun]:
+    return [noun for noun in nouns if noun.is_countable]
 
 
 def draw_noun(thing: Thing, rng: Random, countable: bool = False) -> Noun:
@@ -160,6 +156,17 @@ SEQUENCES = ("before", "after", "and then", ", then", "and afterwards")
 OBJECT_COLOUR_SHARE = 0.35
 
 
+class Done(NamedTuple):
+    """What somebody does: a phrase, with the verb as a lemma, and the act that it claims."""
+
+    phrase: str
+    act: Act
+
+    @property
+    def doing(self) -> str:
+        return inflect_phrase(self.phrase, "VBG")
+
+
 @dataclass(frozen=True)
 class Verb:
     """A verb of a caption.
@@ -238,10 +245,8 @@ def draw_object(action: Action, rng: Random) -> tuple[str, Act]:
     return text, act
 
 
-def draw_action(
-    action: Action, figures: Sequence[Figure], rng: Random, was_named: bool = False
-) -> tuple[str, Act]:
-    """Word an action, with the verb as a lemma, and claim it.
+def draw_action(action: Action, scene: Scene, rng: Random, was_named: bool = False) -> Done:
+    """Word an action of a scene.
 
     Targets that were named before are "the dog".
     """
@@ -249,12 +254,12 @@ def draw_action(
     verbs = frozenset((action.verb,))
     if action.thing:
         text, act = draw_object(action, rng)
-        return phrase.format(o=text), replace(act, verbs=verbs)
+        return Done(phrase.format(o=text), replace(act, verbs=verbs))
 
     if action.target is None:
-        return phrase, Act(verbs)
+        return Done(phrase, Act(verbs))
 
-    target = figures[action.target]
+    target = scene.figures[action.target]
     is_group = target.count > 1
     noun = draw_noun(target.kind, rng, is_group)
     if is_group:
@@ -264,12 +269,12 @@ def draw_action(
         text = f"the {noun.word}"
     else:
         text = noun.with_article()
-    return phrase.format(o=text), Act(verbs, targets=meanings()[noun.word])
+    return Done(phrase.format(o=text), Act(verbs, targets=meanings()[noun.word]))
 
 
 @cache
 def persons() -> frozenset[str]:
-    return frozenset(those(("person",)))
+    return frozenset(those("person"))
 
 
 def name_doer(figure: Figure, verb: str, word: str, needed: str, adjective: str) -> NounPhrase:
