@@ -10,7 +10,7 @@ from nt2vr.world.claim_draft import ClaimDraft
 from nt2vr.world.claims import Act, ActOrder, ActPosition, Claim, SubjectClaim
 from nt2vr.world.scenes import Action, Figure, Scene, main_actions
 from nt2vr.world.small_words import DAY, NIGHT, PARTS
-from nt2vr.world.things import Layer
+from nt2vr.world.things import Layer, persons
 from nt2vr.world.wording import (
     FORMS,
     SEQUENCES,
@@ -22,7 +22,6 @@ from nt2vr.world.wording import (
     draw_phrase,
     join_in_turn,
     name_doer,
-    persons,
 )
 
 # Captions of the complete scene; others omit figures, looks, actions or the place.
@@ -51,7 +50,8 @@ TWO_PEOPLE_SHARE = 0.4
 THERE_SHARE = 0.3
 # Of captions with a place or time, which come first.
 FIRST_SHARE = 0.15
-BEHIND = "with {} in the background"
+IN_BACKGROUND = " in the background"
+BEHIND = f"with {{}}{IN_BACKGROUND}"
 
 JOINTS = (" and ", ", and ", ", ")
 AT_ONCE = (" while ", " as ")
@@ -61,23 +61,22 @@ BESIDE = ("next to {}", "near {}", "beside {}", BEHIND, ", there {is_} {}", "and
 IN_SKY = ("with {} in the sky", "under {}", ", there {is_} {} in the sky")
 
 
+# Number of a subject, and of its act; None for the subject as a whole.
+Position = tuple[int, int | None]
+
+
 class Deniable(NamedTuple):
     """A piece of a caption that can be denied.
 
     Attributes:
         piece: its number.
-        denials: texts that deny it: "does not run", "doesn't run".
-        unwanted: what they deny: "running".
-        claim: of what they deny.
-        position: number of the subject that it belongs to, and of this subject's act; None if the
-            whole subject is denied.
+        words: a verb, or words for what is worn, held or in the background.
+        position: of the act, or of the subject in the background.
     """
 
     piece: int
-    denials: tuple[str, ...]
-    unwanted: str
-    claim: Claim
-    position: tuple[int, int | None]
+    words: Verb | str
+    position: Position
 
 
 @dataclass(frozen=True)
@@ -97,6 +96,9 @@ class SceneCaption:
     deniable: tuple[Deniable, ...] = ()
 
 
+NO_CAPTION = SceneCaption("", Claim())
+
+
 def joined(pieces: Sequence[str]) -> str:
     """Join the pieces of a sentence."""
     text = " ".join(pieces).replace(" ,", ",")
@@ -104,10 +106,11 @@ def joined(pieces: Sequence[str]) -> str:
 
 
 class _SaidAction(NamedTuple):
-    """The first action of a clause, and its act."""
+    """An action that a clause is about, where its act is claimed, and the verb for it."""
 
     action: Action
     act: ActPosition
+    verb: Verb
 
 
 @dataclass
@@ -141,6 +144,8 @@ class _Writer:
         self.scene = scene
         self.rng = rng
         self.is_full = self.happens(FULL_SHARE)
+        # The share of looks that are mentioned.
+        self.detail = FULL_DETAIL if self.is_full else DETAIL
         self.pieces: list[str] = []
         self.draft = ClaimDraft()
         self.clauses: list[_SaidAction] = []
@@ -157,13 +162,6 @@ class _Writer:
         """Draw whether this is one of a share of cases."""
         return self.rng.random() < share
 
-    @property
-    def detail(self) -> float:
-        """The share of looks that are mentioned."""
-        if self.is_full:
-            return FULL_DETAIL
-        return DETAIL
-
     def write_actor(self, figure: Figure, further: list[Figure]) -> None:
         """Write what an actor does, perhaps together with a further one.
 
@@ -174,9 +172,8 @@ class _Writer:
         if self.written:
             self.pieces.append("")
 
-        twins = [actor for actor in further if _do_the_same(figure, actor)]
-        if twins and self.happens(TOGETHER_SHARE):
-            twin = twins[0]
+        twin = next((actor for actor in further if _do_the_same(figure, actor)), None)
+        if twin is not None and self.happens(TOGETHER_SHARE):
             further.remove(twin)
             self._write_together(figure, twin)
         else:
@@ -189,9 +186,12 @@ class _Writer:
         main = main_actions(figure)
         if len(main) > 1 and not self.says(SECOND_ACTION_SHARE):
             main = [self.rng.choice(main)]
-        mood = self._mentioned(figure, "mood")
-        worn = self._mentioned(figure, "worn")
-        clause = _Clause(figure, main=main, mood=mood, worn=worn)
+        clause = _Clause(
+            figure,
+            main=main,
+            mood=self._mentioned(figure, "mood"),
+            worn=self._mentioned(figure, "worn"),
+        )
 
         phrase = self._write_subject(clause)
         self._write_thing(clause)
@@ -203,8 +203,7 @@ class _Writer:
         if clause.mood:
             words, act = draw_action(clause.mood, self.scene, self.rng)
             self.draft.add_act(act)
-            feeling = conjugate(words, _without_helper(form), phrase.plural)
-            self.pieces += ["and", feeling]
+            self.pieces += ["and", conjugate(words, _without_helper(form), phrase.plural)]
 
     def _mentioned(self, figure: Figure, layer: Layer) -> Action | None:
         """Return the action of a layer, if there is one and the caption mentions it."""
@@ -225,13 +224,8 @@ class _Writer:
         doers = clause.doers
         if doers and self.happens(DOER_SHARE):
             word, needed = self.rng.choice(doers)
-            phrase = name_doer(
-                clause.figure,
-                verb=clause.main[0].verb,
-                word=word,
-                needed=needed,
-                adjective=adjective,
-            )
+            act = Act.of(clause.main[0].verb, needed)
+            phrase = name_doer(clause.figure.count, word, act=act, adjective=adjective)
             clause.main = []
 
         self.draft.subjects.append(phrase.subject)
@@ -250,14 +244,8 @@ class _Writer:
             action = clause.main.pop()
 
         words, act = draw_object(action, self.rng)
-        thing = Deniable(
-            piece=len(self.pieces),
-            denials=(f"without {words}",),
-            unwanted=words,
-            claim=Claim((SubjectClaim(act.objects, colour=act.colour),)),
-            position=self.draft.add_act(act),
-        )
-        self.with_things.append(thing)
+        position = self.draft.add_act(act)
+        self.with_things.append(Deniable(len(self.pieces), words, position))
         template = self.rng.choice(WORN) if clause.worn else "with {}"
         self.pieces.append(template.format(words))
 
@@ -265,60 +253,46 @@ class _Writer:
         """Write what a figure does: one thing, or two in turn."""
         named = [figure.thing for figure in self.written]
         was_named = any(self.scene.target_of(action) in named for action in clause.figure.actions)
-        acts = []
-        verbs = []
+        said = []
         for action in clause.main:
             words, act = draw_action(action, self.scene, self.rng, was_named=was_named)
-            acts.append(self.draft.add_act(act))
-            verbs.append(Verb(words, form, is_plural))
-        if not verbs:
+            position = self.draft.add_act(act)
+            said.append(_SaidAction(action, position, Verb(words, form, is_plural)))
+        if not said:
             return
 
-        first_action = clause.main[0]
-        said_action = _SaidAction(first_action, acts[0])
-        self.clauses.append(said_action)
-        if len(verbs) == 2:
-            self._write_sequence(verbs, acts)
+        self.clauses.append(said[0])
+        if len(said) == 2:
+            self._write_sequence(*said)
         else:
-            self._write_verb(verbs[0], first_action, acts[0])
+            self._write_verb(said[0])
 
-    def _write_verb(self, verb: Verb, action: Action, act: ActPosition) -> None:
+    def _write_verb(self, said: _SaidAction) -> None:
         """Write a verb, perhaps with the half of the clip in which the action is done."""
-        part = action.part
+        part = said.action.part
         if part and self.happens(PART_SHARE):
-            self.draft.limit_act(act, part)
-            self.pieces += [verb.text, self.rng.choice(PARTS[part])]
+            self.draft.limit_act(said.act, part)
+            self.pieces += [said.verb.text, self.rng.choice(PARTS[part])]
         else:
-            self._write_deniable(verb, act)
+            self._write_deniable(said.verb, said.act)
 
     def _write_deniable(self, verb: Verb, act: ActPosition) -> None:
         """Write a verb that can be denied."""
-        subject, number = act
-        deniable = Deniable(
-            piece=len(self.pieces),
-            denials=verb.denied,
-            unwanted=verb.doing,
-            claim=Claim.of_act(self.draft.subjects[subject].acts[number]),
-            position=act,
-        )
-        self.verbs.append(deniable)
+        self.verbs.append(Deniable(len(self.pieces), verb, act))
         self.pieces.append(verb.text)
 
-    def _write_sequence(self, verbs: Sequence[Verb], acts: Sequence[ActPosition]) -> None:
+    def _write_sequence(self, first: _SaidAction, second: _SaidAction) -> None:
         """Write two verbs, one after the other."""
-        first, second = verbs
-        first_act, second_act = acts
-        order = ActOrder(first_act, second_act)
-        self.draft.orders.append(order)
+        self.draft.orders.append(ActOrder(first.act, second.act))
         joint = self.rng.choice(SEQUENCES)
         if joint in ("before", "after"):
-            self.pieces += join_in_turn(first, second, joint)
+            self.pieces += join_in_turn(first.verb, second.verb, joint)
             return
 
-        self._write_deniable(first, first_act)
+        self._write_deniable(first.verb, first.act)
         self.pieces.append(joint)
-        second = replace(second, form=_without_helper(second.form))
-        self._write_deniable(second, second_act)
+        bare_verb = replace(second.verb, form=_without_helper(second.verb.form))
+        self._write_deniable(bare_verb, second.act)
 
     def _write_together(self, first: Figure, second: Figure) -> None:
         """Write that two do the same: "a man and a woman are dancing", "two people are dancing"."""
@@ -332,11 +306,11 @@ class _Writer:
 
         (action,) = main_actions(first)
         words, act = draw_action(action, self.scene, self.rng)
-        self.clauses.append(_SaidAction(action, act=(len(self.draft.subjects), 0)))
+        verb = Verb(words, self.rng.choice(FORMS), plural=True)
+        self.clauses.append(_SaidAction(action, (len(self.draft.subjects), 0), verb))
         for subject in subjects:
             self.draft.subjects.append(replace(subject, acts=(act,)))
-        form = self.rng.choice(FORMS)
-        self.pieces += [text, conjugate(words, form, plural=True)]
+        self.pieces += [text, verb.text]
 
     def _join_clauses(self, gap: int, num_clauses_before: int) -> None:
         """Fill the gap between two clauses, perhaps with a word of time, and claim the order.
@@ -369,17 +343,11 @@ class _Writer:
         templates = IN_SKY if figure.kind.role == "sky" else BESIDE
         template = self.rng.choice(templates)
         if template == BEHIND:
-            thing = Deniable(
-                piece=len(self.pieces),
-                denials=(f"without {phrase.text} in the background",),
-                unwanted=phrase.text,
-                claim=phrase.claim,
-                position=(len(self.draft.subjects), None),
-            )
+            position = (len(self.draft.subjects), None)
+            thing = Deniable(len(self.pieces), f"{phrase.text}{IN_BACKGROUND}", position)
             self.behind.append(thing)
         self.draft.subjects.append(phrase.subject)
-        verb = is_or_are(phrase.plural)
-        self.pieces.append(template.format(phrase.text, is_=verb))
+        self.pieces.append(template.format(phrase.text, is_=is_or_are(phrase.plural)))
 
     def _draw_setting(self) -> list[str]:
         """Draw words for place and time of day, perhaps none, and claim them."""
@@ -393,8 +361,7 @@ class _Writer:
 
         is_night = self.scene.night
         if is_night or self.happens(DETAIL):
-            times = NIGHT if is_night else DAY
-            words.append(self.rng.choice(times))
+            words.append(self.rng.choice(NIGHT if is_night else DAY))
             self.draft.night = is_night
         return words
 

@@ -187,7 +187,8 @@ class Claim:
             if not subject_choices:
                 return False
             choices.append(subject_choices)
-        return any(self._has_orders(chosen, scene) for chosen in _distinct(choices))
+        distinct_choices = filter(_are_distinct, product(*choices))
+        return any(self._has_orders(chosen, scene) for chosen in distinct_choices)
 
     def act_at(self, position: ActPosition) -> Act:
         subject, number = position
@@ -217,16 +218,9 @@ class Claim:
         return fitting
 
 
-def _distinct(choices: Sequence[list[FigureChoice]]) -> Iterator[tuple[FigureChoice, ...]]:
-    """Yield one choice per subject, such that no figure is chosen twice."""
-    if not choices:
-        yield ()
-        return
-    for chosen_before in _distinct(choices[:-1]):
-        figures_before = frozenset().union(*chosen_before)
-        for chosen in choices[-1]:
-            if not chosen & figures_before:
-                yield (*chosen_before, chosen)
+def _are_distinct(chosen: Sequence[FigureChoice]) -> bool:
+    """Return whether no figure is chosen twice."""
+    return len(frozenset().union(*chosen)) == sum(map(len, chosen))
 
 
 @cache

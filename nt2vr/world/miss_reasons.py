@@ -11,8 +11,7 @@ from nt2vr.world.part_words import PartWords, number_word
 from nt2vr.world.reader import NOTHING
 from nt2vr.world.scenes import Figure, Scene
 from nt2vr.world.small_words import TOGETHER
-from nt2vr.world.things import places
-from nt2vr.world.wording import persons
+from nt2vr.world.things import persons, places
 
 PREPOSITIONS = frozenset("on in at by under near inside outside behind".split())
 SOMETHING = "lacks something"
@@ -34,7 +33,8 @@ def miss_reasons(part: str, wanted: PartClaim, scene: Scene) -> list[str]:
 
 def _absences(words: PartWords, scene: Scene) -> list[str]:
     """Say which things that are named are not seen."""
-    return [f"no {noun}" for noun in words.missing_nouns(names_in(scene))]
+    seen = names_in(scene)
+    return [f"no {word.typed}" for word in words.of_kind("noun") if word.names.isdisjoint(seen)]
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,7 @@ class _Comparison:
         if claim.places and self.scene.place not in claim.places:
             reasons.append(self._other_place(claim))
         if claim.night not in (None, self.scene.night):
-            time = "not at night" if claim.night else "at night"
-            reasons.append(time)
+            reasons.append("not at night" if claim.night else "at night")
         if not reasons and claim.orders:
             reasons.append("not in that order")
         return reasons
@@ -78,8 +77,7 @@ class _Comparison:
         for act in subject.acts:
             if not self._is_done(act, with_looks):
                 yield self._other_act(subject, act, with_looks)
-        fitting = subject.fitting(with_looks, scene)
-        yield from self._other_number(subject, fitting)
+        yield from self._other_number(subject, subject.fitting(with_looks, scene))
 
     def _is_done(self, act: Act, figures: Sequence[Figure]) -> bool:
         return any(act.is_done_by(figure, self.scene) for figure in figures)
@@ -120,8 +118,7 @@ class _Comparison:
         doing = self.words.verb(act)
         is_possession = not doing or act.verbs <= {"wear", "hold"}
         if act.objects and is_possession:
-            noun = self.words.noun(subject)
-            return f"{noun} without {thing}"
+            return f"{self.words.noun(subject)} without {thing}"
         quality = doing or self.words.mood(act)
         if not quality:
             return SOMETHING

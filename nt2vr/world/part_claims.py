@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from nt2vr.world.claims import Act, Claim, SubjectClaim
 from nt2vr.world.scenes import Scene
-from nt2vr.world.wording import meanings
+from nt2vr.world.things import meanings
 
 
 class PartClaim(NamedTuple):

@@ -1,6 +1,5 @@
 """The words of one part of a query, found again by what they mean."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -42,7 +41,7 @@ class PartWords:
         noun = nouns[0]
         if has_own_article or noun.meaning.plural or noun.typed in _uncounted():
             return self.part
-        return Noun(self.part, plural="").with_article()
+        return Noun(self.part).with_article()
 
     def noun(self, subject: SubjectClaim) -> str:
         """Return the word that names somebody, as typed; otherwise that of the first such thing."""
@@ -62,14 +61,8 @@ class PartWords:
 
     def noun_word(self, names: Names) -> PhraseWord | None:
         """Return the noun for some things, or else for some of them only."""
-        nouns = self.of_kind("noun")
-        for word in nouns:
-            if word.names == names:
-                return word
-        for word in nouns:
-            if names and word.names <= names:
-                return word
-        return None
+        nouns = [word for word in self.of_kind("noun") if word.names <= names]
+        return min(nouns, key=lambda word: word.names != names, default=None)
 
     def object(self, act: Act) -> str:
         word = self.noun_word(act.objects) or self.noun_word(act.targets)
@@ -91,12 +84,6 @@ class PartWords:
             if any(mood.verbs == act.verbs for mood in moods):
                 return word.typed
         return ""
-
-    def missing_nouns(self, names: set[str]) -> Iterator[str]:
-        """Yield the nouns for none of some things."""
-        for word in self.of_kind("noun"):
-            if word.names.isdisjoint(names):
-                yield word.typed
 
 
 @cache

@@ -7,11 +7,9 @@ what a kind ends of the words before.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Literal, cast
+from typing import cast
 
 from nt2vr.world.abilities import (
-    are_actors,
-    has_clothes,
     is_mood,
     is_stopping,
     looking,
@@ -25,11 +23,10 @@ from nt2vr.world.abilities import (
 from nt2vr.world.claim_draft import ANYBODY, ClaimDraft
 from nt2vr.world.claims import MANY, Act, Claim, SubjectClaim
 from nt2vr.world.lexicon import lexicon
-from nt2vr.world.meaning import Meaning, MeaningKind
+from nt2vr.world.meaning import Meaning, MeaningKind, ObjectUse
 from nt2vr.world.scenes import ClipPart
 from nt2vr.world.small_words import PARTS, TOGETHER
-from nt2vr.world.things import Names, actions, roles_of
-from nt2vr.world.wording import meanings, persons
+from nt2vr.world.things import ACTING, Names, actions, meanings, persons, roles_of
 from nt2vr.world.words import PhraseWord
 
 _JOINTS = frozenset("in on with at near by beside next under who that which".split())
@@ -49,8 +46,8 @@ class PhraseReader:
         self._has_background = has_background
         # Adjectives of the next noun.
         self._adjectives = ANYBODY
-        # Whether an object of the last verb follows.
-        self._object: Literal["", "may", "must"] = ""
+        # Whether an object of the last verb may or must follow.
+        self._object: ObjectUse = ""
         self._preposition = ""
         # The word before this one, nouns and adjectives aside.
         self._last_word = ""
@@ -70,7 +67,7 @@ class PhraseReader:
         if _NEXT_PART.search(word.gap):
             self._preposition = ""
         # Nobody is drawn as being "in the background".
-        if word.text == ("background",) and are_actors(self._draft.subject.names):
+        if word.text == ("background",) and roles_of(self._draft.subject.names) & ACTING:
             self._draft.is_vague = True
 
         if kind in _AFTER_NOUN and self._adjectives.colour and not self._read_shirt(word.meaning):
@@ -148,7 +145,7 @@ class PhraseReader:
             if not subject.acts[-1].verbs <= {"wear"}:
                 return False
             # "Dances, then wears a red | shirt": clothes are worn all the time.
-            act = (len(self._draft.subjects) - 1, len(subject.acts) - 1)
+            act = self._draft.last_act
             if any(act in (order.first, order.second) for order in self._draft.orders):
                 return False
             self._draft.drop_act()
@@ -207,10 +204,7 @@ class PhraseReader:
 
     def _read_verb(self, meaning: Meaning) -> bool:
         self._draft.add_act(Act(meaning.names))
-        if not meaning.takes_object:
-            self._object = ""
-        else:
-            self._object = "may" if meaning.alone else "must"
+        self._object = meaning.object
         # a man with a ball looking sleepy
         return not self._is_aside
 
@@ -286,8 +280,8 @@ class PhraseReader:
     def _takes_object(self, names: Names) -> bool:
         """Return whether the last verb takes some things for its object; clothes are worn."""
         subject = self._draft.subject
-        if self._wears_next and self._draft.subjects and has_clothes(names):
-            self._read_verb(Meaning("verb", takes_object=True))
+        if self._wears_next and self._draft.subjects and "worn" in roles_of(names):
+            self._read_verb(Meaning("verb", object="must"))
         elif self._object == "may":
             verbs = subject.acts[-1].verbs
             # a bird is flying near | a kite

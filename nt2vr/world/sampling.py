@@ -78,15 +78,13 @@ def draw_claim(rng: Random) -> Claim:
         claim = Claim.of_act(Act.of(action.verb))
         if not action.targets:
             return claim
-        target_name = rng.choice(sorted(action.objects))
-        target = showing(target_name)
+        target = showing(rng.choice(sorted(action.objects)))
         return Claim(target.subjects + claim.subjects)
 
     name = rng.choice(tuple(things()))
     uses = _uses_of(name)
     if uses and rng.random() < USED_SHARE:
-        verb = rng.choice(uses)
-        return Claim.of_act(Act.of(verb, name))
+        return Claim.of_act(Act.of(rng.choice(uses), name))
     return showing(name)
 
 
@@ -185,8 +183,7 @@ def _with_acts_in_turn(claim: Claim) -> Iterator[SubjectClaim]:
     for number, subject in enumerate(claim.subjects):
         positions = [(number, i) for i in range(len(subject.acts))]
         positions.sort(key=lambda position: position in later)
-        acts = tuple(map(claim.act_at, positions))
-        yield replace(subject, acts=acts)
+        yield replace(subject, acts=tuple(map(claim.act_at, positions)))
 
 
 def _draw_figure(
@@ -218,12 +215,12 @@ def _draw_figure(
     return _in_turns(figure, done)
 
 
-def _names_able(acts: Sequence[Act]) -> Names:
+def _names_able(acts: Sequence[Act]) -> set[str]:
     able: set[str] = set()
     for act in acts:
         for verb in act.verbs:
             able |= actions()[verb].subjects
-    return frozenset(able)
+    return able
 
 
 def _in_turns(figure: Figure, done: Sequence[Action]) -> Figure:
@@ -250,8 +247,7 @@ def _in_turns(figure: Figure, done: Sequence[Action]) -> Figure:
     # Each has an equal share of the clip.
     in_turn = []
     for turn, action in enumerate(new_actions[:num_turns]):
-        shared = replace(action, start=turn / num_turns, end=(turn + 1) / num_turns)
-        in_turn.append(shared)
+        in_turn.append(replace(action, start=turn / num_turns, end=(turn + 1) / num_turns))
     return replace(figure, actions=(*in_turn, *figure.actions[num_turns:]))
 
 

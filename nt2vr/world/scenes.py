@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -289,17 +289,17 @@ def _is_possible(action: Action, figure: Figure, scene: Scene) -> bool:
         return False
     if not action.kind.may(figure.kind, scene.location):
         return False
-    return _suits(action, figure, scene.figures)
+    return _suits(action, figure, scene)
 
 
-def _suits(action: Action, figure: Figure, figures: Sequence[Figure]) -> bool:
+def _suits(action: Action, figure: Figure, scene: Scene) -> bool:
     """Return whether the object of an action fits its slot."""
     kind = action.kind
-    if action.object is None:
-        return not kind.objects
-    if action.target is not None:
-        target = figures[action.target]
-        return kind.targets and target is not figure and target.thing in kind.objects
-    if kind.targets or action.thing not in kind.objects:
+    if not kind.objects:
+        return action.object is None
+    if kind.targets:
+        target = scene.target_of(action)
+        return target in kind.objects and target != figure.thing
+    if action.thing not in kind.objects:
         return False
     return bool(action.colour) == bool(things()[action.thing].tint)

@@ -17,7 +17,7 @@ import numpy as np
 from nt2vr.negation.generate.idioms import draw_idiom
 from nt2vr.negation.generate.subjects import Subject
 from nt2vr.negation.generate.wordings import draw_exclusion
-from nt2vr.world.captions import SceneCaption, describe
+from nt2vr.world.captions import NO_CAPTION, SceneCaption, describe
 from nt2vr.world.casting import sample_scene
 from nt2vr.world.claims import Claim, SceneMask, SceneTable, names_in, visible_in
 from nt2vr.world.negated_captions import negate
@@ -34,15 +34,7 @@ from nt2vr.world.scene_denials import (
 )
 from nt2vr.world.scenes import Figure, Scene, main_actions
 from nt2vr.world.things import Noun, places, things, words_of_kind
-from nt2vr.world.wording import (
-    FORMS,
-    Done,
-    conjugate,
-    draw_action,
-    draw_noun,
-    draw_phrase,
-    meanings,
-)
+from nt2vr.world.wording import FORMS, Done, conjugate, draw_action, draw_noun, draw_phrase
 
 Content = TypeVar("Content", bound=DeniedContent)
 # Of "not B": B is an action, otherwise a thing.
@@ -116,12 +108,11 @@ class SceneDenials:
         return deny("list", slot="two things", wanted=wanted, denied=nouns, rng=rng)
 
     def _not(self, row: int, rng: Random) -> SceneDenial:
-        nothing = SceneCaption("", Claim())
         if rng.random() < ACTION_SHARE:
-            actions = self._absent_actions(row, nothing.claim, rng)
-            return deny("not", slot="no action", wanted=nothing, denied=actions, rng=rng)
-        nouns = self._absent_things(row, nothing.claim, rng)
-        return deny("not", slot="no thing", wanted=nothing, denied=nouns, rng=rng)
+            actions = self._absent_actions(row, NO_CAPTION.claim, rng)
+            return deny("not", slot="no action", wanted=NO_CAPTION, denied=actions, rng=rng)
+        nouns = self._absent_things(row, NO_CAPTION.claim, rng)
+        return deny("not", slot="no thing", wanted=NO_CAPTION, denied=nouns, rng=rng)
 
     def _typed(self, row: int, rng: Random) -> SceneDenial:
         """Word a sentence as people type it; a list excludes two unwanted parts."""
@@ -175,10 +166,8 @@ class SceneDenials:
         main = main_actions(figure)
         if not main or draw < CAPTION_SHARE + BARE_SHARE:
             return SceneCaption(phrase.text, phrase.claim)
-        action = rng.choice(main)
-        words, act = draw_action(action, scene, rng)
-        form = rng.choice(FORMS)
-        verb = conjugate(words, form, phrase.plural)
+        words, act = draw_action(rng.choice(main), scene, rng)
+        verb = conjugate(words, rng.choice(FORMS), phrase.plural)
         return SceneCaption(f"{phrase.text} {verb}", phrase.claim_of(act))
 
     def _composed(self, row: int, rng: Random) -> SceneDenial:
@@ -187,8 +176,7 @@ class SceneDenials:
         if not actors:
             return self._without(row, rng)
         figure = rng.choice(actors)
-        action = rng.choice(main_actions(figure))
-        wanted = draw_action(action, scene, rng)
+        wanted = draw_action(rng.choice(main_actions(figure)), scene, rng)
         phrase = draw_phrase(figure, rng, DETAIL)
         claim = phrase.claim_of(wanted.act)
         (unwanted,) = self._absent_actions(row, claim, rng, role=figure.kind.role)
@@ -206,7 +194,7 @@ class SceneDenials:
             members.sort(key=lambda thing: thing.name)
             rng.shuffle(members)
             for member in members:
-                if meanings()[member.noun.word].isdisjoint(present):
+                if member.noun.names.isdisjoint(present):
                     usual_word = words_of_kind(kind)[0]
                     return except_member(usual_word, member.noun, rng)
         return self._without(row, rng)
@@ -214,17 +202,14 @@ class SceneDenials:
     def _place(self, row: int, rng: Random) -> SceneDenial:
         """Draw "A but not there", or, outdoors, "A but not at night"."""
         scene = self._scenes[row]
-        actor = rng.choice(scene.actors)
-        phrase = draw_phrase(actor, rng)
+        phrase = draw_phrase(rng.choice(scene.actors), rng)
         wanted = SceneCaption(phrase.text, phrase.claim)
-        is_outdoors = not scene.location.indoors
-        if is_outdoors and rng.random() < TIME_SHARE:
+        if not scene.location.indoors and rng.random() < TIME_SHARE:
             return deny_time(scene, wanted, rng)
 
         place = self._other_place(row, wanted.claim, rng)
         phrases = places()[place].phrases
-        denied = Claim.at(place)
-        return deny_setting("place", wanted, phrases, denied=denied, rng=rng)
+        return deny_setting("place", wanted, phrases, denied=Claim.at(place), rng=rng)
 
     def _other_place(self, row: int, claim: Claim, rng: Random) -> str:
         """Draw another place, if possible one where a claim holds in some scene."""

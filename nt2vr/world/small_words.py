@@ -9,8 +9,8 @@ from typing import cast
 
 from nt2vr.world.claims import MANY
 from nt2vr.world.meaning import Entry, Meaning, MeaningKind, adjective
-from nt2vr.world.things import COLOURS, read_table
-from nt2vr.world.wording import NUMBERS, SIZES, meanings
+from nt2vr.world.things import COLOURS, meanings, read_table
+from nt2vr.world.wording import NUMBERS, SIZES
 
 NIGHT = ("at night", "in the dark", "after dark")
 DAY = ("during the day", "in daylight")
@@ -54,9 +54,7 @@ def _listed() -> Iterator[WordGroup]:
     for row in read_table("small_words"):
         words = row["words"].split("|")
         if row["kind"] == "number":
-            least = int(row["least"])
-            most = int(row["most"] or TOGETHER)
-            yield words, adjective(least=least, most=most)
+            yield words, adjective(least=int(row["least"]), most=int(row["most"] or TOGETHER))
         else:
             yield words, Meaning(cast(MeaningKind, row["kind"]), value=row["value"])
 

@@ -6,6 +6,7 @@ article, and "=scissors" if it is a plural.
 
 import csv
 import tomllib
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -17,6 +18,10 @@ from nt2vr.settings import ASSETS
 Role = Literal["person", "animal", "vehicle", "thing", "hand", "worn", "sky", "building"]
 Number = Literal["one", "mass", "many"]
 Names = frozenset[str]
+# What is drawn from them depends on their order.
+OrderedNames = tuple[str, ...]
+# Words, each with the object that it needs, or with another value; "" if there is none.
+WordPairs = tuple[tuple[str, str], ...]
 
 # Roles.
 ACTING = frozenset({"person", "animal", "vehicle"})
@@ -33,8 +38,13 @@ class Noun:
     """A word for a thing or a kind: "dog", "coffee" (mass), "scissors" (many)."""
 
     word: str
-    plural: str
+    plural: str = ""
     number: Number = "one"
+
+    @property
+    def names(self) -> Names:
+        """The things that it names: of "bird", all birds."""
+        return meanings()[self.word]
 
     @property
     def is_countable(self) -> bool:
@@ -190,16 +200,35 @@ def all_nouns() -> Nouns:
 
 
 @cache
-def those(*names: str) -> tuple[str, ...]:
+def those(*names: str) -> OrderedNames:
     """Return the things that have, or are of a kind or role with, one of some names.
 
     "=bird" is a bird of no other sort.
     """
     matching = []
     for name, thing in things().items():
-        if not thing.is_a.union((thing.role, f"={name}")).isdisjoint(names):
+        own_names = thing.is_a | {thing.role, f"={name}"}
+        if not own_names.isdisjoint(names):
             matching.append(name)
     return tuple(matching)
+
+
+@cache
+def persons() -> Names:
+    return frozenset(those("person"))
+
+
+@cache
+def meanings() -> dict[str, Names]:
+    """Map words, in the singular, to the things they name: "bird" to all birds."""
+    names_of_word = defaultdict[str, set[str]](set)
+    for name, thing in things().items():
+        nouns = list(thing.nouns)
+        for kind in thing.kinds:
+            nouns += words_of_kind(kind)
+        for noun in nouns:
+            names_of_word[noun.word].add(name)
+    return {word: frozenset(names) for word, names in names_of_word.items()}
 
 
 @dataclass(frozen=True)
@@ -220,7 +249,7 @@ class Place:
     indoors: bool
     tags: Names
     shows: tuple[tuple[str, int], ...]
-    may_have: tuple[str, ...]
+    may_have: OrderedNames
 
 
 @cache
@@ -240,7 +269,7 @@ def places() -> dict[str, Place]:
     return places_by_name
 
 
-def _pairs(text: str, separator: str) -> tuple[tuple[str, str], ...]:
+def _pairs(text: str, separator: str) -> WordPairs:
     """Read "palm:2,crab:1", or "drummer:drum|singer"."""
     pairs = []
     for part in filter(None, text.split(separator)):
@@ -281,7 +310,7 @@ class ActionKind:
 
     verb: str
     phrases: tuple[str, ...]
-    doers: tuple[tuple[str, str], ...]
+    doers: WordPairs
     subjects: Names
     objects: Names
     targets: bool

@@ -64,18 +64,13 @@ def _judge_clip(query: Query, video: Video, reference: Video | None) -> Verdict 
     return judge_edit(query, before, scene)
 
 
+@lru_cache(MAX_SCENES)
 def scene_of(video: Video) -> Scene | None:
     """Return the scene of a video, with what its pictures wear; None outside the built-in world."""
     if video.scene is None:
         return None
-    return _read_scene(video)
-
-
-@lru_cache(MAX_SCENES)
-def _read_scene(video: Video) -> Scene | None:
     try:
-        scene = Scene.from_dict(video.scene or {})
-        return scene.dressed
+        return Scene.from_dict(video.scene).dressed
     except (KeyError, TypeError):
         return None
 

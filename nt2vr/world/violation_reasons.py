@@ -31,8 +31,7 @@ class _Violation:
         if claim.subjects:
             return f"shows {self.words.with_article}"
         if claim.places:
-            place = self.scene.location
-            return f"is {place.phrases[0]}"
+            return f"is {self.scene.location.phrases[0]}"
         return "is at night" if claim.night else "is by day"
 
     def _of_subject(self, unwanted: PartClaim, subject: SubjectClaim) -> str:

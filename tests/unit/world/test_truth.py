@@ -16,7 +16,7 @@ from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scene_denials import SceneDenialKind
 from nt2vr.world.scenes import Action, Figure, Scene, is_valid
 from nt2vr.world.sentences import SceneDenials
-from nt2vr.world.wording import meanings
+from nt2vr.world.things import meanings
 from tests.support.scene_truth import fits
 
 KINDS: tuple[SceneDenialKind, ...] = ("composed", "without", "list", "not", "except", "place")
