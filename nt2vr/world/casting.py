@@ -114,7 +114,7 @@ def anywhere() -> OrderedNames:
 
 
 @cache
-def _kinds_of(layer: Layer, thing: str, place: str) -> tuple[ActionKind, ...]:
+def _actions_of_layer(layer: Layer, thing: str, place: str) -> tuple[ActionKind, ...]:
     """Return the actions of a layer that a thing may do at a place."""
     return tuple(kind for kind in actions_at(place, thing) if kind.layer == layer)
 
@@ -131,7 +131,7 @@ def sample_action(
     layer: Layer, number: int, cast: Sequence[str], place: str, rng: Random, but: str = ""
 ) -> Action | None:
     """Draw what a figure of a cast does, other than `but`; None if it can do nothing."""
-    kinds = _kinds_of(layer, cast[number], place)
+    kinds = _actions_of_layer(layer, cast[number], place)
     if not kinds:
         return None
     shares = [kind.share for kind in kinds]
@@ -176,7 +176,7 @@ def draw_actor(number: int, cast: Sequence[str], place: str, rng: Random) -> Fig
     if not figure.actions:
         return figure
 
-    if _kinds_of("mood", name, place) and rng.random() < MOOD_SHARE:
+    if _actions_of_layer("mood", name, place) and rng.random() < MOOD_SHARE:
         mood = draw_action("mood")
         if mood:
             figure = figure.also(mood)
