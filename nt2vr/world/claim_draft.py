@@ -46,8 +46,9 @@ class ClaimDraft:
         return self.relate_act()
 
     def drop_act(self) -> None:
-        """Forget the last act of the last subject."""
+        """Forget the last act of the last subject; none is done before or while another one."""
         self.set_acts(*self.subject.acts[:-1])
+        self.last_act = None
 
     def revise_act(self, act: Act) -> None:
         """Replace the last act of the last subject."""

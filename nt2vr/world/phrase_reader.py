@@ -149,8 +149,6 @@ class PhraseReader:
             if any(act in (order.first, order.second) for order in self._draft.orders):
                 return False
             self._draft.drop_act()
-            # It is no action "before" or "while" which another one is done.
-            self._draft.last_act = None
 
         self._draft.replace_subject(replace(self._draft.subject, colour=colour))
         self._adjectives = ANYBODY
@@ -342,7 +340,8 @@ class PhraseReader:
         if is_at_rest:
             acts = acts[:-1]
         act_there = None
-        if not draft.orders and all(act.verbs <= {"wear"} for act in acts):
+        # Of "sits, then | on a horse", the order cannot be told.
+        if not draft.has_time and all(act.verbs <= {"wear"} for act in acts):
             act_there = self._act_at_place(meaning, adjectives)
         if act_there is None:
             draft.is_vague = True
@@ -382,7 +381,6 @@ class PhraseReader:
         # playing a pizza, looking at a book
         if act.verbs and not verbs:
             draft.is_vague = True
-            draft.last_act = None
             draft.drop_act()
             return not draft.has_time and self._read_subject(meaning, adjectives, is_agent=False)
 
