@@ -188,7 +188,7 @@ def _twin_text(twin: Twin | None, ranking: Ranking, answer: Answer) -> str:
     """Say which earlier column a folded column repeats; empty for a column that stays."""
     if twin is None:
         return ""
-    earlier = short_name(answer.rankings[twin.column].system.name)
+    earlier = short_name(twin.system.name)
     if not twin.is_exact:
         return f"shares {twin.num_shared} of {DEFAULT_K} clips with {earlier}"
     text = f"shows the same clips as {earlier}"

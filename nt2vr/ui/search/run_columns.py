@@ -2,17 +2,16 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import groupby
 
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.files import hash_text
 from nt2vr.negation.parse.query import Query
-from nt2vr.progress import duration_text
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.epochs import (
     Entries,
     RankingCache,
-    Recording,
     RunEpochs,
     epoch_of,
     judged_by_parts,
@@ -158,9 +157,8 @@ class RunColumn:
 
     def _frames(self, answer: Answer, view_of: ViewOf) -> dict[int, View]:
         rankings = {}
-        for epoch in self.epochs:
-            ranking = self.rankings.get(epoch)
-            if ranking is not None and ranking.hits:
+        for epoch, ranking in self.rankings.items():
+            if epoch in self.epochs and ranking.hits:
                 rankings[epoch] = ranking
         # Movements are counted against the first column, which is not an epoch.
         compared = (answer.rankings[0], *rankings.values())
@@ -212,7 +210,7 @@ class RunColumns:
     Attributes:
         key: identifies the query, with everything but its systems; see `key_of`.
         cache: rankings of earlier searches.
-        plan: of the answer's search; None if the answer has no columns.
+        plan: of the answer's search.
     """
 
     answer: Answer
@@ -221,7 +219,7 @@ class RunColumns:
     cache: RankingCache
     view_of: ViewOf
     searcher: Searcher
-    plan: SearchPlan | None
+    plan: SearchPlan
 
     def with_epochs(self, columns: Sequence[View]) -> Views:
         """Return the columns of `columns_view`, those of runs with their epochs."""
@@ -237,51 +235,33 @@ class RunColumns:
 
     def _with_epochs(self, column: View, ranking: Ranking, epochs: RunEpochs) -> View:
         # Its ranking is epoch 0.
-        base = self.searcher.models.card(epochs.run, self.entries).base
+        models = self.searcher.models
+        base = models.card(epochs.run, self.entries).base
         system = ranking.system
         epoch = epoch_of(ranking)
-        cache_key = (epochs.run, key_of(self.key, system.strategy, system.strength))
         base_system = replace(system, model=base)
         new_rankings = {}
         for other in self.answer.rankings:
             if other.system == base_system:
                 new_rankings[0] = other
         new_rankings[epoch] = ranking
+        cache_key = (epochs.run, key_of(self.key, system.strategy, system.strength))
         rankings = self.cache.add(cache_key, new_rankings)
-        is_incomplete = self._search_missing(cache_key, epochs, base, system, rankings)
+        missing = epochs.missing(models, base, rankings)
+        if missing:
+            rank = partial(
+                epochs.rank, self.searcher, self.answer.query, self.plan, base=base, like=system
+            )
+            self.cache.complete(cache_key, missing, rank)
         run_column = RunColumn(
             epochs.run,
             short_name(epochs.run),
             epochs.epochs,
             rankings,
-            extra={"is_incomplete": is_incomplete},
+            extra={"is_incomplete": bool(missing)},
             by_parts=self._judge_by_parts(rankings, base),
         )
         return run_column.view(column, epoch, self.answer, self.view_of)
-
-    def _search_missing(
-        self,
-        cache_key: tuple[str, str],
-        epochs: RunEpochs,
-        base: str,
-        system: System,
-        rankings: RankingsByEpoch,
-    ) -> bool:
-        """Search with the epochs that have no ranking yet, in the background; return whether there are any."""
-        plan = self.plan
-        if plan is None:
-            return False
-        query = self.answer.query
-        searcher = self.searcher
-        missing = epochs.missing(searcher.models, base, rankings)
-        if not missing:
-            return False
-        self.cache.complete(
-            cache_key,
-            missing,
-            lambda epoch: epochs.rank(searcher, query, plan, epoch, base, system),
-        )
-        return True
 
     def _judge_by_parts(self, rankings: RankingsByEpoch, base: str) -> dict[int, Ranking]:
         """Return the rankings with verdicts by the parts, where captions say nothing; otherwise none."""
@@ -290,26 +270,6 @@ class RunColumns:
             return {}
         query = self.answer.query
         has_base = base in self.entries and 0 in rankings and rankings[0].hits
-        if self.plan is None or not query.unwanted or not has_base:
+        if not query.unwanted or not has_base:
             return {}
         return judged_by_parts(rankings, base, query, self.searcher, self.plan)
-
-
-def replayed(
-    recording: Recording, rankings: RankingsByEpoch, answer: Answer, view_of: ViewOf
-) -> View:
-    """Return the column of a recorded run, which plays from its base to its last epoch."""
-    last = len(rankings) - 1
-    duration = duration_text(recording.seconds[-1])
-    note = (
-        f"{last} epochs of the preset “{recording.preset}” took {duration}. Nothing is trained now."
-    )
-    extra = {
-        "recorded_on": recording.date,
-        "note": note,
-        "is_replay": True,
-        "shares": [f"{share:.0f} %" for share in recording.hard_pairs],
-    }
-    title = f"{recording.base}, learning"
-    column = RunColumn("recorded", title, range(last + 1), rankings, extra)
-    return column.view({"system": f"{recording.base}, recorded"}, last, answer, view_of)

@@ -18,7 +18,8 @@ from nt2vr.search.hits import Hit
 from nt2vr.search.judge import Verdict
 from nt2vr.search.strategies import System
 from nt2vr.ui.search.columns import columns_view
-from nt2vr.ui.search.run_columns import RunColumn, RunColumns, replayed, story, with_epoch
+from nt2vr.ui.search.learning_columns import LearningColumns
+from nt2vr.ui.search.run_columns import RunColumn, RunColumns, story, with_epoch
 
 NEGATED = Query("a dog, no cat", ("a dog",), ("cat",))
 
@@ -56,7 +57,7 @@ def set_unsearched(monkeypatch: pytest.MonkeyPatch, *epochs: int) -> None:
         return [epoch for epoch in epochs if epoch not in searched]
 
     def rank(
-        run: RunEpochs, searcher: Any, query: Query, plan: Any, epoch: int, *_: Any
+        run: RunEpochs, searcher: Any, query: Query, plan: Any, epoch: int, base: str, like: System
     ) -> Ranking:
         return ranking(System(f"run · epoch {epoch}"), 1)
 
@@ -168,11 +169,11 @@ def test_a_recorded_run_plays_as_the_query_is_read() -> None:
         "CLIP", "stage", "2026-11-25", [0, 300], [20.0, 85.0], {NEGATED.text: hits_by_epoch}
     )
     verdicts: dict[str, Verdict] = {"a": "violation", "b": "violation", "c": "right"}
-    rankings = recording.rankings(
-        NEGATED, lambda _, video: verdicts[video.video_id], lambda name: Video(name, Path(name))
+    searcher: Any = SimpleNamespace(
+        judge=lambda _, video: verdicts[video.video_id], video=lambda name: Video(name, Path(name))
     )
-    column = replayed(recording, rankings, Answer(NEGATED, (ranking(System("CLIP"), 2),)), view_of)
-    run = column["run"]
+    answer = Answer(NEGATED, (ranking(System("CLIP"), 2),))
+    run = LearningColumns(recording).recorded_column(answer, searcher, view_of)["run"]
     first, last = run["frames"]
     assert [hit["id"] for hit in first["hits"]] == ["a", "b"]
     assert [hit["id"] for hit in last["hits"]] == ["b", "c"]
