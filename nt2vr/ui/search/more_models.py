@@ -300,7 +300,7 @@ def recommended_view(
     num_more = len(matching) - MAX_MATCHES
     return {
         "models": models,
-        "matching": list(matching[:MAX_MATCHES]),
-        "teachable": list(teachable),
+        "matching": matching[:MAX_MATCHES],
+        "teachable": teachable,
         "more_matching": f"and {num_more:,} more: type more of the name" if num_more > 0 else "",
     }

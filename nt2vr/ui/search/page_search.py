@@ -92,9 +92,7 @@ class PageSearcher:
         return PageSearch(state, query, parsed, outcome, flipped, marked)
 
     def first_answer(self) -> Answer:
-        state = SearchState()
-        query = self.galleries.searcher(state.gallery).understand(state.q)
-        return self._outcome(state, query).answer
+        return self.search(SearchState(), previous=None).outcome.answer
 
     def _outcome(self, state: SearchState, query: Query) -> SearchOutcome:
         """Search for a query, or for what it is without its negation."""

@@ -37,7 +37,7 @@ def with_epoch(systems: Sequence[str], run: str, epoch: int, entries: Entries) -
     epochs = RunEpochs.of(run, entries)
     if epochs is None or epochs.run != run:
         raise ConfigError(f"There is no run {quoted(run)}.")
-    names: list[str] = []
+    names = []
     for name in systems:
         system = System.named(name, list(entries))
         if RunEpochs.of(system.model, entries) == epochs:
@@ -49,32 +49,6 @@ def with_epoch(systems: Sequence[str], run: str, epoch: int, entries: Entries) -
 def key_of(*values: object) -> str:
     """Identify a query by the values that its columns depend on: 32 characters."""
     return hash_text(repr(values), 16)
-
-
-def story(rankings: RankingsByEpoch, epoch: int, answer: Answer, newest: int) -> View:
-    """Tell how many first clips show the unwanted part, from epoch to epoch, and whether the wanted one got lost.
-
-    It is empty without a negation, and unless all clips have verdicts. Of verdicts by captions or
-    parts, one is enough, and the text says so.
-
-    Args:
-        rankings: by epoch; 0 is the base.
-        newest: the last epoch so far. What an earlier one misses is missed "for now".
-    """
-    query = answer.query
-    so_far = _until(epoch, rankings)
-    if not query.unwanted or not _is_judged(so_far, answer):
-        return {}
-
-    violations = [ranking.counts["violation"] for ranking in so_far]
-    latest = so_far[-1]
-    is_good = grade(latest.counts["right"], len(latest.hits)) == "good"
-    has_improved = violations[-1] < violations[0]
-    return {
-        **_violations_view(violations, len(so_far[0].hits), answer),
-        "kind": "good" if is_good and has_improved else "",
-        "misses": _lost(latest, query, goes_on=epoch < newest),
-    }
 
 
 def _violations_view(violations: Sequence[int], total: int, answer: Answer) -> View:
@@ -168,7 +142,7 @@ class RunColumn:
 
     def _frame(self, epoch: int, column: View, answer: Answer) -> View:
         """Return what changes in the column when it shows an epoch."""
-        epoch_story = self._story(epoch, answer)
+        epoch_story = self.story(epoch, answer)
         badge = dict(column["badge"])
         summary = dict(column["stage_summary"])
         if epoch_story:
@@ -189,18 +163,34 @@ class RunColumn:
             "hits": column["hits"],
         }
 
-    def _story(self, epoch: int, answer: Answer) -> View:
-        """Tell the story up to an epoch, by the parts where nothing else judges clips."""
-        newest = self.epochs[-1]
-        if not self.by_parts:
-            return story(self.rankings, epoch, answer, newest)
-        by_parts = story(self.by_parts, epoch, replace(answer, judged_by="the parts"), newest)
-        if by_parts:
+    def story(self, epoch: int, answer: Answer) -> View:
+        """Tell how many first clips show the unwanted part, up to an epoch, and whether the wanted one got lost.
+
+        It is empty without a negation, and unless all clips have verdicts. Of verdicts by captions
+        or parts, one is enough, and the text says so.
+        """
+        if self.by_parts:
+            answer = replace(answer, judged_by="the parts")
+        so_far = _until(epoch, self.by_parts or self.rankings)
+        if not answer.query.unwanted or not _is_judged(so_far, answer):
+            return {}
+
+        violations = [ranking.counts["violation"] for ranking in so_far]
+        latest = so_far[-1]
+        is_good = grade(latest.counts["right"], len(latest.hits)) == "good"
+        has_improved = violations[-1] < violations[0]
+        view = {
+            **_violations_view(violations, len(so_far[0].hits), answer),
+            "kind": "good" if is_good and has_improved else "",
+            # What an earlier epoch misses is missed for now.
+            "misses": _lost(latest, answer.query, goes_on=epoch < self.epochs[-1]),
+        }
+        if self.by_parts:
             base = self.rankings[0].system.model
-            by_parts["explanation"] = (
+            view["explanation"] = (
                 f"As the parts say: without captions, {base} judges each part alone."
             )
-        return by_parts
+        return view
 
 
 @dataclass(frozen=True)

@@ -85,11 +85,9 @@ class Documentation:
             if path.suffix == ".md":
                 first_line = path.read_text("utf-8").partition("\n")[0]
                 titles[name] = first_line.lstrip("# ")
-
-        def position(name: str) -> tuple[bool, bool, str]:
-            return name != START, name.startswith(LAB_PREFIX), titles[name].lower()
-
-        return {name: titles[name] for name in sorted(titles, key=position)}
+        names = sorted(titles, key=lambda name: titles[name].lower())
+        names.sort(key=lambda name: (name != START, name.startswith(LAB_PREFIX)))
+        return {name: titles[name] for name in names}
 
     def routes(self) -> list[Route]:
         # Links are relative to the folder.

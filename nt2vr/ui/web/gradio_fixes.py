@@ -169,18 +169,13 @@ def _refused(reason: str) -> gr.Error:
 def _checked(block: Any, value: Any) -> Any:
     """Return a component's value, empty if it is null; an error if the component cannot have it."""
     if not _can_hold(block, value):
-        raise _refused(f"{_name_of(block)} holds no {type(value).__name__}.")
-    if value is None:
-        return _empty_value(block)
-    return value
-
-
-def _empty_value(block: Any) -> Any:
-    if isinstance(block, gr.Textbox):
+        name = getattr(block, "label", None) or block.elem_id or type(block).__name__
+        raise _refused(f"{name} holds no {type(value).__name__}.")
+    if value is None and isinstance(block, gr.Textbox):
         return ""
-    if isinstance(block, gr.Dropdown) and block.multiselect:
+    if value is None and isinstance(block, gr.Dropdown) and block.multiselect:
         return []
-    return None
+    return value
 
 
 def _can_hold(block: Any, value: Any) -> bool:
@@ -197,11 +192,6 @@ def _can_hold(block: Any, value: Any) -> bool:
             return isinstance(value, list) and all(isinstance(choice, str) for choice in value)
         return isinstance(value, str | int | float)
     return True
-
-
-def _name_of(block: Any) -> str:
-    """Name a component within a sentence."""
-    return str(getattr(block, "label", None) or block.elem_id or type(block).__name__)
 
 
 def log_in_one_line() -> None:
@@ -298,8 +288,7 @@ def _complete_no_addresses(page: gr.Blocks) -> None:
     process = page.process_api
 
     async def process_without_addresses(block_fn: Any, *args: Any, **options: Any) -> Any:
-        event = page.fns[block_fn] if isinstance(block_fn, int) else block_fn
-        if all(isinstance(block, WITHOUT_FILES) for block in event.outputs):
+        if all(isinstance(block, WITHOUT_FILES) for block in block_fn.outputs):
             options["root_path"] = None
         return await process(block_fn, *args, **options)
 
@@ -415,10 +404,9 @@ def send_parts_when_opened(page: gr.Blocks, later: LaterParts) -> None:
 
     async def process_with_part(block_fn: Any, *args: Any, **options: Any) -> Any:
         output = await process(block_fn, *args, **options)
-        number = block_fn if isinstance(block_fn, int) else block_fn._id
-        if number in later.by_event:
-            part = later.by_event[number]
-            content = FirstView(describe(), later.all).content_of(part, loaded_by=number)
+        part = later.by_event.get(block_fn._id)
+        if part is not None:
+            content = FirstView(describe(), later.all).content_of(part, loaded_by=block_fn._id)
             root = options.get("root_path")
             output["render_config"] = (
                 content if root is None else processing_utils.add_root_url(content, root, None)

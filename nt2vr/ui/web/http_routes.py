@@ -157,13 +157,10 @@ class _PostRoutes:
         )
 
     def _limiter(self, request: SystemsRequest) -> CapacityLimiter:
-        references = []
+        images = [request.image]
         if isinstance(request, SearchRequest):
-            references = request.references
-        has_picture = bool(request.image) or any(reference.image for reference in references)
-        if has_picture:
-            return self._of_pictures
-        return self._of_texts
+            images += [reference.image for reference in request.references]
+        return self._of_pictures if any(images) else self._of_texts
 
 
 def _status_of(error: Exception) -> int:

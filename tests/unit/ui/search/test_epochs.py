@@ -19,7 +19,7 @@ from nt2vr.search.judge import Verdict
 from nt2vr.search.strategies import System
 from nt2vr.ui.search.columns import columns_view
 from nt2vr.ui.search.learning_columns import LearningColumns
-from nt2vr.ui.search.run_columns import RunColumn, RunColumns, story, with_epoch
+from nt2vr.ui.search.run_columns import RunColumn, RunColumns, with_epoch
 
 NEGATED = Query("a dog, no cat", ("a dog",), ("cat",))
 
@@ -193,17 +193,18 @@ def test_what_captions_alone_know_is_counted_and_said() -> None:
         1: judged(System("run"), ["violation", None, "right"]),
     }
     answer = Answer(NEGATED, (rankings[0],), judged_by="captions")
-    by_captions = story(rankings, 1, answer, 1)
+    run = RunColumn("run", "run", [0, 1], rankings, {})
+    by_captions = run.story(1, answer)
     assert by_captions["first"] == "2 of 3 show “cat” by captions"
     assert by_captions["later"] == [1]
     # Where the truth is known, all of it must be.
-    assert story(rankings, 1, replace(answer, judged_by=""), 1) == {}
+    assert run.story(1, replace(answer, judged_by="")) == {}
 
 
 def test_the_parts_judge_a_clip_that_no_caption_describes() -> None:
     silent = {0: judged(System("run"), [None])}
     by_captions = Answer(NEGATED, (silent[0],), judged_by="captions")
-    assert story(silent, 0, by_captions, 0) == {}
+    assert RunColumn("run", "run", [0], silent, {}).story(0, by_captions) == {}
     learner = RunColumn("run", "CLIP, learning", [0], silent, {}, {0: ranking(System("run"), 1)})
     by_parts = learner.view({}, 0, Answer(NEGATED, (silent[0],)), view_of)["story"]
     assert by_parts["first"] == "1 of 1 show “cat” by the parts"
