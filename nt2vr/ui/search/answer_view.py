@@ -82,13 +82,14 @@ class AnswerView:
         answer = self.answer
         searcher = self.searcher
         picture = remark(searcher, answer, state.references)
-        outcomes = headline(columns["columns"])
+
         # Only clips of the built-in world are known well enough to suggest other queries.
         videos = searcher.gallery.videos
         if state.references or searcher.is_library:
             videos = ()
         return {
-            **understood_view(answer, state, self.search.parsed, picture, outcomes),
+            **understood_view(answer, state, self.search.parsed, picture),
+            "outcomes": headline(columns["columns"]),
             **way_out_view(answer, videos, searcher.understand, searcher.video),
             **self.learning.replay_offer(state.q, state.gallery),
             "may_train": self.permissions.may("train", self.visitor),

@@ -97,7 +97,11 @@ class _AnswerColumns:
 
     def _tiles(self, ranking: Ranking) -> Iterator[View]:
         """Yield the tile of each hit, and after it those of clips from other files that share its rank."""
-        clips_by_rank = _clips_by_rank(ranking)
+        clips_by_rank: dict[int, list[str]] = {hit.rank: [] for hit in ranking.hits}
+        for video_id, rank in ranking.ranks.items():
+            if rank in clips_by_rank:
+                clips_by_rank[rank].append(video_id)
+
         for hit in ranking.hits:
             similar = self._similar_clips(hit, clips_by_rank[hit.rank])
             tile = self._tile(hit, ranking)
@@ -154,15 +158,6 @@ class _AnswerColumns:
                 name = short_name(ranking.system.name)
                 ranks[name] = ranking.ranks[video_id]
         return ranks
-
-
-def _clips_by_rank(ranking: Ranking) -> dict[int, list[str]]:
-    """Return the ids of the clips of each hit's rank."""
-    clips: dict[int, list[str]] = {hit.rank: [] for hit in ranking.hits}
-    for video_id, rank in ranking.ranks.items():
-        if rank in clips:
-            clips[rank].append(video_id)
-    return clips
 
 
 def boxes_text(answer: Answer, video: Video, verdict: str) -> str:

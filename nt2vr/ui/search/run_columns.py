@@ -63,12 +63,6 @@ def _violations_view(violations: Sequence[int], total: int, answer: Answer) -> V
     }
 
 
-def _until(epoch: int, rankings: RankingsByEpoch) -> list[Ranking]:
-    """Return the rankings that have hits, up to an epoch and in order."""
-    so_far = [rankings[number] for number in sorted(rankings) if number <= epoch]
-    return [ranking for ranking in so_far if ranking.hits]
-
-
 def _is_judged(rankings: Sequence[Ranking], answer: Answer) -> bool:
     """Return True if all clips have verdicts; for those of captions or parts, if any has one."""
     verdicts = [hit.verdict for hit in hits_of(rankings)]
@@ -171,7 +165,9 @@ class RunColumn:
         """
         if self.by_parts:
             answer = replace(answer, judged_by="the parts")
-        so_far = _until(epoch, self.by_parts or self.rankings)
+        rankings = self.by_parts or self.rankings
+        so_far = [rankings[number] for number in sorted(rankings) if number <= epoch]
+        so_far = [ranking for ranking in so_far if ranking.hits]
         if not answer.query.unwanted or not _is_judged(so_far, answer):
             return {}
 

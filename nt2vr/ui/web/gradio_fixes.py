@@ -260,9 +260,12 @@ def _postprocess_named_outputs(page: gr.Blocks) -> None:
     postprocess = page.postprocess_data
 
     async def postprocess_rest(block_fn: Any, predictions: Any, state: Any) -> list[Any]:
+        is_by_block = isinstance(predictions, dict) and all(
+            isinstance(key, Block) for key in predictions
+        )
         # To a single output, an empty dict is its value: a clip is closed by it.
         is_value = predictions == {} and len(block_fn.outputs) == 1
-        if is_value or not _is_by_block(predictions):
+        if is_value or not is_by_block:
             return await postprocess(block_fn, predictions, state)
 
         sent = {}
@@ -300,10 +303,6 @@ def _is_content(block: Block, value: Any) -> bool:
     if not isinstance(block, gr.HTML):
         return False
     return isinstance(value, str) or (isinstance(value, dict) and "__type__" not in value)
-
-
-def _is_by_block(predictions: Any) -> bool:
-    return isinstance(predictions, dict) and all(isinstance(key, Block) for key in predictions)
 
 
 def wake_queue(page: gr.Blocks) -> None:

@@ -66,7 +66,7 @@ def twins(*rankings: Ranking, query: Query = NEGATED) -> list[str]:
 
 
 def understood(answer: Answer, parsed: Query | None = None, **state: Any) -> dict[str, Any]:
-    return understood_view(answer, SearchState(**state), parsed or answer.query, "", [])
+    return understood_view(answer, SearchState(**state), parsed or answer.query, "")
 
 
 def headlines(answer: Answer, flipped: Answer | None = None) -> list[dict[str, str]]:
