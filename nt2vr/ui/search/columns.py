@@ -115,13 +115,13 @@ class _AnswerColumns:
                 yield tile
 
     def _similar_clips(self, hit: Hit, video_ids: Sequence[str]) -> list[Video]:
-        """Return the first clip of each other file among those that share a hit's rank."""
+        """Return the best clip of each other file among those that share a hit's rank, best first."""
         clip_of_file: dict[str, Video] = {}
-        for video_id in reversed(video_ids):
+        for video_id in video_ids:
             video = self.video_of(video_id)
-            clip_of_file[video.long_video or video.video_id] = video
+            clip_of_file.setdefault(video.long_video or video.video_id, video)
         clip_of_file.pop(hit.source, None)
-        return list(reversed(clip_of_file.values()))
+        return list(clip_of_file.values())
 
     def _tile(self, hit: Hit, ranking: Ranking) -> View:
         """Show one clip: its verdict, its rank in every column, and its movement."""
