@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from nt2vr.negation.parse.query import Query, Span
 from nt2vr.search.answers import Answer
@@ -124,10 +125,9 @@ def _move(text: str, wanted: str, unwanted: Sequence[str]) -> View:
 
 def with_spans(query: Query, parsed: Query) -> Query:
     """Return a corrected query with the cues of the parsed one, and its unwanted words as scopes."""
-    scopes: list[Span] = []
-    for part in query.unwanted:
-        scopes += _spans_of(part, query.text)
-    return replace(query, cues=parsed.cues if query.unwanted else (), scopes=tuple(scopes))
+    cues = parsed.cues if query.unwanted else ()
+    scopes = chain.from_iterable(_spans_of(part, query.text) for part in query.unwanted)
+    return replace(query, cues=cues, scopes=tuple(scopes))
 
 
 def _spans_of(part: str, text: str) -> list[Span]:

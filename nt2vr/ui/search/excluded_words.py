@@ -49,7 +49,7 @@ def excluded_view(query: Query, parsed: Query, is_flipped: bool) -> Views:
     if len(query.scopes) != len(query.unwanted):
         return _corrected_view(query, parsed, is_flipped)
 
-    pieces: Views = []
+    pieces = []
     scoped_cues = _scoped_cues(query)
     for number, scoped_cue in enumerate(scoped_cues, 1):
         cue, things = _spoken(query.text, scoped_cue)
@@ -65,7 +65,7 @@ def flip_view(is_flipped: bool) -> View:
 
 def _corrected_view(query: Query, parsed: Query, is_flipped: bool) -> Views:
     """List the parts that a person corrected, which stand nowhere in the sentence."""
-    pieces: Views = []
+    pieces = []
     for cue in parsed.cues[:1]:
         pieces.append({"cue": _cue_text(query.text, cue), **flip_view(is_flipped)})
     pieces.append({"text": listed(*query.unwanted, joint="or")})

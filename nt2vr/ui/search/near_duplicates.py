@@ -27,7 +27,7 @@ def fold_near_duplicates(ranking: Ranking, k: int) -> Ranking:
 
     # Hits that look different, by their numbers, and new ranks by old ones.
     different: dict[int, Hit] = {}
-    new_ranks: dict[int, int] = {}
+    new_ranks = {}
     for number, hit in enumerate(ranking.hits):
         best = _best_alike(number, different, ranking.hits, vectors)
         if best is None and len(different) < k:

@@ -135,7 +135,7 @@ class SearchState:
     @property
     def link(self) -> dict[str, Any]:
         """The parameters of the address, without those unused; references are the clips of this gallery."""
-        values: dict[str, str] = {}
+        values = {}
         for strategy, strength in self.strengths.items():
             values[STRENGTHS[strategy].word] = str(strength)
         values |= {name: getattr(self, name) for name in ("gallery", *TEXT_PARAMETERS)}

@@ -41,7 +41,7 @@ def find_twins(rankings: Sequence[Ranking]) -> list[Twin | None]:
 
 
 def _fold(rankings: Sequence[Ranking], only_exact: bool) -> list[Twin | None]:
-    twins: list[Twin | None] = []
+    twins = []
     # Columns that do not fold.
     staying: list[Ranking] = []
     for ranking in rankings:

@@ -145,8 +145,8 @@ def _with_interactivity(config: Description) -> list[Description]:
 
     Where none says so, a browser decides by all events of the page, as is done here.
     """
-    inputs: set[int] = set()
-    outputs: set[int] = set()
+    inputs = set()
+    outputs = set()
     for event in config["dependencies"]:
         inputs.update(event["inputs"])
         outputs.update(event["outputs"])
