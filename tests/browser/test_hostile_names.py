@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import gradio
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -17,11 +16,12 @@ from nt2vr.search.strategies import System
 from tests.browser.test_library_journey import open_library_tab, wait_until_ready
 from tests.conftest import RunningApp
 from tests.support.page_actions import MODELS_MS, columns, follow
+from tests.support.paths import GRADIO_MEDIA
 from tests.support.word_encoder import report_of
 
 pytestmark = pytest.mark.browser
 
-LION = Path(gradio.__file__).parent / "media_assets" / "images" / "lion.jpg"
+LION = GRADIO_MEDIA / "images" / "lion.jpg"
 RUN = "(window.hacked=1)"
 PAYLOADS = (
     f"<img src=x onerror={RUN}>",

@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-import gradio
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
@@ -14,14 +13,14 @@ from nt2vr.library.libraries import Libraries
 from nt2vr.ui.search.state import DEFAULT_QUERY
 from tests.conftest import RunningApp
 from tests.support.page_actions import MODELS_MS, choose, columns, follow, reopen, serious, submit
+from tests.support.paths import GRADIO_MEDIA
 from tests.support.tiny_models import write_tiny
 
 pytestmark = pytest.mark.browser
 
-ASSETS = Path(gradio.__file__).parent / "media_assets"
-LION = ASSETS / "images" / "lion.jpg"
-CHEETAH = ASSETS / "images" / "cheetah.jpg"
-EARTH = ASSETS / "videos" / "world.mp4"
+LION = GRADIO_MEDIA / "images" / "lion.jpg"
+CHEETAH = GRADIO_MEDIA / "images" / "cheetah.jpg"
+EARTH = GRADIO_MEDIA / "videos" / "world.mp4"
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import gradio
 import huggingface_hub.constants
 import numpy as np
 import open_clip
@@ -36,6 +35,7 @@ from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.web.permissions import Permissions
 from tests.support.hub_server import HubServer, serve_hub, use_hub
 from tests.support.model_families import FAMILIES, family_model, write_tokenizer
+from tests.support.paths import GRADIO_MEDIA
 from tests.support.running import here
 from tests.support.tiny_models import TINY, tiny_model
 
@@ -251,7 +251,7 @@ def library(services: Services, tmp_path: Path) -> str:
     """A library with one photo."""
     folder = tmp_path / "videos"
     folder.mkdir()
-    shutil.copy(Path(gradio.__file__).parent / "media_assets" / "images" / "lion.jpg", folder)
+    shutil.copy(GRADIO_MEDIA / "images" / "lion.jpg", folder)
     return services.libraries.add("Videos", "folder", folder).id
 
 

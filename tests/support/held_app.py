@@ -16,6 +16,8 @@ import gradio as gr
 from nt2vr.cli import main
 from nt2vr.progress import Progress, silent
 
+# What `run_app` starts in place of app.py.
+PROGRAM = ("-m", "tests.support.held_app")
 # A file beside the data folder: [method, path] of each route.
 ROUTES = "routes.json"
 # Files in the data folder say which kind of job has begun, and which was cancelled.
