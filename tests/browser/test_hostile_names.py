@@ -80,7 +80,7 @@ def add_report(archive: Archive) -> str:
     return report_id
 
 
-# Pictures of payloads have failed by then, too.
+# Loads a picture that is not there: pictures of payloads have failed by then, too.
 FAIL_TO_LOAD = """() => new Promise((done) => {
   const probe = new Image();
   probe.onerror = () => requestAnimationFrame(() => requestAnimationFrame(done));
@@ -89,6 +89,7 @@ FAIL_TO_LOAD = """() => new Promise((done) => {
 
 
 def was_run(page: Page) -> bool:
+    """Say whether a payload's script has run, after everything that could start it."""
     page.mouse.move(300, 300)
     page.evaluate(FAIL_TO_LOAD)
     return bool(page.evaluate("'hacked' in window"))
