@@ -99,8 +99,8 @@ def test_a_library_is_checked_updated_and_removed(videos: Path, library: Library
 
 def test_a_taken_and_an_unknown_name_are_refused(videos: Path, library: LibraryCommand) -> None:
     library.printed("add", str(videos), "--name", "My videos")
-    taken = library.refused("add", "x", "--name", "My videos", "--model", "Mine")
-    assert "There is a library 'My videos' already" in taken
+    error = library.refused("add", "x", "--name", "My videos", "--model", "Mine")
+    assert "There is a library 'My videos' already" in error
     unknown = library.refused("update", "Other videos", "--model", "Mine")
     assert "no library 'Other videos'" in unknown
 
