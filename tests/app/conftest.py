@@ -34,6 +34,8 @@ def server(tmp_path_factory: pytest.TempPathFactory, gallery_data: Path) -> Iter
 
 
 @pytest.fixture(scope="package")
-def stranger(running_app: RunningApp) -> RawClient:
+def stranger(running_app: RunningApp) -> Iterator[RawClient]:
     """Somebody behind a proxy, who sends events to the running app."""
-    return RawClient(running_app.url, STRANGER)
+    client = RawClient(running_app.url, STRANGER)
+    yield client
+    client.client.close()

@@ -219,10 +219,6 @@ def test_every_kind_of_source_becomes_a_model_that_loads(
     assert not list(models.home.glob(".*"))
 
 
-def requests_of_weights(hub: HubServer) -> list[str]:
-    return [request for request in hub.requests if request.startswith("GET /cdn/")]
-
-
 FOUND_AGAIN = [name for name, kind in KINDS.items() if kind.is_found_again]
 REFUSED_AGAIN = [name for name, kind in KINDS.items() if not kind.is_found_again]
 
@@ -242,7 +238,7 @@ def test_a_download_that_is_here_is_found_again(
     # Under the name of another model it is refused.
     with pytest.raises(ConfigError, match="BASE"):
         models.add(source, AddOptions("BASE"))
-    assert requests_of_weights(hub) == []
+    assert hub.weight_requests() == []
     assert len(models.names()) == 2
 
 
@@ -259,7 +255,7 @@ def test_any_other_source_may_not_reuse_a_name(
         models.add(source, AddOptions(model=expected.model))
     with pytest.raises(ConfigError, match="BASE"):
         models.add(source, AddOptions("BASE", model=expected.model))
-    assert requests_of_weights(hub) == []
+    assert hub.weight_requests() == []
     assert len(models.names()) == 2
 
 

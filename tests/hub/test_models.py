@@ -66,10 +66,6 @@ def models_in(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def requests_of_weights(hub: HubServer) -> list[str]:
-    return [request for request in hub.requests if request.startswith("GET /cdn/")]
-
-
 def pull(repository: str, home: Path, name: str = "", progress: Progress = silent) -> str:
     """Add a repository that is in open_clip's format; return the model's name."""
     return acquire(f"hf:{repository}", Catalog([home]), AddOptions(name), progress).name
@@ -222,7 +218,7 @@ def test_the_commands_push_and_pull(
     assert message == "This command is now: nt2vr models add hf:tester/mine"
     assert refusal == "There is already a model 'mine'. Choose another name."
     # Refused before the weights came.
-    assert requests_of_weights(hub) == []
+    assert hub.weight_requests() == []
 
     # A model cannot be named like a system.
     assert main(["pull", "tester/mine", "--name", "mine drop", *flags]) == 1
@@ -325,7 +321,7 @@ def test_a_full_disk_is_said_before_and_during_a_pull(
     with pytest.raises(ConfigError, match=r"a/b.* 211 MB.* 105 MB"):
         pull("a/b", tmp_path / "models")
     assert models_in(tmp_path / "models") == []
-    assert len(requests_of_weights(hub)) == 1
+    assert len(hub.weight_requests()) == 1
 
 
 def test_a_file_that_is_too_large_is_refused(tmp_path: Path, hub: HubServer) -> None:

@@ -76,6 +76,10 @@ class HubServer:
             files=dict(files), lfs=lfs, commits=["first"]
         )
 
+    def weight_requests(self) -> list[str]:
+        """Return the requests for the content of LFS files."""
+        return [request for request in self.requests if request.startswith("GET /cdn/")]
+
 
 class Handler(BaseHTTPRequestHandler):
     """One request; `hub` is set by `serve_hub`."""
