@@ -88,8 +88,9 @@ def test_a_command_teaches_without_data_and_continues_when_repeated(
     assert after.text.fingerprint == read_checkpoint(folder, verify=True).card.text.fingerprint
     assert after.text.fingerprint != before.text.fingerprint
     run = RunFolder(data_dir / "runs" / "tiny-random-taught")
-    assert (ended := run.status())
-    assert ended.doing == "Tiny / random taught is among the models."
+    status = run.status()
+    assert status
+    assert status.doing == "Tiny / random taught is among the models."
     rows = read_metrics(run.metrics)
     assert [row["epoch"] for row in rows if "text/order" in row] == [1, 2]
     assert main(command) == 1
@@ -143,12 +144,11 @@ def test_a_stale_model_is_dropped_and_equal_names_numbered(
 
 
 def test_own_captions_are_filled_up_with_those_of_the_world(tmp_path: Path) -> None:
-    own_runs = [
-        f"a {colour} {thing}"
-        for colour in ("red", "blue", "green")
-        for thing in ("car", "boat", "hat", "kite")
-    ]
-    (tmp_path / "captions.txt").write_text("\n".join(own_runs))
+    own_captions = []
+    for colour in ("red", "blue", "green"):
+        for thing in ("car", "boat", "hat", "kite"):
+            own_captions.append(f"a {colour} {thing}")
+    (tmp_path / "captions.txt").write_text("\n".join(own_captions))
     small = TrainConfig(losses={"distill": {}}, num_clips=48, batch_size=8).replace(
         data=str(tmp_path / "captions.txt")
     )
@@ -158,7 +158,7 @@ def test_own_captions_are_filled_up_with_those_of_the_world(tmp_path: Path) -> N
         .captions("x")
         for adds in (False, True)
     )
-    assert set(alone) < set(own_runs)
+    assert set(alone) < set(own_captions)
     assert filled[: len(alone)] == alone
     assert len(filled) == 48
     world = world_captions("train", 48, small.run.seed)
