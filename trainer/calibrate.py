@@ -67,7 +67,7 @@ def strengths(encoder: Encoder, videos: Vectors, benchmark: TextBenchmark) -> di
     """Return the best λ, t and τ by their keys in a card."""
     composed = _queries_of(benchmark, "composed")
     benchmark = replace(benchmark, queries=composed)
-    best: dict[str, float] = {}
+    best = {}
     for strategy, grid in GRIDS.items():
         _, strength = _best(encoder, strategy, grid, videos, benchmark)
         best[STRENGTHS[strategy].word] = strength

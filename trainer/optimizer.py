@@ -63,7 +63,7 @@ class Trainable:
                 weight changes then.
         """
         self.optimizer.zero_grad()
-        reports: list[Metrics] = []
+        reports = []
         has_finite_losses = True
         for batch in batches:
             loss, values = self.loss(batch)
@@ -251,8 +251,8 @@ def _parameter_groups(
     module: nn.Module, weight_decay: float, tokens: Tensor | None = None, **options: float
 ) -> list[dict[str, Any]]:
     """Group what learns: first matrices but the token rows, which decay, then all else."""
-    decayed: list[nn.Parameter] = []
-    undecayed: list[nn.Parameter] = []
+    decayed = []
+    undecayed = []
     for parameter in module.parameters():
         if not parameter.requires_grad:
             continue

@@ -44,7 +44,7 @@ def texts_of_process(learner: Learner, preparation: Preparation) -> list[str]:
     """Draw this process's stripe of the captions, with texts like those the inputs will draw."""
     clips = preparation.clips
     rows = range(rank(), len(clips), world_size())
-    texts: list[str] = []
+    texts = []
     for row in tracked(
         rows, total=len(rows), doing="drawing captions", progress=preparation.progress
     ):

@@ -97,7 +97,7 @@ class WorldSentences:
         if self._denials and rng.random() < self._free:
             return denial_of_captions(self._denials, shares, rng)
         # Drawing depends on the order of the shares.
-        kinds: list[SceneDenialKind] = []
+        kinds = []
         for kind in shares:
             if kind in get_args(SceneDenialKind):
                 kinds.append(kind)
@@ -161,7 +161,7 @@ class CaptionSentences:
         if not self.has_videos:
             return ()
         originals: list[JudgedQuery] = []
-        negated: list[JudgedQuery] = []
+        negated = []
         for row, number, key in self._query_draws():
             caption = self.draw(row, Random(key), number)
             negation = caption.negate()
@@ -194,7 +194,7 @@ SentenceSource = WorldSentences | CaptionSentences
 
 def denial_of_captions(denials: CaptionDenials, shares: Mapping[Any, float], rng: Random) -> Denial:
     """Draw a kind by the shares, then captions until one gives it; if none does, another kind."""
-    untried: dict[DenialKind, float] = {}
+    untried = {}
     for kind in get_args(DenialKind):
         if shares.get(kind):
             untried[kind] = shares[kind]

@@ -228,7 +228,7 @@ class RunManager:
             raise RunError(
                 f"{run.name} cannot be resumed: it is {run.status.state}. Start a new run."
             )
-        changes: list[str] = []
+        changes = []
         if learning_rate is not None:
             changes = ["--set", f"learning_rate={learning_rate!r}"]
         _launch(folder, self.free_device(), changes)

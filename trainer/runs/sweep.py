@@ -277,7 +277,7 @@ def check_runs(runs: Sequence[SweepRun], device: str) -> None:
         return
     devices = training_devices(training_environment(device))
     refuse_second_training(runs[0].folder.path.parent, devices)
-    checked: list[TrainConfig] = []
+    checked = []
     for run in unfinished:
         of_any_seed = run.config.replace(seed=0)
         if not run.folder.config.exists() and of_any_seed not in checked:

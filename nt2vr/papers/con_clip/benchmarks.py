@@ -39,7 +39,7 @@ def read_cc_neg(file: Path, progress: Progress) -> list[Question]:
 
 def _groups_by_pairs(content: Any) -> dict[int, str]:
     """Return the name of each row's group by the number of pairs that its caption was cut into."""
-    groups: dict[int, str] = {}
+    groups = {}
     for num_pairs, rows in content.get("num_ops", {}).items():
         for row in rows:
             groups[int(row)] = f"{num_pairs} pairs"

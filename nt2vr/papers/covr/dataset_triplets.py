@@ -57,7 +57,7 @@ def _at_most(num_triplets: int, dataset: CovrSet, seed: int) -> CovrSet:
         return dataset
     rows = random.Random(seed).sample(range(num_samples), num_triplets)
     samples = []
-    targets: list[str] = []
+    targets = []
     for row in sorted(rows):
         sample = replace(dataset.samples[row], gallery="", subset=())
         samples.append(sample)

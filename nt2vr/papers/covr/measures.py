@@ -69,7 +69,7 @@ def measure(vectors: Vectors, embedded: EmbeddedQueries) -> Outcome:
     count = scores.shape[1]
     right = mask([query.relevant for query in queries], count)
     ranks = first_ranks(scores, right)
-    shares: dict[str, Array] = {}
+    shares = {}
     for k in KS:
         shares[recall(k)] = np.where(ranks <= k, 1.0, 0.0)
 

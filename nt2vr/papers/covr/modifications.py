@@ -41,9 +41,9 @@ def modify(
 ) -> Modification:
     """Write a text that asks for one or two changes, in wordings of training or in unseen ones."""
     wordings = wordings_in("modifications.json")["unseen" if unseen else "seen"]
-    texts: list[str] = []
-    all_wanted: list[str] = []
-    all_unwanted: list[str] = []
+    texts = []
+    all_wanted = []
+    all_unwanted = []
     for kind, fields in changes:
         wording = rng.choice(wordings[kind])
         # Some have no unwanted part.

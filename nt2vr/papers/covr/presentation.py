@@ -165,7 +165,7 @@ class CovrPresentation(Presentation):
     def markdown(self, report: Report) -> str:
         """Return one table, by kind of change and system."""
         kinds: dict[str, None] = {}
-        measured: set[str] = set()
+        measured = set()
         for result in report.results:
             for key in report.metrics[result.system]:
                 kind, _, name = key.rpartition("/")

@@ -111,7 +111,7 @@ def read_vectors(path: Path, caption_words: Collection[str]) -> WordVectors:
 
 def _chosen(named_vectors: NamedVectors, caption_words: Collection[str]) -> WordVectors:
     """Choose the captions' words and the first others, each with its first vector."""
-    vectors: WordVectors = {}
+    vectors = {}
     num_unseen = 0
     for word, vector in named_vectors:
         if word in vectors:

@@ -258,7 +258,7 @@ def _captions(clips: "Clips", seed: int) -> Iterable[str]:
     captions = clips.all_captions(range(len(clips)))
     if captions:
         return captions
-    drawn: list[str] = []
+    drawn = []
     for draw in range(CAPTIONS_PER_CLIP):
         drawn += clips.captions(f"{seed} words {draw}")
     return drawn
