@@ -6,8 +6,7 @@ from functools import partial
 from itertools import chain, product
 from random import Random
 
-from nt2vr.papers.covr.change import Change, named
-from nt2vr.papers.covr.modifications import ChangeKind
+from nt2vr.papers.covr.change import Change, ChangeKind, named
 from nt2vr.world.casting import anywhere, cast_at, draw_colour, props_at, sample_action
 from nt2vr.world.scenes import Action, Figure, Scene, is_valid
 from nt2vr.world.things import WEAR, actions, places, things
