@@ -215,7 +215,8 @@ def _galleries(
         if name == "CIRCO":
             published_ids = _images(files, embedded_ids)
         else:
-            published_ids = _published_list(files, name, split=split, gallery=gallery)
+            pattern = READERS[name].ranked.format(split=split, gallery=gallery)
+            published_ids = _published_list(files, pattern)
         ranked_ids = ids if published_ids is None else published_ids
         galleries[gallery] = tuple(dict.fromkeys(ranked_ids))
     return galleries
@@ -231,12 +232,9 @@ def _images(files: Files, embedded_ids: Collection[str] | None) -> list[str] | N
     return list(filter(str.isdigit, ids)) or None
 
 
-def _published_list(files: Files, name: str, split: str, gallery: str) -> list[str] | None:
+def _published_list(files: Files, pattern: str) -> list[str] | None:
     """Return the ids in a dataset's own file; None without one."""
-    patterns = {"CIRR": f"split.rc2.{split}*.json", "FashionIQ": f"split.{gallery}.{split}.json"}
-    if name not in patterns:
-        return None
-    for file in files.named(patterns[name]):
+    for file in files.named(pattern):
         with expecting(file, "a list of ids, or an object with ids as its keys"):
             return list(map(text_of, read_json(file)))
     return None
@@ -379,17 +377,19 @@ class CovrReader(NamedTuple):
     Attributes:
         pattern: of its annotations.
         read: yields the queries of a split.
+        ranked: pattern of the list of what a split's gallery ranks; empty if there is none.
     """
 
     pattern: str
     read: Callable[[Files, str], Iterator[CovrSample]]
+    ranked: str = ""
 
 
 # The first whose annotations are there is read.
 READERS = {
     "WebVid-CoVR": CovrReader("*covr*.csv", _read_webvid),
-    "CIRR": CovrReader("cap.rc2.*.json", _read_cirr),
-    "FashionIQ": CovrReader("cap.*.json", _read_fashion),
+    "CIRR": CovrReader("cap.rc2.*.json", _read_cirr, "split.rc2.{split}*.json"),
+    "FashionIQ": CovrReader("cap.*.json", _read_fashion, "split.{gallery}.{split}.json"),
     "Mined triplets": CovrReader("*triplets*.jsonl", _read_mined),
     "CIRCO": CovrReader("*.json", _read_circo),
 }

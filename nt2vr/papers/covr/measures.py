@@ -1,11 +1,11 @@
 """What a system does for each query of a picture plus a text, and its metrics by kind of change."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nt2vr.evaluation.measures import Array, Ranks
 from nt2vr.evaluation.metric_names import Metrics, recall
@@ -130,17 +130,15 @@ def average_precisions(scores: Vectors, right: Mask) -> dict[str, Array]:
 def summarise(queries: Sequence[CovrQuery], outcome: Outcome) -> dict[str, Metrics]:
     """Aggregate to metrics in percent by kind; and, as means over the kinds, of ALL and by label, "negation" first."""
     kinds = kinds_of(queries)
-    table = {}
-    for kind in dict.fromkeys(kinds.tolist()):
-        table[kind] = _metrics_of(outcome, kinds == kind)
-    table[ALL] = _mean_over_kinds(outcome, kinds, np.ones(len(queries), bool))
+    is_of_kind = {kind: kinds == kind for kind in dict.fromkeys(kinds.tolist())}
+    table = {kind: _metrics_of(outcome, chosen) for kind, chosen in is_of_kind.items()}
+    table[ALL] = _mean_of(table.values())
 
-    labels: set[str] = set()
-    for query in queries:
-        labels.update(query.labels)
+    labels = set(chain.from_iterable(query.labels for query in queries))
     for label in sorted(labels, key=lambda label: (label != "negation", label)):
         has_label = np.array([label in query.labels for query in queries])
-        table[label] = _mean_over_kinds(outcome, kinds, has_label)
+        by_kind = [_metrics_of(outcome, chosen & has_label) for chosen in is_of_kind.values()]
+        table[label] = _mean_of(by_kind)
     return table
 
 
@@ -156,9 +154,10 @@ def _metrics_of(outcome: Outcome, chosen: Mask) -> Metrics:
     return metrics
 
 
-def _mean_over_kinds(outcome: Outcome, kinds: NDArray[np.str_], chosen: Mask) -> Metrics:
+def _mean_of(by_kind: Iterable[Metrics]) -> Metrics:
+    """Average each measure over the kinds that have it."""
     values: dict[str, list[float]] = defaultdict(list)
-    for kind in dict.fromkeys(kinds.tolist()):
-        for name, value in _metrics_of(outcome, chosen & (kinds == kind)).items():
+    for metrics in by_kind:
+        for name, value in metrics.items():
             values[name].append(value)
     return {name: float(np.mean(of_kinds)) for name, of_kinds in values.items()}
