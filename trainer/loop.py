@@ -123,13 +123,22 @@ def go_on(
         # The logger has built the base, to measure it, which draws random numbers.
         if saved.learner:
             learner.load_random_state(saved.learner)
-        return take_steps(
-            learner,
-            draw_batches,
-            first_epoch=saved.position.epoch,
-            run_logger=run_logger,
-            should_stop=should_stop,
-        )
+        for epoch in range(saved.position.epoch, learner.config.batches.epochs + 1):
+            learner.start_epoch()
+            state = _take_epoch(
+                learner,
+                draw_batches=draw_batches,
+                epoch=epoch,
+                run_logger=run_logger,
+                should_stop=should_stop,
+            )
+            if state == "stopped":
+                return state
+            has_ended = run_logger is not None and run_logger.finish_epoch(epoch)
+            # Only the leading process knows whether the run ends early.
+            if agree(has_ended):
+                break
+    return "finished"
 
 
 def _load_state(learner: Trainable, state: Mapping[str, Any], run: RunFolder) -> None:
@@ -147,33 +156,6 @@ def _load_state(learner: Trainable, state: Mapping[str, Any], run: RunFolder) ->
             "them. The run's curves and checkpoints stay; start a new run with a lower "
             "learning_rate."
         )
-
-
-def take_steps(
-    learner: Trainable,
-    draw_batches: DrawBatches,
-    first_epoch: int,
-    run_logger: "RunLogger | None",
-    should_stop: ShouldStop,
-) -> State:
-    """Take all steps from `first_epoch` on, except those that the learner has already taken."""
-    config = learner.config
-    for epoch in range(first_epoch, config.batches.epochs + 1):
-        learner.start_epoch()
-        state = _take_epoch(
-            learner,
-            draw_batches=draw_batches,
-            epoch=epoch,
-            run_logger=run_logger,
-            should_stop=should_stop,
-        )
-        if state == "stopped":
-            return state
-        has_ended = run_logger is not None and run_logger.finish_epoch(epoch)
-        # Only the leading process knows whether the run ends early.
-        if agree(has_ended):
-            break
-    return "finished"
 
 
 def _take_epoch(

@@ -81,6 +81,14 @@ def plan_rest(run: RunFolder, changes: ConfigChanges) -> Plan:
     return Plan(config, is_new=False, lower_rate=_lower_rate(run, config, changes))
 
 
+def lower_rate_of(run: RunFolder) -> dict[str, float]:
+    """Return the change that a run whose loss became non-finite should go on with; none for other runs."""
+    status = run.status()
+    if status is None or status.lower_rate is None:
+        return {}
+    return {"learning_rate": status.lower_rate}
+
+
 def _write_new(run: RunFolder, config: TrainConfig) -> None:
     """Write the config of a new run, whose folder has only its lock; a full disk leaves no folder."""
     try:

@@ -93,7 +93,7 @@ def triplets_of(dataset: CovrSet, embedded: EmbeddedQueries) -> FusionData:
             f"{dataset.name} has {len(rows)} triplets with a target to train on. Choose other data."
         )
     samples = []
-    targets: list[str] = []
+    targets = []
     for row in rows:
         samples.append(dataset.samples[row])
         targets.append(embedded.queries[row].relevant.tolist())
