@@ -44,7 +44,7 @@ SEED = 0
 # Nothing fits well below this quantile of captions' best scores.
 LOW_QUANTILE = 0.01
 # Strengths that are tried: λ from 0 to 6, and t from .8 to 1.
-GRIDS: dict[str, Sequence[float]] = {
+GRIDS = {
     "anchored": [step / 10 for step in range(61)],
     "spherical": [step / 200 for step in range(160, 201)],
 }

@@ -180,11 +180,6 @@ class Learner(Trainable):
         embeddings = embeddings.unflatten(0, frames.shape[:2])  # (b, F, D)
         return distributed.gather(self.pooling(embeddings).float())  # (B, D)
 
-    @property
-    def stores_videos(self) -> bool:
-        """True if all clips are embedded beforehand, by a frozen visual tower."""
-        return self.videos is not None
-
     def stored_videos(self, rows: Numbers | Tensor) -> Tensor:
         """Look up videos' embeddings under a frozen visual tower: (n, D)."""
         assert self.videos is not None, "the loop sets them before the first step"

@@ -307,9 +307,8 @@ class RunLogger:
         # A checkpoint exists if the run was killed before saving; a new one would be equal.
         checkpoint = self._run.checkpoint(epoch)
         if not checkpoint.exists():
-            on_card = {}
-            for name, value in {**metrics, **self._validator.controls}.items():
-                on_card[f"validation/{name}"] = value
+            measured = {**metrics, **self._validator.controls}
+            on_card = {f"validation/{name}": value for name, value in measured.items()}
             self._validator.write(epoch, checkpoint, on_card)
 
         monitored = metrics.get(config.validation.monitor, math.nan)

@@ -132,11 +132,7 @@ class Trainable:
     @property
     def is_finite(self) -> bool:
         """True if the weights that learn, the optimizer's averages and running statistics are."""
-        changing: list[Tensor] = []
-        for parameter in self.parameters:
-            if parameter.requires_grad:
-                changing.append(parameter)
-
+        changing: list[Tensor] = [weight for weight in self.parameters if weight.requires_grad]
         for averages in self.optimizer.state.values():
             for average in averages.values():
                 if isinstance(average, Tensor):

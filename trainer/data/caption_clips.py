@@ -63,10 +63,7 @@ def _captions_by_video(data: str) -> tuple[str, Captions, Captions]:
     if is_captions_file(path):
         captions = read_any_captions(path)
         held_out = held_out_of(captions)
-        training = {}
-        for video in captions:
-            if video not in held_out:
-                training[video] = captions[video]
+        training = {video: captions[video] for video in captions if video not in held_out}
         validation = {video: captions[video] for video in held_out}
         return path.name, training, validation
 

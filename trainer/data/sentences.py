@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Any, ClassVar, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.built_in import world_queries
@@ -97,10 +97,7 @@ class WorldSentences:
         if self._denials and rng.random() < self._free:
             return denial_of_captions(self._denials, shares, rng)
         # Drawing depends on the order of the shares.
-        kinds = []
-        for kind in shares:
-            if kind in get_args(SceneDenialKind):
-                kinds.append(kind)
+        kinds = [kind for kind in shares if kind in get_args(SceneDenialKind)]
         (drawn_kind,) = rng.choices(kinds, [shares[kind] for kind in kinds])
         return self.grammar.draw(row, drawn_kind, rng)
 
@@ -122,7 +119,7 @@ class CaptionSentences:
         queries_all: True if `queries` has all captions of a clip instead of one.
     """
 
-    parses_captions: ClassVar[bool] = True
+    parses_captions = True
 
     captions: Sequence[Sequence[str]]
     denials: CaptionDenials | None = None
@@ -194,10 +191,7 @@ SentenceSource = WorldSentences | CaptionSentences
 
 def denial_of_captions(denials: CaptionDenials, shares: Mapping[Any, float], rng: Random) -> Denial:
     """Draw a kind by the shares, then captions until one gives it; if none does, another kind."""
-    untried = {}
-    for kind in get_args(DenialKind):
-        if shares.get(kind):
-            untried[kind] = shares[kind]
+    untried = {kind: shares[kind] for kind in get_args(DenialKind) if shares.get(kind)}
     while untried:
         (kind,) = rng.choices(list(untried), list(untried.values()))
         for _ in range(CAPTIONS_TRIED):

@@ -47,17 +47,17 @@ class Input(Generic[Drawn, Embedded]):
     # Inputs whose draws this one reads, or whose objects it uses.
     uses: ClassVar["InputFactories"] = ()
     # It needs the clips' videos. If no input does, a training reads captions alone.
-    reads_videos: ClassVar[bool] = False
+    reads_videos = False
     # It needs embeddings of single frames, which a frozen visual tower makes beforehand.
-    reads_frames: ClassVar[bool] = False
+    reads_frames = False
     # It needs sentences that deny something, which are made of parsed captions.
-    parses_captions: ClassVar[bool] = False
+    parses_captions = False
     # It needs clips that have the same caption in all epochs, even where captions are generated.
-    fixes_captions: ClassVar[bool] = False
+    fixes_captions = False
     # It needs to know what each clip shows, as only the built-in world tells.
-    needs_world: ClassVar[bool] = False
+    needs_world = False
     # It compares with videos or texts as the starting model embeds them.
-    needs_frozen_videos: ClassVar[bool] = False
+    needs_frozen_videos = False
 
     def check(self, config: TrainConfig, loss: str) -> None:
         """Raise a ConfigError if a config rules out the loss of this name, which has this input."""
@@ -270,10 +270,6 @@ class Towers(Protocol):
 
     @property
     def device(self) -> str: ...
-
-    @property
-    def stores_videos(self) -> bool:
-        """True if all clips are embedded beforehand, by a frozen visual tower."""
 
     def stored_videos(self, rows: Numbers | Tensor) -> Tensor:
         """Return L2-normalised embeddings of training clips: (n, D)."""

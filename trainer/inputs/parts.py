@@ -105,7 +105,8 @@ class Parts(Input[TeacherTexts, PartVectors]):
             videos=videos,
             device=preparation.device,
         )
-        self.teacher = self.storing_teacher.with_encoder(base)
+        self.teacher = copy(self.storing_teacher)
+        self.teacher.encoder = base
 
     def draw(self, drawing: Drawing) -> TeacherTexts:
         """Take the sentences and captions of the batch."""
@@ -138,20 +139,11 @@ class Teacher:
     ) -> None:
         self.encoder = encoder
         self._device = device
-        unwanted = []
-        for sentence in sentences:
-            if sentence.unwanted:
-                unwanted.append(sentence.unwanted)
-        embeddings = self.embed(list(dict.fromkeys(unwanted)))
+        unwanted = dict.fromkeys(sentence.unwanted for sentence in sentences if sentence.unwanted)
+        embeddings = self.embed(list(unwanted))
         # The mean of none is NaN: nothing is subtracted then.
         self.unwanted_mean = embeddings.mean(dim=0).nan_to_num()
         self.video_mean = torch.from_numpy(videos.mean(axis=0)).to(device)
-
-    def with_encoder(self, encoder: TextEncoder) -> "Teacher":
-        """Return the teacher with another encoder that gives the same embeddings."""
-        teacher = copy(self)
-        teacher.encoder = encoder
-        return teacher
 
     def parts(self, sentences: Sequence[Denial], captions: Sequence[str] | None) -> PartVectors:
         """Embed the wanted and the unwanted parts of a batch of sentences, and captions if given."""

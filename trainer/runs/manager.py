@@ -298,10 +298,7 @@ class RunManager:
 
     def _evict(self, limit: Limit = LIMITS["trash"]) -> list[OSError]:
         """Delete runs in the trash for good that exceed the limit; return why some remain."""
-        deleted_runs = []
-        for path in self.trash.glob("*"):
-            if _deletion_time(path).isdecimal():
-                deleted_runs.append(path)
+        deleted_runs = [path for path in self.trash.glob("*") if _deletion_time(path).isdecimal()]
         return evict(deleted_runs, limit, lambda path: int(_deletion_time(path)) / 1e9)
 
     def empty_trash(self) -> None:

@@ -179,10 +179,8 @@ def resumed_config(run: RunFolder, config: TrainConfig, saved: Saved | None) -> 
     if saved is None:
         return config
     if saved.learner:
-        fewer = []
-        for name in COUNTED:
-            if getattr(config.dataset, name) < saved.config.get(name, 0):
-                fewer.append(name)
+        counts = saved.config
+        fewer = [name for name in COUNTED if getattr(config.dataset, name) < counts.get(name, 0)]
         if fewer:
             raise _other_config(run, fewer)
     if not saved.changes:
@@ -198,7 +196,9 @@ def change_learning_rate(run: RunFolder, config: TrainConfig, learning_rate: flo
     """
     saved = read_state(run) or Saved(config.flat(), look=LOOK, asks_as_evaluation=True)
     rewind(run, saved.metrics_bytes)
-    _delete_checkpoints_from(run, saved.position.epoch)
+    for epoch in run.checkpoint_epochs():
+        if epoch >= saved.position.epoch:
+            shutil.rmtree(run.checkpoint(epoch))
 
     change = {"epoch": saved.position.epoch, "step": saved.steps, "learning_rate": learning_rate}
     with closing(MetricsWriter(run, config, saved.steps)) as metrics:
@@ -211,12 +211,6 @@ def change_learning_rate(run: RunFolder, config: TrainConfig, learning_rate: flo
     )
     write_saved(run, saved)
     logger.info("From step %d on, the learning_rate is %g.", saved.steps, learning_rate)
-
-
-def _delete_checkpoints_from(run: RunFolder, epoch: int) -> None:
-    for number in run.checkpoint_epochs():
-        if number >= epoch:
-            shutil.rmtree(run.checkpoint(number))
 
 
 def read_state(run: RunFolder) -> Saved | None:

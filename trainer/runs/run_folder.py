@@ -206,12 +206,9 @@ class RunFolder:
             RunError: if a newer nT2VR wrote it.
         """
         try:
-            stored = stored_json(self._status)
-            fields = {}
-            for name, value in without_schema(stored, self._status, RunError).items():
-                if name in RunStatus.__dataclass_fields__:
-                    fields[name] = value
-            return RunStatus(**fields)
+            stored = without_schema(stored_json(self._status), self._status, RunError)
+            known = RunStatus.__dataclass_fields__
+            return RunStatus(**{name: stored[name] for name in stored if name in known})
         except (FileNotFoundError, AttributeError, TypeError, ValueError):
             return None
 

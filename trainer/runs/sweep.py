@@ -12,7 +12,7 @@ import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Annotated, Any, NamedTuple
@@ -295,16 +295,13 @@ def train(run: SweepRun, device: str) -> str:
     if is_new:
         folder.path.mkdir(parents=True, exist_ok=True)
         save_config(run.config, folder.config)
-    process = start_process(folder, training_environment(device))
-    try:
-        process.wait()
-    except KeyboardInterrupt:
-        process.terminate()
-        process.wait()
-        raise
-    finally:
-        if process.stdin is not None:
-            process.stdin.close()
+    with start_process(folder, training_environment(device)) as process:
+        try:
+            process.wait()
+        except KeyboardInterrupt:
+            process.terminate()
+            process.wait()
+            raise
     if process.returncode == 2:
         reason = log_tail(folder, 1) or f"{folder.path.name} could not start."
         if is_new:
@@ -356,10 +353,8 @@ def _best_epochs(runs: Sequence[SweepRun]) -> dict[Label, list[Metrics]]:
 
 
 def _measured_columns(points: Mapping[Label, Sequence[Metrics]]) -> list[str]:
-    measured: set[str] = set()
-    for rows in points.values():
-        for row in rows:
-            measured.update(row)
+    rows = chain.from_iterable(points.values())
+    measured = set(chain.from_iterable(rows))
     return [name for name in METRICS if name in measured]
 
 

@@ -8,11 +8,10 @@ embedded like a clip, all of its frames pooled.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 from nt2vr.errors import DatasetError
 from nt2vr.evaluation.benchmark_kinds import ModelBenchmark
-from nt2vr.evaluation.report import Presentation, Report, Result
+from nt2vr.evaluation.report import Report, Result
 from nt2vr.files import hash_text
 from nt2vr.models.encoder import Encoder
 from nt2vr.papers.covr.compositions import COMPOSITIONS, PARTS
@@ -31,7 +30,7 @@ GIVEN = "as given"
 class CovrBenchmark(ModelBenchmark[EmbeddedMedia]):
     """Queries of a picture plus a text; a report identifies clips by their rows."""
 
-    presentation: ClassVar[Presentation] = COVR
+    presentation = COVR
 
     queries: tuple[CovrQuery, ...]
     # Of the clips of a dataset.

@@ -8,7 +8,7 @@ from copy import deepcopy
 from hashlib import blake2b
 from itertools import pairwise, starmap
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 import torch
@@ -111,7 +111,7 @@ class Fusion(nn.Module, Composer):
             neither.
     """
 
-    name: ClassVar[str] = "fusion"
+    name = "fusion"
 
     def __init__(
         self, width: int, wanted: float, unwanted: float, hidden: int = 0, blocks: int = 0
@@ -180,9 +180,8 @@ class Fusion(nn.Module, Composer):
     def compose(self, query: PictureQuery) -> Vectors:
         shape = query.picture.shape
         count = query.picture.size // shape[-1]
-        inputs = []
-        for vectors in (query.picture, query.wanted, query.unwanted):
-            inputs.append(torch.tensor(vectors).reshape(count, -1))
+        parts = (query.picture, query.wanted, query.unwanted)
+        inputs = [torch.tensor(vectors).reshape(count, -1) for vectors in parts]
         for rows in (query.tokens, query.frames):
             if rows is not None:
                 inputs.append(torch.tensor(rows).reshape(count, *rows.shape[-2:]))

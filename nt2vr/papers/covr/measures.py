@@ -69,10 +69,7 @@ def measure(vectors: Vectors, embedded: EmbeddedQueries) -> Outcome:
     count = scores.shape[1]
     right = mask([query.relevant for query in queries], count)
     ranks = first_ranks(scores, right)
-    shares = {}
-    for k in KS:
-        shares[recall(k)] = np.where(ranks <= k, 1.0, 0.0)
-
+    shares = {recall(k): np.where(ranks <= k, 1.0, 0.0) for k in KS}
     shares[VIOLATIONS] = _violations(vectors, scores, queries)
     matches = mask([query.matches or query.relevant for query in queries], count)
     shares |= average_precisions(scores, matches)

@@ -141,11 +141,8 @@ class CovrPresentation(Presentation):
     def groups(self, report: Report, measured: Collection[str]) -> list[TableGroups]:
         kinds = self.kinds(report)
         means = (*kinds, ALL, SEEN, UNSEEN, REMOVALS)
-        labels: dict[str, None] = {}
-        for key in measured:
-            row, _, _ = key.rpartition("/")
-            if row not in means:
-                labels[row] = None
+        rows = dict.fromkeys(key.rpartition("/")[0] for key in measured)
+        labels = [row for row in rows if row not in means]
         group = partial(_group, measured=measured)
         groups = (
             group(R_1, rows=(ALL, SEEN, UNSEEN), names=(R_1,)),

@@ -134,9 +134,8 @@ class Words(TextSide):
     @classmethod
     def read(cls, metadata: Mapping[str, str], weights: Weights) -> Self:
         stored = json.loads(metadata["vocabulary"])
-        words = {}
-        for encoder in ("bow", "gru", "vectors"):
-            words[encoder] = tuple(map(str, stored[encoder]))
+        encoders = ("bow", "gru", "vectors")
+        words = {encoder: tuple(map(str, stored[encoder])) for encoder in encoders}
         vocabulary = Vocabulary(**words, source=str(stored["source"]))
         width = weights["embedding.weight"].shape[1]
         spaces = 3 if "spaces.1.weight" in weights else 1

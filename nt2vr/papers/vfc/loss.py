@@ -2,14 +2,13 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 from torch import Tensor
 
 from nt2vr.papers.vfc.verbs_input import Verbs
 from nt2vr.sections import AnySize, Positive
-from trainer.inputs import EmbeddedBatch, InputFactories, Video, given
+from trainer.inputs import EmbeddedBatch, Video, given
 from trainer.loss_settings import option
 
 
@@ -38,10 +37,7 @@ class VfcLoss:
     ICCV 2023, sections 3.2, 3.3 and 4.2.
     """
 
-    inputs: ClassVar[InputFactories] = (
-        Video,
-        Verbs,
-    )
+    inputs = (Video, Verbs)
 
     text_to_video: AnySize = option(2.0, "weight of captions that choose among videos")
     video_to_text: AnySize = option(
