@@ -76,9 +76,8 @@ def plan_rest(run: RunFolder, changes: ConfigChanges) -> Plan:
             f"{run.path} has no run. Name the --config of a new one: {', '.join(preset_files())}."
         )
     config = load_config(run.config)
-    if not changes:
-        return Plan(config, is_new=False)
-    return Plan(config, is_new=False, lower_rate=_lower_rate(run, config, changes))
+    lower_rate = _lower_rate(run, config, changes) if changes else None
+    return Plan(config, is_new=False, lower_rate=lower_rate)
 
 
 def lower_rate_of(run: RunFolder) -> dict[str, float]:

@@ -199,7 +199,7 @@ def _measure(
     embedded = EmbeddedVideos(videos)
     benchmark = TextBenchmark(
         name=clips.name or "clips",
-        video_ids=tuple(str(row) for row in range(len(clips))),
+        video_ids=tuple(map(str, range(len(clips)))),
         queries=queries,
         embed=lambda *_: embedded,
         source={},

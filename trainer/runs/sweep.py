@@ -411,21 +411,13 @@ def _controls(runs: Sequence[SweepRun]) -> dict[str, Metrics]:
     if len(origins) > 1:
         return {}
 
+    rows = chain.from_iterable(read_metrics(run.folder.metrics) for run in runs)
     controls: dict[str, Metrics] = {name: {} for name in CONTROLS.values()}
-    for key, value in _first_row(runs).items():
+    for key, value in next(rows, {}).items():
         prefix, _, measure = key.partition("/")
         if prefix in CONTROLS:
             controls[CONTROLS[prefix]][measure] = value
     return controls
-
-
-def _first_row(runs: Sequence[SweepRun]) -> Metrics:
-    """Return the first row of the first run that has any."""
-    for run in runs:
-        rows = read_metrics(run.folder.metrics)
-        if rows:
-            return rows[0]
-    return {}
 
 
 def difference_note(points: Mapping[Label, Sequence[Metrics]], columns: Sequence[str]) -> str:

@@ -49,13 +49,8 @@ class TextVectors:
 
     def sums_of(self, groups: Iterable[Iterable[str]]) -> Vectors:
         """Return the sum of the vectors of each group of texts, (G, D)."""
-        sums = []
-        for texts in groups:
-            total = self._zeros
-            for text in texts:
-                total = total + self._vectors.get(text, self._zeros)
-            sums.append(total)
-        return np.stack(sums)
+        # The empty text, of zeros, is for groups without any.
+        return np.stack([self.of(["", *texts]).sum(axis=0) for texts in groups])
 
 
 def embed_queries(

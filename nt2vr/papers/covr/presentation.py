@@ -129,13 +129,12 @@ class CovrPresentation(Presentation):
 
     def line_metrics(self, spec: Spec, metrics: Metrics) -> Metrics:
         """Add the means over the kinds of change that remove something."""
-        kinds = [kind for kind in EDIT_KINDS if f"{kind}/{VIOLATIONS}" in metrics]
-        if not kinds:
-            return dict(metrics)
         with_means = dict(metrics)
-        for name in (R_1, VIOLATIONS):
-            values = [metrics[f"{kind}/{name}"] for kind in kinds]
-            with_means[f"{REMOVALS}/{name}"] = fmean(values)
+        kinds = [kind for kind in EDIT_KINDS if f"{kind}/{VIOLATIONS}" in metrics]
+        if kinds:
+            for name in (R_1, VIOLATIONS):
+                values = [metrics[f"{kind}/{name}"] for kind in kinds]
+                with_means[f"{REMOVALS}/{name}"] = fmean(values)
         return with_means
 
     def groups(self, report: Report, measured: Collection[str]) -> list[TableGroups]:

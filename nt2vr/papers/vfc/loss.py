@@ -77,9 +77,7 @@ class VfcLoss:
         changed_scores = changed_cosines / self.temperature
         all_scores = torch.cat([scores, changed_scores], dim=1)  # (B, B + K)
         is_negative = torch.cat([_is_off_diagonal(scores), is_changed], dim=1)  # (B, B + K)
-        losses = hard_negative_nce(
-            scores.diagonal(), scores=all_scores, is_negative=is_negative, beta=self.beta
-        )  # (B,)
+        losses = hard_negative_nce(all_scores, is_negative, self.beta)  # (B,)
 
         num_answers = len(scores) + is_changed.sum(dim=1)  # (B,)
         return (losses / num_answers.to(losses).log()).mean()
@@ -87,9 +85,7 @@ class VfcLoss:
 
 def _term_within_batch(scores: Tensor, beta: float) -> Tensor:
     """Average what rows lose that choose among the columns of (N, N) scores; the diagonal is right: ()."""
-    losses = hard_negative_nce(
-        scores.diagonal(), scores=scores, is_negative=_is_off_diagonal(scores), beta=beta
-    )  # (N,)
+    losses = hard_negative_nce(scores, _is_off_diagonal(scores), beta)  # (N,)
     return losses.mean() / math.log(len(scores))
 
 
@@ -97,7 +93,7 @@ def _is_off_diagonal(scores: Tensor) -> Tensor:
     return ~torch.eye(len(scores), dtype=torch.bool, device=scores.device)
 
 
-def hard_negative_nce(positive: Tensor, scores: Tensor, is_negative: Tensor, beta: float) -> Tensor:
+def hard_negative_nce(scores: Tensor, is_negative: Tensor, beta: float) -> Tensor:
     """InfoNCE whose negatives weigh more the harder they are (HardNeg-NCE).
 
     With s⁺ the score of the right answer, and s_1 … s_n those of the n wrong ones:
@@ -108,8 +104,8 @@ def hard_negative_nce(positive: Tensor, scores: Tensor, is_negative: Tensor, bet
     A beta of 0 gives InfoNCE. All is computed in logarithms, which do not overflow.
 
     Args:
-        positive: (N,) scores of the right answers, divided by the temperature.
-        scores: (N, M) scores of all answers, likewise.
+        scores: (N, M) scores of all answers, divided by the temperature; that of the right one is on
+            the diagonal.
         is_negative: (N, M) bool, which of them are wrong answers; at least one in each row.
         beta: how much more hard negatives weigh.
 
@@ -119,6 +115,7 @@ def hard_negative_nce(positive: Tensor, scores: Tensor, is_negative: Tensor, bet
     Source: Radenovic et al., "Filtering, Distillation, and Hard Negatives for Vision-Language
     Pre-Training", CVPR 2023.
     """
+    positive = scores.diagonal()  # (N,)
     # log(w_k / n), and -inf for what is no negative, so that exp gives 0.
     hardness = (beta * scores).masked_fill(~is_negative, -torch.inf)  # (N, M)
     log_shares = hardness.log_softmax(dim=1)
