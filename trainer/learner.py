@@ -156,8 +156,7 @@ class Learner(Trainable):
             tokens = self.tokenizer(all_texts).to(self.device)
             embeddings = encode_short(self.model, tokens).float()
         counts = [len(texts_of_input) for texts_of_input in texts]
-        split: Sequence[Tensor] = embeddings.split(counts)  # type: ignore[no-untyped-call]
-        return split
+        return embeddings.split(counts)  # type: ignore[no-any-return,no-untyped-call]
 
     def _embed_videos(self, batch: Batch) -> Tensor | None:
         """Look up the videos' embeddings, or encode and pool their frames; None without videos."""
@@ -311,8 +310,7 @@ def joined_norms(tower: nn.Module) -> nn.Module:
     if distributed.world_size() == 1 or not has_batch_norm:
         return tower
     if torch.cuda.is_available():
-        synchronised: nn.Module = nn.SyncBatchNorm.convert_sync_batchnorm(tower)  # type: ignore[no-untyped-call]
-        return synchronised
+        return nn.SyncBatchNorm.convert_sync_batchnorm(tower)  # type: ignore[no-any-return,no-untyped-call]
     logger.warning(
         "BatchNorm sees one process's share of a batch: this is not what one process would learn."
     )

@@ -59,15 +59,11 @@ def train(
     if not saved.asks_as_evaluation:
         validation = replace(validation, queries=with_former_queries(validation))
     prepare(learner, clips, should_stop=should_stop, progress=progress, cache=cache)
-    card_fields: dict[str, Any] = {}
-    for loss_input in inputs:
-        card_fields |= loss_input.card_fields()
     validator = partial(
         Validator,
         learner=learner,
         clips=validation,
         progress=progress,
-        card_fields=card_fields,
         changes=saved.changes,
     )
     return go_on(

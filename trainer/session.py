@@ -354,8 +354,7 @@ def _train(
     from trainer.distributed import in_turn, join  # noqa: PLC0415
     from trainer.learner import Learner  # noqa: PLC0415
     from trainer.loop import train as train_loop  # noqa: PLC0415
-    from trainer.start import Start  # noqa: PLC0415
-    from trainer.text_side import new_text_side  # noqa: PLC0415
+    from trainer.start import Start, new_text_side  # noqa: PLC0415
 
     join()
     training = training_of(config)

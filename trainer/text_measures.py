@@ -65,7 +65,7 @@ class TextMeasures:
         parts = teacher.parts(self.sentences, self._captions)
         self._targets = _array(loss.target(parts))  # (N, D)
         self._base_captions = _array(given(parts.caption))  # (N, D)
-        self._denies = ~_array(given(parts.idiom))  # (N,)
+        self._denies = ~_array(parts.idiom)  # (N,)
         self._directions = self._right_directions(teacher)
 
         self._idioms = unseen_idioms(self._captions)

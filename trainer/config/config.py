@@ -74,7 +74,7 @@ class TrainConfig(BaseModel):
 
     def replace(self, **values: Any) -> "TrainConfig":
         """Return a config with other values by flat key: config.replace(epochs=3)."""
-        return TrainConfig(**{**self.flat(), **values})
+        return self.with_changes(values)
 
     def with_changes(self, changes: ConfigChanges) -> "TrainConfig":
         """Return a config with other values: {"losses.bnl.m4": -0.1}."""

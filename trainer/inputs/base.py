@@ -265,11 +265,8 @@ def given(value: T | None) -> T:
 class Towers(Protocol):
     """What inputs may use of the model in training."""
 
-    @property
-    def config(self) -> TrainConfig: ...
-
-    @property
-    def device(self) -> str: ...
+    config: TrainConfig
+    device: str
 
     def stored_videos(self, rows: Numbers | Tensor) -> Tensor:
         """Return L2-normalised embeddings of training clips: (n, D)."""

@@ -30,9 +30,9 @@ class PartVectors(NamedTuple):
         pure: (B,) bool, True for sentences that want nothing ("not B").
         unwanted_mean: (D,), mean of many unwanted parts, not normalised.
         video_mean: (D,), mean of many videos or, without videos, of many captions; not normalised.
+        idiom: (B,) bool, True for sentences that deny nothing.
         caption: the captions that `EmbeddedBatch.caption` has, L2-normalised; None if no loss needs
             them.
-        idiom: (B,) bool, True for sentences that deny nothing; None if there are none.
     """
 
     wanted: Tensor
@@ -40,8 +40,8 @@ class PartVectors(NamedTuple):
     pure: Tensor
     unwanted_mean: Tensor
     video_mean: Tensor
+    idiom: Tensor
     caption: Tensor | None = None
-    idiom: Tensor | None = None
 
 
 class TeacherTexts(NamedTuple):

@@ -228,10 +228,10 @@ class RunManager:
             raise RunError(
                 f"{run.name} cannot be resumed: it is {run.status.state}. Start a new run."
             )
-        changes = []
+        options = []
         if learning_rate is not None:
-            changes = ["--set", f"learning_rate={learning_rate!r}"]
-        _launch(folder, self.free_device(), changes)
+            options = ["--set", f"learning_rate={learning_rate!r}"]
+        _launch(folder, self.free_device(), options)
         self._sessions[run_id] = session
 
     def free_device(self) -> dict[str, str]:

@@ -12,7 +12,6 @@ from typing import Self
 
 import numpy as np
 import torch
-from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn.functional import normalize, pad
 
@@ -21,7 +20,7 @@ from nt2vr.models.card import extension_file
 from nt2vr.models.composer import Composer, PictureQuery
 from nt2vr.models.encoder import Vectors
 from nt2vr.models.pooling import MAX_LAYERS
-from nt2vr.models.weights import filled
+from nt2vr.models.weights import filled, save_tensors
 
 # Before the names of tensors; in the file, those of layers are without.
 LAYERS = "layers."
@@ -225,6 +224,4 @@ def save_fusion(folder: Path, fusion: Fusion) -> None:
         tensors[name.removeprefix(LAYERS)] = tensor.half()
     tensors[PARTS] = fusion.parts
     with atomic_write(folder / FILE) as partial:
-        save_file(tensors, partial)
-        # safetensors writes 0600.
-        partial.chmod(0o644)
+        save_tensors(tensors, partial)
