@@ -12,7 +12,6 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
-from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -108,7 +107,7 @@ class Saved:
         return math.ceil(self.steps / TrainConfig(**self.config).steps_per_epoch)
 
 
-def read_saved(run: RunFolder, config: TrainConfig, data: Digests = MappingProxyType({})) -> Saved:
+def read_saved(run: RunFolder, config: TrainConfig, data: Digests) -> Saved:
     """Read a run's saved state; before the first save, return that of the start.
 
     Args:
@@ -121,13 +120,13 @@ def read_saved(run: RunFolder, config: TrainConfig, data: Digests = MappingProxy
     """
     saved = read_state(run)
     if saved is None:
-        return Saved(config.flat(), look=LOOK, data=dict(data), asks_as_evaluation=True)
+        return Saved(config.flat(), look=LOOK, data=data, asks_as_evaluation=True)
 
     different = _different(saved, config)
     if saved.learner is None and not saved.position.finished:
         # Nothing has been trained yet, so the clips had not been counted.
         different = [name for name in different if name not in COUNTED]
-        saved = replace(saved, config=config.flat(), data=dict(data))
+        saved = replace(saved, config=config.flat(), data=data)
 
     if not config.dataset.is_world and set(different).issubset(COUNTED):
         _check_data(run, saved, config, data)
@@ -135,7 +134,7 @@ def read_saved(run: RunFolder, config: TrainConfig, data: Digests = MappingProxy
         raise _other_config(run, different)
     if saved.data:
         return saved
-    return replace(saved, data=dict(data))
+    return replace(saved, data=data)
 
 
 def _different(saved: Saved, config: TrainConfig) -> list[str]:

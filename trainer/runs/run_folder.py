@@ -304,10 +304,10 @@ class MetricsWriter:
 
     def append(self, values: Metrics) -> None:
         """Append a row with "epoch" and "step"."""
-        line = json.dumps(dict(values))
+        measures = dict(values)
+        line = json.dumps(measures)
         with self._path.open("a", encoding="utf-8") as file:
             file.write(f"{line}\n")
-        measures = dict(values)
         measures.pop("epoch")
         step = int(measures.pop("step"))
         for logger in self._loggers:

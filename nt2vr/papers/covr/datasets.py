@@ -91,7 +91,16 @@ class CovrSet:
         galleries = {}
         for name, ids in self.galleries.items():
             galleries[name] = tuple(media_id for media_id in ids if media_id in rankable)
-        return replace(self, galleries=galleries, samples=_answerable(self.samples, galleries))
+
+        ranked = {name: frozenset(ids) for name, ids in galleries.items()}
+        samples = []
+        for sample in self.samples:
+            ranked_ids = ranked[sample.gallery]
+            # Answers that are not published may be among what is ranked.
+            may_be_found = not sample.answers or not ranked_ids.isdisjoint(sample.answers)
+            if ranked_ids and may_be_found:
+                samples.append(sample)
+        return replace(self, galleries=galleries, samples=tuple(samples))
 
 
 def load_covr(
@@ -171,19 +180,6 @@ def _loss_remarks(published: CovrSet, dataset: CovrSet) -> Iterator[str]:
         yield (
             f"{num_missing} of the {num_listed} files to rank are missing, which raises all figures."
         )
-
-
-def _answerable(
-    samples: Sequence[CovrSample], galleries: Mapping[str, Sequence[str]]
-) -> tuple[CovrSample, ...]:
-    """Return the queries one of whose answers is ranked, and those whose answers are not published."""
-    ranked = {name: frozenset(ids) for name, ids in galleries.items()}
-    answerable = []
-    for sample in samples:
-        ids = ranked[sample.gallery]
-        if ids and (not sample.answers or not ids.isdisjoint(sample.answers)):
-            answerable.append(sample)
-    return tuple(answerable)
 
 
 def covr_name(files: Files) -> str:

@@ -254,10 +254,10 @@ def _phrases_by_caption(
 
 
 def _calibrated(
-    originals: Sequence[Keys], generated: Sequence[GeneratedCaption], config: TrainConfig
+    originals: Sequence[Keys], generated: list[GeneratedCaption], config: TrainConfig
 ) -> list[GeneratedCaption]:
     """Return the changed captions to keep; all without calibration."""
-    accepted = list(generated)
+    accepted = generated
     if config.section(VerbSettings).calibrate:
         order = round_robin([caption.row for caption in generated], config.run.seed)
         numbers = calibrated(originals, [caption.keys for caption in generated], order)
