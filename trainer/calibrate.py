@@ -11,7 +11,7 @@ import logging
 from argparse import ArgumentParser
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from random import Random
 from statistics import harmonic_mean
@@ -94,9 +94,7 @@ def _best_tau(encoder: Encoder, videos: Vectors, benchmark: TextBenchmark) -> fl
 
 def _taus(encoder: Encoder, videos: Vectors, queries: Iterable[JudgedQuery]) -> list[float]:
     """Return the τ to try: so many deviations above the mean of all clips and unwanted parts."""
-    unwanted: set[str] = set()
-    for query in queries:
-        unwanted.update(query.unwanted)
+    unwanted = set(chain.from_iterable(query.unwanted for query in queries))
     embeddings = encoder.encode_text(sorted(unwanted))
     similarities = embeddings @ averaged(videos).T
     mean = float(similarities.mean())

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from random import Random
 from typing import Literal
@@ -76,9 +77,7 @@ def _captions_by_video(data: str) -> tuple[str, Captions, Captions]:
 
 def _unseen_captions(training: Captions, validation: Captions) -> Captions:
     """Return the validation captions that do not occur in the training split, in any case."""
-    trained: set[str] = set()
-    for captions in training.values():
-        trained.update(caption.lower() for caption in captions)
+    trained = {caption.lower() for caption in chain.from_iterable(training.values())}
     unseen = {}
     for video, captions in validation.items():
         unseen[video] = [caption for caption in captions if caption.lower() not in trained]

@@ -219,9 +219,8 @@ FILE = extension_file(Fusion.name)
 
 def save_fusion(folder: Path, fusion: Fusion) -> None:
     """Write the fusion's file into a checkpoint folder, atomically, in half precision."""
-    tensors = {}
-    for name, tensor in fusion.state_dict().items():
-        tensors[name.removeprefix(LAYERS)] = tensor.half()
+    weights = fusion.state_dict()
+    tensors = {name.removeprefix(LAYERS): tensor.half() for name, tensor in weights.items()}
     tensors[PARTS] = fusion.parts
     with atomic_write(folder / FILE) as partial:
         save_tensors(tensors, partial)

@@ -94,10 +94,7 @@ def _subset_recalls(scores: Vectors, right: Mask, queries: Sequence[CovrQuery]) 
     subset_scores = np.where(in_subset | right, scores, -np.inf).astype(np.float32)
     ranks = first_ranks(subset_scores, right)
     has_subset = in_subset.any(axis=1)
-    recalls = {}
-    for k in SUBSET_KS:
-        recalls[within_subset(recall(k))] = np.where(has_subset, ranks <= k, np.nan)
-    return recalls
+    return {within_subset(recall(k)): np.where(has_subset, ranks <= k, np.nan) for k in SUBSET_KS}
 
 
 def average_precisions(scores: Vectors, right: Mask) -> dict[str, Array]:

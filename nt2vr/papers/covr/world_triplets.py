@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from random import Random
 
@@ -151,10 +152,8 @@ def _embedded_tokens(texts: Sequence[Modification], encoder: Encoder) -> tuple[T
 
 def _embedded_parts(texts: Sequence[Modification], encoder: Encoder) -> tuple[Tensor, Tensor]:
     """Embed wanted and unwanted parts, each text once; an absent part is zeros, and several unwanted are summed."""
-    parts: list[str] = []
-    for modification in texts:
-        parts += (modification.wanted_text, *modification.unwanted)
-    vectors = TextVectors(encoder, parts)
+    parts = ((modification.wanted_text, *modification.unwanted) for modification in texts)
+    vectors = TextVectors(encoder, chain.from_iterable(parts))
     shape = (-1, NUM_WORDINGS, encoder.embed_dim)
     wanted = vectors.of(modification.wanted_text for modification in texts)
     unwanted = vectors.sums_of(modification.unwanted for modification in texts)
