@@ -92,11 +92,8 @@ def triplets_of(dataset: CovrSet, embedded: EmbeddedQueries) -> FusionData:
         raise DatasetError(
             f"{dataset.name} has {len(rows)} triplets with a target to train on. Choose other data."
         )
-    samples = []
-    targets = []
-    for row in rows:
-        samples.append(dataset.samples[row])
-        targets.append(embedded.queries[row].relevant.tolist())
+    samples = [dataset.samples[row] for row in rows]
+    targets = [embedded.queries[row].relevant.tolist() for row in rows]
     vectors = embedded.combined
     data = FusionData(
         pictures=torch.from_numpy(vectors.picture[rows]),
