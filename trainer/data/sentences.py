@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 from typing import Any, NamedTuple, get_args
 
@@ -27,11 +28,18 @@ class DrawnCaption(NamedTuple):
     """A caption that has been drawn.
 
     Attributes:
-        negate: draws one of its negations; returns None where nothing can be denied.
+        negations: returns it with one thing denied, in all ways.
+        rng: goes on to draw one of them.
     """
 
     text: str
-    negate: Callable[[], str | None]
+    negations: Callable[[], Sequence[str]]
+    rng: Random
+
+    def negate(self) -> str | None:
+        """Draw one of its negations; return None where nothing can be denied."""
+        negated = self.negations()
+        return self.rng.choice(negated) if negated else None
 
 
 class KnownClips(NamedTuple):
@@ -84,14 +92,11 @@ class WorldSentences:
     def draw(self, row: int, rng: Random, number: int | None = None) -> DrawnCaption:
         """Draw a caption; its negation goes on with the same generator."""
         caption = describe(self.scenes[row], rng)
-
-        def negation() -> str | None:
-            negated = negate(caption)
-            if negated:
-                return rng.choice(negated).text
-            return None
-
-        return DrawnCaption(caption.text, negation)
+        return DrawnCaption(
+            caption.text,
+            negations=lambda: [negated.text for negated in negate(caption)],
+            rng=rng,
+        )
 
     def denial(self, row: int, shares: Mapping[Any, float], rng: Random) -> Denial:
         if self._denials and rng.random() < self._free:
@@ -140,12 +145,7 @@ class CaptionSentences:
     def draw(self, row: int, rng: Random, number: int | None = None) -> DrawnCaption:
         """Draw a caption; its negation goes on with the same generator."""
         caption = self.caption(row, rng, number)
-
-        def negation() -> str | None:
-            negated = negations(caption)
-            return rng.choice(negated) if negated else None
-
-        return DrawnCaption(caption, negation)
+        return DrawnCaption(caption, negations=partial(negations, caption), rng=rng)
 
     def denial(self, row: int, shares: Mapping[Any, float], rng: Random) -> Denial:
         assert self.denials is not None, "made if an input needs denying sentences"

@@ -93,10 +93,7 @@ class Parts(Input[TeacherTexts, PartVectors]):
         videos = preparation.videos
         if videos is None:
             videos = storing.encode_text(captions_of(clips.sentences, preparation.key, first))
-        if clips.sentences.parses_captions:
-            rows = first
-        else:
-            rows = range(len(clips))
+        rows = first if clips.sentences.parses_captions else range(len(clips))
         sentences = (example_sentence(preparation, row) for row in rows)
 
         self.storing_teacher = Teacher(

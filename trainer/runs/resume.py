@@ -49,22 +49,15 @@ class Position:
     finished: bool = False
 
     def after_epoch(self, value: float, config: TrainConfig) -> "Position":
-        best = self.best
-        best_epoch = self.best_epoch
-        if value > best:
-            best = value
-            best_epoch = self.epoch
+        position = self
+        if value > self.best:
+            position = replace(self, best=value, best_epoch=self.epoch)
 
         patience = config.validation.patience
-        epochs_without_gain = self.epoch - max(best_epoch, config.negation.not_epochs)
+        epochs_without_gain = self.epoch - max(position.best_epoch, config.negation.not_epochs)
         is_out_of_patience = 0 < patience <= epochs_without_gain
         is_last = self.epoch == config.batches.epochs
-        return Position(
-            epoch=self.epoch + 1,
-            best=best,
-            best_epoch=best_epoch,
-            finished=is_out_of_patience or is_last,
-        )
+        return replace(position, epoch=self.epoch + 1, finished=is_out_of_patience or is_last)
 
 
 @dataclass(frozen=True)

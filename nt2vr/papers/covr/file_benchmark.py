@@ -4,8 +4,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
-import numpy as np
-
 from nt2vr.evaluation.embed_media import embed_files
 from nt2vr.evaluation.queries import cue_of, row_array, row_numbers
 from nt2vr.media.decode import Decoder
@@ -98,12 +96,7 @@ def _embedder(
     embed_frames = embed_files(videos, decoder, cache, of_frames=True)
 
     def embed(encoder: Encoder, progress: Progress) -> EmbeddedMedia:
-        precomputed = encoder.given_videos
-        if precomputed is None:
-            vectors = embed_videos(encoder, progress).vectors
-        else:
-            zeros = np.zeros(encoder.embed_dim, np.float32)
-            vectors = np.stack([precomputed.get(media_id, zeros) for media_id in dataset.media])
+        vectors = embed_videos(encoder, progress).vectors
         return EmbeddedMedia(
             references=averaged(vectors),
             clips=vectors[clip_rows],

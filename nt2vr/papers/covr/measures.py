@@ -10,7 +10,7 @@ import numpy as np
 from nt2vr.evaluation.measures import Array, Ranks
 from nt2vr.evaluation.metric_names import Metrics, recall
 from nt2vr.evaluation.queries import Mask, kinds_of, mask
-from nt2vr.evaluation.scoring import first_ranks, score_table, shares_among_first
+from nt2vr.evaluation.scoring import first_ranks, score_table, violations_among_first
 from nt2vr.models.encoder import Vectors
 from nt2vr.papers.covr.embedded_queries import EmbeddedQueries
 from nt2vr.papers.covr.presentation import (
@@ -70,22 +70,11 @@ def measure(vectors: Vectors, embedded: EmbeddedQueries) -> Outcome:
     right = mask([query.relevant for query in queries], count)
     ranks = first_ranks(scores, right)
     shares = {recall(k): np.where(ranks <= k, 1.0, 0.0) for k in KS}
-    shares[VIOLATIONS] = _violations(vectors, scores, queries)
+    shares[VIOLATIONS] = violations_among_first(vectors, scores, queries, FIRST)
     matches = mask([query.matches or query.relevant for query in queries], count)
     shares |= average_precisions(scores, matches)
     shares |= _subset_recalls(scores, right, queries)
     return Outcome(ranks, shares)
-
-
-def _violations(vectors: Vectors, scores: Vectors, queries: Sequence[CovrQuery]) -> Array:
-    """Return the share of the first clips that violate each query: (Q,).
-
-    NaN if no clip of the gallery does, or if the query's vector is zero.
-    """
-    violating = mask([query.violating for query in queries], scores.shape[1])
-    shares = shares_among_first(scores, violating, FIRST)
-    is_measured = violating.any(axis=1) & vectors.any(axis=1)
-    return np.where(is_measured, shares, np.nan)
 
 
 def _subset_recalls(scores: Vectors, right: Mask, queries: Sequence[CovrQuery]) -> dict[str, Array]:
