@@ -33,9 +33,9 @@ from nt2vr.evaluation.metric_names import Metrics
 from nt2vr.files import (
     is_disk_full,
     parse_json,
+    read_with_schema,
     stored_json,
     with_schema,
-    without_schema,
     write_json,
 )
 from nt2vr.models.catalog import BEST
@@ -206,7 +206,7 @@ class RunFolder:
             RunError: if a newer nT2VR wrote it.
         """
         try:
-            stored = without_schema(stored_json(self._status), self._status, RunError)
+            stored = read_with_schema(self._status, RunError)
             known = RunStatus.__dataclass_fields__
             return RunStatus(**{name: stored[name] for name in stored if name in known})
         except (FileNotFoundError, AttributeError, TypeError, ValueError):
