@@ -26,7 +26,7 @@ from nt2vr.models.tokenizer import special_ids
 from trainer import distributed
 from trainer.config import TrainConfig
 from trainer.data.batches import Batch
-from trainer.inputs.base import AnyInput, EmbeddedBatch, Numbers
+from trainer.inputs.base import ByInput, EmbeddedBatch, Numbers
 from trainer.optimizer import Trainable, build_optimizer
 from trainer.start import Start, pooling_card
 
@@ -133,7 +133,7 @@ class Learner(Trainable):
         num_spaces = 1
         if self.text_side is not None:
             num_spaces = self.text_side.num_spaces
-        embedded_inputs: dict[type[AnyInput], Any] = {}
+        embedded_inputs: ByInput = {}
         embedded = EmbeddedBatch(
             video=video,
             caption=distributed.gather(caption),

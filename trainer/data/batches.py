@@ -4,7 +4,6 @@ import math
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any
 
 import numpy as np
 
@@ -107,7 +106,7 @@ class _Epoch:
 
     def batch(self, draws: Sequence[Draw], step: int) -> Batch:
         """Draw this process's share of a batch: the rows that one process alone would draw for it."""
-        drawn: dict[type[AnyInput], Any] = {}
+        drawn: ByInput = {}
         captions = self._captions(draws)
         drawing = Drawing(
             clips=self.clips,

@@ -18,6 +18,8 @@ from nt2vr.world.scene_denials import SceneDenial, SceneDenialKind
 from nt2vr.world.scenes import Scene
 from nt2vr.world.sentences import SceneDenials
 
+# Of each kind of denying sentences.
+KindShares = Mapping[Any, float]
 # Captions of a dataset with videos that are parsed to make denying sentences of: a minute's work.
 MAX_PARSED = 40_000
 # Captions that are tried for one kind of denying sentence: a third of MSR-VTT's give "A and not B".
@@ -98,7 +100,7 @@ class WorldSentences:
             rng=rng,
         )
 
-    def denial(self, row: int, shares: Mapping[Any, float], rng: Random) -> Denial:
+    def denial(self, row: int, shares: KindShares, rng: Random) -> Denial:
         if self._denials and rng.random() < self._free:
             return denial_of_captions(self._denials, shares, rng)
         # Drawing depends on the order of the shares.
@@ -147,7 +149,7 @@ class CaptionSentences:
         caption = self.caption(row, rng, number)
         return DrawnCaption(caption, negations=partial(negations, caption), rng=rng)
 
-    def denial(self, row: int, shares: Mapping[Any, float], rng: Random) -> Denial:
+    def denial(self, row: int, shares: KindShares, rng: Random) -> Denial:
         assert self.denials is not None, "made if an input needs denying sentences"
         return denial_of_captions(self.denials, shares, rng)
 
@@ -189,7 +191,7 @@ class CaptionSentences:
 SentenceSource = WorldSentences | CaptionSentences
 
 
-def denial_of_captions(denials: CaptionDenials, shares: Mapping[Any, float], rng: Random) -> Denial:
+def denial_of_captions(denials: CaptionDenials, shares: KindShares, rng: Random) -> Denial:
     """Draw a kind by the shares, then captions until one gives it; if none does, another kind."""
     untried = {kind: shares[kind] for kind in get_args(DenialKind) if shares.get(kind)}
     while untried:

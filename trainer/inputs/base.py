@@ -1,6 +1,6 @@
 """An input of a loss: what a batch has besides captions and videos, from drawing it to its embeddings."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -129,7 +129,7 @@ InputT = TypeVar("InputT", bound=AnyInput)
 InputFactory = Callable[[], AnyInput]
 InputFactories = tuple[InputFactory, ...]
 # What inputs have drawn, or embedded, by their class.
-ByInput = Mapping[type[AnyInput], Any]
+ByInput = dict[type[AnyInput], Any]
 
 
 class Inputs:
@@ -170,7 +170,7 @@ class Preparation:
     progress: Progress = silent
     cache: Path | None = None
     videos: Vectors | None = None
-    shared: dict[type[AnyInput], Any] = field(default_factory=dict)
+    shared: ByInput = field(default_factory=dict)
 
     @property
     def key(self) -> str:

@@ -80,6 +80,9 @@ class SweepRun:
         return max(epochs, key=lambda row: row.get(monitor, row["epoch"]), default=None)
 
 
+SweepRuns = Sequence[SweepRun]
+
+
 def sweep(
     config: Path,
     /,
@@ -125,9 +128,7 @@ def sweep(
     return 1 if failures else 0
 
 
-def _train_all(
-    runs: Sequence[SweepRun], keys: Sequence[str], table: Path, device: str
-) -> list[str]:
+def _train_all(runs: SweepRuns, keys: Sequence[str], table: Path, device: str) -> list[str]:
     """Train all runs, writing the table after each one; return a sentence for each that failed."""
     failures = []
     for run in runs:
@@ -140,7 +141,7 @@ def _train_all(
     return failures
 
 
-def _notices(table: Path, runs: Sequence[SweepRun]) -> list[str]:
+def _notices(table: Path, runs: SweepRuns) -> list[str]:
     notices = [f"The table is in {table}."]
     for run in runs:
         if run.has_changed:
@@ -265,7 +266,7 @@ def _slug(text: str, max_chars: int) -> str:
     return words[:max_chars].strip("-.")
 
 
-def check_runs(runs: Sequence[SweepRun], device: str) -> None:
+def check_runs(runs: SweepRuns, device: str) -> None:
     """Raise an Nt2vrError if a run that is still to be started would be refused.
 
     Runs that differ only in their seeds are refused alike.
@@ -317,7 +318,7 @@ def train(run: SweepRun, device: str) -> str:
     return status.error or log_tail(folder, 1)
 
 
-def markdown(keys: Sequence[str], runs: Sequence[SweepRun]) -> str:
+def markdown(keys: Sequence[str], runs: SweepRuns) -> str:
     """Return the table of the results so far.
 
     Its cells are means ± standard deviations over seeds of each point's best epochs. Below the
@@ -341,7 +342,7 @@ def markdown(keys: Sequence[str], runs: Sequence[SweepRun]) -> str:
     return f"{table}\n{note}\n"
 
 
-def _best_epochs(runs: Sequence[SweepRun]) -> dict[Label, list[Metrics]]:
+def _best_epochs(runs: SweepRuns) -> dict[Label, list[Metrics]]:
     """Return the best epochs of each point's finished runs."""
     rows_by_label: dict[Label, list[Metrics]] = {}
     for run in runs:
@@ -387,9 +388,7 @@ def _values(rows: Sequence[Metrics], name: str) -> list[float]:
     return [row[name] for row in rows if name in row]
 
 
-def _control_lines(
-    runs: Sequence[SweepRun], num_keys: int, columns: Sequence[str]
-) -> list[list[str]]:
+def _control_lines(runs: SweepRuns, num_keys: int, columns: Sequence[str]) -> list[list[str]]:
     """Return the lines of the controls, which have a name instead of values, runs and epochs."""
     unknown = [UNKNOWN] * (num_keys + 1)
     lines = []
@@ -399,7 +398,7 @@ def _control_lines(
     return lines
 
 
-def _controls(runs: Sequence[SweepRun]) -> dict[str, Metrics]:
+def _controls(runs: SweepRuns) -> dict[str, Metrics]:
     """Return what the runs measured of each control before training.
 
     Runs of several bases or data have none in common.

@@ -18,7 +18,7 @@ from nt2vr.papers.covr.compositions import COMPOSITIONS, PARTS
 from nt2vr.papers.covr.embedded_queries import EmbeddedQueries, embed_queries, vectors_for
 from nt2vr.papers.covr.measures import measure, summarise
 from nt2vr.papers.covr.presentation import COVR, FULL_CAPTION, PICTURE_PLUS_TEXT, covr_result
-from nt2vr.papers.covr.queries import CovrQuery, EmbeddedMedia
+from nt2vr.papers.covr.queries import CovrQueries, EmbeddedMedia
 from nt2vr.progress import Progress, silent
 from nt2vr.search.strategies import System
 
@@ -32,7 +32,7 @@ class CovrBenchmark(ModelBenchmark[EmbeddedMedia]):
 
     presentation = COVR
 
-    queries: tuple[CovrQuery, ...]
+    queries: CovrQueries
     # Of the clips of a dataset.
     clip_ids: Sequence[str] = ()
 

@@ -1,7 +1,7 @@
 """What a system does for each query of a picture plus a text, and its metrics by kind of change."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ from nt2vr.papers.covr.presentation import (
     mean_average_precision,
     within_subset,
 )
-from nt2vr.papers.covr.queries import CovrQuery
+from nt2vr.papers.covr.queries import CovrQueries
 from nt2vr.search.exclusion import Exclusion
 
 MAP_KS = (5, 10, 25, 50)
@@ -77,7 +77,7 @@ def measure(vectors: Vectors, embedded: EmbeddedQueries) -> Outcome:
     return Outcome(ranks, shares)
 
 
-def _subset_recalls(scores: Vectors, right: Mask, queries: Sequence[CovrQuery]) -> dict[str, Array]:
+def _subset_recalls(scores: Vectors, right: Mask, queries: CovrQueries) -> dict[str, Array]:
     """Return R@k among the clips of each query's subset, (Q,) by name; NaN for queries without one."""
     in_subset = mask([query.subset for query in queries], scores.shape[1])
     subset_scores = np.where(in_subset | right, scores, -np.inf).astype(np.float32)
@@ -110,7 +110,7 @@ def average_precisions(scores: Vectors, right: Mask) -> dict[str, Array]:
     return {mean_average_precision(k): of_queries for k, of_queries in precisions.items()}
 
 
-def summarise(queries: Sequence[CovrQuery], outcome: Outcome) -> dict[str, Metrics]:
+def summarise(queries: CovrQueries, outcome: Outcome) -> dict[str, Metrics]:
     """Aggregate to metrics in percent by kind; and, as means over the kinds, of ALL and by label, "negation" first."""
     kinds = kinds_of(queries)
     is_of_kind = {kind: kinds == kind for kind in dict.fromkeys(kinds.tolist())}

@@ -23,7 +23,7 @@ from nt2vr.negation.parse.wordlists import listed
 from nt2vr.papers.sea.poolings import Space, join_spaces
 from nt2vr.papers.sea.settings import TextSideSettings, WordSettings
 from nt2vr.papers.sea.vectors import WordVectors, ppmi_vectors, read_vectors
-from nt2vr.papers.sea.vocabulary import Vocabulary, content_of, words_of
+from nt2vr.papers.sea.vocabulary import TextWords, Vocabulary, content_of, words_of
 from nt2vr.settings import resolve_path
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ class Words(TextSide):
         pairs = zip(self.spaces, encodings, strict=True)
         return join_spaces([space(encoding) for space, encoding in pairs])
 
-    def bag(self, content: Sequence[Sequence[str]]) -> Tensor:
+    def bag(self, content: TextWords) -> Tensor:
         """Count the known words of texts: (N, B)."""
         counts = self.vectors.new_zeros(len(content), len(self.vocabulary.bow))
         for text_row, words in enumerate(content):
@@ -232,7 +232,7 @@ class Words(TextSide):
 
 def _vectors_and_source(
     settings: WordSettings,
-    texts: Sequence[Sequence[str]],
+    texts: TextWords,
     words: Collection[str],
     frequent: Sequence[str],
 ) -> tuple[WordVectors, str]:
