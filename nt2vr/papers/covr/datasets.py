@@ -17,6 +17,8 @@ from nt2vr.files import parse_json
 
 # COCO's folder of the images that CIRCO ranks.
 UNLABELED = "unlabeled2017"
+# Of clips or pictures, as a dataset has them.
+MediaIds = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -38,18 +40,18 @@ class CovrSample:
 
     reference: str
     text: str
-    targets: tuple[str, ...]
+    targets: MediaIds
     kind: str
     query_id: str
     target: str = ""
-    subset: tuple[str, ...] = ()
+    subset: MediaIds = ()
     caption: str = ""
     before: str = ""
     gallery: str = ""
     labels: tuple[str, ...] = ()
 
     @property
-    def answers(self) -> tuple[str, ...]:
+    def answers(self) -> MediaIds:
         """Ids that count in R@k; empty where they are not published."""
         if self.target:
             return (self.target,)
@@ -70,7 +72,7 @@ class CovrSet:
     name: str
     samples: tuple[CovrSample, ...]
     media: dict[str, Path]
-    galleries: dict[str, tuple[str, ...]]
+    galleries: dict[str, MediaIds]
     remarks: tuple[str, ...] = ()
 
     @property
@@ -197,7 +199,7 @@ def _galleries(
     split: str,
     samples: Sequence[CovrSample],
     embedded_ids: Collection[str] | None,
-) -> dict[str, tuple[str, ...]]:
+) -> dict[str, MediaIds]:
     """List what a dataset ranks: its published list, or what its queries name, by gallery."""
     # A column per row, whose own reference is no candidate unless another's target.
     if name == "WebVid-CoVR":
@@ -253,7 +255,7 @@ def _read_webvid(files: Files, split: str) -> Iterator[CovrSample]:
                 )
 
 
-def _target_of(entry: Mapping[str, Any], key: str) -> tuple[str, ...]:
+def _target_of(entry: Mapping[str, Any], key: str) -> MediaIds:
     """Return the target, or nothing where the targets are not published."""
     if key not in entry:
         return ()
