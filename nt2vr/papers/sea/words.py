@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
 
 from nt2vr.errors import ConfigError
+from nt2vr.evaluation.queries import row_numbers
 from nt2vr.models.text_side import TextSide
 from nt2vr.models.weights import Weights, filled
 from nt2vr.negation.parse.wordlists import listed
@@ -75,9 +76,11 @@ class Words(TextSide):
         """
         super().__init__()
         self.vocabulary = vocabulary
-        self._bow_rows = _row_of(vocabulary.bow)
-        self._gru_rows = _row_of(vocabulary.gru, first=NUM_SPECIAL)
-        self._vector_rows = _row_of(vocabulary.vectors)
+        self._bow_rows = row_numbers(vocabulary.bow)
+        self._gru_rows = {word: row for row, word in enumerate(vocabulary.gru, NUM_SPECIAL)}
+        self._vector_rows = row_numbers(vocabulary.vectors)
+        read_words = chain(vocabulary.bow, vocabulary.gru, vocabulary.vectors)
+        self._known_words = listed("stop_words").union(read_words)
 
         width = vectors.shape[1]
         self.register_buffer("vectors", vectors)
@@ -223,11 +226,7 @@ class Words(TextSide):
     def knows(self, word: str) -> bool:
         """Return True if no part of a word is unknown to all encoders; stop words are known."""
         parts = words_of(word)
-        return bool(parts) and all(map(self._knows_part, parts))
-
-    def _knows_part(self, part: str) -> bool:
-        vocabularies = (self._bow_rows, self._gru_rows, self._vector_rows, listed("stop_words"))
-        return any(part in words for words in vocabularies)
+        return bool(parts) and self._known_words.issuperset(parts)
 
 
 def _vectors_and_source(
@@ -246,10 +245,6 @@ def _vectors_and_source(
 
 def _known_rows(words: Iterable[str], row_of: Mapping[str, int]) -> list[int]:
     return [row_of[word] for word in words if word in row_of]
-
-
-def _row_of(words: Sequence[str], first: int = 0) -> dict[str, int]:
-    return {word: row for row, word in enumerate(words, first)}
 
 
 def _captions(clips: "Clips", seed: int) -> Iterable[str]:
