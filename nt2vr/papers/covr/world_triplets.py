@@ -79,8 +79,7 @@ def load_families(
     )
     if not settings.attends:
         return data
-    tokens, token_rows = _embedded_tokens(texts, encoder)
-    return replace(data, tokens=tokens, token_rows=token_rows)
+    return _with_tokens(data, texts, encoder)
 
 
 class _Triplets:
@@ -142,12 +141,12 @@ def _texts_of(edits: Sequence[Edit], rng: Random) -> list[Modification]:
     return texts
 
 
-def _embedded_tokens(texts: Sequence[Modification], encoder: Encoder) -> tuple[Tensor, Tensor]:
-    """Embed the tokens of each different text, in half precision; also return the row of each text."""
+def _with_tokens(data: FusionData, texts: Sequence[Modification], encoder: Encoder) -> FusionData:
+    """Add the tokens of each different text, in half precision, and the row of each text."""
     row_of = row_numbers(modification.text for modification in texts)
     tokens = torch.from_numpy(encoder.encode_tokens(list(row_of))).half()
     token_rows = torch.tensor([row_of[modification.text] for modification in texts])
-    return tokens, token_rows.view(-1, NUM_WORDINGS)
+    return replace(data, tokens=tokens, token_rows=token_rows.view(-1, NUM_WORDINGS))
 
 
 def _embedded_parts(texts: Sequence[Modification], encoder: Encoder) -> tuple[Tensor, Tensor]:
