@@ -13,7 +13,6 @@ from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.open_clip_model import build_model
 from nt2vr.settings import Settings
 from tests.support.tiny_models import TINY, write_tiny
-from trainer import __main__ as command_line
 from trainer import session, teaching
 from trainer.config import TrainConfig, load_config, save_config
 from trainer.config.encoder import text_layers
@@ -39,8 +38,7 @@ def data_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write_tiny(tmp_path / "models" / "tiny", "Tiny / random")
     preset = tmp_path / "small.json"
     preset.write_text(json.dumps({**json.loads(teaching.PRESET.read_text()), **SMALL}))
-    for module in (teaching, command_line):
-        monkeypatch.setattr(module, "PRESET", preset)
+    monkeypatch.setattr(teaching, "PRESET", preset)
     monkeypatch.setattr(teaching, "FOR_NEW_LAYERS", {"learning_rate": 1e-3, "num_clips": 48})
     monkeypatch.setattr(clip_loader, "world_clips", lambda *_, **__: pytest.fail("looked at clips"))
     return tmp_path
