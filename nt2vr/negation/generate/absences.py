@@ -40,13 +40,15 @@ class Absences:
     def __init__(self, videos: Mapping[str, VideoContent]) -> None:
         self._videos = videos
         self._index = ContentIndex(videos)
-        # Distinct things by video.
-        self._things = {video: _distinct_things(content) for video, content in videos.items()}
-        self._by_name: dict[str, ThingsByVideo] = defaultdict(dict)
-        for video_id, things in self._things.items():
-            for thing in things:
+        # Distinct things by video, without people, whose names vary.
+        self._things: ThingsByVideo = {}
+        self._by_name: dict[str, ThingsByVideo] = defaultdict(lambda: defaultdict(list))
+        for video_id, content in videos.items():
+            things = [thing for thing in content.things if "person" not in thing.names]
+            self._things[video_id] = list(dict.fromkeys(things))
+            for thing in self._things[video_id]:
                 for name in thing.names:
-                    self._by_name[name].setdefault(video_id, []).append(thing)
+                    self._by_name[name][video_id].append(thing)
 
     def write(self, seed: int) -> Iterator[AbsenceQuery]:
         """Yield "A without N" for actions and the videos it is drawn for, then "not B".
@@ -60,7 +62,8 @@ class Absences:
     def _without(self, seed: int) -> Iterator[AbsenceQuery]:
         done: set[tuple[SubjectAction, str]] = set()
         for video_id, content in self._videos.items():
-            for action in _distinct_actions(content):
+            actions = [(subject, phrase.key) for subject, phrase in content.actions]
+            for action in dict.fromkeys(actions):
                 subject, key = action
                 rng = random.Random(f"{seed} {video_id} {subject.text} {key}")
                 thing = self._draw_thing(video_id, key, rng)
@@ -170,14 +173,3 @@ class Absences:
 
     def _maybe_with(self, thing: NamedThing) -> frozenset[str]:
         return self._index.maybe_shown_by([thing.kind]).union(self._by_name[thing.kind])
-
-
-def _distinct_things(content: VideoContent) -> list[NamedThing]:
-    """Return the things of a video, without people, whose names vary."""
-    things = [thing for thing in content.things if "person" not in thing.names]
-    return list(dict.fromkeys(things))
-
-
-def _distinct_actions(content: VideoContent) -> dict[SubjectAction, None]:
-    """Return the actions of a video, in order."""
-    return {(subject, phrase.key): None for subject, phrase in content.actions}

@@ -35,9 +35,7 @@ def actions(phrases: Phrases) -> list[CaptionAction]:
     caption_actions: list[CaptionAction] = []
     subject: Subject | None = None
     for number, (chunk, following) in enumerate(pairwise(chunks)):
-        subject = _subject_after(
-            phrases, subject, earlier=chunks[:number], chunk=chunk, following=following
-        )
+        subject = _subject_after(phrases, subject, chunks[:number], chunk, following)
         if chunk.kind == "VP" and subject:
             for phrase in verb_phrases(phrases, chunk, following.kind):
                 caption_actions.append(CaptionAction(subject, phrase))

@@ -37,7 +37,11 @@ def draw_idiom(
     fields = _fields(caption, actions, things, rng)
     fitting_families = []
     for family in wordings_in("idioms.json")[wordings].values():
-        fitting = [wording for wording in family if fields.keys() >= _needed_fields(wording)]
+        fitting = []
+        for wording in family:
+            needed_fields = _FIELD.findall(" ".join(wording))
+            if fields.keys() >= set(needed_fields):
+                fitting.append(wording)
         if fitting:
             fitting_families.append(fitting)
     if not fitting_families:
@@ -45,10 +49,6 @@ def draw_idiom(
 
     text, meaning = rng.choice(rng.choice(fitting_families))
     return Sentence(text.format(**fields), wanted=meaning.format(**fields), unwanted="")
-
-
-def _needed_fields(wording: Sequence[str]) -> set[str]:
-    return set(_FIELD.findall(" ".join(wording)))
 
 
 def _fields(

@@ -122,7 +122,7 @@ class Tagger:
             self._set_tag(sentence, i, repaired_tag(sentence, i, self._log_probs))
         missing = missing_verb(sentence, self._log_probs)
         if missing is not None:
-            self._set_tag(sentence, missing.position, missing.tag)
+            self._set_tag(sentence, *missing)
 
     def _set_tag(self, sentence: TaggedSentence, i: int, tag: str) -> None:
         if tag != sentence.tags[i]:
