@@ -81,7 +81,7 @@ def read_composers(folder: Path, width: int) -> dict[str, Composer]:
 
     from nt2vr.models.weights import loading, unfilled  # noqa: PLC0415  imports torch
 
-    by_name: dict[str, Composer] = {}
+    by_name = {}
     for name in names_in([folder]):
         path = folder / extension_file(name)
         with loading(path, "Delete it, or train it again."):

@@ -82,7 +82,7 @@ def find_clip(
 
     outside = _beside(prefix, names)
     form = _form(prefix, outside, keys, file)
-    head: StateDict = {}
+    head = {}
     if form.pooling == SEQUENCE:
         head = {_name_in_head(name, prefix): tensors[name] for name in outside}
         outside = []

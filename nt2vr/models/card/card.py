@@ -130,7 +130,7 @@ class Card(BaseModel):
         """Build a card from values by flat key; a ConfigError names one that is unknown or invalid."""
         place_of = places()
         check_names(values, place_of, " on a card")
-        of_card: JsonObject = {"name": name}
+        of_card = {"name": name}
         by_section: dict[str, JsonObject] = {section: {} for section in SECTIONS}
         by_section["text"].update(dict.fromkeys(text_sides()))
         by_section["composers"].update(dict.fromkeys(composers()))
@@ -358,7 +358,7 @@ def stored_keys() -> tuple[str, ...]:
 @cache
 def places() -> Mapping[str, tuple[str, str]]:
     """Return the name of a value's section, "" for the card itself, and of its field, by flat key in their order."""
-    of_fields: dict[str, tuple[str, str]] = {name: ("text", name) for name in text_sides()}
+    of_fields = {name: ("text", name) for name in text_sides()}
     of_fields |= {name: ("composers", name) for name in composers()}
     of_fields |= {name: ("visual", name) for name in video_inputs()}
     of_fields |= {field: ("", field) for field in Card.model_fields if field not in SECTIONS}

@@ -60,7 +60,7 @@ class Absences:
         yield from self._no_actions(seed)
 
     def _without(self, seed: int) -> Iterator[AbsenceQuery]:
-        done: set[tuple[SubjectAction, str]] = set()
+        done = set()
         for video_id, content in self._videos.items():
             actions = [(subject, phrase.key) for subject, phrase in content.actions]
             for action in dict.fromkeys(actions):

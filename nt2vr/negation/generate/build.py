@@ -16,7 +16,7 @@ from typing import Any
 from nt2vr.errors import QueryError
 from nt2vr.files import hash_text, stored_json, write_json
 from nt2vr.negation.generate.absences import AbsenceQuery, Absences
-from nt2vr.negation.generate.actions import CaptionAction, actions
+from nt2vr.negation.generate.actions import actions
 from nt2vr.negation.generate.composer import ComposedQuery, QueryComposer
 from nt2vr.negation.generate.content import VideoContent
 from nt2vr.negation.generate.negator import negations
@@ -190,9 +190,9 @@ def read_contents(videos: CaptionedVideos, progress: Progress = silent) -> dict[
 
 def read_content(captions: Iterable[str]) -> VideoContent:
     """Parse the captions of one video."""
-    all_actions: list[CaptionAction] = []
+    all_actions = []
     all_things: list[NamedThing] = []
-    lemmas: set[str] = set()
+    lemmas = set()
     for caption in captions:
         phrases = phrases_of(caption)
         all_actions += actions(phrases)

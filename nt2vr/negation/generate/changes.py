@@ -121,7 +121,7 @@ CHANGES: dict[str, Callable[[Phrases, str, Sequence[Phrases]], Iterator[str]]] =
 def changed(caption: str, change: str, captions: Sequence[str], seed: str = "") -> str:
     """Change a caption in one of `CHANGES`, with words of `captions`; "" if that is impossible."""
     rng = random.Random(f"{seed} {change} {caption}")
-    sample: list[str] = []
+    sample = []
     if change != "negate":
         sample = rng.sample(captions, min(MAX_SOURCES, len(captions)))
     sources = list(map(phrases_of, sample))

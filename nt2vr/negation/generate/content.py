@@ -12,7 +12,7 @@ from nt2vr.negation.generate.actions import CaptionAction
 from nt2vr.negation.generate.related import derived_from, related
 from nt2vr.negation.generate.subjects import Subject
 from nt2vr.negation.generate.things import NamedThing
-from nt2vr.negation.parse.wordlists import listed
+from nt2vr.negation.parse.wordlists import listed, words
 
 # Lemmas of an action.
 Key = tuple[str, ...]
@@ -28,7 +28,7 @@ _MIN_BARE = 5
 # This many videos must mention each word of B: a word of a single video is a name or a typo.
 _MIN_VIDEOS = 2
 _POSSESSIVES = {"he": "his", "she": "her"}
-_ALL_POSSESSIVES = frozenset({"his", "her", "their", "my", "our", "your"})
+_ALL_POSSESSIVES = words("his her their my our your")
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ class ContentIndex:
         return frozenset().union(*map(self._maybe_shown_by, content))
 
     def _find_maybe_shown_by(self, lemma: str) -> frozenset[str]:
-        videos: set[str] = set()
+        videos = set()
         for word in related(lemma) | derived_from(lemma, self.mentioned_in):
             videos |= self.mentioned_in.get(word, set())
         return frozenset(videos)

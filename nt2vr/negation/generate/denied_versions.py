@@ -10,12 +10,13 @@ from nt2vr.negation.parse.inflect import inflect
 from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.query import Query, Span, split_query
 from nt2vr.negation.parse.tokens import FINITE_TAGS
+from nt2vr.negation.parse.wordlists import words
 
 # Words that remain when "this is a clip of …" or "… is shown" is denied.
-_SAYS_LITTLE = frozenset({"this", "it", "that", "shown", "played", "filmed", "displayed"})
+_SAYS_LITTLE = words("this it that shown played filmed displayed")
 # Words of a place that belongs to a thing: "without a flag | in his hand", "without trees | in the
 # background".
-_BELONGING = frozenset({"his", "her", "its", "their", "background", "foreground"})
+_BELONGING = words("his her its their background foreground")
 
 
 def denied_versions(text: str, phrases: Phrases) -> Iterator[Sentence]:

@@ -8,20 +8,21 @@ from nt2vr.negation.generate.parsed_captions import SourceCaption
 from nt2vr.negation.generate.subjects import also_called
 from nt2vr.negation.generate.wordings import templates_for
 from nt2vr.negation.parse.tokens import FINITE_TAGS
+from nt2vr.negation.parse.wordlists import words
 
 MAX_WORDS = 4
 
 # Tags of words.
-_THING_OPENERS = frozenset({"DET", "NUM", "ADJ", "NOUN"})
-_CONTENT = frozenset({"NOUN", "ADJ", "VB", "VBZ", "VBP", "VBD", "VBG", "VBN"})
+_THING_OPENERS = words("DET NUM ADJ NOUN")
+_CONTENT = words("NOUN ADJ VB VBZ VBP VBD VBG VBN")
 # A fragment contains none of the first, begins with none of the second, and ends with none of the
 # third.
-_NOT_IN_FRAGMENT = frozenset({"PUNCT", "NEG", "OTHER"})
-_NOT_FIRST = frozenset({"CONJ", "PUNCT", "POS", "WH", "MD"})
+_NOT_IN_FRAGMENT = words("PUNCT NEG OTHER")
+_NOT_FIRST = words("CONJ PUNCT POS WH MD")
 _NOT_LAST = _NOT_FIRST | {"DET", "NUM", "ADP", "TO", "PRON"}
 
 # Lemmas of auxiliaries.
-_AUXILIARIES = frozenset({"be", "have", "do"})
+_AUXILIARIES = words("be have do")
 
 
 class Fragment(NamedTuple):

@@ -25,11 +25,11 @@ from nt2vr.negation.generate.subjects import is_third_person
 from nt2vr.negation.parse.inflect import inflect, verb_of, with_not
 from nt2vr.negation.parse.phrases import Phrases, phrases_of
 from nt2vr.negation.parse.tokens import FINITE_TAGS
-from nt2vr.negation.parse.wordlists import listed, listed_runs
+from nt2vr.negation.parse.wordlists import listed, listed_runs, words
 
 _CONTRACTED = {"can": "can't", "will": "won't", "shall": "shan't", "am": "", "may": "", "might": ""}
 # Tags before nouns that look like verbs, and before verbs that are denied already.
-_NOT_BEFORE_VERBS = frozenset({"DET", "ADJ", "NUM", "POS", "ADP", "NEG"})
+_NOT_BEFORE_VERBS = words("DET ADJ NUM POS ADP NEG")
 # About 100 MB.
 _CACHED_CAPTIONS = 100_000
 

@@ -87,7 +87,7 @@ class CaptionedVideos:
     @classmethod
     def all_as_queries(cls, captions: Mapping[str, tuple[str, ...]]) -> "CaptionedVideos":
         """Search with every caption."""
-        queries: list[Caption] = []
+        queries = []
         for video_id, texts in captions.items():
             queries += _numbered(video_id, texts)
         return cls(captions, tuple(queries))
@@ -165,7 +165,7 @@ def read_captioned_videos(path: Path) -> CaptionedVideos:
     A ConfigError names a bad line.
     """
     captions: dict[str, tuple[str, ...]] = {}
-    queries: list[Caption] = []
+    queries = []
     for row in rows_of(path):
         if row.fields and row.fields.keys().isdisjoint({"cap_id", "truth"}):
             video = _video(path, row)
@@ -232,7 +232,7 @@ def _negations_of(fields: Fields) -> Iterator[Caption]:
 
 def read_composed(path: Path) -> dict[str, ComposedQuery]:
     """Read composed queries by id; fields missing from nT2VR's own files are left empty."""
-    queries: dict[str, ComposedQuery] = {}
+    queries = {}
     for number, fields in objects_of(path):
         fault = _fault_of_composed(fields)
         if fault:

@@ -56,7 +56,7 @@ def _split_list(text: str) -> tuple[str, ...]:
 @cache
 def cues() -> Mapping[str, CueKind]:
     """Map the words of each cue to its kind."""
-    kinds: dict[str, CueKind] = {}
+    kinds = {}
     for form in forms():
         for cue in form.cues:
             kinds[cue] = form.kind

@@ -6,8 +6,9 @@
 from nt2vr.negation.parse.cues import LESS
 from nt2vr.negation.parse.negations import Cue, Negation
 from nt2vr.negation.parse.phrases import Phrases, noun_of
+from nt2vr.negation.parse.wordlists import words
 
-_NOUN_TAGS = frozenset({"DET", "NOUN", "ADJ", "NUM", "POS"})
+_NOUN_TAGS = words("DET NOUN ADJ NUM POS")
 
 
 def negation_before(phrases: Phrases, cue: Cue, first: int) -> Negation | None:

@@ -6,9 +6,10 @@ from nt2vr.negation.parse.negations import Negation
 from nt2vr.negation.parse.phrases import NEW_START, Phrases
 from nt2vr.negation.parse.tokens import FINITE_TAGS, VERB_TAGS
 from nt2vr.negation.parse.wanted import wanted_positions
+from nt2vr.negation.parse.wordlists import words
 
 # Kinds of cues that may begin a part of their own.
-_MAY_STAND_APART = frozenset({"not", "no", "without", "order", "nobody"})
+_MAY_STAND_APART = words("not no without order nobody")
 
 
 def to_end_of_part(phrases: Phrases, negation: Negation, negations: Sequence[Negation]) -> Negation:

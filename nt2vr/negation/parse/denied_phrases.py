@@ -16,7 +16,7 @@ _EXCEPTING = words("but except save other besides")
 _MARK_TAGS = CLAUSE_EDGES | {"WH"}
 # Of what does not follow "without".
 _ODD_TAGS = FINITE_TAGS | {"ADJ", "VBN"}
-_CONTENT_TAGS = frozenset({"NOUN", "ADJ", "ADP", "NUM", "OTHER", *VERB_TAGS})
+_CONTENT_TAGS = words("NOUN ADJ ADP NUM OTHER") | VERB_TAGS
 
 
 def denied_phrase(phrases: Phrases, cue: Cue, is_typed: bool) -> Phrase | None:

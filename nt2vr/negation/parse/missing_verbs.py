@@ -12,13 +12,13 @@ from nt2vr.negation.parse.word_in_context import (
     WordInContext,
     value_at,
 )
-from nt2vr.negation.parse.wordlists import listed
+from nt2vr.negation.parse.wordlists import listed, words
 
 # Tags of words after a verb.
 _FOLLOWING_VERB = frozenset({"DET", "PRON", "ADP", "ADV", ""})
 _BEFORE_SUBJECT = VERB_TAGS | {"DET", "NUM", "ADJ"}
 # C5 tags
-_VERB_READINGS = frozenset({"VVB", "VVI", "VVZ"})
+_VERB_READINGS = words("VVB VVI VVZ")
 
 
 def missing_verb(sentence: TaggedSentence, find_log_probs: FindLogProbs) -> tuple[int, str] | None:

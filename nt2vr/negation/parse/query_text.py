@@ -56,7 +56,7 @@ class QueryText:
             first: the first negation of the sentence.
         """
         text = ""
-        tags: set[str] = set()
+        tags = set()
         for stretch in stretches:
             if text:
                 text += stretch.link

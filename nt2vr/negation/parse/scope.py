@@ -41,7 +41,7 @@ from nt2vr.negation.parse.wanted import wanted_positions
 from nt2vr.negation.parse.wordlists import words
 
 # Kinds of cues that deny what comes after them.
-_FORWARD = frozenset({"not", "no", "without", "order", "nobody", "minus"})
+_FORWARD = words("not no without order nobody minus")
 _CLAUSE_STARTS = VERB_TAGS | {"PRON", "NEG", "ADP"}
 _ABSENCES = words("absence lack shortage")
 

@@ -81,7 +81,7 @@ class Typed:
 
     def _rewritten_once(self, rewriting: _Rewriting) -> "Typed":
         text = ""
-        spans: list[Span] = []
+        spans = []
         copied = 0  # characters
         for match in rewriting.pattern.finditer(self.text):
             for start, end, new in rewriting.replacements(match):

@@ -11,7 +11,7 @@ from nt2vr.negation.parse.wordlists import listed, words
 _SUBJECTS = words("i we you it there")
 _PERSONS = words("he she they")
 # Kinds of cues that may deny what describes the noun after it.
-_BEFORE_NOUN = frozenset({"less", "free", "minus", "not"})
+_BEFORE_NOUN = words("less free minus not")
 # Stands before the first word, where nothing is denied.
 _START = Negation(Cue("edit", 0, 0), 0, 0)
 
