@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     from nt2vr.search.answers import Answer, Ranking
     from nt2vr.services import Services
 
-# What `models list` says of a model.
-
 OWN_FLAGS = ("-h", "--help", "-V", "--version", "--install-completion")
 # A query that begins with a minus: "-dog".
 DENIED_QUERY = re.compile(r"-[^\W\d_]{2}.*|-\w\s.*", re.DOTALL)

@@ -76,7 +76,7 @@ class Absences:
 
     def _draw_thing(self, video_id: str, key: Key, rng: random.Random) -> NamedThing | None:
         """Draw a thing that a video's captions name, and that does not belong to an action."""
-        words = self._index.words_of(key)
+        words = self._index.words[key]
         things = [thing for thing in self._things[video_id] if thing.kind not in words]
         return rng.choice(things) if things else None
 
@@ -139,7 +139,7 @@ class Absences:
         rng = random.Random(f"{seed} not {key}")
         template = rng.choice(templates_for("no action"))
         with_action = self._index.usage.shown_by(PERSON, key)
-        maybe_with_action = self._index.maybe_shown_by(self._index.words_of(key))
+        maybe_with_action = self._index.maybe_shown_by(self._index.words[key])
         yield from self._not(
             template.format(B_ing=doing, B_s=inflect_phrase(text, "VBZ")),
             unwanted=doing,

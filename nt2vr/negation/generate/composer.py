@@ -124,7 +124,7 @@ class QueryComposer:
         """Return a sentence as a query; None if no video is relevant."""
         index = self._index
         showing = index.usage.shown_by(pair.subject, pair.wanted)
-        maybe_violating = index.maybe_shown_by(index.words_of(pair.unwanted))
+        maybe_violating = index.maybe_shown_by(index.words[pair.unwanted])
         relevant = tuple(video for video in showing if video not in maybe_violating)
         if not relevant:
             return None

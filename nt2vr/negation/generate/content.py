@@ -123,31 +123,29 @@ def agrees(subject: Subject, text: str) -> bool:
 class ContentIndex:
     """Finds the videos that show something, or may show it.
 
-    `mentioned_in` maps lemmas to videos.
+    Attributes:
+        mentioned_in: videos by lemma.
+        words: the content words of each action, however captions phrase it.
     """
 
     def __init__(self, videos: Mapping[str, VideoContent]) -> None:
         self.usage = Usage()
         self.mentioned_in: dict[str, set[str]] = defaultdict(set)
-        self._words: dict[Key, frozenset[str]] = defaultdict(frozenset)
+        self.words: dict[Key, frozenset[str]] = defaultdict(frozenset)
         for video_id, content in videos.items():
             for action in content.actions:
                 self.usage.add(video_id, action)
-                self._words[action.phrase.key] |= action.phrase.content
+                self.words[action.phrase.key] |= action.phrase.content
             for lemma in content.lemmas:
                 self.mentioned_in[lemma].add(video_id)
         self._maybe_shown_by = cache(self._find_maybe_shown_by)
-
-    def words_of(self, action: Key) -> frozenset[str]:
-        """Return the content words of an action, however captions phrase it."""
-        return self._words[action]
 
     def is_deniable(self, action: Key) -> bool:
         """Return whether captions of each video with this action would mention it.
 
         Its words must be common, too.
         """
-        content = self._words[action]
+        content = self.words[action]
         if content <= listed("unsaid"):
             return False
         return all(len(self.mentioned_in[word]) >= _MIN_VIDEOS for word in content)

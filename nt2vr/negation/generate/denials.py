@@ -14,7 +14,7 @@ from functools import partial
 from nt2vr.negation.generate.composer import fill_template
 from nt2vr.negation.generate.content import Usage, agrees
 from nt2vr.negation.generate.denial import Denial, DenialKind, Sentence
-from nt2vr.negation.generate.fragments import draw_fragment
+from nt2vr.negation.generate.fragments import join_fragment
 from nt2vr.negation.generate.idioms import Wordings, draw_idiom
 from nt2vr.negation.generate.parsed_captions import (
     ParsedCaption,
@@ -26,7 +26,6 @@ from nt2vr.negation.generate.parsed_captions import (
 from nt2vr.negation.generate.subjects import Subject
 from nt2vr.negation.generate.things import NamedThing
 from nt2vr.negation.generate.wordings import (
-    bare,
     draw_exclusion,
     draw_refusal,
     draw_request,
@@ -224,12 +223,9 @@ class CaptionDenials:
         if len(caption.words) > MAX_WORDS:
             return None
         for _ in range(MAX_DRAWS):
-            fragment = draw_fragment(rng.choice(self._sources), caption, rng)
-            if fragment is None:
-                continue
-            template = rng.choice(fragment.joints)
-            text = template.format(A=caption.text, F=fragment.text, f=bare(fragment.text))
-            return Sentence(text, caption.text, fragment.text)
+            sentence = join_fragment(caption, rng.choice(self._sources), rng)
+            if sentence:
+                return sentence
         return None
 
     def _typed(self, caption: SourceCaption, rng: random.Random) -> Sentence | None:

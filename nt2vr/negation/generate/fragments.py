@@ -2,11 +2,11 @@
 
 import random
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from nt2vr.negation.generate.denial import Sentence
 from nt2vr.negation.generate.parsed_captions import SourceCaption
 from nt2vr.negation.generate.subjects import also_called
-from nt2vr.negation.generate.wordings import templates_for
+from nt2vr.negation.generate.wordings import bare, templates_for
 from nt2vr.negation.parse.tokens import FINITE_TAGS
 from nt2vr.negation.parse.wordlists import words
 
@@ -25,17 +25,10 @@ _NOT_LAST = _NOT_FIRST | {"DET", "NUM", "ADP", "TO", "PRON"}
 _AUXILIARIES = words("be have do")
 
 
-class Fragment(NamedTuple):
-    """A few words of a caption, and the templates by which they may be joined to another one."""
-
-    text: str
-    joints: list[str]
-
-
-def draw_fragment(
-    source: SourceCaption, caption: SourceCaption, rng: random.Random
-) -> Fragment | None:
-    """Draw a few words of a caption; None if they say nothing new to another one."""
+def join_fragment(
+    caption: SourceCaption, source: SourceCaption, rng: random.Random
+) -> Sentence | None:
+    """Join a caption with a few words of another one, which are unwanted; None if they say nothing new."""
     num_words = len(source.words)
     first = rng.randrange(num_words)
     end = first + rng.randint(1, MAX_WORDS)
@@ -43,8 +36,10 @@ def draw_fragment(
     tags = source.tags[span]
     if not _says_something_new(tags, source.lemmas[span], caption.names):
         return None
-    text = " ".join(source.words[span]).replace(" '", "'")
-    return Fragment(text, _joints(tags))
+    fragment = " ".join(source.words[span]).replace(" '", "'")
+    template = rng.choice(_joints(tags))
+    text = template.format(A=caption.text, F=fragment, f=bare(fragment))
+    return Sentence(text, caption.text, fragment)
 
 
 def _trimmed(caption: SourceCaption, start: int, end: int) -> slice:

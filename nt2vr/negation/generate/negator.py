@@ -13,13 +13,11 @@ denied only if the caption has no other.
 Comments with no capital are examples of what their line is about.
 """
 
-from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
-from typing import NamedTuple
 
 from nt2vr.negation.generate.affirming import affirm
-from nt2vr.negation.generate.caption_edits import CaptionEdit, edited_tokens, not_before
+from nt2vr.negation.generate.caption_edits import CaptionEdit, not_before
 from nt2vr.negation.generate.mistagged import edit_of_mistagged
 from nt2vr.negation.generate.subjects import is_third_person
 from nt2vr.negation.parse.inflect import inflect, verb_of, with_not
@@ -45,26 +43,13 @@ def negations(caption: str) -> tuple[str, ...]:
     if affirmative is not None:
         return (affirmative,)
     texts: list[str] = []
-    for denial in _denials(phrases):
+    for denial in denials(phrases):
         texts += denial.applied(caption)
     return tuple(dict.fromkeys(texts))
 
 
-class DeniedThing(NamedTuple):
-    """A caption with one thing denied, in some versions, and the tagged words of the first one."""
-
-    texts: tuple[str, ...]
-    phrases: Phrases
-
-
-def denials(caption: str, phrases: Phrases) -> Iterator[DeniedThing]:
-    """Yield the denials of each thing in an affirmative caption."""
-    for denial in _denials(phrases):
-        yield DeniedThing(denial.applied(caption), Phrases(edited_tokens(phrases, denial)))
-
-
-def _denials(phrases: Phrases) -> list[CaptionEdit]:
-    """Return the denials of a caption; those that say little only if there are no others."""
+def denials(phrases: Phrases) -> list[CaptionEdit]:
+    """Return the denials of an affirmative caption; those that say little only if there are no others."""
     positions = range(len(phrases.tokens))
     possible = list(filter(None, (_denial(phrases, i) for i in positions)))
     if not possible:

@@ -53,8 +53,9 @@ _RELEASED = {
     COMPOSED: ("composed.txt",),
 }
 _REQUIRED = frozenset({"cap_id", "caption", "video_ids"})
-# A line that begins with an id, such as "video0#enc#0".
-_CAP_ID = re.compile(r"\S+#")
+# The start of an id, such as "video0#enc#0"; and a line that begins with one.
+_CAP_ID = re.compile(r"[^#]+#")
+_CAPTION_LINE = re.compile(r"\S+#")
 
 
 class Caption(NamedTuple):
@@ -191,7 +192,7 @@ def read_any_captions(path: Path) -> Mapping[str, Sequence[str]]:
     lines = dict(lines_of_file(path))
     # A file without a line is refused with the reason.
     first_line = next(iter(lines.values()), "{")
-    if first_line.startswith("{") or _CAP_ID.match(first_line):
+    if first_line.startswith("{") or _CAPTION_LINE.match(first_line):
         return read_captioned_videos(path).captions
     return {f"{path.stem} {number}": (line,) for number, line in lines.items()}
 
@@ -281,7 +282,8 @@ def _caption(path: Path, row: NumberedLine) -> Caption:
         cap_id = row.line.split(maxsplit=1)[0]
         # The caption may be empty.
         text = row.line.removeprefix(cap_id)
-    if not isinstance(text, str) or not _is_cap_id(cap_id):
+    is_cap_id = isinstance(cap_id, str) and _CAP_ID.match(cap_id)
+    if not is_cap_id or not isinstance(text, str):
         raise ConfigError(
             f"Line {row.number} of {path} is {row.line[:60]!r}. "
             "Write an id and then the caption: VIDEO#enc#0 a man sings."
@@ -296,14 +298,6 @@ def _caption(path: Path, row: NumberedLine) -> Caption:
         wanted=_joined_pieces(fields.get("poscap")),
         unwanted=unwanted.strip(),
     )
-
-
-def _is_cap_id(value: object) -> bool:
-    """Return whether a value is an id such as "video0#enc#0"."""
-    if not isinstance(value, str):
-        return False
-    video_id, mark, _ = value.partition("#")
-    return bool(video_id and mark)
 
 
 def _joined_pieces(wanted: object) -> str:

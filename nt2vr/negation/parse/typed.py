@@ -24,14 +24,6 @@ class Span(NamedTuple):
     end: int
 
 
-class _Replacement(NamedTuple):
-    """A new text for characters `start` to `end`."""
-
-    start: int
-    end: int
-    text: str
-
-
 class _Rewriting(NamedTuple):
     """A pattern and what replaces it."""
 
@@ -39,10 +31,10 @@ class _Rewriting(NamedTuple):
     pattern: re.Pattern[str]
     new: str | Callable[[re.Match[str]], str]
 
-    def replacements(self, match: re.Match[str]) -> Iterator[_Replacement]:
-        """Yield the new texts of a match, before, between and after the groups that stay."""
+    def replacements(self, match: re.Match[str]) -> Iterator[tuple[int, int, str]]:
+        """Yield the start, the end and the new text of each part of a match around the groups that stay."""
         if not isinstance(self.new, str):
-            yield _Replacement(match.start(), match.end(), self.new(match))
+            yield *match.span(), self.new(match)
             return
 
         # New texts, and between them the numbers of the groups.
@@ -51,8 +43,7 @@ class _Rewriting(NamedTuple):
         for group in pieces[1::2]:
             edges += match.span(int(group))
         edges.append(match.end())
-        for start, end, text in zip(edges[::2], edges[1::2], pieces[::2], strict=True):
-            yield _Replacement(start, end, text)
+        yield from zip(edges[::2], edges[1::2], pieces[::2], strict=True)
 
 
 @dataclass(frozen=True)
