@@ -664,7 +664,7 @@ def evaluate(
     from nt2vr.evaluation.sources import Data
     from nt2vr.evaluation.tables import aligned
 
-    flags: dict[str, Any] = {
+    flags: JsonObject = {
         "clips": clips,
         "seed": seed,
         "split": split,
@@ -958,10 +958,7 @@ def publish(
     if dry_run:
         total = 0
         for name, file in files.items():
-            if isinstance(file, bytes):
-                size = len(file)
-            else:
-                size = file.stat().st_size
+            size = len(file) if isinstance(file, bytes) else file.stat().st_size
             _say(f"{size:>12,}  {name}")
             total += size
         _say(f"{total:,} bytes in {len(files)} files")

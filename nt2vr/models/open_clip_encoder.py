@@ -127,11 +127,9 @@ class OpenClipEncoder(FrameEncoder):
         self.frame_dim = embed_dim_of(model)
         self.embed_dim = self.frame_dim
         self.text_side = text_side
-        self._has_small_text_tower = False
-        if text_side is None:
-            self._has_small_text_tower = _has_small_text_tower(model)
-        else:
+        if text_side is not None:
             self.embed_dim = text_side.eval().embed_dim
+        self._has_small_text_tower = text_side is None and _has_small_text_tower(model)
         if pooling is None:
             pooling = fixed_pooling(card)
         self.pooling = pooling.eval()

@@ -42,7 +42,7 @@ def push(folder: Path, repository: str, private: bool = True, licence: str = "")
     return str(address)
 
 
-def readme_of(card: Card, repository: str, licence: str = "") -> str:
+def readme_of(card: Card, repository: str, licence: str) -> str:
     """Write the README of a model: what its card says, and how to load it."""
     from huggingface_hub import ModelCardData  # noqa: PLC0415  see `open_hub`
 

@@ -279,22 +279,23 @@ class Card(BaseModel):
 
     def for_reports(self) -> JsonObject:
         """Describe the model in reports. Results of evaluations are stored under it, those of version 0.2.0 too."""
-        settings = ""
+        described: JsonObject = {"base": self.base, **self.fingerprints}
+        described["frames"] = self.framing.frames
         if self.visual.settings:
-            settings = f"{self.visual.settings} {self.text.settings}"
-        pooling = ""
+            described["settings"] = f"{self.visual.settings} {self.text.settings}"
         if self.pooling.name != MEAN:
-            pooling = self._pooling_key
-        optional: JsonObject = {"settings": settings, "pooling": pooling}
+            described["pooling"] = self._pooling_key
         side = self.text.side
         if side:
-            optional[side.name] = side.stored
+            described[side.name] = side.stored
         video_input = self.visual.input
         if video_input:
-            optional[video_input.kind] = video_input.name
-        optional |= {"clip": self._clip_key, "positions": self._positions_key}
-        described = {"base": self.base, **self.fingerprints, "frames": self.framing.frames}
-        return described | {name: value for name, value in optional.items() if value}
+            described[video_input.kind] = video_input.name
+        if self.clip:
+            described["clip"] = self._clip_key
+        if self._positions_key:
+            described["positions"] = self._positions_key
+        return described
 
     @property
     def _positions_key(self) -> str:

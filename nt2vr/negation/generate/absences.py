@@ -6,13 +6,19 @@ Other videos count as neither, such as one with a metal bowl for "no white bowl"
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 from typing import Literal
 
 from nt2vr.negation.generate.composer import ComposedQuery
-from nt2vr.negation.generate.content import ContentIndex, Key, SubjectAction, VideoContent, VideoIds
+from nt2vr.negation.generate.content import (
+    ContentIndex,
+    Contents,
+    Key,
+    SubjectAction,
+    VideoIds,
+)
 from nt2vr.negation.generate.subjects import PERSON
 from nt2vr.negation.generate.things import NamedThing
 from nt2vr.negation.generate.wordings import lacking, templates_for
@@ -37,7 +43,7 @@ class AbsenceQuery(ComposedQuery):
 class Absences:
     """Writes queries for content absent from videos of one set."""
 
-    def __init__(self, videos: Mapping[str, VideoContent]) -> None:
+    def __init__(self, videos: Contents) -> None:
         self._videos = videos
         self._index = ContentIndex(videos)
         # Distinct things by video, without people, whose names vary.

@@ -7,7 +7,7 @@ import json
 import logging
 import random
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,7 @@ from nt2vr.files import hash_text, stored_json, write_json
 from nt2vr.negation.generate.absences import AbsenceQuery, Absences
 from nt2vr.negation.generate.actions import actions
 from nt2vr.negation.generate.composer import QueryComposer
-from nt2vr.negation.generate.content import VideoContent
+from nt2vr.negation.generate.content import Contents, VideoContent
 from nt2vr.negation.generate.negator import negations
 from nt2vr.negation.generate.query_sets import (
     Caption,
@@ -60,7 +60,7 @@ WHY_NONE = {
 }
 # Cache version: raise it when the same captions give other queries.
 GENERATOR = 7
-ReadContents = Callable[[], Mapping[str, VideoContent]]
+ReadContents = Callable[[], Contents]
 Queries = TypeVar("Queries")
 
 

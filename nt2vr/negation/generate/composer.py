@@ -7,12 +7,12 @@ content word of B or a related word, anywhere; the paper requires it to occur wi
 
 import random
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain, product
 from typing import NamedTuple
 
-from nt2vr.negation.generate.content import ContentIndex, Key, VideoContent
+from nt2vr.negation.generate.content import ContentIndex, Contents, Key, VideoContent
 from nt2vr.negation.generate.denial import Sentence
 from nt2vr.negation.generate.subjects import Subject
 from nt2vr.negation.parse.inflect import do_or_does, finite, inflect_phrase, is_or_are
@@ -92,7 +92,7 @@ class _ActionPair(NamedTuple):
 class QueryComposer:
     """Composes queries over one set of videos."""
 
-    def __init__(self, videos: Mapping[str, VideoContent]) -> None:
+    def __init__(self, videos: Contents) -> None:
         self._videos = videos
         self._index = ContentIndex(videos)
 

@@ -46,6 +46,10 @@ class VideoContent:
     things: Sequence[NamedThing] = ()
 
 
+# By video id.
+Contents = Mapping[str, VideoContent]
+
+
 class _ActionUsage:
     """How captions tell of one action of one subject."""
 
@@ -128,7 +132,7 @@ class ContentIndex:
         words: the content words of each action, however captions phrase it.
     """
 
-    def __init__(self, videos: Mapping[str, VideoContent]) -> None:
+    def __init__(self, videos: Contents) -> None:
         self.usage = Usage()
         self.mentioned_in: dict[str, set[str]] = defaultdict(set)
         self.words: dict[Key, frozenset[str]] = defaultdict(frozenset)

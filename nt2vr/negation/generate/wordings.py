@@ -4,8 +4,8 @@ import json
 import random
 import re
 from functools import cache
-from typing import Any
 
+from nt2vr.files import JsonObject
 from nt2vr.negation.generate.things import NamedThing
 from nt2vr.negation.parse.wordlists import text_of
 
@@ -17,9 +17,9 @@ _SAYS_LITTLE = re.compile(r"\b(?:an?|the|is|are|his|her|its|their|some|and) (?=.
 
 
 @cache
-def wordings_in(file: str) -> dict[str, Any]:
+def wordings_in(file: str) -> JsonObject:
     """Read wordings by use, mostly with a family each."""
-    wordings: dict[str, Any] = json.loads(text_of(f"wordings/{file}"))
+    wordings: JsonObject = json.loads(text_of(f"wordings/{file}"))
     return wordings
 
 

@@ -70,9 +70,9 @@ def cue_runs() -> Runs:
     return Runs(cues())
 
 
-def denied_by_nobody(cue: str) -> str:
-    """Return what the words of a cue of the kind "nobody" deny: "people" or "anything"."""
-    return "anything" if "thing" in cue else "people"
+def denied_by_nobody(phrases: Phrases, cue: Cue) -> str:
+    """Return what a cue of the kind "nobody" denies: "people" or "anything"."""
+    return "anything" if "thing" in phrases.text(cue.start, cue.end) else "people"
 
 
 @cache

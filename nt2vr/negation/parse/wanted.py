@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from nt2vr.negation.parse.negations import Cue, Negation
+from nt2vr.negation.parse.negations import Cue, Negation, Negations
 from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.tagged_words import HELPING_WORDS
 from nt2vr.negation.parse.wordlists import listed, words
@@ -24,9 +24,7 @@ class Stretch(NamedTuple):
     link: str
 
 
-def wanted_positions(
-    phrases: Phrases, negations: Sequence[Negation], end: int | None = None
-) -> list[int]:
+def wanted_positions(phrases: Phrases, negations: Negations, end: int | None = None) -> list[int]:
     """Return the positions of the wanted words, up to word `end` (exclusive; default: all)."""
     positions: list[int] = []
     for stretch in wanted_stretches(phrases, negations, end):
@@ -35,7 +33,7 @@ def wanted_positions(
 
 
 def wanted_stretches(
-    phrases: Phrases, negations: Sequence[Negation], end: int | None = None
+    phrases: Phrases, negations: Negations, end: int | None = None
 ) -> list[Stretch]:
     """Return the trimmed stretches outside the negations, up to word `end`."""
     stretches: list[Stretch] = []
@@ -53,7 +51,7 @@ def _stretch_after(
     before: Negation,
     gap_end: int,
     stretches: Sequence[Stretch],
-    negations: Sequence[Negation],
+    negations: Negations,
 ) -> Stretch | None:
     """Return the words between a negation and the next without what dangles; None if they say nothing."""
     start = before.end
@@ -72,7 +70,7 @@ def _stretch_after(
     return Stretch(start, end, before.link or _link(phrases, before.end, start))
 
 
-def _is_article(phrases: Phrases, end: int, negations: Sequence[Negation]) -> bool:
+def _is_article(phrases: Phrases, end: int, negations: Negations) -> bool:
     """Return whether a stretch ends in the article of a noun: "a | not crowded | beach"."""
     if phrases.tag(end - 1) != "DET":
         return False
