@@ -120,10 +120,10 @@ def _wanted_files(repository: str, files: Mapping[str, RemoteFile]) -> list[Remo
     most_bytes = limits()
     wanted = [files[name] for name in most_bytes if name in files]
     for file in wanted:
-        if file.size > most_bytes[file.name]:
-            limit = f"At most {most_bytes[file.name] >> 20:,} fit."
+        limit = most_bytes[file.name]
+        if file.size > limit:
             raise CheckpointError(
-                f"{file.name} of {repository} has {file.size >> 20:,} MB. {limit}"
+                f"{file.name} of {repository} has {file.size >> 20:,} MB. At most {limit >> 20:,} fit."
             )
     return wanted
 

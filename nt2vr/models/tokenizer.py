@@ -121,8 +121,7 @@ class FileTokenizer:
 def _content(token: Any) -> str:
     """Return the text of a special token, which TOKENIZER_CONFIG gives as text or with its properties."""
     if isinstance(token, dict):
-        token = token.get("content", "")
-        return str(token)
+        token = token.get("content")
     return str(token or "")
 
 

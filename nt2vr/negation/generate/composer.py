@@ -81,14 +81,6 @@ class ComposedQuery:
     cap_id: str = field(default="", kw_only=True, compare=False)
 
 
-class _ActionPair(NamedTuple):
-    """Two actions of a subject, by their keys."""
-
-    subject: Subject
-    wanted: Key
-    unwanted: Key
-
-
 class QueryComposer:
     """Composes queries over one set of videos."""
 
@@ -102,33 +94,30 @@ class QueryComposer:
         The seed selects the templates.
         """
         pairs_of_videos = map(_pairs, self._videos.values())
-        for pair in dict.fromkeys(chain.from_iterable(pairs_of_videos)):
-            query = self._query(pair, seed)
+        for subject, wanted, unwanted in dict.fromkeys(chain.from_iterable(pairs_of_videos)):
+            query = self._query(subject, wanted, unwanted, seed)
             if query:
                 yield query
 
-    def _query(self, pair: _ActionPair, seed: int) -> ComposedQuery | None:
-        """Return the query for a pair of actions; None if it needs a better wording or video."""
-        subject, wanted, unwanted = pair
+    def _query(
+        self, subject: Subject, wanted: Key, unwanted: Key, seed: int
+    ) -> ComposedQuery | None:
+        """Return the query for two actions of a subject; None if it needs a better wording or video."""
         wanted_text = self._index.usage.text(subject, wanted)
         unwanted_text = self._index.usage.text(subject, unwanted)
         if not wanted_text or not unwanted_text or not self._index.is_deniable(unwanted):
             return None
+        showing = self._index.usage.shown_by(subject, wanted)
+        maybe_violating = self._index.maybe_shown_by(self._index.words[unwanted])
+        relevant = tuple(video for video in showing if video not in maybe_violating)
+        if not relevant:
+            return None
+
         rng = random.Random(f"{seed} {subject.text} {wanted} {unwanted}")
         sentence = fill_template(
             subject, wanted=wanted_text, unwanted=unwanted_text, rng=rng, is_corrected=True
         )
-        return self._with_videos(sentence, pair)
-
-    def _with_videos(self, sentence: Sentence, pair: _ActionPair) -> ComposedQuery | None:
-        """Return a sentence as a query; None if no video is relevant."""
-        index = self._index
-        showing = index.usage.shown_by(pair.subject, pair.wanted)
-        maybe_violating = index.maybe_shown_by(index.words[pair.unwanted])
-        relevant = tuple(video for video in showing if video not in maybe_violating)
-        if not relevant:
-            return None
-        violating = index.usage.shown_under_any_name(pair.subject, pair.unwanted)
+        violating = self._index.usage.shown_under_any_name(subject, unwanted)
         return ComposedQuery(
             caption=sentence.text,
             wanted=sentence.wanted,
@@ -139,7 +128,7 @@ class QueryComposer:
         )
 
 
-def _pairs(content: VideoContent) -> Iterator[_ActionPair]:
+def _pairs(content: VideoContent) -> Iterator[tuple[Subject, Key, Key]]:
     """Pair actions of a subject with its actions in other captions of a video.
 
     It may have another name there.
@@ -154,7 +143,7 @@ def _pairs(content: VideoContent) -> Iterator[_ActionPair]:
                 unwanted_actions |= actions_of_name
         for wanted, unwanted in product(wanted_actions, unwanted_actions):
             if unwanted != wanted:
-                yield _ActionPair(subject, wanted, unwanted)
+                yield subject, wanted, unwanted
 
 
 def fill_template(

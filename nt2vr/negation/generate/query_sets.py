@@ -169,14 +169,16 @@ def read_captioned_videos(path: Path) -> CaptionedVideos:
     queries = []
     for row in rows_of(path):
         if row.fields and row.fields.keys().isdisjoint({"cap_id", "truth"}):
-            video = _video(path, row)
+            video_id, texts, video_queries = _video(path, row)
         else:
             caption = _caption(path, row)
             if not caption.text:
                 continue
-            video = _VideoLine(caption.video_id, (caption.text,), [caption])
-        captions[video.video_id] = (*captions.get(video.video_id, ()), *video.captions)
-        queries += video.queries
+            video_id = caption.video_id
+            texts = [caption.text]
+            video_queries = [caption]
+        captions[video_id] = (*captions.get(video_id, ()), *texts)
+        queries += video_queries
     if not captions:
         raise ConfigError(
             f"{path} holds no captions. Use one caption per line: VIDEO#enc#0 a man sings."
@@ -315,16 +317,8 @@ def _numbered(video_id: str, texts: Sequence[str]) -> list[Caption]:
     return [Caption(f"{video_id}#enc#{i}", text) for i, text in enumerate(texts)]
 
 
-class _VideoLine(NamedTuple):
-    """The captions of a video, and those that serve as queries."""
-
-    video_id: str
-    captions: tuple[str, ...]
-    queries: list[Caption]
-
-
-def _video(path: Path, row: NumberedLine) -> _VideoLine:
-    """Read a line with a video; a ConfigError names a bad one."""
+def _video(path: Path, row: NumberedLine) -> tuple[str, list[str], list[Caption]]:
+    """Read the id, the captions and the queries of a video; a ConfigError names a bad line."""
     video_id = row.fields.get("video_id")
     texts: Any = row.fields.get("captions")
     if not isinstance(video_id, str) or not is_list_of_texts(texts):
@@ -338,4 +332,4 @@ def _video(path: Path, row: NumberedLine) -> _VideoLine:
     else:
         position = texts.index(query) if query in texts else len(texts)
         queries = [Caption(f"{video_id}#enc#{position}", str(query))]
-    return _VideoLine(video_id, tuple(texts), queries)
+    return video_id, texts, queries

@@ -24,12 +24,16 @@ class Span(NamedTuple):
     end: int
 
 
+# Returns the new text of a match.
+_Rewrite = Callable[[re.Match[str]], str]
+
+
 class _Rewriting(NamedTuple):
     """A pattern and what replaces it."""
 
     # Its repeats are bounded, since strangers type the text.
     pattern: re.Pattern[str]
-    new: str | Callable[[re.Match[str]], str]
+    new: str | _Rewrite
 
     def replacements(self, match: re.Match[str]) -> Iterator[tuple[int, int, str]]:
         """Yield the start, the end and the new text of each part of a match around the groups that stay."""
@@ -166,7 +170,7 @@ def _new_clause(match: re.Match[str]) -> str:
 
 
 # By their names in the table.
-_FUNCTIONS: dict[str, Callable[[re.Match[str]], str]] = {
+_FUNCTIONS: dict[str, _Rewrite] = {
     "contraction()": _contraction,
     "cue()": _cue,
     "listed()": _listed,
