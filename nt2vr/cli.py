@@ -438,7 +438,7 @@ def add_library(
     """
     with closing(machine.services(index)) as services:
         add = partial(services.libraries.add, name, kind, path, split, window)
-        _index(services, name, embedding, prepare=add)
+        _index(services, name, embedding.model, embedding, prepare=add)
 
 
 @library.command
@@ -458,27 +458,24 @@ def update(
         retry: read skipped files again
     """
     with closing(machine.services(index)) as services:
-        default_model = ""
-        if not embedding.model:
-            default_model = services.galleries.default_model(services.libraries.find(name).id)
-        prepare = None
-        if retry:
-            prepare = partial(services.libraries.retry, name)
-        _index(services, name, embedding, prepare, default_model)
+        model = embedding.model
+        if not model:
+            model = services.galleries.default_model(services.libraries.find(name).id)
+        prepare = partial(services.libraries.retry, name) if retry else None
+        _index(services, name, model, embedding, prepare)
 
 
 def _index(
     services: "Services",
     name: str,
+    model: str | None,
     embedding: Embedding,
-    prepare: Callable[[], object] | None = None,
-    default_model: str = "",
+    prepare: Callable[[], object] | None,
 ) -> None:
-    """Index a library, after `prepare`; an unknown model is refused before that."""
+    """Index a library by a model or a default one, after `prepare`; an unknown model is refused before that."""
     from nt2vr.library.update import update_library
     from nt2vr.models.download import OFFERED
 
-    model = embedding.model or default_model
     if not model:
         model = next(iter(services.models.real_models()), "CLIP-neg")
     encoder = services.models.load(model)

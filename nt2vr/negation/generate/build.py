@@ -19,7 +19,7 @@ from nt2vr.errors import QueryError
 from nt2vr.files import hash_text, stored_json, write_json
 from nt2vr.negation.generate.absences import AbsenceQuery, Absences
 from nt2vr.negation.generate.actions import actions
-from nt2vr.negation.generate.composer import QueryComposer
+from nt2vr.negation.generate.composer import compose_queries
 from nt2vr.negation.generate.content import Contents, VideoContent
 from nt2vr.negation.generate.negator import negations
 from nt2vr.negation.generate.query_sets import (
@@ -97,7 +97,7 @@ def build_query_sets(
     )
     negated = tuple(negate(captions, seed))
     video_contents = contents() if contents else read_contents(videos, progress)
-    queries = QueryComposer(video_contents).compose(seed)
+    queries = compose_queries(video_contents, seed)
     composed = tuple(tracked(queries, total=0, doing="composing queries", progress=progress))
     return QuerySets(videos.queries, negated, composed)
 

@@ -81,51 +81,46 @@ class ComposedQuery:
     cap_id: str = field(default="", kw_only=True, compare=False)
 
 
-class QueryComposer:
-    """Composes queries over one set of videos."""
+def compose_queries(videos: Contents, seed: int) -> Iterator[ComposedQuery]:
+    """Yield every possible query over videos once, in their order.
 
-    def __init__(self, videos: Contents) -> None:
-        self._videos = videos
-        self._index = ContentIndex(videos)
+    The seed selects the templates.
+    """
+    index = ContentIndex(videos)
+    pairs_of_videos = map(_pairs, videos.values())
+    for subject, wanted, unwanted in dict.fromkeys(chain.from_iterable(pairs_of_videos)):
+        query = _query(index, subject, wanted=wanted, unwanted=unwanted, seed=seed)
+        if query:
+            yield query
 
-    def compose(self, seed: int) -> Iterator[ComposedQuery]:
-        """Yield every possible query once, in the order of the videos.
 
-        The seed selects the templates.
-        """
-        pairs_of_videos = map(_pairs, self._videos.values())
-        for subject, wanted, unwanted in dict.fromkeys(chain.from_iterable(pairs_of_videos)):
-            query = self._query(subject, wanted, unwanted, seed)
-            if query:
-                yield query
+def _query(
+    index: ContentIndex, subject: Subject, wanted: Key, unwanted: Key, seed: int
+) -> ComposedQuery | None:
+    """Return the query for two actions of a subject; None if it needs a better wording or video."""
+    wanted_text = index.usage.text(subject, wanted)
+    unwanted_text = index.usage.text(subject, unwanted)
+    if not wanted_text or not unwanted_text or not index.is_deniable(unwanted):
+        return None
+    showing = index.usage.shown_by(subject, wanted)
+    maybe_violating = index.maybe_shown_by(index.words[unwanted])
+    relevant = tuple(video for video in showing if video not in maybe_violating)
+    if not relevant:
+        return None
 
-    def _query(
-        self, subject: Subject, wanted: Key, unwanted: Key, seed: int
-    ) -> ComposedQuery | None:
-        """Return the query for two actions of a subject; None if it needs a better wording or video."""
-        wanted_text = self._index.usage.text(subject, wanted)
-        unwanted_text = self._index.usage.text(subject, unwanted)
-        if not wanted_text or not unwanted_text or not self._index.is_deniable(unwanted):
-            return None
-        showing = self._index.usage.shown_by(subject, wanted)
-        maybe_violating = self._index.maybe_shown_by(self._index.words[unwanted])
-        relevant = tuple(video for video in showing if video not in maybe_violating)
-        if not relevant:
-            return None
-
-        rng = random.Random(f"{seed} {subject.text} {wanted} {unwanted}")
-        sentence = fill_template(
-            subject, wanted=wanted_text, unwanted=unwanted_text, rng=rng, is_corrected=True
-        )
-        violating = self._index.usage.shown_under_any_name(subject, unwanted)
-        return ComposedQuery(
-            caption=sentence.text,
-            wanted=sentence.wanted,
-            unwanted=sentence.unwanted,
-            video_ids=relevant,
-            hard_ids=tuple(video for video in showing if video in violating),
-            violating_ids=tuple(violating),
-        )
+    rng = random.Random(f"{seed} {subject.text} {wanted} {unwanted}")
+    sentence = fill_template(
+        subject, wanted=wanted_text, unwanted=unwanted_text, rng=rng, is_corrected=True
+    )
+    violating = index.usage.shown_under_any_name(subject, unwanted)
+    return ComposedQuery(
+        caption=sentence.text,
+        wanted=sentence.wanted,
+        unwanted=sentence.unwanted,
+        video_ids=relevant,
+        hard_ids=tuple(video for video in showing if video in violating),
+        violating_ids=tuple(violating),
+    )
 
 
 def _pairs(content: VideoContent) -> Iterator[tuple[Subject, Key, Key]]:

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from nt2vr.negation.generate.build import read_content
-from nt2vr.negation.generate.composer import ComposedQuery, QueryComposer
+from nt2vr.negation.generate.composer import ComposedQuery, compose_queries
 from nt2vr.negation.generate.related import derived_from, related
 from nt2vr.negation.parse.query import understand
 from nt2vr.negation.parse.tagger import load_tagger
@@ -24,11 +24,8 @@ VIDEOS = {
 
 
 def compose(videos: dict[str, list[str]], seed: int = 0) -> list[ComposedQuery]:
-    return list(
-        QueryComposer({name: read_content(captions) for name, captions in videos.items()}).compose(
-            seed
-        )
-    )
+    contents = {name: read_content(captions) for name, captions in videos.items()}
+    return list(compose_queries(contents, seed))
 
 
 def test_relevant_videos_mention_no_word_of_the_unwanted() -> None:
@@ -93,11 +90,11 @@ def test_all_templates_agree_with_the_subject(actor: str, sentences: set[str]) -
         "horse": [f"a {actor} riding a horse"],
         "song": ["people singing"],
     }
-    composer = QueryComposer({name: read_content(captions) for name, captions in videos.items()})
+    contents = {name: read_content(captions) for name, captions in videos.items()}
     captions = {
         query.caption
         for seed in range(200)
-        for query in composer.compose(seed)
+        for query in compose_queries(contents, seed)
         if "sing" in query.unwanted
     }
     assert {_contracted(caption) for caption in captions} == sentences
