@@ -672,8 +672,7 @@ def load_model(
         data_dir: the app's data folder; default NT2VR_DATA, or ~/.cache/nt2vr.
         device: "auto", "cpu", "cuda" or "mps"; default NT2VR_DEVICE, or "auto", the fastest one.
     """
-    settings = _settings(data_dir, device)
-    models = _services(settings).models
+    models = _services(_settings(data_dir, device)).models
     folder = expanded(name_or_folder)
     if (folder / CARD).is_file():
         return Model(models.read(folder))

@@ -560,8 +560,7 @@ def list_libraries(*, as_json: Json = False, machine: Machine = THIS) -> None:
 @library.command
 def check(name: str, /, *, machine: Machine = THIS) -> None:
     """Say what changed since the last update, without indexing."""
-    libraries = machine.services().libraries
-    _say(*_changes(libraries.check(name)))
+    _say(*_changes(machine.services().libraries.check(name)))
 
 
 @library.command

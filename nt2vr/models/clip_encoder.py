@@ -123,9 +123,7 @@ class ClipModel(OneRowEncoder):
             self.batch_size = len(clips) // 2
 
         half = len(clips) // 2
-        first_half = self._encoded(clips[:half])
-        second_half = self._encoded(clips[half:])
-        return np.concatenate([first_half, second_half])
+        return np.concatenate([self._encoded(clips[:half]), self._encoded(clips[half:])])
 
     @property
     def capabilities(self) -> Capabilities:

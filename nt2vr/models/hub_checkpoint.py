@@ -110,8 +110,7 @@ class HubCheckpoint(Origin):
 
 def _wanted_files(repository: str, files: Mapping[str, RemoteFile]) -> list[RemoteFile]:
     """Return a checkpoint's files in the order of `limits`; refuse one that is not complete, or too large."""
-    is_difference = {CARD, DIFFERENCE} <= files.keys()
-    weights = DIFFERENCE if is_difference else WEIGHTS
+    weights = DIFFERENCE if {CARD, DIFFERENCE} <= files.keys() else WEIGHTS
     for needed in (CONFIG, weights):
         if needed not in files:
             raise CheckpointError(

@@ -108,5 +108,4 @@ score does not show that negation is understood: compare with `drop`, the contro
 
 def _plain(text: str) -> str:
     """Return a card's text as one line that cannot end a table's cell or begin HTML."""
-    line = " ".join(text.split())
-    return line.translate(PLAIN)
+    return " ".join(text.split()).translate(PLAIN)

@@ -51,8 +51,7 @@ class FileTokenizer:
             )
         digest = blake2b(digest_size=16)
         for name, content in sorted(files.items()):
-            header = f"{name} {len(content)} "
-            digest.update(header.encode() + content)
+            digest.update(f"{name} {len(content)} ".encode() + content)
         self.files = dict(files)
         self.digest = digest.hexdigest()
         self._clean = get_clean_fn(clean)

@@ -4,11 +4,11 @@ A video has what one of its captions mentions, and lacks what none mentions in a
 Other videos count as neither, such as one with a metal bowl for "no white bowl".
 """
 
-import random
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
+from random import Random
 from typing import Literal
 
 from nt2vr.negation.generate.composer import ComposedQuery
@@ -71,7 +71,7 @@ class Absences:
             actions = [(subject, phrase.key) for subject, phrase in content.actions]
             for action in dict.fromkeys(actions):
                 subject, key = action
-                rng = random.Random(f"{seed} {video_id} {subject.text} {key}")
+                rng = Random(f"{seed} {video_id} {subject.text} {key}")
                 thing = self._draw_thing(video_id, key, rng)
                 if thing is None or (action, thing.kind) in done:
                     continue
@@ -80,14 +80,14 @@ class Absences:
                 if query:
                     yield query
 
-    def _draw_thing(self, video_id: str, key: Key, rng: random.Random) -> NamedThing | None:
+    def _draw_thing(self, video_id: str, key: Key, rng: Random) -> NamedThing | None:
         """Draw a thing that a video's captions name, and that does not belong to an action."""
         words = self._index.words[key]
         things = [thing for thing in self._things[video_id] if thing.kind not in words]
         return rng.choice(things) if things else None
 
     def _without_thing(
-        self, action: SubjectAction, thing: NamedThing, rng: random.Random
+        self, action: SubjectAction, thing: NamedThing, rng: Random
     ) -> AbsenceQuery | None:
         subject, key = action
         text = self._index.usage.text(subject, key)
@@ -121,7 +121,7 @@ class Absences:
         for kind, counts in counts_of_kind.items():
             # The most frequent thing; of several, the first by alphabet.
             thing = min(counts, key=lambda thing: (-counts[thing], thing.text))
-            rng = random.Random(f"{seed} no {kind}")
+            rng = Random(f"{seed} no {kind}")
             yield from self._not(
                 lacking("no thing", thing, rng),
                 unwanted=thing.text,
@@ -142,7 +142,7 @@ class Absences:
 
     def _no_action(self, key: Key, text: str, seed: int) -> Iterator[AbsenceQuery]:
         doing = inflect_phrase(text, "VBG")
-        rng = random.Random(f"{seed} not {key}")
+        rng = Random(f"{seed} not {key}")
         template = rng.choice(templates_for("no action"))
         with_action = self._index.usage.shown_by(PERSON, key)
         maybe_with_action = self._index.maybe_shown_by(self._index.words[key])

@@ -5,12 +5,12 @@ The same file and seed give the same queries on every machine.
 
 import json
 import logging
-import random
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from random import Random
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
@@ -166,7 +166,7 @@ def negate(captions: Iterable[Caption], seed: int) -> Iterator[Caption]:
     for caption in captions:
         texts = negations(caption.text)
         if texts:
-            rng = random.Random(f"{seed} {caption.cap_id}")
+            rng = Random(f"{seed} {caption.cap_id}")
             yield Caption(caption.cap_id, rng.choice(texts))
 
 

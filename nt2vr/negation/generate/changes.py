@@ -4,8 +4,8 @@ It is denied, or replaced by another action or actor of other captions, or a thi
 has checked that a changed caption is false of its clip.
 """
 
-import random
 from collections.abc import Callable, Iterator, Sequence
+from random import Random
 
 from nt2vr.negation.generate.actions import actions
 from nt2vr.negation.generate.chunks import Chunk, chunks_of
@@ -107,7 +107,7 @@ CHANGES: dict[str, Callable[[Phrases, str, Sequence[Phrases]], Iterator[str]]] =
 
 def changed(caption: str, change: str, captions: Sequence[str], seed: str = "") -> str:
     """Change a caption in one of `CHANGES`, with words of `captions`; "" if that is impossible."""
-    rng = random.Random(f"{seed} {change} {caption}")
+    rng = Random(f"{seed} {change} {caption}")
     sample = []
     if change != "negate":
         sample = rng.sample(captions, min(MAX_SOURCES, len(captions)))

@@ -5,11 +5,11 @@ Two captions of one video attribute A and B to the same subject, who may be "man
 content word of B or a related word, anywhere; the paper requires it to occur with the subject.
 """
 
-import random
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain, product
+from random import Random
 from typing import NamedTuple
 
 from nt2vr.negation.generate.content import ContentIndex, Contents, Key, VideoContent
@@ -108,7 +108,7 @@ def _query(
     if not relevant:
         return None
 
-    rng = random.Random(f"{seed} {subject.text} {wanted} {unwanted}")
+    rng = Random(f"{seed} {subject.text} {wanted} {unwanted}")
     sentence = fill_template(
         subject, wanted=wanted_text, unwanted=unwanted_text, rng=rng, is_corrected=True
     )
@@ -142,7 +142,7 @@ def _pairs(content: VideoContent) -> Iterator[tuple[Subject, Key, Key]]:
 
 
 def fill_template(
-    subject: Subject, wanted: str, unwanted: str, rng: random.Random, is_corrected: bool = False
+    subject: Subject, wanted: str, unwanted: str, rng: Random, is_corrected: bool = False
 ) -> Sentence:
     """Fill a random template, or its corrected form."""
     templates = WITH_PRONOUN if subject.pronoun else WITHOUT_PRONOUN

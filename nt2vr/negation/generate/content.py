@@ -81,8 +81,7 @@ class Usage:
             usage.videos[video_id] = None
             texts = usage.bare_texts if phrase.is_bare else usage.texts
             texts[phrase.text] += 1
-        doers = self._doers[subject.generic, phrase.key]
-        doers.setdefault(video_id, set()).add(subject)
+        self._doers[subject.generic, phrase.key].setdefault(video_id, set()).add(subject)
         if not phrase.is_shortened:
             self._complete.add(phrase.key)
 

@@ -1,7 +1,7 @@
 """A few words of a caption that say something which another caption does not."""
 
-import random
 from collections.abc import Sequence
+from random import Random
 
 from nt2vr.negation.generate.denial import Sentence
 from nt2vr.negation.generate.parsed_captions import SourceCaption
@@ -25,9 +25,7 @@ _NOT_LAST = _NOT_FIRST | {"DET", "NUM", "ADP", "TO", "PRON"}
 _AUXILIARIES = words("be have do")
 
 
-def join_fragment(
-    caption: SourceCaption, source: SourceCaption, rng: random.Random
-) -> Sentence | None:
+def join_fragment(caption: SourceCaption, source: SourceCaption, rng: Random) -> Sentence | None:
     """Join a caption with a few words of another one, which are unwanted; None if they say nothing new."""
     num_words = len(source.words)
     first = rng.randrange(num_words)

@@ -4,9 +4,9 @@ A model that reads it as a negation ranks the videos that it describes low. Some
 training, others of the same families only for measuring.
 """
 
-import random
 import re
 from collections.abc import Sequence
+from random import Random
 from typing import Literal
 
 from nt2vr.negation.generate.denial import Sentence
@@ -24,7 +24,7 @@ def draw_idiom(
     caption: str,
     actions: Sequence[tuple[Subject, str]],
     things: Sequence[str],
-    rng: random.Random,
+    rng: Random,
     wordings: Wordings = "trained",
 ) -> Sentence | None:
     """Fill a random wording, and its affirmative paraphrase as what is wanted.
@@ -55,7 +55,7 @@ def _fields(
     caption: str,
     actions: Sequence[tuple[Subject, str]],
     things: Sequence[str],
-    rng: random.Random,
+    rng: Random,
 ) -> dict[str, str]:
     """Draw the fields of a wording."""
     fields = {"A": caption} if caption else {}

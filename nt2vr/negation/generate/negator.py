@@ -236,8 +236,7 @@ def _is_infinitive(phrases: Phrases, first: int) -> bool:
 
 def _is_likely_participle(phrases: Phrases, i: int) -> bool:
     """Return whether a finite verb follows a past form in its clause: "a man dressed in red dances"."""
-    tags = [phrases.tag(near) for near in range(i - 1, i + 2)]
-    if tags != ["NOUN", "VBD", "ADP"]:
+    if phrases.tags[i - 1 : i + 2] != ["NOUN", "VBD", "ADP"]:
         return False
     for token in phrases.tokens[i + 1 :]:
         # The clause ends.

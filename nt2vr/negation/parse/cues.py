@@ -115,8 +115,7 @@ def _cue_at(phrases: Phrases, i: int) -> Cue | None:
     if not length:
         return None
     end = i + length
-    kind = cues()[phrases.text(i, end)]
-    return Cue(kind, i, end)
+    return Cue(cues()[phrases.text(i, end)], i, end)
 
 
 def _is_cue(phrases: Phrases, cue: Cue) -> bool:

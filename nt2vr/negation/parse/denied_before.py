@@ -40,8 +40,7 @@ def _named_by_cue(phrases: Phrases, cue: Cue) -> Negation:
 
 def _affirmed(phrases: Phrases, cue: Cue) -> Negation:
     """Return two negations that affirm, such as "not without", which deny nothing."""
-    start = max(0, cue.start - 1)
-    cue_words = phrases.words[start : cue.end]
+    cue_words = phrases.words[max(0, cue.start - 1) : cue.end]
     link = " with "
     if {"with", "without", "of", "lacking"}.isdisjoint(cue_words):
         link = " "
