@@ -41,8 +41,7 @@ from nt2vr.models.encoder import Encoder as Encoder
 from nt2vr.models.options import AddOptions
 from nt2vr.models.outside import WrappedEncoder
 from nt2vr.negation.parse.query import Query as Query
-from nt2vr.negation.parse.query import understand as understand_tagged
-from nt2vr.negation.parse.tagger import load_tagger
+from nt2vr.negation.parse.query import understand as understand
 from nt2vr.notebook import data_frame, joined, table
 from nt2vr.progress import Progress, ShouldStop, silent, stoppable
 from nt2vr.search.answers import Answer as Answer
@@ -578,15 +577,6 @@ class Evaluation:
             parts.append(Markup(self.compare(first, second)._repr_html_()))
         parts += [table((), (), remark) for remark in self.remarks]
         return str(joined(parts))
-
-
-def understand(text: str, editing: bool = False) -> Query:
-    """Split a sentence into its wanted and unwanted parts.
-
-    With `editing`, edits are understood as well, as next to a reference picture: "replace the dog
-    by a cat".
-    """
-    return understand_tagged(text, load_tagger(), editing)
 
 
 def register_strategy(name: str, function: Callable[[Parts], Vector | None]) -> None:

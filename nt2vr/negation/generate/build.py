@@ -32,7 +32,6 @@ from nt2vr.negation.generate.things import NamedThing, things
 from nt2vr.negation.parse.inflect import verb_of
 from nt2vr.negation.parse.phrases import phrases_of
 from nt2vr.negation.parse.query import understand
-from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.negation.parse.tokens import VERB_TAGS
 from nt2vr.progress import Progress, silent, tracked
 
@@ -206,7 +205,7 @@ def split(sentences: Iterable[str]) -> Iterator[dict[str, object]]:
     for sentence in sentences:
         text = sentence.rstrip("\n")
         try:
-            query = understand(text, load_tagger())
+            query = understand(text)
         except QueryError as error:
             yield {"text": text, "wanted": (), "unwanted": (), "error": str(error)}
         else:

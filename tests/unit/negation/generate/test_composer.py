@@ -9,7 +9,6 @@ from nt2vr.negation.generate.build import read_content
 from nt2vr.negation.generate.composer import ComposedQuery, compose_queries
 from nt2vr.negation.generate.related import derived_from, related
 from nt2vr.negation.parse.query import understand
-from nt2vr.negation.parse.tagger import load_tagger
 from tests.support.paths import SHARED
 
 MSRVTT = SHARED / "data" / "msrvtt1k_captions.jsonl"
@@ -123,7 +122,7 @@ def test_composed_queries_of_captions_are_split_as_composed() -> None:
     wrong = [
         query.caption
         for query in queries
-        if (parts := understand(query.caption, load_tagger())).wanted != (query.wanted,)
+        if (parts := understand(query.caption)).wanted != (query.wanted,)
         or parts.unwanted != (query.unwanted,)
     ]
     assert len(queries) > 20
