@@ -48,21 +48,21 @@ def lines_of_file(path: Path) -> Iterator[tuple[int, str]]:
             yield number, line.strip()
 
 
-class NumberedLine(NamedTuple):
-    """A line of a file, and its fields if it is an object."""
+class PlacedLine(NamedTuple):
+    """A line of a file, with its fields if it is an object; `place` names it in messages."""
 
-    number: int
+    place: str
     line: str
     fields: Fields
 
 
-def rows_of(path: Path) -> Iterator[NumberedLine]:
+def rows_of(path: Path) -> Iterator[PlacedLine]:
     """Yield the lines of a file that are not blank; those with a brace must be objects."""
     for number, line in lines_of_file(path):
         fields = {}
         if line.startswith("{"):
             fields = _required_object(path, number, line)
-        yield NumberedLine(number, line, fields)
+        yield PlacedLine(f"Line {number} of {path}", line, fields)
 
 
 def _required_object(path: Path, number: int, line: str) -> JsonObject:

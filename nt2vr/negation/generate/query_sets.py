@@ -25,7 +25,7 @@ from nt2vr.errors import ConfigError
 from nt2vr.negation.generate.composer import ComposedQuery
 from nt2vr.negation.generate.json_lines import (
     Fields,
-    NumberedLine,
+    PlacedLine,
     is_list_of_texts,
     lines_of_file,
     objects_of,
@@ -169,9 +169,9 @@ def read_captioned_videos(path: Path) -> CaptionedVideos:
     queries = []
     for row in rows_of(path):
         if row.fields and row.fields.keys().isdisjoint({"cap_id", "truth"}):
-            video_id, texts, video_queries = _video(path, row)
+            video_id, texts, video_queries = _video(row)
         else:
-            caption = _caption(path, row)
+            caption = _caption(row)
             if not caption.text:
                 continue
             video_id = caption.video_id
@@ -204,7 +204,7 @@ def read_captions(path: Path) -> list[Caption]:
 
     A ConfigError names a bad line.
     """
-    return [_caption(path, row) for row in rows_of(path)]
+    return [_caption(row) for row in rows_of(path)]
 
 
 def read_negated(path: Path) -> list[Caption]:
@@ -218,7 +218,7 @@ def read_negated(path: Path) -> list[Caption]:
         if "truth" in row.fields:
             negated += _negations_of(row.fields)
         else:
-            negated.append(_caption(path, row))
+            negated.append(_caption(row))
     return negated
 
 
@@ -272,7 +272,7 @@ def _texts(values: Iterable[Any]) -> tuple[str, ...]:
     return tuple(map(str, values))
 
 
-def _caption(path: Path, row: NumberedLine) -> Caption:
+def _caption(row: PlacedLine) -> Caption:
     """Read a caption; a ConfigError names a bad line."""
     fields = row.fields
     cap_id: Any
@@ -287,7 +287,7 @@ def _caption(path: Path, row: NumberedLine) -> Caption:
     is_cap_id = isinstance(cap_id, str) and _CAP_ID.match(cap_id)
     if not is_cap_id or not isinstance(text, str):
         raise ConfigError(
-            f"Line {row.number} of {path} is {row.line[:60]!r}. "
+            f"{row.place} is {row.line[:60]!r}. "
             "Write an id and then the caption: VIDEO#enc#0 a man sings."
         )
 
@@ -317,14 +317,12 @@ def _numbered(video_id: str, texts: Sequence[str]) -> list[Caption]:
     return [Caption(f"{video_id}#enc#{i}", text) for i, text in enumerate(texts)]
 
 
-def _video(path: Path, row: NumberedLine) -> tuple[str, list[str], list[Caption]]:
+def _video(row: PlacedLine) -> tuple[str, list[str], list[Caption]]:
     """Read the id, the captions and the queries of a video; a ConfigError names a bad line."""
     video_id = row.fields.get("video_id")
     texts: Any = row.fields.get("captions")
     if not isinstance(video_id, str) or not is_list_of_texts(texts):
-        raise ConfigError(
-            f"Line {row.number} of {path} lacks a video_id or a list of captions. Add them."
-        )
+        raise ConfigError(f"{row.place} lacks a video_id or a list of captions. Add them.")
 
     query = row.fields.get("query")
     if query is None:
