@@ -246,11 +246,8 @@ class Catalog:
         Training runs are not among them: who wants one names it.
         """
         entries = self.entries()
-        names = []
-        for name in self.library_models():
-            if entries[name].kind == "model" and not self.knows_only_drawings(name, entries):
-                names.append(name)
-        return names
+        models = [name for name in self.library_models() if entries[name].kind == "model"]
+        return [name for name in models if not self.knows_only_drawings(name, entries)]
 
     def folder(self, name: str) -> Path:
         """Return the checkpoint folder of a model; a ConfigError refuses one from outside, which has none."""
