@@ -660,7 +660,7 @@ def evaluate(
     from nt2vr.evaluation.sources import Data
     from nt2vr.evaluation.tables import aligned
 
-    flags: JsonObject = {
+    flags: dict[str, Any] = {
         "clips": clips,
         "seed": seed,
         "split": split,

@@ -2,7 +2,6 @@
 
 import math
 import re
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +24,7 @@ from nt2vr.models.card import (
 from nt2vr.models.checkpoint import identified, read_checkpoint, read_model
 from nt2vr.models.difference import whole_folder
 from nt2vr.models.encoder import Encoder
-from nt2vr.models.hub import SPARE_BYTES, RemoteFile, transfer
+from nt2vr.models.hub import SPARE_BYTES, RemoteFile, transfer, transfer_all
 from nt2vr.models.options import MAX_FRAMES, AddOptions
 from nt2vr.models.origin import Built, Origin
 from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG
@@ -85,10 +84,8 @@ class HubCheckpoint(Origin):
         return self.title.partition("/")[2]
 
     def bring(self, hidden: Path, progress: Progress) -> None:
-        for file in self.files:
-            if not (hidden / file.name).exists():
-                transfer(file, hidden, progress, f"downloading {file.name}")
-        shutil.rmtree(hidden / ".cache", ignore_errors=True)
+        missing = [file for file in self.files if not (hidden / file.name).exists()]
+        transfer_all(missing, hidden, progress)
 
     def weight_bytes(self, hidden: Path) -> int:
         base = hidden

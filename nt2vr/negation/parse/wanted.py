@@ -12,7 +12,7 @@ _SUBJECTS = words("i we you it there")
 _PERSONS = words("he she they")
 # Kinds of cues that may deny what describes the noun after it.
 _BEFORE_NOUN = words("less free minus not")
-# Stands before the first word, where nothing is denied.
+# Stands before the first word. A preposition stays after it, as after an edit.
 _START = Negation(Cue("edit", 0, 0), 0, 0)
 
 
