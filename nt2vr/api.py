@@ -1,11 +1,11 @@
 """Python API for notebooks, as exposed by `import nt2vr`, without the page or torch."""
 
 import warnings
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from functools import lru_cache, partial
+from typing import Any, Literal
 
 import numpy as np
 from markupsafe import Markup
@@ -41,15 +41,15 @@ from nt2vr.models.encoder import Encoder as Encoder
 from nt2vr.models.options import AddOptions
 from nt2vr.models.outside import WrappedEncoder
 from nt2vr.negation.parse.query import Query as Query
-from nt2vr.negation.parse.query import understand as understand_tagged
-from nt2vr.negation.parse.tagger import load_tagger
+from nt2vr.negation.parse.query import understand as understand
 from nt2vr.notebook import data_frame, joined, table
 from nt2vr.progress import Progress, ShouldStop, silent, stoppable
 from nt2vr.search.answers import Answer as Answer
 from nt2vr.search.answers import Match as Match
 from nt2vr.search.embedded_gallery import Excerpt
+from nt2vr.search.plan import SearchPlan
 from nt2vr.search.references import Reference as Reference
-from nt2vr.search.searcher import Queries, QueryOrError
+from nt2vr.search.searcher import QueryOrError
 from nt2vr.search.strategies import (
     DEFAULT_ALPHA,
     STRATEGIES,
@@ -101,8 +101,7 @@ class Model(WrappedEncoder):
         side = self.image_size
         dtype = getattr(frames, "dtype", None)
         shape = tuple(getattr(frames, "shape", ()))
-        is_of_model = dtype == np.uint8 and len(shape) == 4 and shape[1:] == (side, side, 3)
-        if not is_of_model:
+        if dtype != np.uint8 or len(shape) != 4 or shape[1:] != (side, side, 3):
             raise ConfigError(f"frames must be (N, {side}, {side}, 3) uint8, not {shape} {dtype}.")
         clips = np.asarray(frames)[:, None]
         return _converted(self.encode_video(clips)[:, 0], convert_to)
@@ -200,15 +199,6 @@ def _checked_queries(queries: Any) -> list[QueryOrError]:
     return checked
 
 
-class _SearchOptions(NamedTuple):
-    """What a search takes besides its query and systems, see `GallerySearcher.search`."""
-
-    k: int | None
-    references: Sequence[Reference]
-    strengths: Mapping[str, float]
-    literal: Collection[str]
-
-
 class GallerySearcher(AbstractContextManager["GallerySearcher"]):
     """Searches a gallery; a `with` block or `close` ends its decoder processes."""
 
@@ -272,48 +262,46 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
         _refuse_text("literal", literal)
         if image is not None:
             references = [Reference((self._picture(image),)), *references]
-        options = _SearchOptions(
+        plan_of = partial(
+            self._searcher.plan,
             k=k,
             references=references,
             strengths={"boolean": float(alpha)},
             literal=literal,
         )
-        if not _is_one(query):
-            return self._answer_all(_checked_queries(query), systems, options)
+        is_one = _is_one(query)
+        queries = [_checked_query(query)] if is_one else _checked_queries(query)
+        if systems is None:
+            answers = [self._answer_by_default(query, references, plan_of) for query in queries]
+        else:
+            plan = plan_of(self._names(systems))
+            answers = self._searcher.map_queries(
+                queries, plan, partial(self._searcher.answer, plan=plan)
+            )
+        answers = [self._with_thumbnails(answer) for answer in answers]
+        if not is_one:
+            return answers
 
-        [answer] = self._answer_all([_checked_query(query)], systems, options)
+        [answer] = answers
         if isinstance(answer, Nt2vrError):
             raise answer
         return answer
 
-    def _answer_all(
-        self,
-        queries: Queries,
-        systems: Systems | None,
-        options: _SearchOptions,
-    ) -> list[Answer | Nt2vrError]:
-        answers: Sequence[Answer | Nt2vrError]
-        if systems is None:
-            answers = [self._answer_by_default(query, options) for query in queries]
-        else:
-            plan = self._searcher.plan(self._names(systems), *options)
-            answers = self._searcher.map_queries(
-                queries, plan, lambda query: self._searcher.answer(query, plan)
-            )
-        return [self._with_thumbnails(answer) for answer in answers]
-
     def _answer_by_default(
-        self, query: QueryOrError, options: _SearchOptions
+        self,
+        query: QueryOrError,
+        references: Sequence[Reference],
+        plan_of: Callable[[Sequence[str]], SearchPlan],
     ) -> Answer | Nt2vrError:
         """Answer with the system that suits the query."""
         if isinstance(query, Nt2vrError):
             return query
         try:
-            checked = self._searcher.checked(query, options.references)
+            checked = self._searcher.checked(query, references)
             # A vector denies nothing.
             parsed = checked if isinstance(checked, Query) else Query("")
             names = self._services.galleries.answering(self._searcher.key, parsed)
-            return self._searcher.answer(checked, self._searcher.plan(names, *options))
+            return self._searcher.answer(checked, plan_of(names))
         except Nt2vrError as error:
             return error
 
@@ -336,13 +324,9 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
         is the matter.
         """
         _refuse_text("literal", literal)
-        options = _SearchOptions(
-            k=None,
-            references=(),
-            strengths={"boolean": float(alpha)},
-            literal=literal,
+        plan = self._searcher.plan(
+            self._names(systems), k=None, strengths={"boolean": float(alpha)}, literal=literal
         )
-        plan = self._searcher.plan(self._names(systems), *options)
         checked = _checked_queries([queries] if _is_one(queries) else queries)
         scores, errors = self._searcher.score_all(checked, plan)
         error_of_row = {row: error for row, error in enumerate(errors) if error is not None}
@@ -373,8 +357,9 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
         if isinstance(shown, str) and shown in self.video_ids:
             reference = Reference(video_id=shown)
         elif isinstance(shown, str) and not expanded(shown).exists():
-            problem = "is neither a clip of this gallery nor a file. Name a clip or a picture."
-            raise ConfigError(f"{quoted(shown)} {problem}")
+            raise ConfigError(
+                f"{quoted(shown)} is neither a clip of this gallery nor a file. Name a clip or a picture."
+            )
         else:
             reference = Reference((self._picture(shown),))
         return self._searcher.match(
@@ -541,17 +526,10 @@ class Evaluation:
         if bool(first) != bool(second):
             raise ConfigError("Name two systems to compare, or none.")
         if first:
-            first_name = self._system(first)
-            second_name = self._system(second)
+            names = self._system(first), self._system(second)
         else:
-            first_name, second_name = self.report.telling_pair
-        differences = self.report.compare(first_name, second_name)
-        return Comparison(
-            first=first_name,
-            second=second_name,
-            differences=differences,
-            report=self.report,
-        )
+            names = self.report.telling_pair
+        return Comparison(*names, self.report.compare(*names), self.report)
 
     def _system(self, system: str | System) -> str:
         """Return the report's name of a system, whatever its letter case; an unknown one as it is."""
@@ -599,15 +577,6 @@ class Evaluation:
             parts.append(Markup(self.compare(first, second)._repr_html_()))
         parts += [table((), (), remark) for remark in self.remarks]
         return str(joined(parts))
-
-
-def understand(text: str, editing: bool = False) -> Query:
-    """Split a sentence into its wanted and unwanted parts.
-
-    With `editing`, edits are understood as well, as next to a reference picture: "replace the dog
-    by a cat".
-    """
-    return understand_tagged(text, load_tagger(), editing)
 
 
 def register_strategy(name: str, function: Callable[[Parts], Vector | None]) -> None:
@@ -693,8 +662,7 @@ def load_model(
         data_dir: the app's data folder; default NT2VR_DATA, or ~/.cache/nt2vr.
         device: "auto", "cpu", "cuda" or "mps"; default NT2VR_DEVICE, or "auto", the fastest one.
     """
-    settings = _settings(data_dir, device)
-    models = _services(settings).models
+    models = _services(_settings(data_dir, device)).models
     folder = expanded(name_or_folder)
     if (folder / CARD).is_file():
         return Model(models.read(folder))

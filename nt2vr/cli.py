@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     from nt2vr.search.answers import Answer, Ranking
     from nt2vr.services import Services
 
-# What `models list` says of a model.
-
 OWN_FLAGS = ("-h", "--help", "-V", "--version", "--install-completion")
 # A query that begins with a minus: "-dog".
 DENIED_QUERY = re.compile(r"-[^\W\d_]{2}.*|-\w\s.*", re.DOTALL)
@@ -440,7 +438,7 @@ def add_library(
     """
     with closing(machine.services(index)) as services:
         add = partial(services.libraries.add, name, kind, path, split, window)
-        _index(services, name, embedding, prepare=add)
+        _index(services, name, embedding.model, embedding, prepare=add)
 
 
 @library.command
@@ -460,27 +458,24 @@ def update(
         retry: read skipped files again
     """
     with closing(machine.services(index)) as services:
-        default_model = ""
-        if not embedding.model:
-            default_model = services.galleries.default_model(services.libraries.find(name).id)
-        prepare = None
-        if retry:
-            prepare = partial(services.libraries.retry, name)
-        _index(services, name, embedding, prepare, default_model)
+        model = embedding.model
+        if not model:
+            model = services.galleries.default_model(services.libraries.find(name).id)
+        prepare = partial(services.libraries.retry, name) if retry else None
+        _index(services, name, model, embedding, prepare)
 
 
 def _index(
     services: "Services",
     name: str,
+    model: str | None,
     embedding: Embedding,
-    prepare: Callable[[], object] | None = None,
-    default_model: str = "",
+    prepare: Callable[[], object] | None,
 ) -> None:
-    """Index a library, after `prepare`; an unknown model is refused before that."""
+    """Index a library by a model or a default one, after `prepare`; an unknown model is refused before that."""
     from nt2vr.library.update import update_library
     from nt2vr.models.download import OFFERED
 
-    model = embedding.model or default_model
     if not model:
         model = next(iter(services.models.real_models()), "CLIP-neg")
     encoder = services.models.load(model)
@@ -565,8 +560,7 @@ def list_libraries(*, as_json: Json = False, machine: Machine = THIS) -> None:
 @library.command
 def check(name: str, /, *, machine: Machine = THIS) -> None:
     """Say what changed since the last update, without indexing."""
-    libraries = machine.services().libraries
-    _say(*_changes(libraries.check(name)))
+    _say(*_changes(machine.services().libraries.check(name)))
 
 
 @library.command
@@ -960,10 +954,7 @@ def publish(
     if dry_run:
         total = 0
         for name, file in files.items():
-            if isinstance(file, bytes):
-                size = len(file)
-            else:
-                size = file.stat().st_size
+            size = len(file) if isinstance(file, bytes) else file.stat().st_size
             _say(f"{size:>12,}  {name}")
             total += size
         _say(f"{total:,} bytes in {len(files)} files")

@@ -14,7 +14,6 @@ from nt2vr.files import JsonObject
 from nt2vr.models.card import Card
 from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.query import Query, understand
-from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.registry import pick
 from nt2vr.search.embed_query import embedded_parts
 from nt2vr.search.exclusion import Exclusion
@@ -55,7 +54,7 @@ NO_PARTS = QueryTexts("", ())
 
 def parse_query(text: str) -> Query:
     """Parse a query as the Search tab does."""
-    return understand(text, load_tagger())
+    return understand(text)
 
 
 class SearchVectors(NamedTuple):

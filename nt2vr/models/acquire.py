@@ -168,7 +168,10 @@ def acquire(
                 progress=progress,
             )
         except CheckpointError as error:
-            raise CheckpointError(_without_folder(str(error), hidden, origin.title)) from error
+            # The message names the source instead of the hidden folder.
+            hidden_path = str(hidden.absolute())
+            message = str(error).replace(f"{hidden_path}/", "")
+            raise CheckpointError(message.replace(hidden_path, origin.title)) from error
         # Another process may have added one meanwhile.
         new_folder(name, models.home)
         hidden.rename(folder)
@@ -186,12 +189,6 @@ def _build(origin: Origin, hidden: Path, name: str, progress: Progress) -> Added
         progress(0, 0, "trying it out")
         try_out(built.encoder, origin.title)
     return Added(name, built.remark, built.is_guess)
-
-
-def _without_folder(message: str, hidden: Path, title: str) -> str:
-    """Return a message that names the source instead of the hidden folder."""
-    hidden_path = str(hidden.absolute())
-    return message.replace(f"{hidden_path}/", "").replace(hidden_path, title)
 
 
 def new_folder(name: str, home: Path) -> Path:

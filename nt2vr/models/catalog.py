@@ -66,6 +66,10 @@ class CatalogEntry:
     make: Callable[[], Encoder] | None = None
 
 
+# By name.
+Entries = Mapping[str, CatalogEntry]
+
+
 class Catalog:
     """Models by name: checkpoint folders under the names on their cards, and the epochs of training runs.
 
@@ -109,7 +113,7 @@ class Catalog:
     def names(self) -> list[str]:
         return list(self.entries())
 
-    def entries(self) -> dict[str, CatalogEntry]:
+    def entries(self) -> Entries:
         """Map names to checkpoints; folders without a readable card are skipped."""
         entries: dict[str, CatalogEntry] = {}
         for parent in self._folders:
@@ -196,7 +200,7 @@ class Catalog:
                 newest = newest or name
         return newest
 
-    def card(self, name: str, entries: Mapping[str, CatalogEntry] | None = None) -> Card:
+    def card(self, name: str, entries: Entries | None = None) -> Card:
         """Return the card of a model, without loading it; raises as `find` and `read_card` do."""
         entry = pick("model", name, entries) if entries else self.find(name)
         if entry.make:
@@ -204,9 +208,7 @@ class Catalog:
         folder = entry.folders[0]
         return self._card(folder) or read_card(folder)
 
-    def knows_only_drawings(
-        self, name: str, entries: Mapping[str, CatalogEntry] | None = None
-    ) -> bool:
+    def knows_only_drawings(self, name: str, entries: Entries | None = None) -> bool:
         """Whether the built-in world is all that a model was trained on, as far as the cards of its bases tell."""
         entries = entries or self.entries()
         seen = set[str]()
@@ -244,11 +246,8 @@ class Catalog:
         Training runs are not among them: who wants one names it.
         """
         entries = self.entries()
-        names = []
-        for name in self.library_models():
-            if entries[name].kind == "model" and not self.knows_only_drawings(name, entries):
-                names.append(name)
-        return names
+        models = [name for name in self.library_models() if entries[name].kind == "model"]
+        return [name for name in models if not self.knows_only_drawings(name, entries)]
 
     def folder(self, name: str) -> Path:
         """Return the checkpoint folder of a model; a ConfigError refuses one from outside, which has none."""
@@ -344,7 +343,7 @@ def checkpoint_epoch(checkpoint: Path) -> int | None:
     return int(match[1]) if match else None
 
 
-def epochs_of(checkpoints: Path) -> dict[str, CatalogEntry]:
+def epochs_of(checkpoints: Path) -> Entries:
     """List a run's newest epoch, its best, and each epoch by what follows the run's name."""
     numbered = []
     for folder in _subfolders(checkpoints):

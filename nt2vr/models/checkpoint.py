@@ -33,7 +33,6 @@ from nt2vr.models.device import resolve_device
 from nt2vr.models.difference import (
     SharedWeights,
     difference_from,
-    read_changed,
     read_tensors,
     shared_weights,
     tokenizer_folder,
@@ -288,5 +287,5 @@ def _read_stored(folder: Path, card: Card, model_cfg: Config) -> _StoredTowers:
     return _StoredTowers(
         base=base,
         tokenizer=load_tokenizer(tokenizer_folder(folder, base), model_cfg["text_cfg"]),
-        changed=read_changed(folder, card),
+        changed=read_tensors(folder / DIFFERENCE) if card.difference else {},
     )

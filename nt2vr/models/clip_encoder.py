@@ -18,7 +18,14 @@ from nt2vr.models.card import Card, read_card
 from nt2vr.models.clip_files import check_model_files, limited_layers
 from nt2vr.models.clip_libraries import ST, Clip, SentenceTransformers, Transformers, clip_settings
 from nt2vr.models.device import precision_of, resolve_device
-from nt2vr.models.encoder import Frames, OneRowEncoder, Vectors, encode_unknown, normalised
+from nt2vr.models.encoder import (
+    Frames,
+    OneRowEncoder,
+    TextEmbeddings,
+    Vectors,
+    encode_unknown,
+    normalised,
+)
 from nt2vr.models.framing import frame_positions
 
 # Folder of the files of a model that takes clips, in its checkpoint folder.
@@ -44,7 +51,7 @@ class ClipModel(OneRowEncoder):
         self.card = card.replace(precision=precision_of(self._device))
         settings = clip_settings(card)
         self.backend = self._loaded(folder / MODEL, settings.loader)
-        self.cached_texts: dict[str, Vectors] = {}
+        self.cached_texts: TextEmbeddings = {}
         if self._device == "cpu":
             self.batch_size = 1
         self.embed_dim = settings.dimensions or self.encode_text(["a dog"]).shape[1]
@@ -116,9 +123,7 @@ class ClipModel(OneRowEncoder):
             self.batch_size = len(clips) // 2
 
         half = len(clips) // 2
-        first_half = self._encoded(clips[:half])
-        second_half = self._encoded(clips[half:])
-        return np.concatenate([first_half, second_half])
+        return np.concatenate([self._encoded(clips[:half]), self._encoded(clips[half:])])
 
     @property
     def capabilities(self) -> Capabilities:

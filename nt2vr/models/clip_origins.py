@@ -15,7 +15,7 @@ from nt2vr.models.card import Card, write_card
 from nt2vr.models.clip_encoder import MODEL, ClipModel
 from nt2vr.models.clip_files import check_model_files
 from nt2vr.models.clip_libraries import ST, TRANSFORMERS
-from nt2vr.models.hub import SPARE_BYTES, RemoteFile, transfer
+from nt2vr.models.hub import SPARE_BYTES, RemoteFile, transfer_all
 from nt2vr.models.options import AddOptions
 from nt2vr.models.origin import Built, Origin
 from nt2vr.progress import Progress
@@ -142,9 +142,7 @@ class ClipRepository(_ClipOrigin):
         return self.title
 
     def bring(self, hidden: Path, progress: Progress) -> None:
-        for file in self.files:
-            transfer(file, hidden / MODEL, progress, f"downloading {file.name}")
-        shutil.rmtree(hidden / MODEL / ".cache", ignore_errors=True)
+        transfer_all(self.files, hidden / MODEL, progress)
 
 
 @dataclass(frozen=True, kw_only=True)

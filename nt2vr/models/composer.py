@@ -4,7 +4,7 @@ A checkpoint folder has the weights of one beside its towers, in NAME.safetensor
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
@@ -63,9 +63,8 @@ class Composer(ABC):
         return False
 
 
-def names_in(folders: Iterable[Path]) -> tuple[str, ...]:
+def names_in(folders: Collection[Path]) -> tuple[str, ...]:
     """List the composers that at least one of these checkpoint folders has."""
-    folders = tuple(folders)
     names = []
     for name in composers():
         file_name = extension_file(name)
@@ -81,7 +80,7 @@ def read_composers(folder: Path, width: int) -> dict[str, Composer]:
 
     from nt2vr.models.weights import loading, unfilled  # noqa: PLC0415  imports torch
 
-    by_name: dict[str, Composer] = {}
+    by_name = {}
     for name in names_in([folder]):
         path = folder / extension_file(name)
         with loading(path, "Delete it, or train it again."):

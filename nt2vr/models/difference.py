@@ -84,11 +84,6 @@ def read_tensors(file: Path) -> "dict[str, Tensor]":
     return weights
 
 
-def read_changed(folder: Path, card: Card) -> "dict[str, Tensor]":
-    """Read the tensors that a checkpoint has instead of its base's; none if it is whole."""
-    return read_tensors(folder / DIFFERENCE) if card.difference else {}
-
-
 def whole_folder(folder: Path, card: Card) -> Path:
     """Return the folder of a checkpoint's base, or its own if it is whole; a CheckpointError names a missing one."""
     if not card.difference:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from nt2vr.errors import CheckpointError, ConfigError, DownloadError, Nt2vrError, quoted, reason_of
+from nt2vr.files import JsonObject
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.framing import Config
@@ -237,7 +238,7 @@ def download_all(names: Sequence[str], add: Callable[[str], object]) -> None:
 def _model_cfg(architecture: str, tag: str) -> Config:
     import open_clip  # noqa: PLC0415  see `pretrained`
 
-    model_cfg: dict[str, Any] = open_clip.get_model_config(architecture)
+    model_cfg: JsonObject = open_clip.get_model_config(architecture)
     # The weights have an activation, not the architecture.
     config = open_clip.get_pretrained_cfg(architecture, tag)
     if "quick_gelu" in config:

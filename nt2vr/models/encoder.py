@@ -15,6 +15,8 @@ from nt2vr.models.composer import Vectors as Vectors
 from nt2vr.models.framing import Framing
 
 Frames = NDArray[np.uint8]
+# Embeddings (D,) by text.
+TextEmbeddings = dict[str, Vectors]
 # Frames in one forward pass: more are no faster on a CPU and take more memory.
 BATCH_FRAMES = 64
 # Texts: 2 MB at 512 dimensions.
@@ -187,11 +189,11 @@ def normalised(rows: Any) -> Vectors:
 
 
 def encode_unknown(
-    cached: dict[str, Vectors],
+    cached: TextEmbeddings,
     texts: Sequence[str],
     encode: Callable[[list[str]], Vectors],
     batch: int = 64,
-) -> tuple[Vectors, dict[str, Vectors]]:
+) -> tuple[Vectors, TextEmbeddings]:
     """Return the embeddings of texts (N, D), and those to remember, the latest CACHED_TEXTS.
 
     Args:

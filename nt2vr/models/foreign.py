@@ -113,7 +113,7 @@ class ForeignCheckpoint(Origin):
         if not others:
             return content
         # The others are parts; or the base of the first, whose tensors replace the base's.
-        merged: dict[str, Any] = {}
+        merged = {}
         for part in (*others, content):
             merged.update(part.items())
         return merged

@@ -160,7 +160,7 @@ def _of_transformers(name: str, config: Config, file: Path) -> Architecture:
     their_config = _read_dict(file.parent / CONFIG_JSON)
     their_preprocessor = _read_dict(file.parent / PREPROCESSOR)
     is_siglip = "timm_model_name" in config["vision_cfg"]
-    preprocess: dict[str, Any] = {}
+    preprocess = {}
     if is_siglip:
         preprocess = {"resize_mode": "squash", "mean": [0.5] * 3, "std": [0.5] * 3}
     elif their_config:
@@ -222,7 +222,7 @@ def fitted(
     with torch.device("meta"), unfilled():
         model = build_model(model_cfg, preprocess_cfg or {}, "meta")
     expected: StateDict = model.state_dict()
-    renamed: StateDict = {}
+    renamed = {}
     # Embeddings do not depend on these counters, and some files lack them.
     for name in expected:
         if name.endswith("num_batches_tracked"):

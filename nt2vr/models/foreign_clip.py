@@ -82,7 +82,7 @@ def find_clip(
 
     outside = _beside(prefix, names)
     form = _form(prefix, outside, keys, file)
-    head: StateDict = {}
+    head = {}
     if form.pooling == SEQUENCE:
         head = {_name_in_head(name, prefix): tensors[name] for name in outside}
         outside = []
@@ -139,10 +139,8 @@ def _check_merged(tensors: StateDict, file: Path) -> None:
 
 def _place(tensors: StateDict, keys: Sequence[str], file: Path, key: str) -> tuple[str, bool]:
     """Return the prefix of the one CLIP, and whether its names are transformers'."""
-    places = {}
-    for name in tensors:
-        if name.endswith(THEIR_TABLE):
-            places[name.removesuffix(THEIR_TABLE)] = True
+    theirs = [name for name in tensors if name.endswith(THEIR_TABLE)]
+    places = {name.removesuffix(THEIR_TABLE): True for name in theirs}
     for name in tensors:
         if name.endswith(TABLE):
             prefix = name.removesuffix(TABLE).removesuffix("text.")

@@ -128,7 +128,7 @@ def text_settings(model_cfg: Config) -> str:
     return _hashed(model_cfg["text_cfg"], bool(model_cfg.get("quick_gelu")))
 
 
-def _without_none(config: Config) -> dict[str, Any]:
+def _without_none(config: Config) -> Config:
     return {key: value for key, value in config.items() if value is not None}
 
 

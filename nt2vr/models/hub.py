@@ -2,7 +2,7 @@
 
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -108,6 +108,13 @@ def remote_files(repository: str) -> dict[str, RemoteFile]:
         file.rfilename: RemoteFile(repository, file.rfilename, file.size or 0, str(info.sha))
         for file in info.siblings or ()
     }
+
+
+def transfer_all(files: Iterable[RemoteFile], folder: Path, progress: Progress) -> None:
+    """Download files into a folder, and remove what the client keeps there besides."""
+    for file in files:
+        transfer(file, folder, progress, f"downloading {file.name}")
+    shutil.rmtree(folder / ".cache", ignore_errors=True)
 
 
 def transfer(file: RemoteFile, folder: Path, progress: Progress, doing: str) -> None:

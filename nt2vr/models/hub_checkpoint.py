@@ -2,7 +2,6 @@
 
 import math
 import re
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +24,7 @@ from nt2vr.models.card import (
 from nt2vr.models.checkpoint import identified, read_checkpoint, read_model
 from nt2vr.models.difference import whole_folder
 from nt2vr.models.encoder import Encoder
-from nt2vr.models.hub import SPARE_BYTES, RemoteFile, transfer
+from nt2vr.models.hub import SPARE_BYTES, RemoteFile, transfer, transfer_all
 from nt2vr.models.options import MAX_FRAMES, AddOptions
 from nt2vr.models.origin import Built, Origin
 from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG
@@ -85,10 +84,8 @@ class HubCheckpoint(Origin):
         return self.title.partition("/")[2]
 
     def bring(self, hidden: Path, progress: Progress) -> None:
-        for file in self.files:
-            if not (hidden / file.name).exists():
-                transfer(file, hidden, progress, f"downloading {file.name}")
-        shutil.rmtree(hidden / ".cache", ignore_errors=True)
+        missing = [file for file in self.files if not (hidden / file.name).exists()]
+        transfer_all(missing, hidden, progress)
 
     def weight_bytes(self, hidden: Path) -> int:
         base = hidden
@@ -110,8 +107,7 @@ class HubCheckpoint(Origin):
 
 def _wanted_files(repository: str, files: Mapping[str, RemoteFile]) -> list[RemoteFile]:
     """Return a checkpoint's files in the order of `limits`; refuse one that is not complete, or too large."""
-    is_difference = {CARD, DIFFERENCE} <= files.keys()
-    weights = DIFFERENCE if is_difference else WEIGHTS
+    weights = DIFFERENCE if {CARD, DIFFERENCE} <= files.keys() else WEIGHTS
     for needed in (CONFIG, weights):
         if needed not in files:
             raise CheckpointError(
@@ -120,10 +116,10 @@ def _wanted_files(repository: str, files: Mapping[str, RemoteFile]) -> list[Remo
     most_bytes = limits()
     wanted = [files[name] for name in most_bytes if name in files]
     for file in wanted:
-        if file.size > most_bytes[file.name]:
-            limit = f"At most {most_bytes[file.name] >> 20:,} fit."
+        limit = most_bytes[file.name]
+        if file.size > limit:
             raise CheckpointError(
-                f"{file.name} of {repository} has {file.size >> 20:,} MB. {limit}"
+                f"{file.name} of {repository} has {file.size >> 20:,} MB. At most {limit >> 20:,} fit."
             )
     return wanted
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from nt2vr.models.card import MEAN, Card
 from nt2vr.models.device import autocast, precision_of
-from nt2vr.models.encoder import FrameEncoder, Frames, Vectors, encode_unknown
+from nt2vr.models.encoder import FrameEncoder, Frames, TextEmbeddings, Vectors, encode_unknown
 from nt2vr.models.framing import Framing
 from nt2vr.models.text_thread import MOST_TEXTS, MOST_WEIGHTS, encode_in_text_thread
 from nt2vr.negation.parse.tokens import EMOJI
@@ -119,7 +119,7 @@ class OpenClipEncoder(FrameEncoder):
         self._tokenizer = tokenizer
         self._device = model.logit_scale.device
         self._preprocess: dict[str, Any] = model.visual.preprocess_cfg
-        self.cached_texts: dict[str, Vectors] = {}
+        self.cached_texts: TextEmbeddings = {}
         self._known_words: dict[str, bool] = {}
         self.card = card.framed(
             Framing.of(self._preprocess), precision=precision_of(self._device.type)
@@ -127,11 +127,9 @@ class OpenClipEncoder(FrameEncoder):
         self.frame_dim = embed_dim_of(model)
         self.embed_dim = self.frame_dim
         self.text_side = text_side
-        self._has_small_text_tower = False
-        if text_side is None:
-            self._has_small_text_tower = _has_small_text_tower(model)
-        else:
+        if text_side is not None:
             self.embed_dim = text_side.eval().embed_dim
+        self._has_small_text_tower = text_side is None and _has_small_text_tower(model)
         if pooling is None:
             pooling = fixed_pooling(card)
         self.pooling = pooling.eval()

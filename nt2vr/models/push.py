@@ -42,7 +42,7 @@ def push(folder: Path, repository: str, private: bool = True, licence: str = "")
     return str(address)
 
 
-def readme_of(card: Card, repository: str, licence: str = "") -> str:
+def readme_of(card: Card, repository: str, licence: str) -> str:
     """Write the README of a model: what its card says, and how to load it."""
     from huggingface_hub import ModelCardData  # noqa: PLC0415  see `open_hub`
 
@@ -108,5 +108,4 @@ score does not show that negation is understood: compare with `drop`, the contro
 
 def _plain(text: str) -> str:
     """Return a card's text as one line that cannot end a table's cell or begin HTML."""
-    line = " ".join(text.split())
-    return line.translate(PLAIN)
+    return " ".join(text.split()).translate(PLAIN)

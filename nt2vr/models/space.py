@@ -43,7 +43,11 @@ Files = dict[str, Path | bytes]
 
 def space_files(zero_gpu: bool = False) -> Files:
     """Return the files of the Space by their names: paths, or contents where there is no such file."""
-    files = _installed() if ASSETS.parent == PACKAGE else checked_out(ASSETS.parent)
+    if ASSETS.parent == PACKAGE:
+        # The installed package is laid out as in a checkout.
+        files = {**_metadata_files(), **_package_files()}
+    else:
+        files = checked_out(ASSETS.parent)
     if zero_gpu:
         readme = _content(files["README.md"]).decode()
         files["README.md"] = _readme_for_zero_gpu(readme).encode()
@@ -80,11 +84,6 @@ def checked_out(root: Path) -> Files:
     for folder in FOLDERS:
         files |= {f"{folder}/{name}": path for name, path in _files_in(root / folder)}
     return files
-
-
-def _installed() -> Files:
-    """Lay the installed package out as in a checkout."""
-    return {**_metadata_files(), **_package_files()}
 
 
 def _metadata_files() -> Files:

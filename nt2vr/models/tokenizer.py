@@ -51,8 +51,7 @@ class FileTokenizer:
             )
         digest = blake2b(digest_size=16)
         for name, content in sorted(files.items()):
-            header = f"{name} {len(content)} "
-            digest.update(header.encode() + content)
+            digest.update(f"{name} {len(content)} ".encode() + content)
         self.files = dict(files)
         self.digest = digest.hexdigest()
         self._clean = get_clean_fn(clean)
@@ -121,8 +120,7 @@ class FileTokenizer:
 def _content(token: Any) -> str:
     """Return the text of a special token, which TOKENIZER_CONFIG gives as text or with its properties."""
     if isinstance(token, dict):
-        token = token.get("content", "")
-        return str(token)
+        token = token.get("content")
     return str(token or "")
 
 

@@ -60,7 +60,7 @@ def of_transformers(weights: StateDict) -> StateDict:
     is_siglip = PROBE in weights
     visual_rules = SIGLIP_RULES if is_siglip else CLIP_RULES
     rules = (*TEXT_RULES, *visual_rules)
-    renamed: StateDict = {}
+    renamed = {}
     for name, tensor in _with_joined_attention(weights).items():
         for old, new in rules:
             name = re.sub(old, new, name)
@@ -80,7 +80,7 @@ def _with_joined_attention(weights: StateDict) -> StateDict:
     """Join the projections of queries, keys and values, and leave position ids out."""
     import torch  # noqa: PLC0415  the page is up before torch is
 
-    joined: StateDict = {}
+    joined = {}
     for name, tensor in weights.items():
         if ".q_proj." in name:
             parts = [weights[name.replace(".q_proj.", f".{part}_proj.")] for part in "qkv"]

@@ -13,7 +13,7 @@ import numpy as np
 from nt2vr.errors import CheckpointError, Nt2vrError, reason_of
 from nt2vr.models.encoder import Encoder, Vectors
 from nt2vr.models.spawn import run_limited
-from nt2vr.progress import Progress, silent
+from nt2vr.progress import Progress
 
 # Suffix of the hidden folder in which an untrusted model is written and tried out.
 UNCHECKED = ".unchecked"
@@ -28,7 +28,7 @@ BYTES_PER_S = 5_000_000
 
 
 def run_child(
-    function: Callable[..., Any], *args: Any, size: int, name: str, progress: Progress = silent
+    function: Callable[..., Any], *args: Any, size: int, name: str, progress: Progress
 ) -> Any:
     """Return `function(*args, progress)` on a model of `size` bytes; any failure is a sentence about `name`."""
     try:

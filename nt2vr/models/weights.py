@@ -147,8 +147,7 @@ def hash_weights(weights: "Weights", before: str = "", after: str = "") -> str:
     """Hash weights: names, shapes, and values in float32, between two texts."""
     digest = blake2b(before.encode(), digest_size=16)
     for name, tensor in sorted(weights.items()):
-        shape = tuple(tensor.shape)
-        digest.update(f"{name} {shape}".encode())
+        digest.update(f"{name} {tuple(tensor.shape)}".encode())
         values = tensor.detach().float().cpu().numpy()
         digest.update(values.tobytes())
     digest.update(after.encode())

@@ -67,7 +67,7 @@ def _has_caption(captions: Sequence[frozenset[str]], content: frozenset[str]) ->
 def _content_of(text: str) -> frozenset[str]:
     """Return the lemmas of the content words that a text affirms, and none that it denies."""
     try:
-        affirmed = " ".join(understand(text[:MAX_QUERY_CHARS], load_tagger()).wanted)
+        affirmed = " ".join(understand(text[:MAX_QUERY_CHARS]).wanted)
     # The text is not valid Unicode.
     except QueryError:
         return frozenset()

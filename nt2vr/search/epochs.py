@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from nt2vr.errors import ConfigError, Nt2vrError, quoted
 from nt2vr.files import stored_json
 from nt2vr.media.gallery import Video
-from nt2vr.models.catalog import Catalog, CatalogEntry, checkpoint_epoch
+from nt2vr.models.catalog import Catalog, checkpoint_epoch
+from nt2vr.models.catalog import Entries as Entries
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Ranking
 from nt2vr.search.exclusion import above_mean
@@ -32,7 +33,6 @@ MAX_QUERIES = 256
 # Queries whose epochs wait to be searched, one after another; a later search asks for others again.
 MAX_WAITING = 4
 EPOCH_IN_NAME = re.compile(r" · (?:epoch (\d+)|best)$")
-Entries = Mapping[str, CatalogEntry]
 # By epoch.
 Rankings = dict[int, Ranking]
 # A run, and the query with its strategy.

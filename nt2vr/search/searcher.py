@@ -18,7 +18,6 @@ from nt2vr.media.store import Cache
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.query import Query, check_query, understand
-from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.registry import pick
 from nt2vr.search.answers import Answer, LineScores, Match
 from nt2vr.search.caption_judge import judge_by_captions
@@ -387,7 +386,7 @@ def _result_or_error(function: Callable[[Any], T], query: object) -> T | Nt2vrEr
 
 @lru_cache(MAX_UNDERSTOOD)
 def _understand(text: str, editing: bool) -> Query:
-    return understand(text, load_tagger(), editing)
+    return understand(text, editing)
 
 
 def _clip_scores(query: QueryOrVector, plan: SearchPlan) -> dict[str, Vector]:

@@ -32,47 +32,6 @@ from nt2vr.sections import check_names
 # Characters of a card's summary, which stands below the model's name.
 MAX_SUMMARY = 40
 
-# Keys in nt2vr.json, in the order of 0.2.0's files: before, between and after those of extensions.
-STORED_FIRST = (
-    "name",
-    "objective",
-    "base",
-    "frames",
-    "image_size",
-    "pooling",
-    "head",
-)
-STORED = (
-    "positions",
-    "losses",
-    "data",
-    "epoch",
-    "metrics",
-    "exclusion",
-    "composition",
-)
-STORED_LAST = (
-    "difference",
-    "shifts",
-    "changes",
-    "notes",
-    "summary",
-    "explained_in",
-    "created",
-    "visual_fingerprint",
-    "text_fingerprint",
-    "queries",
-)
-# Of the card of a model that is loaded or can be: from open_clip_config.json, and from the device.
-DERIVED = (
-    "resize_mode",
-    "interpolation",
-    "fill_color",
-    "visual_settings",
-    "text_settings",
-    "precision",
-)
-
 
 class Card(BaseModel):
     """Metadata of a model, in sections by subject.
@@ -80,7 +39,8 @@ class Card(BaseModel):
     Whoever makes a card names values flat, by keys that no two sections share: `Card("mine",
     frames=4)` and `card.replace(frames=8)` set `card.framing.frames`. So does nt2vr.json: it has
     the keys of version 0.2.0 in their order, so that files of either version are read by the other,
-    and stay byte-equal. DERIVED keys are not stored.
+    and stay byte-equal. Values whose description begins with "derived" are not stored: they come from
+    open_clip_config.json, and from the device.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -130,7 +90,7 @@ class Card(BaseModel):
         """Build a card from values by flat key; a ConfigError names one that is unknown or invalid."""
         place_of = places()
         check_names(values, place_of, " on a card")
-        of_card: JsonObject = {"name": name}
+        of_card = {"name": name}
         by_section: dict[str, JsonObject] = {section: {} for section in SECTIONS}
         by_section["text"].update(dict.fromkeys(text_sides()))
         by_section["composers"].update(dict.fromkeys(composers()))
@@ -149,7 +109,7 @@ class Card(BaseModel):
             ) from error
 
     def flat(self) -> JsonObject:
-        """Return all values by flat key, those that are stored first, in their order in nt2vr.json."""
+        """Return all values by flat key."""
         values = {}
         for key, (section, attribute) in places().items():
             holder = getattr(self, section) if section else self
@@ -279,22 +239,23 @@ class Card(BaseModel):
 
     def for_reports(self) -> JsonObject:
         """Describe the model in reports. Results of evaluations are stored under it, those of version 0.2.0 too."""
-        settings = ""
+        described: JsonObject = {"base": self.base, **self.fingerprints}
+        described["frames"] = self.framing.frames
         if self.visual.settings:
-            settings = f"{self.visual.settings} {self.text.settings}"
-        pooling = ""
+            described["settings"] = f"{self.visual.settings} {self.text.settings}"
         if self.pooling.name != MEAN:
-            pooling = self._pooling_key
-        optional: JsonObject = {"settings": settings, "pooling": pooling}
+            described["pooling"] = self._pooling_key
         side = self.text.side
         if side:
-            optional[side.name] = side.stored
+            described[side.name] = side.stored
         video_input = self.visual.input
         if video_input:
-            optional[video_input.kind] = video_input.name
-        optional |= {"clip": self._clip_key, "positions": self._positions_key}
-        described = {"base": self.base, **self.fingerprints, "frames": self.framing.frames}
-        return described | {name: value for name, value in optional.items() if value}
+            described[video_input.kind] = video_input.name
+        if self.clip:
+            described["clip"] = self._clip_key
+        if self._positions_key:
+            described["positions"] = self._positions_key
+        return described
 
     @property
     def _positions_key(self) -> str:
@@ -343,29 +304,50 @@ SECTIONS: dict[str, type[CardSection]] = {
 
 @cache
 def stored_keys() -> tuple[str, ...]:
-    """Return the keys in nt2vr.json, in their order."""
+    """Return the keys in nt2vr.json, in the order of 0.2.0's files."""
     return (
-        *STORED_FIRST,
+        "name",
+        "objective",
+        "base",
+        "frames",
+        "image_size",
+        "pooling",
+        "head",
         *text_sides(),
         "clip",
         *video_inputs(),
-        *STORED,
+        "positions",
+        "losses",
+        "data",
+        "epoch",
+        "metrics",
+        "exclusion",
+        "composition",
         *composers(),
-        *STORED_LAST,
+        "difference",
+        "shifts",
+        "changes",
+        "notes",
+        "summary",
+        "explained_in",
+        "created",
+        "visual_fingerprint",
+        "text_fingerprint",
+        "queries",
     )
 
 
 @cache
 def places() -> Mapping[str, tuple[str, str]]:
-    """Return the name of a value's section, "" for the card itself, and of its field, by flat key in their order."""
-    of_fields: dict[str, tuple[str, str]] = {name: ("text", name) for name in text_sides()}
+    """Return the name of a value's section, "" for the card itself, and of its field, by flat key."""
+    of_fields = {name: ("text", name) for name in text_sides()}
     of_fields |= {name: ("composers", name) for name in composers()}
     of_fields |= {name: ("visual", name) for name in video_inputs()}
     of_fields |= {field: ("", field) for field in Card.model_fields if field not in SECTIONS}
     for section, kind in SECTIONS.items():
         for field, info in kind.model_fields.items():
             of_fields[info.alias or field] = section, field
-    return {key: of_fields[key] for key in (*stored_keys(), *DERIVED)}
+    return of_fields
 
 
 def configured(card: Card, model_cfg: Config, preprocess_cfg: Config) -> Card:

@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from nt2vr.errors import quoted
 from nt2vr.extension import poolings
+from nt2vr.files import JsonObject
 from nt2vr.models.capabilities import VideoInputName
 from nt2vr.models.card.names import MEAN, OF_RAW, POOLINGS
 from nt2vr.models.framing import BICUBIC, DEFAULT_SIZE, SHORTEST
@@ -31,7 +32,7 @@ class CardEntry(CardSection):
 
     model_config = ConfigDict(strict=True, defer_build=False)
 
-    def as_stored(self) -> dict[str, Any]:
+    def as_stored(self) -> JsonObject:
         """Return the keys that were given, and no defaults: keys of stored embeddings are made from them."""
         return self.model_dump(exclude_unset=True)
 
@@ -215,7 +216,7 @@ class ComposersSection(CardSection):
 
     model_config = ConfigDict(extra="allow")
 
-    __pydantic_extra__: dict[str, OrNothing[dict[str, Any]]]
+    __pydantic_extra__: dict[str, OrNothing[JsonObject]]
 
     @property
     def entries(self) -> dict[str, Mapping[str, Any]]:

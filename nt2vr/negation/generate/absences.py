@@ -4,15 +4,21 @@ A video has what one of its captions mentions, and lacks what none mentions in a
 Other videos count as neither, such as one with a metal bowl for "no white bowl".
 """
 
-import random
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
+from random import Random
 from typing import Literal
 
 from nt2vr.negation.generate.composer import ComposedQuery
-from nt2vr.negation.generate.content import ContentIndex, Key, SubjectAction, VideoContent, VideoIds
+from nt2vr.negation.generate.content import (
+    ContentIndex,
+    Contents,
+    Key,
+    SubjectAction,
+    VideoIds,
+)
 from nt2vr.negation.generate.subjects import PERSON
 from nt2vr.negation.generate.things import NamedThing
 from nt2vr.negation.generate.wordings import lacking, templates_for
@@ -37,16 +43,18 @@ class AbsenceQuery(ComposedQuery):
 class Absences:
     """Writes queries for content absent from videos of one set."""
 
-    def __init__(self, videos: Mapping[str, VideoContent]) -> None:
+    def __init__(self, videos: Contents) -> None:
         self._videos = videos
         self._index = ContentIndex(videos)
-        # Distinct things by video.
-        self._things = {video: _distinct_things(content) for video, content in videos.items()}
-        self._by_name: dict[str, ThingsByVideo] = defaultdict(dict)
-        for video_id, things in self._things.items():
-            for thing in things:
+        # Distinct things by video, without people, whose names vary.
+        self._things: ThingsByVideo = {}
+        self._by_name: dict[str, ThingsByVideo] = defaultdict(lambda: defaultdict(list))
+        for video_id, content in videos.items():
+            things = [thing for thing in content.things if "person" not in thing.names]
+            self._things[video_id] = list(dict.fromkeys(things))
+            for thing in self._things[video_id]:
                 for name in thing.names:
-                    self._by_name[name].setdefault(video_id, []).append(thing)
+                    self._by_name[name][video_id].append(thing)
 
     def write(self, seed: int) -> Iterator[AbsenceQuery]:
         """Yield "A without N" for actions and the videos it is drawn for, then "not B".
@@ -58,11 +66,12 @@ class Absences:
         yield from self._no_actions(seed)
 
     def _without(self, seed: int) -> Iterator[AbsenceQuery]:
-        done: set[tuple[SubjectAction, str]] = set()
+        done = set()
         for video_id, content in self._videos.items():
-            for action in _distinct_actions(content):
+            actions = [(subject, phrase.key) for subject, phrase in content.actions]
+            for action in dict.fromkeys(actions):
                 subject, key = action
-                rng = random.Random(f"{seed} {video_id} {subject.text} {key}")
+                rng = Random(f"{seed} {video_id} {subject.text} {key}")
                 thing = self._draw_thing(video_id, key, rng)
                 if thing is None or (action, thing.kind) in done:
                     continue
@@ -71,14 +80,14 @@ class Absences:
                 if query:
                     yield query
 
-    def _draw_thing(self, video_id: str, key: Key, rng: random.Random) -> NamedThing | None:
+    def _draw_thing(self, video_id: str, key: Key, rng: Random) -> NamedThing | None:
         """Draw a thing that a video's captions name, and that does not belong to an action."""
-        words = self._index.words_of(key)
+        words = self._index.words[key]
         things = [thing for thing in self._things[video_id] if thing.kind not in words]
         return rng.choice(things) if things else None
 
     def _without_thing(
-        self, action: SubjectAction, thing: NamedThing, rng: random.Random
+        self, action: SubjectAction, thing: NamedThing, rng: Random
     ) -> AbsenceQuery | None:
         subject, key = action
         text = self._index.usage.text(subject, key)
@@ -112,7 +121,7 @@ class Absences:
         for kind, counts in counts_of_kind.items():
             # The most frequent thing; of several, the first by alphabet.
             thing = min(counts, key=lambda thing: (-counts[thing], thing.text))
-            rng = random.Random(f"{seed} no {kind}")
+            rng = Random(f"{seed} no {kind}")
             yield from self._not(
                 lacking("no thing", thing, rng),
                 unwanted=thing.text,
@@ -133,10 +142,10 @@ class Absences:
 
     def _no_action(self, key: Key, text: str, seed: int) -> Iterator[AbsenceQuery]:
         doing = inflect_phrase(text, "VBG")
-        rng = random.Random(f"{seed} not {key}")
+        rng = Random(f"{seed} not {key}")
         template = rng.choice(templates_for("no action"))
         with_action = self._index.usage.shown_by(PERSON, key)
-        maybe_with_action = self._index.maybe_shown_by(self._index.words_of(key))
+        maybe_with_action = self._index.maybe_shown_by(self._index.words[key])
         yield from self._not(
             template.format(B_ing=doing, B_s=inflect_phrase(text, "VBZ")),
             unwanted=doing,
@@ -170,14 +179,3 @@ class Absences:
 
     def _maybe_with(self, thing: NamedThing) -> frozenset[str]:
         return self._index.maybe_shown_by([thing.kind]).union(self._by_name[thing.kind])
-
-
-def _distinct_things(content: VideoContent) -> list[NamedThing]:
-    """Return the things of a video, without people, whose names vary."""
-    things = [thing for thing in content.things if "person" not in thing.names]
-    return list(dict.fromkeys(things))
-
-
-def _distinct_actions(content: VideoContent) -> dict[SubjectAction, None]:
-    """Return the actions of a video, in order."""
-    return {(subject, phrase.key): None for subject, phrase in content.actions}

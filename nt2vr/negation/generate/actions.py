@@ -12,9 +12,10 @@ from nt2vr.negation.generate.chunks import Chunk, chunks_of
 from nt2vr.negation.generate.subjects import PEOPLE, Subject, subject_named
 from nt2vr.negation.generate.verb_phrases import VerbPhrase, verb_phrases
 from nt2vr.negation.parse.phrases import Phrases
+from nt2vr.negation.parse.wordlists import words
 
 # Words that deny, besides those that are tagged so.
-_DENYING = frozenset({"no", "without", "nobody"})
+_DENYING = words("no without nobody")
 
 
 class CaptionAction(NamedTuple):
@@ -32,12 +33,10 @@ def actions(phrases: Phrases) -> list[CaptionAction]:
     # An empty chunk follows the last one.
     end = len(phrases.tokens)
     chunks = [*chunks_of(phrases), Chunk("", end, end)]
-    caption_actions: list[CaptionAction] = []
-    subject: Subject | None = None
+    caption_actions = []
+    subject = None
     for number, (chunk, following) in enumerate(pairwise(chunks)):
-        subject = _subject_after(
-            phrases, subject, earlier=chunks[:number], chunk=chunk, following=following
-        )
+        subject = _subject_after(phrases, subject, chunks[:number], chunk, following)
         if chunk.kind == "VP" and subject:
             for phrase in verb_phrases(phrases, chunk, following.kind):
                 caption_actions.append(CaptionAction(subject, phrase))

@@ -5,20 +5,22 @@ The same file and seed give the same queries on every machine.
 
 import json
 import logging
-import random
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import Any
+from random import Random
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter
 
 from nt2vr.errors import QueryError
 from nt2vr.files import hash_text, stored_json, write_json
 from nt2vr.negation.generate.absences import AbsenceQuery, Absences
-from nt2vr.negation.generate.actions import CaptionAction, actions
-from nt2vr.negation.generate.composer import ComposedQuery, QueryComposer
-from nt2vr.negation.generate.content import VideoContent
+from nt2vr.negation.generate.actions import actions
+from nt2vr.negation.generate.composer import compose_queries
+from nt2vr.negation.generate.content import Contents, VideoContent
 from nt2vr.negation.generate.negator import negations
 from nt2vr.negation.generate.query_sets import (
     Caption,
@@ -30,7 +32,6 @@ from nt2vr.negation.generate.things import NamedThing, things
 from nt2vr.negation.parse.inflect import verb_of
 from nt2vr.negation.parse.phrases import phrases_of
 from nt2vr.negation.parse.query import understand
-from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.negation.parse.tokens import VERB_TAGS
 from nt2vr.progress import Progress, silent, tracked
 
@@ -58,7 +59,8 @@ WHY_NONE = {
 }
 # Cache version: raise it when the same captions give other queries.
 GENERATOR = 7
-ReadContents = Callable[[], Mapping[str, VideoContent]]
+ReadContents = Callable[[], Contents]
+Queries = TypeVar("Queries")
 
 
 def build(
@@ -94,7 +96,7 @@ def build_query_sets(
     )
     negated = tuple(negate(captions, seed))
     video_contents = contents() if contents else read_contents(videos, progress)
-    queries = QueryComposer(video_contents).compose(seed)
+    queries = compose_queries(video_contents, seed)
     composed = tuple(tracked(queries, total=0, doing="composing queries", progress=progress))
     return QuerySets(videos.queries, negated, composed)
 
@@ -107,16 +109,11 @@ def cached_query_sets(
     contents: ReadContents | None = None,
 ) -> QuerySets:
     """Return `build_query_sets(...)`, from `folder` if the same sets were built before."""
-
-    def build_sets() -> dict[str, Any]:
-        return asdict(build_query_sets(videos, seed, progress, contents))
-
-    source = [seed, list(videos.captions.items()), videos.queries]
-    sets = _cached(folder, name="queries", source=source, build_value=build_sets)
-    return QuerySets(
-        original=tuple(Caption(*caption) for caption in sets["original"]),
-        negated=tuple(Caption(*caption) for caption in sets["negated"]),
-        composed=tuple(ComposedQuery(**_with_tuples(query)) for query in sets["composed"]),
+    return _cached(
+        folder / "queries",
+        source=[seed, list(videos.captions.items()), videos.queries],
+        form=TypeAdapter(QuerySets),
+        build_queries=partial(build_query_sets, videos, seed, progress, contents),
     )
 
 
@@ -129,40 +126,35 @@ def cached_absences(
     videos: CaptionedVideos, seed: int, folder: Path, contents: ReadContents
 ) -> list[AbsenceQuery]:
     """Return the queries of `Absences`, from `folder` if the same ones were written before."""
+    return _cached(
+        folder / "absences",
+        source=["absences", seed, list(videos.captions.items())],
+        form=TypeAdapter(list[AbsenceQuery]),
+        build_queries=lambda: list(Absences(contents()).write(seed)),
+    )
 
-    def write_queries() -> list[dict[str, Any]]:
-        return [asdict(query) for query in Absences(contents()).write(seed)]
 
-    source = ["absences", seed, list(videos.captions.items())]
-    queries = _cached(folder, name="absences", source=source, build_value=write_queries)
-    return [AbsenceQuery(**_with_tuples(query)) for query in queries]
-
-
-def _cached(folder: Path, name: str, source: list[Any], build_value: Callable[[], Any]) -> Any:
-    """Return a JSON value built from `source`, from a file in `folder` if it can be read."""
+def _cached(
+    file: Path, source: list[Any], form: TypeAdapter[Queries], build_queries: Callable[[], Queries]
+) -> Queries:
+    """Return what is built from `source`, read from a file with its digest in the name if there is one."""
     digest = hash_text(json.dumps([GENERATOR, *source]))
-    path = folder / f"{name}-{digest}.json"
+    path = file.with_name(f"{file.name}-{digest}.json")
     # The file may be missing or damaged.
     with suppress(OSError, ValueError):
-        return stored_json(path)
+        return form.validate_python(stored_json(path))
 
-    value = build_value()
+    queries = build_queries()
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        write_json(path, value)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_json(path, form.dump_python(queries))
     except OSError as error:
         logger.warning(
-            "Queries cannot be stored in %s (%s). They will be built again.", folder, error.strerror
+            "Queries cannot be stored in %s (%s). They will be built again.",
+            path.parent,
+            error.strerror,
         )
-    return value
-
-
-def _with_tuples(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Turn the lists of JSON fields into tuples."""
-    converted = {}
-    for name, value in fields.items():
-        converted[name] = tuple(value) if isinstance(value, list) else value
-    return converted
+    return queries
 
 
 def negate(captions: Iterable[Caption], seed: int) -> Iterator[Caption]:
@@ -173,7 +165,7 @@ def negate(captions: Iterable[Caption], seed: int) -> Iterator[Caption]:
     for caption in captions:
         texts = negations(caption.text)
         if texts:
-            rng = random.Random(f"{seed} {caption.cap_id}")
+            rng = Random(f"{seed} {caption.cap_id}")
             yield Caption(caption.cap_id, rng.choice(texts))
 
 
@@ -190,9 +182,9 @@ def read_contents(videos: CaptionedVideos, progress: Progress = silent) -> dict[
 
 def read_content(captions: Iterable[str]) -> VideoContent:
     """Parse the captions of one video."""
-    all_actions: list[CaptionAction] = []
+    all_actions = []
     all_things: list[NamedThing] = []
-    lemmas: set[str] = set()
+    lemmas = set()
     for caption in captions:
         phrases = phrases_of(caption)
         all_actions += actions(phrases)
@@ -213,7 +205,7 @@ def split(sentences: Iterable[str]) -> Iterator[dict[str, object]]:
     for sentence in sentences:
         text = sentence.rstrip("\n")
         try:
-            query = understand(text, load_tagger())
+            query = understand(text)
         except QueryError as error:
             yield {"text": text, "wanted": (), "unwanted": (), "error": str(error)}
         else:

@@ -44,9 +44,9 @@ def edited_tokens(phrases: Phrases, denial: CaptionEdit) -> list[Token]:
     """Return the tagged words of a caption with a denial; unchanged words keep their tags."""
     text = denial.texts[0]
     num_added = len(text) - (denial.end - denial.start)
-    before: list[Token] = []
-    after: list[Token] = []
-    replaced: dict[str, Token] = {}
+    before = []
+    after = []
+    replaced = {}
     for token in phrases.tokens:
         if token.end <= denial.start:
             before.append(token)

@@ -4,9 +4,8 @@ It is denied, or replaced by another action or actor of other captions, or a thi
 has checked that a changed caption is false of its clip.
 """
 
-import random
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from random import Random
 
 from nt2vr.negation.generate.actions import actions
 from nt2vr.negation.generate.chunks import Chunk, chunks_of
@@ -14,7 +13,7 @@ from nt2vr.negation.generate.negator import negations
 from nt2vr.negation.generate.subjects import also_called, is_plural_noun
 from nt2vr.negation.generate.things import things
 from nt2vr.negation.parse.inflect import Form, inflect_phrase, is_or_are
-from nt2vr.negation.parse.phrases import Phrases, phrases_of
+from nt2vr.negation.parse.phrases import Phrase, Phrases, phrases_of
 
 # Captions that are parsed to take words from them: a tenth of a second's work.
 MAX_SOURCES = 60
@@ -58,35 +57,23 @@ def _other_subject(phrases: Phrases, caption: str, sources: Sequence[Phrases]) -
     actor = _first_actor(phrases)
     if actor is None:
         return
+    names = also_called(phrases.lemma(actor.head))
+    is_plural = is_plural_noun(phrases, actor.head)
     for source in sources:
         new = _first_actor(source)
-        if new is None or new.is_plural != actor.is_plural or new.names & actor.names:
+        if new is None or is_plural_noun(source, new.head) != is_plural:
             continue
-        text = source.text(new.start, new.end)
-        yield _replaced(phrases, caption, actor.start, actor.end, text)
+        if names.isdisjoint(also_called(source.lemma(new.head))):
+            text = source.text(new.start, new.head + 1)
+            yield _replaced(phrases, caption, actor.start, actor.head + 1, text)
 
 
-class _Actor(NamedTuple):
-    """Words `start` to `end` (exclusive), which name somebody who acts."""
-
-    start: int
-    end: int
-    is_plural: bool
-    names: frozenset[str]
-
-
-def _first_actor(phrases: Phrases) -> _Actor | None:
+def _first_actor(phrases: Phrases) -> Phrase | None:
     for i, token in enumerate(phrases.tokens):
-        if token.tag not in {"DET", "NUM", "ADJ", "NOUN"}:
-            continue
-        noun = phrases.noun_phrase(i)
-        if noun and phrases.is_actor(noun):
-            return _Actor(
-                start=noun.start,
-                end=noun.head + 1,
-                is_plural=is_plural_noun(phrases, noun.head),
-                names=also_called(phrases.lemma(noun.head)),
-            )
+        if token.tag in {"DET", "NUM", "ADJ", "NOUN"}:
+            noun = phrases.noun_phrase(i)
+            if noun and phrases.is_actor(noun):
+                return noun
     return None
 
 
@@ -120,8 +107,8 @@ CHANGES: dict[str, Callable[[Phrases, str, Sequence[Phrases]], Iterator[str]]] =
 
 def changed(caption: str, change: str, captions: Sequence[str], seed: str = "") -> str:
     """Change a caption in one of `CHANGES`, with words of `captions`; "" if that is impossible."""
-    rng = random.Random(f"{seed} {change} {caption}")
-    sample: list[str] = []
+    rng = Random(f"{seed} {change} {caption}")
+    sample = []
     if change != "negate":
         sample = rng.sample(captions, min(MAX_SOURCES, len(captions)))
     sources = list(map(phrases_of, sample))

@@ -5,6 +5,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nt2vr.negation.parse.phrases import Phrases
+from nt2vr.negation.parse.wordlists import words
 from nt2vr.settings import some_home
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ GRAMMAR = r"""
 """
 
 # Pronouns that say as much as "a person", and are read as nouns.
-_NAMELESS = frozenset({"someone", "somebody"})
+_NAMELESS = words("someone somebody")
 
 
 class Chunk(NamedTuple):

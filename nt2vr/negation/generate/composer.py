@@ -5,14 +5,14 @@ Two captions of one video attribute A and B to the same subject, who may be "man
 content word of B or a related word, anywhere; the paper requires it to occur with the subject.
 """
 
-import random
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain, product
+from random import Random
 from typing import NamedTuple
 
-from nt2vr.negation.generate.content import ContentIndex, Key, VideoContent
+from nt2vr.negation.generate.content import ContentIndex, Contents, Key, VideoContent
 from nt2vr.negation.generate.denial import Sentence
 from nt2vr.negation.generate.subjects import Subject
 from nt2vr.negation.parse.inflect import do_or_does, finite, inflect_phrase, is_or_are
@@ -81,65 +81,49 @@ class ComposedQuery:
     cap_id: str = field(default="", kw_only=True, compare=False)
 
 
-class _ActionPair(NamedTuple):
-    """Two actions of a subject, by their keys."""
+def compose_queries(videos: Contents, seed: int) -> Iterator[ComposedQuery]:
+    """Yield every possible query over videos once, in their order.
 
-    subject: Subject
-    wanted: Key
-    unwanted: Key
-
-
-class QueryComposer:
-    """Composes queries over one set of videos."""
-
-    def __init__(self, videos: Mapping[str, VideoContent]) -> None:
-        self._videos = videos
-        self._index = ContentIndex(videos)
-
-    def compose(self, seed: int) -> Iterator[ComposedQuery]:
-        """Yield every possible query once, in the order of the videos.
-
-        The seed selects the templates.
-        """
-        pairs_of_videos = map(_pairs, self._videos.values())
-        for pair in dict.fromkeys(chain.from_iterable(pairs_of_videos)):
-            query = self._query(pair, seed)
-            if query:
-                yield query
-
-    def _query(self, pair: _ActionPair, seed: int) -> ComposedQuery | None:
-        """Return the query for a pair of actions; None if it needs a better wording or video."""
-        subject, wanted, unwanted = pair
-        wanted_text = self._index.usage.text(subject, wanted)
-        unwanted_text = self._index.usage.text(subject, unwanted)
-        if not wanted_text or not unwanted_text or not self._index.is_deniable(unwanted):
-            return None
-        rng = random.Random(f"{seed} {subject.text} {wanted} {unwanted}")
-        sentence = fill_template(
-            subject, wanted=wanted_text, unwanted=unwanted_text, rng=rng, is_corrected=True
-        )
-        return self._with_videos(sentence, pair)
-
-    def _with_videos(self, sentence: Sentence, pair: _ActionPair) -> ComposedQuery | None:
-        """Return a sentence as a query; None if no video is relevant."""
-        index = self._index
-        showing = index.usage.shown_by(pair.subject, pair.wanted)
-        maybe_violating = index.maybe_shown_by(index.words_of(pair.unwanted))
-        relevant = tuple(video for video in showing if video not in maybe_violating)
-        if not relevant:
-            return None
-        violating = index.usage.shown_under_any_name(pair.subject, pair.unwanted)
-        return ComposedQuery(
-            caption=sentence.text,
-            wanted=sentence.wanted,
-            unwanted=sentence.unwanted,
-            video_ids=relevant,
-            hard_ids=tuple(video for video in showing if video in violating),
-            violating_ids=tuple(violating),
-        )
+    The seed selects the templates.
+    """
+    index = ContentIndex(videos)
+    pairs_of_videos = map(_pairs, videos.values())
+    for subject, wanted, unwanted in dict.fromkeys(chain.from_iterable(pairs_of_videos)):
+        query = _query(index, subject, wanted=wanted, unwanted=unwanted, seed=seed)
+        if query:
+            yield query
 
 
-def _pairs(content: VideoContent) -> Iterator[_ActionPair]:
+def _query(
+    index: ContentIndex, subject: Subject, wanted: Key, unwanted: Key, seed: int
+) -> ComposedQuery | None:
+    """Return the query for two actions of a subject; None if it needs a better wording or video."""
+    wanted_text = index.usage.text(subject, wanted)
+    unwanted_text = index.usage.text(subject, unwanted)
+    if not wanted_text or not unwanted_text or not index.is_deniable(unwanted):
+        return None
+    showing = index.usage.shown_by(subject, wanted)
+    maybe_violating = index.maybe_shown_by(index.words[unwanted])
+    relevant = tuple(video for video in showing if video not in maybe_violating)
+    if not relevant:
+        return None
+
+    rng = Random(f"{seed} {subject.text} {wanted} {unwanted}")
+    sentence = fill_template(
+        subject, wanted=wanted_text, unwanted=unwanted_text, rng=rng, is_corrected=True
+    )
+    violating = index.usage.shown_under_any_name(subject, unwanted)
+    return ComposedQuery(
+        caption=sentence.text,
+        wanted=sentence.wanted,
+        unwanted=sentence.unwanted,
+        video_ids=relevant,
+        hard_ids=tuple(video for video in showing if video in violating),
+        violating_ids=tuple(violating),
+    )
+
+
+def _pairs(content: VideoContent) -> Iterator[tuple[Subject, Key, Key]]:
     """Pair actions of a subject with its actions in other captions of a video.
 
     It may have another name there.
@@ -154,11 +138,11 @@ def _pairs(content: VideoContent) -> Iterator[_ActionPair]:
                 unwanted_actions |= actions_of_name
         for wanted, unwanted in product(wanted_actions, unwanted_actions):
             if unwanted != wanted:
-                yield _ActionPair(subject, wanted, unwanted)
+                yield subject, wanted, unwanted
 
 
 def fill_template(
-    subject: Subject, wanted: str, unwanted: str, rng: random.Random, is_corrected: bool = False
+    subject: Subject, wanted: str, unwanted: str, rng: Random, is_corrected: bool = False
 ) -> Sentence:
     """Fill a random template, or its corrected form."""
     templates = WITH_PRONOUN if subject.pronoun else WITHOUT_PRONOUN

@@ -12,7 +12,7 @@ from nt2vr.negation.generate.actions import CaptionAction
 from nt2vr.negation.generate.related import derived_from, related
 from nt2vr.negation.generate.subjects import Subject
 from nt2vr.negation.generate.things import NamedThing
-from nt2vr.negation.parse.wordlists import listed
+from nt2vr.negation.parse.wordlists import listed, words
 
 # Lemmas of an action.
 Key = tuple[str, ...]
@@ -28,7 +28,7 @@ _MIN_BARE = 5
 # This many videos must mention each word of B: a word of a single video is a name or a typo.
 _MIN_VIDEOS = 2
 _POSSESSIVES = {"he": "his", "she": "her"}
-_ALL_POSSESSIVES = frozenset({"his", "her", "their", "my", "our", "your"})
+_ALL_POSSESSIVES = words("his her their my our your")
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,10 @@ class VideoContent:
     actions: Sequence[CaptionAction]
     lemmas: frozenset[str]
     things: Sequence[NamedThing] = ()
+
+
+# By video id.
+Contents = Mapping[str, VideoContent]
 
 
 class _ActionUsage:
@@ -77,8 +81,7 @@ class Usage:
             usage.videos[video_id] = None
             texts = usage.bare_texts if phrase.is_bare else usage.texts
             texts[phrase.text] += 1
-        doers = self._doers[subject.generic, phrase.key]
-        doers.setdefault(video_id, set()).add(subject)
+        self._doers[subject.generic, phrase.key].setdefault(video_id, set()).add(subject)
         if not phrase.is_shortened:
             self._complete.add(phrase.key)
 
@@ -123,31 +126,29 @@ def agrees(subject: Subject, text: str) -> bool:
 class ContentIndex:
     """Finds the videos that show something, or may show it.
 
-    `mentioned_in` maps lemmas to videos.
+    Attributes:
+        mentioned_in: videos by lemma.
+        words: the content words of each action, however captions phrase it.
     """
 
-    def __init__(self, videos: Mapping[str, VideoContent]) -> None:
+    def __init__(self, videos: Contents) -> None:
         self.usage = Usage()
         self.mentioned_in: dict[str, set[str]] = defaultdict(set)
-        self._words: dict[Key, frozenset[str]] = defaultdict(frozenset)
+        self.words: dict[Key, frozenset[str]] = defaultdict(frozenset)
         for video_id, content in videos.items():
             for action in content.actions:
                 self.usage.add(video_id, action)
-                self._words[action.phrase.key] |= action.phrase.content
+                self.words[action.phrase.key] |= action.phrase.content
             for lemma in content.lemmas:
                 self.mentioned_in[lemma].add(video_id)
         self._maybe_shown_by = cache(self._find_maybe_shown_by)
-
-    def words_of(self, action: Key) -> frozenset[str]:
-        """Return the content words of an action, however captions phrase it."""
-        return self._words[action]
 
     def is_deniable(self, action: Key) -> bool:
         """Return whether captions of each video with this action would mention it.
 
         Its words must be common, too.
         """
-        content = self._words[action]
+        content = self.words[action]
         if content <= listed("unsaid"):
             return False
         return all(len(self.mentioned_in[word]) >= _MIN_VIDEOS for word in content)
@@ -157,7 +158,7 @@ class ContentIndex:
         return frozenset().union(*map(self._maybe_shown_by, content))
 
     def _find_maybe_shown_by(self, lemma: str) -> frozenset[str]:
-        videos: set[str] = set()
+        videos = set()
         for word in related(lemma) | derived_from(lemma, self.mentioned_in):
             videos |= self.mentioned_in.get(word, set())
         return frozenset(videos)

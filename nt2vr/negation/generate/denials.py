@@ -5,16 +5,16 @@
 In the examples of comments, a bar stands before the word in question.
 """
 
-import random
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
+from random import Random
 
 from nt2vr.negation.generate.composer import fill_template
 from nt2vr.negation.generate.content import Usage, agrees
 from nt2vr.negation.generate.denial import Denial, DenialKind, Sentence
-from nt2vr.negation.generate.fragments import draw_fragment
+from nt2vr.negation.generate.fragments import join_fragment
 from nt2vr.negation.generate.idioms import Wordings, draw_idiom
 from nt2vr.negation.generate.parsed_captions import (
     ParsedCaption,
@@ -26,7 +26,6 @@ from nt2vr.negation.generate.parsed_captions import (
 from nt2vr.negation.generate.subjects import Subject
 from nt2vr.negation.generate.things import NamedThing
 from nt2vr.negation.generate.wordings import (
-    bare,
     draw_exclusion,
     draw_refusal,
     draw_request,
@@ -54,7 +53,7 @@ MAX_DRAWS = 12
 MAX_WORDS = 25
 
 # Draws a sentence for a caption; None if the caption allows none.
-DrawSentence = Callable[[SourceCaption, random.Random], Sentence | None]
+DrawSentence = Callable[[SourceCaption, Random], Sentence | None]
 
 
 class CaptionDenials:
@@ -95,7 +94,7 @@ class CaptionDenials:
         self,
         caption_index: int,
         kind: DenialKind,
-        rng: random.Random,
+        rng: Random,
         wordings: Wordings = "trained",
     ) -> Denial | None:
         """Draw a sentence for a caption, an idiom in `wordings`.
@@ -120,7 +119,7 @@ class CaptionDenials:
         sentence = draw_by_kind[kind](caption, rng)
         return Denial(kind, *sentence) if sentence else None
 
-    def _composed(self, caption: SourceCaption, rng: random.Random) -> Sentence | None:
+    def _composed(self, caption: SourceCaption, rng: Random) -> Sentence | None:
         """Draw "A and not B", by nT2VR's templates or joined freely."""
         if not caption.actions:
             return None
@@ -140,7 +139,7 @@ class CaptionDenials:
         return Sentence(text, wanted=clause, unwanted=unwanted.doing)
 
     def _draw_unwanted_action(
-        self, caption: SourceCaption, wanted: UsualAction, rng: random.Random
+        self, caption: SourceCaption, wanted: UsualAction, rng: Random
     ) -> UsualAction | None:
         """Draw an action that the caption does not tell of, for the subject of a wanted one."""
         # All actions of a subject may be those of the caption, so the second half is of anybody.
@@ -159,10 +158,10 @@ class CaptionDenials:
                 return action
         return None
 
-    def _draw_action(self, rng: random.Random) -> UsualAction:
+    def _draw_action(self, rng: Random) -> UsualAction:
         return rng.choice(rng.choice(self._with_actions).actions)
 
-    def _without(self, caption: SourceCaption, rng: random.Random) -> Sentence | None:
+    def _without(self, caption: SourceCaption, rng: Random) -> Sentence | None:
         """Draw "A without N", by the templates of query sets and by freer ones."""
         wanted = self._wanted(caption, rng)
         thing = self._draw_thing(caption, rng)
@@ -170,7 +169,7 @@ class CaptionDenials:
             return None
         return Sentence(lacking("freely without", thing, rng, wanted), wanted, thing.text)
 
-    def _absent(self, caption: SourceCaption, rng: random.Random) -> Sentence | None:
+    def _absent(self, caption: SourceCaption, rng: Random) -> Sentence | None:
         """Draw "A without N" in words such as "lacking"; A may be a thing of the caption."""
         if caption.things and rng.random() < THING_SHARE:
             wanted = rng.choice(caption.things).text
@@ -182,14 +181,14 @@ class CaptionDenials:
         text = mistyped(lacking("absent", thing, rng, wanted), rng)
         return Sentence(text, wanted, thing.text)
 
-    def _wanted(self, caption: SourceCaption, rng: random.Random) -> str:
+    def _wanted(self, caption: SourceCaption, rng: Random) -> str:
         """Return the full caption or one of its actions; "" if it is too long and has none."""
         is_long = len(caption.words) > MAX_WORDS
         if caption.actions and (is_long or rng.random() >= FULL_CAPTION_SHARE):
             return _clause(rng.choice(caption.actions), rng)
         return "" if is_long else caption.text
 
-    def _not(self, caption: SourceCaption, rng: random.Random) -> Sentence | None:
+    def _not(self, caption: SourceCaption, rng: Random) -> Sentence | None:
         """Draw "not B" for an action or a thing; "nobody" only for actions of people."""
         match self._draw_unwanted(caption, rng):
             case UsualAction() as action:
@@ -198,7 +197,7 @@ class CaptionDenials:
                 return Sentence(lacking("no thing", thing, rng), "", thing.text)
         return None
 
-    def _typed_not(self, caption: SourceCaption, rng: random.Random) -> Sentence | None:
+    def _typed_not(self, caption: SourceCaption, rng: Random) -> Sentence | None:
         """Word "not B" as people type it."""
         match self._draw_unwanted(caption, rng):
             case UsualAction() as action:
@@ -209,7 +208,7 @@ class CaptionDenials:
         return None
 
     def _draw_unwanted(
-        self, caption: SourceCaption, rng: random.Random
+        self, caption: SourceCaption, rng: Random
     ) -> UsualAction | NamedThing | None:
         """Draw an action or a thing that the caption does not tell of."""
         if self._with_actions and rng.random() < ACTION_SHARE:
@@ -219,20 +218,17 @@ class CaptionDenials:
                     return action
         return self._draw_thing(caption, rng)
 
-    def _fragment(self, caption: SourceCaption, rng: random.Random) -> Sentence | None:
+    def _fragment(self, caption: SourceCaption, rng: Random) -> Sentence | None:
         """Join a caption with a few words of another one."""
         if len(caption.words) > MAX_WORDS:
             return None
         for _ in range(MAX_DRAWS):
-            fragment = draw_fragment(rng.choice(self._sources), caption, rng)
-            if fragment is None:
-                continue
-            template = rng.choice(fragment.joints)
-            text = template.format(A=caption.text, F=fragment.text, f=bare(fragment.text))
-            return Sentence(text, caption.text, fragment.text)
+            sentence = join_fragment(caption, rng.choice(self._sources), rng)
+            if sentence:
+                return sentence
         return None
 
-    def _typed(self, caption: SourceCaption, rng: random.Random) -> Sentence | None:
+    def _typed(self, caption: SourceCaption, rng: Random) -> Sentence | None:
         """Word "A and not B" or "A without N" as people type it, or merely ask for A."""
         is_action = rng.random() < ACTION_SHARE
         draw = self._composed if is_action else self._without
@@ -252,7 +248,7 @@ class CaptionDenials:
             unwanted = f"{unwanted} and {further}"
         return Sentence(text, wanted, unwanted)
 
-    def _draw_thing(self, caption: SourceCaption, rng: random.Random) -> NamedThing | None:
+    def _draw_thing(self, caption: SourceCaption, rng: Random) -> NamedThing | None:
         """Draw a thing that the caption does not name."""
         if not self._with_things:
             return None
@@ -263,13 +259,13 @@ class CaptionDenials:
         return None
 
 
-def _negated(caption: SourceCaption, rng: random.Random) -> Sentence | None:
+def _negated(caption: SourceCaption, rng: Random) -> Sentence | None:
     if caption.denied:
         return rng.choice(caption.denied)
     return None
 
 
-def _idiom(caption: SourceCaption, rng: random.Random, wordings: Wordings) -> Sentence | None:
+def _idiom(caption: SourceCaption, rng: Random, wordings: Wordings) -> Sentence | None:
     if len(caption.words) > MAX_WORDS:
         return None
     clauses = [(action.subject, action.text) for action in caption.actions]
@@ -277,7 +273,7 @@ def _idiom(caption: SourceCaption, rng: random.Random, wordings: Wordings) -> Se
     return draw_idiom(caption.text, clauses, things, rng, wordings)
 
 
-def _no_action(action: UsualAction, rng: random.Random) -> str:
+def _no_action(action: UsualAction, rng: Random) -> str:
     templates = templates_for("no action")
     if action.subject.is_human:
         template = rng.choice(templates)
@@ -286,7 +282,7 @@ def _no_action(action: UsualAction, rng: random.Random) -> str:
     return template.format(B_ing=action.doing, B_s=inflect_phrase(action.text, "VBZ"))
 
 
-def _clause(action: UsualAction, rng: random.Random, may_be_finite: bool = True) -> str:
+def _clause(action: UsualAction, rng: Random, may_be_finite: bool = True) -> str:
     """Phrase an action as "is singing", "singing" or, perhaps, "sings"."""
     subject = action.subject
     forms = [f"{is_or_are(subject.is_plural)} {action.doing}", action.doing]

@@ -3,6 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Iterator
 
+from nt2vr.negation.generate.caption_edits import edited_tokens
 from nt2vr.negation.generate.denial import Sentence
 from nt2vr.negation.generate.negator import denials
 from nt2vr.negation.generate.subjects import is_plural_noun
@@ -10,17 +11,20 @@ from nt2vr.negation.parse.inflect import inflect
 from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.query import Query, Span, split_query
 from nt2vr.negation.parse.tokens import FINITE_TAGS
+from nt2vr.negation.parse.wordlists import words
 
 # Words that remain when "this is a clip of …" or "… is shown" is denied.
-_SAYS_LITTLE = frozenset({"this", "it", "that", "shown", "played", "filmed", "displayed"})
+_SAYS_LITTLE = words("this it that shown played filmed displayed")
 # Words of a place that belongs to a thing: "without a flag | in his hand", "without trees | in the
 # background".
-_BELONGING = frozenset({"his", "her", "its", "their", "background", "foreground"})
+_BELONGING = words("his her its their background foreground")
 
 
 def denied_versions(text: str, phrases: Phrases) -> Iterator[Sentence]:
     """Yield the versions of a caption with one thing or verb denied, if their parts are clear."""
-    for denied_texts, denied_phrases in denials(text, phrases):
+    for denial in denials(phrases):
+        denied_texts = denial.applied(text)
+        denied_phrases = Phrases(edited_tokens(phrases, denial))
         query = split_query(denied_texts[0], denied_phrases)
         if not query.scopes or _says_little(query):
             continue
@@ -108,8 +112,8 @@ def _without_place_of_thing(query: Query, phrases: Phrases) -> str:
     if place is None or not place.object:
         return wanted
     # in his hand; in the background
-    words = {phrases.word(place.object), phrases.lemma(place.object + 1)}
-    if _BELONGING.isdisjoint(words):
+    first_words = {phrases.word(place.object), phrases.lemma(place.object + 1)}
+    if _BELONGING.isdisjoint(first_words):
         return wanted
     place_end = phrases.tokens[place.end - 1].end
     return wanted.replace(query.text[scope_end:place_end], "")

@@ -1,40 +1,32 @@
 """A few words of a caption that say something which another caption does not."""
 
-import random
 from collections.abc import Sequence
-from typing import NamedTuple
+from random import Random
 
+from nt2vr.negation.generate.denial import Sentence
 from nt2vr.negation.generate.parsed_captions import SourceCaption
 from nt2vr.negation.generate.subjects import also_called
-from nt2vr.negation.generate.wordings import templates_for
+from nt2vr.negation.generate.wordings import bare, templates_for
 from nt2vr.negation.parse.tokens import FINITE_TAGS
+from nt2vr.negation.parse.wordlists import words
 
 MAX_WORDS = 4
 
 # Tags of words.
-_THING_OPENERS = frozenset({"DET", "NUM", "ADJ", "NOUN"})
-_CONTENT = frozenset({"NOUN", "ADJ", "VB", "VBZ", "VBP", "VBD", "VBG", "VBN"})
+_THING_OPENERS = words("DET NUM ADJ NOUN")
+_CONTENT = words("NOUN ADJ VB VBZ VBP VBD VBG VBN")
 # A fragment contains none of the first, begins with none of the second, and ends with none of the
 # third.
-_NOT_IN_FRAGMENT = frozenset({"PUNCT", "NEG", "OTHER"})
-_NOT_FIRST = frozenset({"CONJ", "PUNCT", "POS", "WH", "MD"})
+_NOT_IN_FRAGMENT = words("PUNCT NEG OTHER")
+_NOT_FIRST = words("CONJ PUNCT POS WH MD")
 _NOT_LAST = _NOT_FIRST | {"DET", "NUM", "ADP", "TO", "PRON"}
 
 # Lemmas of auxiliaries.
-_AUXILIARIES = frozenset({"be", "have", "do"})
+_AUXILIARIES = words("be have do")
 
 
-class Fragment(NamedTuple):
-    """A few words of a caption, and the templates by which they may be joined to another one."""
-
-    text: str
-    joints: list[str]
-
-
-def draw_fragment(
-    source: SourceCaption, caption: SourceCaption, rng: random.Random
-) -> Fragment | None:
-    """Draw a few words of a caption; None if they say nothing new to another one."""
+def join_fragment(caption: SourceCaption, source: SourceCaption, rng: Random) -> Sentence | None:
+    """Join a caption with a few words of another one, which are unwanted; None if they say nothing new."""
     num_words = len(source.words)
     first = rng.randrange(num_words)
     end = first + rng.randint(1, MAX_WORDS)
@@ -42,8 +34,10 @@ def draw_fragment(
     tags = source.tags[span]
     if not _says_something_new(tags, source.lemmas[span], caption.names):
         return None
-    text = " ".join(source.words[span]).replace(" '", "'")
-    return Fragment(text, _joints(tags))
+    fragment = " ".join(source.words[span]).replace(" '", "'")
+    template = rng.choice(_joints(tags))
+    text = template.format(A=caption.text, F=fragment, f=bare(fragment))
+    return Sentence(text, caption.text, fragment)
 
 
 def _trimmed(caption: SourceCaption, start: int, end: int) -> slice:

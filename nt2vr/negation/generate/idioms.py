@@ -4,9 +4,9 @@ A model that reads it as a negation ranks the videos that it describes low. Some
 training, others of the same families only for measuring.
 """
 
-import random
 import re
 from collections.abc import Sequence
+from random import Random
 from typing import Literal
 
 from nt2vr.negation.generate.denial import Sentence
@@ -24,7 +24,7 @@ def draw_idiom(
     caption: str,
     actions: Sequence[tuple[Subject, str]],
     things: Sequence[str],
-    rng: random.Random,
+    rng: Random,
     wordings: Wordings = "trained",
 ) -> Sentence | None:
     """Fill a random wording, and its affirmative paraphrase as what is wanted.
@@ -37,7 +37,11 @@ def draw_idiom(
     fields = _fields(caption, actions, things, rng)
     fitting_families = []
     for family in wordings_in("idioms.json")[wordings].values():
-        fitting = [wording for wording in family if fields.keys() >= _needed_fields(wording)]
+        fitting = []
+        for wording in family:
+            needed_fields = _FIELD.findall(" ".join(wording))
+            if fields.keys() >= set(needed_fields):
+                fitting.append(wording)
         if fitting:
             fitting_families.append(fitting)
     if not fitting_families:
@@ -47,15 +51,11 @@ def draw_idiom(
     return Sentence(text.format(**fields), wanted=meaning.format(**fields), unwanted="")
 
 
-def _needed_fields(wording: Sequence[str]) -> set[str]:
-    return set(_FIELD.findall(" ".join(wording)))
-
-
 def _fields(
     caption: str,
     actions: Sequence[tuple[Subject, str]],
     things: Sequence[str],
-    rng: random.Random,
+    rng: Random,
 ) -> dict[str, str]:
     """Draw the fields of a wording."""
     fields = {"A": caption} if caption else {}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nt2vr.errors import ConfigError
-from nt2vr.files import atomic_write, parse_json
+from nt2vr.files import JsonObject, atomic_write, parse_json
 
 # Most characters of a line that is an object; a composed query with all 10,000 videos of MSR-VTT has
 # 120,000.
@@ -17,7 +17,7 @@ _MAX_CHARS = 1 << 20
 Fields = Mapping[str, Any]
 
 
-def objects_of(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def objects_of(path: Path) -> Iterator[tuple[int, JsonObject]]:
     """Yield the objects of a file of JSON lines, with the numbers of the lines."""
     for number, line in lines_of_file(path):
         yield number, _required_object(path, number, line)
@@ -48,24 +48,24 @@ def lines_of_file(path: Path) -> Iterator[tuple[int, str]]:
             yield number, line.strip()
 
 
-class NumberedLine(NamedTuple):
-    """A line of a file, and its fields if it is an object."""
+class PlacedLine(NamedTuple):
+    """A line of a file, with its fields if it is an object; `place` names it in messages."""
 
-    number: int
+    place: str
     line: str
     fields: Fields
 
 
-def rows_of(path: Path) -> Iterator[NumberedLine]:
+def rows_of(path: Path) -> Iterator[PlacedLine]:
     """Yield the lines of a file that are not blank; those with a brace must be objects."""
     for number, line in lines_of_file(path):
         fields = {}
         if line.startswith("{"):
             fields = _required_object(path, number, line)
-        yield NumberedLine(number, line, fields)
+        yield PlacedLine(f"Line {number} of {path}", line, fields)
 
 
-def _required_object(path: Path, number: int, line: str) -> dict[str, Any]:
+def _required_object(path: Path, number: int, line: str) -> JsonObject:
     fields = object_of(line)
     if fields is None:
         raise ConfigError(
@@ -75,7 +75,7 @@ def _required_object(path: Path, number: int, line: str) -> dict[str, Any]:
     return fields
 
 
-def object_of(line: str) -> dict[str, Any] | None:
+def object_of(line: str) -> JsonObject | None:
     """Parse a line as a JSON object or a Python dict of literals; None if it is neither.
 
     nT2VR's composed queries are the latter.

@@ -13,23 +13,21 @@ denied only if the caption has no other.
 Comments with no capital are examples of what their line is about.
 """
 
-from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
-from typing import NamedTuple
 
 from nt2vr.negation.generate.affirming import affirm
-from nt2vr.negation.generate.caption_edits import CaptionEdit, edited_tokens, not_before
+from nt2vr.negation.generate.caption_edits import CaptionEdit, not_before
 from nt2vr.negation.generate.mistagged import edit_of_mistagged
 from nt2vr.negation.generate.subjects import is_third_person
 from nt2vr.negation.parse.inflect import inflect, verb_of, with_not
 from nt2vr.negation.parse.phrases import Phrases, phrases_of
 from nt2vr.negation.parse.tokens import FINITE_TAGS
-from nt2vr.negation.parse.wordlists import listed, listed_runs
+from nt2vr.negation.parse.wordlists import listed, listed_runs, words
 
 _CONTRACTED = {"can": "can't", "will": "won't", "shall": "shan't", "am": "", "may": "", "might": ""}
 # Tags before nouns that look like verbs, and before verbs that are denied already.
-_NOT_BEFORE_VERBS = frozenset({"DET", "ADJ", "NUM", "POS", "ADP", "NEG"})
+_NOT_BEFORE_VERBS = words("DET ADJ NUM POS ADP NEG")
 # About 100 MB.
 _CACHED_CAPTIONS = 100_000
 
@@ -45,26 +43,13 @@ def negations(caption: str) -> tuple[str, ...]:
     if affirmative is not None:
         return (affirmative,)
     texts: list[str] = []
-    for denial in _denials(phrases):
+    for denial in denials(phrases):
         texts += denial.applied(caption)
     return tuple(dict.fromkeys(texts))
 
 
-class DeniedThing(NamedTuple):
-    """A caption with one thing denied, in some versions, and the tagged words of the first one."""
-
-    texts: tuple[str, ...]
-    phrases: Phrases
-
-
-def denials(caption: str, phrases: Phrases) -> Iterator[DeniedThing]:
-    """Yield the denials of each thing in an affirmative caption."""
-    for denial in _denials(phrases):
-        yield DeniedThing(denial.applied(caption), Phrases(edited_tokens(phrases, denial)))
-
-
-def _denials(phrases: Phrases) -> list[CaptionEdit]:
-    """Return the denials of a caption; those that say little only if there are no others."""
+def denials(phrases: Phrases) -> list[CaptionEdit]:
+    """Return the denials of an affirmative caption; those that say little only if there are no others."""
     positions = range(len(phrases.tokens))
     possible = list(filter(None, (_denial(phrases, i) for i in positions)))
     if not possible:
@@ -251,8 +236,7 @@ def _is_infinitive(phrases: Phrases, first: int) -> bool:
 
 def _is_likely_participle(phrases: Phrases, i: int) -> bool:
     """Return whether a finite verb follows a past form in its clause: "a man dressed in red dances"."""
-    tags = [phrases.tag(near) for near in range(i - 1, i + 2)]
-    if tags != ["NOUN", "VBD", "ADP"]:
+    if phrases.tags[i - 1 : i + 2] != ["NOUN", "VBD", "ADP"]:
         return False
     for token in phrases.tokens[i + 1 :]:
         # The clause ends.

@@ -89,9 +89,7 @@ def parse_caption(caption: str) -> ParsedCaption:
 
 def usual_actions(caption_actions: Sequence[CaptionAction], usage: Usage) -> Iterator[UsualAction]:
     """Yield the actions of a caption in the usual wordings."""
-    content = {}
-    for subject, phrase in caption_actions:
-        content[subject, phrase.key] = phrase.content
+    content = {(subject, phrase.key): phrase.content for subject, phrase in caption_actions}
     for (subject, key), lemmas in content.items():
         text = usage.text(subject, key)
         if text:

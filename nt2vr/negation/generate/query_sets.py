@@ -25,7 +25,7 @@ from nt2vr.errors import ConfigError
 from nt2vr.negation.generate.composer import ComposedQuery
 from nt2vr.negation.generate.json_lines import (
     Fields,
-    NumberedLine,
+    PlacedLine,
     is_list_of_texts,
     lines_of_file,
     objects_of,
@@ -53,8 +53,9 @@ _RELEASED = {
     COMPOSED: ("composed.txt",),
 }
 _REQUIRED = frozenset({"cap_id", "caption", "video_ids"})
-# A line that begins with an id, such as "video0#enc#0".
-_CAP_ID = re.compile(r"\S+#")
+# The start of an id, such as "video0#enc#0"; and a line that begins with one.
+_CAP_ID = re.compile(r"[^#]+#")
+_CAPTION_LINE = re.compile(r"\S+#")
 
 
 class Caption(NamedTuple):
@@ -87,7 +88,7 @@ class CaptionedVideos:
     @classmethod
     def all_as_queries(cls, captions: Mapping[str, tuple[str, ...]]) -> "CaptionedVideos":
         """Search with every caption."""
-        queries: list[Caption] = []
+        queries = []
         for video_id, texts in captions.items():
             queries += _numbered(video_id, texts)
         return cls(captions, tuple(queries))
@@ -165,17 +166,19 @@ def read_captioned_videos(path: Path) -> CaptionedVideos:
     A ConfigError names a bad line.
     """
     captions: dict[str, tuple[str, ...]] = {}
-    queries: list[Caption] = []
+    queries = []
     for row in rows_of(path):
         if row.fields and row.fields.keys().isdisjoint({"cap_id", "truth"}):
-            video = _video(path, row)
+            video_id, texts, video_queries = _video(row)
         else:
-            caption = _caption(path, row)
+            caption = _caption(row)
             if not caption.text:
                 continue
-            video = _VideoLine(caption.video_id, (caption.text,), [caption])
-        captions[video.video_id] = (*captions.get(video.video_id, ()), *video.captions)
-        queries += video.queries
+            video_id = caption.video_id
+            texts = [caption.text]
+            video_queries = [caption]
+        captions[video_id] = (*captions.get(video_id, ()), *texts)
+        queries += video_queries
     if not captions:
         raise ConfigError(
             f"{path} holds no captions. Use one caption per line: VIDEO#enc#0 a man sings."
@@ -191,7 +194,7 @@ def read_any_captions(path: Path) -> Mapping[str, Sequence[str]]:
     lines = dict(lines_of_file(path))
     # A file without a line is refused with the reason.
     first_line = next(iter(lines.values()), "{")
-    if first_line.startswith("{") or _CAP_ID.match(first_line):
+    if first_line.startswith("{") or _CAPTION_LINE.match(first_line):
         return read_captioned_videos(path).captions
     return {f"{path.stem} {number}": (line,) for number, line in lines.items()}
 
@@ -201,7 +204,7 @@ def read_captions(path: Path) -> list[Caption]:
 
     A ConfigError names a bad line.
     """
-    return [_caption(path, row) for row in rows_of(path)]
+    return [_caption(row) for row in rows_of(path)]
 
 
 def read_negated(path: Path) -> list[Caption]:
@@ -215,7 +218,7 @@ def read_negated(path: Path) -> list[Caption]:
         if "truth" in row.fields:
             negated += _negations_of(row.fields)
         else:
-            negated.append(_caption(path, row))
+            negated.append(_caption(row))
     return negated
 
 
@@ -232,7 +235,7 @@ def _negations_of(fields: Fields) -> Iterator[Caption]:
 
 def read_composed(path: Path) -> dict[str, ComposedQuery]:
     """Read composed queries by id; fields missing from nT2VR's own files are left empty."""
-    queries: dict[str, ComposedQuery] = {}
+    queries = {}
     for number, fields in objects_of(path):
         fault = _fault_of_composed(fields)
         if fault:
@@ -269,7 +272,7 @@ def _texts(values: Iterable[Any]) -> tuple[str, ...]:
     return tuple(map(str, values))
 
 
-def _caption(path: Path, row: NumberedLine) -> Caption:
+def _caption(row: PlacedLine) -> Caption:
     """Read a caption; a ConfigError names a bad line."""
     fields = row.fields
     cap_id: Any
@@ -281,9 +284,10 @@ def _caption(path: Path, row: NumberedLine) -> Caption:
         cap_id = row.line.split(maxsplit=1)[0]
         # The caption may be empty.
         text = row.line.removeprefix(cap_id)
-    if not isinstance(text, str) or not _is_cap_id(cap_id):
+    is_cap_id = isinstance(cap_id, str) and _CAP_ID.match(cap_id)
+    if not is_cap_id or not isinstance(text, str):
         raise ConfigError(
-            f"Line {row.number} of {path} is {row.line[:60]!r}. "
+            f"{row.place} is {row.line[:60]!r}. "
             "Write an id and then the caption: VIDEO#enc#0 a man sings."
         )
 
@@ -296,14 +300,6 @@ def _caption(path: Path, row: NumberedLine) -> Caption:
         wanted=_joined_pieces(fields.get("poscap")),
         unwanted=unwanted.strip(),
     )
-
-
-def _is_cap_id(value: object) -> bool:
-    """Return whether a value is an id such as "video0#enc#0"."""
-    if not isinstance(value, str):
-        return False
-    video_id, mark, _ = value.partition("#")
-    return bool(video_id and mark)
 
 
 def _joined_pieces(wanted: object) -> str:
@@ -321,22 +317,12 @@ def _numbered(video_id: str, texts: Sequence[str]) -> list[Caption]:
     return [Caption(f"{video_id}#enc#{i}", text) for i, text in enumerate(texts)]
 
 
-class _VideoLine(NamedTuple):
-    """The captions of a video, and those that serve as queries."""
-
-    video_id: str
-    captions: tuple[str, ...]
-    queries: list[Caption]
-
-
-def _video(path: Path, row: NumberedLine) -> _VideoLine:
-    """Read a line with a video; a ConfigError names a bad one."""
+def _video(row: PlacedLine) -> tuple[str, list[str], list[Caption]]:
+    """Read the id, the captions and the queries of a video; a ConfigError names a bad line."""
     video_id = row.fields.get("video_id")
     texts: Any = row.fields.get("captions")
     if not isinstance(video_id, str) or not is_list_of_texts(texts):
-        raise ConfigError(
-            f"Line {row.number} of {path} lacks a video_id or a list of captions. Add them."
-        )
+        raise ConfigError(f"{row.place} lacks a video_id or a list of captions. Add them.")
 
     query = row.fields.get("query")
     if query is None:
@@ -344,4 +330,4 @@ def _video(path: Path, row: NumberedLine) -> _VideoLine:
     else:
         position = texts.index(query) if query in texts else len(texts)
         queries = [Caption(f"{video_id}#enc#{position}", str(query))]
-    return _VideoLine(video_id, tuple(texts), queries)
+    return video_id, texts, queries

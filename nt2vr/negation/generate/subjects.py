@@ -73,32 +73,21 @@ def subject_named(
     if lemma not in listed("actors", "roles") or phrases.tag(head - 1) == "POS":
         return None
 
-    modifiers = []
-    for i in range(start, head):
-        if phrases.tag(i) == "NOUN":
-            modifiers.append(phrases.word(i))
-    is_human = lemma in listed("men", "women", "he_or_she")
     # the young men: "men"
+    modifiers = [phrases.word(i) for i in range(start, head) if phrases.tag(i) == "NOUN"]
+    is_human = lemma in listed("men", "women", "he_or_she")
     if is_plural or is_plural_noun(phrases, head):
         noun = "people" if lemma == "person" else inflect(lemma, "NNS")
-        return Subject(
-            text=" ".join([*modifiers, noun]),
-            pronoun="they",
-            is_plural=True,
-            is_human=is_human,
-        )
+        text = " ".join([*modifiers, noun])
+        return Subject(text, pronoun="they", is_plural=True, is_human=is_human)
 
     pronoun: Pronoun = ""
     if lemma in listed("men"):
         pronoun = "he"
     elif lemma in listed("women"):
         pronoun = "she"
-    return Subject(
-        text=with_article(" ".join([*modifiers, lemma])),
-        pronoun=pronoun,
-        is_plural=False,
-        is_human=is_human,
-    )
+    text = with_article(" ".join([*modifiers, lemma]))
+    return Subject(text, pronoun, is_plural=False, is_human=is_human)
 
 
 def also_called(lemma: str) -> frozenset[str]:

@@ -8,7 +8,7 @@ from nt2vr.negation.parse.phrases import Phrase, Phrases
 from nt2vr.negation.parse.wordlists import listed, words
 
 _ARTICLES = words("a an the")
-_PARTS = frozenset({"NOUN", "ADJ", "POS", "ADP", "DET", "VBG", "VBN"})
+_PARTS = words("NOUN ADJ POS ADP DET VBG VBN")
 _MOST_WORDS = 5
 
 

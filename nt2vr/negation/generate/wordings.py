@@ -1,11 +1,11 @@
 """Exclusions, refusals and requests in the words of people, from `assets/wordings`."""
 
 import json
-import random
 import re
 from functools import cache
-from typing import Any
+from random import Random
 
+from nt2vr.files import JsonObject
 from nt2vr.negation.generate.things import NamedThing
 from nt2vr.negation.parse.wordlists import text_of
 
@@ -17,14 +17,14 @@ _SAYS_LITTLE = re.compile(r"\b(?:an?|the|is|are|his|her|its|their|some|and) (?=.
 
 
 @cache
-def wordings_in(file: str) -> dict[str, Any]:
+def wordings_in(file: str) -> JsonObject:
     """Read wordings by use, mostly with a family each."""
-    wordings: dict[str, Any] = json.loads(text_of(f"wordings/{file}"))
+    wordings: JsonObject = json.loads(text_of(f"wordings/{file}"))
     return wordings
 
 
 def draw_exclusion(
-    wanted: str, unwanted: str, further: str, is_action: bool, rng: random.Random
+    wanted: str, unwanted: str, further: str, is_action: bool, rng: Random
 ) -> tuple[str, bool]:
     """Draw a sentence that wants one phrase and excludes another.
 
@@ -52,13 +52,13 @@ def draw_exclusion(
     return mistyped(text, rng), family == "list"
 
 
-def draw_request(wanted: str, rng: random.Random) -> str:
+def draw_request(wanted: str, rng: Random) -> str:
     """Draw a request that excludes nothing."""
     template = rng.choice(wordings_in("typed.json")["asked"])
     return mistyped(template.format(**_fields_of_wanted(wanted)), rng)
 
 
-def draw_refusal(unwanted: str, use: str, rng: random.Random) -> str:
+def draw_refusal(unwanted: str, use: str, rng: Random) -> str:
     """Draw a sentence that excludes a phrase and wants nothing.
 
     The use is a key of "refused" in `typed.json`.
@@ -85,7 +85,7 @@ def _fields_of_unwanted(phrase: str) -> dict[str, str]:
     }
 
 
-def mistyped(text: str, rng: random.Random) -> str:
+def mistyped(text: str, rng: Random) -> str:
     """Misspell the cues of some sentences, and leave some without capitals."""
     if rng.random() < _MISSPELT_SHARE:
         slips = wordings_in("typed.json")["slips"]
@@ -121,7 +121,7 @@ def templates_for(use: str) -> list[str]:
     return templates
 
 
-def lacking(use: str, thing: NamedThing, rng: random.Random, wanted: str = "") -> str:
+def lacking(use: str, thing: NamedThing, rng: Random, wanted: str = "") -> str:
     """Fill a random template for a thing that is not there; "there is" agrees with it."""
     template = rng.choice(templates_for(use))
     if thing.is_plural:

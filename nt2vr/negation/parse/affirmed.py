@@ -23,7 +23,8 @@ def affirmed_text(wanted: Sequence[str], unwanted: Iterable[str]) -> str:
     text = " and ".join(wanted)
     actions = " and ".join(parts["verb"])
     # a man sings | and dances; but: a man | dancing
-    before_actions = " and " if _acts(text) else " "
+    phrases = phrases_of(text)
+    before_actions = " and " if phrases.acts(range(len(phrases.tokens))) else " "
     text = before_actions.join(filter(None, (text, actions)))
     for kind, joint in _JOINTS.items():
         texts = (text, *parts[kind])
@@ -45,8 +46,3 @@ def _kind(part: str) -> str:
     if phrase.kind == "quality" and phrases.tag(phrase.head) == "ADV":
         return "place"
     return phrase.kind
-
-
-def _acts(text: str) -> bool:
-    phrases = phrases_of(text)
-    return phrases.acts(range(len(phrases.tokens)))

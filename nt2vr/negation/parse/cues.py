@@ -56,7 +56,7 @@ def _split_list(text: str) -> tuple[str, ...]:
 @cache
 def cues() -> Mapping[str, CueKind]:
     """Map the words of each cue to its kind."""
-    kinds: dict[str, CueKind] = {}
+    kinds = {}
     for form in forms():
         for cue in form.cues:
             kinds[cue] = form.kind
@@ -70,9 +70,9 @@ def cue_runs() -> Runs:
     return Runs(cues())
 
 
-def denied_by_nobody(cue: str) -> str:
-    """Return what the words of a cue of the kind "nobody" deny: "people" or "anything"."""
-    return "anything" if "thing" in cue else "people"
+def denied_by_nobody(phrases: Phrases, cue: Cue) -> str:
+    """Return what a cue of the kind "nobody" denies: "people" or "anything"."""
+    return "anything" if "thing" in phrases.text(cue.start, cue.end) else "people"
 
 
 @cache
@@ -115,8 +115,7 @@ def _cue_at(phrases: Phrases, i: int) -> Cue | None:
     if not length:
         return None
     end = i + length
-    kind = cues()[phrases.text(i, end)]
-    return Cue(kind, i, end)
+    return Cue(cues()[phrases.text(i, end)], i, end)
 
 
 def _is_cue(phrases: Phrases, cue: Cue) -> bool:

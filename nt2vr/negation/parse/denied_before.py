@@ -5,9 +5,10 @@
 
 from nt2vr.negation.parse.cues import LESS
 from nt2vr.negation.parse.negations import Cue, Negation
-from nt2vr.negation.parse.phrases import Phrase, Phrases, noun_of
+from nt2vr.negation.parse.phrases import Phrases, noun_of
+from nt2vr.negation.parse.wordlists import words
 
-_NOUN_TAGS = frozenset({"DET", "NOUN", "ADJ", "NUM", "POS"})
+_NOUN_TAGS = words("DET NOUN ADJ NUM POS")
 
 
 def negation_before(phrases: Phrases, cue: Cue, first: int) -> Negation | None:
@@ -39,8 +40,7 @@ def _named_by_cue(phrases: Phrases, cue: Cue) -> Negation:
 
 def _affirmed(phrases: Phrases, cue: Cue) -> Negation:
     """Return two negations that affirm, such as "not without", which deny nothing."""
-    start = max(0, cue.start - 1)
-    cue_words = phrases.words[start : cue.end]
+    cue_words = phrases.words[max(0, cue.start - 1) : cue.end]
     link = " with "
     if {"with", "without", "of", "lacking"}.isdisjoint(cue_words):
         link = " "
@@ -56,23 +56,17 @@ def _free(phrases: Phrases, cue: Cue, first: int) -> Negation | None:
         return None
 
     item = noun_of(start, cue.start)
-    cue = cue._replace(end=cue.start + 1)
-    end = cue.end
+    end = cue.start + 1
+    cue = cue._replace(end=end)
     # In "in a car-free scene", the words around it say nothing more.
     if phrases.is_listed(end, "frames"):
         end += 1
         start = max(first, phrases.before(start, {"DET", "ADP"}))
-    return Negation(
-        cue=cue,
-        items=(item,),
-        start=start,
-        end=end,
-    )
+    return Negation(cue=cue, items=(item,), start=start, end=end)
 
 
 def _may_precede_free(phrases: Phrases, i: int) -> bool:
-    is_noun = phrases.tag(i) in {"NOUN", "OTHER", "NUM"}
-    return is_noun or phrases.word(i).endswith("ing")
+    return phrases.tag(i) in {"NOUN", "OTHER", "NUM"} or phrases.word(i).endswith("ing")
 
 
 def _not_present(phrases: Phrases, cue: Cue, first: int) -> Negation | None:
@@ -81,23 +75,17 @@ def _not_present(phrases: Phrases, cue: Cue, first: int) -> Negation | None:
     end = after_predicate
     if end == cue.end:
         # lights are not | on
-        if phrases.word(end) in {"on", "in"}:
+        has_particle = phrases.word(end) in {"on", "in"}
+        if has_particle:
             end += 1
-        if not _denies_all_before(phrases, cue, end):
+        follows_be = phrases.lemma(cue.start - 1) == "be"
+        ends_remark = has_particle and phrases.tag(cue.start - 2) == "PUNCT"
+        # while a truck is not
+        if not phrases.is_end(end) or not (follows_be or ends_remark):
             return None
 
     part = _missing_part(phrases, cue, after=after_predicate, first=first)
     return part or _denied_subject(phrases, cue, first=first, end=end)
-
-
-def _denies_all_before(phrases: Phrases, cue: Cue, end: int) -> bool:
-    """Return whether a clause ends with "not", perhaps with a particle: "while a truck is not"."""
-    if not phrases.is_end(end):
-        return False
-    if phrases.lemma(cue.start - 1) == "be":
-        return True
-    has_particle = end > cue.end
-    return has_particle and phrases.tag(cue.start - 2) == "PUNCT"
 
 
 def _absent(phrases: Phrases, cue: Cue, first: int) -> Negation | None:
@@ -189,23 +177,15 @@ def _missing_part(phrases: Phrases, cue: Cue, after: int, first: int) -> Negatio
 
 
 def _denied_subject(phrases: Phrases, cue: Cue, first: int, end: int) -> Negation | None:
-    subject = _subject(phrases, cue.start, first)
-    if subject is None:
+    """Deny the thing before a predicate that begins with the cue and ends at word `end`."""
+    after = _before_helpers(phrases, cue.start, first)
+    start = phrases.after_frame(_clause_start(phrases, after, first))
+    if start >= after or phrases.says_nothing(start, after):
         return None
-    return Negation(cue=cue, items=(subject,), start=subject.start, end=end)
-
-
-def _subject(phrases: Phrases, predicate: int, first: int) -> Phrase | None:
-    """Return the thing before the predicate that starts at word `predicate`."""
-    end = _before_helpers(phrases, predicate, first)
-    start = phrases.after_frame(_clause_start(phrases, end, first))
-    if start >= end:
+    subject = noun_of(start, after)
+    if subject.is_word and phrases.tag(start) == "PRON":
         return None
-    if phrases.says_nothing(start, end):
-        return None
-    subject = noun_of(start, end)
-    is_pronoun = subject.is_word and phrases.tag(start) == "PRON"
-    return None if is_pronoun else subject
+    return Negation(cue=cue, items=(subject,), start=start, end=end)
 
 
 def _before_helpers(phrases: Phrases, i: int, first: int) -> int:

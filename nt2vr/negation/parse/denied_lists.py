@@ -14,7 +14,7 @@ def list_items(
     """Return the list items that share the cue of `first`, beginning with `first`."""
     items = [first]
     # Items after commas, which are denied only if a conjunction follows or they form a run.
-    pending: list[Phrase] = []
+    pending = []
     end = first.end
     while next_item := _next_item(phrases, first, kind=kind, end=end):
         item, conjunction = next_item

@@ -6,8 +6,9 @@ from nt2vr.negation.parse.cues import cues
 from nt2vr.negation.parse.denied_phrases import US
 from nt2vr.negation.parse.negations import CueKind
 from nt2vr.negation.parse.phrases import Phrase, Phrases
+from nt2vr.negation.parse.wordlists import words
 
-_ARTICLES = frozenset({"the", "a", "an", "this"})
+_ARTICLES = words("the a an this")
 
 
 def with_modifiers(
@@ -21,7 +22,7 @@ def with_modifiers(
         return noun
 
     end = noun.end
-    setting: int | None = None
+    setting = None
     while not _is_closed(phrases, end, kind):
         place = phrases.place_phrase(end)
         if place and after_filler(phrases, end) == end:

@@ -1,17 +1,16 @@
 """Rule 7 of `scope`: what is denied apart reaches to the next comma or conjunction."""
 
-from collections.abc import Sequence
-
-from nt2vr.negation.parse.negations import Negation
+from nt2vr.negation.parse.negations import Negation, Negations
 from nt2vr.negation.parse.phrases import NEW_START, Phrases
 from nt2vr.negation.parse.tokens import FINITE_TAGS, VERB_TAGS
 from nt2vr.negation.parse.wanted import wanted_positions
+from nt2vr.negation.parse.wordlists import words
 
 # Kinds of cues that may begin a part of their own.
-_MAY_STAND_APART = frozenset({"not", "no", "without", "order", "nobody"})
+_MAY_STAND_APART = words("not no without order nobody")
 
 
-def to_end_of_part(phrases: Phrases, negation: Negation, negations: Sequence[Negation]) -> Negation:
+def to_end_of_part(phrases: Phrases, negation: Negation, negations: Negations) -> Negation:
     """Return a negation that reaches to the end of its part, if it stands apart."""
     end = negation.end
     if not negation.items or negation.items[-1].core != end:
@@ -27,7 +26,7 @@ def to_end_of_part(phrases: Phrases, negation: Negation, negations: Sequence[Neg
     return negation.ending(end)
 
 
-def _stands_apart(phrases: Phrases, negation: Negation, negations: Sequence[Negation]) -> bool:
+def _stands_apart(phrases: Phrases, negation: Negation, negations: Negations) -> bool:
     """Return whether a negation starts a part of its own, or is one such as "rather than"."""
     cue = negation.cue.start
     if cue == 0 or negation.cue.kind not in _MAY_STAND_APART:
@@ -41,7 +40,7 @@ def _stands_apart(phrases: Phrases, negation: Negation, negations: Sequence[Nega
     return phrases.is_listed(cue, "contrasts") and _is_all_contrasted(phrases, negation, negations)
 
 
-def _is_all_contrasted(phrases: Phrases, negation: Negation, negations: Sequence[Negation]) -> bool:
+def _is_all_contrasted(phrases: Phrases, negation: Negation, negations: Negations) -> bool:
     """Return whether what follows a denied phrase is denied, too, and not of both parts."""
     if phrases.tag(negation.end) != "ADP":
         return True
@@ -53,9 +52,7 @@ def _is_all_contrasted(phrases: Phrases, negation: Negation, negations: Sequence
     return any(phrases.place_phrase(i) for i in wanted_before)
 
 
-def _tags_of_both(
-    phrases: Phrases, negation: Negation, negations: Sequence[Negation]
-) -> frozenset[str]:
+def _tags_of_both(phrases: Phrases, negation: Negation, negations: Negations) -> frozenset[str]:
     """Return the tags of words that are of both parts: "a dog and not a cat | is sleeping"."""
     cue = negation.cue.start
     if negation.cue.kind == "no":

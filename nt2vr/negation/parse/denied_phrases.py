@@ -16,7 +16,7 @@ _EXCEPTING = words("but except save other besides")
 _MARK_TAGS = CLAUSE_EDGES | {"WH"}
 # Of what does not follow "without".
 _ODD_TAGS = FINITE_TAGS | {"ADJ", "VBN"}
-_CONTENT_TAGS = frozenset({"NOUN", "ADJ", "ADP", "NUM", "OTHER", *VERB_TAGS})
+_CONTENT_TAGS = words("NOUN ADJ ADP NUM OTHER") | VERB_TAGS
 
 
 def denied_phrase(phrases: Phrases, cue: Cue, is_typed: bool) -> Phrase | None:
@@ -61,7 +61,10 @@ def _phrase_after(phrases: Phrases, cue: Cue) -> Phrase | None:
     if cue.kind in {"no", "order"}:
         phrase = phrases.noun_phrase(start)
     elif cue.kind == "not":
-        start = _skip_shown(phrases, start)
+        # not shown | eating
+        is_shown = phrases.is_listed(start, "shown") and phrases.tag(start + 1) == "VBG"
+        if is_shown:
+            start += 1
     if phrase is None:
         phrase = phrases.any_phrase(start)
     if phrase is None:
@@ -72,24 +75,14 @@ def _phrase_after(phrases: Phrases, cue: Cue) -> Phrase | None:
     return _with_quality(phrases, phrase)
 
 
-def _skip_shown(phrases: Phrases, i: int) -> int:
-    """Return the word after "shown" in "not shown | eating"; elsewhere word i."""
-    if phrases.is_listed(i, "shown") and phrases.tag(i + 1) == "VBG":
-        return i + 1
-    return i
-
-
 def _phrase_of_nobody(phrases: Phrases, cue: Cue, start: int) -> Phrase:
     """Return what nobody does, or what none of some things is; otherwise the cue itself."""
-    if _nobody_acts(phrases, cue, start) or _none_is(phrases, cue, start):
+    acts = phrases.verb_phrase(start) and phrases.after_tail(cue.end) == cue.end
+    if acts or _none_is(phrases, cue, start):
         phrase = phrases.any_phrase(_skip_sign(phrases, start))
         if phrase:
             return phrase
     return Phrase(kind="noun", start=cue.start, end=cue.end, head=cue.start)
-
-
-def _nobody_acts(phrases: Phrases, cue: Cue, start: int) -> bool:
-    return phrases.verb_phrase(start) is not None and phrases.after_tail(cue.end) == cue.end
 
 
 def _none_is(phrases: Phrases, cue: Cue, start: int) -> bool:
@@ -126,9 +119,11 @@ def _without_showing(phrases: Phrases, phrase: Phrase, cue: Cue) -> Phrase:
     if action is not None:
         return action
     noun = _noun_to_show(phrases, phrase)
-    if noun is None or not _is_about_picture(phrases, phrase, cue):
+    if noun is None:
         return phrase
-    return _with_quality(phrases, noun)
+    clause = phrases.clause_start(cue.start)
+    is_about_picture = _depicts(phrases, phrase) or phrases.says_nothing(clause, cue.start)
+    return _with_quality(phrases, noun) if is_about_picture else phrase
 
 
 def _action_to_show(phrases: Phrases, verb: Phrase) -> Phrase | None:
@@ -153,11 +148,6 @@ def _noun_to_show(phrases: Phrases, verb: Phrase) -> Phrase | None:
     if phrases.tag(start) == "PRON" and not phrases.is_listed(start, "actors"):
         return None
     return phrases.noun_phrase(start)
-
-
-def _is_about_picture(phrases: Phrases, verb: Phrase, cue: Cue) -> bool:
-    clause = phrases.clause_start(cue.start)
-    return _depicts(phrases, verb) or phrases.says_nothing(clause, cue.start)
 
 
 def _depicts(phrases: Phrases, verb: Phrase) -> bool:

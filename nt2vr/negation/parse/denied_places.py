@@ -1,9 +1,8 @@
 """Rule 3 of `scope`: whether the place at the end of a denied phrase is wanted or denied."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-from nt2vr.negation.parse.negations import Negation
+from nt2vr.negation.parse.negations import Negation, Negations
 from nt2vr.negation.parse.phrases import Phrase, Phrases
 from nt2vr.negation.parse.wanted import wanted_positions
 
@@ -11,7 +10,7 @@ from nt2vr.negation.parse.wanted import wanted_positions
 def with_place(
     phrases: Phrases,
     negation: Negation,
-    negations: Sequence[Negation],
+    negations: Negations,
     is_typed: bool,
     has_edits: bool,
 ) -> Negation:

@@ -1,10 +1,9 @@
 """Rule 6 of `scope`: exceptions, which are unwanted, or wanted if they are from a denial."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from nt2vr.negation.parse.negations import Cue, Negation
+from nt2vr.negation.parse.negations import Cue, Negation, Negations
 from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.tokens import FINITE_TAGS
 from nt2vr.negation.parse.wordlists import listed
@@ -14,7 +13,7 @@ _VERBS_AND_MARKS = FINITE_TAGS | {"VB", "PUNCT"}
 ExceptionStatus = Literal["unwanted", "wanted", "none"]
 
 
-def exception_status(phrases: Phrases, cue: Cue, negations: Sequence[Negation]) -> ExceptionStatus:
+def exception_status(phrases: Phrases, cue: Cue, negations: Negations) -> ExceptionStatus:
     """Return whether the thing after a cue is unwanted or wanted, or is no exception at all."""
     if phrases.is_end(cue.end) or phrases.is_listed(cue.end, "denials"):
         return "none"
@@ -23,13 +22,13 @@ def exception_status(phrases: Phrases, cue: Cue, negations: Sequence[Negation]) 
         return _status_at_start(phrases, cue)
 
     denial = _denial_before(phrases, cue, clause=clause, negations=negations)
-    universal = _universal_before(phrases, cue, clause)
+    universals = [i for i in range(clause, cue.start) if phrases.is_listed(i, "universal")]
     if _is_weak(phrases, cue) and not _excludes_from(
-        phrases, cue, universal=universal, denial=denial
+        phrases, cue, universals=universals, denial=denial
     ):
         return "none"
     # all animals | except
-    if universal is not None and not phrases.is_listed(universal, "entities"):
+    if universals and not phrases.is_listed(universals[-1], "entities"):
         return "unwanted"
     # an empty room | except
     words_before = phrases.words[clause : cue.start]
@@ -39,11 +38,11 @@ def exception_status(phrases: Phrases, cue: Cue, negations: Sequence[Negation]) 
 
 
 def _excludes_from(
-    phrases: Phrases, cue: Cue, universal: int | None, denial: Negation | None
+    phrases: Phrases, cue: Cue, universals: list[int], denial: Negation | None
 ) -> bool:
     """Return whether "but" makes an exception: from "every animal", not from "all sing"."""
-    if universal is not None:
-        tags_between = phrases.tags[universal + 1 : cue.start]
+    if universals:
+        tags_between = phrases.tags[universals[-1] + 1 : cue.start]
         if _VERBS_AND_MARKS.isdisjoint(tags_between):
             return True
     return denial is not None and _excludes_from_denial(phrases, cue, denial)
@@ -131,7 +130,7 @@ def _denied_kinds(phrases: Phrases, denial: Negation, cue: Cue) -> tuple[str, ..
 
 
 def _denial_before(
-    phrases: Phrases, cue: Cue, clause: int, negations: Sequence[Negation]
+    phrases: Phrases, cue: Cue, clause: int, negations: Negations
 ) -> Negation | None:
     """Return the last negation if it denies something in the clause of the exception."""
     if not negations:
@@ -163,14 +162,6 @@ def _excludes_from_denial(phrases: Phrases, cue: Cue, denial: Negation) -> bool:
 def _is_weak(phrases: Phrases, cue: Cue) -> bool:
     """Return whether a cue has other meanings as well, as "but" has."""
     return phrases.is_listed(cue.start, "weak") and cue.end == cue.start + 1
-
-
-def _universal_before(phrases: Phrases, cue: Cue, clause: int) -> int | None:
-    """Return the last "all" or "every" of a clause before its cue."""
-    for i in reversed(range(clause, cue.start)):
-        if phrases.is_listed(i, "universal"):
-            return i
-    return None
 
 
 def _clause_start(phrases: Phrases, cue: Cue) -> int:

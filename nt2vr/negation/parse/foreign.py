@@ -44,7 +44,7 @@ class _SmallWords(NamedTuple):
 @cache
 def _small_words() -> _SmallWords:
     by_language: dict[str, set[str]] = defaultdict(set)
-    sure: set[str] = set()
+    sure = set()
     for line in lines_of("language/small_words.txt"):
         language, _, marked_words = line.partition(": ")
         for marked_word in marked_words.split():

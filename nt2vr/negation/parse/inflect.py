@@ -1,5 +1,6 @@
 """English inflection of verbs and nouns, by lemminflect, whose wheel includes its data."""
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Literal
 
@@ -22,22 +23,25 @@ def inflect(word: str, form: Form) -> str:
 
 
 @lru_cache(_NUM_WORDS)
+def _lemmas_of(word: str) -> Mapping[str, tuple[str, ...]]:
+    """Return the lemmas of a word by their part of speech; none if the dictionary does not have it."""
+    lemmas: dict[str, tuple[str, ...]] = getAllLemmas(word)
+    return lemmas
+
+
 def verb_of(word: str) -> str:
     """Return the lemma of a verb in any form; "" if the dictionary does not have it."""
-    lemmas: tuple[str, ...] = getAllLemmas(word, upos="VERB").get("VERB", ("",))
-    return lemmas[0]
+    return _lemmas_of(word).get("VERB", ("",))[0]
 
 
-@lru_cache(_NUM_WORDS)
 def is_noun(word: str) -> bool:
     """Return whether the dictionary lists a word as a noun."""
-    return bool(getAllLemmas(word, upos="NOUN"))
+    return "NOUN" in _lemmas_of(word)
 
 
-@lru_cache(_NUM_WORDS)
 def is_only_verb(word: str) -> bool:
     """Return whether a word is the lemma of a verb and nothing else: "eat", but not "open"."""
-    lemmas: dict[str, tuple[str, ...]] = getAllLemmas(word)
+    lemmas = _lemmas_of(word)
     return lemmas.get("VERB") == (word,) and lemmas.keys().isdisjoint({"NOUN", "ADJ"})
 
 
@@ -48,7 +52,7 @@ def forms_of(word: str) -> tuple[str, ...]:
     A past form that is also a noun or an adjective, such as "shot" or "left", is not taken for a
     verb.
     """
-    lemmas: dict[str, tuple[str, ...]] = getAllLemmas(word)
+    lemmas = _lemmas_of(word)
     nouns = lemmas.get("NOUN", ())
     verbs = lemmas.get("VERB", ())
     is_other_word = word in nouns or word in lemmas.get("ADJ", ())
@@ -94,7 +98,6 @@ def with_not(helper: str, rest: str) -> tuple[str, str]:
     return f"{helper} not {rest}", f"{helper}n't {rest}"
 
 
-@lru_cache(_NUM_WORDS)
 def is_known(word: str) -> bool:
     """Return whether the dictionary lists a word; words with digits are not words."""
-    return word.isalpha() and (bool(getAllLemmas(word)) or word in listed("function_words"))
+    return word.isalpha() and (bool(_lemmas_of(word)) or word in listed("function_words"))

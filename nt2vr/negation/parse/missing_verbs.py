@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from math import inf
-from typing import NamedTuple
 
 from nt2vr.negation.parse.tokens import VERB_TAGS
 from nt2vr.negation.parse.word_in_context import (
@@ -13,24 +12,17 @@ from nt2vr.negation.parse.word_in_context import (
     WordInContext,
     value_at,
 )
-from nt2vr.negation.parse.wordlists import listed
+from nt2vr.negation.parse.wordlists import listed, words
 
 # Tags of words after a verb.
 _FOLLOWING_VERB = frozenset({"DET", "PRON", "ADP", "ADV", ""})
 _BEFORE_SUBJECT = VERB_TAGS | {"DET", "NUM", "ADJ"}
 # C5 tags
-_VERB_READINGS = frozenset({"VVB", "VVI", "VVZ"})
+_VERB_READINGS = words("VVB VVI VVZ")
 
 
-class MissingVerb(NamedTuple):
-    """Position and tag of a word that must be the verb of a caption tagged without one."""
-
-    position: int
-    tag: str
-
-
-def missing_verb(sentence: TaggedSentence, find_log_probs: FindLogProbs) -> MissingVerb | None:
-    """Return the verb after somebody who may act, if no word is tagged as a verb."""
+def missing_verb(sentence: TaggedSentence, find_log_probs: FindLogProbs) -> tuple[int, str] | None:
+    """Return the position and the tag of the verb after somebody who may act, if no word is tagged as a verb."""
     if _has_verb(sentence.tags):
         return None
     for i in range(1, len(sentence.words)):
@@ -41,7 +33,7 @@ def missing_verb(sentence: TaggedSentence, find_log_probs: FindLogProbs) -> Miss
             continue
         form = _form_after_actor(WordInContext(sentence, i, find_log_probs), actor)
         if form:
-            return MissingVerb(i, form)
+            return i, form
     return None
 
 

@@ -5,7 +5,6 @@ from functools import lru_cache
 
 from nt2vr.negation.parse.wordlists import listed, spellings
 
-_MENDED_CUES = listed("mended")
 _CONTRACTIONS = listed("contractions")
 # A test compares them with the dictionary.
 _NOT_MISSPELT = listed("not_misspelt")
@@ -54,7 +53,7 @@ def _misspellings(cues: Collection[str]) -> dict[str, str]:
     return misspelt
 
 
-_MISSPELT = _misspellings(_MENDED_CUES)
+_MISSPELT = _misspellings(listed("mended"))
 _MISSPELT_CONTRACTIONS = _misspellings(_CONTRACTIONS)
 
 

@@ -1,5 +1,6 @@
 """Negations of a sentence: their cues and the phrases that these deny, as word positions."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
@@ -66,3 +67,7 @@ class Negation:
         *items, last = self.items
         items.append(replace(last, end=end, setting=setting))
         return replace(self, items=tuple(items), end=max(end, self.end))
+
+
+# Of one sentence, from left to right.
+Negations = Sequence[Negation]

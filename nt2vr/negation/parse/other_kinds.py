@@ -18,7 +18,7 @@ def negation_of_other_kinds(phrases: Phrases, cue: Cue) -> Negation | None:
     if not kind:
         kind = "anything"
         if cue.kind == "nobody":
-            kind = denied_by_nobody(phrases.text(cue.start, cue.end))
+            kind = denied_by_nobody(phrases, cue)
     return Negation(
         cue=cue,
         start=cue.start,

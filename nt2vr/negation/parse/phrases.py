@@ -14,7 +14,7 @@ from nt2vr.negation.parse.wordlists import listed, words
 NEW_START = words("just only instead also then")
 # Let him score.
 _LETTING = words("let make help")
-_DESCRIBING = frozenset({"ADJ", "ADV", "VBN", "VBG", "NUM"})
+_DESCRIBING = words("ADJ ADV VBN VBG NUM")
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Phrases(PictureWords):
 
         first = self.after(i, {"DET", "NUM"})
         end = first
-        head: int | None = None
+        head = None
         while True:
             if self._is_noun(end):
                 head = end

@@ -2,11 +2,11 @@
 
 from nt2vr.negation.parse.tagged_words import TaggedWords
 from nt2vr.negation.parse.tokens import VERB_TAGS
-from nt2vr.negation.parse.wordlists import listed, listed_runs
+from nt2vr.negation.parse.wordlists import listed, listed_runs, words
 
 # Tags of words by which a clause goes on: not visible | on a table, but not shown | eating.
-_GOING_ON = frozenset({"NOUN", "DET", "ADJ", "NUM", "PRON", "OTHER", "POS", *VERB_TAGS})
-_SAYING_NOTHING = frozenset({"DET", "ADP", "PUNCT", "CONJ", "WH", "MD", "TO", "POS"})
+_GOING_ON = words("NOUN DET ADJ NUM PRON OTHER POS") | VERB_TAGS
+_SAYING_NOTHING = words("DET ADP PUNCT CONJ WH MD TO POS")
 
 
 class PictureWords(TaggedWords):

@@ -11,10 +11,9 @@ from itertools import chain
 from nt2vr.errors import QueryError
 from nt2vr.negation.parse.affirmed import affirmed_text
 from nt2vr.negation.parse.foreign import notice_of
-from nt2vr.negation.parse.phrases import Phrases
+from nt2vr.negation.parse.phrases import Phrases, phrases_of
 from nt2vr.negation.parse.query_text import QueryText
 from nt2vr.negation.parse.scope import ScopeFinder
-from nt2vr.negation.parse.tagger import Tagger
 from nt2vr.negation.parse.typed import Span as Span
 from nt2vr.negation.parse.typed import Typed, read_typed
 from nt2vr.negation.parse.wanted import wanted_stretches
@@ -69,11 +68,11 @@ class Query:
         return Query(text, (*self.wanted, *self.unwanted))
 
 
-def understand(text: str, tagger: Tagger, editing: bool = False) -> Query:
-    """Split `text` into wanted and unwanted parts; blank text gives an empty query.
+def understand(text: str, editing: bool = False) -> Query:
+    """Split a sentence into its wanted and unwanted parts; blank text gives an empty query.
 
-    With `editing`, it says what should be different from a reference: see
-    `nt2vr.negation.parse.editing`.
+    With `editing`, edits are understood as well, as next to a reference picture: "replace the dog
+    by a cat".
 
     Raises:
         QueryError: if the text is too long or has too many parts.
@@ -88,7 +87,7 @@ def understand(text: str, tagger: Tagger, editing: bool = False) -> Query:
     # Invisible marks alone are blank, too.
     if not typed.text.strip():
         return Query(text)
-    query = split_query(typed.text, Phrases(tagger.tag(typed.text)), editing, typed=True)
+    query = split_query(typed.text, phrases_of(typed.text), editing, typed=True)
     return replace(
         query,
         text=text,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from nt2vr.negation.parse.negations import Negation
+from nt2vr.negation.parse.negations import Negation, Negations
 from nt2vr.negation.parse.phrases import Phrase, Phrases
 from nt2vr.negation.parse.typed import Span
 from nt2vr.negation.parse.wanted import Stretch
@@ -23,7 +23,7 @@ class DeniedItem(NamedTuple):
 class QueryText:
     """Turns word positions of one sentence back into text."""
 
-    def __init__(self, text: str, phrases: Phrases, is_typed: bool = False) -> None:
+    def __init__(self, text: str, phrases: Phrases, is_typed: bool) -> None:
         self.text = text
         self.phrases = phrases
         self._is_typed = is_typed
@@ -44,7 +44,7 @@ class QueryText:
                 text = f'"{text}'
         return " ".join(text.split())
 
-    def cues(self, negations: Sequence[Negation]) -> tuple[Span, ...]:
+    def cues(self, negations: Negations) -> tuple[Span, ...]:
         spans = [self.span(negation.cue.start, negation.cue.end) for negation in negations]
         return tuple(dict.fromkeys(spans))
 
@@ -56,7 +56,7 @@ class QueryText:
             first: the first negation of the sentence.
         """
         text = ""
-        tags: set[str] = set()
+        tags = set()
         for stretch in stretches:
             if text:
                 text += stretch.link
@@ -75,7 +75,7 @@ class QueryText:
         noun = self.phrases.words[first.items[0].core - 1]
         return re.sub(r"(\b(?:an?|the) \w+ )one\b", lambda match: f"{match[1]}{noun}", wanted)
 
-    def items(self, negations: Sequence[Negation]) -> list[DeniedItem]:
+    def items(self, negations: Negations) -> list[DeniedItem]:
         """Return all items, but pronouns only if there is nothing else.
 
         An example is "no snakes, I'm scared of them".

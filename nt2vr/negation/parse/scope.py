@@ -21,7 +21,6 @@ Rule 1 is in `denied_phrases`, 2 in `denied_lists`, 3 in `denied_places`, 4 in `
 `denied_before`, 6 in `exceptions` and 7 in `denied_parts`. `ScopeFinder` applies them.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from nt2vr.negation.parse.cues import cues, denied_by_nobody, find_cues
@@ -33,7 +32,7 @@ from nt2vr.negation.parse.denied_phrases import denied_phrase, verb_before
 from nt2vr.negation.parse.denied_places import with_place
 from nt2vr.negation.parse.editing import find_edits
 from nt2vr.negation.parse.exceptions import exception_status, take_back
-from nt2vr.negation.parse.negations import Cue, Negation
+from nt2vr.negation.parse.negations import Cue, Negation, Negations
 from nt2vr.negation.parse.other_kinds import negation_of_other_kinds
 from nt2vr.negation.parse.phrases import Phrase, Phrases
 from nt2vr.negation.parse.tokens import VERB_TAGS
@@ -41,7 +40,7 @@ from nt2vr.negation.parse.wanted import wanted_positions
 from nt2vr.negation.parse.wordlists import words
 
 # Kinds of cues that deny what comes after them.
-_FORWARD = frozenset({"not", "no", "without", "order", "nobody", "minus"})
+_FORWARD = words("not no without order nobody minus")
 _CLAUSE_STARTS = VERB_TAGS | {"PRON", "NEG", "ADP"}
 _ABSENCES = words("absence lack shortage")
 
@@ -49,7 +48,7 @@ _ABSENCES = words("absence lack shortage")
 class ScopeFinder:
     """Finds the negations in one tagged sentence."""
 
-    def __init__(self, phrases: Phrases, editing: bool = False, typed: bool = False) -> None:
+    def __init__(self, phrases: Phrases, editing: bool, typed: bool) -> None:
         """Prepare a search.
 
         Args:
@@ -93,7 +92,7 @@ class ScopeFinder:
             return negations
         return [*negations, negation]
 
-    def _negation(self, cue: Cue, negations: Sequence[Negation]) -> Negation | None:
+    def _negation(self, cue: Cue, negations: Negations) -> Negation | None:
         """Return what a cue denies; None if that is nothing, or denied already."""
         first = negations[-1].end if negations else 0
         if cue.start < first:
@@ -104,7 +103,7 @@ class ScopeFinder:
             return None
         return negation_before(self.phrases, cue, first) or self._denied_after(cue, negations)
 
-    def _denied_after(self, cue: Cue, negations: Sequence[Negation]) -> Negation | None:
+    def _denied_after(self, cue: Cue, negations: Negations) -> Negation | None:
         """Return the negation of what comes after a cue, by the rules 1, 2 and 4."""
         if cue.kind not in _FORWARD:
             return None
@@ -160,7 +159,7 @@ def _negation_of(phrases: Phrases, cue: Cue, items: list[Phrase]) -> Negation:
     first = items[0]
     thing = ""
     if first.start < cue.end:
-        thing = denied_by_nobody(phrases.text(cue.start, cue.end))
+        thing = denied_by_nobody(phrases, cue)
     verb = verb_before(phrases, cue, first)
     return Negation(
         cue=cue,

@@ -10,17 +10,17 @@ from nt2vr.negation.parse.word_in_context import (
     TaggedSentence,
     WordInContext,
 )
-from nt2vr.negation.parse.wordlists import listed
+from nt2vr.negation.parse.wordlists import listed, words
 
 # Margin for nouns in -s that HanTa's lexicon finds about as likely verbs: runs, swims, plays.
 _LIKELY_NATS = 1.0
 # These may be nouns even after a noun: "an office building".
-_THINGS_IN_ING = frozenset({"building", "painting"})
-_DOUBTFUL = frozenset({"NOUN", "ADJ", "VB", "VBP", "VBD", "VBZ", "MD", "NUM"})
+_THINGS_IN_ING = words("building painting")
+_DOUBTFUL = words("NOUN ADJ VB VBP VBD VBZ MD NUM")
 # C5 tags
-_BASE = frozenset({"VVB", "VVI", "VDB", "VDI", "VHB", "VHI"})
-_THIRD_PERSON = frozenset({"VVZ", "VBZ", "VDZ", "VHZ"})
-_PARTICIPLE = frozenset({"VVG", "VDG"})
+_BASE = words("VVB VVI VDB VDI VHB VHI")
+_THIRD_PERSON = words("VVZ VBZ VDZ VHZ")
+_PARTICIPLE = words("VVG VDG")
 
 
 def repaired_tag(sentence: TaggedSentence, i: int, find_log_probs: FindLogProbs) -> str:

@@ -3,10 +3,10 @@
 from collections.abc import Collection, Iterable, Sequence
 
 from nt2vr.negation.parse.tokens import FINITE_TAGS, HELPERS, VERB_TAGS, Token, normalised
-from nt2vr.negation.parse.wordlists import Runs, listed
+from nt2vr.negation.parse.wordlists import Runs, listed, words
 
 # Forms of be, do and have.
-HELPING_WORDS = frozenset({*HELPERS, "'s", "s", "'ve", "ve", "'d", "d", "re", "m", "r"})
+HELPING_WORDS = words("'s s 've ve 'd d re m r").union(HELPERS)
 # Tags of what is around a clause.
 CLAUSE_EDGES = frozenset({"", "PUNCT", "CONJ"})
 

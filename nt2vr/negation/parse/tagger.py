@@ -51,6 +51,10 @@ _BY_WORD = spellings("tags")
 _CLITICS = {"s": "'s", "re": "'re", "m": "'m", "ll": "'ll", "ve": "'ve"}
 
 
+# Tags of a word, as HanTa numbers them, and their log-probabilities.
+_Readings = list[tuple[int, float]]
+
+
 class QuickHanta(HanoverTagger):  # type: ignore[misc]  # HanTa has no types
     """HanTa with the same answers in less time; only the end of long words is analysed."""
 
@@ -59,14 +63,14 @@ class QuickHanta(HanoverTagger):  # type: ignore[misc]  # HanTa has no types
         self._tag_word = lru_cache(_NUM_WORDS)(super()._tag_word)
         self.analyze_forward = lru_cache(_NUM_WORDS)(self._analyze_forward)
 
-    def _analyze_forward(self, word: str) -> list[tuple[int, float]]:
+    def _analyze_forward(self, word: str) -> _Readings:
         """Return the tags of a word that is not in the lexicon, and their log-probabilities."""
         if _is_long_compound(word):
             return self._analyze_compound(word.rpartition("-")[2])
-        tags: list[tuple[int, float]] = super().analyze_forward(word[-_MAX_ANALYSED_CHARS:])
+        tags: _Readings = super().analyze_forward(word[-_MAX_ANALYSED_CHARS:])
         return tags
 
-    def _analyze_compound(self, last: str) -> list[tuple[int, float]]:
+    def _analyze_compound(self, last: str) -> _Readings:
         """Return the tags of a compound by its last part: "chocolate-|topped"."""
         readings = self.cache.get(last)
         if readings is None:
@@ -122,7 +126,7 @@ class Tagger:
             self._set_tag(sentence, i, repaired_tag(sentence, i, self._log_probs))
         missing = missing_verb(sentence, self._log_probs)
         if missing is not None:
-            self._set_tag(sentence, missing.position, missing.tag)
+            self._set_tag(sentence, *missing)
 
     def _set_tag(self, sentence: TaggedSentence, i: int, tag: str) -> None:
         if tag != sentence.tags[i]:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from nt2vr.negation.parse.misspelt_cues import cue_of
 from nt2vr.negation.parse.wordlists import spellings, words
 
-VERB_TAGS = frozenset({"VB", "VBZ", "VBP", "VBD", "VBG", "VBN", "MD"})
-FINITE_TAGS = frozenset({"VBZ", "VBP", "VBD", "MD"})
+VERB_TAGS = words("VB VBZ VBP VBD VBG VBN MD")
+FINITE_TAGS = words("VBZ VBP VBD MD")
 HELPERS = spellings("helpers")
 
 _MAX_CLITICS = 3  # would|n't|'ve
@@ -84,7 +84,7 @@ def as_tagged(word: str) -> str:
 
 def word_spans(text: str) -> list[WordSpan]:
     """Tokenize like the Penn Treebank, and split further: "dont", "-man", "car-free"."""
-    spans: list[WordSpan] = []
+    spans = []
     for match in _QUOTED.finditer(text):
         spans += [(match.start(), match.start(1)), match.span(1)]
 
@@ -106,7 +106,7 @@ def _spans_of_word(match: re.Match[str], ends_text: bool) -> list[WordSpan]:
     """Split what spaces and marks separate: "-|man", "is|n't"; a full stop ends the text."""
     word = match[0].lower()
     start, end = match.span()
-    marks: list[WordSpan] = []
+    marks = []
     if ends_text and word.endswith(".") and word.strip("."):
         marks.append((end - 1, end))
         word = word[:-1]
@@ -128,7 +128,7 @@ def _with_plain_marks(text: str) -> str:
 def _split_clitics(word: str, start: int) -> list[WordSpan]:
     """Split a word that starts at a character into its parts: "is|n't"."""
     end = start + len(word)
-    clitics: list[WordSpan] = []
+    clitics = []
     for _ in range(_MAX_CLITICS):
         cut = start + _clitic_start(word[: end - start])
         if cut == start:

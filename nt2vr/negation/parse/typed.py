@@ -24,12 +24,8 @@ class Span(NamedTuple):
     end: int
 
 
-class _Replacement(NamedTuple):
-    """A new text for characters `start` to `end`."""
-
-    start: int
-    end: int
-    text: str
+# Returns the new text of a match.
+_Rewrite = Callable[[re.Match[str]], str]
 
 
 class _Rewriting(NamedTuple):
@@ -37,12 +33,12 @@ class _Rewriting(NamedTuple):
 
     # Its repeats are bounded, since strangers type the text.
     pattern: re.Pattern[str]
-    new: str | Callable[[re.Match[str]], str]
+    new: str | _Rewrite
 
-    def replacements(self, match: re.Match[str]) -> Iterator[_Replacement]:
-        """Yield the new texts of a match, before, between and after the groups that stay."""
+    def replacements(self, match: re.Match[str]) -> Iterator[tuple[int, int, str]]:
+        """Yield the start, the end and the new text of each part of a match around the groups that stay."""
         if not isinstance(self.new, str):
-            yield _Replacement(match.start(), match.end(), self.new(match))
+            yield *match.span(), self.new(match)
             return
 
         # New texts, and between them the numbers of the groups.
@@ -51,8 +47,7 @@ class _Rewriting(NamedTuple):
         for group in pieces[1::2]:
             edges += match.span(int(group))
         edges.append(match.end())
-        for start, end, text in zip(edges[::2], edges[1::2], pieces[::2], strict=True):
-            yield _Replacement(start, end, text)
+        yield from zip(edges[::2], edges[1::2], pieces[::2], strict=True)
 
 
 @dataclass(frozen=True)
@@ -81,7 +76,7 @@ class Typed:
 
     def _rewritten_once(self, rewriting: _Rewriting) -> "Typed":
         text = ""
-        spans: list[Span] = []
+        spans = []
         copied = 0  # characters
         for match in rewriting.pattern.finditer(self.text):
             for start, end, new in rewriting.replacements(match):
@@ -175,7 +170,7 @@ def _new_clause(match: re.Match[str]) -> str:
 
 
 # By their names in the table.
-_FUNCTIONS: dict[str, Callable[[re.Match[str]], str]] = {
+_FUNCTIONS: dict[str, _Rewrite] = {
     "contraction()": _contraction,
     "cue()": _cue,
     "listed()": _listed,

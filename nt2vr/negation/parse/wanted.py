@@ -1,9 +1,9 @@
 """The wanted part of a sentence: the text outside its negations, without dangling words."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from nt2vr.negation.parse.negations import Negation
+from nt2vr.negation.parse.negations import Cue, Negation, Negations
 from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.tagged_words import HELPING_WORDS
 from nt2vr.negation.parse.wordlists import listed, words
@@ -11,7 +11,9 @@ from nt2vr.negation.parse.wordlists import listed, words
 _SUBJECTS = words("i we you it there")
 _PERSONS = words("he she they")
 # Kinds of cues that may deny what describes the noun after it.
-_BEFORE_NOUN = frozenset({"less", "free", "minus", "not"})
+_BEFORE_NOUN = words("less free minus not")
+# Stands before the first word. A preposition stays after it, as after an edit.
+_START = Negation(Cue("edit", 0, 0), 0, 0)
 
 
 class Stretch(NamedTuple):
@@ -22,18 +24,7 @@ class Stretch(NamedTuple):
     link: str
 
 
-class _Gap(NamedTuple):
-    """Words `start` to `end` (exclusive) between negations, and the link of the one before."""
-
-    start: int
-    end: int
-    link: str
-    is_after_edit: bool
-
-
-def wanted_positions(
-    phrases: Phrases, negations: Sequence[Negation], end: int | None = None
-) -> list[int]:
+def wanted_positions(phrases: Phrases, negations: Negations, end: int | None = None) -> list[int]:
     """Return the positions of the wanted words, up to word `end` (exclusive; default: all)."""
     positions: list[int] = []
     for stretch in wanted_stretches(phrases, negations, end):
@@ -42,50 +33,44 @@ def wanted_positions(
 
 
 def wanted_stretches(
-    phrases: Phrases, negations: Sequence[Negation], end: int | None = None
+    phrases: Phrases, negations: Negations, end: int | None = None
 ) -> list[Stretch]:
     """Return the trimmed stretches outside the negations, up to word `end`."""
     stretches: list[Stretch] = []
-    for gap in _gaps(phrases, negations, end):
-        stretch = _stretch_in(phrases, gap, stretches=stretches, negations=negations)
+    ends = [negation.start for negation in negations]
+    ends.append(len(phrases.tokens) if end is None else end)
+    for before, gap_end in zip((_START, *negations), ends, strict=True):
+        stretch = _stretch_after(phrases, before, gap_end, stretches=stretches, negations=negations)
         if stretch is not None:
             stretches.append(stretch)
     return stretches
 
 
-def _gaps(phrases: Phrases, negations: Sequence[Negation], end: int | None) -> Iterator[_Gap]:
-    start = 0
-    link = ""
-    is_after_edit = False
-    for negation in negations:
-        yield _Gap(start, negation.start, link, is_after_edit)
-        start = negation.end
-        link = negation.link
-        is_after_edit = negation.cue.kind == "edit"
-    yield _Gap(start, len(phrases.tokens) if end is None else end, link, is_after_edit)
-
-
-def _stretch_in(
-    phrases: Phrases, gap: _Gap, stretches: Sequence[Stretch], negations: Sequence[Negation]
+def _stretch_after(
+    phrases: Phrases,
+    before: Negation,
+    gap_end: int,
+    stretches: Sequence[Stretch],
+    negations: Negations,
 ) -> Stretch | None:
-    """Return the words of a gap without what dangles; None if they say nothing."""
-    start = gap.start
-    while start < gap.end and _may_lead(phrases, start):
+    """Return the words between a negation and the next without what dangles; None if they say nothing."""
+    start = before.end
+    while start < gap_end and _may_lead(phrases, start):
         start += 1
     if stretches:
         start = _after_pronoun(phrases, start, stretches[-1])
-    elif gap.start > 0 and not gap.is_after_edit:
+    elif before.cue.kind != "edit":
         start = _after_preposition(phrases, start)
 
-    end = _trimmed_end(phrases, start, gap.end)
+    end = _trimmed_end(phrases, start, gap_end)
     if start >= end:
         return None
     if phrases.says_nothing(start, end) and not _is_article(phrases, end, negations):
         return None
-    return Stretch(start, end, gap.link or _link(phrases, gap.start, start))
+    return Stretch(start, end, before.link or _link(phrases, before.end, start))
 
 
-def _is_article(phrases: Phrases, end: int, negations: Sequence[Negation]) -> bool:
+def _is_article(phrases: Phrases, end: int, negations: Negations) -> bool:
     """Return whether a stretch ends in the article of a noun: "a | not crowded | beach"."""
     if phrases.tag(end - 1) != "DET":
         return False
@@ -141,9 +126,7 @@ def _without_empty_clause(phrases: Phrases, start: int, end: int) -> int:
 
     names_picture = not listed("frames").isdisjoint(phrases.words[clause:end])
     is_about_picture = names_picture or phrases.word(clause + 1) == "it"
-    if is_about_picture and phrases.says_nothing(clause, end):
-        return clause
-    return end
+    return clause if is_about_picture and phrases.says_nothing(clause, end) else end
 
 
 def _dangles(phrases: Phrases, i: int) -> bool:

@@ -20,10 +20,10 @@ _DENYING_BEFORE = {
 _IN_SIGHT = {("in", "sight"), ("in", "view"), ("to", "be")}
 # there are no traffic | lights
 _NO_BEFORE_NOUN = {("are", "no"), ("with", "no"), ("has", "no")}
-PLURALS = frozenset({"people", "men", "women", "children"})
-_ARTICLES = frozenset({"a", "an", "any", "the", "single"})
+PLURALS = words("people men women children")
+_ARTICLES = words("a an any the single")
 ENDS = frozenset({"", "PUNCT", "CONJ", "WH"})
-_LISTED = frozenset({"NOUN", "ADJ", "NUM", "DET", "CONJ", "PUNCT"})
+_LISTED = words("NOUN ADJ NUM DET CONJ PUNCT")
 _BEFORE_DENIED_THING = listed("denying_things") - {"no"} | {"any", "of"}
 
 # Returns the log-probabilities of a word's C5 tags.

@@ -9,7 +9,7 @@ from nt2vr.settings import ASSETS
 
 
 def words(text: str) -> frozenset[str]:
-    """Split text into a set of words."""
+    """Split text into a set of words, or of tags."""
     return frozenset(text.split())
 
 

@@ -11,7 +11,6 @@ import numpy as np
 from nt2vr.models.composer import Composer, PictureQuery
 from nt2vr.models.encoder import Encoder, Vectors
 from nt2vr.negation.parse.query import understand
-from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.papers.covr.compositions import COMPOSITIONS, CompositionWeights
 from nt2vr.papers.covr.presentation import FULL_CAPTION
 from nt2vr.papers.covr.queries import CovrQueries, EmbeddedMedia
@@ -64,8 +63,7 @@ def embed_queries(
     if encoder.capabilities.given_queries_only:
         return _given_queries(queries, media, encoder)
 
-    tagger = load_tagger()
-    parsed_queries = [understand(query.text, tagger, editing=True) for query in queries]
+    parsed_queries = [understand(query.text, editing=True) for query in queries]
     wanted = [" ".join(parsed.wanted) for parsed in parsed_queries]
     unwanted = [parsed.unwanted for parsed in parsed_queries]
     sentences = [query.text for query in queries]

@@ -18,7 +18,6 @@ from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.query import understand
-from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.papers.covr import world_triplets
 from nt2vr.papers.covr.compositions import CompositionWeights
 from nt2vr.papers.covr.datasets import load_covr
@@ -191,7 +190,7 @@ def test_cross_attention_sees_the_same_in_training_and_search(
         embedded, "fusion", CompositionWeights.of(card.composition), encoder.composers
     )
     for row, sample in enumerate(dataset.samples[:3]):
-        query = understand(sample.text, load_tagger(), editing=True)
+        query = understand(sample.text, editing=True)
         reference = Reference(video_id=sample.reference)
         parts = embed_query(encoder, query, [reference], gallery)
         assert parts.combined

@@ -7,7 +7,6 @@ from itertools import chain
 import pytest
 
 from nt2vr.negation.parse.query import understand
-from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.world.captions import captions, describe
 from nt2vr.world.labels import labels
 from nt2vr.world.sampling import sample_scenes
@@ -30,9 +29,8 @@ def texts() -> list[str]:
 
 
 def test_captions_have_no_unwanted_part(texts: list[str]) -> None:
-    tagger = load_tagger()
     for text in texts[::42]:
-        query = understand(text, tagger)
+        query = understand(text)
         assert (query.wanted, query.unwanted) == ((query.text,), ())
 
 

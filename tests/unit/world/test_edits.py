@@ -7,7 +7,6 @@ import pytest
 
 from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import understand
-from nt2vr.negation.parse.tagger import Tagger, load_tagger
 from nt2vr.world.scenes import Action, Figure, Scene
 from nt2vr.world.verdicts import judge_edit, judge_video
 
@@ -24,11 +23,6 @@ DOG = doing("dog", "run")
 READER = doing("woman", "read", "book")
 HAT = Action("wear", "top hat")
 REFERENCE = Scene("park", False, (DANCER, DOG))
-
-
-@pytest.fixture(scope="module")
-def tagger() -> Tagger:
-    return load_tagger()
 
 
 @pytest.mark.parametrize(
@@ -57,21 +51,21 @@ def tagger() -> Tagger:
     ],
 )
 def test_a_right_clip_has_the_change_and_the_rest(
-    tagger: Tagger, text: str, figures: tuple[Figure, ...], verdict: str | None
+    text: str, figures: tuple[Figure, ...], verdict: str | None
 ) -> None:
-    query = understand(text, tagger, True)
+    query = understand(text, editing=True)
     assert judge_edit(query, REFERENCE, Scene("beach", False, figures)) == verdict
 
 
-def test_a_place_is_changed_alone(tagger: Tagger) -> None:
-    query = understand("on the beach instead", tagger, True)
+def test_a_place_is_changed_alone() -> None:
+    query = understand("on the beach instead", editing=True)
     assert judge_edit(query, REFERENCE, Scene("beach", False, (DANCER, DOG))) == "right"
     assert judge_edit(query, REFERENCE, Scene("beach", False, (DANCER,))) == "miss"
     assert judge_edit(query, REFERENCE, REFERENCE) == "miss"
 
 
-def test_a_scene_of_another_world_gets_no_verdict(tagger: Tagger) -> None:
-    query = understand("without the dog", tagger, True)
+def test_a_scene_of_another_world_gets_no_verdict() -> None:
+    query = understand("without the dog", editing=True)
     ours, theirs, none = (
         Video("v", Path("v.mp4"), scene=scene)
         for scene in (REFERENCE.to_dict(), {"place": "park", "actors": []}, None)
@@ -86,10 +80,10 @@ def test_a_scene_of_another_world_gets_no_verdict(tagger: Tagger) -> None:
         )
 
 
-def test_what_a_picture_wears_is_seen(tagger: Tagger) -> None:
+def test_what_a_picture_wears_is_seen() -> None:
     queen = Video("v", Path("v.mp4"), scene=Scene("park", False, (Figure("princess"),)).to_dict())
-    assert judge_video(understand("a queen without a crown", tagger), queen) == "violation"
-    assert judge_video(understand("add a hat", tagger, True), queen, queen) == "miss"
+    assert judge_video(understand("a queen without a crown"), queen) == "violation"
+    assert judge_video(understand("add a hat", editing=True), queen, queen) == "miss"
 
 
 LOOKS = replace(DANCER, actions=(Action("look at", 0),))
@@ -109,7 +103,7 @@ LOOKS = replace(DANCER, actions=(Action("look at", 0),))
     ],
 )
 def test_what_is_added_takes_the_part_of_what_it_replaces(
-    tagger: Tagger, before: tuple[Figure, ...], text: str, after: tuple[Figure, ...]
+    before: tuple[Figure, ...], text: str, after: tuple[Figure, ...]
 ) -> None:
     reference, scene = (Scene("park", False, figures) for figures in (before, after))
-    assert judge_edit(understand(text, tagger, True), reference, scene) == "right"
+    assert judge_edit(understand(text, editing=True), reference, scene) == "right"

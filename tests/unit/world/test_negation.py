@@ -8,7 +8,6 @@ import pytest
 
 from nt2vr.negation.generate.composer import WITH_PRONOUN, WITHOUT_PRONOUN
 from nt2vr.negation.parse.query import understand
-from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.world.claims import Act, Claim, SubjectClaim
 from nt2vr.world.reader import read_asked
 from nt2vr.world.sampling import sample_scenes
@@ -75,11 +74,10 @@ def test_query_understanding_finds_the_unwanted_part_of_generated_sentences(
     kind: SceneDenialKind, share: float
 ) -> None:
     sentences = SceneDenials(scenes())
-    tagger = load_tagger()
     num_understood = 0
     for row in range(150):
         sentence = sentences.draw(row, kind, random.Random(row))
-        unwanted = understand(sentence.text, tagger).unwanted
+        unwanted = understand(sentence.text).unwanted
         has_claims = tuple(map(read_asked, unwanted)) == sentence.unwanted_claims
         num_understood += has_claims or last_words(unwanted) == last_words([sentence.unwanted])
     assert num_understood >= share * 150

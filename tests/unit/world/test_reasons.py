@@ -6,7 +6,6 @@ import pytest
 
 from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import understand
-from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.world.reasons import lacking, shown
 from nt2vr.world.scenes import Action, Figure, Scene
 
@@ -54,7 +53,7 @@ def video(scene: Scene) -> Video:
     ],
 )
 def test_a_clip_says_what_it_lacks(text: str, expected: list[str]) -> None:
-    assert lacking(understand(text, load_tagger()), video(STREET)) == expected
+    assert lacking(understand(text), video(STREET)) == expected
 
 
 @pytest.mark.parametrize(
@@ -78,10 +77,10 @@ def test_a_clip_says_what_it_lacks(text: str, expected: list[str]) -> None:
 def test_a_clip_says_what_it_shows_of_the_unwanted(
     text: str, scene: Scene, expected: list[str]
 ) -> None:
-    assert shown(understand(text, load_tagger()), video(scene)) == expected
+    assert shown(understand(text), video(scene)) == expected
 
 
 def test_other_clips_have_no_reasons() -> None:
-    query = understand("a man without a dog", load_tagger())
+    query = understand("a man without a dog")
     without_scene = Video("v", Path("v"), ("a man and a dog",))
     assert lacking(query, without_scene) == shown(query, without_scene) == []

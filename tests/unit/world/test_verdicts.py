@@ -6,7 +6,6 @@ import pytest
 
 from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import Query, understand
-from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.world.lexicon import things_and_places
 from nt2vr.world.reader import read_asked
 from nt2vr.world.reasons import lacking
@@ -21,7 +20,7 @@ PAIR = Scene("field", False, (RIDER, WALKER, Figure("sofa", "red"), Figure("cat"
 
 
 def verdict(text: str, scene: Scene = PAIR) -> str | None:
-    return judge(understand(text, load_tagger()), scene)
+    return judge(understand(text), scene)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +143,7 @@ def test_a_thing_and_place_word_fits_either(word: str) -> None:
         video = Video("", Path(), scene=scene.to_dict())
         assert verdict(f"the {word} without a robot", scene) == "right"
         assert verdict(f"an alien without the {word}", scene) == "violation"
-        assert lacking(understand(f"the {word}", load_tagger()), video) == []
+        assert lacking(understand(f"the {word}"), video) == []
     assert verdict(f"the {word} without a robot", elsewhere) == "miss"
     assert verdict(f"an alien without the {word}", elsewhere) == "right"
 

@@ -106,8 +106,8 @@ def test_query_sets_are_cached_by_captions_queries_and_seed(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     "damaged",
-    [b"", b'{"original": [', b"\xff\xfe", b"[" * 100_000],
-    ids=["empty", "cut", "other", "deep"],
+    [b"", b'{"original": [', b"\xff\xfe", b"[" * 100_000, b'{"original": [[1]]}'],
+    ids=["empty", "cut", "other", "deep", "of another form"],
 )
 def test_a_damaged_file_of_queries_is_written_again(tmp_path: Path, damaged: bytes) -> None:
     built = cached_query_sets(VIDEOS, 0, tmp_path)

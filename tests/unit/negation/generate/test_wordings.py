@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from nt2vr.negation.generate.denial import Denial, DenialKind
 from nt2vr.negation.generate.denials import CaptionDenials
 from nt2vr.negation.parse.query import understand
-from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.world.captions import describe
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Scene
@@ -26,7 +25,7 @@ def read_back(denials: Sequence[Denial]) -> float:
     """Return the share of sentences whose unwanted words are excluded and whose other wanted words are wanted."""
     right = 0
     for denial in denials:
-        query = understand(denial.text, load_tagger())
+        query = understand(denial.text)
         wanted = content(denial.wanted)
         unwanted = content(denial.unwanted)
         read_as_wanted = content(*query.wanted)

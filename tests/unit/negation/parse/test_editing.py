@@ -5,14 +5,8 @@ import random
 import pytest
 
 from nt2vr.negation.parse.query import understand
-from nt2vr.negation.parse.tagger import Tagger
 from nt2vr.papers.covr.change_wording import ask_for
 from nt2vr.papers.covr.edits import training_families
-
-
-@pytest.fixture(scope="module")
-def tagger() -> Tagger:
-    return Tagger()
 
 
 @pytest.mark.parametrize(
@@ -40,28 +34,26 @@ def tagger() -> Tagger:
         ),
     ],
 )
-def test_words_of_editing_are_read(
-    tagger: Tagger, text: str, wanted: str, unwanted: list[str]
-) -> None:
-    query = understand(text, tagger, editing=True)
+def test_words_of_editing_are_read(text: str, wanted: str, unwanted: list[str]) -> None:
+    query = understand(text, editing=True)
     assert (" ".join(query.wanted), [*query.unwanted]) == (wanted, unwanted)
 
 
 @pytest.mark.parametrize(
     "text", ["add a cake", "like this", "replace the man with a woman", "on the beach instead"]
 )
-def test_without_a_reference_they_are_words_like_others(tagger: Tagger, text: str) -> None:
-    assert understand(text, tagger).wanted == (text,)
+def test_without_a_reference_they_are_words_like_others(text: str) -> None:
+    assert understand(text).wanted == (text,)
 
 
-def test_what_is_highlighted_is_what_was_read(tagger: Tagger) -> None:
-    query = understand("replace the man with a woman", tagger, editing=True)
+def test_what_is_highlighted_is_what_was_read() -> None:
+    query = understand("replace the man with a woman", editing=True)
     assert [query.text[slice(*span)] for span in query.cues] == ["replace"]
     assert [query.text[slice(*span)] for span in query.scopes] == ["the man"]
 
 
 @pytest.mark.parametrize("unseen", [False, True], ids=["wordings of training", "of tests"])
-def test_texts_of_the_world_are_split_as_meant(tagger: Tagger, unseen: bool) -> None:
+def test_texts_of_the_world_are_split_as_meant(unseen: bool) -> None:
     rng = random.Random(5)
     right = 0
     count = 0
@@ -69,7 +61,7 @@ def test_texts_of_the_world_are_split_as_meant(tagger: Tagger, unseen: bool) -> 
         for edit in family.edits:
             if len(edit.changes) == 1:
                 text = ask_for(edit.changes, rng, unseen)
-                query = understand(text.text, tagger, editing=True)
+                query = understand(text.text, editing=True)
                 right += (" ".join(query.wanted), query.unwanted) == (
                     text.wanted_text,
                     text.unwanted,

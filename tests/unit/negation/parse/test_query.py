@@ -12,7 +12,6 @@ from nt2vr.negation.parse import misspelt_cues, query
 from nt2vr.negation.parse.cues import LESS, cues, forms
 from nt2vr.negation.parse.inflect import is_known
 from nt2vr.negation.parse.query import MAX_QUERY_CHARS, MAX_UNWANTED, Query, check_query, understand
-from nt2vr.negation.parse.tagger import load_tagger
 from tests.support.sentence_frames import framed, judge
 
 FAMILIES: dict[str, list[dict[str, list[str]]]] = defaultdict(list)
@@ -23,7 +22,7 @@ for line in (
 
 
 def read(text: str) -> Query:
-    return understand(text, load_tagger())
+    return understand(text)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -293,9 +292,9 @@ def test_too_many_parts_are_refused_before_reading(
 ) -> None:
     monkeypatch.setattr(query, "split_query", lambda *_, **__: pytest.fail("it was read"))
     with pytest.raises(QueryError, match=r"\d+ parts.* 200"):
-        understand(text, load_tagger())
+        understand(text)
 
 
 @pytest.mark.parametrize("text", ["no ox and " * 99, "dog, " * 199, "no ox or " + "ox or " * 160])
 def test_a_list_is_read_up_to_the_limit_of_parts(text: str) -> None:
-    check_query(understand(text, load_tagger()))
+    check_query(understand(text))
