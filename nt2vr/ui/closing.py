@@ -53,17 +53,15 @@ def _ready_figures() -> View:
 def figures_view(report: Report) -> View:
     """Show a line per system, with the figures of what the report says first."""
     systems = [line for line in lines_of(report) if line.role != REFERENCE]
-    findings = findings_of(report)
-    columns_of_cells = [_cells(report, systems, finding.key) for finding in findings]
+    measures = findings_of(report)
+    columns_of_cells = [_cells(report, systems, measure.key) for measure in measures]
     rows = [
         {"system": line.name, "role": line.role, "cells": cells}
         for line, *cells in zip(systems, *columns_of_cells, strict=True)
     ]
     return {
         "about": f"{report.name}: {len(report.queries):,} queries, {len(report.video_ids):,} clips",
-        "measures": [
-            {"title": finding.measure.title, "scale": finding.measure.scale} for finding in findings
-        ],
+        "measures": [{"title": measure.title, "scale": measure.scale} for measure in measures],
         "rows": rows,
     }
 

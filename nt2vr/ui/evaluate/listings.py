@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from nt2vr.errors import Nt2vrError
 from nt2vr.evaluation.archive import Archive
 from nt2vr.evaluation.report import Report
-from nt2vr.library.galleries import Galleries
 from nt2vr.ui.evaluate.own_clips import OwnClips
 from nt2vr.ui.evaluate.query_listing import ClipSource, QueryListing
 from nt2vr.ui.evaluate.query_views import marks_of
@@ -18,7 +17,6 @@ from nt2vr.ui.web.permissions import Visitor
 @dataclass(frozen=True)
 class Listings:
     archive: Archive
-    galleries: Galleries
     media: Media
     clips: OwnClips
 
@@ -35,7 +33,7 @@ class Listings:
         if report.videos and not key:
             return None
         try:
-            searcher = self.galleries.searcher(key)
+            searcher = self.media.galleries.searcher(key)
         except Nt2vrError:
             return None
 

@@ -88,14 +88,6 @@ class QueryListing:
             positions=positions,
         )
 
-    @property
-    def reviewed(self) -> int | None:
-        """The position of the query under review; None if there is none, or if this report takes no reviews."""
-        position = self.link.query
-        if position is None or not self.report.presentation.has_review:
-            return None
-        return position if 0 <= position < len(self.report.queries) else None
-
     def clip(self, video_id: str, verdict: Verdict | None, rank: int) -> View:
         """Show a video: its clip where it is at hand, otherwise a caption of it, or its id."""
         captions = " · ".join(self.report.captions.get(video_id, ())[:MAX_CAPTIONS])

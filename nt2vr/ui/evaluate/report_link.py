@@ -111,7 +111,8 @@ def resolved(link: ReportLink, report: Report) -> ReportLink:
         link = replace(link, second=second)
     if link.kind not in kinds:
         link = replace(link, kind=FIRST_KIND if FIRST_KIND in kinds else ANY)
-    if not report.presentation.has_review:
+    has_query = link.query in range(len(report.queries))
+    if not (has_query and report.presentation.has_review):
         link = replace(link, query=None)
     return link
 

@@ -24,7 +24,7 @@ from nt2vr.progress import Job
 from nt2vr.ui.evaluate.figures import best_system, with_minus, written
 from nt2vr.ui.evaluate.findings import chart_of, findings_of, sentence_of
 from nt2vr.ui.evaluate.report_link import ReportLink, kinds_of
-from nt2vr.ui.evaluate.terms import explain_column, explain_group, explain_role
+from nt2vr.ui.evaluate.terms import GROUP_MEANINGS, ROLE_MEANINGS, explain_column
 from nt2vr.ui.job_view import is_under_way, job_view
 from nt2vr.ui.search.formats import short_name
 from nt2vr.ui.view import Choices, Redact, View
@@ -103,7 +103,7 @@ def _table_view(report: Report, report_id: str, table: Table) -> View:
     best = {column.key: best_system(report, table.lines, column) for column in table.columns}
     groups = []
     for group in table.groups:
-        about = explain_group(group.head)
+        about = GROUP_MEANINGS.get(group.head, "")
         groups.append({"text": group.head, "span": len(group.columns), "about": about})
     heads = [{"text": column.head, "about": explain_column(column)} for column in table.columns]
     lines = [_line_view(report, report_id, line, table.columns, best) for line in table.lines]
@@ -133,7 +133,7 @@ def _line_view(
         "name": short_name(line.name),
         "role": line.role,
         "note": line.label,
-        "about": explain_role(line.label),
+        "about": ROLE_MEANINGS.get(line.label, ""),
         "cells": cells,
     }
 
@@ -187,8 +187,7 @@ def breakdown_view(report: Report, first: str, second: str, key: str) -> pd.Data
     """
     if key == ALL_MEASURES:
         return _differences_view(report, first, second)
-    columns_by_key = {column.key: column for group in GROUPS for column in group.columns}
-    column = columns_by_key.get(key, Column(key, key))
+    column = next(column for group in GROUPS for column in group.columns if column.key == key)
     everything, *groups = break_down(report, first, second, key)
     rows = [_group_row("all", everything, column)]
     for group in groups:

@@ -26,16 +26,15 @@ def review_view(listing: QueryListing, refusal: str = "") -> View:
     Args:
         refusal: why this visitor may write no notes; "" if they may.
     """
-    position = listing.reviewed
-    if position is None:
+    link = listing.link
+    if link.query is None:
         return {}
 
-    row = listing.report.row(position)
-    link = listing.link
+    row = listing.report.row(link.query)
     tags = [remark.tag for remark in listing.remarks.values() if remark.tag]
     return {
-        **query_view(listing, position, row, CLIPS_PER_SYSTEM),
-        **listing.neighbours(position),
+        **query_view(listing, link.query, row, CLIPS_PER_SYSTEM),
+        **listing.neighbours(link.query),
         "back": replace(link, query=None).address,
         "link": link.address,
         "search": _review_search(listing, row),

@@ -49,7 +49,7 @@ class EvaluateTab:
         self._media = media
         self._requests = requests
         self._permissions = permissions
-        self.listings = Listings(self._archive, services.galleries, media, clips)
+        self.listings = Listings(self._archive, media, clips)
         self._form = EvaluationForm(services.galleries.built_in, media.libraries, permissions)
         self._report = ReportPanel(self._archive)
         self._queries = QueriesPanel(self._archive)
