@@ -143,8 +143,7 @@ class EvaluationForm:
 
     def visit(self, visitor: Visitor) -> Updates:
         """List data and systems, and say what this visitor may not do."""
-        may_name_files = self.permissions.may("paths", visitor)
-        info = _own_data() if may_name_files else BUILT_IN_DATA
+        info = _own_data() if self.permissions.may("paths", visitor) else BUILT_IN_DATA
         refusal = self.permissions.refusal(visitor, "paths", "delete")
         return {
             self.systems: gr.Dropdown(system_choices(self.searcher.system_names())),
@@ -181,21 +180,18 @@ class EvaluationForm:
 
     def _data_choices(self) -> Choices:
         """List the built-in data and the libraries with captions; questions of other kinds last."""
+        world = f"Built-in world, test scenes ({NUM_CLIPS:,} clips, rendered on first use)"
         num_shown = len(self.searcher.gallery.videos)
-        choices = [
-            (f"Built-in world, test scenes ({NUM_CLIPS:,} clips, rendered on first use)", WORLD),
-            (
-                f"Gallery ({num_shown} clips): every query opens in Search with its relevant clips",
-                GALLERY,
-            ),
-        ]
+        gallery = (
+            f"Gallery ({num_shown} clips): every query opens in Search with its relevant clips"
+        )
+        choices = [(world, WORLD), (gallery, GALLERY)]
         for info in self.libraries.infos():
             if info.has_captions:
                 label = f"{info.name} ({counted(info.num_clips, 'clip')}): from your libraries"
                 choices.append((label, f"{LIBRARY}{info.id}"))
-        label = "Classes: who is in a test scene of the built-in world, what they do, and where"
-        choices.append((label, CLASSES + WORLD))
-        return [*choices, *shipped_data()]
+        classes = "Classes: who is in a test scene of the built-in world, what they do, and where"
+        return [*choices, (classes, CLASSES + WORLD), *shipped_data()]
 
 
 def _own_data() -> str:
@@ -211,10 +207,5 @@ def _choose_data() -> str:
     sized = []
     for prefix, kind in kinds.items():
         sized += [f"{prefix}{name}" for name in kind.sized]
-    constants = {
-        "ofModels": list(kinds),
-        "sized": sized,
-        "builtIn": BUILT_IN,
-        "library": LIBRARY,
-    }
+    constants = {"ofModels": list(kinds), "sized": sized, "builtIn": BUILT_IN, "library": LIBRARY}
     return script("chooseData", constants)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from nt2vr.evaluation.archive import Remark, Remarks
 from nt2vr.evaluation.comparison import WORSENED, positions_by_difference
@@ -18,7 +18,7 @@ PER_PAGE = 20
 MAX_CAPTIONS = 4
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ClipSource:
     """Where the clips of a report can be seen.
 
@@ -32,7 +32,7 @@ class ClipSource:
 
     key: str
     video_ids: frozenset[str]
-    urls: Callable[[str], View] = field(compare=False)
+    urls: Callable[[str], View]
     is_gallery: bool = True
 
 
@@ -124,7 +124,7 @@ class QueryListing:
 def menus_of(listing: QueryListing) -> dict[str, Choices]:
     """Return the choices (label, value) of filters by their names; each has the value that the link names."""
     report = listing.report
-    systems = system_choices([result.system for result in report.results])
+    systems = system_choices(list(report.specs))
     menus = {
         "first": systems,
         "second": systems,

@@ -100,8 +100,7 @@ def query_view(listing: QueryListing, position: int, row: Row, num_clips: int) -
     # Whose video is wrong.
     if query.kind == "negated":
         ranks_gained = -ranks_gained
-    is_better = ranks_gained > 0
-    sign = "▲" if is_better else "▼"
+    sign = "▲" if ranks_gained > 0 else "▼"
     return {
         "position": position,
         "text": query.text,
@@ -109,7 +108,7 @@ def query_view(listing: QueryListing, position: int, row: Row, num_clips: int) -
         "wanted": query.wanted or "",
         "unwanted": list(query.unwanted),
         "movement": f"{sign}{abs(ranks_gained):,}" if ranks_gained else "=",
-        "is_better": is_better,
+        "is_better": ranks_gained > 0,
         "is_worse": ranks_gained < 0,
         "tag": remark.tag,
         "note": remark.note,
@@ -123,9 +122,7 @@ def _system_view(
     """Show what one system found: rank, first clips, and the verdicts of the first page, also as a sentence."""
     videos = first_videos(listing.report, position, system)
     verdicts = [verdict for _, verdict in videos]
-    clips = []
-    for rank, (video_id, verdict) in enumerate(videos[:num_clips], 1):
-        clips.append(listing.clip(video_id, verdict, rank))
+    clips = [listing.clip(*video, rank) for rank, video in enumerate(videos[:num_clips], 1)]
     return {
         "name": short_name(system),
         "rank": f"{row.ranks[system]:,}",
@@ -150,10 +147,9 @@ def _verdicts_text(verdicts: Sequence[Verdict | None]) -> str:
 
 def marks_of(row: Row) -> Marked:
     """Return the clips that Search marks for a query, with their legend."""
+    legend = f"relevant in the evaluation ({counted(len(row.relevant), 'clip')})"
     if row.query.kind == "negated":
         legend = "the clip of the original caption: it no longer matches and should rank lower"
-    else:
-        legend = f"relevant in the evaluation ({counted(len(row.relevant), 'clip')})"
     return Marked(frozenset(row.relevant), legend)
 
 

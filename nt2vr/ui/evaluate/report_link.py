@@ -102,12 +102,11 @@ def _number(text: str) -> int | None:
 
 def resolved(link: ReportLink, report: Report) -> ReportLink:
     """Replace what a link leaves open, or gets wrong, by the most telling comparison of a report."""
-    names = [result.system for result in report.results]
     kinds = [kind for _, kind in kinds_of(report)]
     first, second = report.telling_pair
-    if link.first not in names:
+    if link.first not in report.specs:
         link = replace(link, first=first)
-    if link.second not in names:
+    if link.second not in report.specs:
         link = replace(link, second=second)
     if link.kind not in kinds:
         link = replace(link, kind=FIRST_KIND if FIRST_KIND in kinds else ANY)

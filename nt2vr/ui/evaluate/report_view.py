@@ -15,7 +15,6 @@ from nt2vr.evaluation.columns import (
 from nt2vr.evaluation.comparison import CueGroup, break_down
 from nt2vr.evaluation.differences import verdict_text
 from nt2vr.evaluation.intervals import LEVEL, Interval
-from nt2vr.evaluation.measures import Values
 from nt2vr.evaluation.remarks import remarks_of
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.roles import REFERENCE
@@ -141,10 +140,9 @@ def _line_view(
 def _link_to_queries(report: Report, report_id: str, line: Line, column: Column) -> str:
     """Return the link to the queries behind a figure; "" for a reference, and where there is no list."""
     kind = column.key.partition("/")[0]
-    has_list = kind in dict(kinds_of(report)).values() and line.role != REFERENCE
-    if has_list:
-        return ReportLink(report_id, second=line.name, kind=kind).address
-    return ""
+    if line.role == REFERENCE or kind not in dict(kinds_of(report)).values():
+        return ""
+    return ReportLink(report_id, second=line.name, kind=kind).address
 
 
 def _margin(report: Report, line: Line, column: Column) -> View:
@@ -164,20 +162,21 @@ def _range(column: Column, interval: Interval) -> str:
 
 def measure_choices(report: Report, first: str, second: str) -> Choices:
     """Return the metrics that both systems have per query, as choices (label, key); first all of them together."""
-    values = [report.values.get(name, {}) for name in (first, second)]
+    measured = _means(report, first) & _means(report, second)
     choices = []
     for group in GROUPS:
         for column in group.columns:
-            if all(_has_values(of_system, column.key) for of_system in values):
+            if column.key in measured:
                 choices.append((f"{group.head}: {column.head}", column.key))
     if choices:
         return [(ALL_MEASURES, ALL_MEASURES), *choices]
     return []
 
 
-def _has_values(metrics: Mapping[str, Values], key: str) -> bool:
-    """Whether a metric is the mean of values per query, of which some may be left out."""
-    return key in metrics and metrics[key].statistic is None
+def _means(report: Report, system: str) -> set[str]:
+    """Return the metrics of a system that are means of values per query, of which some may be left out."""
+    metrics = report.values.get(system, {})
+    return {key for key, values in metrics.items() if values.statistic is None}
 
 
 def breakdown_view(report: Report, first: str, second: str, key: str) -> pd.DataFrame:
@@ -191,10 +190,9 @@ def breakdown_view(report: Report, first: str, second: str, key: str) -> pd.Data
     everything, *groups = break_down(report, first, second, key)
     rows = [_group_row("all", everything, column)]
     for group in groups:
+        name = group.name or "none"
         if group.num_joined:
             name = f"{group.num_joined} others"
-        else:
-            name = group.name or "none"
         rows.append(_group_row(name, group, column))
     columns = ["word", "queries", *_two_heads(first, second), "difference", ""]
     return pd.DataFrame(rows, columns=columns)
@@ -221,10 +219,10 @@ def _figures_with_interval(figures: Sequence[str]) -> list[str]:
 
 def _two_heads(first: str, second: str) -> tuple[str, str]:
     """Return the heads of two columns, which must differ."""
-    names = (short_name(first), short_name(second))
-    if second != first:
-        return names
-    return (names[0], f"{names[1]} ")
+    second_head = short_name(second)
+    if second == first:
+        second_head += " "
+    return short_name(first), second_head
 
 
 def _group_row(name: str, group: CueGroup, column: Column) -> list[Any]:

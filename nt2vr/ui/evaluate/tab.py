@@ -219,8 +219,7 @@ class EvaluateTab:
 
     def on_visit(self, request: gr.Request) -> Updates:
         """List the systems, disable what this visitor may not do, and say why."""
-        may_delete = self._permissions.may("delete", request)
-        delete = gr.Button(interactive=may_delete)
+        delete = gr.Button(interactive=self._permissions.may("delete", request))
         return {**self._form.visit(request), self._report.delete: delete}
 
     def on_select(
@@ -275,8 +274,10 @@ class EvaluateTab:
         self._permissions.check("review", request)
         report_id = _report_of(chosen)
         self._archive.rename(report_id, name)
-        reports = self._list(report_id, self._evaluations.job, request)
-        return {**reports, **self._report.show(report_id)}
+        return {
+            **self._list(report_id, self._evaluations.job, request),
+            **self._report.show(report_id),
+        }
 
     def on_delete(self, chosen: str | None, request: gr.Request) -> Updates:
         self._permissions.check("delete", request)
@@ -379,8 +380,7 @@ class EvaluateTab:
     def on_open_picture(self, event: gr.EventData, visitor: Visitor) -> Link:
         link = _read(event_text(event, "link"))
         report = self._archive.load(link.report)
-        may_name_files = self._permissions.may("paths", visitor)
-        decoder = self._media.decoder if may_name_files else None
+        decoder = self._media.decoder if self._permissions.may("paths", visitor) else None
         return picture_query(report, link.query, self._media.libraries, decoder)
 
     def on_open_query(self, event: gr.EventData, _: Visitor) -> Link:

@@ -9,12 +9,11 @@ from nt2vr.errors import NotIndexedError
 from nt2vr.library.galleries import systems_of
 from nt2vr.library.update import IndexJob
 from nt2vr.search.answers import Answer
-from nt2vr.ui.job_view import is_under_way, job_view
 from nt2vr.ui.library.indexing import Indexing
-from nt2vr.ui.library.view import running_text
+from nt2vr.ui.library.view import update_view
 from nt2vr.ui.search.formats import system_choices
 from nt2vr.ui.search.state import QUIET
-from nt2vr.ui.view import Redact, View
+from nt2vr.ui.view import View
 from nt2vr.ui.web.inputs import Updates, event_text
 from nt2vr.ui.web.permissions import Permissions, session_of
 
@@ -67,13 +66,13 @@ class IndexPanel:
 
     def _follow(self, key: str) -> Updates:
         job = self.indexing.under_way(key)
-        return {self.panel: index_view(job=job), self.timer: gr.Timer(active=True)}
+        return {self.panel: {"job": update_view(job)}, self.timer: gr.Timer(active=True)}
 
     def on_indexing(self, key: str, systems: list[str], request: gr.Request) -> Updates:
         """Follow an update until it has ended, and then search once more."""
         job = self.indexing.under_way(key)
         if job is not None:
-            return {self.panel: index_view(job=job)}
+            return {self.panel: {"job": update_view(job)}}
 
         updates: Updates = {self.timer: gr.Timer(active=False)}
         ended = self.indexing.by_library.get(key)
@@ -83,8 +82,10 @@ class IndexPanel:
         drawings = self.indexing.drawings(key, systems, self.permissions, request, is_indexed=True)
         # The results on the page stay, and so does the reason.
         if ended.state == "failed":
-            redact = self.permissions.redactor(request)
-            updates[self.panel] = index_view(job=ended, redact=redact, drawings=drawings)
+            view = {"job": update_view(ended, self.permissions.redactor(request))}
+            if drawings:
+                view["drawings"] = drawings
+            updates[self.panel] = view
             return updates
 
         better_systems = self._better_systems(ended)
@@ -107,27 +108,25 @@ class IndexPanel:
 
 
 def index_view(
-    answer: Answer | None = None,
-    problem: NotIndexedError | None = None,
-    job: IndexJob | None = None,
-    refusal: str = "",
-    redact: Redact = str,
-    drawings: View | None = None,
+    answer: Answer | None,
+    problem: NotIndexedError | None,
+    job: IndexJob | None,
+    refusal: str,
+    drawings: View,
 ) -> View:
     """Show what the index of a library lacks, with a button to complete it, or how far that is.
 
     Args:
         answer: says how many clips each model has not indexed.
         problem: says that models have indexed none.
-        job: the library's update, if it is under way or has failed.
+        job: the library's update, if it is under way.
         refusal: why this visitor may not start one.
-        redact: as `job_view` takes it.
         drawings: as from `drawings_view`; it is left out while an update is under way.
     """
-    view = _missing_view(answer, problem, refusal)
     if job is not None:
-        view = {"job": job_view(job, running_text(job), redact)}
-    if drawings and not is_under_way(job):
+        return {"job": update_view(job)}
+    view = _missing_view(answer, problem, refusal)
+    if drawings:
         view["drawings"] = drawings
     return view
 
@@ -136,7 +135,7 @@ def _missing_view(answer: Answer | None, problem: NotIndexedError | None, refusa
     """Show what models have not indexed, with a button; empty if they have indexed everything."""
     if problem is not None:
         return {"text": str(problem), "models": "|".join(problem.models), "refusal": refusal}
-    missing: dict[str, str] = {}
+    missing = {}
     for ranking in answer.rankings if answer is not None else ():
         model = ranking.system.model
         if ranking.missing:

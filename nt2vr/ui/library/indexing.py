@@ -55,9 +55,8 @@ class Indexing:
 
         `num_clips` is 0 if their number is not known yet.
         """
-        if model not in self.models.names():
-            return ""
-        if not self.models.card(model).capabilities.is_slow:
+        models = self.models
+        if model not in models.names() or not models.card(model).capabilities.is_slow:
             return ""
         try:
             encoder = self.galleries.live.encoder(model)

@@ -147,11 +147,8 @@ class LibraryTab:
         self, form_model: str | None, panel_model: str | None, chosen: str, request: gr.Request
     ) -> Updates:
         """List the models, disable what this visitor may not do, and say why."""
-        may = self._permissions.may
-        may_add = may("import", request) or may("paths", request)
-        refusal = self._permissions.refusal(request, "import", "paths", "delete")
         return {
-            **self._form.visit(form_model, may_add, refusal, request),
+            **self._form.visit(form_model, request),
             **self._panel.visit(panel_model, chosen, request),
         }
 
@@ -177,7 +174,7 @@ class LibraryTab:
         updates = self._show(chosen, request)
         # The model may have been downloaded for this update.
         model = next(iter(job.models), None)
-        if model is not None and not self._models.knows_only_drawings(model):
+        if model is not None and not self._indexing.models.knows_only_drawings(model):
             updates[self._panel.model] = self._models.choices(model)
         updates[self._panel.notice] = self._models.notice(model, chosen, request)
         return updates
@@ -200,10 +197,7 @@ class LibraryTab:
         event: gr.EventData,
         request: gr.Request,
     ) -> Updates:
-        """Add a library, and index it in the background by the chosen model, or by a better one.
-
-        The better one is offered where the chosen one knows only drawings.
-        """
+        """Add a library, and index it in the background by the chosen model, or by a better one."""
         uploads: list[tuple[str, Path]] = []
         if kind == "uploads":
             self._permissions.check("import", request)
@@ -218,7 +212,9 @@ class LibraryTab:
             self._permissions.check("paths", request)
             path = path.strip()
             default_name = Path(path).stem
-        takes_better = self._is_of_warning(event)
+        # The better one is taken on a click on the warning that the chosen one knows only drawings.
+        target = event.target
+        takes_better = target is not None and target.elem_id == self._form.notice.elem_id
         if takes_better:
             self._indexing.check_get(self._permissions, request)
         else:
@@ -234,11 +230,6 @@ class LibraryTab:
         updates[self._form.files] = None
         updates[self._form.name] = ""
         return updates
-
-    def _is_of_warning(self, event: gr.EventData) -> bool:
-        """Return whether an event comes from the warning that a model knows only drawings."""
-        target = event.target
-        return target is not None and target.elem_id == self._form.notice.elem_id
 
     def on_update(self, chosen: str, model: str, request: gr.Request) -> Updates:
         self._permissions.check("import", request)
@@ -310,11 +301,9 @@ class LibraryTab:
         }
 
     def _find(self, library_id: str) -> LibraryInfo | None:
-        if not library_id:
-            return None
         try:
             return self._libraries.find(library_id)
-        # Somebody else has removed it.
+        # There is none for the form, or somebody else has removed it.
         except Nt2vrError:
             return None
 

@@ -70,16 +70,12 @@ def level_labels(levels: Sequence[float], scale: Scale) -> Views:
 
 
 def epoch_labels(scale: Scale) -> Views:
-    marks = epoch_marks(scale.last_epoch)
-    return [{"x": scale.x(epoch), "label": label} for epoch, label in marks]
-
-
-def epoch_marks(last_epoch: int) -> list[tuple[int, str]]:
-    """Return each epoch with its label, or, of very many, some; labels that would touch are empty."""
+    """Mark each epoch, or, of very many, some; labels that would touch are empty."""
+    last_epoch = scale.last_epoch
     between = int(_rounded_up(max(1, last_epoch / MAX_EPOCH_LABELS)))
     marked = 1 if last_epoch <= MAX_MARKS else between
-    marks = []
+    labels = []
     for epoch in range(0, last_epoch + 1, marked):
         label = "" if epoch % between else str(epoch)
-        marks.append((epoch, label))
-    return marks
+        labels.append({"x": scale.x(epoch), "label": label})
+    return labels

@@ -201,18 +201,14 @@ class TrainTab:
         return {**self._show(self._manager.under_way(), request), **self.form.choice.hidden()}
 
     def _config(self, filled: Sequence[Any], request: Visitor) -> TrainConfig:
-        """Read the form, with a name by which its model can be told from others."""
+        """Read the form; the name has a number if a run of that name is here."""
         config = self.form.read(filled, request)
-        return config.replace(name=self._free_name(config.encoder.name))
-
-    def _free_name(self, name: str) -> str:
-        """Return a name, with a number if a run of that name is here."""
         used_names = {run.name for run in self._manager.runs()}
-        free_name = name
+        name = config.encoder.name
         numbers = count(2)
-        while free_name in used_names:
-            free_name = f"{name} {next(numbers)}"
-        return free_name
+        while name in used_names:
+            name = f"{config.encoder.name} {next(numbers)}"
+        return config.replace(name=name)
 
     def on_withdraw(self, chosen: str | None, request: gr.Request) -> Updates:
         """Take back the start that waits, or close the message that it was refused."""
@@ -302,8 +298,7 @@ class TrainTab:
         if run is not None:
             state.append(manager.log_tail(run.run_id))
             for shown_run in (run, *compared):
-                run_id = shown_run.run_id
-                state.append((run_id, len(manager.metrics(run_id))))
+                state.append((shown_run.run_id, len(manager.metrics(shown_run.run_id))))
         return hash_text(repr(state), 8)
 
 
