@@ -105,9 +105,13 @@ class EvaluationForm:
             multiselect=True,
             info=CONTROLS,
         )
-        models = system_choices(self.searcher.models.names())
         self.model = menu(
-            "evaluate-model", label="Model", choices=models, value="CLIP", info=WAYS, visible=False
+            "evaluate-model",
+            label="Model",
+            choices=system_choices(self.searcher.models.names()),
+            value="CLIP",
+            info=WAYS,
+            visible=False,
         )
 
     @property

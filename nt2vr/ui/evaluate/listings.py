@@ -23,9 +23,13 @@ class Listings:
     def of_link(self, link: ReportLink, visitor: Visitor) -> QueryListing:
         """List queries of a report, with the place of its videos as far as the visitor may see them."""
         report = self.archive.load(link.report)
-        remarks = self.archive.remarks(link.report)
         source = self._gallery_of(report) or self.clips.source(link.report, report, visitor)
-        return QueryListing.of(report, link=resolved(link, report), remarks=remarks, source=source)
+        return QueryListing.of(
+            report,
+            link=resolved(link, report),
+            remarks=self.archive.remarks(link.report),
+            source=source,
+        )
 
     def _gallery_of(self, report: Report) -> ClipSource | None:
         """Return the gallery with a report's videos; None if it was removed, or there never was one."""

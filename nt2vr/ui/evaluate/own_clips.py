@@ -84,9 +84,9 @@ class OwnClips:
         if row >= len(videos):
             raise HTTPException(404)
         video = videos[row]
-        make = self._previews.poster if kind == POSTER else self._previews.preview
         # Previews are found by the file's content.
-        file = make(replace(video, content=self._cache.content_hash(video.path)))
+        hashed = replace(video, content=self._cache.content_hash(video.path))
+        file = self._previews.preview(hashed, Path(kind).suffix)
 
         self._served += 1
         if self._served % EVICT_EVERY == 0:

@@ -93,10 +93,10 @@ def query_view(listing: QueryListing, position: int, row: Row, num_clips: int) -
         num_clips: to show of each system.
     """
     query = row.query
-    systems = (listing.link.first, listing.link.second)
-    sides = [_system_view(listing, position, row, system, num_clips) for system in systems]
+    first = listing.link.first
+    second = listing.link.second
     remark = listing.remarks.get(position, Remark())
-    ranks_gained = row.ranks[listing.link.first] - row.ranks[listing.link.second]
+    ranks_gained = row.ranks[first] - row.ranks[second]
     # Whose video is wrong.
     if query.kind == "negated":
         ranks_gained = -ranks_gained
@@ -112,7 +112,9 @@ def query_view(listing: QueryListing, position: int, row: Row, num_clips: int) -
         "is_worse": ranks_gained < 0,
         "tag": remark.tag,
         "note": remark.note,
-        "sides": sides,
+        "sides": [
+            _system_view(listing, position, row, system, num_clips) for system in (first, second)
+        ],
     }
 
 

@@ -120,8 +120,7 @@ class EvaluateTab:
         self, mark: gr.Textbox, page: gr.Blocks, tabs: gr.Tabs, returned: Any
     ) -> None:
         # One event opens what was asked for last: a later answer never replaces what was clicked.
-        wants_form = script("wantPlace", ReportLink().address)
-        self._new.click(None, None, self._turn, js=wants_form)
+        self._new.click(None, None, self._turn, js=script("wantPlace", ReportLink().address))
         for event in (self._reports.pick, returned):
             event(None, None, self._turn, js="nt2vr.here")
         opened = gr.on(
@@ -144,11 +143,15 @@ class EvaluateTab:
         """Wire what starts, follows and ends an evaluation, and what deletes its report."""
         form = self._form
         outputs = self._shown
-        polled = [self._chosen, self._seen]
         start = with_errors_shown_at(form.problem, self.on_start)
         for event in (
             self._timer.tick(
-                self.on_poll, polled, outputs, queue=False, trigger_mode="once", **QUIET
+                self.on_poll,
+                [self._chosen, self._seen],
+                outputs,
+                queue=False,
+                trigger_mode="once",
+                **QUIET,
             ),
             form.start.click(start, form.inputs, [*outputs, form.problem], **QUIET),
             form.cancel.click(self.on_cancel, self._chosen, outputs, **QUIET),
@@ -168,12 +171,11 @@ class EvaluateTab:
         outputs = [self._reports, report.report, report.problem]
         gr.on(saved, rename, [self._chosen, report.name], outputs, **QUIET)
         report.confirm.asked_by(report.delete, self._chosen, (self._new.click, self._reports.pick))
-        problems = [self._form.problem, report.problem]
         gr.on(
             (self._chosen.change, self._form.data.change),
             None,
             None,
-            problems,
+            [self._form.problem, report.problem],
             js="() => ['', '']",
         )
 

@@ -42,7 +42,7 @@ class NewLibraryForm:
                 "Drop them anywhere on this page, or name a folder, whose files stay there.",
             )
             self.kind = gr.Radio(
-                list(KINDS),
+                KINDS,
                 value="uploads",
                 label="Where the videos come from",
                 elem_id="library-kind",

@@ -65,8 +65,8 @@ class IndexPanel:
         return self._follow(key)
 
     def _follow(self, key: str) -> Updates:
-        job = self.indexing.under_way(key)
-        return {self.panel: {"job": update_view(job)}, self.timer: gr.Timer(active=True)}
+        view = update_view(self.indexing.under_way(key))
+        return {self.panel: {"job": view}, self.timer: gr.Timer(active=True)}
 
     def on_indexing(self, key: str, systems: list[str], request: gr.Request) -> Updates:
         """Follow an update until it has ended, and then search once more."""

@@ -94,8 +94,9 @@ class Media:
         searcher = self.galleries.searcher(library)
         with self._lock:
             if searcher not in self._by_content:
-                videos = searcher.gallery.videos
-                self._by_content[searcher] = {content_key(video): video for video in videos}
+                self._by_content[searcher] = {
+                    content_key(video): video for video in searcher.gallery.videos
+                }
             video = self._by_content[searcher].get(content)
         if video is None:
             raise HTTPException(404)
@@ -116,8 +117,8 @@ class Media:
             return self._send_moment(video, previews.folder)
         if kind not in MEDIA_TYPES:
             raise HTTPException(404)
-        make = previews.poster if kind == POSTER else previews.preview
-        return FileResponse(make(video), media_type=MEDIA_TYPES[kind], headers=FOREVER)
+        file = previews.preview(video, Path(kind).suffix)
+        return FileResponse(file, media_type=MEDIA_TYPES[kind], headers=FOREVER)
 
     def _send_moment(self, video: Video, folder: Path) -> Response:
         """Send a clip cut out of its file; the folder has it, hidden, until it is sent."""

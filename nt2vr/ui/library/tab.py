@@ -1,6 +1,7 @@
 """The Library tab: adds, indexes, renames, moves and removes libraries."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -8,7 +9,6 @@ from urllib.parse import parse_qsl
 import gradio as gr
 
 from nt2vr.errors import ConfigError, Nt2vrError
-from nt2vr.library.source import LibraryInfo
 from nt2vr.library.update import IndexJob
 from nt2vr.ui.library.form_panel import NewLibraryForm
 from nt2vr.ui.library.index_models import IndexModels
@@ -115,8 +115,13 @@ class LibraryTab:
         panel = self._panel
         panel.wire_move(self._chosen)
         panel.confirm.asked_by(panel.remove, self._chosen, (self._new.click, self._list.pick))
-        model_or_library = (panel.model.change, self._chosen.change)
-        gr.on(model_or_library, self.on_model, [panel.model, self._chosen], panel.notice, **QUIET)
+        gr.on(
+            (panel.model.change, self._chosen.change),
+            self.on_model,
+            [panel.model, self._chosen],
+            panel.notice,
+            **QUIET,
+        )
         # What visitors do to the open library, with the inputs besides its id.
         for event, handler, inputs in (
             (panel.notice.get, self.on_get, []),
@@ -290,7 +295,10 @@ class LibraryTab:
         """Open a library, or the form if there is none with this id."""
         # A job that ends from here on is shown as ended by the next tick, with what it changed.
         jobs = self._indexing.by_library
-        info = self._find(chosen)
+        info = None
+        # There is none for the form, or somebody else has removed it.
+        with suppress(Nt2vrError):
+            info = self._libraries.find(chosen)
         library_id = info.id if info else ""
         panel = self._panel.show(info, visitor) if info else self._panel.show_nothing()
         return {
@@ -299,13 +307,6 @@ class LibraryTab:
             self._form.column: gr.Column(visible=info is None),
             **panel,
         }
-
-    def _find(self, library_id: str) -> LibraryInfo | None:
-        try:
-            return self._libraries.find(library_id)
-        # There is none for the form, or somebody else has removed it.
-        except Nt2vrError:
-            return None
 
     def _follow(self, chosen: str, jobs: Mapping[str, IndexJob], visitor: Visitor) -> Updates:
         """Show the list, and how far the update of the open library is."""

@@ -72,13 +72,13 @@ class Plot:
 
 def plots_view(run: RunMetrics, compared: Sequence[RunMetrics] = ()) -> View:
     """Show the curves of a run, with those of others, and a legend that all plots share."""
-    if run.run.config is None:
+    config = run.run.config
+    if config is None:
         return {}
 
     runs = [run, *compared]
-    names = run_names([curves.run for curves in runs])
     last_epoch = max(curves.epochs for curves in runs)
-    plots = plots_of(runs, names, last_epoch)
+    plots = plots_of(runs, loss_names(config), last_epoch)
     views = [_plot_view(number, plot, last_epoch) for number, plot in enumerate(plots)]
     return {"legend": _legend(plots), "plots": views}
 
@@ -103,19 +103,16 @@ def _legend(plots: Sequence[Plot]) -> Views:
     return legend
 
 
-def plots_of(runs: Sequence[RunMetrics], names: Sequence[str], last_epoch: int) -> list[Plot]:
-    """Return the plots that have a line: of validation, then of the losses of the first run."""
+def plots_of(runs: Sequence[RunMetrics], losses: Sequence[str], last_epoch: int) -> list[Plot]:
+    """Return the plots that have a line: of validation, then of losses."""
+    names = run_names([curves.run for curves in runs])
     plots = []
     for metric, title, note in VALIDATION:
-        curves = [run.by_epoch(metric) for run in runs]
-        lines = _run_lines(names, curves, has_dots=True)
+        lines = _run_lines(names, [run.by_epoch(metric) for run in runs], has_dots=True)
         lines += _control_lines(runs[0], metric, last_epoch)
         plots.append(Plot(title, note, lines))
-
-    config = runs[0].run.config
-    for loss in loss_names(config) if config else ():
-        curves = [run.by_step(loss) for run in runs]
-        lines = _run_lines(names, curves, has_dots=False)
+    for loss in losses:
+        lines = _run_lines(names, [run.by_step(loss) for run in runs], has_dots=False)
         plots.append(Plot(loss, "loss, unweighted", lines))
     return [plot for plot in plots if plot.lines][:MAX_PLOTS]
 
@@ -160,25 +157,17 @@ def _plot_view(number: int, plot: Plot, last_epoch: int) -> View:
 
 
 def _line_view(line: PlotLine, scale: Scale) -> View:
-    coordinates = []
-    values = []
-    dots = []
-    for epoch, value in line.points:
-        x = scale.x(epoch)
-        y = scale.y(value)
-        coordinates.append(f"{x},{y}")
-        values.append([epoch, _short(value)])
-        dots.append({"x": x, "y": y})
+    dots = [{"x": scale.x(epoch), "y": scale.y(value)} for epoch, value in line.points]
     # A line of one point would not be seen.
     needs_dots = len(dots) == 1 or (line.has_dots and len(dots) <= MAX_DOTS)
     return {
         "name": line.name,
         "colour": line.colour,
         "is_control": line.is_control,
-        "path": " ".join(coordinates),
+        "path": " ".join(f"{dot['x']},{dot['y']}" for dot in dots),
         "dots": dots if needs_dots else [],
         # For the values under the pointer.
-        "points": values,
+        "points": [[epoch, _short(value)] for epoch, value in line.points],
     }
 
 
