@@ -176,9 +176,7 @@ def _papers() -> Iterator[Extension]:
 
 
 def _packages() -> Iterator[Extension]:
-    for entry_point in sorted(
-        entry_points(group=ENTRY_POINTS), key=lambda entry_point: entry_point.name
-    ):
+    for entry_point in sorted(entry_points(group=ENTRY_POINTS)):
         try:
             extension = entry_point.load()
         # Code of others may raise anything.

@@ -157,5 +157,9 @@ def marks_of(row: Row) -> Marked:
 
 def search_link(text: str, systems: Sequence[str], judged: str = "", gallery: str = "") -> str:
     """Return the relative link to a query in Search; `judged` names the report's query whose clips are marked."""
-    optional = {name: value for name, value in (("gallery", gallery), ("judged", judged)) if value}
-    return "?" + urlencode({"q": text, "systems": "|".join(systems), **optional})
+    values = {"q": text, "systems": "|".join(systems)}
+    if gallery:
+        values["gallery"] = gallery
+    if judged:
+        values["judged"] = judged
+    return "?" + urlencode(values)

@@ -17,7 +17,6 @@ from nt2vr.ui.library.view import (
     removal_text,
     skipped_view,
 )
-from nt2vr.ui.search.teach_panel import Teaching
 from nt2vr.ui.theme import Confirmation, script, template
 from nt2vr.ui.view import View
 from nt2vr.ui.web.errors import problem_place
@@ -35,7 +34,6 @@ class LibraryPanel:
     media: Media
     permissions: Permissions
     models: IndexModels
-    teaching: Teaching
 
     def build(self) -> None:
         with gr.Column(visible=False, elem_id="library-open") as self.column:
@@ -56,7 +54,7 @@ class LibraryPanel:
             with gr.Row(equal_height=True, elem_id="library-index"):
                 self._build_index()
             self.notice = template("search-index", {}, elem_id="open-drawings")
-            self.teaching.build(self.notice, "library-teach")
+            self.models.teaching.build(self.notice, "library-teach")
             with gr.Row(equal_height=True):
                 self.name = _textbox("library-new-name", "Name")
                 self.rename = _button("library-rename", "Rename", 120)

@@ -43,7 +43,7 @@ class LibraryTab:
         self._roots = roots
         self._models = IndexModels(indexing, permissions, teaching)
         self._form = NewLibraryForm(self._models)
-        self._panel = LibraryPanel(media, permissions, self._models, teaching)
+        self._panel = LibraryPanel(media, permissions, self._models)
 
     def build(self, mark: gr.Textbox, opens: OpensQueries) -> None:
         """Lay the tab out inside the open tab and wire it; `mark` changes when it is opened."""
@@ -203,7 +203,6 @@ class LibraryTab:
         request: gr.Request,
     ) -> Updates:
         """Add a library, and index it in the background by the chosen model, or by a better one."""
-        uploads: list[tuple[str, Path]] = []
         if kind == "uploads":
             self._permissions.check("import", request)
             uploads = _uploads(files)
@@ -211,12 +210,12 @@ class LibraryTab:
                 raise ConfigError(
                     "No file is uploaded yet. Choose videos and pictures, and wait until they are here."
                 )
-            path = ""
-            default_name = Path(uploads[0][0]).stem
+            named_after = uploads[0][0]
         else:
             self._permissions.check("paths", request)
+            uploads = []
             path = path.strip()
-            default_name = Path(path).stem
+            named_after = path
         # The better one is taken on a click on the warning that the chosen one knows only drawings.
         target = event.target
         takes_better = target is not None and target.elem_id == self._form.notice.elem_id
@@ -225,16 +224,13 @@ class LibraryTab:
         else:
             self._indexing.models.find(model)
 
-        name = name.strip() or default_name or "library"
+        name = name.strip() or Path(named_after).stem or "library"
         info = self._libraries.add(name, kind, path, split, window, self._roots, uploads)  # type: ignore[arg-type]
         if takes_better:
             self._indexing.get(info.id, self._permissions, request)
         else:
             self._indexing.start(info.id, model, session_of(request))
-        updates = self._show(info.id, request)
-        updates[self._form.files] = None
-        updates[self._form.name] = ""
-        return updates
+        return {**self._show(info.id, request), self._form.files: None, self._form.name: ""}
 
     def on_update(self, chosen: str, model: str, request: gr.Request) -> Updates:
         self._permissions.check("import", request)
@@ -244,9 +240,7 @@ class LibraryTab:
     def on_get(self, chosen: str, request: gr.Request) -> Updates:
         """Index the open library by a model that knows more than drawings; see `Indexing.get`."""
         self._indexing.get(chosen, self._permissions, request)
-        updates = self._show(chosen, request)
-        updates[self._panel.notice] = {}
-        return updates
+        return {**self._show(chosen, request), self._panel.notice: {}}
 
     def on_cancel(self, chosen: str, request: gr.Request) -> Updates:
         self._permissions.check("import", request)

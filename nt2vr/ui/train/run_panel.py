@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import gradio as gr
 
 from nt2vr.models.catalog import Catalog
-from nt2vr.settings import Settings
 from nt2vr.ui.theme import Confirmation, menu, template
 from nt2vr.ui.train.plots import RunMetrics, plots_view
 from nt2vr.ui.train.view import Runs, comparable, lower_rate_label, run_view
@@ -23,7 +22,7 @@ class RunPanel:
     """The open run, in a column of its own."""
 
     manager: RunManager
-    settings: Settings
+    models: Catalog
     permissions: Permissions
 
     def build(self) -> None:
@@ -84,13 +83,12 @@ class RunPanel:
         # The log names files.
         may_train = self.permissions.may("train", visitor)
         log = manager.log_tail(run.run_id) if may_train else ""
-        catalog = Catalog.of(self.settings)
         view = run_view(
             run,
             self.permissions.redactor(visitor),
             metrics.rows,
-            system=catalog.name_of_run(manager.folder / run.run_id),
-            base=_base_of(run, catalog),
+            system=self.models.name_of_run(manager.folder / run.run_id),
+            base=_base_of(run, self.models),
             may_evaluate=self._may_evaluate(run, visitor),
         )
         return {
@@ -127,12 +125,12 @@ class RunPanel:
         return self.permissions.may("paths", visitor)
 
 
-def _base_of(run: Run, catalog: Catalog) -> str:
+def _base_of(run: Run, models: Catalog) -> str:
     """Return the name in Search of the model that a run started from; "" if it has none there."""
     folder = run.config.encoder.base_folder if run.config else None
     if folder is None:
         return ""
-    for name, entry in catalog.entries().items():
+    for name, entry in models.entries().items():
         if folder.resolve() in [path.resolve() for path in entry.folders]:
             return name
     return ""

@@ -35,11 +35,11 @@ class TrainTab:
 
     def __init__(self, manager: RunManager, settings: Settings, permissions: Permissions) -> None:
         self._manager = manager
-        self._settings = settings
+        self._models = Catalog.of(settings)
         self._permissions = permissions
         self._later = LaterStarts(manager, permissions)
         self.form = RunForm(manager.folder, settings, permissions)
-        self._run = RunPanel(manager, settings, permissions)
+        self._run = RunPanel(manager, self._models, permissions)
 
     def build(self, mark: gr.Textbox, tabs: gr.Tabs, requested: gr.Textbox) -> None:
         """Lay the tab out and wire it.
@@ -254,8 +254,7 @@ class TrainTab:
             split = "validation"
             if is_captions_file(kind_and_path(data)[1]):
                 data = f"{WORDS}{data}"
-        catalog = Catalog.of(self._settings)
-        system = catalog.name_of_run(self._manager.folder / run_id)
+        system = self._models.name_of_run(self._manager.folder / run_id)
         return [gr.Tabs(selected="evaluate"), EvaluationRequest(data, split, [system]).write()]
 
     def on_delete(self, run_id: str, request: gr.Request) -> Updates:
