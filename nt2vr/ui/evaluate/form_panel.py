@@ -126,13 +126,11 @@ class EvaluationForm:
 
     def fill(self, requested: EvaluationRequest) -> Updates:
         """Fill in what another tab wants to have evaluated."""
-        names = self.searcher.system_names(requested.systems)
+        systems = system_choices(self.searcher.system_names(requested.systems))
         return {
             self.data: requested.data,
             self.split: requested.split,
-            self.systems: gr.Dropdown(
-                system_choices(names), value=requested.systems, multiselect=True
-            ),
+            self.systems: gr.Dropdown(systems, value=requested.systems, multiselect=True),
         }
 
     @property

@@ -88,6 +88,11 @@ class QueryListing:
             positions=positions,
         )
 
+    @property
+    def address(self) -> str:
+        """The link to the list, without the query under review."""
+        return replace(self.link, query=None).address
+
     def clip(self, video_id: str, verdict: Verdict | None, rank: int) -> View:
         """Show a video: its clip where it is at hand, otherwise a caption of it, or its id."""
         captions = " · ".join(self.report.captions.get(video_id, ())[:MAX_CAPTIONS])

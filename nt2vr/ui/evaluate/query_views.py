@@ -42,7 +42,7 @@ def queries_view(listing: QueryListing) -> View:
         "second": link.second,
         "names": [short_name(link.first), short_name(link.second)],
         # The list is the same for all reviews of its page.
-        "link": alone.address,
+        "link": listing.address,
         "count": f"{len(positions):,} of {counted(len(listing.report.queries), 'query', 'queries')}",
         "hint": _click_hint(listing),
         "page_text": f"page {link.page + 1:,} of {last + 1:,}",

@@ -86,10 +86,11 @@ class ReportLink:
         page = values.pop("page")
         if page:
             values[PAGE] = page + 1
-        always = {"report"} if self.kind is None else {"report", "kind"}
         written = {}
         for name, value in values.items():
-            if name in always or value not in ("", None):
+            if value == "" and name not in ("report", "kind"):
+                continue
+            if value is not None:
                 written[name] = value
         return "?" + urlencode(written)
 

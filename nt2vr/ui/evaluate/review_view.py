@@ -1,7 +1,5 @@
 """The review of one query of a report, as template data."""
 
-from dataclasses import replace
-
 from nt2vr.evaluation.archive import MAX_NOTE, MAX_TAG
 from nt2vr.evaluation.report import Row
 from nt2vr.ui.evaluate.query_listing import QueryListing
@@ -35,7 +33,7 @@ def review_view(listing: QueryListing, refusal: str = "") -> View:
     return {
         **query_view(listing, link.query, row, CLIPS_PER_SYSTEM),
         **listing.neighbours(link.query),
-        "back": replace(link, query=None).address,
+        "back": listing.address,
         "link": link.address,
         "search": _review_search(listing, row),
         "tags": list(dict.fromkeys([*tags, *TAGS])),

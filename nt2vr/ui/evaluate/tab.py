@@ -1,6 +1,5 @@
 """The Evaluate tab: starts and follows evaluations, opens their reports, and reviews queries of these."""
 
-from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -15,7 +14,6 @@ from nt2vr.ui.evaluate.listings import Listings
 from nt2vr.ui.evaluate.own_clips import OwnClips
 from nt2vr.ui.evaluate.picture_query import picture_query
 from nt2vr.ui.evaluate.queries_panel import QueriesPanel
-from nt2vr.ui.evaluate.query_listing import QueryListing
 from nt2vr.ui.evaluate.report_link import FILTERS, PAGE, ReportLink
 from nt2vr.ui.evaluate.report_panel import ReportPanel
 from nt2vr.ui.evaluate.report_view import LastJob, reports_view
@@ -254,8 +252,9 @@ class EvaluateTab:
         report_id = _report_of(chosen)
         if job == seen and is_under_way(job):
             return gr.skip()
-        if job is not None and job.result and not report_id:
-            return self._show(ReportLink(job.result), job, request)
+        result = _result_of(job)
+        if result and not report_id:
+            return self._show(ReportLink(result), job, request)
         return self._follow(report_id, job, request)
 
     def on_start(self, request: gr.Request, *filled: Any) -> Updates:
@@ -302,7 +301,7 @@ class EvaluateTab:
             **self._follow(link.report, job, visitor),
         }
         if not link.report:
-            return {**updates, **self._report.show_nothing(), **self._queries.show_nothing()}
+            return {**updates, self._report.report: {}, **self._queries.show_nothing()}
 
         try:
             listing = self.listings.of_link(link, visitor)
@@ -310,14 +309,14 @@ class EvaluateTab:
                 **updates,
                 **self._report.show(link.report),
                 **self._queries.show(listing, self._permissions.refusal(visitor, "review")),
-                self._chosen: _list_address(listing),
+                self._chosen: listing.address,
             }
         # The report cannot be read, but it can still be deleted.
         except ConfigError as error:
             problem = self._permissions.redactor(visitor)(str(error))
             return {
                 **updates,
-                **self._report.show_problem(link.report, problem),
+                self._report.report: {"unreadable": link.report, "problem": problem},
                 **self._queries.show_unreadable(address),
             }
 
@@ -359,7 +358,7 @@ class EvaluateTab:
         return {
             **self._queries.move(listing, self._permissions.refusal(request, "review")),
             **self._queries.update_menu("cue", listing),
-            self._chosen: _list_address(listing),
+            self._chosen: listing.address,
         }
 
     def on_note(self, event: gr.EventData, request: gr.Request) -> Updates:
@@ -387,11 +386,6 @@ class EvaluateTab:
 
     def on_open_query(self, event: gr.EventData, _: Visitor) -> Link:
         return dict(parse_qsl(event_text(event, "link").removeprefix("?")))
-
-
-def _list_address(listing: QueryListing) -> str:
-    """Return the link to a list of queries, without the one under review."""
-    return replace(listing.link, query=None).address
 
 
 def _result_of(job: LastJob) -> str:

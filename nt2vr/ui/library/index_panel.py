@@ -88,27 +88,20 @@ class IndexPanel:
             updates[self.panel] = view
             return updates
 
-        better_systems = self._better_systems(ended)
-        if "offer" in drawings and better_systems:
+        # The job of a move has no model.
+        model = next(iter(ended.models), "")
+        knows_more = model != "" and not self.indexing.models.knows_only_drawings(model)
+        if "offer" in drawings and knows_more and ended.state == "finished":
             choices = system_choices(self.indexing.galleries.built_in.system_names())
-            updates[self.systems] = gr.Dropdown(choices, value=better_systems, multiselect=True)
+            systems = list(systems_of(model))
+            updates[self.systems] = gr.Dropdown(choices, value=systems, multiselect=True)
         updates[self.panel] = {}
         updates[self.ask] = f"{time.monotonic()}"
         return updates
 
-    def _better_systems(self, job: IndexJob) -> list[str]:
-        """List the systems of models that have indexed a library and know more than drawings."""
-        names: list[str] = []
-        if job.state != "finished":
-            return names
-        for model in job.models:
-            if not self.indexing.models.knows_only_drawings(model):
-                names += systems_of(model)
-        return names
-
 
 def index_view(
-    answer: Answer | None,
+    answer: Answer,
     problem: NotIndexedError | None,
     job: IndexJob | None,
     refusal: str,
@@ -131,12 +124,12 @@ def index_view(
     return view
 
 
-def _missing_view(answer: Answer | None, problem: NotIndexedError | None, refusal: str) -> View:
+def _missing_view(answer: Answer, problem: NotIndexedError | None, refusal: str) -> View:
     """Show what models have not indexed, with a button; empty if they have indexed everything."""
     if problem is not None:
         return {"text": str(problem), "models": "|".join(problem.models), "refusal": refusal}
     missing = {}
-    for ranking in answer.rankings if answer is not None else ():
+    for ranking in answer.rankings:
         model = ranking.system.model
         if ranking.missing:
             missing[model] = f"{ranking.missing:,} clips are not indexed by {model}"

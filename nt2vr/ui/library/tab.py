@@ -1,6 +1,6 @@
 """The Library tab: adds, indexes, renames, moves and removes libraries."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -9,13 +9,13 @@ from urllib.parse import parse_qsl
 import gradio as gr
 
 from nt2vr.errors import ConfigError, Nt2vrError
-from nt2vr.library.update import IndexJob
+from nt2vr.ui.job_view import is_under_way
 from nt2vr.ui.library.form_panel import NewLibraryForm
 from nt2vr.ui.library.index_models import IndexModels
 from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.library.library_panel import LibraryPanel
 from nt2vr.ui.library.media import Media
-from nt2vr.ui.library.view import list_view
+from nt2vr.ui.library.view import Jobs, list_view
 from nt2vr.ui.search.teach_panel import Teaching
 from nt2vr.ui.theme import PRIVATE, QUIET, template
 from nt2vr.ui.view import Link, View
@@ -162,7 +162,7 @@ class LibraryTab:
     ) -> View:
         return self._models.notice(model, chosen, request)
 
-    def on_poll(self, chosen: str, seen: Any, request: gr.Request) -> Any:
+    def on_poll(self, chosen: str, seen: Jobs | None, request: gr.Request) -> Any:
         """Follow the updates, and show the open library again once its update has ended.
 
         Updates that have ended are shown even if they were seen: the answer of an earlier tick,
@@ -172,7 +172,7 @@ class LibraryTab:
         if jobs == seen and _is_busy(jobs):
             return gr.skip()
         job = jobs.get(chosen)
-        was_under_way = isinstance(seen, dict) and chosen in seen and seen[chosen].is_under_way
+        was_under_way = is_under_way((seen or {}).get(chosen))
         if job is None or job.is_under_way or not was_under_way:
             return self._follow(chosen, jobs, request)
 
@@ -302,7 +302,7 @@ class LibraryTab:
             **panel,
         }
 
-    def _follow(self, chosen: str, jobs: Mapping[str, IndexJob], visitor: Visitor) -> Updates:
+    def _follow(self, chosen: str, jobs: Jobs, visitor: Visitor) -> Updates:
         """Show the list, and how far the update of the open library is."""
         infos = self._libraries.infos()
         by_id = {info.id: info for info in infos}
@@ -314,7 +314,7 @@ class LibraryTab:
         }
 
 
-def _is_busy(jobs: Mapping[str, IndexJob]) -> bool:
+def _is_busy(jobs: Jobs) -> bool:
     return any(job.is_under_way for job in jobs.values())
 
 

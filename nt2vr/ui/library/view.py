@@ -30,9 +30,11 @@ MOST_SKIPPED = 200
 MOST_MISSING = 20
 GONE = "Its files are not there now. What is indexed can still be searched."
 T = TypeVar("T")
+# The last update or move of each library, by its id.
+Jobs = Mapping[str, IndexJob]
 
 
-def list_view(infos: Sequence[LibraryInfo], jobs: Mapping[str, IndexJob], chosen: str) -> View:
+def list_view(infos: Sequence[LibraryInfo], jobs: Jobs, chosen: str) -> View:
     """List the libraries with the state of each, the open one marked."""
     rows = []
     for info in infos:

@@ -211,14 +211,14 @@ def test_a_window_says_when_it_is_and_a_picture_does_not() -> None:
 
 def test_indexing_is_offered_unless_refused_or_under_way() -> None:
     problem = NotIndexedError("Videos is not indexed by CLIP yet.", "CLIP", "other")
-    assert index_view(None, problem, None, "", {}) == {
+    assert index_view(answer_of(1), problem, None, "", {}) == {
         "text": str(problem),
         "models": "CLIP|other",
         "refusal": "",
     }
-    refused = index_view(None, problem, None, "Only the owner may.", {})
+    refused = index_view(answer_of(1), problem, None, "Only the owner may.", {})
     assert refused["refusal"] == "Only the owner may."
-    assert set(index_view(None, problem, RUNNING, "", {"text": "x"})) == {"job"}
+    assert set(index_view(answer_of(1), problem, RUNNING, "", {"text": "x"})) == {"job"}
 
 
 def test_clips_without_an_index_are_counted_once_per_model() -> None:
