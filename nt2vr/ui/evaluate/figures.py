@@ -30,11 +30,11 @@ def clearly_best(intervals: Mapping[str, Interval], lower_is_better: bool) -> st
 
     by_place = sorted(intervals, key=lambda system: intervals[system].low)
     if lower_is_better:
-        best, *others = by_place
-        is_clear = all(intervals[best].high < intervals[other].low for other in others)
+        best, *rivals = by_place
+        is_clear = all(intervals[best].high < intervals[rival].low for rival in rivals)
     else:
-        *others, best = by_place
-        is_clear = all(intervals[best].low > intervals[other].high for other in others)
+        *rivals, best = by_place
+        is_clear = all(intervals[best].low > intervals[rival].high for rival in rivals)
     return best if is_clear else ""
 
 

@@ -21,7 +21,7 @@ from nt2vr.ui.evaluate.report_view import RUNNING_TEXT, LastJob
 from nt2vr.ui.job_view import is_under_way, job_view
 from nt2vr.ui.search.formats import system_choices
 from nt2vr.ui.theme import lead, menu, script, template
-from nt2vr.ui.view import Choices, Options, Redact
+from nt2vr.ui.view import Choices, Options
 from nt2vr.ui.web.errors import problem_place
 from nt2vr.ui.web.inputs import Components, Updates
 from nt2vr.ui.web.permissions import Permissions, Visitor
@@ -154,7 +154,7 @@ class EvaluationForm:
             self.note: gr.Markdown(refusal, visible=bool(refusal)),
         }
 
-    def follow(self, job: LastJob, visitor: Visitor, redact: Redact) -> Updates:
+    def follow(self, job: LastJob, visitor: Visitor) -> Updates:
         """Show the evaluation under way, and the buttons as it allows."""
         can_cancel = (
             job is not None
@@ -164,7 +164,7 @@ class EvaluationForm:
         return {
             self.start: gr.Button(interactive=not is_under_way(job)),
             self.cancel: gr.Button(interactive=can_cancel),
-            self.job: job_view(job, RUNNING_TEXT, redact),
+            self.job: job_view(job, RUNNING_TEXT, self.permissions.redactor(visitor)),
         }
 
     def chosen(

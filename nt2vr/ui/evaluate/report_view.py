@@ -100,10 +100,14 @@ def _meanings(report: Report, tables: Sequence[Table]) -> list[str]:
 def _table_view(report: Report, report_id: str, table: Table) -> View:
     """Lay a table out, with terms explained, and with what is clearly the best of a column marked."""
     best = {column.key: best_system(report, table.lines, column) for column in table.columns}
-    groups = []
-    for group in table.groups:
-        about = GROUP_MEANINGS.get(group.head, "")
-        groups.append({"text": group.head, "span": len(group.columns), "about": about})
+    groups = [
+        {
+            "text": group.head,
+            "span": len(group.columns),
+            "about": GROUP_MEANINGS.get(group.head, ""),
+        }
+        for group in table.groups
+    ]
     heads = [{"text": column.head, "about": explain_column(column)} for column in table.columns]
     lines = [_line_view(report, report_id, line, table.columns, best) for line in table.lines]
     return {
@@ -118,16 +122,15 @@ def _line_view(
     report: Report, report_id: str, line: Line, columns: Sequence[Column], best: Mapping[str, str]
 ) -> View:
     """Show a system's figures; `best` has the system that is clearly the best of each column."""
-    cells = []
-    for column in columns:
-        cells.append(
-            {
-                "text": written(column, line.metrics.get(column.key)),
-                "best": line.name == best[column.key],
-                "href": _link_to_queries(report, report_id, line, column),
-                **_margin(report, line, column),
-            }
-        )
+    cells = [
+        {
+            "text": written(column, line.metrics.get(column.key)),
+            "best": line.name == best[column.key],
+            "href": _link_to_queries(report, report_id, line, column),
+            **_margin(report, line, column),
+        }
+        for column in columns
+    ]
     return {
         "name": short_name(line.name),
         "role": line.role,

@@ -339,7 +339,7 @@ class EvaluateTab:
         """Show the list, the evaluation under way, and the buttons as it allows."""
         return {
             **self._list(report_id, job, visitor),
-            **self._form.follow(job, visitor, self._permissions.redactor(visitor)),
+            **self._form.follow(job, visitor),
             self._seen: job,
             self._timer: gr.Timer(active=is_under_way(job)),
         }

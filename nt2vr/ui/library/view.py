@@ -36,18 +36,16 @@ Jobs = Mapping[str, IndexJob]
 
 def list_view(infos: Sequence[LibraryInfo], jobs: Jobs, chosen: str) -> View:
     """List the libraries with the state of each, the open one marked."""
-    rows = []
-    for info in infos:
-        clips = counted(info.num_clips, "clip")
-        rows.append(
-            {
-                "id": info.id,
-                "name": info.name,
-                "about": f"{clips} · {KIND_NAMES[info.source.kind]}",
-                "chosen": info.id == chosen,
-                **_state_view(info, jobs.get(info.id)),
-            }
-        )
+    rows = [
+        {
+            "id": info.id,
+            "name": info.name,
+            "about": f"{counted(info.num_clips, 'clip')} · {KIND_NAMES[info.source.kind]}",
+            "chosen": info.id == chosen,
+            **_state_view(info, jobs.get(info.id)),
+        }
+        for info in infos
+    ]
     return {"libraries": rows}
 
 

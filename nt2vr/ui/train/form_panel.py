@@ -130,8 +130,8 @@ class RunForm:
         preset = load_config(PRESET).flat()
         if cards.get("chosen") != preset["name"]:
             return [gr.skip() for _ in BY_DEPTH]
-        values = preset | changes_by_depth(resolve_path(base))
-        return [values[key] for key in BY_DEPTH]
+        preset |= changes_by_depth(resolve_path(base))
+        return [preset[key] for key in BY_DEPTH]
 
     def read(self, filled: Sequence[Any], visitor: Visitor) -> TrainConfig:
         """Read the form, as far as this visitor may start a run with it."""

@@ -1,7 +1,7 @@
 """The grid of a plot: where epochs and values lie in the drawing, and which of them are labelled."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nt2vr.ui.search.formats import MINUS
@@ -36,11 +36,10 @@ class Scale:
         return round(BOTTOM - (BOTTOM - TOP) * (value - self.low) / (self.high - self.low), 1)
 
 
-def grid_levels(values: Iterable[float]) -> list[float]:
+def grid_levels(values: Sequence[float]) -> list[float]:
     """Return round numbers at equal distances, below and above all values."""
-    drawn = list(values)
-    low = min(drawn)
-    high = max(drawn)
+    low = min(values)
+    high = max(values)
     if low == high:
         low -= abs(low) / 10 or 0.5
         high += abs(high) / 10 or 0.5

@@ -141,7 +141,7 @@ def _control_lines(run: RunMetrics, metric: str, last_epoch: int) -> list[PlotLi
 def _plot_view(number: int, plot: Plot, last_epoch: int) -> View:
     """Draw a plot: the grid, the lines, and their last values in words."""
     points = chain.from_iterable(line.points for line in plot.lines)
-    levels = grid_levels(value for _, value in points)
+    levels = grid_levels([value for _, value in points])
     scale = Scale(last_epoch, low=levels[0], high=levels[-1])
     latest = [f"{line.name} {_short(line.points[-1][1])}" for line in plot.lines]
     return {

@@ -85,16 +85,17 @@ def presets_view(presets: Mapping[str, FieldValues], chosen: str, device: str = 
     The time rests on the seconds per step of docs/lab/benchmarks.md: on a GPU as they are, on a CPU
     scaled by its speed.
     """
-    cards = [
-        {
-            "name": name,
-            "title": card.title,
-            "about": card.about,
-            "chosen": name == chosen,
-            "time": _time_text(config, card, device),
-        }
-        for (name, config), card in zip(presets.items(), FIRST.values(), strict=False)
-    ]
+    cards = []
+    for (name, config), card in zip(presets.items(), FIRST.values(), strict=False):
+        cards.append(
+            {
+                "name": name,
+                "title": card.title,
+                "about": card.about,
+                "chosen": name == chosen,
+                "time": _time_text(config, card, device),
+            }
+        )
     return {
         "presets": cards,
         "chosen": chosen,
